@@ -1,0 +1,60 @@
+import type { CompiledBackend } from '../../pipeline/compiled.ts'
+import type { AddressGuard } from '../../upstream/address-guard.ts'
+import { type UpstreamCall, UpstreamError } from '../../upstream/contract.ts'
+import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
+import { chooseVersion } from '../../upstream/version.ts'
+import { parseAuthority } from './authority.ts'
+
+/**
+ * A backend that each request names by its Host, or each TLS connection by its server name. The name is resolved
+ * once, every address is judged, and the judged address is the one that is dialled.
+ */
+export function dynamicForwardProxyBackend(
+  identity: { key: string; name: string },
+  options: Omit<DestinationOptions, 'address' | 'guard'> & { guard: AddressGuard },
+): CompiledBackend {
+  const { settings } = options
+  const destinationsByAuthority = new Map<string, Destination>()
+
+  function destinationFor(authority: string, defaultPort: number): Destination | null {
+    const key = authority.toLowerCase()
+    const known = destinationsByAuthority.get(key)
+    if (known !== undefined) return known
+    const address = parseAuthority(key, defaultPort)
+    if (address === null) return null
+    const made = new Destination({ ...options, address })
+    // Clients choose the names, so the oldest make room.
+    if (destinationsByAuthority.size >= MAX_DESTINATIONS) {
+      destinationsByAuthority.delete(destinationsByAuthority.keys().next().value!)
+    }
+    destinationsByAuthority.set(key, made)
+    return made
+  }
+
+  return {
+    ...identity,
+    needsName: true,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    hostname: null,
+    send(request, context, handler) {
+      const destination = destinationFor(request.authority, context.clientScheme === 'https' ? 443 : 80)
+      if (destination === null) {
+        handler.failed(new UpstreamError('address_refused', 'the host is not valid', true))
+        return NOTHING
+      }
+      const version = chooseVersion(settings.version, request, context)
+      return destination.send(request, version, context, handler)
+    },
+    connect(authority, context, done) {
+      const destination = destinationFor(authority, 443)
+      if (destination === null) {
+        done(new UpstreamError('address_refused', 'the host is not valid', true), null)
+        return NOTHING
+      }
+      return destination.connect(context, done)
+    },
+  }
+}
+
+const NOTHING: UpstreamCall = { cancel: () => {} }
+const MAX_DESTINATIONS = 1000

@@ -1,0 +1,26 @@
+import { isIP } from 'node:net'
+import type { CompiledBackend } from '../../pipeline/compiled.ts'
+import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
+import { chooseVersion } from '../../upstream/version.ts'
+
+/** A backend whose host, or socket file, the config names. */
+export function staticBackend(identity: { key: string; name: string }, options: DestinationOptions): CompiledBackend {
+  const destination = new Destination(options)
+  const { settings, address } = options
+  return {
+    ...identity,
+    needsName: false,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    hostname: 'path' in address || isIP(address.host) !== 0 ? null : hostnameWithPort(address, settings.tls !== null),
+    send(request, context, handler) {
+      const version = chooseVersion(settings.version, request, context)
+      return destination.send(request, version, context, handler)
+    },
+    connect: (_destination, context, done) => destination.connect(context, done),
+  }
+}
+
+/** A default port is not part of a Host (RFC 9110 section 7.2). */
+function hostnameWithPort(address: { host: string; port: number }, secure: boolean): string {
+  return address.port === (secure ? 443 : 80) ? address.host : `${address.host}:${address.port}`
+}

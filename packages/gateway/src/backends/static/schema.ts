@@ -1,0 +1,22 @@
+import { object } from '../../schema/kit.ts'
+import type { Output } from '../../schema/kit.ts'
+import { host } from '../../schema/names.ts'
+import { exactlyOneOf, onlyWith } from '../../schema/rules.ts'
+import { port, string } from '../../schema/values.ts'
+
+/** SPEC 2.2 StaticBackend. */
+export const staticBackend = object(
+  {
+    host: host().optional().describe('DNS name or address of the destination.'),
+    port: port().optional().describe('Port of the destination.'),
+    unixPath: string(
+      { min: 1, max: 107 },
+      { pattern: /^\/[^\0]*$/, expected: 'the absolute path of a Unix socket, of at most 107 characters' },
+    )
+      .optional()
+      .describe('Path of a Unix domain socket, instead of host and port.'),
+  },
+  [exactlyOneOf('host', 'unixPath'), onlyWith('host', 'port'), onlyWith('port', 'host')],
+).describe('A fixed destination.')
+
+export type StaticBackendConfig = Output<typeof staticBackend>

@@ -1,0 +1,98 @@
+import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
+
+/** What the data plane runs: flat, keyed, plain JSON (structured-clone safe). Children point to parents. */
+export interface Ir {
+  binds: Bind[]
+  listeners: Listener[]
+  routes: Route[]
+  backends: Backend[]
+  policies: AttachedPolicy[]
+}
+
+export interface Bind {
+  /** `bind/<port>` */
+  key: string
+  port: number
+  /** Address to listen on; empty means every address of the machine. */
+  address: string
+}
+
+export type ListenerProtocol = 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
+
+export interface Listener {
+  /** `<bind key>/<listener name>` */
+  key: string
+  bind: string
+  name: string
+  /** Lower case; `*.example.com` is a wildcard; empty matches every host. */
+  hostname: string
+  protocol: ListenerProtocol
+  tls: ListenerTls | null
+}
+
+/** PEM texts, not paths: a changed certificate file is a changed IR. */
+export interface ListenerTls {
+  cert: string
+  key: string
+  /** Client certificates are required and verified against these when set. */
+  root: string | null
+}
+
+export interface Route {
+  /** `<listener key>/<route name>` */
+  key: string
+  listener: string
+  name: string
+  /** Position in the file; ties between matches are decided by it. */
+  order: number
+  hostnames: string[]
+  /** ORed; empty on TCP and TLS listeners. */
+  matches: RouteMatch[]
+  backends: RouteBackend[]
+}
+
+/** ANDed conditions. */
+export interface RouteMatch {
+  path: { kind: 'exact' | 'pathPrefix' | 'regex'; value: string }
+  method: string | null
+  headers: ValueMatch[]
+  query: ValueMatch[]
+}
+
+export interface ValueMatch {
+  /** Header names are lower case. */
+  name: string
+  kind: 'exact' | 'regex'
+  value: string
+}
+
+export interface RouteBackend {
+  /** `<route key>/backend/<index>`: what policies of this entry alone attach to. */
+  key: string
+  /** Key of a Backend: a named one, or the inline one that this entry made. */
+  backend: string
+  weight: number
+}
+
+export interface Backend {
+  /** `backend/<name>` for named ones, the key of the route's entry for inline ones. */
+  key: string
+  name: string
+  target: BackendTarget
+}
+
+export type BackendTarget =
+  | { kind: 'static'; host: string; port: number }
+  | { kind: 'unix'; path: string }
+  | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }
+
+export type PolicyTarget = { kind: 'gateway' } | { kind: 'listener' | 'route' | 'backend'; key: string }
+
+/** One user resource, one IR resource: an inline `policies` block is attached to the object it stands in. */
+export interface AttachedPolicy {
+  key: string
+  target: PolicyTarget
+  frontend: FrontendPolicies | null
+  traffic: TrafficPolicies | null
+  backend: BackendPolicies | null
+}

@@ -1,0 +1,7 @@
+import type { ConnectionSettings } from '../../../upstream/settings.ts'
+import type { BackendHttpConfig } from './schema.ts'
+
+export function applyHttp(settings: ConnectionSettings, config: BackendHttpConfig): void {
+  settings.version = config.version ?? null
+  settings.requestTimeoutMs = config.requestTimeout ?? 0
+}

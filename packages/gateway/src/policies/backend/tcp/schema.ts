@@ -1,0 +1,20 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { keepalive } from '../../../schema/keepalive.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { duration } from '../../../schema/values.ts'
+
+export const tcp = definePolicy({
+  name: 'tcp',
+  section: 'backend',
+  attach: ['route', 'backend'],
+  merge: 'replace',
+  schema: object({
+    keepalive: keepalive().optional().describe('Probes that find dead connections.'),
+    connectTimeout: duration({ min: '100ms' })
+      .optional()
+      .describe('Longest time to connect, with the TLS handshake; `config.backend.connectTimeout` when unset.'),
+  }).describe('Connections to the backend.'),
+})
+
+export type BackendTcpConfig = Output<typeof tcp.schema>

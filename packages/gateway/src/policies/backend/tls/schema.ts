@@ -1,0 +1,60 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { list, localForm, object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { filePath, hostname } from '../../../schema/names.ts'
+import { atMostOneOf } from '../../../schema/rules.ts'
+import { alpnProtocols, keyExchangeGroups } from '../../../schema/tls-options.ts'
+import { enumeration, string } from '../../../schema/values.ts'
+
+const certificateFiles = object({
+  cert: filePath().describe('PEM file with the certificate chain.'),
+  key: filePath().describe('PEM file with the private key.'),
+  ca: filePath()
+    .optional()
+    .describe('PEM file with the authorities that the server is verified against, unless `caCertificateRefs` is set.'),
+})
+
+const objectReference = object({
+  name: string({ min: 1, max: 253 }).describe('Name of the object in the same namespace.'),
+}).describe('A reference to an object.')
+
+export const tls = definePolicy({
+  name: 'tls',
+  section: 'backend',
+  attach: ['route', 'backend'],
+  merge: 'replace',
+  schema: object(
+    {
+      mtlsCertificateRef: localForm(certificateFiles, list(objectReference, { max: 1 }))
+        .optional()
+        .describe('Certificate shown to the backend.'),
+      caCertificateRefs: localForm(
+        list(filePath().describe('PEM file with authorities.'), { max: 1 }),
+        list(objectReference, { max: 1 }),
+      )
+        .optional()
+        .describe('Authorities that the server is verified against; the trust store of the system when unset.'),
+      insecureSkipVerify: enumeration(['All', 'Hostname'])
+        .optional()
+        .describe('`All` verifies nothing; `Hostname` verifies the chain but not the names in it.'),
+      sni: hostname({ wildcard: false })
+        .optional()
+        .describe('Server name to ask for; the hostname of the destination when unset.'),
+      verifySubjectAltNames: list(string({ min: 1, max: 256 }).describe('A name in the certificate.'), {
+        min: 1,
+        max: 16,
+      })
+        .optional()
+        .describe('Names of which the certificate must carry one; the hostname of the destination when unset.'),
+      alpnProtocols: alpnProtocols()
+        .optional()
+        .describe('Protocols to offer; those that fit the chosen HTTP version when unset.'),
+      keyExchangeGroups: keyExchangeGroups().optional().describe('Key exchange groups in order of preference.'),
+    },
+    [atMostOneOf('verifySubjectAltNames', 'insecureSkipVerify')],
+  ).describe(
+    'Speaks TLS to the backend. `{}` verifies against the trust store of the system and takes the name from the destination.',
+  ),
+})
+
+export type BackendTlsConfig = Output<typeof tls.schema>

@@ -1,0 +1,40 @@
+import { BlockList, isIPv6 } from 'node:net'
+import type { Exchange } from '../../../net/exchange.ts'
+import { isForwardingHeader } from '../../../net/http1/head.ts'
+import type { ForwardedHeadersConfig } from './schema.ts'
+
+/**
+ * Makes `x-forwarded-*` true: what an untrusted client says of itself, in any spelling, is dropped before anything
+ * looks at the headers, and the gateway says what it saw.
+ */
+export function forwardedHeaders(config: ForwardedHeadersConfig): ((exchange: Exchange) => void) | null {
+  if (config.mode === 'Preserve') return null
+  const append = config.mode === 'Append'
+  const trusted = trustedPeers(config.trustedProxies)
+  return (exchange) => {
+    const { headers, connection } = exchange
+    const believed = exchange.claimsForwarding && (append || (trusted !== null && trusted(connection.rawAddress)))
+    if (exchange.claimsForwarding && !believed) headers.removeWhere(isForwardingHeader)
+    if (!believed) {
+      headers.add('x-forwarded-for', connection.address)
+      headers.add('x-forwarded-proto', connection.scheme)
+      headers.add('x-forwarded-host', exchange.authority)
+      return
+    }
+    const chain = headers.joined('x-forwarded-for')
+    headers.set('x-forwarded-for', chain === null ? connection.address : `${chain}, ${connection.address}`)
+    if (!headers.has('x-forwarded-proto')) headers.add('x-forwarded-proto', connection.scheme)
+    if (!headers.has('x-forwarded-host')) headers.add('x-forwarded-host', exchange.authority)
+  }
+}
+
+function trustedPeers(cidrs: readonly string[]): ((address: string) => boolean) | null {
+  if (cidrs.length === 0) return null
+  const list = new BlockList()
+  for (const cidr of cidrs) {
+    const [address, bits] = cidr.split('/') as [string, string | undefined]
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
+  }
+  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}

@@ -1,0 +1,44 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { byteSize, duration, integer } from '../../../schema/values.ts'
+
+const largestWindow = 2 ** 31 - 1
+
+export const http = definePolicy({
+  name: 'http',
+  section: 'frontend',
+  attach: ['gateway'],
+  merge: 'replace',
+  always: true,
+  schema: object({
+    maxBufferSize: byteSize()
+      .prefault('2mb')
+      .describe('Largest body that is buffered; bodies are buffered only for policies that need it.'),
+    http1MaxHeaders: integer({ min: 1, max: 4_096 }).prefault(100).describe('Most header lines of an HTTP/1 request.'),
+    http1IdleTimeout: duration({ min: '1s' })
+      .prefault('10m')
+      .describe('Closes an HTTP/1 connection that has sent no complete request head for this long.'),
+    http2WindowSize: byteSize({ max: largestWindow })
+      .optional()
+      .describe('Initial flow-control window of an HTTP/2 stream.'),
+    http2ConnectionWindowSize: byteSize({ min: 65_535, max: largestWindow })
+      .optional()
+      .describe('Initial flow-control window of an HTTP/2 connection.'),
+    http2FrameSize: byteSize({ min: 16_384, max: 2 ** 24 - 1 })
+      .prefault('16kb')
+      .describe('Largest HTTP/2 frame accepted.'),
+    http2MaxHeaderSize: byteSize().prefault('16Ki').describe('Largest decoded header block of an HTTP/2 request.'),
+    http2KeepaliveInterval: duration({ min: '1s' })
+      .optional()
+      .describe('Time between HTTP/2 pings; no pings when unset.'),
+    http2KeepaliveTimeout: duration({ min: '1s' })
+      .optional()
+      .describe('Closes an HTTP/2 connection whose ping is not answered for this long; 20s when unset.'),
+    maxConnectionDuration: duration({ min: '1s' })
+      .optional()
+      .describe('After this time a connection is closed gracefully, once its requests have finished.'),
+  }).describe('HTTP with clients.'),
+})
+
+export type FrontendHttpConfig = Output<typeof http.schema>

@@ -1,0 +1,39 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { list, object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { alpnProtocols, keyExchangeGroups, tlsVersion } from '../../../schema/tls-options.ts'
+import { duration, enumeration } from '../../../schema/values.ts'
+
+const cipherSuite = enumeration([
+  'TLS13_AES_256_GCM_SHA384',
+  'TLS13_AES_128_GCM_SHA256',
+  'TLS13_CHACHA20_POLY1305_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256',
+  'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256',
+])
+
+export const tls = definePolicy({
+  name: 'tls',
+  section: 'frontend',
+  attach: ['gateway'],
+  merge: 'replace',
+  always: true,
+  schema: object({
+    handshakeTimeout: duration({ min: '100ms' }).prefault('15s').describe('Longest time of a TLS handshake.'),
+    alpnProtocols: alpnProtocols()
+      .prefault(['h2', 'http/1.1'])
+      .describe('Protocols offered to clients, in order of preference.'),
+    minProtocolVersion: tlsVersion().optional().describe('Oldest TLS version accepted; 1.2 when unset.'),
+    maxProtocolVersion: tlsVersion().optional().describe('Newest TLS version accepted; 1.3 when unset.'),
+    cipherSuites: list(cipherSuite.describe('A cipher suite.'), { min: 1, max: 9 })
+      .optional()
+      .describe('Cipher suites in order of preference; the safe defaults of the runtime when unset.'),
+    keyExchangeGroups: keyExchangeGroups().optional().describe('Key exchange groups in order of preference.'),
+  }).describe('TLS with clients, on HTTPS listeners.'),
+})
+
+export type FrontendTlsConfig = Output<typeof tls.schema>

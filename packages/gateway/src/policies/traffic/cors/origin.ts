@@ -1,0 +1,59 @@
+/** Whether an Origin header is among the configured ones: scheme, host and port; `*` stands for any, or inside a host. */
+export function originMatcher(configured: readonly string[]): (origin: string) => boolean {
+  if (configured.includes('*')) return () => true
+  const exact = new Set<string>()
+  const patterns: Pattern[] = []
+  for (const text of configured) {
+    const origin = parseOrigin(text)
+    if (origin === null) continue
+    if (origin.host.includes('*')) patterns.push(patternOf(origin))
+    else exact.add(keyOf(origin))
+  }
+  return (text) => {
+    const origin = parseOrigin(text)
+    if (origin === null) return false
+    if (exact.has(keyOf(origin))) return true
+    return patterns.some((pattern) => fits(pattern, origin))
+  }
+}
+
+interface Origin {
+  scheme: string
+  host: string
+  port: string
+}
+
+interface Pattern extends Origin {
+  /** Host text between the wildcards. */
+  parts: string[]
+}
+
+/** Null for what is no http(s) origin; default ports are made explicit. */
+export function parseOrigin(text: string): Origin | null {
+  const parts = /^(https?):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._*-]+)(?::([0-9]{1,5}|\*))?$/i.exec(text)
+  if (parts === null) return null
+  const scheme = parts[1]!.toLowerCase()
+  return { scheme, host: parts[2]!.toLowerCase(), port: parts[3] ?? (scheme === 'https' ? '443' : '80') }
+}
+
+function keyOf(origin: Origin): string {
+  return `${origin.scheme}://${origin.host}:${origin.port}`
+}
+
+function patternOf(origin: Origin): Pattern {
+  return { ...origin, parts: origin.host.split('*') }
+}
+
+function fits(pattern: Pattern, origin: Origin): boolean {
+  if (pattern.scheme !== origin.scheme || pattern.port !== origin.port) return false
+  const { parts } = pattern
+  const last = parts.at(-1)!
+  if (!origin.host.startsWith(parts[0]!) || !origin.host.endsWith(last)) return false
+  let at = parts[0]!.length
+  for (const part of parts.slice(1, -1)) {
+    const found = origin.host.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return origin.host.length - last.length >= at
+}

@@ -1,0 +1,49 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { list, object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { headerName } from '../../../schema/names.ts'
+import { boolean, durationOrSeconds, string } from '../../../schema/values.ts'
+
+const origin = string(
+  { min: 1, max: 253 },
+  {
+    pattern: /^(\*|[hH][tT][tT][pP][sS]?:\/\/([A-Za-z0-9*._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?)$/,
+    expected: 'an origin such as `https://app.example.com`, `https://*.example.com` or `*`',
+  },
+)
+const method = string(
+  { min: 1, max: 32 },
+  { pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, expected: 'a method such as `GET`, or `*`' },
+)
+
+export const cors = definePolicy({
+  name: 'cors',
+  section: 'traffic',
+  attach: ['listener', 'route'],
+  merge: 'replace',
+  traceKey: 'cors',
+  schema: object({
+    allowOrigins: list(origin.describe('An origin.'), { max: 64 })
+      .prefault([])
+      .describe(
+        'Origins that may read responses; `*` alone is any origin, and `*` inside a host is a wildcard. Empty allows none.',
+      ),
+    allowMethods: list(method.describe('A method, or `*`.'), { max: 16 })
+      .prefault([])
+      .describe('Methods named in answers to preflight requests; `*` answers with the method that was asked for.'),
+    allowHeaders: list(headerName().describe('A header name, or `*`.'), { max: 64 })
+      .prefault([])
+      .describe(
+        'Request headers named in answers to preflight requests; `*` answers with the headers that were asked for.',
+      ),
+    exposeHeaders: list(headerName().describe('A header name, or `*`.'), { max: 64 })
+      .prefault([])
+      .describe('Response headers that scripts may read.'),
+    allowCredentials: boolean().prefault(false).describe('Whether requests may carry cookies and other credentials.'),
+    maxAge: durationOrSeconds()
+      .optional()
+      .describe('How long a browser may keep the answer to a preflight request, as a duration or a number of seconds.'),
+  }).describe('Lets browsers read responses from other origins, and answers their preflight requests.'),
+})
+
+export type CorsConfig = Output<typeof cors.schema>

@@ -1,0 +1,63 @@
+import { HeaderBlock } from '../../../net/header-block.ts'
+import { Reply } from '../../../pipeline/reply.ts'
+import type { Rx } from '../../../pipeline/request.ts'
+import { implement } from '../../../pipeline/step.ts'
+import { originMatcher } from './origin.ts'
+import type { CorsConfig } from './schema.ts'
+
+export const cors = implement<CorsConfig>((config) => {
+  const isAllowed = originMatcher(config.allowOrigins ?? [])
+  const methods = listAnswer(config.allowMethods ?? [])
+  const headers = listAnswer((config.allowHeaders ?? []).map((name) => name.toLowerCase()))
+  const exposed = (config.exposeHeaders ?? []).join(',')
+  const maxAge = config.maxAge === undefined ? '' : String(Math.floor(config.maxAge / 1000))
+  const credentials = config.allowCredentials
+
+  function grant(answer: HeaderBlock, origin: string): void {
+    answer.set('access-control-allow-origin', origin)
+    if (credentials) answer.set('access-control-allow-credentials', 'true')
+    if (exposed !== '') answer.set('access-control-expose-headers', exposed)
+  }
+
+  function preflight(rx: Rx, origin: string): Reply {
+    const answer = new HeaderBlock()
+    if (isAllowed(origin)) {
+      grant(answer, origin)
+      const asked = methods(rx.headers.joined('access-control-request-method'), credentials)
+      if (asked !== '') answer.set('access-control-allow-methods', asked)
+      const askedHeaders = headers(rx.headers.joined('access-control-request-headers'), credentials)
+      if (askedHeaders !== '') answer.set('access-control-allow-headers', askedHeaders)
+      if (maxAge !== '') answer.set('access-control-max-age', maxAge)
+    }
+    return new Reply(200, { headers: answer, reason: 'DirectResponse' })
+  }
+
+  return {
+    request(rx) {
+      const origin = rx.headers.get('origin')
+      const asked = origin === null || rx.method !== 'OPTIONS' ? null : rx.headers.get('access-control-request-method')
+      if (asked !== null && asked !== '') return preflight(rx, origin!)
+    },
+    response(rx) {
+      const origin = rx.headers.get('origin')
+      const answer = rx.responseHeaders!
+      // The answer depends on Origin even where it is refused: a cache must not mix them up.
+      const vary = answer.joined('vary')
+      if (vary === null || !/(^|,)\s*(origin|\*)\s*(,|$)/i.test(vary)) answer.add('vary', 'origin')
+      if (origin !== null && isAllowed(origin)) grant(answer, origin)
+    },
+  }
+})
+
+/** The answer to what a preflight asks: the configured list, or what was asked where the list holds `*`. */
+function listAnswer(configured: readonly string[]): (asked: string | null, credentials: boolean) => string {
+  if (!configured.includes('*')) return () => configured.join(',')
+  return (asked, credentials) => {
+    if (asked !== null && asked !== '')
+      return asked
+        .split(',')
+        .map((name) => name.trim())
+        .join(', ')
+    return credentials ? '' : '*'
+  }
+}

@@ -1,0 +1,27 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { list, object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { editableHeaderName, headerValue } from '../../../schema/names.ts'
+import { integer, string } from '../../../schema/values.ts'
+
+const header = object({
+  name: editableHeaderName().describe('Name of the header.'),
+  value: headerValue().describe('Literal value.'),
+}).describe('One header line.')
+
+export const directResponse = definePolicy({
+  name: 'directResponse',
+  section: 'traffic',
+  attach: ['listener', 'route'],
+  merge: 'replace',
+  traceKey: 'directResponse',
+  schema: object({
+    status: integer({ min: 200, max: 599 }).describe('Status code of the answer.'),
+    body: string({ min: 1, max: 4_096 }).optional().describe('Body of the answer; empty when unset.'),
+    headers: list(header, { max: 16 })
+      .prefault([])
+      .describe('Headers of the answer. No content type is added by itself.'),
+  }).describe('Answers by itself instead of calling a backend.'),
+})
+
+export type DirectResponseConfig = Output<typeof directResponse.schema>

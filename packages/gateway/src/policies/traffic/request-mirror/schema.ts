@@ -1,0 +1,21 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { backendReference } from '../../../schema/names.ts'
+import { number } from '../../../schema/values.ts'
+
+export const requestMirror = definePolicy({
+  name: 'requestMirror',
+  section: 'traffic',
+  attach: ['route'],
+  merge: 'replace',
+  fileOnly: true,
+  schema: object({
+    backend: backendReference().describe('Where copies go: the name of a backend, or `host:port`.'),
+    percentage: number({ min: 0, max: 100 })
+      .prefault(100)
+      .describe('Share of the requests that are copied, in percent.'),
+  }).describe('Sends a copy of requests, with their bodies, to a second backend and ignores its answers.'),
+})
+
+export type RequestMirrorConfig = Output<typeof requestMirror.schema>

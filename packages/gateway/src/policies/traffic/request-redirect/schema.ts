@@ -1,0 +1,26 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { authorityChange, pathChange } from '../../../schema/url-parts.ts'
+import { enumeration, statusCode } from '../../../schema/values.ts'
+
+export const requestRedirect = definePolicy({
+  name: 'requestRedirect',
+  section: 'traffic',
+  attach: ['route'],
+  merge: 'replace',
+  traceKey: 'requestRedirect',
+  fileOnly: true,
+  schema: object({
+    scheme: enumeration(['http', 'https'])
+      .optional()
+      .describe('Scheme of the new address; the present one when unset.'),
+    authority: authorityChange().optional().describe('Authority of the new address; the present one when unset.'),
+    path: pathChange().optional().describe('Path of the new address; the query is kept.'),
+    status: statusCode([301, 302, 303, 307, 308]).prefault(302).describe('Status code of the redirect.'),
+  }).describe(
+    'Sends the client to another address. `Location` is absolute; the default port of the scheme is left out.',
+  ),
+})
+
+export type RequestRedirectConfig = Output<typeof requestRedirect.schema>

@@ -1,0 +1,35 @@
+import { HeaderBlock } from '../../../net/header-block.ts'
+import { Reply } from '../../../pipeline/reply.ts'
+import type { Rx } from '../../../pipeline/request.ts'
+import { rewriteTarget } from '../../../pipeline/rewrite.ts'
+import { implement } from '../../../pipeline/step.ts'
+import type { RequestRedirectConfig } from './schema.ts'
+
+export const requestRedirect = implement<RequestRedirectConfig>((config) => ({
+  request: (rx) =>
+    new Reply(config.status, {
+      headers: HeaderBlock.of([['location', location(rx, config)]]),
+      reason: 'DirectResponse',
+    }),
+}))
+
+/** Always absolute; default ports are left out. */
+function location(rx: Rx, config: RequestRedirectConfig): string {
+  const scheme = config.scheme ?? rx.scheme
+  const target = config.path === undefined ? rx.target : rewriteTarget(rx, config.path)
+  return `${scheme}://${withoutDefaultPort(redirectAuthority(rx, config), scheme)}${target}`
+}
+
+function redirectAuthority(rx: Rx, config: RequestRedirectConfig): string {
+  const authority = config.authority
+  if (authority?.full !== undefined) return authority.full
+  const [, host, port] = /^(.*?)(?::([0-9]+))?$/.exec(rx.authority)!
+  if (authority?.port !== undefined) return `${host}:${authority.port}`
+  const newHost = authority?.host ?? host!
+  // A new scheme has its own port; without one the client's stays.
+  return port === undefined || config.scheme !== undefined ? newHost : `${newHost}:${port}`
+}
+
+function withoutDefaultPort(authority: string, scheme: string): string {
+  return authority.replace(scheme === 'https' ? /:443$/ : /:80$/, '')
+}

@@ -1,0 +1,16 @@
+import type { RetryRule } from '../../../pipeline/compiled.ts'
+import { implement } from '../../../pipeline/step.ts'
+import type { RetryConfig } from './schema.ts'
+
+export const retry = implement<RetryConfig>((config) => {
+  const rule: RetryRule = {
+    attempts: config.attempts,
+    backoffMs: config.backoff ?? 0,
+    codes: new Set(config.codes),
+  }
+  return {
+    request: (rx) => {
+      rx.retry = rule
+    },
+  }
+})

@@ -1,0 +1,11 @@
+import { implement } from '../../../pipeline/step.ts'
+import type { UpgradesConfig } from './schema.ts'
+
+export const upgrades = implement<UpgradesConfig>((config) => {
+  const allowed = new Set(config.protocols.map((protocol) => protocol.toLowerCase()))
+  return {
+    request: (rx) => {
+      rx.upgrades = allowed
+    },
+  }
+})

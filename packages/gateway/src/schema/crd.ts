@@ -1,0 +1,52 @@
+import { fieldOf } from './kit.ts'
+import type { JsonObject, ObjectNode, Schema } from './kit.ts'
+import { printRule } from './rules.ts'
+import type { Rule } from './rules.ts'
+
+/**
+ * The definition as a structural OpenAPI schema for a CustomResourceDefinition. Rules between keys become CEL rules,
+ * because a structural schema has no unions; what exists in the file only is left out.
+ */
+export function toCrdSchema(schema: Schema): JsonObject {
+  const { node, description, default: fallback, resourceForm } = fieldOf(schema)
+  if (resourceForm !== null) return { ...toCrdSchema(resourceForm), ...(description === '' ? {} : { description }) }
+  const notes: JsonObject = description === '' ? {} : { description }
+  if (fallback !== undefined) notes['default'] = fallback
+  switch (node.kind) {
+    case 'scalar':
+      return { ...notes, ...node.crd }
+    case 'list':
+      return { ...notes, type: 'array', items: toCrdSchema(node.item), minItems: node.min, maxItems: node.max }
+    case 'object':
+      return { ...notes, ...printObject(node) }
+  }
+}
+
+function printObject(node: ObjectNode): JsonObject {
+  const fields = Object.entries(node.fields).filter(([, schema]) => !fieldOf(schema).fileOnly)
+  const required = fields.filter(([, schema]) => fieldOf(schema).required).map(([name]) => name)
+  const names = new Set(fields.map(([name]) => name))
+  const rules = node.rules.map((rule) => withKeys(rule, names)).filter((rule) => rule !== null)
+  const printed: JsonObject = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map(([name, schema]) => [name, toCrdSchema(schema)])),
+  }
+  if (required.length > 0) printed['required'] = required
+  if (rules.length > 0) {
+    printed['x-kubernetes-validations'] = rules.map((rule) => ({ rule: toCel(rule), message: printRule(rule) }))
+  }
+  return printed
+}
+
+/** A rule may not speak of keys that were left out. */
+function withKeys(rule: Rule, names: ReadonlySet<string>): Rule | null {
+  if (rule.rule === 'onlyWith') return names.has(rule.key) && names.has(rule.needs) ? rule : null
+  const keys = rule.keys.filter((key) => names.has(key))
+  return keys.length === 0 || (keys.length === 1 && rule.rule === 'atMostOneOf') ? null : { ...rule, keys }
+}
+
+function toCel(rule: Rule): string {
+  if (rule.rule === 'onlyWith') return `!has(self.${rule.key}) || has(self.${rule.needs})`
+  const present = rule.keys.map((key) => `has(self.${key})`).join(', ')
+  return `[${present}].filter(x, x).size() ${rule.rule === 'exactlyOneOf' ? '==' : '<='} 1`
+}

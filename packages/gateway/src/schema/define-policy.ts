@@ -1,0 +1,29 @@
+import type { Output, Schema } from './kit.ts'
+
+export type Section = 'frontend' | 'traffic' | 'backend'
+export type AttachmentPoint = 'gateway' | 'listener' | 'route' | 'backend'
+
+/** A policy as data. Its folder is `policies/<section>/<name in kebab case>`. */
+export interface Policy<Name extends string = string, S extends Schema = Schema> {
+  name: Name
+  section: Section
+  /** The objects of the config file that may carry it. */
+  attach: readonly AttachmentPoint[]
+  /** What happens when several attachments set it: the nearest one replaces the others whole, or all are joined. */
+  merge: 'replace' | 'join'
+  /** Its key in the trace's `policySelection`; by field when its parts have keys of their own. */
+  traceKey?: string | Readonly<Record<string, string>>
+  fileOnly?: boolean
+  /** Holds with its defaults even where the config does not mention it. */
+  always?: boolean
+  schema: S
+}
+
+export function definePolicy<const Name extends string, S extends Schema>(policy: Policy<Name, S>): Policy<Name, S> {
+  return policy
+}
+
+/** The parsed form of a set of policies, each key optional. */
+export type PoliciesOf<All extends readonly Policy[]> = {
+  [P in All[number] as P['name']]?: Output<P['schema']>
+}

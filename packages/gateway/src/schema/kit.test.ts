@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fieldOf, fileOnly, list, object } from './kit.ts'
+import type { Output } from './kit.ts'
+import { atMostOneOf, exactlyOneOf, onlyWith } from './rules.ts'
+import { editDistance, nearest } from './suggest.ts'
+import { validate } from './validate.ts'
+import { integer, string } from './values.ts'
+
+const thing = object(
+  {
+    name: string({ min: 1, max: 8 }).describe('Name.'),
+    size: integer({ min: 1, max: 9 }).prefault(3).describe('Size.'),
+    host: string({ max: 8 }).optional().describe('Host.'),
+    path: string({ max: 8 }).optional().describe('Path.'),
+    port: integer({ min: 1, max: 9 }).optional().describe('Port.'),
+    tags: list(string({ max: 4 }).describe('Tag.'), { max: 2 })
+      .prefault([])
+      .describe('Tags.'),
+  },
+  [exactlyOneOf('host', 'path'), onlyWith('port', 'host')],
+)
+
+function problemsOf(input: unknown) {
+  const result = validate(thing, input)
+  assert.ok(!result.ok)
+  return result.problems
+}
+
+test('defaults are filled in and types follow', () => {
+  const result = validate(thing, { name: 'a', host: 'h' })
+  assert.ok(result.ok)
+  const value: Output<typeof thing> = result.value
+  assert.deepEqual(value, { name: 'a', host: 'h', size: 3, tags: [] })
+  const size: number = value.size
+  assert.equal(size, 3)
+})
+
+test('all problems are reported at once, each with its path', () => {
+  const problems = problemsOf({ size: 10, host: 'h', path: 'p', port: 'x', tags: ['a', 5], nme: 'a' })
+  assert.deepEqual(
+    problems.map(({ code, path }) => [code, path.join('.')]).toSorted(),
+    [
+      ['conflict', 'path'],
+      ['missing_key', 'name'],
+      ['out_of_range', 'size'],
+      ['unknown_key', 'nme'],
+      ['wrong_type', 'port'],
+      ['wrong_type', 'tags.1'],
+    ].toSorted(),
+  )
+  assert.equal(problems.find((problem) => problem.code === 'unknown_key')?.suggestion, 'did you mean `name`?')
+})
+
+test('rules between keys are reported with the key at fault', () => {
+  assert.deepEqual(problemsOf({ name: 'a' })[0]?.expected, 'exactly one of `host` or `path`')
+  const [broken] = problemsOf({ name: 'a', path: 'p', port: 1 })
+  assert.deepEqual([broken?.code, broken?.path, broken?.at], ['conflict', ['port'], 'key'])
+  const most = object({ a: string({ max: 1 }).optional(), b: string({ max: 1 }).optional() }, [atMostOneOf('a', 'b')])
+  assert.ok(validate(most, {}).ok)
+  assert.ok(validate(most, { b: '' }).ok)
+  assert.ok(!validate(most, { a: '', b: '' }).ok)
+})
+
+test('a value of the wrong shape is one problem', () => {
+  for (const input of [null, 5, 'x', []]) assert.equal(problemsOf(input).length, 1, JSON.stringify(input))
+  assert.equal(problemsOf({ name: 'a', host: 'h', tags: 'x' })[0]?.expected, 'a list of 0 to 2 items')
+  assert.equal(problemsOf({ name: 'a', host: 'h', tags: ['a', 'b', 'c'] })[0]?.code, 'out_of_range')
+})
+
+test('keys of the object prototype are unknown keys', () => {
+  const input = JSON.parse('{"name":"a","host":"h","__proto__":{"x":1},"constructor":1}') as unknown
+  assert.ok(problemsOf(input).some((problem) => problem.code === 'unknown_key'))
+})
+
+test('a field is read through its wrappers', () => {
+  const field = fieldOf(fileOnly(integer({ min: 0, max: 1 }).prefault(1).describe('One.')))
+  assert.deepEqual(
+    [field.required, field.default, field.description, field.fileOnly, field.node.kind],
+    [false, 1, 'One.', true, 'scalar'],
+  )
+})
+
+test('suggestions are near, never wild', () => {
+  assert.equal(nearest('allowOrigin', ['allowOrigins', 'allowMethods']), 'allowOrigins')
+  assert.equal(nearest('hsot', ['host', 'port']), 'host')
+  assert.equal(nearest('xyz', ['host', 'port']), null)
+  assert.equal(editDistance('', 'abc'), 3)
+})

@@ -1,0 +1,170 @@
+import * as z from 'zod'
+import type { ProblemCode } from './problem.ts'
+import { brokenRules } from './rules.ts'
+import type { Rule } from './rules.ts'
+
+/** A definition: parses unknown input into `Out`, and carries the data that every printer reads. */
+export type Schema<Out = unknown> = z.ZodType<Out>
+export type Output<S extends Schema> = z.output<S>
+export type Json = null | boolean | number | string | Json[] | JsonObject
+export type JsonObject = { [key: string]: Json }
+
+/** What a definition is, apart from its presence in a mapping. */
+export type Node = ObjectNode | ListNode | ScalarNode
+
+export interface ObjectNode {
+  kind: 'object'
+  fields: Record<string, Schema>
+  rules: readonly Rule[]
+}
+
+export interface ListNode {
+  kind: 'list'
+  item: Schema
+  min: number
+  max: number
+}
+
+export interface ScalarNode {
+  kind: 'scalar'
+  /** Name of the type in the reference pages. */
+  type: string
+  /** Completes "expected ...". */
+  expected: string
+  json: JsonObject
+  crd: JsonObject
+  /** Legal words, for suggestions and pages. */
+  values: readonly string[]
+}
+
+/** What a definition is as a key of a mapping. */
+export interface Field {
+  node: Node
+  required: boolean
+  /** In the form a user would write. */
+  default: Json | undefined
+  description: string
+  fileOnly: boolean
+  /** The shape this field has in custom resources, when references are written otherwise there. */
+  resourceForm: Schema | null
+}
+
+export function object<Shape extends Record<string, Schema>>(shape: Shape, rules: readonly Rule[] = []) {
+  let schema = z.strictObject(shape)
+  if (rules.length > 0) {
+    // `when` makes the rules speak even if other parts of the value have problems, so all are reported at once.
+    schema = schema.superRefine(
+      (value, context) => {
+        for (const broken of brokenRules(rules, value))
+          context.addIssue({ code: 'custom', params: broken satisfies IssueParams })
+      },
+      { when: () => true },
+    )
+  }
+  return withNode(schema, { kind: 'object', fields: shape, rules })
+}
+
+export function list<Item extends Schema>(item: Item, size: { min?: number; max: number }) {
+  const min = size.min ?? 0
+  return withNode(z.array(item).min(min).max(size.max), { kind: 'list', item, min, max: size.max })
+}
+
+/** A value that `read` turns into `Out`, or refuses. */
+export function scalar<Out>(
+  read: (input: unknown) => Out | Refusal,
+  node: Omit<ScalarNode, 'kind' | 'crd' | 'values'> & Partial<Pick<ScalarNode, 'crd' | 'values'>>,
+): z.ZodType<Out> {
+  const schema = z.transform((input: unknown, context): Out => {
+    const result = read(input)
+    if (!(result instanceof Refusal)) return result
+    const { code, detail, suggestion } = result
+    context.issues.push({ code: 'custom', input, params: { code, detail, suggestion } satisfies IssueParams })
+    return z.NEVER
+  })
+  return withNode(schema as unknown as z.ZodType<Out>, { kind: 'scalar', crd: node.json, values: [], ...node })
+}
+
+/** What our own checks tell the validator through Zod. */
+export interface IssueParams {
+  code: ProblemCode
+  found?: string
+  /** Replaces the expectation of the definition. */
+  expected?: string
+  /** The key at fault, when the issue lies on a whole mapping. */
+  key?: string
+  detail?: string | null
+  suggestion?: string | null
+}
+
+/** Why a scalar was refused; `detail` goes behind the expectation. */
+export class Refusal {
+  readonly code: ProblemCode
+  readonly detail: string | null
+  readonly suggestion: string | null
+
+  constructor(code: ProblemCode, extra: { detail?: string; suggestion?: string | null } = {}) {
+    this.code = code
+    this.detail = extra.detail ?? null
+    this.suggestion = extra.suggestion ?? null
+  }
+}
+
+/** Exists in the config file only; the printer of custom resources leaves it out. */
+export function fileOnly<S extends Schema>(schema: S): S {
+  return remember(schema, { fileOnly: true })
+}
+
+/** The file writes a reference in a local form; custom resources use `resource` instead. */
+export function localForm<S extends Schema>(schema: S, resource: Schema): S {
+  return remember(schema, { resourceForm: resource })
+}
+
+/** Reads a definition from the outside in, through optional and default wrappers. */
+export function fieldOf(schema: Schema): Field {
+  const field = {
+    required: true,
+    default: undefined as Json | undefined,
+    description: '',
+    fileOnly: false,
+    resourceForm: null as Schema | null,
+  }
+  let current = schema
+  for (;;) {
+    const known = knownOf(current)
+    field.description ||= current.description ?? ''
+    field.fileOnly ||= known.fileOnly ?? false
+    field.resourceForm ??= known.resourceForm ?? null
+    if (known.node !== undefined) return { node: known.node, ...field }
+    if (current instanceof z.ZodPrefault) field.default ??= current.def.defaultValue as Json
+    else if (!(current instanceof z.ZodOptional)) throw new Error('a schema must be made by the kit')
+    field.required = false
+    current = current.def.innerType as Schema
+  }
+}
+
+export function nodeOf(schema: Schema): Node {
+  return fieldOf(schema).node
+}
+
+interface Known {
+  node?: Node
+  fileOnly?: boolean
+  resourceForm?: Schema
+}
+
+const memory = new WeakMap<object, Known>()
+
+/** Zod clones a schema on `.describe` and the like; what was said of the original holds for the clone. */
+function knownOf(schema: Schema): Known {
+  const parent = schema._zod.parent as Schema | undefined
+  return { ...(parent === undefined ? {} : knownOf(parent)), ...memory.get(schema) }
+}
+
+function withNode<S extends Schema>(schema: S, node: Node): S {
+  return remember(schema, { node })
+}
+
+function remember<S extends Schema>(schema: S, known: Known): S {
+  memory.set(schema, { ...memory.get(schema), ...known })
+  return schema
+}

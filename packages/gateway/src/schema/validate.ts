@@ -1,0 +1,86 @@
+import { fieldOf } from './kit.ts'
+import type { IssueParams, Node, Schema } from './kit.ts'
+import { describeValue, printChoices } from './problem.ts'
+import type { Path, Problem } from './problem.ts'
+import { didYouMean } from './suggest.ts'
+
+export type Validated<Out> = { ok: true; value: Out } | { ok: false; problems: Problem[] }
+
+/** Checks a value against a definition; every problem is reported, not only the first. */
+export function validate<Out>(schema: Schema<Out>, input: unknown): Validated<Out> {
+  const result = schema.safeParse(input)
+  if (result.success) return { ok: true, value: result.data }
+  return { ok: false, problems: result.error.issues.flatMap((issue) => toProblems(schema, input, issue as Issue)) }
+}
+
+interface Issue {
+  code: string
+  path: Path
+  keys?: string[]
+  params?: IssueParams
+}
+
+function toProblems(schema: Schema, input: unknown, issue: Issue): Problem[] {
+  const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+  const node = nodeAt(schema, path)
+  if (issue.code === 'unrecognized_keys') return (issue.keys ?? []).map((key) => unknownKey(path, key, node))
+  const value = valueAt(input, path)
+  const params = issue.params
+  if (value === undefined && path.length > 0) return [missingKey(path, node)]
+  return [
+    {
+      code: params?.code ?? codesByIssue[issue.code] ?? 'wrong_type',
+      path: params?.key === undefined ? path : [...path, params.key],
+      at: params?.key === undefined ? 'value' : 'key',
+      found: params?.found ?? `found ${describeValue(value)}`,
+      expected: (params?.expected ?? expectationOf(node)) + (params?.detail ? ` (${params.detail})` : ''),
+      suggestion: params?.suggestion ?? null,
+    },
+  ]
+}
+
+const codesByIssue: Record<string, Problem['code']> = { too_small: 'out_of_range', too_big: 'out_of_range' }
+
+function unknownKey(path: Path, key: string, node: Node): Problem {
+  const known = node.kind === 'object' ? Object.keys(node.fields) : []
+  return {
+    code: 'unknown_key',
+    path: [...path, key],
+    at: 'key',
+    found: `unknown key \`${key}\``,
+    expected: known.length > 12 ? `a key of ${placeOf(path)}` : printChoices(known),
+    suggestion: didYouMean(key, known),
+  }
+}
+
+function missingKey(path: Path, node: Node): Problem {
+  const found = `required key \`${path.at(-1)}\` is missing`
+  return { code: 'missing_key', path, at: 'value', found, expected: expectationOf(node), suggestion: null }
+}
+
+function placeOf(path: Path): string {
+  const name = path.findLast((step) => typeof step === 'string')
+  return name === undefined ? 'the top level' : `\`${name}\``
+}
+
+function expectationOf(node: Node): string {
+  if (node.kind === 'scalar') return node.expected
+  if (node.kind === 'list') return `a list of ${node.min} to ${node.max} items`
+  return `a mapping with ${Object.keys(node.fields).length > 12 ? 'known keys' : `the keys ${printChoices(Object.keys(node.fields))}`}`
+}
+
+function nodeAt(schema: Schema, path: Path): Node {
+  let node = fieldOf(schema).node
+  for (const step of path) {
+    const next = node.kind === 'object' ? node.fields[step] : node.kind === 'list' ? node.item : undefined
+    if (next === undefined) return node
+    node = fieldOf(next).node
+  }
+  return node
+}
+
+function valueAt(input: unknown, path: Path): unknown {
+  let value = input
+  for (const step of path) value = (value as Record<string | number, unknown> | null | undefined)?.[step]
+  return value
+}

@@ -1,0 +1,19 @@
+import { dynamicForwardProxy } from '../../backends/dynamic-forward-proxy/schema.ts'
+import { staticBackend } from '../../backends/static/schema.ts'
+import { object } from '../../schema/kit.ts'
+import type { Output } from '../../schema/kit.ts'
+import { objectName } from '../../schema/names.ts'
+import { exactlyOneOf } from '../../schema/rules.ts'
+import { backendBlock } from '../policies.ts'
+
+export const namedBackend = object(
+  {
+    name: objectName().describe('Name that routes refer to.'),
+    static: staticBackend.optional().describe('A fixed destination.'),
+    dynamicForwardProxy: dynamicForwardProxy.optional().describe('Sends each request to the host that it names.'),
+    policies: backendBlock().optional().describe('Policies for talking to this backend.'),
+  },
+  [exactlyOneOf('static', 'dynamicForwardProxy')],
+).describe('A destination with a name.')
+
+export type NamedBackendConfig = Output<typeof namedBackend>

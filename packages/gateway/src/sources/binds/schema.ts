@@ -1,0 +1,42 @@
+import { fileOnly, list, object } from '../../schema/kit.ts'
+import type { Output } from '../../schema/kit.ts'
+import { filePath, hostname, ipAddress, objectName } from '../../schema/names.ts'
+import { enumeration, integer } from '../../schema/values.ts'
+import { listenerBlock } from '../policies.ts'
+import { route } from '../routes/schema.ts'
+
+const listener = object({
+  name: objectName().optional().describe('Name in traces, logs and metrics; `listener<index>` when unset.'),
+  protocol: enumeration(['HTTP', 'HTTPS', 'TLS', 'TCP'])
+    .prefault('HTTP')
+    .describe(
+      '`HTTP`, `HTTPS` (needs `tls`), `TLS` (passed on undecrypted, by server name) or `TCP` (passed on as it is).',
+    ),
+  hostname: hostname({ wildcard: true })
+    .optional()
+    .describe('Host that this listener serves; `*.example.com` covers its subdomains; every host when unset.'),
+  tls: object({
+    cert: filePath().describe('PEM file with the certificate chain.'),
+    key: filePath().describe('PEM file with the private key.'),
+    root: filePath()
+      .optional()
+      .describe('PEM file with authorities: clients must show a certificate issued by one of them.'),
+  })
+    .optional()
+    .describe('Certificate of an HTTPS listener.'),
+  policies: listenerBlock()
+    .optional()
+    .describe('Traffic policies for all routes of this listener; HTTP and HTTPS only.'),
+  routes: list(route, { max: 100_000 })
+    .prefault([])
+    .describe('Rules of this listener; a tie is won by the one that stands first.'),
+}).describe('A set of hosts on a port.')
+
+export const bind = object({
+  port: integer({ min: 0, max: 65_535 }).describe('Port to listen on; 0 takes any free port.'),
+  address: fileOnly(ipAddress().optional().describe('Address to listen on; every address of the machine when unset.')),
+  listeners: list(listener, { min: 1, max: 64 }).describe('What is served on this port.'),
+}).describe('A port.')
+
+export type BindConfig = Output<typeof bind>
+export type ListenerConfig = Output<typeof listener>

@@ -1,0 +1,102 @@
+import { parseHostTarget } from '../schema/address.ts'
+import { didYouMean } from '../schema/suggest.ts'
+import { checkUnique, protocolOf } from './report.ts'
+import type { Report } from './report.ts'
+import type { Spot } from './tree.ts'
+
+export function checkRoutes(
+  listener: Spot,
+  backendsByName: ReadonlyMap<string, Spot>,
+  report: Report,
+  warn: Report,
+): void {
+  const routes = listener.at('routes').items
+  checkUnique(routes, (route) => route.at('name').text ?? `route${String(route.path.at(-1))}`, 'route', report)
+  const protocol = protocolOf(listener)
+  if (protocol === 'TCP' && routes.length > 1) {
+    const found = `found ${routes.length} routes on a TCP listener`
+    report('conflict', listener.at('routes'), { found, expected: 'at most one, because nothing tells them apart' })
+  }
+  for (const route of routes) {
+    if (protocol === 'TLS' || protocol === 'TCP') checkRawRoute(route, protocol, backendsByName, report)
+    else checkHttpRoute(route, listener, report, warn)
+  }
+}
+
+export function checkBackendReferences(
+  listener: Spot,
+  backendsByName: ReadonlyMap<string, Spot>,
+  report: Report,
+): void {
+  const known = (name: string): boolean => backendsByName.has(name)
+  for (const route of listener.at('routes').items) {
+    const references = route.at('backends').items.map((entry) => entry.at('backend'))
+    const mirror = route.in('policies', 'requestMirror', 'backend')
+    if (mirror.text !== null && parseHostTarget(mirror.text) === null) references.push(mirror)
+    for (const reference of references) {
+      const name = reference.text
+      if (name === null || known(name)) continue
+      const expected = 'the name of a backend in the top-level `backends`'
+      report('unknown_reference', reference, {
+        found: `found no backend named \`${name}\``,
+        expected,
+        suggestion: didYouMean(name, backendsByName.keys()),
+      })
+    }
+  }
+}
+
+function checkHttpRoute(route: Spot, listener: Spot, report: Report, warn: Report): void {
+  for (const policy of ['urlRewrite', 'requestRedirect']) {
+    const prefix = route.in('policies', policy, 'path', 'prefix')
+    if (!prefix.exists) continue
+    const other = route
+      .at('matches')
+      .items.find((match) => match.in('path', 'exact').exists || match.in('path', 'regex').exists)
+    if (other === undefined) continue
+    const found = `found \`prefix\` on a route with an exact or regex match`
+    report('conflict', prefix, {
+      found,
+      expected: 'only `pathPrefix` matches beside it',
+      suggestion: 'use `path.full`',
+    })
+  }
+  const backends = route.at('backends').items
+  const answers = ['directResponse', 'requestRedirect'].some(
+    (policy) => route.in('policies', policy).exists || listener.in('policies', policy).exists,
+  )
+  if (answers || backends.some((entry) => entry.at('weight').value !== 0)) return
+  const found =
+    backends.length === 0 ? 'found a route without backends' : 'found a route whose backends all have weight 0'
+  warn('no_effect', route, {
+    found,
+    expected: 'a backend, `directResponse` or `requestRedirect`; every request gets 500',
+  })
+}
+
+/** A route of a TLS or TCP listener passes bytes on, so nothing that speaks of requests can hold. */
+function checkRawRoute(route: Spot, protocol: string, backendsByName: ReadonlyMap<string, Spot>, report: Report): void {
+  const refuse = (spot: Spot, expected: string): void => {
+    if (!spot.exists) return
+    report('conflict', spot, { found: `found \`${String(spot.path.at(-1))}\` on a ${protocol} listener`, expected })
+  }
+  refuse(route.at('matches'), 'no matches, because bytes are passed on unread')
+  if (protocol === 'TCP') refuse(route.at('hostnames'), 'no hostnames, because TCP names none')
+  const policies = route.at('policies')
+  for (const name of policies.keys) if (name !== 'backend') refuse(policies.at(name), 'no policy but `backend`')
+  refuse(route.in('policies', 'backend', 'http'), '`tcp` and `tls` only')
+  const entries = route.at('backends').items
+  for (const entry of entries) {
+    refuse(entry.in('policies', 'http'), '`tcp` and `tls` only')
+    if (protocol !== 'TCP') continue
+    refuse(entry.at('dynamicForwardProxy'), 'a fixed destination, because TCP names none')
+    const named = backendsByName.get(entry.at('backend').text ?? '')
+    if (named?.at('dynamicForwardProxy').exists) {
+      const found = 'found a dynamic forward proxy on a TCP listener'
+      report('conflict', entry.at('backend'), { found, expected: 'a fixed destination, because TCP names none' })
+    }
+  }
+  if (entries.length === 0) {
+    report('missing_key', route, { found: 'found a route without backends', expected: 'at least one backend' })
+  }
+}

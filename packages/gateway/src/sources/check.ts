@@ -1,0 +1,93 @@
+import type { Problem } from '../schema/problem.ts'
+import { checkBackendReferences, checkRoutes } from './check-routes.ts'
+import { checkUnique, protocolOf, reporter } from './report.ts'
+import type { Report } from './report.ts'
+import type { Spot } from './tree.ts'
+
+/** What must hold between the parts of the file. `warnings` do not stop a config. */
+export function checkFile(root: Spot): { problems: Problem[]; warnings: Problem[] } {
+  const problems: Problem[] = []
+  const warnings: Problem[] = []
+  const report = reporter(problems)
+  const backends = root.at('backends').items
+  checkUnique(backends, (backend) => backend.at('name').text, 'backend', report)
+  checkTlsVersions(root.in('frontend', 'tls'), report)
+  checkUnique(
+    root.at('binds').items.map((bind) => bind.at('port')),
+    (port) => (typeof port.value === 'number' && port.value > 0 ? String(port.value) : null),
+    'port',
+    report,
+  )
+  const backendsByName = new Map(backends.map((backend) => [backend.at('name').text ?? '', backend]))
+  for (const bind of root.at('binds').items) checkBind(bind, report)
+  for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
+    checkBackendReferences(listener, backendsByName, report)
+    checkRoutes(listener, backendsByName, report, reporter(warnings))
+  }
+  return { problems, warnings }
+}
+
+function checkBind(bind: Spot, report: Report): void {
+  const listeners = bind.at('listeners').items
+  checkUnique(
+    listeners,
+    (listener) => listener.at('name').text ?? `listener${String(listener.path.at(-1))}`,
+    'listener',
+    report,
+  )
+  checkUnique(listeners, (listener) => listener.at('hostname').text?.toLowerCase() ?? 'every host', 'hostname', report)
+  const protocols = listeners.map(protocolOf)
+  const isTls = (protocol: string): boolean => protocol === 'HTTPS' || protocol === 'TLS'
+  if (protocols.some(isTls) && !protocols.every(isTls)) {
+    const found = `found listeners of ${[...new Set(protocols)].join(' and ')} on one port`
+    report('conflict', bind.at('listeners'), {
+      found,
+      expected: 'either TLS (HTTPS, TLS) or plaintext (HTTP, TCP) on one port',
+    })
+  }
+  if (protocols.includes('TCP') && protocols.length > 1) {
+    const found = `found ${protocols.length} listeners beside TCP`
+    report('conflict', bind.at('listeners'), { found, expected: 'a TCP listener alone on its port' })
+  }
+  for (const listener of listeners) checkListener(listener, report)
+}
+
+function checkListener(listener: Spot, report: Report): void {
+  const protocol = protocolOf(listener)
+  const tls = listener.at('tls')
+  if (protocol === 'HTTPS' && !tls.exists) {
+    report('missing_key', listener, {
+      found: 'found HTTPS without `tls`',
+      expected: 'the keys `tls.cert` and `tls.key`',
+    })
+  }
+  if (protocol !== 'HTTPS' && tls.exists) {
+    const suggestion = protocol === 'HTTP' ? 'write `protocol: HTTPS`' : null
+    report('conflict', tls, {
+      found: `found \`tls\` on a listener of ${protocol}`,
+      expected: '`tls` on HTTPS listeners only',
+      suggestion,
+    })
+  }
+  if (protocol !== 'TLS' && protocol !== 'TCP') return
+  const policies = listener.at('policies')
+  if (policies.exists)
+    report('conflict', policies, {
+      found: `found \`policies\` on a listener of ${protocol}`,
+      expected: 'traffic policies on HTTP and HTTPS listeners only',
+    })
+  const hostname = listener.at('hostname')
+  if (protocol === 'TCP' && hostname.exists) {
+    report('conflict', hostname, {
+      found: 'found `hostname` on a TCP listener',
+      expected: 'no hostname, because TCP names none',
+    })
+  }
+}
+
+function checkTlsVersions(tls: Spot, report: Report): void {
+  const [min, max] = [tls.at('minProtocolVersion'), tls.at('maxProtocolVersion')]
+  if (!min.exists || !max.exists || Number(min.value) <= Number(max.value)) return
+  const found = `found ${String(min.value)} as the oldest and ${String(max.value)} as the newest version`
+  report('conflict', min, { found, expected: 'a version not above `maxProtocolVersion`' })
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Ir } from '../ir/resources.ts'
+import type { Problem } from '../schema/problem.ts'
+import { validate } from '../schema/validate.ts'
+import { readCertificates } from './certificates.ts'
+import { checkFile } from './check.ts'
+import type { ProcessConfig } from './config/schema.ts'
+import { readEnvironment } from './environment.ts'
+import type { PlacedProblem } from './placed-problem.ts'
+import { configFile } from './schema.ts'
+import type { Environment } from './substitute.ts'
+import { translate } from './translate.ts'
+import { Spot } from './tree.ts'
+import { parseYaml } from './yaml.ts'
+
+export interface LoadOptions {
+  /** Name of the config in messages. */
+  file: string
+  /** Folder that other files are relative to. */
+  dir: string
+  env: Environment
+  readFile?: (path: string) => string
+}
+
+export interface LoadedConfig {
+  ok: true
+  ir: Ir
+  process: ProcessConfig
+  /** Absolute paths of the certificates, keys and authorities that were read. */
+  files: string[]
+  warnings: PlacedProblem[]
+}
+
+export interface RefusedConfig {
+  ok: false
+  problems: PlacedProblem[]
+  /** As far as they are known: a change in one of them may heal the config. */
+  files?: string[]
+}
+
+export type LoadResult = LoadedConfig | RefusedConfig
+
+/** Turns the text of a config file into resources, or into everything that is wrong with it. */
+export function loadConfig(text: string, options: LoadOptions): LoadResult {
+  const yaml = parseYaml(text, options.file, options.env)
+  if (yaml.value === undefined) return { ok: false, problems: yaml.problems }
+  const place = (problem: Problem): PlacedProblem => ({ ...problem, place: yaml.placeOf(problem.path, problem.at) })
+  // An empty file is an empty config.
+  const input = yaml.value ?? {}
+  const root = new Spot(input)
+  const validated = validate(configFile, input)
+  const checked = checkFile(root)
+  const read = readCertificates(root, resolve(options.dir), options.readFile ?? ((path) => readFileSync(path, 'utf8')))
+  const environment = readEnvironment(options.env, (key) => root.in('config', key).exists)
+  const found = [...(validated.ok ? [] : validated.problems), ...checked.problems, ...read.problems].map(place)
+  const problems = [...yaml.problems, ...found.toSorted(byPlace), ...environment.problems]
+  if (!validated.ok || problems.length > 0) return { ok: false, problems, files: read.files }
+  return {
+    ok: true,
+    ir: translate(validated.value, read.textsByPath),
+    process: environment.apply(validated.value.config),
+    files: read.files,
+    warnings: checked.warnings.map(place),
+  }
+}
+
+function byPlace({ place: a }: PlacedProblem, { place: b }: PlacedProblem): number {
+  if ('variable' in a || 'variable' in b) return 0
+  return a.line - b.line || a.column - b.column
+}

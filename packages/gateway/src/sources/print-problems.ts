@@ -1,0 +1,18 @@
+import { printPath } from '../schema/problem.ts'
+import type { Place, PlacedProblem } from './placed-problem.ts'
+
+/** One block for each problem: `file:line:column: path: what was found, what was expected`, and a hint below. */
+export function printProblems(problems: readonly PlacedProblem[]): string {
+  return problems.map(printProblem).join('\n')
+}
+
+export function printProblem(problem: PlacedProblem): string {
+  const path = printPath(problem.path)
+  const where = path === '' ? printPlace(problem.place) : `${printPlace(problem.place)}: ${path}`
+  const line = `${where}: ${problem.found}, expected ${problem.expected}`
+  return problem.suggestion === null ? line : `${line}\n    ${problem.suggestion}`
+}
+
+function printPlace(place: Place): string {
+  return 'variable' in place ? `environment variable ${place.variable}` : `${place.file}:${place.line}:${place.column}`
+}

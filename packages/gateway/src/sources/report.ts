@@ -1,0 +1,37 @@
+import type { Problem, ProblemCode } from '../schema/problem.ts'
+import type { Spot } from './tree.ts'
+
+/** Notes one problem at a spot of the file. */
+export type Report = (
+  code: ProblemCode,
+  spot: Spot,
+  phrases: { found: string; expected: string; suggestion?: string | null },
+) => void
+
+export function protocolOf(listener: Spot): string {
+  return listener.at('protocol').text?.toUpperCase() ?? 'HTTP'
+}
+
+/** Each name may be used once; `nameOf` gives null where there is none. */
+export function checkUnique(
+  spots: readonly Spot[],
+  nameOf: (spot: Spot) => string | null,
+  kind: string,
+  report: Report,
+): void {
+  const firstByName = new Map<string, Spot>()
+  for (const spot of spots) {
+    const name = nameOf(spot)
+    if (name === null) continue
+    const seen = firstByName.has(name)
+    if (seen)
+      report('duplicate', spot, { found: `found ${kind} \`${name}\` a second time`, expected: `each ${kind} once` })
+    else firstByName.set(name, spot)
+  }
+}
+
+export function reporter(into: Problem[]): Report {
+  return (code, spot, { found, expected, suggestion = null }) => {
+    into.push({ code, path: spot.path, at: spot.exists ? 'key' : 'value', found, expected, suggestion })
+  }
+}

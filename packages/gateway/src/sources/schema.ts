@@ -1,0 +1,16 @@
+import { list, object } from '../schema/kit.ts'
+import type { Output } from '../schema/kit.ts'
+import { namedBackend } from './backends/schema.ts'
+import { bind } from './binds/schema.ts'
+import { processConfig } from './config/schema.ts'
+import { frontendBlock } from './policies.ts'
+
+/** The config file. */
+export const configFile = object({
+  config: processConfig.prefault({}).describe('Settings of the process, read at start; environment variables win.'),
+  frontend: frontendBlock().prefault({}).describe('Policies for all incoming connections.'),
+  backends: list(namedBackend, { max: 10_000 }).prefault([]).describe('Destinations with names.'),
+  binds: list(bind, { max: 1_024 }).prefault([]).describe('Ports, and what is served on them.'),
+}).describe('The config file of the gateway.')
+
+export type ConfigFile = Output<typeof configFile>

@@ -1,0 +1,47 @@
+import type { Path } from '../schema/problem.ts'
+
+/** A value of the file with its path. Reading is tolerant: what has the wrong shape was reported by the schema. */
+export class Spot {
+  readonly value: unknown
+  readonly #parent: Spot | null
+  readonly #step: string | number
+
+  constructor(value: unknown, parent: Spot | null = null, step: string | number = '') {
+    this.value = value
+    this.#parent = parent
+    this.#step = step
+  }
+
+  get path(): Path {
+    return this.#parent === null ? [] : [...this.#parent.path, this.#step]
+  }
+
+  get exists(): boolean {
+    return this.value !== undefined
+  }
+
+  get text(): string | null {
+    return typeof this.value === 'string' ? this.value : null
+  }
+
+  get keys(): string[] {
+    return isMapping(this.value) ? Object.keys(this.value) : []
+  }
+
+  get items(): Spot[] {
+    return Array.isArray(this.value) ? this.value.map((item, index) => new Spot(item, this, index)) : []
+  }
+
+  at(key: string): Spot {
+    return new Spot(isMapping(this.value) ? this.value[key] : undefined, this, key)
+  }
+
+  /** Through several mappings at once. */
+  in(...keys: string[]): Spot {
+    return keys.reduce<Spot>((spot, key) => spot.at(key), this)
+  }
+}
+
+function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
