@@ -1,0 +1,57 @@
+import type { HeaderBlock } from './header-block.ts'
+
+/**
+ * Receives one body, chunk by chunk.
+ * Order of calls: any number of `write` and `flush`, then exactly one of `end` and `abort`.
+ */
+export interface Sink {
+  /** Set by the source that feeds this sink; the sink calls `source.resume()` once it can take more. */
+  source: Source | null
+  /** Takes the chunk; it may leave only with the next flush, so that small pieces go in one system call. */
+  write(chunk: Buffer): void
+  /** Called after each batch of writes. False asks the source to stop until its `resume` is called. */
+  flush(): boolean
+  end(trailers: HeaderBlock | null): void
+  abort(cause: Error): void
+}
+
+/** Gives one body. Nothing is read from the peer before `pipe` is called. */
+export interface Source {
+  /** Bytes the body has: 0 for none, -1 when only its end will tell. */
+  readonly length: number
+  pipe(sink: Sink): void
+  resume(): void
+  /** The consumer wants no more; the sink will not be called again. */
+  cancel(cause: Error): void
+}
+
+/** The source of a message without a body. */
+export const emptySource: Source = {
+  length: 0,
+  pipe: (sink) => sink.end(null),
+  resume: () => {},
+  cancel: () => {},
+}
+
+/** A body that is already whole. */
+export function sourceOf(bytes: Buffer): Source {
+  if (bytes.length === 0) return emptySource
+  let cancelled = false
+  return {
+    length: bytes.length,
+    pipe(sink) {
+      sink.source = this
+      sink.write(bytes)
+      if (!cancelled) sink.end(null)
+    },
+    resume: () => {},
+    cancel: () => {
+      cancelled = true
+    },
+  }
+}
+
+/** Drops whatever arrives. */
+export function discardingSink(done: () => void): Sink {
+  return { source: null, write: () => {}, flush: () => true, end: done, abort: done }
+}

@@ -1,0 +1,161 @@
+export type ClientHelloResult = { kind: 'more' } | ClientHello | { kind: 'refused'; reason: string }
+
+export interface ClientHello {
+  kind: 'hello'
+  /** Lower case, without a trailing dot; null when the client named no server. */
+  sni: string | null
+  alpn: string[]
+  /** Protocol versions on the wire (0x0303 is TLS 1.2, 0x0304 TLS 1.3), in the client's order. */
+  versions: number[]
+}
+
+/** Reads the ClientHello at the start of a connection. Pure; `buffer` is everything received so far. */
+export function readClientHello(buffer: Buffer): ClientHelloResult {
+  const message = joinHandshakeRecords(buffer)
+  if (!Buffer.isBuffer(message)) {
+    return message.kind === 'more' && buffer.length >= maxHelloBytes ? refused('the ClientHello is too long') : message
+  }
+  return parseHello(message) ?? refused('the ClientHello is malformed')
+}
+
+/** Hellos with post-quantum key shares take about 1.7 KiB; this is the most that a silent stranger may make us hold. */
+const maxHelloBytes = 16 * 1024
+const recordHeaderBytes = 5
+const handshakeHeaderBytes = 4
+
+/** Joins the fragments of the first handshake message: a hello may be split over several records. */
+function joinHandshakeRecords(buffer: Buffer): Buffer | Exclude<ClientHelloResult, ClientHello> {
+  const fragments: Buffer[] = []
+  let joinedBytes = 0
+  let wantedBytes: number | null = null
+  let offset = 0
+  while (wantedBytes === null || joinedBytes < wantedBytes) {
+    if (offset >= buffer.length) return { kind: 'more' }
+    if (buffer[offset] !== 0x16) return refused('not a TLS handshake')
+    const major = buffer[offset + 1]
+    if (major !== undefined && major !== 3) return refused('not a TLS handshake')
+    if (buffer.length < offset + recordHeaderBytes) return { kind: 'more' }
+    const recordLength = buffer.readUInt16BE(offset + 3)
+    if (recordLength === 0 || recordLength > maxHelloBytes) return refused('a TLS record has an invalid length')
+    offset += recordHeaderBytes
+    const fragment = buffer.subarray(offset, offset + recordLength)
+    fragments.push(fragment)
+    joinedBytes += fragment.length
+    offset += recordLength
+    if (wantedBytes === null) {
+      const header = fragments.length === 1 ? fragment : Buffer.concat(fragments)
+      if (header.length > 0 && header[0] !== 0x01) return refused('the first TLS message is not a ClientHello')
+      if (header.length >= handshakeHeaderBytes) {
+        wantedBytes = handshakeHeaderBytes + header.readUIntBE(1, 3)
+        if (wantedBytes > maxHelloBytes) return refused('the ClientHello is too long')
+      }
+    }
+    if (fragment.length < recordLength && (wantedBytes === null || joinedBytes < wantedBytes)) return { kind: 'more' }
+  }
+  const joined = fragments.length === 1 ? fragments[0]! : Buffer.concat(fragments)
+  return joined.subarray(handshakeHeaderBytes, wantedBytes)
+}
+
+/** RFC 8446 4.1.2; null when any length or value breaks the grammar. */
+function parseHello(message: Buffer): ClientHello | null {
+  const reader = createReader(message)
+  const legacyVersion = reader.uint(2)
+  reader.bytes(32)
+  const sessionId = reader.vector(1)
+  const cipherSuites = reader.vector(2)
+  const compressions = reader.vector(1)
+  if (reader.failed() || sessionId.length > 32 || compressions.length === 0) return null
+  if (cipherSuites.length === 0 || cipherSuites.length % 2 !== 0) return null
+  const hello: ClientHello = { kind: 'hello', sni: null, alpn: [], versions: [legacyVersion] }
+  if (reader.atEnd()) return hello
+  const extensions = createReader(reader.vector(2))
+  if (reader.failed() || !reader.atEnd()) return null
+  const seen = new Set<number>()
+  while (!extensions.atEnd()) {
+    const type = extensions.uint(2)
+    const body = extensions.vector(2)
+    // A repeated extension could be read one way here and another way by the TLS library.
+    if (extensions.failed() || seen.has(type)) return null
+    seen.add(type)
+    if (!readExtension(hello, type, body)) return null
+  }
+  return hello
+}
+
+function readExtension(hello: ClientHello, type: number, body: Buffer): boolean {
+  switch (type) {
+    case 0: {
+      const sni = readServerName(body)
+      hello.sni = sni
+      return sni !== null
+    }
+    case 16: {
+      const names = readList(body, 2, (reader) => reader.vector(1).toString('latin1'))
+      hello.alpn = names ?? []
+      return names !== null && names.every((name) => name !== '')
+    }
+    case 43: {
+      const versions = readList(body, 1, (reader) => reader.uint(2))
+      // Reserved values that clients sprinkle in to keep servers tolerant (RFC 8701) are no versions.
+      hello.versions = versions?.filter((version) => (version & 0x0f0f) !== 0x0a0a) ?? []
+      return versions !== null
+    }
+    default:
+      return true
+  }
+}
+
+/** RFC 6066 3: one name of type host_name. */
+function readServerName(body: Buffer): string | null {
+  const names = readList(body, 2, (reader) => ({ type: reader.uint(1), name: reader.vector(2) }))
+  const first = names?.[0]
+  if (first === undefined || names?.length !== 1 || first.type !== 0 || first.name.length > 255) return null
+  const name = first.name.toString('latin1').toLowerCase().replace(/\.$/, '')
+  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name) || isIPv6Text(name) ? name : null
+}
+
+/** Not allowed by the RFC, but sent by careless clients; it can only fit a listener without hostname. */
+function isIPv6Text(name: string): boolean {
+  return /^[0-9a-f:.]{2,45}$/.test(name) && name.includes(':')
+}
+
+/** A vector that fills `body` exactly and holds at least one item. */
+function readList<T>(body: Buffer, lengthBytes: number, readItem: (reader: Reader) => T): T[] | null {
+  const outer = createReader(body)
+  const items = createReader(outer.vector(lengthBytes))
+  const list: T[] = []
+  while (!items.atEnd()) list.push(readItem(items))
+  return outer.failed() || !outer.atEnd() || items.failed() || list.length === 0 ? null : list
+}
+
+type Reader = ReturnType<typeof createReader>
+
+/** Reading past the end gives zeros and empty vectors, ends the input, and is remembered. */
+function createReader(buffer: Buffer) {
+  let offset = 0
+  let hasFailed = false
+  function bytes(length: number): Buffer {
+    if (offset + length > buffer.length) {
+      hasFailed = true
+      offset = buffer.length
+      return Buffer.alloc(0)
+    }
+    offset += length
+    return buffer.subarray(offset - length, offset)
+  }
+  function uint(length: number): number {
+    const taken = bytes(length)
+    return taken.length === 0 ? 0 : taken.readUIntBE(0, length)
+  }
+  return {
+    bytes,
+    uint,
+    vector: (lengthBytes: number) => bytes(uint(lengthBytes)),
+    atEnd: () => offset === buffer.length,
+    failed: () => hasFailed,
+  }
+}
+
+function refused(reason: string): { kind: 'refused'; reason: string } {
+  return { kind: 'refused', reason }
+}

@@ -1,0 +1,68 @@
+import type { Socket } from 'node:net'
+import type { Sink, Source } from './body.ts'
+import type { HeaderBlock } from './header-block.ts'
+
+/** Who is at the other end of a connection, and how it came in. Fixed for the life of the connection. */
+export interface ConnectionInfo {
+  /** The client, as the PROXY header or the socket says. */
+  readonly address: string
+  readonly port: number
+  /** The TCP peer. */
+  readonly rawAddress: string
+  readonly rawPort: number
+  readonly scheme: 'http' | 'https'
+  /** Server name of the TLS handshake, lower case; empty without one. */
+  readonly sni: string
+  /** `<address>:<port>` of the client, as the access log prints it. */
+  readonly source: string
+}
+
+/** One request and its response, whatever the protocol version. Made by `net`, used by `pipeline`. */
+export interface Exchange {
+  readonly connection: ConnectionInfo
+  readonly version: 'HTTP/1.0' | 'HTTP/1.1' | 'HTTP/2'
+  readonly method: string
+  /** Host header or `:authority`, as sent. */
+  readonly authority: string
+  /** Raw path and query as sent; empty for CONNECT. */
+  readonly target: string
+  /** Without Host, framing of the hop and hop-by-hop fields. */
+  readonly headers: HeaderBlock
+  readonly body: Source
+  /** The protocol the client asks to change to, lower case, or empty. */
+  readonly upgrade: string
+  /** The client accepts trailers. */
+  readonly teTrailers: boolean
+  /** A header that names a client address, host or scheme was sent, in any spelling. */
+  readonly claimsForwarding: boolean
+  observer: ExchangeObserver | null
+  /** Bytes of body so far. */
+  readonly bytesIn: number
+  readonly bytesOut: number
+
+  /** Sends the head; the body follows through the sink. `length` as in Source: -1 when unknown. */
+  respond(status: number, headers: HeaderBlock, length: number): Sink
+  /** An interim answer (1xx other than 101). */
+  inform(status: number, headers: HeaderBlock): void
+  /** Answers 101 (or 200 to CONNECT) and gives up the connection; null when the protocol has no way to. */
+  takeOver(status: number, headers: HeaderBlock): RawConnection | null
+  /** Ends the exchange in the hardest way the protocol has: a reset, or a closed connection. */
+  reset(cause: Error): void
+}
+
+/** Exactly one of the two is called, once. */
+export interface ExchangeObserver {
+  /** The whole response has been handed to the connection. */
+  sent(): void
+  /** The client went away, or the connection broke, before that. */
+  gone(cause: Error): void
+}
+
+/** A connection without HTTP on it any more; `early` are bytes that had been read already. */
+export interface RawConnection {
+  socket: Socket
+  early: Buffer | null
+}
+
+/** Receives every request of a connection. Must not throw. */
+export type ExchangeHandler = (exchange: Exchange) => void

@@ -1,0 +1,63 @@
+import type { Writable } from 'node:stream'
+import { latin1 } from './http1/chars.ts'
+
+/** Collects the pieces of a message and hands them to the socket in as few writes as possible. */
+export class GatheringWriter {
+  /** Bytes handed to the socket so far. */
+  sent = 0
+  readonly #socket: Writable
+  /** Text not yet followed by bytes; latin1. */
+  #text = ''
+  #pieces: (string | Buffer)[] | null = null
+  #size = 0
+
+  constructor(socket: Writable) {
+    this.#socket = socket
+  }
+
+  text(text: string): void {
+    this.#text += text
+    this.#size += text.length
+  }
+
+  bytes(bytes: Buffer): void {
+    this.#size += bytes.length
+    // A small body costs less as part of the head's string than as a buffer of its own.
+    if (this.#pieces === null && this.#size <= SMALL) {
+      this.#text += latin1(bytes, 0, bytes.length)
+      return
+    }
+    const pieces = (this.#pieces ??= [])
+    if (this.#text !== '') pieces.push(this.#text)
+    this.#text = ''
+    pieces.push(bytes)
+  }
+
+  /** True when the kernel took everything or the socket's buffer still has room. */
+  flush(): boolean {
+    if (this.#size === 0) return !this.#socket.writableNeedDrain
+    this.sent += this.#size
+    this.#size = 0
+    const pieces = this.#pieces
+    const text = this.#text
+    this.#text = ''
+    if (pieces === null) return this.#socket.write(text, 'latin1')
+    this.#pieces = null
+    if (text !== '') pieces.push(text)
+    if (pieces.length === 1) return this.#socket.write(pieces[0]!)
+    this.#socket.cork()
+    let room = true
+    for (const piece of pieces) {
+      room = typeof piece === 'string' ? this.#socket.write(piece, 'latin1') : this.#socket.write(piece)
+    }
+    this.#socket.uncork()
+    return room
+  }
+
+  /** Bytes that wait for a flush. */
+  get pending(): number {
+    return this.#size
+  }
+}
+
+const SMALL = 4096

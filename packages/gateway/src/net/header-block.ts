@@ -1,0 +1,161 @@
+/**
+ * The header fields of one message. Received lines stay in the text they came in and are found by position, so
+ * that a message whose headers nobody changes is forwarded without making a string per header.
+ * Names are compared without regard to case; arguments of the methods are lower case.
+ */
+export class HeaderBlock {
+  /** The received head; `#lines` points into it. */
+  #text: string
+  /** Five positions per received line: line start, name end, value start, value end, line end. */
+  #lines: number[]
+  /** Fields that were not received as text: name, value, name, value … */
+  #added: string[] | null = null
+
+  constructor(text = '', lines: number[] = []) {
+    this.#text = text
+    this.#lines = lines
+  }
+
+  static of(fields: Iterable<readonly [string, string]>): HeaderBlock {
+    const block = new HeaderBlock()
+    for (const [name, value] of fields) block.add(name, value)
+    return block
+  }
+
+  /** The first value, or null. */
+  get(name: string): string | null {
+    return this.nth(name, 0)
+  }
+
+  /** The value of the nth line of that name (from 0), or null. */
+  nth(name: string, index: number): string | null {
+    const lines = this.#lines
+    const text = this.#text
+    let left = index
+    for (let i = 0; i < lines.length; i += LINE) {
+      const start = lines[i]!
+      if (lines[i + 1]! - start === name.length && equalsLowerCase(text, start, name) && left-- === 0) {
+        return text.slice(lines[i + 2], lines[i + 3])
+      }
+    }
+    const added = this.#added
+    if (added !== null) {
+      for (let i = 0; i < added.length; i += 2) {
+        if (isNamed(added[i]!, name) && left-- === 0) return added[i + 1]!
+      }
+    }
+    return null
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== null
+  }
+
+  /** All values joined as one list, as RFC 9110 section 5.3 allows; null when the field is absent. */
+  joined(name: string): string | null {
+    const first = this.get(name)
+    if (first === null) return null
+    let all = first
+    for (let i = 1, next = this.nth(name, 1); next !== null; next = this.nth(name, ++i)) all += ', ' + next
+    return all
+  }
+
+  /** Appends a line. Throws on what would end the line once written as latin1: callers check what comes from outside. */
+  add(name: string, value: string): void {
+    if (breaksLine.test(value)) throw new TypeError(`header ${name} holds a line break, NUL or a character beyond latin1`)
+    ;(this.#added ??= []).push(name, value)
+  }
+
+  /** Replaces every line of that name by one. */
+  set(name: string, value: string): void {
+    this.remove(name.toLowerCase())
+    this.add(name, value)
+  }
+
+  remove(name: string): void {
+    const lines = this.#lines
+    for (let i = lines.length - LINE; i >= 0; i -= LINE) {
+      const start = lines[i]!
+      if (lines[i + 1]! - start === name.length && equalsLowerCase(this.#text, start, name)) lines.splice(i, LINE)
+    }
+    const added = this.#added
+    if (added !== null) {
+      for (let i = added.length - 2; i >= 0; i -= 2) if (isNamed(added[i]!, name)) added.splice(i, 2)
+    }
+  }
+
+  /** Removes every line for which the predicate, given the name in lower case, is true. */
+  removeWhere(matches: (name: string) => boolean): void {
+    const lines = this.#lines
+    for (let i = lines.length - LINE; i >= 0; i -= LINE) {
+      if (matches(this.#text.slice(lines[i], lines[i + 1]).toLowerCase())) lines.splice(i, LINE)
+    }
+    const added = this.#added
+    if (added !== null) {
+      for (let i = added.length - 2; i >= 0; i -= 2) if (matches(added[i]!.toLowerCase())) added.splice(i, 2)
+    }
+  }
+
+  /** Calls back with each line in order; names keep the case they came in. */
+  forEach(visit: (name: string, value: string) => void): void {
+    const lines = this.#lines
+    const text = this.#text
+    for (let i = 0; i < lines.length; i += LINE) {
+      visit(text.slice(lines[i], lines[i + 1]), text.slice(lines[i + 2], lines[i + 3]))
+    }
+    const added = this.#added
+    if (added !== null) for (let i = 0; i < added.length; i += 2) visit(added[i]!, added[i + 1]!)
+  }
+
+  get size(): number {
+    return this.#lines.length / LINE + (this.#added === null ? 0 : this.#added.length / 2)
+  }
+
+  /** The lines as HTTP/1 text; received lines that stand side by side are taken in one piece. */
+  toText(): string {
+    const lines = this.#lines
+    const text = this.#text
+    let out = ''
+    for (let i = 0; i < lines.length; ) {
+      const start = lines[i]!
+      let end = lines[i + 4]!
+      i += LINE
+      while (i < lines.length && lines[i] === end) {
+        end = lines[i + 4]!
+        i += LINE
+      }
+      out += text.slice(start, end)
+    }
+    const added = this.#added
+    if (added !== null) for (let i = 0; i < added.length; i += 2) out += added[i]! + ': ' + added[i + 1]! + '\r\n'
+    return out
+  }
+
+  clone(): HeaderBlock {
+    const copy = new HeaderBlock(this.#text, this.#lines.slice())
+    if (this.#added !== null) copy.#added = this.#added.slice()
+    return copy
+  }
+}
+
+const LINE = 5
+const breaksLine = /[\0\r\n\u0100-\uffff]/
+
+/** Whether a value can stand in a header line as it is. */
+export function isHeaderValue(value: string): boolean {
+  return !/[^\t\x20-\x7e\x80-\xff]/.test(value)
+}
+
+function isNamed(candidate: string, lowerName: string): boolean {
+  return candidate.length === lowerName.length && equalsLowerCase(candidate, 0, lowerName)
+}
+
+/** Compares text at a position with a lower-case name; header names are ASCII tokens. */
+function equalsLowerCase(text: string, start: number, lowerName: string): boolean {
+  for (let i = 0; i < lowerName.length; i++) {
+    let code = text.charCodeAt(start + i)
+    if (code >= 65 && code <= 90) code |= 32
+    if (code !== lowerName.charCodeAt(i)) return false
+  }
+  return true
+}

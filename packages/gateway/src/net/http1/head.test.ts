@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MessageHead, parseRequestHead, parseResponseHead, parseTrailers } from './head.ts'
+
+const LIMITS = { maxHeaders: 5, maxTarget: 20 }
+const REQUEST_LINE = 'GET / HTTP/1.1\r\n'
+
+const refusedRequests: [text: string, status: number, code: string][] = [
+  ['\r\n', 400, 'bad_request_line'],
+  [' GET / HTTP/1.1\r\n\r\n', 400, 'bad_request_line'],
+  ['GET\r\n\r\n', 400, 'bad_request_line'],
+  ['G(T / HTTP/1.1\r\n\r\n', 400, 'bad_request_line'],
+  [`${'G'.repeat(33)} / HTTP/1.1\r\n\r\n`, 400, 'bad_request_line'],
+  ['GET\t/ HTTP/1.1\r\n\r\n', 400, 'bad_request_line'],
+  ['GET  / HTTP/1.1\r\n\r\n', 400, 'bad_target'],
+  ['GET /\x80 HTTP/1.1\r\n\r\n', 400, 'bad_target'],
+  ['GET /\x7f HTTP/1.1\r\n\r\n', 400, 'bad_target'],
+  ['GET /\0 HTTP/1.1\r\n\r\n', 400, 'bad_target'],
+  ['GET /# HTTP/1.1\r\n\r\n', 400, 'bad_target'],
+  ['GET /\\ HTTP/1.1\r\n\r\n', 400, 'bad_target'],
+  ['GET /\r\n\r\n', 400, 'bad_target'],
+  [`GET /${'a'.repeat(20)} HTTP/1.1\r\n\r\n`, 414, 'target_too_long'],
+  ['GET / HTTP/2.0\r\n\r\n', 505, 'unsupported_version'],
+  ['GET / HTTP/1.2\r\n\r\n', 505, 'unsupported_version'],
+  ['GET / HTTP/0.9\r\n\r\n', 505, 'unsupported_version'],
+  ['GET / HTTP/1.10\r\n\r\n', 400, 'bad_request_line'],
+  ['GET / HTTP/1\r\n\r\n', 400, 'bad_request_line'],
+  ['GET / http/1.1\r\n\r\n', 400, 'bad_request_line'],
+  ['GET / HTTP/1.1 \r\n\r\n', 400, 'bad_request_line'],
+  ['GET / HTTP/1.1\n\r\n\r\n', 400, 'bad_request_line'],
+  ['GET / HTTP/1.1\rX: y\r\n\r\n', 400, 'bad_request_line'],
+  [REQUEST_LINE + 'a: 1\r\nb: 2\r\nc: 3\r\nd: 4\r\ne: 5\r\nf: 6\r\n\r\n', 431, 'too_many_headers'],
+  [REQUEST_LINE + ' a: 1\r\n\r\n', 400, 'folded_line'],
+  [REQUEST_LINE + 'a: 1\r\n b\r\n\r\n', 400, 'folded_line'],
+  [REQUEST_LINE + 'a: 1\r\n\tb\r\n\r\n', 400, 'folded_line'],
+  [REQUEST_LINE + 'a : 1\r\n\r\n', 400, 'space_before_colon'],
+  [REQUEST_LINE + 'a\t: 1\r\n\r\n', 400, 'space_before_colon'],
+  [REQUEST_LINE + ': 1\r\n\r\n', 400, 'bad_header_name'],
+  [REQUEST_LINE + 'a\r\n\r\n', 400, 'bad_header_name'],
+  [REQUEST_LINE + 'a\0: 1\r\n\r\n', 400, 'bad_header_name'],
+  [REQUEST_LINE + 'a(: 1\r\n\r\n', 400, 'bad_header_name'],
+  [REQUEST_LINE + 'caf\xe9: 1\r\n\r\n', 400, 'bad_header_name'],
+  [REQUEST_LINE + 'a\n: 1\r\n\r\n', 400, 'bare_lf'],
+  [REQUEST_LINE + 'a: 1\nb: 2\r\n\r\n', 400, 'bare_lf'],
+  [REQUEST_LINE + 'a: 1\rb: 2\r\n\r\n', 400, 'bare_cr'],
+  [REQUEST_LINE + 'a: 1\r\r\n\r\n', 400, 'bare_cr'],
+  [REQUEST_LINE + 'a: 1\r\n\rb: 2\r\n\r\n', 400, 'bare_cr'],
+  [REQUEST_LINE + 'a: \0\r\n\r\n', 400, 'bad_header_value'],
+  [REQUEST_LINE + 'a: \x0b\r\n\r\n', 400, 'bad_header_value'],
+  [REQUEST_LINE + 'a: \x7f\r\n\r\n', 400, 'bad_header_value'],
+  [REQUEST_LINE + 'Host: a\r\nhost: a\r\n\r\n', 400, 'second_host'],
+  [REQUEST_LINE + 'Content-Length: 1\r\ncontent-length: 1\r\n\r\n', 400, 'second_content_length'],
+  ...['', '+1', '-1', '1,1', '1 1', '0x1', '1a', '1.0', '1234567890123456', '\xb2'].map(
+    (value): [string, number, string] => [REQUEST_LINE + `Content-Length: ${value}\r\n\r\n`, 400, 'bad_content_length'],
+  ),
+  [REQUEST_LINE + 'Expect: 200-ok\r\n\r\n', 417, 'unknown_expectation'],
+  [REQUEST_LINE + 'Expect: 100-continue, x\r\n\r\n', 417, 'unknown_expectation'],
+]
+
+for (const [text, status, code] of refusedRequests) {
+  test(`request head ${JSON.stringify(text)} is refused with ${status} ${code}`, () => {
+    assert.deepEqual(parseRequestHead(text, LIMITS), { status, code })
+  })
+}
+
+test('every byte that is no token byte is refused in a name, every control byte in a value', () => {
+  const token = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/
+  for (let code = 0; code < 256; code++) {
+    const char = String.fromCharCode(code)
+    const named = parseRequestHead(`${REQUEST_LINE}x${char}y: 1\r\n\r\n`, LIMITS)
+    assert.equal(named instanceof MessageHead, token.test(char) || char === ':', `name with byte ${code}`)
+    const valued = parseRequestHead(`${REQUEST_LINE}x: a${char}b\r\n\r\n`, LIMITS)
+    assert.equal(valued instanceof MessageHead, code === 9 || (code >= 32 && code !== 127), `value with byte ${code}`)
+  }
+})
+
+test('the request line and the fields are read as they are', () => {
+  const head = request('M-SEARCH /a?b HTTP/1.0', 'Host: A:1', 'X-One: \t a b \t', 'x-Two:', 'X-One:2')
+  assert.deepEqual([head.method, head.target, head.minor, head.host], ['M-SEARCH', '/a?b', 0, 'A:1'])
+  assert.equal(head.headers.toText(), 'X-One: \t a b \t\r\nx-Two:\r\nX-One:2\r\n')
+  assert.equal(head.headers.joined('x-one'), 'a b, 2')
+  assert.equal(head.headers.get('x-two'), '')
+  assert.equal(head.contentLength, -1)
+})
+
+test('Content-Length is read and kept', () => {
+  const head = request('GET / HTTP/1.1', 'CONTENT-LENGTH:\t0012 ')
+  assert.equal(head.contentLength, 12)
+  assert.equal(head.headers.get('content-length'), '0012')
+})
+
+test('one Transfer-Encoding of chunked alone is chunked, all else is foreign', () => {
+  for (const value of ['chunked', ' Chunked', '\t CHUNKED']) {
+    const head = request('GET / HTTP/1.1', `Transfer-Encoding:${value}`)
+    assert.deepEqual([head.chunked, head.foreignCoding, head.headers.size], [true, false, 0])
+  }
+  for (const value of ['', 'gzip', 'chunked, chunked', 'gzip, chunked', 'chunked,', 'xchunked', 'chunked;a', '\xa0chunked', 'chunked\t', 'chunked ']) {
+    assert.equal(request('GET / HTTP/1.1', `Transfer-Encoding: ${value}`).foreignCoding, true, value)
+  }
+  for (const second of ['chunked', 'identity', '']) {
+    const lines = ['Transfer-Encoding: chunked', `Transfer-Encoding: ${second}`]
+    assert.equal(request('GET / HTTP/1.1', ...lines).foreignCoding, true)
+    assert.equal(request('GET / HTTP/1.1', ...lines.toReversed()).foreignCoding, true)
+  }
+})
+
+test('hop-by-hop fields are not kept, nor those that Connection nominates', () => {
+  const head = parsed(
+    'GET / HTTP/1.1',
+    ...['Host: a', 'Keep-Alive: 5', 'Proxy-Connection: x', 'TE: trailers', 'Trailer: x', 'HTTP2-Settings: x', 'Upgrade: h2c'],
+    ...['Proxy-Authenticate: x', 'X-A: 1', 'Connection: x-a, CLOSE , ,X-b', 'x-B: 2', 'x-c: 3', 'Connection: x-d', 'X-D: 4'],
+  )
+  assert.equal(head.headers.toText(), 'x-c: 3\r\n')
+  assert.deepEqual([head.close, head.keepAlive, head.teTrailers, head.upgrade], [true, false, true, ''])
+})
+
+test('Connection cannot remove what frames, routes or proves a request', () => {
+  const head = request('GET / HTTP/1.1', 'Connection: content-length, cookie, authorization', 'Content-Length: 1', 'Cookie: a')
+  assert.equal(head.headers.toText(), 'Content-Length: 1\r\nCookie: a\r\n')
+  assert.equal(head.contentLength, 1)
+})
+
+test('Upgrade counts only when Connection nominates it', () => {
+  assert.equal(request('GET / HTTP/1.1', 'Upgrade: WebSocket').upgrade, '')
+  assert.equal(request('GET / HTTP/1.1', 'Upgrade: WebSocket', 'Connection: keep-alive, Upgrade').upgrade, 'websocket')
+  assert.equal(request('GET / HTTP/1.1', 'Connection: upgrade').upgrade, '')
+})
+
+test('fields that claim an address are noticed under any spelling', () => {
+  for (const name of ['Forwarded', 'X-Forwarded-For', 'x_forwarded_for', 'X.Forwarded-Proto', 'x-real-ip', 'X-Real_IP']) {
+    assert.equal(request('GET / HTTP/1.1', `${name}: a`).claimsForwarding, true, name)
+  }
+  for (const name of ['X-Forward', 'x-real-ipx', 'Accept', 'forwarded-for']) {
+    assert.equal(request('GET / HTTP/1.1', `${name}: a`).claimsForwarding, false, name)
+  }
+})
+
+test('the limits are the last values that pass', () => {
+  assert.equal(request('GET / HTTP/1.1', 'a: 1', 'b: 2', 'c: 3', 'd: 4', 'e: 5').headers.size, 5)
+  assert.equal(request(`GET /${'a'.repeat(19)} HTTP/1.1`).target.length, 20)
+})
+
+test('a response head is read', () => {
+  const head = parseResponseHead('HTTP/1.1 404 Not  Found\r\nA: b\r\nContent-Length: 3\r\nConnection: close\r\n\r\n', 9)
+  assert.ok(head instanceof MessageHead)
+  assert.deepEqual([head.status, head.reason, head.minor, head.contentLength, head.close], [404, 'Not  Found', 1, 3, true])
+  for (const line of ['HTTP/1.0 200', 'HTTP/1.1 200 ', 'HTTP/1.1 599 caf\xe9']) {
+    assert.ok(parseResponseHead(line + '\r\n\r\n', 9) instanceof MessageHead, line)
+  }
+})
+
+test('malformed status lines are refused', () => {
+  const lines = ['', 'HTTP/1.1', 'HTTP/1.1 ', 'HTTP/1.1 20', 'HTTP/1.1 2000', 'HTTP/1.1 099 x', 'HTTP/1.1 2x0 x', 'HTTP/1.1  200 x']
+  for (const line of [...lines, 'HTTP/2 200 x', 'HTTP/1.2 200 x', 'ICY 200 OK', 'HTTP/1.1 200\tx', 'HTTP/1.1 200 \0', 'HTTP/1.1 200 a\nb']) {
+    assert.deepEqual(parseResponseHead(line + '\r\n\r\n', 9), { status: 400, code: 'bad_status_line' }, line)
+  }
+})
+
+test('trailers lose what must not come late, and may not frame', () => {
+  const kept = parseTrailers('X: 1\r\nSet-Cookie: a\r\nHost: b\r\nx-forwarded-for: c\r\nConnection: close\r\nY: 2\r\n\r\n', 10)
+  assert.equal('toText' in kept && kept.toText(), 'X: 1\r\nY: 2\r\n')
+  for (const line of ['Content-Length: 1', 'Transfer-Encoding: chunked', 'Transfer-Encoding: x']) {
+    assert.deepEqual(parseTrailers(line + '\r\n\r\n', 10), { status: 400, code: 'late_framing' })
+  }
+})
+
+function request(...lines: string[]): MessageHead {
+  const head = parseRequestHead(lines.map((line) => line + '\r\n').join('') + '\r\n', LIMITS)
+  assert.ok(head instanceof MessageHead, JSON.stringify(head))
+  return head
+}
+
+function parsed(...lines: string[]): MessageHead {
+  const head = parseRequestHead(lines.map((line) => line + '\r\n').join('') + '\r\n', { ...LIMITS, maxHeaders: 100 })
+  assert.ok(head instanceof MessageHead, JSON.stringify(head))
+  return head
+}

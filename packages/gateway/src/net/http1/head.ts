@@ -1,0 +1,293 @@
+import { HeaderBlock } from '../header-block.ts'
+import { CR, COLON, LF, SP, TAB, TARGET, TOKEN, VALUE } from './chars.ts'
+
+/** One parsed head, of a request or of a response. Hop-by-hop lines and Host are read here and not kept in `headers`. */
+export class MessageHead {
+  /** Requests. */
+  method = ''
+  target = ''
+  host: string | null = null
+  expectContinue = false
+  /** The client takes trailers (`TE: trailers`). */
+  teTrailers = false
+  /** A header that names the client's address or scheme was sent, under any alias. */
+  claimsForwarding = false
+  /** Responses. */
+  status = 0
+  reason = ''
+  /** Both. */
+  minor = 1
+  headers: HeaderBlock
+  /** -1 when there is no Content-Length. */
+  contentLength = -1
+  /** `chunked` is the last coding. */
+  chunked = false
+  /** Transfer-Encoding had a coding besides `chunked`, or `chunked` was not the last one. */
+  foreignCoding = false
+  /** `Connection: close`. */
+  close = false
+  /** `Connection: keep-alive`. */
+  keepAlive = false
+  /** The Upgrade value, in lower case, when Connection nominates it. */
+  upgrade = ''
+
+  constructor(headers: HeaderBlock) {
+    this.headers = headers
+  }
+}
+
+/** Why a head is refused; the status is what a client gets. */
+export interface HeadProblem {
+  status: 400 | 414 | 417 | 431 | 505
+  code: string
+}
+
+export interface HeadLimits {
+  maxHeaders: number
+  maxTarget: number
+}
+
+/** Parses from the request line to the empty line, which must be the end of the text. */
+export function parseRequestHead(text: string, limits: HeadLimits): MessageHead | HeadProblem {
+  const length = text.length
+  let at = 0
+  while (at < length && TOKEN[text.charCodeAt(at)] === 1) at++
+  if (at === 0 || at > MAX_METHOD || text.charCodeAt(at) !== SP) return BAD_REQUEST_LINE
+  const method = text.slice(0, at)
+  const targetStart = ++at
+  while (at < length && TARGET[text.charCodeAt(at)] === 1) at++
+  if (at === targetStart || text.charCodeAt(at) !== SP) return BAD_TARGET
+  if (at - targetStart > limits.maxTarget) return TARGET_TOO_LONG
+  const target = text.slice(targetStart, at)
+  const minor = httpMinor(text, at + 1)
+  if (minor < 0) return isHttpVersion(text, at + 1) ? UNSUPPORTED_VERSION : BAD_REQUEST_LINE
+  at += 9
+  if (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) return BAD_REQUEST_LINE
+  const head = parseFields(text, at + 2, limits.maxHeaders)
+  if (!(head instanceof MessageHead)) return head
+  head.method = method
+  head.target = target
+  head.minor = minor
+  return head
+}
+
+/** Parses from the status line to the empty line, which must be the end of the text. */
+export function parseResponseHead(text: string, maxHeaders: number): MessageHead | HeadProblem {
+  const minor = httpMinor(text, 0)
+  if (minor < 0 || text.charCodeAt(8) !== SP) return BAD_STATUS_LINE
+  const status = Number(text.slice(9, 12))
+  if (!/^[1-9][0-9][0-9]$/.test(text.slice(9, 12))) return BAD_STATUS_LINE
+  let at = 12
+  if (text.charCodeAt(at) === SP) at++
+  else if (text.charCodeAt(at) !== CR) return BAD_STATUS_LINE
+  const reasonStart = at
+  while (at < text.length && VALUE[text.charCodeAt(at)] === 1) at++
+  if (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) return BAD_STATUS_LINE
+  const reason = text.slice(reasonStart, at)
+  const head = parseFields(text, at + 2, maxHeaders)
+  if (!(head instanceof MessageHead)) return head
+  head.status = status
+  head.reason = reason
+  head.minor = minor
+  return head
+}
+
+/** Parses header lines alone (a trailer section) up to the empty line that ends the text. */
+export function parseTrailers(text: string, maxHeaders: number): HeaderBlock | HeadProblem {
+  const head = parseFields(text, 0, maxHeaders)
+  if (!(head instanceof MessageHead)) return head
+  if (head.chunked || head.foreignCoding || head.contentLength !== -1) return LATE_FRAMING
+  // Routing and connection fields must not arrive late (RFC 9110 section 6.5.1).
+  head.headers.removeWhere((name) => FORBIDDEN_TRAILERS.has(name) || isForwardingHeader(name))
+  return head.headers
+}
+
+function parseFields(text: string, start: number, maxHeaders: number): MessageHead | HeadProblem {
+  const length = text.length
+  const lines: number[] = []
+  const head = new MessageHead(new HeaderBlock(text, lines))
+  let nominated: string[] | null = null
+  let upgrade = ''
+  let count = 0
+  let at = start
+  for (;;) {
+    const first = text.charCodeAt(at)
+    if (first === CR) {
+      if (text.charCodeAt(at + 1) !== LF || at + 2 !== length) return BARE_CR
+      break
+    }
+    if (++count > maxHeaders) return TOO_MANY_HEADERS
+    const lineStart = at
+    while (at < length && TOKEN[text.charCodeAt(at)] === 1) at++
+    if (at === lineStart || text.charCodeAt(at) !== COLON) return badName(text, lineStart, at)
+    const nameEnd = at++
+    let code = text.charCodeAt(at)
+    while (code === SP || code === TAB) code = text.charCodeAt(++at)
+    const valueStart = at
+    while (at < length && VALUE[text.charCodeAt(at)] === 1) at++
+    if (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) return badValue(text, at)
+    let valueEnd = at
+    while (valueEnd > valueStart && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd--
+    at += 2
+
+    const special = specialName(text, lineStart, nameEnd - lineStart)
+    if (special === ORDINARY) {
+      lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
+      continue
+    }
+    const value = text.slice(valueStart, valueEnd)
+    switch (special) {
+      case HOST:
+        if (head.host !== null) return SECOND_HOST
+        head.host = value
+        break
+      case CONTENT_LENGTH: {
+        if (head.contentLength !== -1) return SECOND_CONTENT_LENGTH
+        if (!/^[0-9]{1,15}$/.test(value)) return BAD_CONTENT_LENGTH
+        head.contentLength = Number(value)
+        lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
+        break
+      }
+      case TRANSFER_ENCODING:
+        // One line, one coding, nothing after it: lists, second lines and trailing tabs are where parsers disagree.
+        if (head.chunked || valueEnd !== at - 2 || value.toLowerCase() !== 'chunked') head.foreignCoding = true
+        else head.chunked = true
+        break
+      case CONNECTION:
+        for (const part of value.toLowerCase().split(',')) {
+          const token = part.trim()
+          if (token === 'close') head.close = true
+          else if (token === 'keep-alive') head.keepAlive = true
+          else if (token !== '') (nominated ??= []).push(token)
+        }
+        break
+      case UPGRADE:
+        upgrade = upgrade === '' ? value.toLowerCase() : upgrade + ', ' + value.toLowerCase()
+        break
+      case TE:
+        if (/(^|,)[ \t]*trailers[ \t]*(,|;|$)/i.test(value)) head.teTrailers = true
+        break
+      case EXPECT:
+        if (value.toLowerCase() !== '100-continue') return UNKNOWN_EXPECTATION
+        head.expectContinue = true
+        break
+      case FORWARDING:
+        head.claimsForwarding = true
+        lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
+        break
+      case HOP:
+        break
+    }
+  }
+  if (nominated !== null) {
+    for (const token of nominated) {
+      if (token === 'upgrade') head.upgrade = upgrade
+      else if (!NEVER_NOMINATED.has(token)) head.headers.remove(token)
+    }
+  }
+  return head
+}
+
+const ORDINARY = 0
+const HOP = 1
+const HOST = 2
+const CONTENT_LENGTH = 3
+const TRANSFER_ENCODING = 4
+const CONNECTION = 5
+const UPGRADE = 6
+const TE = 7
+const EXPECT = 8
+const FORWARDING = 9
+
+const specialByName = new Map<string, number>([
+  ['host', HOST],
+  ['content-length', CONTENT_LENGTH],
+  ['transfer-encoding', TRANSFER_ENCODING],
+  ['connection', CONNECTION],
+  ['upgrade', UPGRADE],
+  ['te', TE],
+  ['expect', EXPECT],
+  ['keep-alive', HOP],
+  ['proxy-connection', HOP],
+  ['proxy-authenticate', HOP],
+  ['trailer', HOP],
+  ['http2-settings', HOP],
+  ['forwarded', FORWARDING],
+])
+
+/** Bit per (length, first letter) that some special name has: most headers are ordinary by this look alone. */
+const specialShapes = new Uint8Array(32 * 32)
+for (const name of specialByName.keys()) specialShapes[name.length * 32 + (name.charCodeAt(0) & 31)] = 1
+
+function specialName(text: string, start: number, length: number): number {
+  const first = text.charCodeAt(start) | 32
+  // x-forwarded-*, x-real-ip and their spellings with `_` or `.`, which backends fold into the same name.
+  if (first === 120 && length >= 9) {
+    return claimsForwarding.test(text.slice(start, start + length)) ? FORWARDING : ORDINARY
+  }
+  if (length > 31 || specialShapes[length * 32 + (first & 31)] === 0) return ORDINARY
+  return specialByName.get(text.slice(start, start + length).toLowerCase()) ?? ORDINARY
+}
+
+const claimsForwarding = /^x[-_.](forwarded|real[-_.]ip$)/i
+
+/** Whether a header (name in lower case) names the client's address, host or scheme. */
+export function isForwardingHeader(name: string): boolean {
+  return name === 'forwarded' || claimsForwarding.test(name)
+}
+
+const FORBIDDEN_TRAILERS = new Set(['content-encoding', 'content-type', 'content-range', 'authorization', 'set-cookie', 'cache-control', 'max-forwards'])
+
+/** Fields that decide framing or routing stay, whatever Connection says of them. */
+const NEVER_NOMINATED = new Set(['content-length', 'host', 'transfer-encoding', 'authorization', 'cookie'])
+
+const MAX_METHOD = 32
+
+function httpMinor(text: string, at: number): number {
+  if (!text.startsWith('HTTP/1.', at)) return -1
+  const digit = text.charCodeAt(at + 7)
+  return digit === 49 ? 1 : digit === 48 ? 0 : -1
+}
+
+function isHttpVersion(text: string, at: number): boolean {
+  return /^HTTP\/[0-9]\.[0-9]\r\n/.test(text.slice(at, at + 10))
+}
+
+function isBlank(code: number): boolean {
+  return code === SP || code === TAB
+}
+
+function badName(text: string, start: number, at: number): HeadProblem {
+  const code = text.charCodeAt(at)
+  if (at === start && isBlank(code)) return FOLDED_LINE
+  if (isBlank(code)) return SPACE_BEFORE_COLON
+  if (code === LF) return BARE_LF
+  return BAD_HEADER_NAME
+}
+
+function badValue(text: string, at: number): HeadProblem {
+  const code = text.charCodeAt(at)
+  if (code === CR) return BARE_CR
+  if (code === LF) return BARE_LF
+  return BAD_HEADER_VALUE
+}
+
+const problem = (status: HeadProblem['status'], code: string): HeadProblem => Object.freeze({ status, code })
+
+const BAD_REQUEST_LINE = problem(400, 'bad_request_line')
+const BAD_TARGET = problem(400, 'bad_target')
+const TARGET_TOO_LONG = problem(414, 'target_too_long')
+const UNSUPPORTED_VERSION = problem(505, 'unsupported_version')
+const BAD_STATUS_LINE = problem(400, 'bad_status_line')
+const TOO_MANY_HEADERS = problem(431, 'too_many_headers')
+const BARE_CR = problem(400, 'bare_cr')
+const BARE_LF = problem(400, 'bare_lf')
+const FOLDED_LINE = problem(400, 'folded_line')
+const SPACE_BEFORE_COLON = problem(400, 'space_before_colon')
+const BAD_HEADER_NAME = problem(400, 'bad_header_name')
+const BAD_HEADER_VALUE = problem(400, 'bad_header_value')
+const SECOND_HOST = problem(400, 'second_host')
+const SECOND_CONTENT_LENGTH = problem(400, 'second_content_length')
+const BAD_CONTENT_LENGTH = problem(400, 'bad_content_length')
+const LATE_FRAMING = problem(400, 'late_framing')
+const UNKNOWN_EXPECTATION = problem(417, 'unknown_expectation')

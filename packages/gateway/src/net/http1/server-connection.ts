@@ -1,0 +1,341 @@
+import type { Socket } from 'node:net'
+import { Deadline, type Deadlines } from '../deadlines.ts'
+import type { ConnectionInfo, ExchangeHandler, RawConnection } from '../exchange.ts'
+import { GatheringWriter } from '../gathering-writer.ts'
+import { lingeringClose } from '../lingering-close.ts'
+import { type SocketReader, StreamReader } from '../socket-reader.ts'
+import { CR, latin1, LF } from './chars.ts'
+import { type HeadLimits, type HeadProblem, MessageHead, parseRequestHead } from './head.ts'
+import { type ExchangeHost, Http1Exchange } from './server-exchange.ts'
+import { statusLine } from './status.ts'
+import { readTarget } from './target.ts'
+
+export interface Http1ServerOptions {
+  handler: ExchangeHandler
+  deadlines: Deadlines
+  maxHeaders: number
+  /** Between requests, and for a client that takes nothing of its response. */
+  idleTimeoutMs: number
+  /** After it the connection ends with the response in progress; 0 is no limit. */
+  maxDurationMs: number
+  /** Told of every head or body that was refused, with a stable code. */
+  onRefused(info: ConnectionInfo, status: number, code: string): void
+  onClosed(connection: Http1ServerConnection): void
+}
+
+/** One client connection: reads requests one after the other and answers them in order. */
+export class Http1ServerConnection implements ExchangeHost {
+  readonly info: ConnectionInfo
+  readonly writer: GatheringWriter
+  closing = false
+
+  readonly #socket: Socket
+  readonly #reader: SocketReader
+  readonly #options: Http1ServerOptions
+  readonly #limits: HeadLimits
+  readonly #deadline = new Deadline(() => this.#expired())
+  #endOfLife: Deadline | null = null
+  #exchange: Http1Exchange | null = null
+  /** Bytes not yet consumed, from `#at`. */
+  #input: Buffer | null = null
+  #at = 0
+  /** No empty line before this position: a head that comes in drops is scanned once. */
+  #scanned = 0
+  #headStarted = false
+  #pumping = false
+  #readPaused = false
+  #inputEnded = false
+  #detached = false
+
+  constructor(
+    socket: Socket,
+    info: ConnectionInfo,
+    options: Http1ServerOptions,
+    reader: SocketReader = new StreamReader(socket),
+  ) {
+    this.#socket = socket
+    this.#reader = reader
+    this.info = info
+    this.#options = options
+    this.#limits = { maxHeaders: options.maxHeaders, maxTarget: MAX_TARGET }
+    this.writer = new GatheringWriter(socket)
+    options.deadlines.set(this.#deadline, options.idleTimeoutMs)
+    if (options.maxDurationMs > 0) {
+      this.#endOfLife = new Deadline(() => this.drain())
+      options.deadlines.set(this.#endOfLife, options.maxDurationMs)
+    }
+    reader.start(this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('drain', this.#onDrain)
+    socket.on('error', ignore)
+    socket.on('close', this.#onClose)
+  }
+
+  /** Begins with bytes that were read before. */
+  start(first: Buffer): void {
+    this.#onData(first)
+    if (!this.#readPaused) this.#socket.resume()
+  }
+
+  /** No more requests after the one in progress; an idle connection ends now. */
+  drain(): void {
+    this.closing = true
+    if (this.#exchange === null && !this.#headStarted && !this.#detached) this.#leave()
+  }
+
+  destroy(cause: Error): void {
+    this.#socket.destroy()
+    this.#exchange?.fail(cause)
+  }
+
+  wantInput(): void {
+    if (!this.#pumping) this.#pump()
+  }
+
+  responseDone(): void {
+    if (!this.#pumping) this.#pump()
+  }
+
+  detach(): RawConnection {
+    this.#detached = true
+    const socket = this.#socket
+    this.#options.deadlines.clear(this.#deadline)
+    this.#reader.release()
+    socket.off('end', this.#onEnd)
+    socket.off('drain', this.#onDrain)
+    socket.pause()
+    const early = this.#input === null ? null : this.#input.subarray(this.#at)
+    this.#input = null
+    return { socket, early }
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#input === null) {
+      this.#input = chunk
+      this.#at = 0
+      this.#scanned = 0
+    } else this.#append(chunk)
+    this.#pump()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#inputEnded = true
+    this.#endOfInput()
+  }
+
+  /** The end comes even while reading is paused: what was read before it counts first. */
+  #endOfInput(): void {
+    const exchange = this.#exchange
+    if (exchange === null) {
+      if (this.#input === null || !this.#socket.writableNeedDrain) this.#leave()
+    } else if (this.#input !== null) {
+      return
+    } else if (!exchange.requestDone) {
+      this.destroy(new Error('client closed the connection inside a request'))
+    } else if (!exchange.started) {
+      // A client may stop sending and still read; one that says nothing more and waits long is gone.
+      exchange.close = true
+      this.#options.deadlines.set(this.#deadline, HALF_CLOSED_MS)
+    }
+  }
+
+  readonly #onDrain = (): void => {
+    // The client took something: only one that takes nothing for that long is given up.
+    if (!this.#headStarted && !this.#detached) this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
+    if (this.#exchange !== null) this.#exchange.source?.resume()
+    else if (!this.#pumping) this.#pump()
+  }
+
+  readonly #onClose = (): void => {
+    this.#options.deadlines.clear(this.#deadline)
+    if (this.#endOfLife !== null) this.#options.deadlines.clear(this.#endOfLife)
+    if (!this.#detached) this.#exchange?.fail(new Error('client closed the connection'))
+    this.#exchange = null
+    this.#options.onClosed(this)
+  }
+
+  #expired(): void {
+    const exchange = this.#exchange
+    if (exchange === null) {
+      if (this.#headStarted) this.#refuse(408, 'request_head_timeout')
+      else this.#leave()
+    } else if (!exchange.requestDone && exchange.readable) {
+      this.destroy(new Error('client stopped sending inside a request'))
+    } else if (this.#socket.writableNeedDrain || (this.#inputEnded && !exchange.started)) {
+      this.destroy(new Error('client takes no data'))
+    } else this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
+  }
+
+  /** Consumes what can be consumed; a loop, so that pipelined requests do not nest. */
+  #pump(): void {
+    this.#pumping = true
+    while (!this.#detached && !this.#socket.destroyed) {
+      const exchange = this.#exchange
+      if (exchange === null) {
+        // A client that pipelines and does not read must not fill our memory with answers.
+        if (this.#input === null || this.#socket.writableNeedDrain || !this.#startRequest()) break
+      } else if (!exchange.requestDone && exchange.readable && this.#input !== null) {
+        if (!this.#feedBody(exchange)) break
+      } else if (exchange.responseDone) {
+        if (!this.#finish(exchange)) break
+      } else break
+    }
+    this.#pumping = false
+    if (this.#inputEnded && !this.#detached) this.#endOfInput()
+    else this.#adjustReading()
+  }
+
+  /** True when an exchange began. */
+  #startRequest(): boolean {
+    const input = this.#input!
+    let at = this.#at
+    if (input[at] === CR && !this.#headStarted) {
+      // Empty lines before a request are tolerated, as RFC 9112 section 2.2 asks.
+      while (input[at] === CR && input[at + 1] === LF) at += 2
+      if (at === input.length) {
+        this.#input = null
+        return false
+      }
+      this.#at = at
+      // Half an empty line, perhaps: the next byte tells.
+      if (input[at] === CR && at + 1 === input.length) return false
+    }
+    const end = input.indexOf('\r\n\r\n', Math.max(at, this.#scanned), 'latin1')
+    const size = (end === -1 ? input.length : end + 4) - at
+    if (size > MAX_HEAD) {
+      const tooLongLine = input.indexOf('\r\n', at, 'latin1')
+      return this.#refuse(tooLongLine === -1 || tooLongLine - at > MAX_TARGET + 64 ? 414 : 431, 'head_too_large')
+    }
+    if (end === -1) {
+      if (hasBareLineFeed(input, at)) return this.#refuse(400, 'bare_lf')
+      this.#scanned = Math.max(at, input.length - 3)
+      if (!this.#headStarted && size > 0) {
+        this.#headStarted = true
+        this.#options.deadlines.set(this.#deadline, HEAD_MS)
+      }
+      return false
+    }
+    const text = latin1(input, at, end + 4)
+    this.#consumeTo(end + 4)
+    this.#headStarted = false
+    const head = parseRequestHead(text, this.#limits)
+    if (!(head instanceof MessageHead)) return this.#refuse(head.status, head.code)
+    const framing = framingProblem(head)
+    if (framing !== null) return this.#refuse(framing.status, framing.code)
+    const target = readTarget(head.method, head.target, head.host)
+    if ('problem' in target) return this.#refuse(400, target.problem)
+    this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
+    const exchange = new Http1Exchange(this, head, target.authority, target.target)
+    this.#exchange = exchange
+    this.#options.handler(exchange)
+    return true
+  }
+
+  #feedBody(exchange: Http1Exchange): boolean {
+    this.#options.deadlines.set(this.#deadline, STALL_MS)
+    const next = exchange.feed(this.#input!, this.#at)
+    if (next === -1) {
+      if (exchange.started) this.destroy(new Error('request body is not well framed'))
+      else {
+        exchange.fail(new Error('request body is not well framed'))
+        this.#refuse(400, 'bad_chunk')
+      }
+      return false
+    }
+    this.#consumeTo(next)
+    return true
+  }
+
+  /** True when the next request may be read. */
+  #finish(exchange: Http1Exchange): boolean {
+    this.#exchange = null
+    const early = !exchange.requestDone
+    if (early) exchange.fail(new Error('answered before the request ended'))
+    // A reply that came before the body ended leaves no way to find the next request cheaply.
+    if (exchange.close || this.closing || early || (this.#inputEnded && this.#input === null)) {
+      this.#leave()
+      return false
+    }
+    this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
+    return this.#input !== null
+  }
+
+  #refuse(status: number, code: string): false {
+    this.#options.onRefused(this.info, status, code)
+    const body = REFUSALS[code] ?? code.replaceAll('_', ' ')
+    this.writer.text(
+      `${statusLine(status)}content-type: text/plain\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    )
+    this.writer.flush()
+    this.#leave()
+    return false
+  }
+
+  #leave(): void {
+    this.#detached = true
+    this.#exchange = null
+    this.#input = null
+    this.#options.deadlines.clear(this.#deadline)
+    this.#reader.release()
+    this.#socket.off('end', this.#onEnd)
+    lingeringClose(this.#socket, this.#options.deadlines)
+  }
+
+  #consumeTo(position: number): void {
+    if (position === this.#input!.length) this.#input = null
+    else this.#at = position
+    this.#scanned = 0
+  }
+
+  #append(chunk: Buffer): void {
+    const rest = this.#input!.subarray(this.#at)
+    this.#scanned = Math.max(0, this.#scanned - this.#at)
+    this.#input = Buffer.concat([rest, chunk])
+    this.#at = 0
+  }
+
+  /** Input that nobody takes stays in the kernel: memory per connection is bounded by one read. */
+  #adjustReading(): void {
+    if (this.#detached) return
+    const exchange = this.#exchange
+    const waiting = this.#input !== null && (exchange === null ? this.#socket.writableNeedDrain : !exchange.readable)
+    const unread = exchange !== null && !exchange.requestDone && !exchange.readable
+    const pause = waiting || unread
+    if (pause === this.#readPaused) return
+    this.#readPaused = pause
+    if (pause) this.#socket.pause()
+    else this.#socket.resume()
+  }
+}
+
+/** Framing rules of a request that concern several fields. */
+function framingProblem(head: MessageHead): HeadProblem | null {
+  if (head.foreignCoding) return { status: 400, code: 'unknown_transfer_encoding' }
+  // A body of a CONNECT has no meaning, and parsers disagree on where the tunnel begins.
+  if (head.method === 'CONNECT' && (head.chunked || head.contentLength > 0)) return { status: 400, code: 'connect_with_body' }
+  if (!head.chunked) return null
+  if (head.contentLength !== -1) return { status: 400, code: 'length_and_encoding' }
+  return head.minor === 0 ? { status: 400, code: 'encoding_in_http10' } : null
+}
+
+function hasBareLineFeed(input: Buffer, from: number): boolean {
+  for (let at = input.indexOf(10, from); at !== -1; at = input.indexOf(10, at + 1)) {
+    if (at === from || input[at - 1] !== 13) return true
+  }
+  return false
+}
+
+function ignore(): void {}
+
+const REFUSALS: Record<string, string> = {
+  length_and_encoding: 'both Content-Length and Transfer-Encoding',
+  missing_host: 'missing Host',
+}
+
+const MAX_HEAD = 65536
+const MAX_TARGET = 32768
+/** From the first byte of a head to its end. */
+const HEAD_MS = 60_000
+/** A request body that stops arriving. */
+const STALL_MS = 60_000
+const HALF_CLOSED_MS = 1_000

@@ -1,0 +1,245 @@
+import type { Sink, Source } from '../body.ts'
+import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../exchange.ts'
+import type { GatheringWriter } from '../gathering-writer.ts'
+import type { HeaderBlock } from '../header-block.ts'
+import { chunkHead, ChunkedDecoder, lastChunk } from './chunked.ts'
+import type { MessageHead } from './head.ts'
+import { statusLine } from './status.ts'
+
+/** What an exchange needs of the connection it runs on. */
+export interface ExchangeHost {
+  readonly info: ConnectionInfo
+  readonly writer: GatheringWriter
+  /** No further request will be read: the response says so. */
+  readonly closing: boolean
+  /** More of the request may be read now. */
+  wantInput(): void
+  responseDone(): void
+  detach(): RawConnection
+  destroy(cause: Error): void
+}
+
+/** One request on an HTTP/1 connection: the source of its body and the sink of its response. */
+export class Http1Exchange implements Exchange, Sink, Source {
+  readonly connection: ConnectionInfo
+  readonly version: 'HTTP/1.0' | 'HTTP/1.1'
+  readonly method: string
+  readonly authority: string
+  readonly target: string
+  readonly headers: HeaderBlock
+  readonly length: number
+  readonly upgrade: string
+  readonly teTrailers: boolean
+  readonly claimsForwarding: boolean
+  observer: ExchangeObserver | null = null
+  bytesIn = 0
+  bytesOut = 0
+  source: Source | null = null
+
+  /** The whole request has been read. */
+  requestDone: boolean
+  /** The whole response has been handed to the socket. */
+  responseDone = false
+  /** The connection ends after this response. */
+  close: boolean
+
+  readonly #host: ExchangeHost
+  readonly #decoder: ChunkedDecoder | null
+  #sink: Sink | null = null
+  #remaining: number
+  #mustContinue: boolean
+  /** The source of the body was cancelled: what still arrives is dropped. */
+  #discarding = false
+  #blocked = false
+  #started = false
+  #chunked = false
+  #bodyless = false
+
+  constructor(host: ExchangeHost, head: MessageHead, authority: string, target: string) {
+    this.#host = host
+    this.connection = host.info
+    this.version = head.minor === 1 ? 'HTTP/1.1' : 'HTTP/1.0'
+    this.method = head.method
+    this.authority = authority
+    this.target = target
+    this.headers = head.headers
+    this.teTrailers = head.teTrailers
+    this.claimsForwarding = head.claimsForwarding
+    this.length = head.chunked ? -1 : Math.max(head.contentLength, 0)
+    this.requestDone = this.length === 0
+    this.close = head.close || (head.minor === 0 && !head.keepAlive)
+    // RFC 9110 section 7.8: Upgrade means nothing in HTTP/1.0. With a body, nobody can say where the new protocol begins.
+    this.upgrade = head.minor === 1 && this.length === 0 ? head.upgrade : ''
+    this.#decoder = head.chunked ? new ChunkedDecoder() : null
+    this.#remaining = this.length
+    this.#mustContinue = head.expectContinue && head.minor === 1
+  }
+
+  get body(): Source {
+    return this
+  }
+
+  /** Whether bytes of the body may be fed now. */
+  get readable(): boolean {
+    return !this.requestDone && ((this.#sink !== null && !this.#blocked) || this.#discarding)
+  }
+
+  get started(): boolean {
+    return this.#started
+  }
+
+  // Source: the request body.
+
+  pipe(sink: Sink): void {
+    if (this.requestDone) return sink.end(null)
+    this.#sink = sink
+    sink.source = this
+    if (this.#mustContinue && !this.#started) {
+      this.#mustContinue = false
+      this.#host.writer.text('HTTP/1.1 100 Continue\r\n\r\n')
+      this.#host.writer.flush()
+    }
+    this.#host.wantInput()
+  }
+
+  resume(): void {
+    if (!this.#blocked) return
+    this.#blocked = false
+    this.#host.wantInput()
+  }
+
+  cancel(): void {
+    this.#sink = null
+    this.#discarding = true
+    this.#blocked = false
+    if (!this.requestDone) this.#host.wantInput()
+  }
+
+  /** Reads body bytes from `at`; returns the position after them, or -1 when the framing is broken. */
+  feed(bytes: Buffer, at: number): number {
+    if (this.#decoder !== null) {
+      const next = this.#decoder.decode(bytes, at, this)
+      if (this.#decoder.error !== null) return -1
+      if (this.#decoder.done) this.#endRequest(this.#decoder.trailers)
+      else this.#flushSink()
+      return next
+    }
+    const take = Math.min(this.#remaining, bytes.length - at)
+    this.#remaining -= take
+    this.data(take === bytes.length ? bytes : bytes.subarray(at, at + take))
+    if (this.#remaining === 0) this.#endRequest(null)
+    else this.#flushSink()
+    return at + take
+  }
+
+  /** A piece of the decoded body. */
+  data(chunk: Buffer): void {
+    this.bytesIn += chunk.length
+    this.#sink?.write(chunk)
+  }
+
+  #flushSink(): void {
+    if (this.#sink !== null && !this.#sink.flush()) this.#blocked = this.#sink !== null
+  }
+
+  #endRequest(trailers: HeaderBlock | null): void {
+    // Read now, not before the write: a write may have cancelled this source.
+    const sink = this.#sink
+    this.requestDone = true
+    this.#sink = null
+    sink?.end(trailers)
+  }
+
+  /** The client is gone, or what it sends is broken. */
+  fail(cause: Error): void {
+    const sink = this.#sink
+    const unanswered = !this.responseDone
+    // Both first: who hears of it may want to answer, and must not.
+    this.#sink = null
+    this.requestDone = true
+    this.responseDone = true
+    sink?.abort(cause)
+    if (unanswered) {
+      this.source?.cancel(cause)
+      this.source = null
+      this.observer?.gone(cause)
+    }
+  }
+
+  // The response, and its sink.
+
+  inform(status: number, headers: HeaderBlock): void {
+    if (this.version === 'HTTP/1.0' || this.#started || this.responseDone) return
+    this.#host.writer.text(statusLine(status) + headers.toText() + '\r\n')
+    this.#host.writer.flush()
+  }
+
+  respond(status: number, headers: HeaderBlock, length: number): Sink {
+    this.#started = true
+    // Too late: the client is gone, or has been told off.
+    if (this.responseDone) return this
+    // A body nobody will read cannot be told from the next request.
+    if (!this.requestDone && this.#sink === null) this.close = true
+    if (this.#host.closing) this.close = true
+    let framing = ''
+    if (status === 204 || status === 304 || this.method === 'HEAD') {
+      this.#bodyless = true
+      if (status === 204) headers.remove('content-length')
+    } else if (length >= 0) {
+      if (!headers.has('content-length')) framing = 'content-length: ' + length + '\r\n'
+    } else {
+      headers.remove('content-length')
+      if (this.version === 'HTTP/1.1') {
+        this.#chunked = true
+        framing = 'transfer-encoding: chunked\r\n'
+      } else this.close = true
+    }
+    if (this.close) framing += 'connection: close\r\n'
+    else if (this.version === 'HTTP/1.0') framing += 'connection: keep-alive\r\n'
+    this.#host.writer.text(statusLine(status) + headers.toText() + framing + '\r\n')
+    return this
+  }
+
+  write(chunk: Buffer): void {
+    if (this.#bodyless || this.responseDone || chunk.length === 0) return
+    this.bytesOut += chunk.length
+    const writer = this.#host.writer
+    if (this.#chunked) {
+      writer.text(chunkHead(chunk.length))
+      writer.bytes(chunk)
+      writer.text('\r\n')
+    } else writer.bytes(chunk)
+  }
+
+  flush(): boolean {
+    return this.responseDone || this.#host.writer.flush()
+  }
+
+  end(trailers: HeaderBlock | null): void {
+    if (this.responseDone) return
+    if (this.#chunked) this.#host.writer.text(lastChunk(trailers))
+    this.#host.writer.flush()
+    this.responseDone = true
+    this.source = null
+    this.observer?.sent()
+    this.#host.responseDone()
+  }
+
+  abort(cause: Error): void {
+    // A response that breaks off must not look whole: only the end of the connection says so.
+    this.source = null
+    this.#host.destroy(cause)
+  }
+
+  takeOver(status: number, headers: HeaderBlock): RawConnection | null {
+    const hop = status === 101 ? `connection: upgrade\r\nupgrade: ${this.upgrade}\r\n` : ''
+    this.#host.writer.text(statusLine(status) + headers.toText() + hop + '\r\n')
+    this.#host.writer.flush()
+    this.responseDone = true
+    return this.#host.detach()
+  }
+
+  reset(cause: Error): void {
+    this.#host.destroy(cause)
+  }
+}

@@ -1,0 +1,70 @@
+/** Why a request target is refused, as a stable code. */
+export interface TargetProblem {
+  problem: 'bad_target' | 'bad_host' | 'missing_host' | 'authority_mismatch' | 'ambiguous_path'
+}
+
+export interface Target {
+  authority: string
+  /** Path and query; empty for CONNECT. */
+  target: string
+}
+
+/**
+ * Reduces the four forms of RFC 9112 section 3.2 to authority and path. The path is never rewritten: what is matched,
+ * what policies see and what is forwarded are the same bytes, so anything a backend might resolve differently is refused.
+ */
+export function readTarget(method: string, target: string, host: string | null): Target | TargetProblem {
+  const first = target.charCodeAt(0)
+  if (method === 'CONNECT') {
+    if (host !== null && host.toLowerCase() !== target.toLowerCase()) return MISMATCH
+    return isAuthority(target) && /:[0-9]+$/.test(target) ? { authority: target, target: '' } : BAD_TARGET
+  }
+  if (first === SLASH) {
+    if (host === null) return MISSING_HOST
+    if (!isAuthority(host)) return BAD_HOST
+    return isAmbiguousPath(target) ? AMBIGUOUS : { authority: host, target }
+  }
+  if (target === '*') {
+    if (method !== 'OPTIONS') return BAD_TARGET
+    if (host === null) return MISSING_HOST
+    return isAuthority(host) ? { authority: host, target } : BAD_HOST
+  }
+  const absolute = /^https?:\/\/([^/?]*)(.*)$/i.exec(target)
+  if (absolute === null) return BAD_TARGET
+  const authority = absolute[1]!
+  if (!isAuthority(authority)) return BAD_HOST
+  if (host === null) return MISSING_HOST
+  if (host.toLowerCase() !== authority.toLowerCase()) return MISMATCH
+  const rest = absolute[2]!
+  const path = rest.startsWith('/') ? rest : '/' + rest
+  return isAmbiguousPath(path) ? AMBIGUOUS : { authority, target: path }
+}
+
+/** host[:port] with nothing else: no user, no space, a port in digits. */
+export function isAuthority(text: string): boolean {
+  return (
+    text.length <= 261 && (/^[A-Za-z0-9_.~%!$&'()*+,;=-]+(:[0-9]{1,5})?$/.test(text) || /^\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?$/.test(text))
+  )
+}
+
+/** Dot segments in any spelling; an encoded slash or backslash counts as a separator here, because backends decode it. */
+export function isAmbiguousPath(target: string): boolean {
+  // Nearly every path has neither a dot after a slash nor an escape.
+  if (!suspicious.test(target)) return false
+  const query = target.indexOf('?')
+  const path = query === -1 ? target : target.slice(0, query)
+  return path
+    .replace(/%2e/gi, '.')
+    .replace(/%2f|%5c|\\/gi, '/')
+    .split('/')
+    .some((segment) => /^\.\.?(;.*)?$/.test(segment))
+}
+
+const suspicious = /[/\\]\.|%(?:2e|2f|5c)/i
+const SLASH = 47
+
+const BAD_TARGET: TargetProblem = { problem: 'bad_target' }
+const BAD_HOST: TargetProblem = { problem: 'bad_host' }
+const MISSING_HOST: TargetProblem = { problem: 'missing_host' }
+const MISMATCH: TargetProblem = { problem: 'authority_mismatch' }
+const AMBIGUOUS: TargetProblem = { problem: 'ambiguous_path' }

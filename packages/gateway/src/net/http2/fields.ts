@@ -1,0 +1,74 @@
+import type { HeaderBlock } from '../header-block.ts'
+
+/** Appends the fields as HTTP/2 may carry them: names in lower case, nothing that belongs to one connection. */
+export function appendFields(raw: string[], headers: HeaderBlock): void {
+  headers.forEach((name, value) => {
+    const lower = name.toLowerCase()
+    if (!connectionFields.has(lower)) raw.push(lower, value)
+  })
+}
+
+/** Fields in the form the runtime takes trailers and interim answers in; lines of one name become an array. */
+export function fieldsToObject(
+  headers: HeaderBlock | null,
+  keep: (name: string) => boolean,
+): Record<string, string | string[]> {
+  const fields: Record<string, string | string[]> = {}
+  headers?.forEach((name, value) => {
+    const lower = name.toLowerCase()
+    if (!keep(lower)) return
+    const earlier = fields[lower]
+    if (earlier === undefined) fields[lower] = value
+    else if (Array.isArray(earlier)) earlier.push(value)
+    else fields[lower] = [earlier, value]
+  })
+  return fields
+}
+
+/** Puts received name-value pairs into the block, without pseudo-headers and fields of the connection. */
+export function takeFields(block: HeaderBlock, raw: readonly string[], keep: (name: string) => boolean): void {
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i]!
+    if (name.charCodeAt(0) !== COLON && keep(name)) block.add(name, raw[i + 1]!)
+  }
+}
+
+/** Framing, routing and connection fields must not arrive late (RFC 9110 section 6.5.1). */
+export function isTrailer(name: string): boolean {
+  return !forbiddenTrailers.has(name) && !connectionFields.has(name)
+}
+
+/** False for fields of one hop (RFC 9113 section 8.2.2); `host` is `:authority` here, and the sender sets `te`. */
+export function isEndToEnd(name: string): boolean {
+  return !connectionFields.has(name)
+}
+
+export function isGrpc(headers: HeaderBlock): boolean {
+  return headers.get('content-type')?.startsWith('application/grpc') ?? false
+}
+
+const connectionFields = new Set([
+  'connection',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const forbiddenTrailers = new Set([
+  'authorization',
+  'cache-control',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'forwarded',
+  'max-forwards',
+  'set-cookie',
+])
+
+const COLON = 58

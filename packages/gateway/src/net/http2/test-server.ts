@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Sink } from '../body.ts'
+import { Deadlines } from '../deadlines.ts'
+import type { ConnectionInfo, Exchange } from '../exchange.ts'
+import { HeaderBlock } from '../header-block.ts'
+import { http2Defaults, type Http2ServerConnection, type Http2ServerOptions, serveHttp2 } from './server-connection.ts'
+
+/** A server of HTTP/2 on a port of its own, with what it was told and what it told. */
+export interface TestServer {
+  port: number
+  connections: Http2ServerConnection[]
+  exchanges: Exchange[]
+  refused: string[]
+  closed: number
+  close(): Promise<void>
+}
+
+export async function startServer(
+  handler: (exchange: Exchange) => void,
+  options: Partial<Http2ServerOptions> = {},
+): Promise<TestServer> {
+  const deadlines = new Deadlines()
+  const sockets = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    test.connections.push(
+      serveHttp2(socket, INFO, {
+        ...http2Defaults,
+        handler: (exchange) => {
+          test.exchanges.push(exchange)
+          handler(exchange)
+        },
+        deadlines,
+        idleTimeoutMs: 60_000,
+        maxDurationMs: 0,
+        onRefused: (_info, status, code) => test.refused.push(`${status} ${code}`),
+        onClosed: () => test.closed++,
+        ...options,
+      }),
+    )
+  })
+  const test: TestServer = {
+    port: 0,
+    connections: [],
+    exchanges: [],
+    refused: [],
+    closed: 0,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+      deadlines.close()
+    },
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  test.port = (server.address() as AddressInfo).port
+  return test
+}
+
+/** Answers with the text and the given fields. */
+export function reply(exchange: Exchange, status: number, text = '', fields: [string, string][] = []): void {
+  const body = Buffer.from(text)
+  const sink = exchange.respond(status, HeaderBlock.of(fields), body.length)
+  if (body.length > 0) sink.write(body)
+  sink.end(null)
+}
+
+/** Reads a whole body. */
+export function collector(
+  done: (body: Buffer, trailers: HeaderBlock | null) => void,
+  failed?: (cause: Error) => void,
+): Sink {
+  const chunks: Buffer[] = []
+  return {
+    source: null,
+    write: (chunk) => void chunks.push(chunk),
+    flush: () => true,
+    end: (trailers) => done(Buffer.concat(chunks), trailers),
+    abort: (cause) => failed?.(cause),
+  }
+}
+
+/** Waits for a condition that some event will make true. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; !condition(); i++) {
+    if (i > 10_000) throw new Error('the condition did not come true')
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
+
+export const INFO: ConnectionInfo = {
+  address: '127.0.0.1',
+  port: 1,
+  rawAddress: '127.0.0.1',
+  rawPort: 1,
+  scheme: 'http',
+  sni: '',
+  source: '127.0.0.1:1',
+}

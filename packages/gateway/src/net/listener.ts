@@ -1,0 +1,260 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { acceptTls, type TlsChoice } from './accept-tls.ts'
+import type { ClientHello } from './client-hello.ts'
+import { connectionInfo } from './connection-info.ts'
+import { Deadline, type Deadlines } from './deadlines.ts'
+import type { ConnectionInfo, Exchange } from './exchange.ts'
+import { readFirstBytes } from './first-bytes.ts'
+import { Http1ServerConnection } from './http1/server-connection.ts'
+import { type Http2Limits, serveHttp2 } from './http2/server-connection.ts'
+import { adoptShared, type SocketReader, StreamReader } from './socket-reader.ts'
+import { type Endpoint, type ProxyProtocolOptions, readProxyHeader } from './proxy-protocol.ts'
+
+/** How connections of a bind are treated; replaced whole when the config changes. `L` names a listener. */
+export interface BindState<L> {
+  kind: 'http' | 'tls' | 'tcp'
+  proxyProtocol: ProxyProtocolOptions | null
+  keepalive: { retries: number; timeMs: number; intervalMs: number } | null
+  handshakeTimeoutMs: number
+  http1: { maxHeaders: number; idleTimeoutMs: number }
+  http2: Http2Limits
+  /** 0 is no limit. */
+  maxConnectionDurationMs: number
+  /** TLS binds: the listener for a server name. */
+  chooseTls(hello: ClientHello): TlsChoice<L> | null
+  /** `listener` is the one chosen by server name, or null on plain binds. */
+  onExchange(exchange: Exchange, listener: L | null): void
+  /** TCP listeners, and TLS ones that pass through. */
+  onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): void
+}
+
+export interface BindObserver {
+  opened(): void
+  closed(bytesRead: number, bytesWritten: number): void
+  handshake(milliseconds: number): void
+  /** A connection or a message that is not well formed. */
+  refused: (info: ConnectionInfo, status: number, code: string) => void
+}
+
+interface LiveConnection<L> {
+  listener: L | null
+  drain(): void
+  destroy(cause: Error): void
+}
+
+/** One listening port of one worker. */
+export class BindServer<L> {
+  readonly #deadlines: Deadlines
+  readonly #observer: BindObserver
+  readonly #server: Server
+  readonly #connections = new Set<LiveConnection<L>>()
+  #state: BindState<L>
+  #draining = false
+
+  constructor(state: BindState<L>, deadlines: Deadlines, observer: BindObserver) {
+    this.#state = state
+    this.#deadlines = deadlines
+    this.#observer = observer
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (socket) =>
+      this.#accept(socket),
+    )
+  }
+
+  listen(options: { port: number; host?: string; reusePort: boolean }): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen({ ...options, backlog: BACKLOG }, () => {
+        this.#server.off('error', reject)
+        // Errors of accept (too many open files) pass; the next connection may work.
+        this.#server.on('error', () => {})
+        resolve()
+      })
+    })
+  }
+
+  /** Connections already open see the new state with their next request. */
+  update(state: BindState<L>, isGone: (listener: L) => boolean): void {
+    this.#state = state
+    for (const connection of this.#connections) {
+      if (connection.listener !== null && isGone(connection.listener)) connection.drain()
+    }
+  }
+
+  /** Stops accepting; what is open goes on. */
+  stopListening(): void {
+    this.#server.close()
+  }
+
+  /** Every connection ends after what it is doing. */
+  drain(): void {
+    this.#draining = true
+    for (const connection of this.#connections) connection.drain()
+  }
+
+  destroy(): void {
+    this.#server.close()
+    for (const connection of this.#connections) connection.destroy(new Error('gateway is shutting down'))
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size
+  }
+
+  #accept(accepted: Socket): void {
+    const state = this.#state
+    this.#observer.opened()
+    // Only plain HTTP reads through the shared buffer; everything else hands the socket on to the runtime.
+    const isPlainHttp = state.kind === 'http' && state.proxyProtocol === null
+    const { socket, reader } = isPlainHttp
+      ? adoptShared(accepted)
+      : { socket: accepted, reader: new StreamReader(accepted) }
+    socket.on('error', ignore)
+    socket.once('close', () => this.#observer.closed(socket.bytesRead, socket.bytesWritten))
+    const keepalive = state.keepalive
+    if (keepalive !== null) socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
+    if (isPlainHttp) this.#detectHttp(socket, reader, connectionInfo(socket, null, ''))
+    else if (state.proxyProtocol === null) this.#begin(socket, null)
+    else this.#readProxyHeader(socket, state.proxyProtocol)
+  }
+
+  #readProxyHeader(socket: Socket, options: ProxyProtocolOptions): void {
+    readFirstBytes(socket, this.#deadlines, PROXY_HEADER_MS, (bytes) => {
+      const header = readProxyHeader(bytes, options)
+      switch (header.kind) {
+        case 'more':
+          return 'more'
+        case 'refused':
+          this.#observer.refused(connectionInfo(socket, null, ''), 0, 'bad_proxy_header')
+          return 'destroy'
+        case 'none':
+          this.#begin(socket, null, bytes)
+          return 'done'
+        case 'header':
+          this.#begin(socket, header.source, bytes.subarray(header.length))
+          return 'done'
+      }
+    })
+  }
+
+  #begin(socket: Socket, source: Endpoint | null, rest?: Buffer): void {
+    if (rest !== undefined && rest.length > 0) socket.unshift(rest)
+    switch (this.#state.kind) {
+      case 'http':
+        return this.#detectHttp(socket, new StreamReader(socket), connectionInfo(socket, source, ''))
+      case 'tcp':
+        return this.#raw(socket, connectionInfo(socket, source, ''), null)
+      case 'tls':
+        return this.#acceptTls(socket, source)
+    }
+  }
+
+  #acceptTls(socket: Socket, source: Endpoint | null): void {
+    const startedAt = performance.now()
+    acceptTls<L>(socket, {
+      timeout: this.#state.handshakeTimeoutMs,
+      choose: (hello) => this.#state.chooseTls(hello),
+      onSecure: (secure, listener, hello) => {
+        this.#observer.handshake(performance.now() - startedAt)
+        secure.on('error', ignore)
+        const info = connectionInfo(socket, source, hello.sni ?? '', secure)
+        if (secure.alpnProtocol === 'h2') this.#serveHttp2(secure, info, listener)
+        else this.#serveHttp1(secure, info, listener)
+      },
+      onPassthrough: (raw, listener, hello) => this.#raw(raw, connectionInfo(raw, source, hello.sni ?? ''), listener),
+      onRefused: () => this.#observer.refused(connectionInfo(socket, source, ''), 0, 'tls_refused'),
+    })
+  }
+
+  /** HTTP/2 by prior knowledge starts with a preface that is no HTTP/1 request. */
+  #detectHttp(socket: Socket, reader: SocketReader, info: ConnectionInfo): void {
+    let first: Buffer | null = null
+    const deadline = new Deadline(() => socket.destroy())
+    const stop = (): void => {
+      this.#deadlines.clear(deadline)
+      reader.release()
+      socket.off('end', onEnd)
+      socket.off('close', stop)
+    }
+    const onEnd = (): void => {
+      socket.destroy()
+    }
+    this.#deadlines.set(deadline, this.#state.http1.idleTimeoutMs)
+    socket.on('end', onEnd)
+    socket.on('close', stop)
+    reader.start((chunk) => {
+      const bytes = first === null ? chunk : Buffer.concat([first, chunk])
+      const compared = Math.min(bytes.length, PREFACE.length)
+      if (bytes.compare(PREFACE, 0, compared, 0, compared) === 0) {
+        first = bytes
+        if (compared < PREFACE.length) return
+        stop()
+        socket.pause()
+        socket.unshift(bytes)
+        this.#serveHttp2(socket, info, null)
+      } else {
+        stop()
+        this.#serveHttp1(socket, info, null, { reader, bytes })
+      }
+    })
+    socket.resume()
+  }
+
+  #serveHttp1(
+    socket: Socket | TLSSocket,
+    info: ConnectionInfo,
+    listener: L | null,
+    first?: { reader: SocketReader; bytes: Buffer },
+  ): void {
+    const state = this.#state
+    const options = {
+      handler: (exchange: Exchange) => this.#state.onExchange(exchange, listener),
+      deadlines: this.#deadlines,
+      maxHeaders: state.http1.maxHeaders,
+      idleTimeoutMs: state.http1.idleTimeoutMs,
+      maxDurationMs: state.maxConnectionDurationMs,
+      onRefused: this.#observer.refused,
+      onClosed: () => this.#connections.delete(live),
+    }
+    const connection = new Http1ServerConnection(socket, info, options, first?.reader)
+    const live = this.#track(connection, listener)
+    if (first !== undefined) connection.start(first.bytes)
+  }
+
+  #serveHttp2(socket: Socket | TLSSocket, info: ConnectionInfo, listener: L | null): void {
+    const state = this.#state
+    const connection = serveHttp2(socket, info, {
+      ...state.http2,
+      handler: (exchange) => this.#state.onExchange(exchange, listener),
+      deadlines: this.#deadlines,
+      idleTimeoutMs: state.http1.idleTimeoutMs,
+      maxDurationMs: state.maxConnectionDurationMs,
+      onRefused: this.#observer.refused,
+      onClosed: () => this.#connections.delete(live),
+    })
+    const live = this.#track(connection, listener)
+  }
+
+  #raw(socket: Socket, info: ConnectionInfo, listener: L | null): void {
+    const live = this.#track({ drain: () => {}, destroy: () => socket.destroy() }, listener)
+    socket.once('close', () => this.#connections.delete(live))
+    this.#state.onRaw(socket, info, listener)
+  }
+
+  #track(connection: { drain(): void; destroy(cause: Error): void }, listener: L | null): LiveConnection<L> {
+    const live: LiveConnection<L> = {
+      listener,
+      drain: () => connection.drain(),
+      destroy: (cause) => connection.destroy(cause),
+    }
+    this.#connections.add(live)
+    if (this.#draining) connection.drain()
+    return live
+  }
+}
+
+function ignore(): void {}
+
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+const PROXY_HEADER_MS = 5_000
+const BACKLOG = 4096

@@ -1,0 +1,141 @@
+import { constants, createHash, hkdfSync } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls'
+import type { ListenerTls } from '../ir/resources.ts'
+import { findAuthorityProblem } from './pem.ts'
+import {
+  cipherByName,
+  groupByName,
+  versionByName,
+  type CipherSuiteName,
+  type KeyExchangeGroupName,
+  type TlsVersionName,
+} from './tls-names.ts'
+
+/** The fields of the frontend `tls` policy that shape a handshake; absent ones take the defaults. */
+export interface ServerTlsPolicy {
+  alpnProtocols?: readonly string[] | null
+  minProtocolVersion?: TlsVersionName | null
+  maxProtocolVersion?: TlsVersionName | null
+  cipherSuites?: readonly CipherSuiteName[] | null
+  keyExchangeGroups?: readonly KeyExchangeGroupName[] | null
+}
+
+export interface ServerTls {
+  /** Hash of certificates, key and policy: equal keys behave equally. */
+  key: string
+  /** Takes a connection whose first bytes are unread; `done` is called at most once. */
+  handshake: (socket: Socket, done: (result: HandshakeResult) => void) => void
+}
+
+export type HandshakeResult = { socket: TLSSocket } | { reason: string }
+
+/** `ticketSecret`, shared by the workers, lets a client resume its session on any of them. */
+export function createServerTls(
+  listener: ListenerTls,
+  policy: ServerTlsPolicy | null,
+  ticketSecret?: Buffer,
+): { tls: ServerTls } | { problem: string } {
+  const key = createHash('sha256')
+    .update(JSON.stringify([listener.cert, listener.key, listener.root, policy]))
+    .digest('hex')
+  const problem = findConflict(policy ?? {}) ?? (listener.root === null ? null : findAuthorityProblem(listener.root))
+  if (problem !== null) return { problem }
+  try {
+    const server = createServer(serverOptions(listener, policy ?? {}, { key, ticketSecret }))
+    return { tls: { key, handshake: createHandshake(server) } }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+const longestTimeout = 2 ** 31 - 1
+
+function serverOptions(
+  listener: ListenerTls,
+  policy: ServerTlsPolicy,
+  session: { key: string; ticketSecret: Buffer | undefined },
+): TlsOptions {
+  const suites = policy.cipherSuites ?? (Object.keys(cipherByName) as CipherSuiteName[])
+  const { serves12, serves13 } = versionsOf(policy)
+  const options: TlsOptions = {
+    cert: listener.cert,
+    key: listener.key,
+    minVersion: versionByName[serves12 ? '1.2' : '1.3'],
+    maxVersion: versionByName[serves13 ? '1.3' : '1.2'],
+    ciphers: suites.map((name) => cipherByName[name]).join(':'),
+    honorCipherOrder: true,
+    ecdhCurve: groupList(policy.keyExchangeGroups),
+    ALPNProtocols: [...(policy.alpnProtocols ?? ['h2', 'http/1.1'])],
+    // HTTP/2 forbids renegotiation, and it lets a client spend our CPU.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    // The deadline is the caller's, because it covers the wait for the hello too.
+    handshakeTimeout: longestTimeout,
+    // A session of one listener must not open another one that asks for a client certificate.
+    sessionIdContext: session.key.slice(0, 32),
+  }
+  if (session.ticketSecret) {
+    options.ticketKeys = Buffer.from(hkdfSync('sha256', session.ticketSecret, '', `tickets ${session.key}`, 48))
+  }
+  if (listener.root === null) return options
+  return { ...options, ca: listener.root, requestCert: true, rejectUnauthorized: true }
+}
+
+/** OpenSSL would take these settings and then refuse every client. */
+function findConflict(policy: ServerTlsPolicy): string | null {
+  const { serves12, serves13 } = versionsOf(policy)
+  if (serves12 || serves13) return null
+  const isInverted = policy.minProtocolVersion === '1.3' && policy.maxProtocolVersion === '1.2'
+  return isInverted
+    ? 'minProtocolVersion is above maxProtocolVersion'
+    : 'cipherSuites lists none of the only TLS version that is allowed'
+}
+
+/** A version is served when the bounds allow it and at least one listed suite belongs to it. */
+function versionsOf(policy: ServerTlsPolicy): { serves12: boolean; serves13: boolean } {
+  const suites = policy.cipherSuites ?? (Object.keys(cipherByName) as CipherSuiteName[])
+  return {
+    serves12: policy.minProtocolVersion !== '1.3' && suites.some((name) => !name.startsWith('TLS13_')),
+    serves13: policy.maxProtocolVersion !== '1.2' && suites.some((name) => name.startsWith('TLS13_')),
+  }
+}
+
+/** Groups joined by ':' are equals among which the client's key share decides; '/' makes a strict order. */
+function groupList(groups: readonly KeyExchangeGroupName[] | null | undefined): string {
+  return groups ? groups.map((name) => groupByName[name]).join('/') : Object.values(groupByName).join(':')
+}
+
+/**
+ * The server never listens: connections are injected, as its 'connection' event is documented to allow, and so
+ * client certificates are judged by the runtime itself (a bare TLSSocket of a server accepts any certificate).
+ */
+function createHandshake(server: Server): ServerTls['handshake'] {
+  const pending = new WeakMap<Socket, (result: HandshakeResult) => void>()
+  function finish(tlsSocket: TLSSocket, result: HandshakeResult): void {
+    const raw = rawSocketOf(tlsSocket)
+    const done = pending.get(raw)
+    pending.delete(raw)
+    if (done) done(result)
+    else tlsSocket.destroy()
+  }
+  server.on('secureConnection', (socket) => finish(socket, { socket }))
+  server.on('tlsClientError', (error, socket) => {
+    // Declared as an Error, but the runtime stores the code of the failed verification.
+    const code = socket.authorizationError as unknown as string | null
+    finish(socket, { reason: code === null ? reasonOf(error) : `client certificate: ${code}` })
+  })
+  return (socket, done) => {
+    pending.set(socket, done)
+    server.emit('connection', socket)
+  }
+}
+
+/** Errors of OpenSSL carry their plain text apart; the message has addresses and source lines in it. */
+function reasonOf(error: Error & { reason?: string }): string {
+  return error.reason ?? error.message
+}
+
+/** The runtime has no public way from a TLS socket to the socket beneath it; without it, nothing is let in. */
+function rawSocketOf(tlsSocket: TLSSocket): Socket {
+  return (tlsSocket as TLSSocket & { _parent: Socket })._parent
+}

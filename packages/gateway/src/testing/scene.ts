@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts'
+import { startOrigin, type Origin, type OriginHandler } from './origin.ts'
+
+/** Things that a test sets up and that go away with it. */
+
+export async function useOrigin(t: TestContext, handler?: OriginHandler): Promise<Origin> {
+  const origin = await startOrigin(handler)
+  t.after(() => origin.close())
+  return origin
+}
+
+/** A gateway with that config; JSON is YAML too. */
+export async function useGateway(t: TestContext, config: object, options?: TestGatewayOptions): Promise<TestGateway> {
+  const gateway = await startGateway(JSON.stringify(config), options)
+  t.after(() => gateway.close())
+  return gateway
+}
+
+/** An origin that answers with bytes, not with HTTP. */
+export async function useTcpServer(
+  t: TestContext,
+  onConnection: (socket: Socket) => void,
+  host = '127.0.0.1',
+): Promise<{ port: number; host: string; sockets: Socket[] }> {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    onConnection(socket)
+  })
+  server.listen(0, host)
+  await once(server, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { port, host: `${host}:${port}`, sockets }
+}
+
+/** A port of loopback where nobody listens. */
+export async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** One HTTP listener with these routes. */
+export function httpConfig(routes: object[], more: { frontend?: object; backends?: object[]; listener?: object } = {}) {
+  const { listener, ...top } = more
+  return { ...top, binds: [{ port: 0, listeners: [{ ...listener, routes }] }] }
+}
+
+/** One route to one backend. */
+export function routeTo(backend: { host: string }, policies: object = {}, route: object = {}): object {
+  return { policies, backends: [{ host: backend.host }], ...route }
+}
+
+export function pathPrefix(prefix: string): object {
+  return { matches: [{ path: { pathPrefix: prefix } }] }
+}
+
+/** Waits for something that no event tells of. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))
+}

@@ -1,0 +1,95 @@
+import { BlockList, isIP, SocketAddress } from 'node:net'
+
+/** Null lets the connection go; a text says why it must not. `address` is the resolved one that will be dialled. */
+export type AddressGuard = (address: string, port: number) => string | null
+
+/**
+ * Keeps destinations chosen by clients out of the gateway's own network. `allowCidrs` opens parts of it; an empty
+ * list of ports allows them all. Throws on a CIDR that `isCidr` refuses: the config is checked before.
+ */
+export function createAddressGuard(options: { allowCidrs: readonly string[]; ports: readonly number[] }): AddressGuard {
+  const allowed = blockListOf(options.allowCidrs)
+  const ports = options.ports.length === 0 ? null : new Set(options.ports)
+  return (address, port) => {
+    if (!Number.isInteger(port) || port < 1 || port > 65535) return 'the port is not valid'
+    if (ports !== null && !ports.has(port)) return `port ${port} is not allowed`
+    const family = isIP(address)
+    // A zone id picks a network interface of this machine.
+    if (family === 0 || address.includes('%')) return 'not an IP address'
+    const parsed = new SocketAddress({ address, family: family === 4 ? 'ipv4' : 'ipv6' })
+    if (allowed.check(parsed)) return null
+    if (refused.check(parsed)) return reasonFor(parsed)
+    if (family === 6 && !reachableV6.check(parsed)) return 'not a global unicast address'
+    return null
+  }
+}
+
+export function isCidr(text: string): boolean {
+  return parseCidr(text) !== null
+}
+
+const rangesByReason: Record<string, readonly string[]> = {
+  'a cloud metadata address': ['169.254.169.254/32', '168.63.129.16/32', '100.100.100.200/32', 'fd00:ec2::254/128'],
+  'a loopback address': ['127.0.0.0/8', '::1/128'],
+  'an unspecified address': ['0.0.0.0/8', '::/128'],
+  'a private address': ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fec0::/10'],
+  'a shared carrier address': ['100.64.0.0/10'],
+  'a link-local address': ['169.254.0.0/16', 'fe80::/10'],
+  'a multicast or broadcast address': ['224.0.0.0/4', '255.255.255.255/32', 'ff00::/8'],
+  'a documentation address': ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'],
+  // Among them Teredo (2001::/32), whose IPv4 address is masked and cannot be matched by a prefix.
+  'a reserved address': [
+    '192.0.0.0/24',
+    '192.88.99.0/24',
+    '198.18.0.0/15',
+    '240.0.0.0/4',
+    '2001::/23',
+    '64:ff9b:1::/48',
+  ],
+}
+
+const listsByReason = Object.entries(rangesByReason).map(([reason, ranges]) => ({
+  reason,
+  list: blockListOf(ranges.flatMap(everyForm)),
+}))
+const refused = blockListOf(Object.values(rangesByReason).flat().flatMap(everyForm))
+
+/** Global unicast, and the two forms that carry an IPv4 address to the Internet: mapped, and translated (NAT64). */
+const reachableV6 = blockListOf(['2000::/3', '::ffff:0:0/96', '64:ff9b::/96'])
+
+/** The range, and the IPv6 ranges that the kernel, a translator or a tunnel would turn into it. */
+function everyForm(range: string): string[] {
+  const { address, prefix, family } = parseCidr(range)!
+  if (family === 'ipv6') return [range]
+  const hex = Buffer.from(address.split('.').map(Number)).toString('hex')
+  const groups = `${hex.slice(0, 4)}:${hex.slice(4)}`
+  return [
+    range,
+    `::ffff:${groups}/${96 + prefix}`,
+    `::${groups}/${96 + prefix}`,
+    `64:ff9b::${groups}/${96 + prefix}`,
+    `2002:${groups}::/${16 + prefix}`,
+  ]
+}
+
+function reasonFor(address: SocketAddress): string {
+  return listsByReason.find(({ list }) => list.check(address))?.reason ?? 'not allowed'
+}
+
+function blockListOf(cidrs: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const cidr of cidrs) {
+    const parsed = parseCidr(cidr)
+    if (parsed === null) throw new RangeError(`not a CIDR: ${cidr}`)
+    list.addSubnet(parsed.address, parsed.prefix, parsed.family)
+  }
+  return list
+}
+
+function parseCidr(text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } | null {
+  const [address = '', prefix = '', ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || address.includes('%') || rest.length > 0 || !/^(0|[1-9][0-9]{0,2})$/.test(prefix)) return null
+  if (Number(prefix) > (family === 4 ? 32 : 128)) return null
+  return { address, prefix: Number(prefix), family: family === 4 ? 'ipv4' : 'ipv6' }
+}

@@ -1,0 +1,69 @@
+import type { Source } from '../net/body.ts'
+import type { RawConnection } from '../net/exchange.ts'
+import type { HeaderBlock } from '../net/header-block.ts'
+
+/** One request as it leaves for a backend. */
+export interface UpstreamRequest {
+  method: string
+  /** Path and query; `host:port` for CONNECT. */
+  target: string
+  authority: string
+  scheme: 'http' | 'https'
+  headers: HeaderBlock
+  body: Source
+  /** Protocol to upgrade to, or empty. */
+  upgrade: string
+  teTrailers: boolean
+}
+
+/** `responded`, `upgraded` and `failed` exclude one another; one of them is called, once, unless the call is cancelled. */
+export interface UpstreamHandler {
+  /** An interim answer, 1xx other than 101. */
+  informed(status: number, headers: HeaderBlock): void
+  responded(response: UpstreamResponse): void
+  /** The backend changed the protocol (101, or 2xx to CONNECT). */
+  upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void
+  failed(error: UpstreamError): void
+}
+
+export interface UpstreamResponse {
+  status: number
+  headers: HeaderBlock
+  body: Source
+}
+
+/** A request under way. */
+export interface UpstreamCall {
+  cancel(cause: Error): void
+}
+
+export type UpstreamErrorCode =
+  | 'dns_failed'
+  | 'address_refused'
+  | 'connect_failed'
+  | 'connect_timeout'
+  | 'tls_failed'
+  /** Closed before any byte of an answer. */
+  | 'connection_lost'
+  | 'bad_response'
+  | 'response_timeout'
+
+/** What went wrong on the way to a backend, and whether the backend can have seen the request. */
+export class UpstreamError extends Error {
+  readonly code: UpstreamErrorCode
+  /** Nothing of the request was handed to a connection that worked. */
+  readonly unsent: boolean
+
+  constructor(code: UpstreamErrorCode, message: string, unsent: boolean) {
+    super(message)
+    this.code = code
+    this.unsent = unsent
+  }
+}
+
+/** Methods that may be sent twice (RFC 9110 section 9.2.2). */
+export function isIdempotent(method: string): boolean {
+  return IDEMPOTENT.has(method)
+}
+
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE'])

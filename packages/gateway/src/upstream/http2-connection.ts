@@ -1,0 +1,337 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type ClientSessionOptions,
+  connect,
+  constants,
+} from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Sink, Source } from '../net/body.ts'
+import { HeaderBlock } from '../net/header-block.ts'
+import { appendFields, fieldsToObject, isEndToEnd, isTrailer, takeFields } from '../net/http2/fields.ts'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './contract.ts'
+
+/** What becomes of a connection when one of its calls is over. */
+export interface Http2ConnectionOwner {
+  /** A call ended, or the backend allows more of them: look at `available` and `active`. */
+  idle(connection: Http2Connection): void
+  closed(connection: Http2Connection): void
+}
+
+/** One HTTP/2 connection to a backend; carries many calls at a time. */
+export class Http2Connection {
+  readonly socket: Socket
+  /** Calls under way. */
+  active = 0
+  /** Calls carried so far. */
+  calls = 0
+  /** When it became idle, for the pool. */
+  idleSince = performance.now()
+
+  readonly #session: ClientHttp2Session
+  readonly #owner: Http2ConnectionOwner
+  #limit = MAX_STREAMS
+  #goingAway = false
+  /** Streams above this one were not looked at by the backend; set by its GOAWAY. */
+  #lastStreamId = Infinity
+
+  /** The socket is connected; over TLS, ALPN has chosen `h2`. */
+  constructor(socket: Socket, owner: Http2ConnectionOwner) {
+    this.socket = socket
+    this.#owner = owner
+    socket.allowHalfOpen = false
+    const session = connect('http://backend', { ...SESSION, createConnection: () => socket })
+    this.#session = session
+    session.setLocalWindowSize(CONNECTION_WINDOW)
+    session.on('error', ignore)
+    session.on('remoteSettings', (settings) => {
+      this.#limit = Math.min(settings.maxConcurrentStreams ?? MAX_STREAMS, MAX_STREAMS)
+      if (this.available) owner.idle(this)
+    })
+    session.on('goaway', (_code, lastStreamId) => {
+      this.#goingAway = true
+      this.#lastStreamId = lastStreamId
+    })
+    session.on('close', () => owner.closed(this))
+  }
+
+  /** Another call may be sent. */
+  get available(): boolean {
+    const session = this.#session
+    return this.active < this.#limit && !this.#goingAway && !session.closed && !session.destroyed
+  }
+
+  send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
+    const call = new Http2Call(this, request, handler)
+    this.active++
+    call.start(this.#session)
+    return call
+  }
+
+  /** Lets the calls under way end; no more are taken. */
+  close(): void {
+    this.#goingAway = true
+    // The session would drop requests that are still on their way out.
+    if (this.active === 0) this.#session.close()
+  }
+
+  /** The backend said that it will not look at this stream. */
+  disowned(streamId: number | undefined): boolean {
+    return streamId === undefined || streamId > this.#lastStreamId
+  }
+
+  finished(): void {
+    this.active--
+    this.calls++
+    if (this.active === 0) {
+      this.idleSince = performance.now()
+      if (this.#goingAway) this.#session.close()
+    }
+    this.#owner.idle(this)
+  }
+}
+
+/** One request on such a connection: the sink of its body and the source of the response. */
+class Http2Call implements UpstreamCall, Sink, Source {
+  source: Source | null = null
+  length = -1
+
+  readonly #connection: Http2Connection
+  readonly #request: UpstreamRequest
+  #handler: UpstreamHandler | null
+  #stream: ClientHttp2Stream | null = null
+  #sink: Sink | null = null
+  #state = HEAD
+  #received = 0
+  #requestDone = false
+  #requestTrailers: HeaderBlock | null = null
+  #responseTrailers: HeaderBlock | null = null
+  /** A chunk that leaves with the next call, so that a small body and the end share one frame. */
+  #held: Buffer | null = null
+  #awaitsDrain = false
+  #blocked = false
+  #cause: Error = LOST
+
+  constructor(connection: Http2Connection, request: UpstreamRequest, handler: UpstreamHandler) {
+    this.#connection = connection
+    this.#request = request
+    this.#handler = handler
+  }
+
+  start(session: ClientHttp2Session): void {
+    const { method, scheme, authority, target, headers, body, teTrailers, upgrade } = this.#request
+    if (upgrade !== '' || method === 'CONNECT') {
+      this.#cause = new UpstreamError('bad_response', 'no protocol change over HTTP/2', true)
+      return queueMicrotask(() => this.#closed())
+    }
+    if (body.length === -1) headers.remove('content-length')
+    const raw = [':method', method, ':scheme', scheme, ':authority', authority, ':path', target]
+    appendFields(raw, headers)
+    if (teTrailers) raw.push('te', 'trailers')
+    const hasBody = body.length !== 0
+    // The runtime ends a body before it resets it: either its length or the missing trailers show that it was cut off.
+    const waitForTrailers = body.length === -1
+    if (body.length > 0 && !headers.has('content-length')) raw.push('content-length', String(body.length))
+    const stream = session.request(raw, { endStream: !hasBody, waitForTrailers })
+    this.#stream = stream
+    stream.on('error', ignore)
+    stream.on('headers', (fields, _flags, raw) => this.#informed(fields[':status'] ?? 0, raw))
+    stream.on('response', (fields, flags, raw) => this.#responded(fields[':status'] ?? 0, flags, raw))
+    stream.on('close', () => this.#closed())
+    if (!hasBody) {
+      this.#requestDone = true
+      return
+    }
+    if (waitForTrailers) {
+      stream.on('wantTrailers', () => stream.sendTrailers(fieldsToObject(this.#requestTrailers, isTrailer)))
+    }
+    body.pipe(this)
+  }
+
+  // Sink: the request body.
+
+  write(chunk: Buffer): void {
+    if (this.#requestDone || this.#gone || chunk.length === 0) return
+    const held = this.#held
+    this.#held = chunk
+    if (held !== null) this.#stream!.write(held)
+  }
+
+  flush(): boolean {
+    if (this.#requestDone || this.#gone) return true
+    const stream = this.#stream!
+    const held = this.#held
+    this.#held = null
+    if (held !== null) stream.write(held)
+    if (!stream.writableNeedDrain) return true
+    if (!this.#awaitsDrain) {
+      this.#awaitsDrain = true
+      stream.on('drain', () => this.source?.resume())
+    }
+    return false
+  }
+
+  end(trailers: HeaderBlock | null): void {
+    if (this.#requestDone) return
+    this.#requestDone = true
+    this.source = null
+    const held = this.#held
+    this.#held = null
+    if (this.#gone) return
+    this.#requestTrailers = trailers
+    if (held === null) this.#stream!.end()
+    else this.#stream!.end(held)
+  }
+
+  abort(cause: Error): void {
+    this.cancel(cause)
+  }
+
+  cancel(cause: Error): void {
+    if (this.#state === ENDED && this.#requestDone) return
+    this.#cause = cause
+    this.#handler = null
+    this.#sink = null
+    this.#dropRequest(cause)
+    if (this.#state !== ENDED) this.#state = DEAD
+    this.#stream?.close(constants.NGHTTP2_CANCEL)
+  }
+
+  // Source: the response body.
+
+  pipe(sink: Sink): void {
+    sink.source = this
+    if (this.#state === ENDED) return sink.end(this.#responseTrailers)
+    if (this.#state === DEAD) return sink.abort(this.#cause)
+    this.#sink = sink
+    const stream = this.#stream!
+    stream.on('data', (chunk: Buffer) => this.#takeData(chunk))
+    stream.on('end', () => this.#endResponse())
+  }
+
+  resume(): void {
+    if (!this.#blocked) return
+    this.#blocked = false
+    this.#stream!.resume()
+  }
+
+  #informed(status: number, raw: readonly string[]): void {
+    if (this.#handler === null || status === 101) return
+    const headers = new HeaderBlock()
+    takeFields(headers, raw, isEndToEnd)
+    this.#handler.informed(status, headers)
+  }
+
+  #responded(status: number, flags: number, raw: readonly string[]): void {
+    const handler = this.#handler
+    if (handler === null) return
+    this.#handler = null
+    const stream = this.#stream!
+    const headers = new HeaderBlock()
+    takeFields(headers, raw, isEndToEnd)
+    if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 || isBodyless(this.#request.method, status)) {
+      this.length = 0
+      this.#state = ENDED
+      // The stream closes only after its end was read.
+      stream.resume()
+    } else {
+      this.#state = BODY
+      const announced = headers.get('content-length')
+      this.length = announced === null ? -1 : Number(announced)
+      stream.on('trailers', (_fields, _flags, raw) => {
+        this.#responseTrailers = new HeaderBlock()
+        takeFields(this.#responseTrailers, raw, isTrailer)
+      })
+    }
+    handler.responded({ status, headers, body: this })
+  }
+
+  #takeData(chunk: Buffer): void {
+    const sink = this.#sink
+    if (sink === null) return
+    this.#received += chunk.length
+    sink.write(chunk)
+    if (sink.flush()) return
+    this.#blocked = true
+    this.#stream!.pause()
+  }
+
+  #endResponse(): void {
+    if (this.#state !== BODY) return
+    // The runtime ends a stream that was reset without an error as if the body were whole; `close` will tell.
+    if (this.length !== -1 && this.#received !== this.length) return
+    const sink = this.#sink
+    this.#state = ENDED
+    this.#sink = null
+    sink?.end(this.#responseTrailers)
+  }
+
+  #closed(): void {
+    this.#connection.finished()
+    if (this.#state === ENDED) {
+      if (!this.#requestDone) this.#dropRequest(EARLY)
+      return
+    }
+    const handler = this.#handler
+    const sink = this.#sink
+    const error = this.#closeError()
+    if (this.#state !== DEAD) this.#cause = error
+    this.#state = DEAD
+    this.#handler = null
+    this.#sink = null
+    this.#dropRequest(error)
+    handler?.failed(error)
+    sink?.abort(error)
+  }
+
+  #dropRequest(cause: Error): void {
+    const source = this.source
+    this.source = null
+    this.#held = null
+    this.#requestDone = true
+    source?.cancel(cause)
+  }
+
+  #closeError(): UpstreamError {
+    if (this.#cause instanceof UpstreamError) return this.#cause
+    const stream = this.#stream!
+    const code = stream.rstCode
+    const unsent =
+      this.#state === HEAD && (code === constants.NGHTTP2_REFUSED_STREAM || this.#connection.disowned(stream.id))
+    if (code === constants.NGHTTP2_PROTOCOL_ERROR) {
+      return new UpstreamError('bad_response', 'stream broke the rules of HTTP/2', unsent)
+    }
+    return new UpstreamError('connection_lost', `stream closed before the response ended (code ${code})`, unsent)
+  }
+
+  get #gone(): boolean {
+    return this.#stream === null || this.#stream.destroyed || this.#stream.closed
+  }
+}
+
+function isBodyless(method: string, status: number): boolean {
+  return method === 'HEAD' || status === 204 || status === 304
+}
+
+function ignore(): void {}
+
+const LOST = new Error('backend connection lost')
+const EARLY = new Error('backend answered before the request ended')
+const HEAD = 0
+const BODY = 1
+/** The response is whole; the request may not be. */
+const ENDED = 2
+const DEAD = 3
+
+const MAX_STREAMS = 100
+const MAX_HEAD = 262_144
+const SESSION: ClientSessionOptions & { strictSingleValueFields: boolean } = {
+  settings: { enablePush: false, initialWindowSize: 262_144, maxHeaderListSize: MAX_HEAD },
+  maxHeaderListPairs: 500,
+  maxSendHeaderBlockLength: MAX_HEAD,
+  // Megabytes: room for every stream to wait for its peer on both sides.
+  maxSessionMemory: 64,
+  // What is sent was checked when it came in.
+  strictSingleValueFields: false,
+}
+const CONNECTION_WINDOW = 4_194_304

@@ -1,0 +1,224 @@
+import type { Socket } from 'node:net'
+import { Deadline, type Deadlines } from '../net/deadlines.ts'
+import {
+  isIdempotent,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from './contract.ts'
+import { dial, type DialOptions } from './dial.ts'
+import { type ConnectionOwner, Http1Connection } from './http1-connection.ts'
+import { Http2Connection } from './http2-connection.ts'
+import type { RawConnection } from '../net/exchange.ts'
+import type { HeaderBlock } from '../net/header-block.ts'
+
+export interface PoolOptions extends DialOptions {
+  /** HTTP version to speak; 'negotiate' leaves it to ALPN. */
+  version: 'HTTP1' | 'HTTP2' | 'negotiate'
+  idleTimeoutMs: number
+  /** Idle connections kept at most. */
+  maxIdle: number
+}
+
+/** Counts what the pool does; slots of a metrics region in production. */
+export interface PoolObserver {
+  opened(durationMs: number): void
+  closed(): void
+  connectFailed(): void
+}
+
+/** All connections to one address in one way. */
+export class Pool {
+  readonly #options: PoolOptions
+  readonly #deadlines: Deadlines
+  readonly #observer: PoolObserver
+  readonly #owner: ConnectionOwner
+  readonly #sweep: Deadline
+  readonly #idle: Http1Connection[] = []
+  readonly #sessions: Http2Connection[] = []
+  readonly #waiting: PooledCall[] = []
+  #dialing = 0
+  #open = 0
+  #closed = false
+
+  constructor(options: PoolOptions, deadlines: Deadlines, observer: PoolObserver) {
+    this.#options = options
+    this.#deadlines = deadlines
+    this.#observer = observer
+    this.#owner = {
+      idle: (connection) => this.#released(connection),
+      closed: (connection) => this.#gone(connection),
+    }
+    this.#sweep = new Deadline(() => this.#closeIdle())
+  }
+
+  /** Connections open or being opened: a pool at zero can be forgotten. */
+  get size(): number {
+    return this.#open + this.#dialing
+  }
+
+  request(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
+    const call = new PooledCall(this, request, handler)
+    this.start(call)
+    return call
+  }
+
+  start(call: PooledCall): void {
+    const session = this.#sessions.find((candidate) => candidate.available)
+    if (session !== undefined && call.request.upgrade === '') return call.use(session, true)
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (connection.usable) return call.use(connection, true)
+    }
+    this.#waiting.push(call)
+    this.#dial()
+  }
+
+  forget(call: PooledCall): void {
+    const index = this.#waiting.indexOf(call)
+    if (index !== -1) this.#waiting.splice(index, 1)
+  }
+
+  /** A connection of its own, outside the pool, for tunnels. */
+  connect(done: (error: UpstreamError | null, socket: Socket | null) => void): () => void {
+    return dial(this.#options, this.#deadlines, (error, connected) => done(error, connected?.socket ?? null))
+  }
+
+  /** Lets calls under way end and keeps nothing for later. */
+  close(): void {
+    this.#closed = true
+    for (const connection of this.#idle.splice(0)) connection.socket.destroy()
+    for (const session of this.#sessions) session.close()
+    this.#deadlines.clear(this.#sweep)
+  }
+
+  #dial(): void {
+    this.#dialing++
+    const startedAt = performance.now()
+    dial(this.#options, this.#deadlines, (error, connected) => {
+      this.#dialing--
+      if (connected === null) {
+        this.#observer.connectFailed()
+        this.#waiting.shift()?.failed(error!)
+        return
+      }
+      this.#open++
+      this.#observer.opened(performance.now() - startedAt)
+      const { socket, reader } = connected
+      if (this.#speaksHttp2(socket)) this.#addSession(socket)
+      else this.#offer(new Http1Connection(socket, this.#owner, reader))
+    })
+  }
+
+  #speaksHttp2(socket: Socket): boolean {
+    if (this.#options.tls === null) return this.#options.version === 'HTTP2'
+    return 'alpnProtocol' in socket && socket.alpnProtocol === 'h2'
+  }
+
+  #addSession(socket: Socket): void {
+    const session: Http2Connection = new Http2Connection(socket, {
+      idle: () => this.#serveWaiting(),
+      closed: () => {
+        const index = this.#sessions.indexOf(session)
+        if (index !== -1) this.#sessions.splice(index, 1)
+        this.#open--
+        this.#observer.closed()
+      },
+    })
+    this.#sessions.push(session)
+    this.#serveWaiting()
+  }
+
+  #serveWaiting(): void {
+    for (;;) {
+      const session = this.#sessions.find((candidate) => candidate.available)
+      const index = session === undefined ? -1 : this.#waiting.findIndex((call) => call.request.upgrade === '')
+      if (index === -1) return
+      this.#waiting.splice(index, 1)[0]!.use(session!, false)
+    }
+  }
+
+  #released(connection: Http1Connection): void {
+    if (this.#closed || !connection.usable) connection.socket.destroy()
+    else this.#offer(connection)
+  }
+
+  /** Whoever waits longest gets it, whichever dial it was made for. */
+  #offer(connection: Http1Connection): void {
+    const next = this.#waiting.shift()
+    if (next !== undefined) return next.use(connection, false)
+    if (this.#closed || this.#idle.length >= this.#options.maxIdle) {
+      connection.socket.destroy()
+      return
+    }
+    connection.idleSince = performance.now()
+    if (this.#idle.push(connection) === 1) this.#deadlines.set(this.#sweep, this.#options.idleTimeoutMs)
+  }
+
+  #gone(connection: Http1Connection): void {
+    const index = this.#idle.indexOf(connection)
+    if (index !== -1) this.#idle.splice(index, 1)
+    this.#open--
+    this.#observer.closed()
+  }
+
+  /** The oldest stand first, because the newest are used first. */
+  #closeIdle(): void {
+    const oldest = performance.now() - this.#options.idleTimeoutMs
+    while (this.#idle.length > 0 && this.#idle[0]!.idleSince <= oldest) this.#idle.shift()!.socket.destroy()
+    if (this.#idle.length > 0) this.#deadlines.set(this.#sweep, this.#options.idleTimeoutMs)
+  }
+}
+
+/** A call that may move to another connection as long as the backend cannot have answered it. */
+class PooledCall implements UpstreamCall, UpstreamHandler {
+  readonly request: UpstreamRequest
+  readonly #pool: Pool
+  readonly #handler: UpstreamHandler
+  #call: UpstreamCall | null = null
+  #reused = false
+  #cancelled = false
+
+  constructor(pool: Pool, request: UpstreamRequest, handler: UpstreamHandler) {
+    this.#pool = pool
+    this.request = request
+    this.#handler = handler
+  }
+
+  use(connection: Http1Connection | Http2Connection, reused: boolean): void {
+    this.#reused = reused
+    this.#call = connection.send(this.request, this)
+  }
+
+  cancel(cause: Error): void {
+    this.#cancelled = true
+    if (this.#call === null) this.#pool.forget(this)
+    else this.#call.cancel(cause)
+  }
+
+  informed(status: number, headers: HeaderBlock): void {
+    this.#handler.informed(status, headers)
+  }
+
+  responded(response: UpstreamResponse): void {
+    this.#handler.responded(response)
+  }
+
+  upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
+    this.#handler.upgraded(status, headers, raw, protocol)
+  }
+
+  failed(error: UpstreamError): void {
+    if (this.#cancelled) return
+    // A pooled connection can have been closed by the backend just before it was used.
+    const stale =
+      this.#reused && (error.unsent || (error.code === 'connection_lost' && isIdempotent(this.request.method)))
+    if (stale && this.request.body.length === 0) {
+      this.#call = null
+      this.#pool.start(this)
+      return
+    }
+    this.#handler.failed(error)
+  }
+}

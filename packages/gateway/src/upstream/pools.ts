@@ -1,0 +1,39 @@
+import type { Deadlines } from '../net/deadlines.ts'
+import { Pool, type PoolObserver, type PoolOptions } from './pool.ts'
+
+/** The pools of a worker, by what makes connections interchangeable; they outlive config generations. */
+export class Pools {
+  readonly #deadlines: Deadlines
+  readonly #observe: (transport: 'plaintext' | 'tls') => PoolObserver
+  readonly #poolsByKey = new Map<string, Pool>()
+  #sweepAt = FIRST_SWEEP
+
+  constructor(deadlines: Deadlines, observe: (transport: 'plaintext' | 'tls') => PoolObserver) {
+    this.#deadlines = deadlines
+    this.#observe = observe
+  }
+
+  get(key: string, options: () => PoolOptions): Pool {
+    let pool = this.#poolsByKey.get(key)
+    if (pool === undefined) {
+      if (this.#poolsByKey.size >= this.#sweepAt) this.#dropUnused()
+      const made = options()
+      pool = new Pool(made, this.#deadlines, this.#observe(made.tls === null ? 'plaintext' : 'tls'))
+      this.#poolsByKey.set(key, pool)
+    }
+    return pool
+  }
+
+  close(): void {
+    for (const pool of this.#poolsByKey.values()) pool.close()
+    this.#poolsByKey.clear()
+  }
+
+  /** Addresses come and go with DNS and with the forward proxy; a pool without connections holds nothing. */
+  #dropUnused(): void {
+    for (const [key, pool] of this.#poolsByKey) if (pool.size === 0) this.#poolsByKey.delete(key)
+    this.#sweepAt = Math.max(FIRST_SWEEP, this.#poolsByKey.size * 2)
+  }
+}
+
+const FIRST_SWEEP = 256

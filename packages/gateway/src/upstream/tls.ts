@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
+import {
+  checkServerIdentity,
+  createSecureContext,
+  getCACertificates,
+  type ConnectionOptions,
+  type PeerCertificate,
+  type SecureContext,
+} from 'node:tls'
+import { LRUCache } from 'lru-cache'
+import { findAuthorityProblem } from '../net/pem.ts'
+import { groupByName, type KeyExchangeGroupName } from '../net/tls-names.ts'
+
+/** The backend `tls` policy with its references resolved to PEM texts; an empty object is TLS with every default. */
+export interface BackendTlsConfig {
+  mtlsCertificateRef?: { cert: string; key: string; ca?: string | null } | null
+  /** CA certificates; they win over `mtlsCertificateRef.ca`, and both over the system's. */
+  caCertificateRefs?: string | null
+  /** All: nothing is verified. Hostname: the chain is, the name is not. */
+  insecureSkipVerify?: 'All' | 'Hostname' | null
+  /** The name sent to the server, and the one its certificate must carry unless `verifySubjectAltNames` is set. */
+  sni?: string | null
+  /** Host names, IP addresses or URIs; the certificate must carry one of them. */
+  verifySubjectAltNames?: readonly string[] | null
+  alpnProtocols?: readonly string[] | null
+  keyExchangeGroups?: readonly KeyExchangeGroupName[] | null
+}
+
+export interface ClientTls {
+  /** For `tls.connect`, to which the caller adds the address or the socket. */
+  connectOptions: ConnectionOptions
+  /** Hash of everything above: connections may be shared where keys are equal. */
+  key: string
+}
+
+/** `offer` is the ALPN list where the config has none: the caller narrows it to the HTTP versions it wants. */
+export function createClientTls(
+  config: BackendTlsConfig,
+  host: string,
+  offer: readonly string[] = ['h2', 'http/1.1'],
+): { tls: ClientTls } | { problem: string } {
+  const name = config.sni ?? host
+  const alpn = config.alpnProtocols ?? offer
+  const authorities = authoritiesOf(config)
+  const problem = authorities === null ? null : findAuthorityProblem(authorities)
+  if (problem !== null) return { problem }
+  try {
+    const connectOptions: ConnectionOptions = {
+      secureContext: contextFor(config),
+      // Server names must not be IP addresses (RFC 6066 3).
+      servername: isIP(name) ? '' : name,
+      ALPNProtocols: [...alpn],
+      rejectUnauthorized: config.insecureSkipVerify !== 'All',
+      checkServerIdentity: createIdentityCheck(config, name),
+    }
+    return { tls: { connectOptions, key: hashOf([config, name, alpn]) } }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** A context with the system's CAs takes megabytes and milliseconds, so hosts with equal contents share one. */
+const contextsByKey = new LRUCache<string, SecureContext>({ max: 256 })
+
+function contextFor(config: BackendTlsConfig): SecureContext {
+  const { mtlsCertificateRef: own, keyExchangeGroups: groups } = config
+  const ca = authoritiesOf(config)
+  const key = hashOf([own?.cert, own?.key, ca, groups])
+  const known = contextsByKey.get(key)
+  if (known) return known
+  const context = createSecureContext({
+    ca: ca ?? systemAuthorities(),
+    minVersion: 'TLSv1.2',
+    ...(own && { cert: own.cert, key: own.key }),
+    ...(groups && { ecdhCurve: groupList(groups) }),
+  })
+  contextsByKey.set(key, context)
+  return context
+}
+
+function authoritiesOf(config: BackendTlsConfig): string | null {
+  return config.caCertificateRefs ?? config.mtlsCertificateRef?.ca ?? null
+}
+
+let loadedAuthorities: string[] | null = null
+
+/** Images without a trust store of their own get the one that comes with the runtime. */
+function systemAuthorities(): string[] {
+  if (loadedAuthorities === null) {
+    const system = getCACertificates('system')
+    loadedAuthorities = [...(system.length > 0 ? system : getCACertificates('bundled')), ...getCACertificates('extra')]
+  }
+  return loadedAuthorities
+}
+
+/** '*' sends a key share at once: for the first two, so that a server without the first needs no second round trip. */
+function groupList(groups: readonly KeyExchangeGroupName[]): string {
+  return groups.map((name, index) => (index < 2 ? `*${groupByName[name]}` : groupByName[name])).join(':')
+}
+
+function createIdentityCheck(config: BackendTlsConfig, name: string) {
+  if (config.insecureSkipVerify) return () => undefined
+  const names = config.verifySubjectAltNames ?? [name]
+  return (_host: string, certificate: PeerCertificate): Error | undefined => {
+    if (names.some((name) => carriesName(certificate, name))) return undefined
+    return new Error(`the certificate of the backend is not for ${names.join(' or ')}`)
+  }
+}
+
+function carriesName(certificate: PeerCertificate, name: string): boolean {
+  // The runtime would fall back to the common name, which no longer counts (RFC 9525 2).
+  const alternatives = certificate.subjectaltname
+  if (!alternatives) return false
+  // The runtime quotes values that hold a comma, and escapes the comma.
+  if (name.includes('://')) return alternatives.split(', ').includes(`URI:${name}`)
+  return checkServerIdentity(name, certificate) === undefined
+}
+
+function hashOf(parts: unknown): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
