@@ -1,0 +1,86 @@
+import { lstatSync, unlinkSync } from 'node:fs'
+import type { Server } from 'node:http'
+import { connect } from 'node:net'
+import type { AddressInfo, ListenOptions } from 'node:net'
+import { formatHostPort } from './address.ts'
+import type { Address } from './address.ts'
+
+export interface Listening {
+  /** `127.0.0.1:15000` or `unix:/path`, with the real port. */
+  addresses: string[]
+  servers: Server[]
+}
+
+export type ListenResult = { ok: true; value: Listening } | { ok: false; problem: string }
+
+/** Binds one server for each host of the address; nothing stays open when it fails. */
+export async function listen(address: Address, createServer: () => Server): Promise<ListenResult> {
+  if (address.kind === 'off') return { ok: true, value: { addresses: [], servers: [] } }
+  if (address.kind === 'unix') return listenUnix(address.path, createServer)
+  const servers: Server[] = []
+  let port = address.port
+  for (const host of address.hosts) {
+    const server = createServer()
+    const error = await bind(server, { host, port })
+    if (error === null) {
+      servers.push(server)
+      // `localhost:0` means one port on both addresses.
+      port = (server.address() as AddressInfo).port
+    } else if (servers.length === 0 && host === '::' && NO_SUCH_FAMILY.has(error.code ?? '')) {
+      return listen({ ...address, hosts: ['0.0.0.0'] }, createServer)
+    } else if (servers.length === 0 || (address.port !== 0 && !NO_SUCH_FAMILY.has(error.code ?? ''))) {
+      for (const open of servers) open.close()
+      return refuse(formatHostPort(host, port), error)
+    }
+  }
+  const addresses = servers.map((server) => {
+    const bound = server.address() as AddressInfo
+    return formatHostPort(bound.address, bound.port)
+  })
+  return { ok: true, value: { addresses, servers } }
+}
+
+const NO_SUCH_FAMILY = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'])
+
+async function listenUnix(path: string, createServer: () => Server): Promise<ListenResult> {
+  for (const firstTry of [true, false]) {
+    const server = createServer()
+    const error = await bind(server, { path })
+    if (error === null) return { ok: true, value: { addresses: [`unix:${path}`], servers: [server] } }
+    if (error.code !== 'EADDRINUSE' || !firstTry || !(await isLeftBehind(path))) return refuse(`unix:${path}`, error)
+    // Left behind by a process that was killed.
+    unlinkSync(path)
+  }
+  throw new Error('unreachable: the second try returns')
+}
+
+function bind(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    server.once('error', resolve)
+    server.once('listening', () => {
+      server.removeListener('error', resolve)
+      resolve(null)
+    })
+    // Only the user that runs the gateway may use its sockets; the file is made before listen() returns.
+    const umask = options.path === undefined ? null : process.umask(0o177)
+    server.listen(options)
+    if (umask !== null) process.umask(umask)
+  })
+}
+
+/** A socket file that nobody answers on; any other file stays. */
+function isLeftBehind(path: string): Promise<boolean> {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() !== true) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'))
+  })
+}
+
+function refuse(address: string, error: NodeJS.ErrnoException): ListenResult {
+  return { ok: false, problem: `cannot listen on ${address}: ${error.code ?? error.message}` }
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http'
+import { getHeapStatistics } from 'node:v8'
+import { pathOf, queryOf, text } from './http.ts'
+import type { Reply } from './http.ts'
+
+export interface Readiness {
+  draining: boolean
+  /** What is still waited for; nothing means ready. */
+  pending: readonly string[]
+}
+
+/** What the servers show and do, given by the main thread. */
+export interface AdminCallbacks {
+  /** Prometheus text in pieces. */
+  metrics: () => Iterable<string>
+  readiness: () => Readiness
+  /** Plain JSON without secrets, see `redact`. */
+  configDump: () => unknown
+  logFilter: () => string
+  /** Gives the problem with the filter, or null when it is in force. */
+  setLogFilter: (filter: string) => string | null
+  /** Starts the drain; called after the answer was made. */
+  quit: () => void
+}
+
+export function answerStats(request: IncomingMessage, { metrics }: AdminCallbacks): Reply {
+  const path = pathOf(request)
+  if (path !== '/metrics' && path !== '/stats/prometheus') return notFound()
+  if (!isRead(request)) return methodNotAllowed('GET, HEAD')
+  return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics() }
+}
+
+export function answerReadiness(request: IncomingMessage, { readiness }: AdminCallbacks): Reply {
+  if (pathOf(request) !== '/healthz/ready') return notFound()
+  if (!isRead(request)) return methodNotAllowed('GET, HEAD')
+  const { draining, pending } = readiness()
+  if (draining) return text(503, 'draining\n')
+  return pending.length === 0 ? text(200, 'ready\n') : text(503, `not ready, pending: ${pending.join(', ')}\n`)
+}
+
+/** The admin server; its index page is printed from the same table that answers. */
+export function createAdminAnswer(callbacks: AdminCallbacks): (request: IncomingMessage) => Reply {
+  const firstFilter = callbacks.logFilter()
+  const routes: AdminRoute[] = [
+    { method: 'GET', path: '/', summary: 'this list', answer: () => text(200, index(routes)) },
+    {
+      method: 'GET',
+      path: '/config_dump',
+      summary: 'the running config, without secrets',
+      answer: () => json(callbacks.configDump()),
+    },
+    {
+      method: 'GET',
+      path: '/memory',
+      summary: 'memory of the process, and the heap of its main thread',
+      answer: () => json({ process: process.memoryUsage(), heap: getHeapStatistics() }),
+    },
+    {
+      method: 'POST',
+      path: '/logging',
+      summary: 'the log level; ?level=info,upstream=debug sets it, ?reset goes back to the first one',
+      answer: (request) => logging(queryOf(request), callbacks, firstFilter),
+    },
+    {
+      method: 'POST',
+      path: '/quitquitquit',
+      summary: 'drain and stop',
+      answer: () => {
+        setImmediate(callbacks.quit)
+        return text(200, 'shutdown now\n')
+      },
+    },
+  ]
+  return (request) => {
+    const path = pathOf(request)
+    const route = routes.find((candidate) => candidate.path === path)
+    if (route === undefined) return notFound()
+    if (route.method === 'GET' ? !isRead(request) : request.method !== route.method) {
+      return methodNotAllowed(route.method === 'GET' ? 'GET, HEAD' : route.method)
+    }
+    return route.answer(request)
+  }
+}
+
+interface AdminRoute {
+  method: 'GET' | 'POST'
+  path: string
+  summary: string
+  answer: (request: IncomingMessage) => Reply
+}
+
+function logging(query: URLSearchParams, { logFilter, setLogFilter }: AdminCallbacks, firstFilter: string): Reply {
+  const level = query.has('reset') ? firstFilter : query.get('level')
+  if (level === null && query.size > 0) return text(400, LOGGING_USAGE)
+  const problem = level === null ? null : setLogFilter(level)
+  return problem === null
+    ? text(200, `current log level is ${logFilter()}\n`)
+    : text(400, `${problem}\n${LOGGING_USAGE}`)
+}
+
+const LOGGING_USAGE = `usage: POST /logging                                (show the level)
+       POST /logging?level=<level>                  (error, warn, info, debug, trace, off)
+       POST /logging?level=<level>,<module>=<level> (per module)
+       POST /logging?reset                          (back to the first one)
+`
+
+function index(routes: readonly AdminRoute[]): string {
+  return routes.map(({ method, path, summary }) => `${method.padEnd(5)}${path.padEnd(16)}${summary}\n`).join('')
+}
+
+function isRead(request: IncomingMessage): boolean {
+  return request.method === 'GET' || request.method === 'HEAD'
+}
+
+function json(value: unknown): Reply {
+  return { status: 200, type: 'application/json', body: `${JSON.stringify(value, null, 2)}\n` }
+}
+
+function notFound(): Reply {
+  return text(404, 'not found\n')
+}
+
+function methodNotAllowed(allow: string): Reply {
+  return text(405, 'method not allowed\n', { allow })
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage, Server } from 'node:http'
+import { parseAddress } from './address.ts'
+import { createGuard } from './guard.ts'
+import { createServer, text } from './http.ts'
+import type { Reply } from './http.ts'
+import { listen } from './listen.ts'
+import type { Listening } from './listen.ts'
+import { answerReadiness, answerStats, createAdminAnswer } from './routes.ts'
+import type { AdminCallbacks } from './routes.ts'
+
+export interface ServersOptions extends AdminCallbacks {
+  /** Each one `<ip>:<port>`, `localhost:<port>`, `unix:/<path>` or `off`. */
+  addresses: Record<ServerName, string>
+  /** Required from every admin client when set; an admin address that others can reach is refused without one. */
+  adminToken: string | null
+}
+
+export type ServerName = 'admin' | 'stats' | 'readiness'
+
+export interface RunningServers {
+  /** What each server is bound to, with the real port; empty when it is off. */
+  addresses: Record<ServerName, string[]>
+  /** No new connections; running answers have a second to finish. */
+  close(): Promise<void>
+}
+
+export type ServersResult = { ok: true; value: RunningServers } | { ok: false; problems: string[] }
+
+/** Starts the servers for operators in the main thread: all of them, or none. */
+export async function startServers(options: ServersOptions): Promise<ServersResult> {
+  const problems: string[] = []
+  const bound: Record<ServerName, Listening> = { admin: nothing(), stats: nothing(), readiness: nothing() }
+  for (const name of ['admin', 'stats', 'readiness'] as const) {
+    const result = await startOne(name, options)
+    if (result.ok) bound[name] = result.value
+    else problems.push(`${name}: ${result.problem}`)
+  }
+  const servers = Object.values(bound).flatMap((listening) => listening.servers)
+  if (problems.length > 0) {
+    await closeAll(servers)
+    return { ok: false, problems }
+  }
+  const { admin, stats, readiness } = bound
+  const addresses = { admin: admin.addresses, stats: stats.addresses, readiness: readiness.addresses }
+  return { ok: true, value: { addresses, close: () => closeAll(servers) } }
+}
+
+async function startOne(name: ServerName, options: ServersOptions) {
+  const parsed = parseAddress(options.addresses[name])
+  if (!parsed.ok) return parsed
+  const address = parsed.value
+  if (name !== 'admin') {
+    const answer = name === 'stats' ? answerStats : answerReadiness
+    return listen(address, () => createServer((request) => answer(request, options)))
+  }
+  // An empty variable is no secret.
+  const token = options.adminToken === '' ? null : options.adminToken
+  if (token === null && address.kind === 'tcp' && !address.loopback) {
+    const problem = `address ${options.addresses.admin} can be reached from other machines and needs a token (ADMIN_TOKEN)`
+    return { ok: false as const, problem }
+  }
+  const guard = createGuard(address, token)
+  const answer = createAdminAnswer(options)
+  return listen(address, () => createServer((request) => guarded(request, guard, answer)))
+}
+
+function guarded(
+  request: IncomingMessage,
+  guard: ReturnType<typeof createGuard>,
+  answer: (request: IncomingMessage) => Reply,
+): Reply {
+  const refusal = guard(request)
+  if (refusal === null) return answer(request)
+  return text(refusal.status, refusal.message, refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {})
+}
+
+async function closeAll(servers: readonly Server[]): Promise<void> {
+  await Promise.all(servers.map(closeOne))
+}
+
+function closeOne(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), 1000)
+    server.close(() => {
+      clearTimeout(cut)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+function nothing(): Listening {
+  return { addresses: [], servers: [] }
+}

@@ -1,0 +1,41 @@
+import { parseArgs } from 'node:util'
+
+/** What the command line asks for. */
+export type Command =
+  | { kind: 'help' | 'version' }
+  | { kind: 'run'; file: string | null; validateOnly: boolean }
+  | { kind: 'mistake'; message: string }
+
+export function parseCommand(args: readonly string[]): Command {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        file: { type: 'string', short: 'f' },
+        'validate-only': { type: 'boolean', default: false },
+        version: { type: 'boolean', short: 'V', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+      allowPositionals: false,
+    })
+    if (values.help) return { kind: 'help' }
+    if (values.version) return { kind: 'version' }
+    return { kind: 'run', file: values.file ?? null, validateOnly: values['validate-only'] }
+  } catch (error) {
+    return { kind: 'mistake', message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+export const HELP = `portico: a gateway for HTTP, LLM and MCP traffic
+
+usage: portico [-f FILE] [--validate-only]
+
+  -f, --file FILE   the config file (YAML or JSON); - reads standard input.
+                    Without it a built-in quick start runs on loopback.
+  --validate-only   check the config, say what is wrong, and stop
+  -V, --version     print the version
+  -h, --help        print this
+
+The file is watched: a change goes live by itself, a bad one is refused and
+the last good config stays. Exit codes: 0 fine, 1 could not start, 2 bad config.
+`

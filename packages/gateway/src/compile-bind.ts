@@ -1,0 +1,144 @@
+import type { Bind, Listener } from './ir/resources.ts'
+import type { Deadlines } from './net/deadlines.ts'
+import type { Exchange } from './net/exchange.ts'
+import type { BindState } from './net/listener.ts'
+import { createServerTls, type ServerTls } from './net/tls.ts'
+import type { CompiledListener } from './pipeline/compiled.ts'
+import { type Failure, failures } from './pipeline/failure.ts'
+import { createHostnameTable, normalizeHost } from './pipeline/hostname.ts'
+import { run, type RunServices } from './pipeline/run.ts'
+import { runRaw, type RawServices } from './pipeline/run-raw.ts'
+import { forwardedHeaders } from './policies/frontend/forwarded-headers/apply.ts'
+import { http1Options, http2Options } from './policies/frontend/http/options.ts'
+import type { FrontendPolicies } from './policies/index.ts'
+import type { AccessRecord } from './telemetry/access-log.ts'
+import type { LabelValues } from './telemetry/families.ts'
+import type { Logger } from './telemetry/logger.ts'
+
+export interface BindServices {
+  deadlines: Deadlines
+  random: () => number
+  now: () => number
+  httpDate: () => string
+  callTimer: (milliseconds: number) => void
+  accessLog: (record: AccessRecord) => void
+  log: Logger
+  ticketSecret: Buffer
+}
+
+export interface CompiledBind {
+  state: BindState<CompiledListener>
+  address: string
+  labels: LabelValues<'downstream_connections_total'>
+  /** Whether connections admitted by this listener of an older generation must end. */
+  isGone(listener: CompiledListener): boolean
+  tlsByListener: Map<string, ServerTls>
+}
+
+interface BindParts {
+  bind: Bind
+  sources: Listener[]
+  listeners: CompiledListener[]
+  frontend: FrontendPolicies
+}
+
+export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
+  const { bind, sources, listeners, frontend } = parts
+  const byHost = createHostnameTable(listeners.map((listener) => [listener.hostname, listener] as const))
+  const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
+  const tlsByListener = new Map(
+    sources.flatMap((source) => {
+      const tls = listenerTls(source, frontend, services.ticketSecret)
+      return tls === null ? [] : [[source.key, previousIfSame(tls, previous, source.key)] as const]
+    }),
+  )
+  const kind = bindKind(sources)
+  const isOnlyListener = listeners.length === 1 && listeners[0]!.hostname === ''
+  const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
+  const runServices = requestServices(services)
+  const rawServices = connectionServices(services)
+
+  /** On TLS the server name has chosen already; a Host of another listener would slip past that one's rules. */
+  function listenerFor(exchange: Exchange, admitted: CompiledListener | null): CompiledListener | Failure {
+    if (isOnlyListener) return listeners[0]!
+    const best = byHost.best(normalizeHost(exchange.authority))
+    if (best === null) return failures.listenerNotFound
+    return admitted === null || best.key === admitted.key ? best : failures.misdirected
+  }
+
+  const keepalive = frontend.tcp?.keepalive
+  return {
+    address: bind.address,
+    labels: [bind.key, 'default/default', listeners.length === 1 ? listeners[0]!.name : 'several', kind],
+    tlsByListener,
+    isGone: (listener) =>
+      !byKey.has(listener.key) ||
+      tlsByListener.get(listener.key)?.key !== previous?.tlsByListener.get(listener.key)?.key,
+    state: {
+      kind,
+      proxyProtocol: frontend.proxyProtocol ?? null,
+      keepalive: {
+        retries: keepalive?.retries ?? 9,
+        timeMs: keepalive?.time ?? 180_000,
+        intervalMs: keepalive?.interval ?? 180_000,
+      },
+      handshakeTimeoutMs: frontend.tls?.handshakeTimeout ?? 15_000,
+      http1: http1Options(frontend.http),
+      http2: http2Options(frontend.http),
+      maxConnectionDurationMs: frontend.http?.maxConnectionDuration ?? 0,
+      chooseTls(hello) {
+        const listener = byHost.best(hello.sni ?? '')
+        return listener === null ? null : { tls: tlsByListener.get(listener.key) ?? null, listener }
+      },
+      onExchange(exchange, admitted) {
+        if (forward !== null) forward(exchange)
+        run(exchange, listenerFor(exchange, admitted), runServices)
+      },
+      onRaw: (socket, info, admitted) => runRaw(socket, info, admitted ?? listeners[0]!, rawServices),
+    },
+  }
+}
+
+function bindKind(sources: Listener[]): 'http' | 'tls' | 'tcp' {
+  if (sources.some((listener) => listener.protocol === 'HTTPS' || listener.protocol === 'TLS')) return 'tls'
+  return sources.some((listener) => listener.protocol === 'TCP') ? 'tcp' : 'http'
+}
+
+function listenerTls(source: Listener, frontend: FrontendPolicies, ticketSecret: Buffer): ServerTls | null {
+  if (source.tls === null) return null
+  const made = createServerTls(source.tls, frontend.tls ?? null, ticketSecret)
+  if ('problem' in made) throw new Error(`listener ${source.name}: ${made.problem}`)
+  return made.tls
+}
+
+function previousIfSame(tls: ServerTls, previous: CompiledBind | null, listener: string): ServerTls {
+  const before = previous?.tlsByListener.get(listener)
+  return before?.key === tls.key ? before : tls
+}
+
+function requestServices(services: BindServices): RunServices {
+  return {
+    deadlines: services.deadlines,
+    random: services.random,
+    now: services.now,
+    httpDate: services.httpDate,
+    callTimer: services.callTimer,
+    bug: (error) => services.log.error('bug', { error: error instanceof Error ? error.stack : String(error) }),
+    finished(rx) {
+      services.accessLog(rx)
+      if (rx.route !== null) rx.route.count(rx)
+      else rx.listener?.countUnrouted(rx)
+    },
+  }
+}
+
+function connectionServices(services: BindServices): RawServices {
+  return {
+    random: services.random,
+    now: services.now,
+    finished(connection, route) {
+      services.accessLog(connection)
+      route?.count(connection)
+    },
+  }
+}

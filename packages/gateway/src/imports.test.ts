@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+/** The rules of ARCHITECTURE.md, "Imports go one way", held against the graph as it is. */
+
+interface Import {
+  /** Path below src, or a package or builtin name. */
+  to: string
+  typeOnly: boolean
+}
+
+const root = dirname(fileURLToPath(import.meta.url))
+const importsByFile = new Map(sourceFiles().map((file) => [file, importsOf(file)]))
+
+const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
+/** Data for every program: the kit, each feature's `schema.ts`, and the index of the policies. */
+const isSchema = (file: string): boolean =>
+  file.startsWith('schema/') || file.endsWith('/schema.ts') || /^(policies\/index|sources\/policies)\.ts$/.test(file)
+const isFeature = (file: string): boolean => /^(policies|backends)\//.test(file)
+const isLocal = (to: string): boolean => importsByFile.has(to)
+
+describe('imports go one way', () => {
+  it('the schema side loads in a browser: no builtin, no behaviour', () => {
+    const allowed = (to: string): boolean => to === 'zod' || to === 're2js' || isSchema(to) || to.startsWith('regex/')
+    expectNone((file, { to }) => isSchema(file) && !allowed(to))
+  })
+
+  it('regex knows nothing of the gateway', () => {
+    expectNone((file, { to }) => folderOf(file) === 'regex' && to !== 're2js' && folderOf(to) !== 'regex')
+  })
+
+  it('only the kit imports zod', () => {
+    expectNone((file, { to }) => to === 'zod' && folderOf(file) !== 'schema')
+  })
+
+  it('net, upstream, telemetry, admin and pipeline know no feature', () => {
+    const below = new Set(['net', 'upstream', 'telemetry', 'admin', 'pipeline', 'state'])
+    expectNone((file, { to }) => below.has(folderOf(file)) && (isFeature(to) || folderOf(to) === 'sources'))
+  })
+
+  it('net and telemetry do not reach up', () => {
+    expectNone(
+      (file, { to }) => folderOf(file) === 'telemetry' && ['net', 'pipeline', 'upstream', 'ir'].includes(folderOf(to)),
+    )
+    expectNone((file, { to }) => folderOf(file) === 'net' && ['pipeline', 'upstream'].includes(folderOf(to)))
+    expectNone((file, { to }) => folderOf(file) === 'upstream' && folderOf(to) === 'pipeline')
+  })
+
+  it('features do not import the behaviour of one another', () => {
+    expectNone(
+      (file, { to }) =>
+        isFeature(file) &&
+        isFeature(to) &&
+        dirname(file) !== dirname(to) &&
+        !isSchema(to) &&
+        file !== 'policies/order.ts',
+    )
+  })
+
+  it('only the top files see what features do', () => {
+    expectNone((file, { to }) => isFeature(to) && !isSchema(to) && folderOf(file) !== '' && !isFeature(file))
+  })
+
+  it('workers load neither zod nor yaml', () => {
+    const loaded = reachable('worker.ts')
+    assert.deepEqual(
+      [...loaded].filter((name) => name === 'zod' || name === 'yaml' || isSchema(name)),
+      [],
+    )
+  })
+
+  it('has no cycles at run time', () => {
+    assert.deepEqual(cycles(), [])
+  })
+})
+
+function expectNone(isForbidden: (file: string, found: Import) => boolean): void {
+  const found = [...importsByFile].flatMap(([file, imports]) =>
+    imports.filter((entry) => isForbidden(file, entry)).map((entry) => `${file} imports ${entry.to}`),
+  )
+  assert.deepEqual(found, [])
+}
+
+function reachable(start: string): Set<string> {
+  const seen = new Set<string>()
+  const visit = (file: string): void => {
+    for (const { to, typeOnly } of importsByFile.get(file) ?? []) {
+      if (typeOnly || seen.has(to)) continue
+      seen.add(to)
+      visit(to)
+    }
+  }
+  visit(start)
+  return seen
+}
+
+function cycles(): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: string[]): void => {
+    if (path.includes(file)) {
+      found.push([...path.slice(path.indexOf(file)), file].join(' → '))
+      return
+    }
+    if (done.has(file)) return
+    for (const { to, typeOnly } of importsByFile.get(file) ?? []) {
+      if (!typeOnly && isLocal(to)) visit(to, [...path, file])
+    }
+    done.add(file)
+  }
+  for (const file of importsByFile.keys()) visit(file, [])
+  return found
+}
+
+function sourceFiles(): string[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !/\.test\.ts$|(^|\/)(testing|fuzz|fixtures)\/|\/test-[a-z]+\.ts$/.test(file),
+  )
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s+)?(?:[\w\s{},*$]+\s+from\s+)?'([^']+)'/gm)
+  return [...statements].map(([, keyword, specifier]) => ({
+    to: specifier!.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier!)) : specifier!,
+    typeOnly: keyword !== undefined,
+  }))
+}

@@ -1,0 +1,40 @@
+import { checkCompile } from './check-compile.ts'
+import { HELP, parseCommand } from './cli.ts'
+import { type ConfigSource, configSource } from './config-source.ts'
+import { serve } from './serve.ts'
+import { printProblems } from './sources/print-problems.ts'
+import { VERSION } from './version.ts'
+
+const OK = 0
+const BAD_CONFIG = 2
+
+/** Runs the program; the promise is the exit code, once it is over. */
+export async function main(args: readonly string[]): Promise<number> {
+  const command = parseCommand(args)
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(HELP)
+      return OK
+    case 'version':
+      process.stdout.write(`portico ${VERSION}\n`)
+      return OK
+    case 'mistake':
+      process.stderr.write(`portico: ${command.message}\n\n${HELP}`)
+      return BAD_CONFIG
+    case 'run': {
+      const source = configSource(command.file)
+      return command.validateOnly ? validate(source) : serve(source)
+    }
+  }
+}
+
+function validate(source: ConfigSource): number {
+  const loaded = source.load()
+  const problems = loaded.ok ? checkCompile(loaded.ir).join('\n') : printProblems(loaded.problems)
+  if (problems !== '') {
+    process.stderr.write(problems.trimEnd() + '\n')
+    return BAD_CONFIG
+  }
+  process.stdout.write('Configuration is valid!\n')
+  return OK
+}

@@ -1,0 +1,39 @@
+import type { UpstreamError } from '../upstream/contract.ts'
+import type { Reason } from './reply.ts'
+
+/** Something that went wrong with a request, as a value: `rescue` alone makes a response of it. */
+export interface Failure {
+  status: number
+  message: string
+  reason: Reason
+}
+
+export const failures = {
+  listenerNotFound: { status: 404, message: 'listener not found', reason: 'NotFound' },
+  routeNotFound: { status: 404, message: 'route not found', reason: 'NotFound' },
+  misdirected: { status: 421, message: 'misdirected request', reason: 'NotFound' },
+  methodNotAllowed: { status: 405, message: 'method not allowed', reason: 'InvalidRequest' },
+  upgradeNotAllowed: { status: 403, message: 'upgrade not allowed', reason: 'InvalidRequest' },
+  noValidBackends: { status: 500, message: 'no valid backends', reason: 'NoHealthyBackend' },
+  requestTimeout: { status: 504, message: 'request timeout', reason: 'Timeout' },
+  upgradeFailed: { status: 502, message: 'request upgrade failed', reason: 'UpstreamFailure' },
+  internal: { status: 500, message: 'internal error', reason: 'Internal' },
+} satisfies Record<string, Failure>
+
+export function upstreamFailure(error: UpstreamError): Failure {
+  switch (error.code) {
+    case 'dns_failed':
+      return { status: 503, message: 'backends required DNS resolution which failed', reason: 'NoHealthyBackend' }
+    case 'address_refused':
+      return { status: 403, message: `destination refused: ${error.message}`, reason: 'InvalidRequest' }
+    case 'connect_timeout':
+    case 'response_timeout':
+      return { status: 504, message: 'upstream call timeout', reason: 'Timeout' }
+    case 'bad_response':
+      return { status: 502, message: `upstream response invalid: ${error.message}`, reason: 'UpstreamFailure' }
+    case 'connect_failed':
+    case 'tls_failed':
+    case 'connection_lost':
+      return { status: 503, message: `upstream call failed: ${error.message}`, reason: 'UpstreamFailure' }
+  }
+}

@@ -1,0 +1,31 @@
+import { HeaderBlock } from '../net/header-block.ts'
+
+/** A response made by the gateway itself. */
+export class Reply {
+  readonly status: number
+  readonly headers: HeaderBlock
+  readonly body: Buffer
+  /** Why, for the access log and metrics. */
+  readonly reason: Reason
+
+  constructor(status: number, options: { headers?: HeaderBlock; body?: Buffer; reason: Reason }) {
+    this.status = status
+    this.headers = options.headers ?? new HeaderBlock()
+    this.body = options.body ?? EMPTY
+    this.reason = options.reason
+  }
+}
+
+/** How a request ended, as logs and metrics say it. */
+export type Reason =
+  | 'Upstream'
+  | 'DirectResponse'
+  | 'NotFound'
+  | 'InvalidRequest'
+  | 'NoHealthyBackend'
+  | 'UpstreamFailure'
+  | 'Timeout'
+  | 'ClientGone'
+  | 'Internal'
+
+const EMPTY = Buffer.alloc(0)

@@ -1,0 +1,39 @@
+import { isGrpcContentType } from '../net/grpc.ts'
+import { HeaderBlock } from '../net/header-block.ts'
+import type { Failure } from './failure.ts'
+import { Reply } from './reply.ts'
+
+/** The one place that makes a response of an error: a line of text, or the status a gRPC client reads. */
+export function rescue(failure: Failure, requestContentType: string | null): Reply {
+  const headers = new HeaderBlock()
+  if (requestContentType !== null && isGrpcContentType(requestContentType)) {
+    headers.add('content-type', 'application/grpc')
+    headers.add('grpc-status', String(grpcStatus(failure)))
+    headers.add('grpc-message', encodeURIComponent(failure.message))
+    return new Reply(200, { headers, reason: failure.reason })
+  }
+  headers.add('content-type', 'text/plain')
+  return new Reply(failure.status, { headers, body: Buffer.from(failure.message), reason: failure.reason })
+}
+
+function grpcStatus(failure: Failure): number {
+  if (failure.reason === 'NoHealthyBackend') return 14
+  switch (failure.status) {
+    case 400:
+      return 13
+    case 401:
+    case 407:
+      return 16
+    case 403:
+      return 7
+    case 404:
+      return 12
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return 14
+    default:
+      return 2
+  }
+}

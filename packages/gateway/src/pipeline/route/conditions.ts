@@ -1,0 +1,68 @@
+import type { RouteMatch, ValueMatch } from '../../ir/resources.ts'
+import { compileRegex } from '../../regex/compile-regex.ts'
+import { firstQueryValue } from './query.ts'
+import type { RoutableRequest } from './request.ts'
+
+/** A test of the request, beyond the path that the index has already settled. */
+export type Condition = (request: RoutableRequest) => boolean
+
+/** All must hold; null when there is nothing to test. */
+export function compileConditions(match: RouteMatch): readonly Condition[] | null {
+  const conditions: Condition[] = []
+  const { method, path } = match
+  if (method !== null) conditions.push((request) => request.method === method)
+  if (path.kind === 'regex') {
+    const fits = regexTest(path.value)
+    conditions.push((request) => fits(request.path))
+  }
+  conditions.push(...match.headers.map(headerCondition), ...match.query.map(queryCondition))
+  return conditions.length === 0 ? null : conditions
+}
+
+type TextTest = (text: string) => boolean
+
+function headerCondition(header: ValueMatch): Condition {
+  const { name } = header
+  const fits = textTest(header)
+  switch (name) {
+    case ':method':
+      return (request) => fits(request.method)
+    case ':authority':
+      return (request) => fits(request.authority)
+    case ':scheme':
+      return (request) => fits(request.scheme)
+    case ':path':
+      // With the query, as in HTTP/2.
+      return (request) => fits(request.query === '' ? request.path : `${request.path}?${request.query}`)
+    default:
+      return (request) => {
+        for (let occurrence = 0; ; occurrence++) {
+          const line = request.header(name, occurrence)
+          if (line === undefined) return false
+          if (fits(line)) return true
+        }
+      }
+  }
+}
+
+function queryCondition(query: ValueMatch): Condition {
+  const { name } = query
+  const fits = textTest(query)
+  return (request) => {
+    const value = firstQueryValue(request.query, name)
+    return value !== null && fits(value)
+  }
+}
+
+function textTest(match: ValueMatch): TextTest {
+  if (match.kind === 'regex') return regexTest(match.value)
+  const { value } = match
+  return (text) => text === value
+}
+
+function regexTest(pattern: string): TextTest {
+  const regex = compileRegex(pattern)
+  // Validation refuses such a pattern long before a table is built.
+  if (!regex.ok) throw new Error(regex.message)
+  return regex.fullMatch
+}

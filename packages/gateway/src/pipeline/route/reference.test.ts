@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import type { Route, RouteMatch, ValueMatch } from '../../ir/resources.ts'
+import { canonicalHostname } from '../hostname.ts'
+import { compileRegex } from '../../regex/compile-regex.ts'
+import { compileRoutes } from '../route.ts'
+import type { RequestParts } from './fixtures.ts'
+import { exact, is, like, makeRequest, makeRoute, prefix, regex } from './fixtures.ts'
+import { firstQueryValue } from './query.ts'
+import type { RoutableRequest } from './request.ts'
+
+describe('route table against a sorted list', () => {
+  it('finds the same match', () => {
+    let found = 0
+    fc.assert(
+      fc.property(
+        fc.array(generatedRoute, { maxLength: 8 }),
+        fc.array(generatedRequest, { minLength: 3, maxLength: 3 }),
+        (parts, requests) => {
+          const routes = parts.map((part, index) => makeRoute(index, part))
+          const table = compileRoutes(routes.map((route) => ({ route, value: route.order })))
+          for (const request of requests) {
+            const actual = table.find(makeRequest(request))
+            const expected = slowFind(routes, makeRequest(request))
+            assert.deepEqual(actual && [actual.routeKey, actual.matchIndex], expected)
+            const explained = table.explain(makeRequest(request))
+            assert.equal(explained.found, actual)
+            if (actual !== null) {
+              found++
+              assert.ok(explained.evaluated.includes(actual.routeKey))
+            }
+          }
+        },
+      ),
+      { seed: 70, numRuns: 3000 },
+    )
+    assert.ok(found > 2000, `${found} found`)
+  })
+})
+
+const segments = fc.array(fc.constantFrom('', 'a', 'b', 'ab'), { maxLength: 4 }).map((names) => `/${names.join('/')}`)
+const valueMatch = fc.constantFrom(is('x', '1'), is('y', '1'), is('x', '2'), like('x', '[12]'), like('y', '.*'))
+const conditions: fc.Arbitrary<ValueMatch[]> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<ValueMatch[]>([]) },
+  { weight: 1, arbitrary: fc.array(valueMatch, { maxLength: 2 }) },
+)
+const generatedRoute: fc.Arbitrary<Partial<Route>> = fc.record({
+  hostnames: fc.array(fc.constantFrom('a.com', 'A.com.', 'b.a.com', '*.com', '*.a.com', '*', '*.b.a.com'), {
+    maxLength: 2,
+  }),
+  matches: fc.array(
+    fc.record<RouteMatch>({
+      path: fc.oneof(
+        segments.map(exact),
+        segments.map(prefix),
+        fc.constantFrom('/.*', '.*', '/a/.+', '/(a|b)', '.*/b').map(regex),
+      ),
+      method: fc.constantFrom(null, null, null, 'GET', 'PUT'),
+      headers: conditions,
+      query: conditions,
+    }),
+    { maxLength: 3 },
+  ),
+})
+const generatedRequest: fc.Arbitrary<RequestParts> = fc.record({
+  method: fc.constantFrom('GET', 'PUT'),
+  host: fc.constantFrom('a.com', 'b.a.com', 'c.b.a.com', 'com', 'x.net', ''),
+  path: segments,
+  query: fc.constantFrom('', 'x=1', 'x=2&y=1', 'y=1&x=3&x=1'),
+  headers: fc.array(fc.tuple(fc.constantFrom('x', 'y'), fc.constantFrom('1', '2', '3')), { maxLength: 3 }),
+})
+
+/** The rules written down once more, without any index: filter, sort, take the first. */
+function slowFind(routes: Route[], request: RoutableRequest): [routeKey: string, matchIndex: number] | null {
+  const fitting = routes
+    .flatMap((route) =>
+      route.matches.map((match, index) => ({ route, match, index, host: hostScore(route, request.host) })),
+    )
+    .filter(({ host, match }) => host >= 0 && slowMatches(match, request))
+    .toSorted((left, right) => {
+      const differences = [
+        right.host - left.host,
+        Number(right.match.path.kind === 'exact') - Number(left.match.path.kind === 'exact'),
+        textLength(right.match) - textLength(left.match),
+        Number(right.match.method !== null) - Number(left.match.method !== null),
+        right.match.headers.length - left.match.headers.length,
+        right.match.query.length - left.match.query.length,
+        left.route.order - right.route.order,
+        left.index - right.index,
+      ]
+      return differences.find((difference) => difference !== 0) ?? 0
+    })
+  return fitting[0] === undefined ? null : [fitting[0].route.key, fitting[0].index]
+}
+
+/** Higher is more specific, -1 does not fit. */
+function hostScore(route: Route, host: string): number {
+  const names = route.hostnames.length === 0 ? [''] : route.hostnames.map(canonicalHostname)
+  const scores = names.map((name) => {
+    if (name === '') return 0
+    if (name === host) return 1000
+    return name.startsWith('*.') && host.endsWith(name.slice(1)) ? name.length : -1
+  })
+  return Math.max(...scores)
+}
+
+function slowMatches(match: RouteMatch, request: RoutableRequest): boolean {
+  const lines = (name: string): string[] =>
+    [0, 1, 2].map((nth) => request.header(name, nth)).filter((line) => line !== undefined)
+  return (
+    slowPathMatches(match.path, request.path) &&
+    (match.method === null || match.method === request.method) &&
+    match.headers.every((header) => lines(header.name).some((line) => slowValueMatches(header, line))) &&
+    match.query.every((query) => {
+      const value = firstQueryValue(request.query, query.name)
+      return value !== null && slowValueMatches(query, value)
+    })
+  )
+}
+
+function slowPathMatches(path: RouteMatch['path'], text: string): boolean {
+  if (path.kind === 'exact') return path.value === text
+  if (path.kind === 'regex') return slowValueMatches(like('', path.value), text)
+  const start = path.value.replace(/\/+$/, '')
+  const trimmed = text.replace(/\/+$/, '')
+  return trimmed.startsWith(start) && (trimmed.length === start.length || trimmed[start.length] === '/')
+}
+
+function slowValueMatches(match: ValueMatch, text: string): boolean {
+  if (match.kind === 'exact') return match.value === text
+  const compiled = compileRegex(match.value)
+  return compiled.ok && compiled.fullMatch(text)
+}
+
+function textLength(match: RouteMatch): number {
+  return match.path.kind === 'pathPrefix' ? match.path.value.replace(/\/+$/, '').length : match.path.value.length
+}

@@ -1,0 +1,111 @@
+import type { Socket } from 'node:net'
+import type { ConnectionInfo } from '../net/exchange.ts'
+import { splice } from '../net/splice.ts'
+import type { UpstreamCall } from '../upstream/contract.ts'
+import type { AccessRecord } from '../telemetry/access-log.ts'
+import type { RequestOutcome } from '../telemetry/request-metrics.ts'
+import type { CompiledListener, CompiledRoute } from './compiled.ts'
+import type { CallContext } from './step.ts'
+
+export interface RawServices {
+  random: () => number
+  now: () => number
+  finished(connection: RawRun, route: CompiledRoute | null): void
+}
+
+/** Carries one connection without HTTP: by server name on TLS listeners, to the only route on TCP ones. */
+export function runRaw(socket: Socket, info: ConnectionInfo, listener: CompiledListener, services: RawServices): void {
+  new RawRun(info, listener, services).start(socket)
+}
+
+class RawRun implements AccessRecord, RequestOutcome, CallContext {
+  readonly method = null
+  readonly host = null
+  readonly target = null
+  readonly version = null
+  readonly status = 0
+  readonly grpcStatus = null
+  readonly retryAttempt = 0
+  readonly clientVersion = ''
+  readonly clientScheme = 'http'
+  readonly srcAddr: string
+  readonly sni: string | null
+  readonly protocol: string
+  readonly listenerName: string
+  routeName: string | null = null
+  endpoint: string | null = null
+  requestBytes = 0
+  responseBytes = 0
+  error: string | null = null
+  reason = 'Upstream'
+  durationMs = 0
+  backendIndex = -1
+
+  readonly #listener: CompiledListener
+  readonly #services: RawServices
+  readonly #startedAt: number
+  #route: CompiledRoute | null = null
+  #over = false
+
+  constructor(info: ConnectionInfo, listener: CompiledListener, services: RawServices) {
+    this.#listener = listener
+    this.#services = services
+    this.#startedAt = services.now()
+    this.srcAddr = info.source
+    this.sni = info.sni === '' ? null : info.sni
+    this.protocol = listener.protocol.toLowerCase()
+    this.listenerName = listener.name
+  }
+
+  connectingTo(endpoint: string): void {
+    this.endpoint = endpoint
+  }
+
+  start(socket: Socket): void {
+    const route = this.#listener.rawRoutes.best(this.sni ?? '')
+    this.#route = route
+    if (route === null) return this.#refuse(socket, 'NotFound', 'route not found')
+    this.routeName = route.name
+    this.backendIndex = route.pick === null ? -1 : route.pick(this.#services.random())
+    const backend = route.backends[this.backendIndex]
+    if (backend === undefined) return this.#refuse(socket, 'NoHealthyBackend', 'no valid backends')
+    if (this.sni === null && backend.needsName) return this.#refuse(socket, 'InvalidRequest', 'no server name')
+    let call: UpstreamCall | null = null
+    const onGone = (): void => {
+      call?.cancel(GONE)
+      this.#end('ClientGone', 'client closed the connection')
+    }
+    socket.once('close', onGone)
+    call = backend.connect(`${this.sni ?? ''}:${socket.localPort ?? 0}`, this, (error, upstream) => {
+      socket.off('close', onGone)
+      if (upstream === null) return this.#refuse(socket, 'UpstreamFailure', error!.message)
+      if (this.#over || socket.destroyed) {
+        upstream.destroy()
+        return this.#end('ClientGone', 'client closed the connection')
+      }
+      splice({ socket, early: null }, { socket: upstream, early: null }, (sent, received) => {
+        this.requestBytes = sent
+        this.responseBytes = received
+        this.#end('Upstream', null)
+      })
+    })
+  }
+
+  #refuse(socket: Socket, reason: string, error: string): void {
+    socket.destroy()
+    this.#end(reason, error)
+  }
+
+  #end(reason: string, error: string | null): void {
+    if (this.#over) return
+    this.#over = true
+    this.reason = reason
+    this.error = error
+    this.durationMs = this.#services.now() - this.#startedAt
+    this.#services.finished(this, this.#route)
+  }
+}
+
+const GONE = new Error('client closed the connection')
+
+export type { RawRun }

@@ -1,0 +1,47 @@
+import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/contract.ts'
+import type { EndpointWatcher } from '../upstream/destination.ts'
+import type { Reply } from './reply.ts'
+import type { Rx } from './request.ts'
+
+/** Nothing to go on, a reply to stop, or a promise of either. */
+export type StepResult = void | Reply | Promise<void | Reply>
+
+/** What a policy does to a request, made once when the config is compiled. */
+export interface Step {
+  /** Before the backend is called. */
+  request?: (rx: Rx) => StepResult
+  /** Before the response leaves; also on replies made by the gateway itself. */
+  response?: (rx: Rx) => StepResult
+}
+
+/** All that a step may use besides the request: the pipeline is a pure function of these and its config. */
+export interface Env {
+  /** Uniform in [0, 1). */
+  random: () => number
+  /** The most that a policy may keep of one body. */
+  maxBufferBytes: number
+  /** A client for a backend that the policy names, by the key of its IR resource. */
+  client(backendKey: string): BackendClient
+}
+
+/** Sends requests to one backend with the policies of that backend. */
+export interface BackendClient {
+  /** Name that Host gets when it follows the destination; null for addresses, which keep the client's. */
+  readonly hostname: string | null
+  send(request: UpstreamRequest, context: CallContext, handler: UpstreamHandler): UpstreamCall
+}
+
+/** What a call must know of the request it serves. */
+export interface CallContext extends EndpointWatcher {
+  /** Of the client's connection, for the choice of version. */
+  clientVersion: string
+  clientScheme: 'http' | 'https'
+}
+
+/** Ties a step to the policy whose config it takes; `C` comes from the policy's schema. */
+export type MakeStep<C> = (config: C, env: Env) => Step | null
+
+/** `implement<CorsConfig>((config, env) => …)`: a step is made once per route at load. */
+export function implement<C>(make: MakeStep<C>): MakeStep<C> {
+  return make
+}

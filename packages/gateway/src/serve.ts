@@ -1,0 +1,111 @@
+import { availableParallelism } from 'node:os'
+import { redact } from './admin/redact.ts'
+import { startServers } from './admin/servers.ts'
+import { banner } from './banner.ts'
+import type { ConfigSource } from './config-source.ts'
+import { Gateway } from './gateway.ts'
+import { Reloader } from './reloader.ts'
+import { shutdown } from './shutdown.ts'
+import { printProblems } from './sources/print-problems.ts'
+import { Supervisor } from './supervisor.ts'
+import { createLineWriter } from './telemetry/line-writer.ts'
+import { parseLogFilter } from './telemetry/log-filter.ts'
+import { createLogger } from './telemetry/logger.ts'
+import { createCollector } from './telemetry/metrics-collect.ts'
+import { provideProcessMetrics } from './telemetry/runtime-metrics.ts'
+import { VERSION } from './version.ts'
+
+const OK = 0
+const CANNOT_START = 1
+const BAD_CONFIG = 2
+
+/** Runs the gateway until it is told to end; the promise is the exit code. */
+export async function serve(source: ConfigSource): Promise<number> {
+  const loaded = source.load()
+  if (!loaded.ok) return refuse(BAD_CONFIG, printProblems(loaded.problems))
+  const settings = loaded.process
+  const filter = parseLogFilter(settings.logging.level)
+  if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)
+
+  const writer = createLineWriter()
+  const logger = createLogger({ filter: filter.value, format: settings.logging.format, write: writer.write })
+  const log = logger.child('main')
+  const collector = createCollector()
+  provideProcessMetrics(collector, VERSION)
+  const supervisor = new Supervisor({
+    workers: settings.workers === 'auto' ? availableParallelism() : settings.workers,
+    entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
+    log,
+    collector,
+    settings: {
+      logFilter: filter.value.text,
+      logFormat: settings.logging.format,
+      lookupFamily: settings.dns.lookupFamily,
+      upstream: {
+        connectTimeoutMs: settings.backend.connectTimeout,
+        poolIdleTimeoutMs: settings.backend.poolIdleTimeout,
+        poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
+      },
+      reusePort: process.platform === 'linux',
+    },
+  })
+  const gateway = new Gateway(supervisor, log, collector)
+
+  let draining = false
+  const ended = Promise.withResolvers<void>()
+  const servers = await startServers({
+    addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
+    adminToken: process.env['ADMIN_TOKEN'] ?? null,
+    metrics: () => collector.render(),
+    readiness: () => ({ draining, pending: gateway.generation === 0 ? ['config'] : [] }),
+    configDump: () => redact({ version: VERSION, generation: gateway.generation, config: settings, ...gateway.ir }),
+    logFilter: () => logger.filter().text,
+    setLogFilter(text) {
+      const parsed = parseLogFilter(text)
+      if (!parsed.ok) return parsed.problem
+      logger.setFilter(parsed.value)
+      supervisor.setLogFilter(text)
+      return null
+    },
+    quit: () => ended.resolve(),
+  })
+  if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))
+
+  await supervisor.start()
+  const problems = await gateway.apply(loaded.ir)
+  if (problems.length > 0) {
+    await Promise.all([supervisor.stop(), servers.value.close()])
+    return refuse(CANNOT_START, problems.join('\n'))
+  }
+  const addresses = servers.value.addresses
+  process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports: gateway.ports, addresses }))
+
+  const reloader =
+    source.path === null ? null : new Reloader({ source, path: source.path, files: loaded.files, gateway, log })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      // Whoever asks twice does not want to wait.
+      if (draining) process.exit(OK)
+      ended.resolve()
+    })
+  }
+  process.on('SIGHUP', () => reloader?.reload())
+
+  await ended.promise
+  draining = true
+  reloader?.close()
+  log.info('draining')
+  await shutdown(supervisor, {
+    minMs: settings.connectionMinTerminationDeadline,
+    maxMs: settings.connectionTerminationDeadline,
+  })
+  await servers.value.close()
+  log.info('stopped')
+  await writer.flush()
+  return OK
+}
+
+function refuse(code: number, text: string): number {
+  process.stderr.write(text.trimEnd() + '\n')
+  return code
+}

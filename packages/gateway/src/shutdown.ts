@@ -1,0 +1,22 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Supervisor } from './supervisor.ts'
+
+export interface ShutdownOptions {
+  /** How long nothing visible changes, so that load balancers notice first. */
+  minMs: number
+  /** How long after that open work may take. */
+  maxMs: number
+}
+
+/**
+ * Ends the gateway without cutting anyone off: after `min` connections end with what they are doing, ports stay open
+ * for another `min` for clients that come late, and after `max` more what is left is cut.
+ */
+export async function shutdown(supervisor: Supervisor, options: ShutdownOptions): Promise<void> {
+  await sleep(options.minMs)
+  supervisor.drain()
+  const deadline = sleep(options.maxMs, 'cut')
+  await sleep(Math.min(options.minMs, options.maxMs))
+  await Promise.race([supervisor.stopListening(), deadline])
+  await supervisor.stop()
+}

@@ -1,0 +1,40 @@
+import { families } from './families.ts'
+import type { LabelValues } from './families.ts'
+import { observe } from './metrics.ts'
+import type { Registry } from './metrics.ts'
+
+/** Counts the client connections of one listener. */
+export interface ConnectionMetrics {
+  opened: () => void
+  /** With everything the connection has moved. */
+  closed: (receivedBytes: number, sentBytes: number) => void
+  handshake(seconds: number): void
+}
+
+export function createConnectionMetrics(
+  registry: Registry,
+  labels: LabelValues<'downstream_connections_total'>,
+): ConnectionMetrics {
+  const { values } = registry
+  const total = registry.slot('downstream_connections_total', labels)
+  const active = registry.slot('downstream_connections_active', labels)
+  const received = registry.slot('downstream_received_bytes_total', labels)
+  const sent = registry.slot('downstream_sent_bytes_total', labels)
+  // Made on the first handshake, so that plain listeners show no empty histogram.
+  let handshakes = -1
+  return {
+    opened() {
+      values[total]! += 1
+      values[active]! += 1
+    },
+    closed(receivedBytes, sentBytes) {
+      values[active]! -= 1
+      values[received]! += receivedBytes
+      values[sent]! += sentBytes
+    },
+    handshake(seconds) {
+      if (handshakes < 0) handshakes = registry.slot('tls_handshake_duration_seconds', labels)
+      observe(values, handshakes, families.tls_handshake_duration_seconds.buckets, seconds)
+    },
+  }
+}

@@ -1,0 +1,169 @@
+export interface Family {
+  type: 'counter' | 'gauge' | 'histogram'
+  help: string
+  labels: readonly string[]
+  /** Upper bounds of a histogram, rising; the last bucket (+Inf) is implied. */
+  buckets?: readonly number[]
+}
+
+const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', 'bind', 'gateway', 'listener', 'route'] as const
+const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
+
+const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80] as const
+const CONNECT_SECONDS = [0.0005, 0.0015, 0.0043, 0.0126, 0.0368, 0.108, 0.316, 0.924, 2.71, 8] as const
+
+/** Every metric there is. The names get a prefix when they are shown, see `exposedName`. */
+export const families = {
+  requests_total: {
+    type: 'counter',
+    help: 'HTTP requests that were answered or given up',
+    labels: REQUEST,
+  },
+  request_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from the first byte of a request, or of a TCP connection, to the end of its response',
+    labels: REQUEST,
+    buckets: REQUEST_SECONDS,
+  },
+  request_bytes_total: {
+    type: 'counter',
+    help: 'Bytes of request bodies received from clients',
+    labels: REQUEST,
+  },
+  response_bytes_total: {
+    type: 'counter',
+    help: 'Bytes of response bodies sent to clients',
+    labels: REQUEST,
+  },
+  retries_total: {
+    type: 'counter',
+    help: 'Attempts after the first one of a request',
+    labels: REQUEST,
+  },
+  downstream_connections_total: {
+    type: 'counter',
+    help: 'Connections accepted from clients',
+    labels: CONNECTION,
+  },
+  downstream_connections_active: {
+    type: 'gauge',
+    help: 'Connections from clients that are open now',
+    labels: CONNECTION,
+  },
+  downstream_received_bytes_total: {
+    type: 'counter',
+    help: 'Bytes received from clients',
+    labels: CONNECTION,
+  },
+  downstream_sent_bytes_total: {
+    type: 'counter',
+    help: 'Bytes sent to clients',
+    labels: CONNECTION,
+  },
+  tls_handshake_duration_seconds: {
+    type: 'histogram',
+    help: 'Time of TLS handshakes with clients',
+    labels: CONNECTION,
+    buckets: CONNECT_SECONDS,
+  },
+  upstream_connect_duration_seconds: {
+    type: 'histogram',
+    help: 'Time to open a connection to a backend, with its TLS handshake',
+    labels: ['transport'],
+    buckets: CONNECT_SECONDS,
+  },
+  upstream_connect_failures_total: {
+    type: 'counter',
+    help: 'Connections to backends that could not be opened',
+    labels: ['transport'],
+  },
+  upstream_connections_active: {
+    type: 'gauge',
+    help: 'Connections to backends that are open now, idle ones too',
+    labels: ['transport'],
+  },
+  upstream_call_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from a call to a backend to the head of its response',
+    labels: ['kind', 'subtype'],
+    buckets: REQUEST_SECONDS,
+  },
+  config_synchronized: {
+    type: 'gauge',
+    help: 'Whether the running config is the one last read: 1, or 0 after a refused reload',
+    labels: [],
+  },
+  config_generation: {
+    type: 'gauge',
+    help: 'Number of the running config, counted from 1 at the start',
+    labels: [],
+  },
+  config_reloads_total: {
+    type: 'counter',
+    help: 'Configs read, by result',
+    labels: ['result'],
+  },
+  worker_restarts_total: {
+    type: 'counter',
+    help: 'Workers that died and were replaced',
+    labels: [],
+  },
+  event_loop_lag_seconds: {
+    type: 'gauge',
+    help: 'Delay of the event loop of a thread over the last seconds: mean, p99 and max',
+    labels: ['thread', 'stat'],
+  },
+  metrics_overflow_total: {
+    type: 'counter',
+    help: 'Label sets that found no room and are counted under the label value "overflow"',
+    labels: [],
+  },
+  build_info: {
+    type: 'gauge',
+    help: 'The running version; always 1',
+    labels: ['tag'],
+  },
+  process_cpu_seconds_total: {
+    type: 'counter',
+    help: 'User and system CPU time of the process',
+    labels: [],
+  },
+  process_resident_memory_bytes: {
+    type: 'gauge',
+    help: 'Resident memory of the process',
+    labels: [],
+  },
+  process_start_time_seconds: {
+    type: 'gauge',
+    help: 'Start of the process in seconds since the epoch',
+    labels: [],
+  },
+} as const satisfies Record<string, Family>
+
+export type FamilyName = keyof typeof families
+export type CounterName = NamesOf<'counter'>
+export type GaugeName = NamesOf<'gauge'>
+export type HistogramName = NamesOf<'histogram'>
+
+/** One string for each label of the family, in the order of its declaration. */
+export type LabelValues<N extends FamilyName> = Strings<(typeof families)[N]['labels']>
+
+export function familyOf(name: FamilyName): Family {
+  return families[name]
+}
+
+/** Metrics of the process keep the names that dashboards of every program know. */
+export function exposedName(name: FamilyName): string {
+  return name.startsWith('process_') ? name : `portico_${name}`
+}
+
+/** A histogram has a slot for each bucket, then one for +Inf and one for the sum. */
+export function slotCount(family: Family): number {
+  return family.buckets === undefined ? 1 : family.buckets.length + 2
+}
+
+type NamesOf<T extends Family['type']> = {
+  [N in FamilyName]: (typeof families)[N]['type'] extends T ? N : never
+}[FamilyName]
+
+type Strings<T extends readonly string[]> = { readonly [I in keyof T]: string }

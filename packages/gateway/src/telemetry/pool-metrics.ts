@@ -1,0 +1,44 @@
+import { families } from './families.ts'
+import { observe, type Registry } from './metrics.ts'
+
+/** Counts connections to backends, apart for plain and TLS ones. */
+export function createPoolMetrics(registry: Registry): (transport: 'plaintext' | 'tls') => PoolMetrics {
+  const made = new Map<string, PoolMetrics>()
+  return (transport) => {
+    let metrics = made.get(transport)
+    if (metrics === undefined) made.set(transport, (metrics = createOne(registry, transport)))
+    return metrics
+  }
+}
+
+export interface PoolMetrics {
+  opened(durationMs: number): void
+  closed(): void
+  connectFailed(): void
+}
+
+function createOne(registry: Registry, transport: string): PoolMetrics {
+  const { values } = registry
+  const active = registry.slot('upstream_connections_active', [transport])
+  const durations = registry.slot('upstream_connect_duration_seconds', [transport])
+  const failures = registry.slot('upstream_connect_failures_total', [transport])
+  return {
+    opened(durationMs) {
+      values[active]! += 1
+      observe(values, durations, families.upstream_connect_duration_seconds.buckets, durationMs / 1000)
+    },
+    closed() {
+      values[active]! -= 1
+    },
+    connectFailed() {
+      values[failures]! += 1
+    },
+  }
+}
+
+/** Records the time from a call to the head of its response, in milliseconds. */
+export function createCallTimer(registry: Registry, kind: string, subtype: string): (milliseconds: number) => void {
+  const { values } = registry
+  const slot = registry.slot('upstream_call_duration_seconds', [kind, subtype])
+  return (milliseconds) => observe(values, slot, families.upstream_call_duration_seconds.buckets, milliseconds / 1000)
+}

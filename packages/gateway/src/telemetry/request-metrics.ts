@@ -1,0 +1,150 @@
+import { families } from './families.ts'
+import type { LabelValues } from './families.ts'
+import { observe } from './metrics.ts'
+import type { Registry } from './metrics.ts'
+
+/** What is counted of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
+export interface RequestOutcome {
+  readonly method: string | null
+  /** 0 when there was no response, and on TCP. */
+  readonly status: number
+  readonly reason: string
+  /** Index into `backends` of the route; -1 when none was called. */
+  readonly backendIndex: number
+  readonly retryAttempt: number
+  readonly requestBytes: number
+  readonly responseBytes: number
+  readonly durationMs: number
+}
+
+/** Labels that are the same for every request of a route. Requests that found no route have one with `route: 'unknown'`. */
+export interface RouteLabels {
+  bind: string
+  gateway: string
+  listener: string
+  route: string
+  backends: readonly { name: string; protocol: string }[]
+}
+
+export type RecordRequest = (outcome: RequestOutcome) => void
+
+/** Gives the function that is made once for each compiled route, kept with it and called at the end of each request. */
+export function createRequestMetrics(registry: Registry): (route: RouteLabels) => RecordRequest {
+  const { values } = registry
+  const reasonId = createReasonIds()
+
+  return (route) => {
+    const seriesByKey = new Map<number, RequestSeries>()
+    return (outcome) => {
+      const reason = reasonId(outcome.reason)
+      const statusKey = (outcome.backendIndex + 1) * 1024 + statusId(outcome.status)
+      const key = (statusKey * 16 + methodId(outcome.method)) * MAX_REASONS + reason
+      let series = seriesByKey.get(key)
+      if (series === undefined) {
+        series = createSeries(registry, labelsOf(route, outcome, reason))
+        seriesByKey.set(key, series)
+      }
+      record(series, outcome)
+    }
+  }
+
+  function record(series: RequestSeries, outcome: RequestOutcome): void {
+    if (series.requests >= 0) values[series.requests]! += 1
+    values[series.requestBytes]! += outcome.requestBytes
+    values[series.responseBytes]! += outcome.responseBytes
+    observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
+    if (outcome.retryAttempt > 0) {
+      if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels)
+      values[series.retries]! += outcome.retryAttempt
+    }
+  }
+}
+
+type RequestLabels = LabelValues<'requests_total'>
+
+interface RequestSeries {
+  labels: RequestLabels
+  /** -1 on TCP, which has no requests. */
+  requests: number
+  requestBytes: number
+  responseBytes: number
+  duration: number
+  /** -1 until the first retry: most routes never have one. */
+  retries: number
+}
+
+const DURATION_BUCKETS = families.request_duration_seconds.buckets
+const METHODS = [
+  'unknown',
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+  'other',
+] as const
+const OTHER_METHOD = METHODS.length - 1
+const methodIds = new Map<string, number>(METHODS.slice(1, OTHER_METHOD).map((method, i) => [method, i + 1]))
+
+// Clients choose methods freely, and a label must not grow with what they send.
+function methodId(method: string | null): number {
+  if (method === 'GET') return 1
+  return method === null ? 0 : (methodIds.get(method) ?? OTHER_METHOD)
+}
+
+const OTHER_STATUS = 1
+
+function statusId(status: number): number {
+  return status === 0 || (status >= 100 && status <= 599) ? status : OTHER_STATUS
+}
+
+const MAX_REASONS = 64
+const OTHER_REASON = MAX_REASONS - 1
+
+function createReasonIds(): (reason: string) => number {
+  const ids = new Map<string, number>([['Upstream', 0]])
+  return (reason) => {
+    if (reason === 'Upstream') return 0
+    const known = ids.get(reason)
+    if (known !== undefined) return known
+    if (ids.size >= OTHER_REASON) return OTHER_REASON
+    ids.set(reason, ids.size)
+    return ids.size - 1
+  }
+}
+
+function labelsOf(route: RouteLabels, outcome: RequestOutcome, reason: number): RequestLabels {
+  const backend = route.backends[outcome.backendIndex]
+  return [
+    backend?.name ?? 'unknown',
+    backend?.protocol ?? (outcome.method === null ? 'tcp' : 'http'),
+    METHODS[methodId(outcome.method)]!,
+    statusLabel(outcome.status),
+    reason === OTHER_REASON ? 'other' : outcome.reason,
+    route.bind,
+    route.gateway,
+    route.listener,
+    route.route,
+  ]
+}
+
+function createSeries(registry: Registry, labels: RequestLabels): RequestSeries {
+  const protocol = labels[1]
+  return {
+    labels,
+    requests: protocol === 'tcp' ? -1 : registry.slot('requests_total', labels),
+    requestBytes: registry.slot('request_bytes_total', labels),
+    responseBytes: registry.slot('response_bytes_total', labels),
+    duration: registry.slot('request_duration_seconds', labels),
+    retries: -1,
+  }
+}
+
+function statusLabel(status: number): string {
+  const id = statusId(status)
+  return id === 0 ? 'unknown' : id === OTHER_STATUS ? 'other' : String(id)
+}

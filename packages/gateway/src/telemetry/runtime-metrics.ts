@@ -1,0 +1,46 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Collector } from './metrics-collect.ts'
+import type { Registry } from './metrics.ts'
+
+/** Keeps the lag of this thread's event loop in three gauges; gives the function that stops it. */
+export function watchEventLoop(registry: Registry, thread: string, everyMs = 5000): () => void {
+  const mean = registry.gauge('event_loop_lag_seconds', [thread, 'mean'])
+  const p99 = registry.gauge('event_loop_lag_seconds', [thread, 'p99'])
+  const max = registry.gauge('event_loop_lag_seconds', [thread, 'max'])
+  // The sampling is native: no JavaScript runs between two readings.
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delays.enable()
+  // A reset forgets the tick under way, and after a pause that tick comes behind this timer: so read once the timers are through.
+  const timer = setInterval(() => setImmediate(read), everyMs).unref()
+  return () => {
+    clearInterval(timer)
+    delays.disable()
+  }
+
+  function read(): void {
+    mean.set(toLag(delays.mean))
+    p99.set(toLag(delays.percentile(99)))
+    max.set(toLag(delays.max))
+    delays.reset()
+  }
+}
+
+/** What every process shows of itself; the main thread calls it once. */
+export function provideProcessMetrics(collector: Collector, version: string): void {
+  collector.provide('build_info', [version], () => 1)
+  collector.provide('process_resident_memory_bytes', [], () => process.memoryUsage.rss())
+  const startedAt = Date.now() / 1000 - process.uptime()
+  collector.provide('process_start_time_seconds', [], () => startedAt)
+  collector.provide('process_cpu_seconds_total', [], () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+}
+
+const RESOLUTION_MS = 20
+
+// A reading is the time between two ticks of the sampler, in nanoseconds, and not finite before the first tick.
+function toLag(nanoseconds: number): number {
+  const lag = nanoseconds / 1e9 - RESOLUTION_MS / 1000
+  return lag > 0 && Number.isFinite(lag) ? lag : 0
+}
