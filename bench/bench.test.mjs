@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseH2load, parseH2loadLog, parseWrk, percentile } from './load.mjs'
+import { parseCoreBusy, parseProcessStat, parseResidentBytes, parseSchedstat } from './measure.mjs'
+import { readOptions } from './options.mjs'
+import { selfTimes } from './profile.mjs'
+import { insertResult } from './results.mjs'
+import { scenarios } from './scenarios.mjs'
+import { addRatios, renderBars, renderTable } from './table.mjs'
+
+const H2LOAD = `starting benchmark...
+spawning thread #0: 32 total client(s). 8000 total requests
+Application protocol: http/1.1
+progress: 100% done
+
+finished in 1.00s, 7980.88 req/s, 1.58MB/s
+requests: 8000 total, 8000 started, 8000 done, 8000 succeeded, 0 failed, 0 errored, 0 timeout
+status codes: 8000 2xx, 0 3xx, 0 4xx, 0 5xx
+traffic: 1.59MB (1664000) total, 898.44KB (920000) headers (space savings 0.00%), 421.88KB (432000) data
+                     min         max         mean         sd        +/- sd
+time for request:       49us       918us       270us        83us    71.65%
+time for connect:       85us       826us       418us       196us    59.38%
+time to 1st byte:      493us      1.35ms       863us       232us    59.38%
+req/s           :     249.49      249.66      249.59        0.04    78.13%
+`
+
+const WRK = `Running 1s test @ http://127.0.0.1:18181/
+  1 threads and 32 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency   225.40us  259.04us   3.74ms   93.78%
+    Req/Sec   136.60k    40.96k  179.77k    63.64%
+  Latency Distribution
+     50%  164.00us
+     75%  231.00us
+     90%  348.00us
+     99%    1.46ms
+  149118 requests in 1.10s, 29.58MB read
+Requests/sec: 135575.13
+Transfer/sec:     26.89MB
+`
+
+test('the summary of h2load is read', () => {
+  assert.deepEqual(parseH2load(H2LOAD), { total: 8000, done: 8000, failed: 0, seconds: 1, rate: 7980.88 })
+})
+
+test('failed requests and replies other than 2xx of h2load are counted together', () => {
+  const text = H2LOAD.replace(
+    '8000 succeeded, 0 failed, 0 errored, 0 timeout\nstatus codes: 8000 2xx, 0 3xx',
+    '7990 succeeded, 10 failed, 10 errored, 0 timeout\nstatus codes: 7900 2xx, 90 3xx',
+  )
+  assert.equal(parseH2load(text)?.failed, 100)
+})
+
+test('units of h2load other than seconds are read', () => {
+  assert.equal(parseH2load(H2LOAD.replace('in 1.00s', 'in 250.00ms'))?.seconds, 0.25)
+})
+
+test('output without a summary gives nothing', () => {
+  assert.equal(parseH2load('starting benchmark...\n'), null)
+  assert.equal(parseWrk('unable to connect to 127.0.0.1:1 Connection refused\n'), null)
+})
+
+test('request times are read from the log of h2load, ascending, without requests that got no reply', () => {
+  const times = parseH2loadLog('1794709956561633\t200\t397\n1794709956561643\t200\t49\n1794709956561649\t-1\t9\n')
+  assert.deepEqual([...times], [49, 397])
+})
+
+test('percentiles are by nearest rank', () => {
+  const sorted = Float64Array.from({ length: 200 }, (_, i) => i + 1)
+  assert.deepEqual([percentile(sorted, 50), percentile(sorted, 99), percentile([], 99)], [100, 198, 0])
+})
+
+test('the output of wrk is read, times in microseconds', () => {
+  const expected = { requests: 149118, seconds: 1.1, rate: 135575.13, failed: 0, p50: 164, p99: 1460 }
+  assert.deepEqual(parseWrk(WRK), expected)
+})
+
+test('socket errors and refusals of wrk are counted', () => {
+  const text = `${WRK}  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: 90\n`
+  assert.equal(parseWrk(text)?.failed, 100)
+})
+
+test('a process name with spaces and brackets does not shift the fields of its stat line', () => {
+  const line = '4242 (a) b (c)) S 17 4242 4242 0 -1 4194560 1520 0 0 0 731 269 11 13 20 0 1 0 5317 5668864 1301 0\n'
+  assert.deepEqual(parseProcessStat(line), { parent: 17, userTicks: 731, systemTicks: 269 })
+})
+
+test('run time of a thread, resident memory and busy ticks of a core are read', () => {
+  assert.equal(parseSchedstat('98123456789 2345678 9876\n'), 98123456789)
+  assert.equal(parseResidentBytes('Name:\tnginx\nVmPeak:\t   12000 kB\nVmRSS:\t    6144 kB\n'), 6144 * 1024)
+  const stat = 'cpu  300 0 300 9000 0 0 30 0 0 0\ncpu0 100 1 200 4500 7 2 20 5 0 0\ncpu1 200 0 100 4500 0 0 10 0 0 0\n'
+  assert.equal(parseCoreBusy(stat, 0), 100 + 1 + 200 + 2 + 20 + 5)
+  assert.equal(parseCoreBusy(stat, 7), 0)
+})
+
+test('the ratio is against the nginx row of the same scenario, and bars are judged by it', () => {
+  const title = scenarios[0]?.title ?? ''
+  const rows = addRatios([
+    { scenario: title, proxy: 'nginx', cpu: 30, notes: [] },
+    { scenario: title, proxy: 'portico', cpu: 45, p50: 250, notes: ['load not held'] },
+    { scenario: 'another', proxy: 'portico', cpu: 45, notes: [] },
+  ])
+  assert.deepEqual(
+    rows.map((row) => row.ratio),
+    [1, 1.5, undefined],
+  )
+  assert.deepEqual(renderBars(scenarios.slice(0, 1), rows), [`- ${title}: CPU against nginx ≤ 1.6x, 1.50x: met`])
+  const lines = renderTable(rows).split('\n')
+  assert.match(lines[3] ?? '', /portico .* 45\.0 .* 1\.50x .* 0\.25 .*load not held/)
+  assert.equal(new Set(lines.map((line) => line.length)).size, 1)
+})
+
+test('a bar without numbers is not called met', () => {
+  assert.match(renderBars(scenarios.slice(0, 1), [])[0] ?? '', /not measured/)
+})
+
+test('a result is put on top and replaces one of the same heading', () => {
+  const one = insertResult('# Results\n', { heading: 'day 1', body: 'a' })
+  const two = insertResult(one, { heading: 'day 2', body: 'b' })
+  assert.equal(insertResult(two, { heading: 'day 1', body: 'c' }), '# Results\n\n## day 1\n\nc\n\n## day 2\n\nb\n')
+})
+
+test('unknown scenarios, peers and numbers on the command line are refused', () => {
+  const known = { scenarios: ['get', 'tls'], peers: ['nginx'] }
+  assert.equal(readOptions(['--only', 'tls'], known).problem, undefined)
+  for (const args of [
+    ['--only', 'gets'],
+    ['--peers', 'x'],
+    ['--rounds', 'x'],
+    ['--seconds', '0'],
+    ['--profile', 'x'],
+    ['-z'],
+  ]) {
+    assert.ok(readOptions(args, known).problem, args.join(' '))
+  }
+})
+
+test('self time of a profile is summed by function and idle time is left out', () => {
+  const frame = (functionName, url = '') => ({ functionName, url, lineNumber: 4 })
+  const nodes = [
+    { id: 1, callFrame: frame('(root)') },
+    { id: 2, callFrame: frame('(idle)') },
+    { id: 3, callFrame: frame('parse', 'node:net') },
+    { id: 4, callFrame: frame('parse', 'node:net') },
+    { id: 5, callFrame: frame('(program)') },
+  ]
+  assert.deepEqual(selfTimes({ nodes, samples: [2, 3, 4, 5, 3], timeDeltas: [900, 10, 20, 15, 5] }), [
+    { place: 'parse node:net:5', micros: 35 },
+    { place: '(program)', micros: 15 },
+  ])
+})

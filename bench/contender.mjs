@@ -1,0 +1,45 @@
+// One proxy started for one scenario.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PROXY_CORE, startChild } from './children.mjs'
+import { freePort, untilAnswers } from './ports.mjs'
+
+let started = 0
+
+/**
+ * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
+ *   protocol?: 'http' | 'https' | 'h2c', routes?: number, env?: Record<string, string> }} what
+ * @param {{ dir: string, origin: number, certificate: { cert: string, key: string, both: string } | null }} bench
+ * @returns the running proxy, or `{ problem }`
+ */
+export async function startContender(what, bench) {
+  const { peer, found, label = peer.name, protocol = 'http', routes = 1 } = what
+  const dir = join(bench.dir, `${++started}-${peer.name}`)
+  mkdirSync(dir)
+  const port = await freePort()
+  const readinessPort = await freePort()
+  const { origin, certificate } = bench
+  const plan = peer.plan({ dir, port, readinessPort, origin, routes, protocol, certificate })
+  for (const [name, text] of Object.entries(plan.files)) writeFileSync(join(dir, name), text)
+  const url = `${protocol === 'https' ? 'https' : 'http'}://127.0.0.1:${port}`
+  // A port that speaks only HTTP/2 cannot be asked in HTTP/1.1.
+  const asked = plan.ready ?? (protocol === 'h2c' ? `tcp://127.0.0.1:${port}` : `${url}/r0/`)
+  const log = join(dir, 'output.log')
+  const begun = performance.now()
+  const child = startChild({
+    command: found.command,
+    args: [...(found.args ?? []), ...plan.args],
+    env: { ...plan.env, ...what.env },
+    cwd: dir,
+    core: PROXY_CORE,
+    log,
+  })
+  const problem = await untilAnswers(asked, child)
+  const readyMs = performance.now() - begun
+  if (problem) {
+    await child.stop()
+    const said = readFileSync(log, 'utf8').trim().split('\n').at(-1)
+    return { problem: `did not start: ${problem}${said ? ` (${said.slice(0, 120)})` : ''}` }
+  }
+  return { label, pid: child.pid, url, port, protocol, dir, readyMs, hasEnded: child.hasEnded, stop: child.stop }
+}

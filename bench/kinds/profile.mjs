@@ -1,0 +1,30 @@
+// Portico alone under the fixed load of a scenario with the CPU profiler on in every thread.
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { printProfiles } from '../profile.mjs'
+import { fixedStep, startAll } from './shared.mjs'
+
+const SECONDS = 5
+const GRACE_MS = 15_000
+
+export async function profileLoad(scenario, bench) {
+  if (scenario.rps === undefined || scenario.kind !== 'load') {
+    console.log(`${scenario.name} cannot be profiled: it is not a load`)
+    return
+  }
+  const out = join(import.meta.dirname, '../.run', scenario.name)
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out, { recursive: true })
+  const entries = bench.entries.filter(({ peer }) => peer.name === 'portico')
+  const variants = scenario.variants?.filter(({ peer }) => peer === 'portico').slice(-1)
+  const env = { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${out}` }
+  const { contenders, rows } = await startAll({ ...scenario, variants }, { ...bench, entries, env })
+  for (const row of rows) if (row.notes.length > 0) console.log(`${row.proxy}: ${row.notes.join('; ')}`)
+  for (const contender of contenders) {
+    const step = await fixedStep(contender, scenario, Math.max(SECONDS, bench.times.seconds))
+    console.log(`${scenario.title}, profiler on: ${step.cpu?.toFixed(1)} µs/req ${step.notes.join('; ')}\n`)
+    // A profile is written when its thread ends by itself.
+    await contender.stop(GRACE_MS)
+  }
+  if (contenders.length > 0) printProfiles([out])
+}

@@ -1,0 +1,35 @@
+// From spawn until the proxy answers, and the memory it then has without having served anything.
+import { setTimeout as delay } from 'node:timers/promises'
+import { startContender } from '../contender.mjs'
+import { median, residentMb, wanted } from './shared.mjs'
+
+const SETTLE_MS = 500
+
+export async function measureStart(scenario, bench) {
+  const samples = wanted(scenario, bench).map((what) => ({
+    what,
+    ready: [],
+    resident: [],
+    row: { scenario: scenario.title, proxy: what.label, notes: what.found ? [] : ['not found'] },
+  }))
+  for (let round = 0; round < bench.times.rounds; round++) {
+    for (const sample of samples) {
+      if (sample.row.notes.length > 0) continue
+      const contender = await startContender(sample.what, bench)
+      if (contender.problem) {
+        sample.row.notes.push(contender.problem)
+        continue
+      }
+      sample.ready.push(contender.readyMs)
+      await delay(SETTLE_MS)
+      sample.resident.push(residentMb(contender))
+      await contender.stop()
+    }
+  }
+  for (const { row, ready, resident } of samples) {
+    if (ready.length === 0) continue
+    row.readyMs = median(ready)
+    row.residentMb = median(resident)
+  }
+  return samples.map(({ row }) => row)
+}

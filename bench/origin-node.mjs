@@ -1,0 +1,15 @@
+// Fallback origin: `node origin-node.mjs <port> <folder of files>`.
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { FILES, SMALL_BODY } from './origin.mjs'
+
+const [port, dir] = process.argv.slice(2)
+const bodyByPath = new Map(Object.keys(FILES).map((path) => [path, readFileSync(join(dir ?? '.', path))]))
+const small = Buffer.from(SMALL_BODY)
+
+createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
+  request.resume()
+  const body = bodyByPath.get(request.url ?? '/') ?? small
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body)
+}).listen(Number(port), '127.0.0.1', 4096)

@@ -1,0 +1,57 @@
+// The origin behind every proxy: one cheap nginx on the load core, or a small Node server where nginx is missing.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { LOAD_CORE, startChild } from './children.mjs'
+import { findProgram } from './machine.mjs'
+import { freePort, untilAnswers } from './ports.mjs'
+
+export const SMALL_BODY = '{"id":12345,"name":"portico","tags":["a","b"],"n":10}'
+
+/** Replies of more than one packet, by path. */
+export const FILES = { '/64k.bin': 64 * 1024, '/1m.bin': 1024 * 1024, '/16m.bin': 16 * 1024 * 1024 }
+
+export async function startOrigin(dir) {
+  const port = await freePort()
+  for (const [path, size] of Object.entries(FILES)) writeFileSync(join(dir, path), Buffer.alloc(size, 'portico '))
+  const nginx = findProgram('nginx')
+  const log = join(dir, 'origin.log')
+  const config = join(dir, 'origin.conf')
+  if (nginx) writeFileSync(config, nginxOrigin(dir, port))
+  const child = nginx
+    ? startChild({ command: nginx, args: ['-p', dir, '-e', log, '-c', config], core: LOAD_CORE, log })
+    : startChild({
+        command: process.execPath,
+        args: [join(import.meta.dirname, 'origin-node.mjs'), String(port), dir],
+        core: LOAD_CORE,
+        log,
+      })
+  const problem = await untilAnswers(`http://127.0.0.1:${port}/`, child)
+  if (problem) throw new Error(`the origin did not start: ${problem}`)
+  return { port, kind: nginx ? 'nginx' : 'Node (nginx not found: it costs the load core more)', stop: child.stop }
+}
+
+function nginxOrigin(dir, port) {
+  return `daemon off;
+worker_processes 1;
+worker_rlimit_nofile 16384;
+pid ${dir}/origin.pid;
+${process.getuid?.() === 0 ? 'user root;' : ''}
+events { worker_connections 12000; }
+http {
+  access_log off;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_requests 1000000000;
+  keepalive_timeout 600s;
+  client_body_temp_path ${dir}/origin-body;
+  open_file_cache max=16;
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    root ${dir};
+    default_type application/json;
+    location / { return 200 '${SMALL_BODY}'; }
+    location ~ \\.bin$ { default_type application/octet-stream; }
+  }
+}
+`
+}

@@ -1,0 +1,56 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+
+const project = resolve(import.meta.dirname, '../..')
+const gateway = join(project, 'packages/gateway')
+
+/** @type {import('./index.mjs').Peer} */
+export const portico = {
+  name: 'portico',
+  many: true,
+  find(options) {
+    const programs = options.portico
+      ? [resolve(options.portico)]
+      : [join(gateway, 'dist/portico.js'), join(gateway, 'bin/portico.mjs')]
+    const program = programs.find((path) => existsSync(path))
+    if (!program) return null
+    const ownNode = join(project, 'node_modules/.bin/node')
+    const { version } = JSON.parse(readFileSync(join(gateway, 'package.json'), 'utf8'))
+    return {
+      command: existsSync(ownNode) ? ownNode : process.execPath,
+      args: [program],
+      version: `${version} (${program.startsWith(project) ? relative(project, program) : basename(program)})`,
+    }
+  },
+  plan: (setup) => ({
+    files: { 'gateway.yaml': JSON.stringify(config(setup)) },
+    args: ['-f', join(setup.dir, 'gateway.yaml')],
+    env: { WORKER_THREADS: '1' },
+    ready: `http://127.0.0.1:${setup.readinessPort}/healthz/ready`,
+  }),
+}
+
+function config({ port, readinessPort, origin, protocol, certificate, routes }) {
+  const route = (name, pathPrefix) => ({
+    name,
+    matches: [{ path: { pathPrefix } }],
+    backends: [{ host: `127.0.0.1:${origin}` }],
+    policies: { backend: { http: { version: 'HTTP1' } } },
+  })
+  const listener = {
+    ...(protocol === 'https'
+      ? { protocol: 'HTTPS', tls: { cert: certificate?.cert, key: certificate?.key } }
+      : { protocol: 'HTTP' }),
+    routes: routes > 1 ? Array.from({ length: routes }, (_, i) => route(`r${i}`, `/r${i}`)) : [route('all', '/')],
+  }
+  return {
+    config: {
+      workers: 1,
+      adminAddr: 'off',
+      statsAddr: 'off',
+      readinessAddr: `127.0.0.1:${readinessPort}`,
+      logging: { level: 'warn,request=off' },
+    },
+    binds: [{ port, listeners: [listener] }],
+  }
+}

@@ -1,0 +1,96 @@
+// The side-by-side benchmark: Portico beside every peer that is installed, in one run, in one table.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { makeCertificate } from './certificate.mjs'
+import { pinSelf } from './children.mjs'
+import { measureIdle } from './kinds/idle.mjs'
+import { measureLoad } from './kinds/load.mjs'
+import { profileLoad } from './kinds/profile.mjs'
+import { measureSlow } from './kinds/slow.mjs'
+import { measureStart } from './kinds/start.mjs'
+import { describeMachine, machineTools } from './machine.mjs'
+import { readOptions, USAGE } from './options.mjs'
+import { startOrigin } from './origin.mjs'
+import { peers } from './peers/index.mjs'
+import { keepResult } from './results.mjs'
+import { scenarios } from './scenarios.mjs'
+import { addRatios, renderBars, renderTable } from './table.mjs'
+
+const measureByKind = { load: measureLoad, idle: measureIdle, slow: measureSlow, start: measureStart }
+
+const options = readOptions(process.argv.slice(2), {
+  scenarios: scenarios.map(({ name }) => name),
+  peers: peers.map(({ name }) => name),
+})
+if (options.help || options.problem) {
+  console.log(options.problem ? `${options.problem}\n\n${USAGE}` : USAGE)
+  process.exit(options.problem ? 2 : 0)
+}
+if (!machineTools().h2load) {
+  console.log('h2load not found: it makes the fixed load (Debian: nghttp2-client)')
+  process.exit(1)
+}
+
+const dir = mkdtempSync(join(tmpdir(), 'portico-bench-'))
+process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
+pinSelf()
+
+const origin = await startOrigin(dir)
+const bench = {
+  dir,
+  origin: origin.port,
+  certificate: makeCertificate(dir),
+  times: options.times,
+  entries: peers
+    .filter(({ name }) => options.peers.includes(name))
+    .map((peer) => ({ peer, found: peer.find(options) })),
+}
+
+if (options.profile) {
+  await profileLoad(
+    scenarios.find(({ name }) => name === options.profile),
+    bench,
+  )
+} else {
+  await compare()
+}
+await origin.stop()
+process.exit(0)
+
+async function compare() {
+  const begun = Date.now()
+  const chosen = scenarios.filter(({ name }) => options.only.includes(name))
+  const head = describeRun()
+  console.log(`${head}\n`)
+  const rows = []
+  for (const scenario of chosen) {
+    process.stderr.write(`  ${scenario.title} ...\n`)
+    rows.push(...(await measureByKind[scenario.kind](scenario, bench)))
+  }
+  const table = renderTable(addRatios(rows))
+  const bars = renderBars(chosen, rows).join('\n')
+  const took = `Took ${Math.round((Date.now() - begun) / 1000)} s.`
+  console.log(`${table}\n\n${bars}\n\n${took}`)
+  if (!options.write) return
+  const { quick, only, peers: named } = options
+  const which = [
+    quick && 'quick',
+    only.length < scenarios.length && only.join(','),
+    named.length < peers.length && named.join(','),
+  ]
+  const date = new Date().toISOString().slice(0, 10)
+  const heading = [date, describeMachine().machine, ...which.filter(Boolean)].join(' · ')
+  keepResult(join(import.meta.dirname, 'RESULTS.md'), { heading, body: `${head}\n\n${table}\n\n${bars}` })
+}
+
+function describeRun() {
+  const { machine, pinning, load } = describeMachine()
+  const { seconds, saturatedSeconds, rounds } = bench.times
+  const versions = bench.entries.map(({ peer, found }) => `${peer.name} ${found?.version ?? 'not found'}`)
+  return [
+    `Machine: ${machine}; ${pinning}.`,
+    `Proxies, one worker each: ${versions.join(', ')}.`,
+    `Load: ${load}; origin ${origin.kind}; ${rounds} rounds of ${seconds} s fixed and ${saturatedSeconds} s saturated, medians.`,
+  ].join('\n')
+}

@@ -1,0 +1,73 @@
+// Rows to one Markdown table, and the bars beneath it.
+
+const COLUMNS = [
+  ['scenario', (row) => row.scenario],
+  ['proxy', (row) => row.proxy],
+  ['CPU µs/req', (row) => number(row.cpu, 1)],
+  ['to nginx', (row) => (row.ratio === undefined ? '' : `${row.ratio.toFixed(2)}x`)],
+  ['p50 ms', (row) => millis(row.p50)],
+  ['p99 ms', (row) => millis(row.p99)],
+  ['sat. req/s', (row) => (row.rate === undefined ? '' : Math.round(row.rate).toLocaleString('en'))],
+  ['sat. CPU µs', (row) => number(row.saturatedCpu, 1)],
+  ['sat. p99 ms', (row) => millis(row.saturatedP99)],
+  ['ready ms', (row) => number(row.readyMs, 0)],
+  ['RSS MB', (row) => number(row.residentMb, 1)],
+  ['notes', (row) => row.notes.join('; ')],
+]
+
+/** Sets `ratio`: CPU per request at the fixed load against the nginx row of the same scenario. */
+export function addRatios(rows) {
+  const nginxByScenario = new Map(rows.filter((row) => row.proxy.startsWith('nginx')).map((row) => [row.scenario, row]))
+  for (const row of rows) {
+    const base = nginxByScenario.get(row.scenario)?.cpu
+    if (base && row.cpu !== undefined) row.ratio = row.cpu / base
+  }
+  return rows
+}
+
+export function renderTable(rows) {
+  const cells = [COLUMNS.map(([title]) => title), ...rows.map((row) => COLUMNS.map(([, cell]) => cell(row)))]
+  const widths = COLUMNS.map((_, column) => Math.max(...cells.map((line) => line[column].length)))
+  const lines = cells.map(
+    (line) =>
+      `| ${line.map((cell, column) => (isText(column) ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))).join(' | ')} |`,
+  )
+  const rule = `|${widths.map((width, column) => (isText(column) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`
+  return [lines[0], rule, ...lines.slice(1)].join('\n')
+}
+
+/** One line for each bar: met, missed, or not measured. */
+export function renderBars(scenarios, rows) {
+  return scenarios.filter(({ bar }) => bar).flatMap((scenario) => barLines(scenario, rows))
+}
+
+function barLines({ title, bar }, rows) {
+  const rowOf = (proxy) => rows.find((row) => row.scenario === title && row.proxy === proxy)
+  const row = rowOf(bar.of ?? 'portico')
+  const base = rowOf(bar.to ?? 'nginx')
+  const ratio = row?.cpu && base?.cpu ? row.cpu / base.cpu : undefined
+  const parts = [
+    [bar.ratio, ratio, 'x', `CPU against ${bar.to ?? 'nginx'}`, 2],
+    [bar.readyMs, row?.readyMs, ' ms', 'to ready', 0],
+    [bar.residentMb, row?.residentMb, ' MB', 'RSS', 0],
+  ]
+  return parts
+    .filter(([most]) => most !== undefined)
+    .map(([most, got, unit, what, digits]) => {
+      const verdict =
+        got === undefined ? 'not measured' : `${got.toFixed(digits)}${unit}: ${got <= most ? 'met' : 'MISSED'}`
+      return `- ${title}: ${what} ≤ ${most}${unit}, ${verdict}`
+    })
+}
+
+function isText(column) {
+  return column < 2 || column === COLUMNS.length - 1
+}
+
+function number(value, digits) {
+  return value === undefined ? '' : value.toFixed(digits)
+}
+
+function millis(micros) {
+  return micros === undefined ? '' : (micros / 1000).toFixed(2)
+}
