@@ -64,7 +64,7 @@ function openTls(options: DialOptions, tls: ConnectionOptions): Connected {
   const plain = connectTcp({ ...options.address, noDelay: true, allowHalfOpen: true } as NetConnectOpts)
   const keepalive = options.keepalive
   if (keepalive !== null) plain.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
-  const socket: TLSSocket = connectTls({ ...tls, socket: plain, allowHalfOpen: true })
+  const socket: TLSSocket = connectTls({ ...tls, socket: plain, allowHalfOpen: true } as ConnectionOptions)
   plain.on('error', (error) => socket.destroy(error))
   return { socket, reader: new StreamReader(socket) }
 }
