@@ -8,6 +8,8 @@ export class Deadlines {
   #cursor: number
   #armed = 0
   #timer: NodeJS.Timeout | null = null
+  /** The tick the timer is set for. */
+  #wakeAt = Infinity
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
@@ -33,10 +35,11 @@ export class Deadlines {
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
+    this.#wakeAt = Infinity
   }
 
   #link(deadline: Deadline, now: number): void {
-    if (this.#timer === null) this.#cursor = Math.floor(now / TICK)
+    if (this.#armed === 0 && this.#wakeAt === Infinity) this.#cursor = Math.floor(now / TICK)
     // Far deadlines wait in the last slot of the round and are put back from there.
     const due = Math.min(Math.max(Math.ceil(deadline.at / TICK), this.#cursor + 1), this.#cursor + SLOTS - 1)
     const slot = due % SLOTS
@@ -47,7 +50,14 @@ export class Deadlines {
     if (deadline.next !== null) deadline.next.previous = deadline
     this.#slots[slot] = deadline
     this.#armed++
-    this.#timer ??= setTimeout(this.#tick, TICK).unref()
+    if (due < this.#wakeAt) this.#wake(due, now)
+  }
+
+  /** An idle gateway sleeps until the next slot that holds something. */
+  #wake(due: number, now: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#wakeAt = due
+    this.#timer = setTimeout(this.#tick, Math.max(1, Math.ceil(due * TICK - now))).unref()
   }
 
   #unlink(deadline: Deadline): void {
@@ -61,6 +71,9 @@ export class Deadlines {
   }
 
   readonly #tick = (): void => {
+    this.#timer = null
+    // Nothing that an expiry sets may start a timer before the next slot is known.
+    this.#wakeAt = -Infinity
     const now = this.#now()
     const current = Math.floor(now / TICK)
     // After a long stall one round visits every slot; the times decide, not the slots.
@@ -68,7 +81,11 @@ export class Deadlines {
       this.#cursor = tick
       this.#fire(tick % SLOTS, now)
     }
-    this.#timer = this.#armed > 0 ? setTimeout(this.#tick, TICK).unref() : null
+    this.#wakeAt = Infinity
+    if (this.#armed === 0) return
+    let next = this.#cursor + 1
+    while (this.#slots[next % SLOTS] === null) next++
+    this.#wake(next, now)
   }
 
   #fire(slot: number, now: number): void {
