@@ -7,7 +7,7 @@ import { applyHttp } from './policies/backend/http/settings.ts'
 import { applyTcp } from './policies/backend/tcp/settings.ts'
 import { applyTls } from './policies/backend/tls/settings.ts'
 import type { BackendPolicies } from './policies/index.ts'
-import { createAddressGuard } from './upstream/address-guard.ts'
+import { type AddressGuard, createAddressGuard } from './upstream/address-guard.ts'
 import type { Resolver } from './upstream/dns.ts'
 import type { Pools } from './upstream/pools.ts'
 import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from './upstream/settings.ts'
@@ -60,8 +60,14 @@ function compileBackend(backend: Backend, policies: BackendPolicies, services: B
     case 'unix':
       return staticBackend(identity, { address: { path: target.path }, settings, guard: null, resolver, pools })
     case 'dynamicForwardProxy':
-      return dynamicForwardProxyBackend(identity, { settings, guard: createAddressGuard(target), resolver, pools })
+      return dynamicForwardProxyBackend(identity, { settings, guard: guardOf(target), resolver, pools })
   }
+}
+
+function guardOf(target: { allowCidrs: string[]; ports: number[] }): AddressGuard {
+  // The config may name one address where a range is meant.
+  const asRange = (text: string): string => (text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`)
+  return createAddressGuard({ allowCidrs: target.allowCidrs.map(asRange), ports: target.ports })
 }
 
 const applyByName: {

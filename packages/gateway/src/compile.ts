@@ -143,6 +143,9 @@ function contentOf(route: Route, listener: Listener, policies: PolicyIndex, ir: 
   const backendPolicies = route.backends.map((entry) =>
     policies.backend({ listener: listener.key, route: route.key, backend: entry.backend, entry: entry.key }),
   )
+  if (mirrored !== undefined) {
+    backendPolicies.push(policies.backend({ listener: '', route: '', backend: mirrored, entry: mirrored }))
+  }
   return JSON.stringify([
     route,
     listener.bind,

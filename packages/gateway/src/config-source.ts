@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { QUICK_START } from './quick-start.ts'
-import { loadConfig, type LoadResult } from './sources/file.ts'
+import { loadConfig, type LoadedConfig } from './sources/file.ts'
+import { printProblems } from './sources/print-problems.ts'
 
 /** Where the config comes from, and a way to read it again. */
 export interface ConfigSource {
@@ -9,20 +10,73 @@ export interface ConfigSource {
   name: string
   /** The file to watch; null when there is none. */
   path: string | null
-  load(): LoadResult
+  load(): LoadedConfig | RefusedSource
+}
+
+export interface RefusedSource {
+  ok: false
+  /** Everything that is wrong, as text for people. */
+  problems: string
+  /** Files whose change may heal the config. */
+  files: string[]
 }
 
 export function configSource(file: string | null): ConfigSource {
-  if (file === null) return fixedSource('the built-in quick start', '<quick start>', QUICK_START)
-  if (file === '-') return fixedSource('standard input', '<stdin>', readFileSync(0, 'utf8'))
+  if (file === null) return fixedSource('the built-in quick start', '<quick start>', () => QUICK_START)
+  if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
+  let isReload = false
   return {
     name: file,
     path,
-    load: () => loadConfig(readFileSync(path, 'utf8'), { file, dir: dirname(path), env: process.env }),
+    load() {
+      const text = read(file, () => readFileSync(path, 'utf8'))
+      if (typeof text !== 'string') return text
+      // Whoever writes a file in place empties it first: that is no wish to close every port.
+      if (isReload && text.trim() === '') return refused(`${file}: the file is empty`)
+      isReload = true
+      return load(text, file, dirname(path))
+    },
   }
 }
 
-function fixedSource(name: string, file: string, text: string): ConfigSource {
-  return { name, path: null, load: () => loadConfig(text, { file, dir: process.cwd(), env: process.env }) }
+function fixedSource(name: string, file: string, readText: () => string): ConfigSource {
+  return {
+    name,
+    path: null,
+    load() {
+      const text = read(name, readText)
+      return typeof text === 'string' ? load(text, file, process.cwd()) : text
+    },
+  }
+}
+
+function load(text: string, file: string, dir: string): LoadedConfig | RefusedSource {
+  const loaded = loadConfig(text, { file, dir, env: process.env })
+  return loaded.ok ? loaded : { ...refused(printProblems(loaded.problems)), files: loaded.files ?? [] }
+}
+
+function read(name: string, readText: () => string): string | RefusedSource {
+  try {
+    return readText()
+  } catch (error) {
+    return refused(`${name}: cannot be read: ${describe(error as NodeJS.ErrnoException)}`)
+  }
+}
+
+function refused(problems: string): RefusedSource {
+  return { ok: false, problems, files: [] }
+}
+
+function describe(error: NodeJS.ErrnoException): string {
+  switch (error.code) {
+    case 'ENOENT':
+      return 'no such file'
+    case 'EACCES':
+      return 'permission denied'
+    case 'EISDIR':
+      return 'it is a folder'
+    default:
+      return error.message
+  }
 }

@@ -1,14 +1,23 @@
 import { checkCompile } from './check-compile.ts'
-import type { Ir } from './ir/resources.ts'
+import type { Bind, Ir } from './ir/resources.ts'
 import { claimPort } from './ports.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { Collector } from './telemetry/metrics-collect.ts'
 import type { Logger } from './telemetry/logger.ts'
 
+export interface GatewayOptions {
+  supervisor: Supervisor
+  log: Logger
+  collector: Collector
+  /** Whether ports without an address are opened for IPv6 too. */
+  ipv6: boolean
+}
+
 /** Takes configs one after the other and makes each live in all workers, or leaves everything as it is. */
 export class Gateway {
   readonly #supervisor: Supervisor
   readonly #log: Logger
+  readonly #ipv6: boolean
   /** Real ports by bind key. */
   #ports: Record<string, number> = {}
   #ir: Ir | null = null
@@ -16,9 +25,10 @@ export class Gateway {
   #synchronized = false
   readonly #reloads = { success: 0, failure: 0 }
 
-  constructor(supervisor: Supervisor, log: Logger, collector: Collector) {
+  constructor({ supervisor, log, collector, ipv6 }: GatewayOptions) {
     this.#supervisor = supervisor
     this.#log = log
+    this.#ipv6 = ipv6
     collector.provide('config_synchronized', [], () => (this.#synchronized ? 1 : 0))
     collector.provide('config_generation', [], () => this.#generation)
     collector.provide('config_reloads_total', ['success'], () => this.#reloads.success)
@@ -38,13 +48,15 @@ export class Gateway {
   }
 
   /** The problems that keep the config from going live; none when it has. */
-  async apply(ir: Ir): Promise<string[]> {
+  async apply(config: Ir): Promise<string[]> {
+    const ir = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
     const problems = checkCompile(ir)
     if (problems.length > 0) return this.refused(problems)
     const ports: Record<string, number> = {}
     for (const bind of ir.binds) {
-      const known = this.#ports[bind.key]
-      const claimed = known === undefined || this.#moved(bind.key, ir) ? await claimPort(bind) : { port: known }
+      // A port that the config leaves open stays what it was.
+      const port = this.#ports[bind.key] ?? bind.port
+      const claimed = this.#holds(bind.address, port) ? { port } : await claimPort({ ...bind, port })
       if ('problem' in claimed) problems.push(claimed.problem)
       else ports[bind.key] = claimed.port
     }
@@ -68,9 +80,21 @@ export class Gateway {
     return problems
   }
 
-  #moved(key: string, ir: Ir): boolean {
-    const before = this.#ir?.binds.find((bind) => bind.key === key)
-    const now = ir.binds.find((bind) => bind.key === key)
-    return before?.address !== now?.address
+  /** A port that workers listen on cannot be claimed once more; another address of it is theirs to open. */
+  #holds(address: string, port: number): boolean {
+    const binds = this.#ir?.binds ?? []
+    return binds.some((bind) => this.#ports[bind.key] === port && overlap(bind.address, address))
   }
+}
+
+function overlap(a: string, b: string): boolean {
+  return a === b || isEvery(a) || isEvery(b)
+}
+
+function isEvery(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::'
+}
+
+function withoutIpv6(bind: Bind): Bind {
+  return bind.address === '' ? { ...bind, address: '0.0.0.0' } : bind
 }

@@ -18,7 +18,7 @@ const importsByFile = new Map(sourceFiles().map((file) => [file, importsOf(file)
 const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 /** Data for every program: the kit, each feature's `schema.ts`, and the index of the policies. */
 const isSchema = (file: string): boolean =>
-  file.startsWith('schema/') || file.endsWith('/schema.ts') || /^(policies\/index|sources\/policies)\.ts$/.test(file)
+  file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'
 const isFeature = (file: string): boolean => /^(policies|backends)\//.test(file)
 const isLocal = (to: string): boolean => importsByFile.has(to)
 

@@ -2,7 +2,6 @@ import { checkCompile } from './check-compile.ts'
 import { HELP, parseCommand } from './cli.ts'
 import { type ConfigSource, configSource } from './config-source.ts'
 import { serve } from './serve.ts'
-import { printProblems } from './sources/print-problems.ts'
 import { VERSION } from './version.ts'
 
 const OK = 0
@@ -30,7 +29,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 function validate(source: ConfigSource): number {
   const loaded = source.load()
-  const problems = loaded.ok ? checkCompile(loaded.ir).join('\n') : printProblems(loaded.problems)
+  const problems = loaded.ok ? checkCompile(loaded.ir).join('\n') : loaded.problems
   if (problems !== '') {
     process.stderr.write(problems.trimEnd() + '\n')
     return BAD_CONFIG

@@ -30,7 +30,8 @@ export type ToWorker =
 
 export type FromWorker =
   | { type: 'online' }
-  | { type: 'applied'; generation: number; error: string | null }
+  /** One for each config, in the order they came. */
+  | { type: 'applied'; error: string | null }
   | { type: 'series'; definition: SeriesDefinition }
   /** Said after `stopListening`, once nothing is open. */
   | { type: 'idle' }

@@ -1,58 +1,69 @@
 import type { ConfigSource } from './config-source.ts'
 import type { Gateway } from './gateway.ts'
-import { printProblems } from './sources/print-problems.ts'
 import { type FileWatch, watchFiles } from './sources/watch.ts'
 import type { Logger } from './telemetry/logger.ts'
 
-export interface ReloaderOptions {
-  source: ConfigSource
-  path: string
-  /** Files the config names: certificates, keys. */
-  files: string[]
-  gateway: Gateway
-  log: Logger
-}
-
 /** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
 export class Reloader {
-  readonly #options: ReloaderOptions
+  readonly #source: ConfigSource
+  readonly #path: string
   readonly #watch: FileWatch
+  /** Files that the live config names: certificates, keys. */
+  #files: readonly string[] = []
+  #target: { gateway: Gateway; log: Logger } | null = null
   #running = false
   #again = false
 
-  constructor(options: ReloaderOptions) {
-    this.#options = options
-    this.#watch = watchFiles([options.path, ...options.files], () => this.reload())
+  /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
+  constructor(source: ConfigSource, path: string) {
+    this.#source = source
+    this.#path = path
+    this.#watch = watchFiles([path], () => this.reload())
+  }
+
+  /** Right after the config was read. */
+  watch(files: readonly string[]): void {
+    this.#files = files
+    this.#watch.update([this.#path, ...files])
+  }
+
+  /** From now on changes go live, those that came in the meantime too. */
+  start(gateway: Gateway, log: Logger): void {
+    this.#target = { gateway, log }
+    this.#next()
   }
 
   reload(): void {
-    if (this.#running) {
-      this.#again = true
-      return
-    }
-    this.#running = true
-    void this.#run().finally(() => {
-      this.#running = false
-      if (!this.#again) return
-      this.#again = false
-      this.reload()
-    })
+    this.#again = true
+    this.#next()
   }
 
   close(): void {
     this.#watch.close()
+    this.#target = null
   }
 
-  async #run(): Promise<void> {
-    const { source, path, gateway, log } = this.#options
+  #next(): void {
+    if (this.#running || !this.#again || this.#target === null) return
+    this.#again = false
+    this.#running = true
+    void this.#run(this.#target).finally(() => {
+      this.#running = false
+      this.#next()
+    })
+  }
+
+  async #run({ gateway, log }: { gateway: Gateway; log: Logger }): Promise<void> {
     try {
-      const loaded = source.load()
+      const loaded = this.#source.load()
       if (!loaded.ok) {
+        // What the live config names must be known when the file goes back to it.
+        this.#watch.update([this.#path, ...new Set([...this.#files, ...loaded.files])])
         gateway.refused([])
-        log.error(`config refused, config ${gateway.generation} stays active\n${printProblems(loaded.problems)}`)
+        log.error(`config refused, config ${gateway.generation} stays active\n${loaded.problems}`)
         return
       }
-      this.#watch.update([path, ...loaded.files])
+      this.watch(loaded.files)
       const problems = await gateway.apply(loaded.ir)
       if (problems.length > 0) {
         log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.join('; ') })

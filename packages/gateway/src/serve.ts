@@ -6,7 +6,7 @@ import type { ConfigSource } from './config-source.ts'
 import { Gateway } from './gateway.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
-import { printProblems } from './sources/print-problems.ts'
+import { printProblem } from './sources/print-problems.ts'
 import { Supervisor } from './supervisor.ts'
 import { createLineWriter } from './telemetry/line-writer.ts'
 import { parseLogFilter } from './telemetry/log-filter.ts'
@@ -21,8 +21,10 @@ const BAD_CONFIG = 2
 
 /** Runs the gateway until it is told to end; the promise is the exit code. */
 export async function serve(source: ConfigSource): Promise<number> {
+  const reloader = source.path === null ? null : new Reloader(source, source.path)
   const loaded = source.load()
-  if (!loaded.ok) return refuse(BAD_CONFIG, printProblems(loaded.problems))
+  if (!loaded.ok) return refuse(BAD_CONFIG, loaded.problems)
+  reloader?.watch(loaded.files)
   const settings = loaded.process
   const filter = parseLogFilter(settings.logging.level)
   if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)
@@ -30,26 +32,30 @@ export async function serve(source: ConfigSource): Promise<number> {
   const writer = createLineWriter()
   const logger = createLogger({ filter: filter.value, format: settings.logging.format, write: writer.write })
   const log = logger.child('main')
+  for (const warning of loaded.warnings) log.warn(printProblem(warning))
   const collector = createCollector()
   provideProcessMetrics(collector, VERSION)
+  const reusePort = process.platform === 'linux'
+  const workers = settings.workers === 'auto' ? availableParallelism() : settings.workers
   const supervisor = new Supervisor({
-    workers: settings.workers === 'auto' ? availableParallelism() : settings.workers,
+    // Where ports cannot be shared there is one to have them all.
+    workers: reusePort ? workers : 1,
     entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
     log,
     collector,
     settings: {
       logFilter: filter.value.text,
       logFormat: settings.logging.format,
-      lookupFamily: settings.dns.lookupFamily,
+      lookupFamily: settings.enableIpv6 ? settings.dns.lookupFamily : 'V4Only',
       upstream: {
         connectTimeoutMs: settings.backend.connectTimeout,
         poolIdleTimeoutMs: settings.backend.poolIdleTimeout,
         poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
       },
-      reusePort: process.platform === 'linux',
+      reusePort,
     },
   })
-  const gateway = new Gateway(supervisor, log, collector)
+  const gateway = new Gateway({ supervisor, log, collector, ipv6: settings.enableIpv6 })
 
   let draining = false
   const ended = Promise.withResolvers<void>()
@@ -71,8 +77,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   })
   if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))
 
-  await supervisor.start()
-  const problems = await gateway.apply(loaded.ir)
+  const problems = (await supervisor.start()) ?? (await gateway.apply(loaded.ir))
   if (problems.length > 0) {
     await Promise.all([supervisor.stop(), servers.value.close()])
     return refuse(CANNOT_START, problems.join('\n'))
@@ -80,12 +85,14 @@ export async function serve(source: ConfigSource): Promise<number> {
   const addresses = servers.value.addresses
   process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports: gateway.ports, addresses }))
 
-  const reloader =
-    source.path === null ? null : new Reloader({ source, path: source.path, files: loaded.files, gateway, log })
+  reloader?.start(gateway, log)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       // Whoever asks twice does not want to wait.
-      if (draining) process.exit(OK)
+      if (draining) {
+        writer.flushSync()
+        process.exit(OK)
+      }
       ended.resolve()
     })
   }

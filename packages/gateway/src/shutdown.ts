@@ -15,8 +15,11 @@ export interface ShutdownOptions {
 export async function shutdown(supervisor: Supervisor, options: ShutdownOptions): Promise<void> {
   await sleep(options.minMs)
   supervisor.drain()
-  const deadline = sleep(options.maxMs, 'cut')
+  const finished = new AbortController()
+  const deadline = sleep(options.maxMs, undefined, { signal: finished.signal }).catch(() => {})
   await sleep(Math.min(options.minMs, options.maxMs))
   await Promise.race([supervisor.stopListening(), deadline])
+  // A timer that is still to come would keep the process.
+  finished.abort()
   await supervisor.stop()
 }

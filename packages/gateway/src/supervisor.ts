@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Worker } from 'node:worker_threads'
+import { type ResourceLimits, Worker } from 'node:worker_threads'
 import type { Ir } from './ir/resources.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -13,6 +13,8 @@ export interface SupervisorOptions {
   settings: Omit<WorkerSettings, 'name' | 'region' | 'ticketSecret'>
   log: Logger
   collector: Collector
+  /** Those of the runtime when left out. */
+  resourceLimits?: ResourceLimits
 }
 
 interface LiveConfig {
@@ -31,6 +33,7 @@ export class Supervisor {
   #born = 0
   #restarts = 0
   #recentDeaths: number[] = []
+  #draining = false
   #stopping = false
 
   constructor(options: SupervisorOptions) {
@@ -39,16 +42,23 @@ export class Supervisor {
     options.collector.provide('worker_restarts_total', [], () => this.#restarts)
   }
 
-  /** Starts the workers; resolves when each can take a config. */
-  async start(): Promise<void> {
-    await Promise.all(Array.from({ length: this.#options.workers }, () => this.#spawn().online))
+  /** Starts the workers; resolves when each can take a config, or with what keeps them from it. */
+  async start(): Promise<string[] | null> {
+    const started = await Promise.all(Array.from({ length: this.#options.workers }, () => this.#spawn().online))
+    const problems = started.filter((problem) => problem !== null)
+    return problems.length === 0 ? null : [`workers do not start: ${problems[0]}`]
   }
 
-  /** Makes a config live in every worker; resolves with what went wrong, or null. */
+  /** Makes a config live in every worker, or leaves all with the one before; resolves with what went wrong, or null. */
   async apply(config: LiveConfig): Promise<string | null> {
+    const before = this.#config
+    // Workers that are born from here on get it as their first.
     this.#config = config
-    const errors = await Promise.all([...this.#handles].map((handle) => handle.apply(config)))
-    return errors.find((error) => error !== null) ?? null
+    const error = await this.#applyToAll(config)
+    if (error === null) return null
+    this.#config = before
+    if (before !== null) await this.#applyToAll(before)
+    return error
   }
 
   setLogFilter(filter: string): void {
@@ -61,6 +71,7 @@ export class Supervisor {
   }
 
   drain(): void {
+    this.#draining = true
     for (const handle of this.#handles) handle.post({ type: 'drain' })
   }
 
@@ -75,13 +86,18 @@ export class Supervisor {
     await Promise.all([...this.#handles].map((handle) => handle.exit()))
   }
 
+  async #applyToAll(config: LiveConfig): Promise<string | null> {
+    const errors = await Promise.all([...this.#handles].map((handle) => handle.apply(config)))
+    return errors.find((error) => error !== null) ?? null
+  }
+
   #spawn(): WorkerHandle {
-    const { entry, settings, collector } = this.#options
+    const { entry, settings, collector, resourceLimits } = this.#options
     const name = `worker-${this.#born++}`
     const region = createRegion()
     collector.attach(name, region)
     const handle = new WorkerHandle(
-      entry,
+      { entry, resourceLimits },
       { ...settings, logFilter: this.#logFilter, name, region, ticketSecret: this.#ticketSecret },
       {
         series: (definition) => collector.define(name, definition),
@@ -105,36 +121,47 @@ export class Supervisor {
     // The first deaths are mended at once; one that dies again and again must not eat the machine.
     const delay = this.#recentDeaths.length < 3 ? 0 : Math.min(5_000, 100 * 2 ** this.#recentDeaths.length)
     this.#recentDeaths.push(now)
-    setTimeout(() => {
-      if (this.#stopping) return
-      const handle = this.#spawn()
-      void handle.online.then(() => {
-        if (this.#config !== null) return handle.apply(this.#config)
-        return null
-      })
-    }, delay)
+    setTimeout(() => void this.#replace(), delay)
+  }
+
+  async #replace(): Promise<void> {
+    if (this.#stopping) return
+    const handle = this.#spawn()
+    const config = this.#config
+    if (config === null) return
+    const error = await handle.apply(config)
+    // One that cannot listen serves nobody: it goes the way of one that died, and the next one tries.
+    if (error !== null && config === this.#config) handle.terminate()
+    else if (this.#draining) handle.post({ type: 'drain' })
   }
 }
 
 /** One worker thread as the main thread sees it. */
 class WorkerHandle {
-  readonly online: Promise<void>
+  /** Resolves when it can take a config, or with what it died of before. */
+  readonly online: Promise<string | null>
   readonly #worker: Worker
-  readonly #applying = new Map<number, (error: string | null) => void>()
+  /** A worker takes configs one after the other, so the first answer is for the first question. */
+  readonly #applying: ((error: string | null) => void)[] = []
   readonly #ended: Promise<void>
   #idle: (() => void) | null = null
   #dead = false
 
   constructor(
-    entry: URL,
+    program: { entry: URL; resourceLimits: ResourceLimits | undefined },
     settings: WorkerSettings,
     events: {
       series(definition: (FromWorker & { type: 'series' })['definition']): void
       exited(cause: Error | null): void
     },
   ) {
-    this.#worker = new Worker(entry, { workerData: settings, name: settings.name, stdout: false, stderr: false })
-    const online = Promise.withResolvers<void>()
+    const { entry, resourceLimits } = program
+    this.#worker = new Worker(entry, {
+      workerData: settings,
+      name: settings.name,
+      ...(resourceLimits !== undefined && { resourceLimits }),
+    })
+    const online = Promise.withResolvers<string | null>()
     const ended = Promise.withResolvers<void>()
     this.online = online.promise
     this.#ended = ended.promise
@@ -142,10 +169,9 @@ class WorkerHandle {
     this.#worker.on('message', (message: FromWorker) => {
       switch (message.type) {
         case 'online':
-          return online.resolve()
+          return online.resolve(null)
         case 'applied':
-          this.#applying.get(message.generation)?.(message.error)
-          this.#applying.delete(message.generation)
+          this.#applying.shift()?.(message.error)
           return
         case 'series':
           return events.series(message.definition)
@@ -161,9 +187,9 @@ class WorkerHandle {
       this.#dead = true
       events.exited(cause)
       // A worker that dies with a config in its hands has not refused it: its successor gets it.
-      for (const done of this.#applying.values()) done(null)
+      for (const done of this.#applying.splice(0)) done(null)
       this.#idle?.()
-      online.resolve()
+      online.resolve(cause?.message ?? 'exit')
       ended.resolve()
     })
   }
@@ -175,7 +201,7 @@ class WorkerHandle {
   apply(config: LiveConfig): Promise<string | null> {
     if (this.#dead) return Promise.resolve(null)
     return new Promise((resolve) => {
-      this.#applying.set(config.generation, resolve)
+      this.#applying.push(resolve)
       this.post({ type: 'config', ...config })
     })
   }
@@ -188,8 +214,17 @@ class WorkerHandle {
     })
   }
 
-  exit(): Promise<void> {
+  terminate(): void {
+    void this.#worker.terminate()
+  }
+
+  /** Asks first: what the log still holds is written then. */
+  async exit(): Promise<void> {
     this.post({ type: 'exit' })
-    return this.#ended
+    const force = setTimeout(() => this.terminate(), EXIT_MS)
+    await this.#ended
+    clearTimeout(force)
   }
 }
+
+const EXIT_MS = 2_000

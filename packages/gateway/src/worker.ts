@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { compile, type CompiledConfig } from './compile.ts'
+import type { CompiledBind } from './compile-bind.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from './net/listener.ts'
 import { Deadlines } from './net/deadlines.ts'
@@ -52,15 +53,24 @@ const services = {
   log: logger.child('pipeline'),
 }
 
-const serversByBind = new Map<string, BindServer<CompiledListener>>()
+interface Port {
+  address: string
+  port: number
+  server: BindServer<CompiledListener>
+}
+
+const portsByBind = new Map<string, Port>()
 /** Ports that a reload removed: they accept no more, but what they had goes on. */
 const retired = new Set<BindServer<CompiledListener>>()
 let current: CompiledConfig | null = null
+let applying: Promise<void> = Promise.resolve()
+let isStopping = false
 
 port.on('message', (message: ToWorker) => {
   switch (message.type) {
     case 'config':
-      void apply(message)
+      // Opening ports takes a while: the next config waits for its turn.
+      applying = applying.then(() => apply(message))
       return
     case 'logFilter':
       return logger.setFilter(filterOf(message.filter))
@@ -68,7 +78,8 @@ port.on('message', (message: ToWorker) => {
       for (const server of allServers()) server.drain()
       return
     case 'stopListening':
-      for (const server of serversByBind.values()) server.stopListening()
+      isStopping = true
+      for (const { server } of portsByBind.values()) server.stopListening()
       return whenIdle(() => post({ type: 'idle' }))
     case 'exit':
       for (const server of allServers()) server.destroy()
@@ -79,31 +90,34 @@ port.on('message', (message: ToWorker) => {
 post({ type: 'online' })
 
 async function apply(message: ToWorker & { type: 'config' }): Promise<void> {
+  const opened = new Map<string, Port>()
   try {
     const next = compile(message.ir, services, current)
+    // Opening a port may fail, so that comes first; nothing after it does.
     for (const [key, bind] of next.binds) {
-      const server = serversByBind.get(key)
-      if (server !== undefined) server.update(bind.state, (listener) => bind.isGone(listener))
-      else await listen(key, next, message.ports[key]!)
+      const place = { address: bind.address, port: message.ports[key]! }
+      if (!isAt(portsByBind.get(key), place)) opened.set(key, { ...place, server: await listen(bind, place) })
     }
-    for (const [key, server] of serversByBind) {
-      if (next.binds.has(key)) continue
-      serversByBind.delete(key)
-      server.stopListening()
-      server.drain()
-      retired.add(server)
-      whenServerIdle(server)
+    for (const [key, { server }] of portsByBind) {
+      const bind = next.binds.get(key)
+      if (bind !== undefined && !opened.has(key)) server.update(bind.state, (listener) => bind.isGone(listener))
+      else retire(key, server)
     }
+    for (const [key, port] of opened) portsByBind.set(key, port)
     current = next
-    post({ type: 'applied', generation: message.generation, error: null })
+    post({ type: 'applied', error: null })
   } catch (error) {
+    for (const { server } of opened.values()) server.destroy()
     log.error('config not applied', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-    post({ type: 'applied', generation: message.generation, error: String(error) })
+    post({ type: 'applied', error: error instanceof Error ? error.message : String(error) })
   }
 }
 
-async function listen(key: string, config: CompiledConfig, portNumber: number): Promise<void> {
-  const bind = config.binds.get(key)!
+function isAt(port: Port | undefined, place: { address: string; port: number }): boolean {
+  return port !== undefined && port.address === place.address && port.port === place.port
+}
+
+async function listen(bind: CompiledBind, place: { address: string; port: number }) {
   const metrics = createConnectionMetrics(registry, bind.labels)
   const server = new BindServer<CompiledListener>(bind.state, deadlines, {
     opened: metrics.opened,
@@ -114,12 +128,21 @@ async function listen(key: string, config: CompiledConfig, portNumber: number): 
       if (status > 0) services.accessLog(refusedRecord(info, status, code))
     },
   })
-  await server.listen({ port: portNumber, host: bind.address, reusePort: settings.reusePort })
-  serversByBind.set(key, server)
+  await server.listen({ port: place.port, host: place.address, reusePort: settings.reusePort })
+  if (isStopping) server.stopListening()
+  return server
+}
+
+function retire(key: string, server: BindServer<CompiledListener>): void {
+  portsByBind.delete(key)
+  server.stopListening()
+  server.drain()
+  retired.add(server)
+  whenServerIdle(server)
 }
 
 function allServers(): BindServer<CompiledListener>[] {
-  return [...serversByBind.values(), ...retired]
+  return [...portsByBind.values().map((port) => port.server), ...retired]
 }
 
 function whenIdle(done: () => void): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { HeaderBlock, isHeaderValue } from './header-block.ts'
 import { MessageHead, parseResponseHead } from './http1/head.ts'
 
@@ -56,7 +56,10 @@ test('a block agrees with a plain list of pairs, whatever is done to it', () => 
 })
 
 test('received lines are forwarded as they came', () => {
-  const head = parseResponseHead('HTTP/1.1 200 OK\r\nX-One:  spaced \t\r\nConnection: x-two\r\nx-two: 1\r\nb:2\r\n\r\n', 10)
+  const head = parseResponseHead(
+    'HTTP/1.1 200 OK\r\nX-One:  spaced \t\r\nConnection: x-two\r\nx-two: 1\r\nb:2\r\n\r\n',
+    10,
+  )
   assert.ok(head instanceof MessageHead)
   assert.equal(head.headers.toText(), 'X-One:  spaced \t\r\nb:2\r\n')
   assert.equal(head.headers.get('x-one'), 'spaced')

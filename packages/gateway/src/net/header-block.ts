@@ -62,7 +62,13 @@ export class HeaderBlock {
 
   /** Appends a line. Throws on what would end the line once written as latin1: callers check what comes from outside. */
   add(name: string, value: string): void {
-    if (breaksLine.test(value)) throw new TypeError(`header ${name} holds a line break, NUL or a character beyond latin1`)
+    if (breaksLine.test(value))
+      throw new TypeError(`header ${name} holds a line break, NUL or a character beyond latin1`)
+    ;(this.#added ??= []).push(name, value)
+  }
+
+  /** Appends a line whose value is known to be fit for one. */
+  addChecked(name: string, value: string): void {
     ;(this.#added ??= []).push(name, value)
   }
 
@@ -116,7 +122,7 @@ export class HeaderBlock {
     const lines = this.#lines
     const text = this.#text
     let out = ''
-    for (let i = 0; i < lines.length; ) {
+    for (let i = 0; i < lines.length;) {
       const start = lines[i]!
       let end = lines[i + 4]!
       i += LINE

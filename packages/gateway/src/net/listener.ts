@@ -75,9 +75,11 @@ export class BindServer<L> {
 
   /** Connections already open see the new state with their next request. */
   update(state: BindState<L>, isGone: (listener: L) => boolean): void {
+    // Who came in without TLS must not stay when the port asks for it.
+    const isOtherKind = state.kind !== this.#state.kind
     this.#state = state
     for (const connection of this.#connections) {
-      if (connection.listener !== null && isGone(connection.listener)) connection.drain()
+      if (isOtherKind || (connection.listener !== null && isGone(connection.listener))) connection.drain()
     }
   }
 

@@ -1,5 +1,16 @@
 /** Host of an authority as routing sees it: lower case, no port, no IPv6 brackets, no trailing dot. */
 export function normalizeHost(authority: string): string {
+  // Clients of one gateway name the same few hosts again and again.
+  if (authority === lastAuthority) return lastHost
+  lastHost = normalize(authority)
+  lastAuthority = authority
+  return lastHost
+}
+
+let lastAuthority = ''
+let lastHost = ''
+
+function normalize(authority: string): string {
   let end = authority.length
   let start = 0
   if (authority.charCodeAt(0) === OPENING_BRACKET) {

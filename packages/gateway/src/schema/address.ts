@@ -25,10 +25,10 @@ export function parseHostPort(text: string): { host: string; port: number } | nu
   return isHost(plain!) ? { host: plain!.toLowerCase(), port } : null
 }
 
-/** A DNS name or an address; all-digit names that are no address (`1.2.3`, `010.0.0.1`) are refused. */
+/** A DNS name or an address; half addresses (`1.2.3`, `010.0.0.1`, `0x7f.1`), which resolvers read as addresses, are refused. */
 export function isHost(text: string): boolean {
   if (isIp(text)) return true
-  return hostNamePattern.test(text) && !/^[0-9.]+$/.test(text) && !/(^|\.)0x[0-9a-f]*$/i.test(text)
+  return hostNamePattern.test(text) && !/(^|\.)([0-9]+|0x[0-9a-f]*)\.?$/i.test(text)
 }
 
 export function isIp(text: string): boolean {

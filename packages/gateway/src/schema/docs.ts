@@ -49,8 +49,9 @@ function typeOf(node: Node): string {
   }
   if (node.type === 'enum') return node.values.map((word) => `\`${word}\``).join(', ')
   const { minimum, maximum, minLength, maxLength } = node.json
-  if (minimum !== undefined) return `${node.type}, ${minimum}-${maximum}`
-  return minLength !== undefined && node.type === 'string' ? `string, ${minLength}-${maxLength}` : node.type
+  if (typeof minimum === 'number' && typeof maximum === 'number') return `${node.type}, ${minimum}-${maximum}`
+  if (node.type !== 'string' || typeof minLength !== 'number' || typeof maxLength !== 'number') return node.type
+  return `string, ${minLength}-${maxLength}`
 }
 
 function defaultOf(field: Field): string {

@@ -39,15 +39,15 @@ test('defaults are filled in and types follow', () => {
 test('all problems are reported at once, each with its path', () => {
   const problems = problemsOf({ size: 10, host: 'h', path: 'p', port: 'x', tags: ['a', 5], nme: 'a' })
   assert.deepEqual(
-    problems.map(({ code, path }) => [code, path.join('.')]).toSorted(),
-    [
-      ['conflict', 'path'],
-      ['missing_key', 'name'],
-      ['out_of_range', 'size'],
-      ['unknown_key', 'nme'],
-      ['wrong_type', 'port'],
-      ['wrong_type', 'tags.1'],
-    ].toSorted(),
+    new Set(problems.map(({ code, path }) => `${code} ${path.join('.')}`)),
+    new Set([
+      'conflict path',
+      'missing_key name',
+      'out_of_range size',
+      'unknown_key nme',
+      'wrong_type port',
+      'wrong_type tags.1',
+    ]),
   )
   assert.equal(problems.find((problem) => problem.code === 'unknown_key')?.suggestion, 'did you mean `name`?')
 })

@@ -1,5 +1,6 @@
 import { object } from './kit.ts'
-import { host, urlAuthority, urlPath } from './names.ts'
+import { host, urlAuthority } from './hosts.ts'
+import { urlPath } from './http-parts.ts'
 import { exactlyOneOf } from './rules.ts'
 import { port } from './values.ts'
 

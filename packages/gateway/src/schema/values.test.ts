@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { Schema } from './kit.ts'
-import {
-  cidr,
-  editableHeaderName,
-  headerName,
-  hostTarget,
-  hostname,
-  listenAddress,
-  logFilter,
-  readableHeaderName,
-  regex,
-  urlPath,
-} from './names.ts'
+import { cidr, hostTarget, hostname, listenAddress } from './hosts.ts'
+import { editableHeaderName, headerName, readableHeaderName, urlPath } from './http-parts.ts'
+import { logFilter, regex } from './names.ts'
 import { parseByteSize, parseDuration, printDuration } from './quantity.ts'
 import { validate } from './validate.ts'
 import { boolean, byteSize, duration, durationOrSeconds, enumeration, integer, statusCode, string } from './values.ts'
@@ -179,5 +170,15 @@ test('paths have no query and no dot segments', () => {
 
 test('log filters name levels, alone or by module', () => {
   for (const text of ['info', 'info,upstream=debug', 'net.http1=trace, off']) accepts(logFilter(), text)
-  refuses(logFilter(), 'bad_format', 'verbose', 'info,', '=debug', 'a b=info')
+  refuses(
+    logFilter(),
+    'bad_format',
+    'verbose',
+    'info,',
+    '=debug',
+    'a b=info',
+    'info,warn',
+    'a=info,a=warn',
+    'a..b=info',
+  )
 })

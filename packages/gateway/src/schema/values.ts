@@ -20,6 +20,17 @@ export function string(size: { min?: number; max: number }, form?: { pattern: Re
   )
 }
 
+/** Text that `read` turns into a value, or refuses with null. */
+export function textual<Out>(
+  read: (text: string) => Out | null,
+  node: { type: string; expected: string; json: JsonObject; crd?: JsonObject },
+): Schema<Out> {
+  return scalar<Out>((input) => {
+    if (typeof input !== 'string') return new Refusal('wrong_type')
+    return read(input) ?? new Refusal('bad_format')
+  }, node)
+}
+
 export function integer(range: { min: number; max: number }) {
   return scalar<number>((input) => readNumber(input, range, Number.isSafeInteger), {
     type: 'integer',
@@ -154,9 +165,8 @@ export function byteSize(bounds: { min?: number; max?: number } = {}) {
   const text = { maxLength: 32, pattern: byteSizePattern }
   return scalar<number>(
     (input) => {
-      const size = typeof input === 'string' ? parseByteSize(input) : input
-      if (size === null) return new Refusal('bad_format')
-      return readNumber(size, { min, max }, Number.isSafeInteger)
+      const size = typeof input === 'string' ? (parseByteSize(input) ?? new Refusal('bad_format')) : input
+      return size instanceof Refusal ? size : readNumber(size, { min, max }, Number.isSafeInteger)
     },
     {
       type: 'size',

@@ -70,7 +70,8 @@ export function readEnvironment(env: Environment, fileSays: (key: keyof ProcessC
 
 function placed(problem: Problem, variable: string, text: string): PlacedProblem {
   const found = `found ${JSON.stringify(text)}`
-  return { ...problem, path: [], found, place: { variable } }
+  const expected = variable === 'TERMINATION_GRACE_PERIOD_SECONDS' ? 'a whole number of seconds' : problem.expected
+  return { ...problem, path: [], found, expected, place: { variable } }
 }
 
 function asText(text: string): unknown {

@@ -54,7 +54,10 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   const read = readCertificates(root, resolve(options.dir), options.readFile ?? ((path) => readFileSync(path, 'utf8')))
   const environment = readEnvironment(options.env, (key) => root.in('config', key).exists)
   const found = [...(validated.ok ? [] : validated.problems), ...checked.problems, ...read.problems].map(place)
-  const problems = [...yaml.problems, ...found.toSorted(byPlace), ...environment.problems]
+  // A value that could not be filled in is wrong in its own way already.
+  const unfilled = new Set(yaml.problems.map(({ place: spot }) => JSON.stringify(spot)))
+  const rest = found.filter((problem) => !unfilled.has(JSON.stringify(problem.place)))
+  const problems = [...[...yaml.problems, ...rest].toSorted(byPlace), ...environment.problems]
   if (!validated.ok || problems.length > 0) return { ok: false, problems, files: read.files }
   return {
     ok: true,

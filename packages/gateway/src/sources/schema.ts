@@ -3,7 +3,7 @@ import type { Output } from '../schema/kit.ts'
 import { namedBackend } from './backends/schema.ts'
 import { bind } from './binds/schema.ts'
 import { processConfig } from './config/schema.ts'
-import { frontendBlock } from './policies.ts'
+import { frontendBlock } from './policies/schema.ts'
 
 /** The config file. */
 export const configFile = object({

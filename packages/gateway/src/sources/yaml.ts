@@ -1,6 +1,7 @@
 import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
 import type { Document, Node as YamlNode, YAMLError } from 'yaml'
 import type { Path, Problem } from '../schema/problem.ts'
+import { readPlainYaml } from './plain-yaml.ts'
 import { plainValue, substitute } from './substitute.ts'
 import type { Environment } from './substitute.ts'
 import type { Place, PlacedProblem } from './placed-problem.ts'
@@ -12,8 +13,24 @@ export interface ParsedYaml {
   placeOf(path: Path, at: Problem['at']): Place
 }
 
-/** Parses the text, keeping the place of every key and value. */
+/** Parses the text; the place of every key and value can be asked for. */
 export function parseYaml(text: string, file: string, env: Environment): ParsedYaml {
+  const plain = readPlainYaml(text, (scalar, isPlain) => {
+    const result = substitute(scalar, env)
+    if (!result.ok) return undefined
+    return isPlain ? plainValue(result.text) : result.text
+  })
+  if (plain === null) return parseWithPlaces(text, file, env)
+  let full: ParsedYaml | null = null
+  return {
+    value: plain.value,
+    problems: [],
+    // Places are needed only when something is wrong.
+    placeOf: (path, at) => (full ??= parseWithPlaces(text, file, env)).placeOf(path, at),
+  }
+}
+
+export function parseWithPlaces(text: string, file: string, env: Environment): ParsedYaml {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
   const placeAt = (offset: number): Place => {

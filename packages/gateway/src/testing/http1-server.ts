@@ -24,6 +24,7 @@ export async function startHttp1Server(
   const deadlines = options.deadlines ?? new Deadlines()
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     sockets.add(socket)
+    if (!server.listening) return void socket.destroy()
     const connection = new Http1ServerConnection(socket, infoOf(socket), {
       handler,
       deadlines,
@@ -82,9 +83,11 @@ export class RawClient {
 
   /** Waits until what was received contains the text (or fits the pattern). */
   async until(wanted: string | RegExp): Promise<string> {
-    const found = (): boolean => (typeof wanted === 'string' ? this.received.includes(wanted) : wanted.test(this.received))
+    const found = (): boolean =>
+      typeof wanted === 'string' ? this.received.includes(wanted) : wanted.test(this.received)
     while (!found()) {
-      if (this.ended || this.closed) throw new Error(`connection ended with ${JSON.stringify(this.received.slice(-500))}`)
+      if (this.ended || this.closed)
+        throw new Error(`connection ended with ${JSON.stringify(this.received.slice(-500))}`)
       await this.#change()
     }
     return this.received
@@ -98,7 +101,10 @@ export class RawClient {
 
   #change(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`nothing after ${JSON.stringify(this.received.slice(-500))}`)), 10_000)
+      const timer = setTimeout(
+        () => reject(new Error(`nothing after ${JSON.stringify(this.received.slice(-500))}`)),
+        10_000,
+      )
       this.#changed = () => {
         clearTimeout(timer)
         this.#changed = null
@@ -130,7 +136,12 @@ export function describeRequest(exchange: Exchange): void {
     flush: () => true,
     end(trailers) {
       const { method, authority, target, upgrade, headers } = exchange
-      const lines = [`${method} ${authority} ${target} ${upgrade}`.trim(), headers.toText(), body, trailers?.toText() ?? '']
+      const lines = [
+        `${method} ${authority} ${target} ${upgrade}`.trim(),
+        headers.toText(),
+        body,
+        trailers?.toText() ?? '',
+      ]
       answer(exchange, 200, lines.join('|'))
     },
     abort: () => {},

@@ -14,6 +14,7 @@ import type { Pool } from './pool.ts'
 import type { Pools } from './pools.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { type ClientTls, createClientTls } from './tls.ts'
+import type { Source } from '../net/body.ts'
 import type { RawConnection } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 
@@ -41,9 +42,8 @@ export class Destination {
   readonly #label: string
   /** Addresses known without asking: literals and socket files. */
   readonly #fixed: readonly string[] | null
-  readonly #pools: Record<HttpVersion, Map<string, Pool>> = { HTTP1: new Map(), HTTP2: new Map() }
+  readonly #ways: Record<HttpVersion, Map<string, Way>> = { HTTP1: new Map(), HTTP2: new Map() }
   readonly #tls: Partial<Record<HttpVersion, ClientTls>> = {}
-  #next = 0
 
   constructor(options: DestinationOptions) {
     this.#options = options
@@ -62,14 +62,16 @@ export class Destination {
   ): UpstreamCall {
     const addresses = this.#fixed ?? this.#options.resolver.get(this.#host)
     if (addresses !== null && addresses.length === 1 && this.#options.guard === null) {
-      watcher.connectingTo(this.#endpoint(addresses[0]!))
-      return this.#pool(addresses[0]!, version).request(request, handler)
+      const way = this.#way(addresses[0]!, version)
+      watcher.connectingTo(way.endpoint)
+      return way.pool.request(request, handler)
     }
-    const call = new AddressedCall(handler, (address, next) => {
-      watcher.connectingTo(this.#endpoint(address))
-      return this.#pool(address, version).request(request, next)
+    const call = new AddressedCall(request, handler, (address, next) => {
+      const way = this.#way(address, version)
+      watcher.connectingTo(way.endpoint)
+      return way.pool.request(request, next)
     })
-    this.#addresses((error, found) => call.start(error, found, this.#next++))
+    this.#judge(addresses, (error, found) => call.start(error, found))
     return call
   }
 
@@ -77,12 +79,18 @@ export class Destination {
   connect(watcher: EndpointWatcher, done: (error: UpstreamError | null, socket: Socket | null) => void): UpstreamCall {
     let cancelled = false
     let cancelDial = (): void => {}
-    this.#addresses((error, found) => {
+    this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) => {
       if (cancelled) return
       if (error !== null) return done(error, null)
-      const address = found[this.#next++ % found.length]!
-      watcher.connectingTo(this.#endpoint(address))
-      cancelDial = this.#pool(address, 'HTTP1').connect(done)
+      const tryFrom = (index: number): void => {
+        const way = this.#way(found[index]!, 'HTTP1')
+        watcher.connectingTo(way.endpoint)
+        cancelDial = way.pool.connect((failure, socket) => {
+          if (failure === null || cancelled || index + 1 >= Math.min(found.length, MAX_TRIES)) done(failure, socket)
+          else tryFrom(index + 1)
+        })
+      }
+      tryFrom(0)
     })
     return {
       cancel: () => {
@@ -92,8 +100,11 @@ export class Destination {
     }
   }
 
-  #addresses(done: (error: UpstreamError | null, addresses: readonly string[]) => void): void {
-    const known = this.#fixed ?? this.#options.resolver.get(this.#host)
+  /** Asks for the addresses where they are not known, and hands on those that may be dialled, the next in turn first. */
+  #judge(
+    known: readonly string[] | null,
+    done: (error: UpstreamError | null, addresses: readonly string[]) => void,
+  ): void {
     if (known !== null) return this.#guarded(known, done)
     this.#options.resolver.resolve(this.#host, (error, addresses) => {
       if (error !== null) done(new UpstreamError('dns_failed', `${this.#host}: ${error.message}`, true), [])
@@ -116,33 +127,28 @@ export class Destination {
     done(null, addresses)
   }
 
-  #pool(address: string, version: HttpVersion): Pool {
-    const pools = this.#pools[version]
-    let pool = pools.get(address)
-    if (pool === undefined) {
-      // Addresses of a name change over time; the map must not grow with them.
-      if (pools.size >= MAX_ADDRESSES) pools.clear()
-      const tls = this.#clientTls(version)
-      const settings = this.#options.settings
-      const key = JSON.stringify([
-        this.#endpoint(address),
-        version,
-        tls?.key,
-        settings.connectTimeoutMs,
-        settings.keepalive,
-      ])
-      pool = this.#options.pools.get(key, () => ({
-        address: this.#dialAddress(address),
-        tls: tls === null ? null : tls.connectOptions,
-        connectTimeoutMs: settings.connectTimeoutMs,
-        keepalive: settings.keepalive,
-        version,
-        idleTimeoutMs: settings.poolIdleTimeoutMs,
-        maxIdle: settings.poolMaxIdle,
-      }))
-      pools.set(address, pool)
-    }
-    return pool
+  #way(address: string, version: HttpVersion): Way {
+    const ways = this.#ways[version]
+    const known = ways.get(address)
+    if (known !== undefined) return known
+    // Addresses of a name change over time; the map must not grow with them.
+    if (ways.size >= MAX_ADDRESSES) ways.clear()
+    const endpoint = this.#endpoint(address)
+    const tls = this.#clientTls(version)
+    const { connectTimeoutMs, keepalive, poolIdleTimeoutMs, poolMaxIdle } = this.#options.settings
+    const key = JSON.stringify([endpoint, version, tls?.key, connectTimeoutMs, keepalive])
+    const pool = this.#options.pools.get(key, () => ({
+      address: this.#dialAddress(address),
+      tls: tls === null ? null : tls.connectOptions,
+      connectTimeoutMs,
+      keepalive,
+      version,
+      idleTimeoutMs: poolIdleTimeoutMs,
+      maxIdle: poolMaxIdle,
+    }))
+    const way = { endpoint, pool }
+    ways.set(address, way)
+    return way
   }
 
   #clientTls(version: HttpVersion): ClientTls | null {
@@ -166,33 +172,41 @@ export class Destination {
   }
 }
 
+/** An address, as logs name it, and its connections. */
+interface Way {
+  endpoint: string
+  pool: Pool
+}
+
 /** Tries the next address of a name while none could be connected. */
 class AddressedCall implements UpstreamCall, UpstreamHandler {
+  readonly #body: Source
   readonly #handler: UpstreamHandler
   readonly #request: (address: string, handler: UpstreamHandler) => UpstreamCall
   #addresses: readonly string[] = []
   #index = 0
-  #left = 0
   #call: UpstreamCall | null = null
   #cancelled = false
 
-  constructor(handler: UpstreamHandler, request: (address: string, handler: UpstreamHandler) => UpstreamCall) {
+  constructor(
+    request: UpstreamRequest,
+    handler: UpstreamHandler,
+    send: (address: string, handler: UpstreamHandler) => UpstreamCall,
+  ) {
+    this.#body = request.body
     this.#handler = handler
-    this.#request = request
+    this.#request = send
   }
 
-  start(error: UpstreamError | null, addresses: readonly string[], first: number): void {
+  start(error: UpstreamError | null, addresses: readonly string[]): void {
     if (this.#cancelled) return
     if (error !== null) return this.#handler.failed(error)
     this.#addresses = addresses
-    this.#index = first
-    this.#left = Math.min(addresses.length, MAX_TRIES)
     this.#try()
   }
 
   #try(): void {
-    this.#left--
-    this.#call = this.#request(this.#addresses[this.#index++ % this.#addresses.length]!, this)
+    this.#call = this.#request(this.#addresses[this.#index++]!, this)
   }
 
   cancel(cause: Error): void {
@@ -214,9 +228,15 @@ class AddressedCall implements UpstreamCall, UpstreamHandler {
 
   failed(error: UpstreamError): void {
     if (this.#cancelled) return
-    if (error.unsent && this.#left > 0) this.#try()
+    const isLast = this.#index >= Math.min(this.#addresses.length, MAX_TRIES)
+    // A connection that was made may have taken some of the body, even if it says that it did not use it.
+    if (!isLast && error.unsent && (this.#body.length === 0 || isConnectError(error))) this.#try()
     else this.#handler.failed(error)
   }
+}
+
+function isConnectError(error: UpstreamError): boolean {
+  return error.code === 'connect_failed' || error.code === 'connect_timeout' || error.code === 'tls_failed'
 }
 
 const MAX_TRIES = 3

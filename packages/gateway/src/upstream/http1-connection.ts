@@ -103,7 +103,7 @@ export class Http1Connection {
     this.#ended = true
     const call = this.#call
     if (call === null) this.socket.destroy()
-    else if (this.#input === null) call.inputEnded()
+    else if (this.#input === null || !call.paused) call.inputEnded()
   }
 
   readonly #onClose = (): void => {

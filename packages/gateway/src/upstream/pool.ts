@@ -66,13 +66,20 @@ export class Pool {
   }
 
   start(call: PooledCall): void {
-    const session = this.#sessions.find((candidate) => candidate.available)
-    if (session !== undefined && call.request.upgrade === '') return call.use(session, true)
+    if (this.#sessions.length > 0 && call.request.upgrade === '') {
+      const session = this.#sessions.find((candidate) => candidate.available)
+      if (session !== undefined) return call.use(session, true)
+    }
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.usable) return call.use(connection, true)
     }
     this.#waiting.push(call)
-    this.#dial()
+    if (this.#needsDial()) this.#dial()
+  }
+
+  /** One new HTTP/2 connection serves many calls, so a burst must not open one for each. */
+  #needsDial(): boolean {
+    return this.#waiting.length > this.#dialing * (this.#options.version === 'HTTP1' ? 1 : CALLS_PER_SESSION)
   }
 
   forget(call: PooledCall): void {
@@ -100,15 +107,23 @@ export class Pool {
       this.#dialing--
       if (connected === null) {
         this.#observer.connectFailed()
-        this.#waiting.shift()?.failed(error!)
+        this.#dialFailed(error!)
         return
       }
       this.#open++
       this.#observer.opened(performance.now() - startedAt)
       const { socket, reader } = connected
-      if (this.#speaksHttp2(socket)) this.#addSession(socket)
-      else this.#offer(new Http1Connection(socket, this.#owner, reader))
+      if (this.#speaksHttp2(socket)) return this.#addSession(socket)
+      // The backend chose HTTP/1.1: now each waiting call does need a connection.
+      for (let extra = this.#waiting.length - 1 - this.#dialing; extra > 0; extra--) this.#dial()
+      this.#offer(new Http1Connection(socket, this.#owner, reader))
     })
+  }
+
+  /** Those whom this connection would have served fail with it. */
+  #dialFailed(error: UpstreamError): void {
+    const served = this.#options.version === 'HTTP1' ? 1 : Math.max(1, this.#waiting.length - this.#dialing * CALLS_PER_SESSION)
+    for (const call of this.#waiting.splice(0, served)) call.failed(error)
   }
 
   #speaksHttp2(socket: Socket): boolean {
@@ -118,7 +133,10 @@ export class Pool {
 
   #addSession(socket: Socket): void {
     const session: Http2Connection = new Http2Connection(socket, {
-      idle: () => this.#serveWaiting(),
+      idle: () => {
+        this.#serveWaiting()
+        if (session.active === 0) this.#deadlines.set(this.#sweep, this.#options.idleTimeoutMs)
+      },
       closed: () => {
         const index = this.#sessions.indexOf(session)
         if (index !== -1) this.#sessions.splice(index, 1)
@@ -134,7 +152,10 @@ export class Pool {
     for (;;) {
       const session = this.#sessions.find((candidate) => candidate.available)
       const index = session === undefined ? -1 : this.#waiting.findIndex((call) => call.request.upgrade === '')
-      if (index === -1) return
+      if (index === -1) {
+        if (this.#needsDial()) this.#dial()
+        return
+      }
       this.#waiting.splice(index, 1)[0]!.use(session!, false)
     }
   }
@@ -167,9 +188,15 @@ export class Pool {
   #closeIdle(): void {
     const oldest = performance.now() - this.#options.idleTimeoutMs
     while (this.#idle.length > 0 && this.#idle[0]!.idleSince <= oldest) this.#idle.shift()!.socket.destroy()
-    if (this.#idle.length > 0) this.#deadlines.set(this.#sweep, this.#options.idleTimeoutMs)
+    for (const session of this.#sessions) {
+      if (session.active === 0 && session.idleSince <= oldest) session.close()
+    }
+    if (this.#idle.length + this.#sessions.length > 0) this.#deadlines.set(this.#sweep, this.#options.idleTimeoutMs)
   }
 }
+
+/** As many streams as a session carries before another is opened. */
+const CALLS_PER_SESSION = 100
 
 /** A call that may move to another connection as long as the backend cannot have answered it. */
 class PooledCall implements UpstreamCall, UpstreamHandler {

@@ -1,6 +1,6 @@
 import { list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { cidr } from '../../schema/names.ts'
+import { cidr } from '../../schema/hosts.ts'
 import { port } from '../../schema/values.ts'
 
 /** SPEC 2.2 dynamicForwardProxy, with the guard against calls into the own network. */

@@ -1,6 +1,6 @@
 import { object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { host } from '../../schema/names.ts'
+import { host } from '../../schema/hosts.ts'
 import { exactlyOneOf, onlyWith } from '../../schema/rules.ts'
 import { port, string } from '../../schema/values.ts'
 

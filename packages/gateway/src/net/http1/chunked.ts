@@ -131,7 +131,7 @@ export class ChunkedDecoder {
     if (end > 2) {
       const trailers = parseTrailers(text.slice(0, end), MAX_TRAILER_LINES)
       if (trailers instanceof HeaderBlock) this.trailers = trailers
-      else return this.#fail('bad trailers'), at
+      else return (this.#fail('bad trailers'), at)
     }
     this.done = true
     return at + end - before

@@ -94,7 +94,18 @@ test('one Transfer-Encoding of chunked alone is chunked, all else is foreign', (
     const head = request('GET / HTTP/1.1', `Transfer-Encoding:${value}`)
     assert.deepEqual([head.chunked, head.foreignCoding, head.headers.size], [true, false, 0])
   }
-  for (const value of ['', 'gzip', 'chunked, chunked', 'gzip, chunked', 'chunked,', 'xchunked', 'chunked;a', '\xa0chunked', 'chunked\t', 'chunked ']) {
+  for (const value of [
+    '',
+    'gzip',
+    'chunked, chunked',
+    'gzip, chunked',
+    'chunked,',
+    'xchunked',
+    'chunked;a',
+    '\xa0chunked',
+    'chunked\t',
+    'chunked ',
+  ]) {
     assert.equal(request('GET / HTTP/1.1', `Transfer-Encoding: ${value}`).foreignCoding, true, value)
   }
   for (const second of ['chunked', 'identity', '']) {
@@ -107,15 +118,36 @@ test('one Transfer-Encoding of chunked alone is chunked, all else is foreign', (
 test('hop-by-hop fields are not kept, nor those that Connection nominates', () => {
   const head = parsed(
     'GET / HTTP/1.1',
-    ...['Host: a', 'Keep-Alive: 5', 'Proxy-Connection: x', 'TE: trailers', 'Trailer: x', 'HTTP2-Settings: x', 'Upgrade: h2c'],
-    ...['Proxy-Authenticate: x', 'X-A: 1', 'Connection: x-a, CLOSE , ,X-b', 'x-B: 2', 'x-c: 3', 'Connection: x-d', 'X-D: 4'],
+    ...[
+      'Host: a',
+      'Keep-Alive: 5',
+      'Proxy-Connection: x',
+      'TE: trailers',
+      'Trailer: x',
+      'HTTP2-Settings: x',
+      'Upgrade: h2c',
+    ],
+    ...[
+      'Proxy-Authenticate: x',
+      'X-A: 1',
+      'Connection: x-a, CLOSE , ,X-b',
+      'x-B: 2',
+      'x-c: 3',
+      'Connection: x-d',
+      'X-D: 4',
+    ],
   )
   assert.equal(head.headers.toText(), 'x-c: 3\r\n')
   assert.deepEqual([head.close, head.keepAlive, head.teTrailers, head.upgrade], [true, false, true, ''])
 })
 
 test('Connection cannot remove what frames, routes or proves a request', () => {
-  const head = request('GET / HTTP/1.1', 'Connection: content-length, cookie, authorization', 'Content-Length: 1', 'Cookie: a')
+  const head = request(
+    'GET / HTTP/1.1',
+    'Connection: content-length, cookie, authorization',
+    'Content-Length: 1',
+    'Cookie: a',
+  )
   assert.equal(head.headers.toText(), 'Content-Length: 1\r\nCookie: a\r\n')
   assert.equal(head.contentLength, 1)
 })
@@ -127,7 +159,14 @@ test('Upgrade counts only when Connection nominates it', () => {
 })
 
 test('fields that claim an address are noticed under any spelling', () => {
-  for (const name of ['Forwarded', 'X-Forwarded-For', 'x_forwarded_for', 'X.Forwarded-Proto', 'x-real-ip', 'X-Real_IP']) {
+  for (const name of [
+    'Forwarded',
+    'X-Forwarded-For',
+    'x_forwarded_for',
+    'X.Forwarded-Proto',
+    'x-real-ip',
+    'X-Real_IP',
+  ]) {
     assert.equal(request('GET / HTTP/1.1', `${name}: a`).claimsForwarding, true, name)
   }
   for (const name of ['X-Forward', 'x-real-ipx', 'Accept', 'forwarded-for']) {
@@ -143,21 +182,44 @@ test('the limits are the last values that pass', () => {
 test('a response head is read', () => {
   const head = parseResponseHead('HTTP/1.1 404 Not  Found\r\nA: b\r\nContent-Length: 3\r\nConnection: close\r\n\r\n', 9)
   assert.ok(head instanceof MessageHead)
-  assert.deepEqual([head.status, head.reason, head.minor, head.contentLength, head.close], [404, 'Not  Found', 1, 3, true])
+  assert.deepEqual(
+    [head.status, head.reason, head.minor, head.contentLength, head.close],
+    [404, 'Not  Found', 1, 3, true],
+  )
   for (const line of ['HTTP/1.0 200', 'HTTP/1.1 200 ', 'HTTP/1.1 599 caf\xe9']) {
     assert.ok(parseResponseHead(line + '\r\n\r\n', 9) instanceof MessageHead, line)
   }
 })
 
 test('malformed status lines are refused', () => {
-  const lines = ['', 'HTTP/1.1', 'HTTP/1.1 ', 'HTTP/1.1 20', 'HTTP/1.1 2000', 'HTTP/1.1 099 x', 'HTTP/1.1 2x0 x', 'HTTP/1.1  200 x']
-  for (const line of [...lines, 'HTTP/2 200 x', 'HTTP/1.2 200 x', 'ICY 200 OK', 'HTTP/1.1 200\tx', 'HTTP/1.1 200 \0', 'HTTP/1.1 200 a\nb']) {
+  const lines = [
+    '',
+    'HTTP/1.1',
+    'HTTP/1.1 ',
+    'HTTP/1.1 20',
+    'HTTP/1.1 2000',
+    'HTTP/1.1 099 x',
+    'HTTP/1.1 2x0 x',
+    'HTTP/1.1  200 x',
+  ]
+  for (const line of [
+    ...lines,
+    'HTTP/2 200 x',
+    'HTTP/1.2 200 x',
+    'ICY 200 OK',
+    'HTTP/1.1 200\tx',
+    'HTTP/1.1 200 \0',
+    'HTTP/1.1 200 a\nb',
+  ]) {
     assert.deepEqual(parseResponseHead(line + '\r\n\r\n', 9), { status: 400, code: 'bad_status_line' }, line)
   }
 })
 
 test('trailers lose what must not come late, and may not frame', () => {
-  const kept = parseTrailers('X: 1\r\nSet-Cookie: a\r\nHost: b\r\nx-forwarded-for: c\r\nConnection: close\r\nY: 2\r\n\r\n', 10)
+  const kept = parseTrailers(
+    'X: 1\r\nSet-Cookie: a\r\nHost: b\r\nx-forwarded-for: c\r\nConnection: close\r\nY: 2\r\n\r\n',
+    10,
+  )
   assert.equal('toText' in kept && kept.toText(), 'X: 1\r\nY: 2\r\n')
   for (const line of ['Content-Length: 1', 'Transfer-Encoding: chunked', 'Transfer-Encoding: x']) {
     assert.deepEqual(parseTrailers(line + '\r\n\r\n', 10), { status: 400, code: 'late_framing' })

@@ -1,4 +1,5 @@
 import { HeaderBlock } from '../header-block.ts'
+import { mayBeTrailer } from '../trailer-rule.ts'
 import { CR, COLON, LF, SP, TAB, TARGET, TOKEN, VALUE } from './chars.ts'
 
 /** One parsed head, of a request or of a response. Hop-by-hop lines and Host are read here and not kept in `headers`. */
@@ -75,8 +76,8 @@ export function parseRequestHead(text: string, limits: HeadLimits): MessageHead 
 export function parseResponseHead(text: string, maxHeaders: number): MessageHead | HeadProblem {
   const minor = httpMinor(text, 0)
   if (minor < 0 || text.charCodeAt(8) !== SP) return BAD_STATUS_LINE
-  const status = Number(text.slice(9, 12))
-  if (!/^[1-9][0-9][0-9]$/.test(text.slice(9, 12))) return BAD_STATUS_LINE
+  const status = threeDigits(text, 9)
+  if (status < 100) return BAD_STATUS_LINE
   let at = 12
   if (text.charCodeAt(at) === SP) at++
   else if (text.charCodeAt(at) !== CR) return BAD_STATUS_LINE
@@ -98,7 +99,7 @@ export function parseTrailers(text: string, maxHeaders: number): HeaderBlock | H
   if (!(head instanceof MessageHead)) return head
   if (head.chunked || head.foreignCoding || head.contentLength !== -1) return LATE_FRAMING
   // Routing and connection fields must not arrive late (RFC 9110 section 6.5.1).
-  head.headers.removeWhere((name) => FORBIDDEN_TRAILERS.has(name) || isForwardingHeader(name))
+  head.headers.removeWhere((name) => !mayBeTrailer(name) || isForwardingHeader(name))
   return head.headers
 }
 
@@ -143,8 +144,8 @@ function parseFields(text: string, start: number, maxHeaders: number): MessageHe
         break
       case CONTENT_LENGTH: {
         if (head.contentLength !== -1) return SECOND_CONTENT_LENGTH
-        if (!/^[0-9]{1,15}$/.test(value)) return BAD_CONTENT_LENGTH
-        head.contentLength = Number(value)
+        head.contentLength = digits(value)
+        if (head.contentLength === -1) return BAD_CONTENT_LENGTH
         lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
         break
       }
@@ -199,7 +200,7 @@ const TE = 7
 const EXPECT = 8
 const FORWARDING = 9
 
-const specialByName = new Map<string, number>([
+const SPECIAL: readonly (readonly [string, number])[] = [
   ['host', HOST],
   ['content-length', CONTENT_LENGTH],
   ['transfer-encoding', TRANSFER_ENCODING],
@@ -213,11 +214,13 @@ const specialByName = new Map<string, number>([
   ['trailer', HOP],
   ['http2-settings', HOP],
   ['forwarded', FORWARDING],
-])
+]
 
-/** Bit per (length, first letter) that some special name has: most headers are ordinary by this look alone. */
-const specialShapes = new Uint8Array(32 * 32)
-for (const name of specialByName.keys()) specialShapes[name.length * 32 + (name.charCodeAt(0) & 31)] = 1
+/** Position in SPECIAL, plus one, by length and first letter: no two names share both, so one comparison decides. */
+const specialByShape = new Uint8Array(32 * 32)
+SPECIAL.forEach(([name], index) => {
+  specialByShape[name.length * 32 + (name.charCodeAt(0) & 31)] = index + 1
+})
 
 function specialName(text: string, start: number, length: number): number {
   const first = text.charCodeAt(start) | 32
@@ -225,8 +228,16 @@ function specialName(text: string, start: number, length: number): number {
   if (first === 120 && length >= 9) {
     return claimsForwarding.test(text.slice(start, start + length)) ? FORWARDING : ORDINARY
   }
-  if (length > 31 || specialShapes[length * 32 + (first & 31)] === 0) return ORDINARY
-  return specialByName.get(text.slice(start, start + length).toLowerCase()) ?? ORDINARY
+  if (length > 31) return ORDINARY
+  const candidate = specialByShape[length * 32 + (first & 31)]!
+  if (candidate === 0) return ORDINARY
+  const [name, kind] = SPECIAL[candidate - 1]!
+  for (let i = 0; i < length; i++) if (lowerCase(text.charCodeAt(start + i)) !== name.charCodeAt(i)) return ORDINARY
+  return kind
+}
+
+function lowerCase(code: number): number {
+  return code >= 65 && code <= 90 ? code | 32 : code
 }
 
 const claimsForwarding = /^x[-_.](forwarded|real[-_.]ip$)/i
@@ -235,8 +246,6 @@ const claimsForwarding = /^x[-_.](forwarded|real[-_.]ip$)/i
 export function isForwardingHeader(name: string): boolean {
   return name === 'forwarded' || claimsForwarding.test(name)
 }
-
-const FORBIDDEN_TRAILERS = new Set(['content-encoding', 'content-type', 'content-range', 'authorization', 'set-cookie', 'cache-control', 'max-forwards'])
 
 /** Fields that decide framing or routing stay, whatever Connection says of them. */
 const NEVER_NOMINATED = new Set(['content-length', 'host', 'transfer-encoding', 'authorization', 'cookie'])
@@ -247,6 +256,29 @@ function httpMinor(text: string, at: number): number {
   if (!text.startsWith('HTTP/1.', at)) return -1
   const digit = text.charCodeAt(at + 7)
   return digit === 49 ? 1 : digit === 48 ? 0 : -1
+}
+
+/** The number at a position, or -1 when there are not exactly digits; a leading zero makes it too small to be a status. */
+function threeDigits(text: string, at: number): number {
+  let number = 0
+  for (let i = at; i < at + 3; i++) {
+    const digit = text.charCodeAt(i) - 48
+    if (!(digit >= 0 && digit <= 9)) return -1
+    number = number * 10 + digit
+  }
+  return number
+}
+
+/** A length in 1 to 15 digits, which a number holds exactly; -1 for anything else. */
+function digits(text: string): number {
+  if (text.length === 0 || text.length > 15) return -1
+  let number = 0
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48
+    if (digit < 0 || digit > 9) return -1
+    number = number * 10 + digit
+  }
+  return number
 }
 
 function isHttpVersion(text: string, at: number): boolean {

@@ -9,19 +9,43 @@ const GET = `GET / HTTP/1.1\r\n${H}`
 
 /** A request and the description that `describeRequest` gives of it. */
 const accepted: [name: string, bytes: string, seen: string][] = [
-  ['encoded slash and semicolon pass as they are', `GET /a%2Fb;c=d?e=%2e%2e/../ HTTP/1.1\r\n${H}\r\n`, 'GET a /a%2Fb;c=d?e=%2e%2e/../|||'],
+  [
+    'encoded slash and semicolon pass as they are',
+    `GET /a%2Fb;c=d?e=%2e%2e/../ HTTP/1.1\r\n${H}\r\n`,
+    'GET a /a%2Fb;c=d?e=%2e%2e/../|||',
+  ],
   ['empty lines before a request', `\r\n\r\n${GET}\r\n`, 'GET a /|||'],
   ['absolute form', `GET HTTP://A/b HTTP/1.1\r\n${H}\r\n`, 'GET A /b|||'],
   ['asterisk form', `OPTIONS * HTTP/1.1\r\n${H}\r\n`, 'OPTIONS a *|||'],
   ['unknown method', `BREW / HTTP/1.1\r\n${H}\r\n`, 'BREW a /|||'],
   ['body by length', `POST / HTTP/1.1\r\n${H}Content-Length: 5\r\n\r\nabcde`, 'POST a /|Content-Length: 5\r\n|abcde|'],
-  ['chunked body with extensions and trailers', `POST / HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nX-Sum: 1\r\nHost: b\r\n\r\n`, 'POST a /||abcde|X-Sum: 1\r\n'],
-  ['hop-by-hop fields are removed', `${GET}Connection: keep-alive, x-a\r\nX-A: 1\r\nX-B: 2\r\nKeep-Alive: 3\r\nTE: gzip\r\nProxy-Connection: x\r\n\r\n`, 'GET a /|X-B: 2\r\n||'],
-  ['Upgrade that Connection nominates', `${GET}Connection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n`, 'GET a / websocket|||'],
+  [
+    'chunked body with extensions and trailers',
+    `POST / HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nX-Sum: 1\r\nHost: b\r\n\r\n`,
+    'POST a /||abcde|X-Sum: 1\r\n',
+  ],
+  [
+    'hop-by-hop fields are removed',
+    `${GET}Connection: keep-alive, x-a\r\nX-A: 1\r\nX-B: 2\r\nKeep-Alive: 3\r\nTE: gzip\r\nProxy-Connection: x\r\n\r\n`,
+    'GET a /|X-B: 2\r\n||',
+  ],
+  [
+    'Upgrade that Connection nominates',
+    `${GET}Connection: Upgrade\r\nUpgrade: WebSocket\r\n\r\n`,
+    'GET a / websocket|||',
+  ],
   ['Upgrade alone means nothing', `${GET}Upgrade: websocket\r\n\r\n`, 'GET a /|||'],
-  ['Upgrade with a body means nothing', `POST / HTTP/1.1\r\n${H}Connection: upgrade\r\nUpgrade: websocket\r\nContent-Length: 1\r\n\r\nx`, 'POST a /|Content-Length: 1\r\n|x|'],
-  ['Upgrade in HTTP/1.0 means nothing', `GET / HTTP/1.0\r\n${H}Connection: upgrade, keep-alive\r\nUpgrade: websocket\r\n\r\n`, 'GET a /|||'],
-] // prettier-ignore
+  [
+    'Upgrade with a body means nothing',
+    `POST / HTTP/1.1\r\n${H}Connection: upgrade\r\nUpgrade: websocket\r\nContent-Length: 1\r\n\r\nx`,
+    'POST a /|Content-Length: 1\r\n|x|',
+  ],
+  [
+    'Upgrade in HTTP/1.0 means nothing',
+    `GET / HTTP/1.0\r\n${H}Connection: upgrade, keep-alive\r\nUpgrade: websocket\r\n\r\n`,
+    'GET a /|||',
+  ],
+]
 
 for (const [name, bytes, seen] of accepted) {
   test(name, async () => {
@@ -153,7 +177,7 @@ test('a client that stops sending after its request still gets the answer', asyn
 test('takeOver answers, hands over the socket and the bytes already read', async () => {
   await using server = await startHttp1Server((exchange) => {
     const raw = exchange.takeOver(101, HeaderBlock.of([['x-a', '1']]))!
-    raw.socket.end(`early:${raw.early}`)
+    raw.socket.end(`early:${raw.early?.toString()}`)
   })
   using client = new RawClient(server.port)
   client.send(`${GET}Connection: upgrade\r\nUpgrade: Echo\r\n\r\nhello`)

@@ -48,6 +48,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
   #sink: Sink | null = null
   #remaining: number
   #mustContinue: boolean
+  #failure: Error | null = null
   /** The source of the body was cancelled: what still arrives is dropped. */
   #discarding = false
   #blocked = false
@@ -91,6 +92,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
   // Source: the request body.
 
   pipe(sink: Sink): void {
+    if (this.#failure !== null) return sink.abort(this.#failure)
     if (this.requestDone) return sink.end(null)
     this.#sink = sink
     sink.source = this
@@ -154,6 +156,8 @@ export class Http1Exchange implements Exchange, Sink, Source {
   fail(cause: Error): void {
     const sink = this.#sink
     const unanswered = !this.responseDone
+    // A body that broke off must not look whole to whoever reads it later.
+    if (!this.requestDone) this.#failure = cause
     // Both first: who hears of it may want to answer, and must not.
     this.#sink = null
     this.requestDone = true

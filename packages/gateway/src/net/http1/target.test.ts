@@ -3,7 +3,18 @@ import { test } from 'node:test'
 import { isAmbiguousPath, isAuthority, readTarget } from './target.ts'
 
 test('origin form takes the authority from Host and the path as sent', () => {
-  for (const path of ['/', '/a%2Fb', '/a;b=c', '/a?..', '/a?/../b', '/a...b/.c/..d', '/a%20', '//a', '/a/%2e%2ex', '/.well-known']) {
+  for (const path of [
+    '/',
+    '/a%2Fb',
+    '/a;b=c',
+    '/a?..',
+    '/a?/../b',
+    '/a...b/.c/..d',
+    '/a%20',
+    '//a',
+    '/a/%2e%2ex',
+    '/.well-known',
+  ]) {
     assert.deepEqual(readTarget('GET', path, 'A.b:80'), { authority: 'A.b:80', target: path })
   }
 })
@@ -11,7 +22,16 @@ test('origin form takes the authority from Host and the path as sent', () => {
 test('paths that a backend may resolve to another are refused', () => {
   const dots = ['.', '..', '%2e', '%2E', '.%2e', '%2e.', '%2E%2e', '..;a=b', '.;', '%2e%2e;x']
   for (const dot of dots) {
-    for (const path of [`/${dot}`, `/a/${dot}`, `/a/${dot}/b`, `/${dot}/b`, `/a%2f${dot}`, `/a%2F${dot}%2fb`, `/a%5c${dot}`, `/${dot}?q`]) {
+    for (const path of [
+      `/${dot}`,
+      `/a/${dot}`,
+      `/a/${dot}/b`,
+      `/${dot}/b`,
+      `/a%2f${dot}`,
+      `/a%2F${dot}%2fb`,
+      `/a%5c${dot}`,
+      `/${dot}?q`,
+    ]) {
       assert.equal(isAmbiguousPath(path), true, path)
       assert.deepEqual(readTarget('GET', path, 'a'), { problem: 'ambiguous_path' }, path)
     }
@@ -56,7 +76,25 @@ test('an authority is a host and perhaps a port', () => {
   for (const good of ['a', 'A.b-c_d', 'a:1', '1.2.3.4:65535', '[::1]', '[::ffff:1.2.3.4]:80', 'xn--a.']) {
     assert.equal(isAuthority(good), true, good)
   }
-  const bad = ['', ':80', 'a:', 'a:b', 'a:123456', 'a b', 'a@b', 'a/b', 'a?b', 'a#b', 'a\\b', '[::1', '::1', '[]', '[g]', 'a:1:2', 'a\xe9']
+  const bad = [
+    '',
+    ':80',
+    'a:',
+    'a:b',
+    'a:123456',
+    'a b',
+    'a@b',
+    'a/b',
+    'a?b',
+    'a#b',
+    'a\\b',
+    '[::1',
+    '::1',
+    '[]',
+    '[g]',
+    'a:1:2',
+    'a\xe9',
+  ]
   for (const text of [...bad, 'a'.repeat(262), 'a\n', '[::1]x', 'a:80\n']) {
     assert.equal(isAuthority(text), false, text)
     assert.notEqual('problem' in readTarget('GET', '/', text), false, text)

@@ -1,3 +1,5 @@
+import { mayBeTrailer } from '../trailer-rule.ts'
+import { isGrpcContentType } from '../grpc.ts'
 import type { HeaderBlock } from '../header-block.ts'
 
 /** Appends the fields as HTTP/2 may carry them: names in lower case, nothing that belongs to one connection. */
@@ -33,9 +35,9 @@ export function takeFields(block: HeaderBlock, raw: readonly string[], keep: (na
   }
 }
 
-/** Framing, routing and connection fields must not arrive late (RFC 9110 section 6.5.1). */
+/** What of a trailer section is passed on. */
 export function isTrailer(name: string): boolean {
-  return !forbiddenTrailers.has(name) && !connectionFields.has(name)
+  return mayBeTrailer(name) && !connectionFields.has(name)
 }
 
 /** False for fields of one hop (RFC 9113 section 8.2.2); `host` is `:authority` here, and the sender sets `te`. */
@@ -44,7 +46,8 @@ export function isEndToEnd(name: string): boolean {
 }
 
 export function isGrpc(headers: HeaderBlock): boolean {
-  return headers.get('content-type')?.startsWith('application/grpc') ?? false
+  const type = headers.get('content-type')
+  return type !== null && isGrpcContentType(type)
 }
 
 const connectionFields = new Set([
@@ -57,18 +60,6 @@ const connectionFields = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-])
-
-const forbiddenTrailers = new Set([
-  'authorization',
-  'cache-control',
-  'content-encoding',
-  'content-length',
-  'content-range',
-  'content-type',
-  'forwarded',
-  'max-forwards',
-  'set-cookie',
 ])
 
 const COLON = 58

@@ -4,7 +4,7 @@ import { object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { objectName } from '../../schema/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
-import { backendBlock } from '../policies.ts'
+import { backendBlock } from '../policies/schema.ts'
 
 export const namedBackend = object(
   {

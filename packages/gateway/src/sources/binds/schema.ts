@@ -1,8 +1,9 @@
 import { fileOnly, list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { filePath, hostname, ipAddress, objectName } from '../../schema/names.ts'
+import { hostname, ipAddress } from '../../schema/hosts.ts'
+import { filePath, objectName } from '../../schema/names.ts'
 import { enumeration, integer } from '../../schema/values.ts'
-import { listenerBlock } from '../policies.ts'
+import { listenerBlock } from '../policies/schema.ts'
 import { route } from '../routes/schema.ts'
 
 const listener = object({

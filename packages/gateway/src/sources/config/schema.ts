@@ -1,6 +1,7 @@
 import { Refusal, object, scalar } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { listenAddress, logFilter } from '../../schema/names.ts'
+import { listenAddress } from '../../schema/hosts.ts'
+import { logFilter } from '../../schema/names.ts'
 import { boolean, duration, enumeration, integer } from '../../schema/values.ts'
 
 const mostWorkers = 256

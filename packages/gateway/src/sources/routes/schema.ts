@@ -1,10 +1,12 @@
 import { dynamicForwardProxy } from '../../backends/dynamic-forward-proxy/schema.ts'
 import { list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { hostTarget, hostname, objectName, readableHeaderName, regex, urlPath } from '../../schema/names.ts'
+import { hostTarget, hostname } from '../../schema/hosts.ts'
+import { readableHeaderName, urlPath } from '../../schema/http-parts.ts'
+import { objectName, regex } from '../../schema/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { integer, string } from '../../schema/values.ts'
-import { backendBlock, routeBlock } from '../policies.ts'
+import { backendBlock, routeBlock } from '../policies/schema.ts'
 
 const value = object(
   {

@@ -21,20 +21,22 @@ interface Allowance {
   /** What the other reader says when it refuses a head that ours accepts. */
   code: string
   reason: string
-  applies(our: Message, before: Message | undefined): boolean
+  applies: (our: Message, before: Message | undefined) => boolean
 }
 
 /** The only heads that ours may accept and the runtime's parser refuses. */
 export const ALLOWED: readonly Allowance[] = [
   {
     code: 'HPE_INVALID_METHOD',
-    reason: 'RFC 9110 section 9.1 lets anybody define methods; the runtime knows a fixed list. A method frames nothing.',
+    reason:
+      'RFC 9110 section 9.1 lets anybody define methods; the runtime knows a fixed list. A method frames nothing.',
     applies: (our) => !METHODS.includes(our.start[0]!),
   },
   {
     code: 'HPE_CLOSED_CONNECTION',
-    reason: 'Proxy-Connection is no standard field (RFC 9112 appendix C.2.2): we drop it, the runtime obeys it.',
-    applies: (_our, before) => before !== undefined && before.proxyConnection,
+    reason:
+      'Proxy-Connection is no standard field (RFC 9112 appendix C.2.2), and Connection is none of a trailer section: we drop them, the runtime obeys them.',
+    applies: (_our, before) => before !== undefined && before.foreignClose,
   },
 ]
 
@@ -52,7 +54,9 @@ function differentEnd(our: Message, their: Message, ours: Observation, theirs: O
   if (our.complete) {
     if (!their.complete) return `ours found the end of a message, theirs ${theirs.refused ?? 'not'}`
     if (our.body !== their.body) return `bodies differ: ${show(our.body)} / ${show(their.body)}`
-    return same(our.trailers, their.trailers) ? null : `trailers differ: ${show(our.trailers)} / ${show(their.trailers)}`
+    return same(our.trailers, their.trailers)
+      ? null
+      : `trailers differ: ${show(our.trailers)} / ${show(their.trailers)}`
   }
   if (stopped(ours)) return null
   if (their.complete) return 'theirs found the end of a message, ours waits for more'

@@ -46,7 +46,7 @@ function framedBody(random: Random): { line: string; body: string } {
   const bytes = bytesOf(random)
   if (random.chance(45)) return { line: `${caseOf(random, 'Content-Length')}: ${bytes.length}`, body: bytes }
   let body = ''
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const size = 1 + random.below(Math.min(40, bytes.length - at))
     body += `${hex(random, size)}${extension(random)}\r\n${bytes.slice(at, at + size)}\r\n`
     at += size
@@ -107,10 +107,45 @@ function shuffle(random: Random, lines: string[]): void {
 const METHODS = ['GET', 'GET', 'POST', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH', 'CONNECT', 'PROPFIND']
 const HOSTS = ['a', 'example.com', 'example.com:80', '[::1]:8080', '127.0.0.1', 'A.b']
 const HOSTS_WITH_PORT = HOSTS.filter((host) => /:[0-9]+$/.test(host))
-const TARGETS = ['/', '/a', '/a/b?c=d', '/a%2Fb', '/a;b=c', '/?', '/%00', '//x', "/~!$&'()*+,=:@", '/a?x=/../', '/a%20b', '/{|}']
+const TARGETS = [
+  '/',
+  '/a',
+  '/a/b?c=d',
+  '/a%2Fb',
+  '/a;b=c',
+  '/?',
+  '/%00',
+  '//x',
+  "/~!$&'()*+,=:@",
+  '/a?x=/../',
+  '/a%20b',
+  '/{|}',
+]
 const BLANKS = [' ', ' ', '', '  ', '\t', ' \t ']
-const NAMES = ['Accept', 'X-A', 'X-B', 'Cookie', 'User-Agent', 'X-Forwarded-For', 'Te', 'Trailer', 'A', "!#$%&'*+-.^_`|~9"]
-const VALUES = ['', '1', 'a, b', 'text/html; q=0.5', '"quoted \\" string"', 'trailers', 'chunked', 'caf\xe9', 'a:b', 'x-a']
-const VALUE_CHARS = [...'abc019 \t,;:="\\/()\x80\xff~!']
+const NAMES = [
+  'Accept',
+  'X-A',
+  'X-B',
+  'Cookie',
+  'User-Agent',
+  'X-Forwarded-For',
+  'Te',
+  'Trailer',
+  'A',
+  "!#$%&'*+-.^_`|~9",
+]
+const VALUES = [
+  '',
+  '1',
+  'a, b',
+  'text/html; q=0.5',
+  '"quoted \\" string"',
+  'trailers',
+  'chunked',
+  'caf\xe9',
+  'a:b',
+  'x-a',
+]
+const VALUE_CHARS = 'abc019 \t,;:="\\/()\x80\xff~!'.split('')
 /** Bodies that look like messages. */
 const TRAPS = ['0\r\n\r\n', 'GET /trap HTTP/1.1\r\nHost: trap\r\n\r\n', '\r\n', '5\r\nabcde\r\n0\r\n\r\n', '\r\n\r\n']

@@ -27,7 +27,7 @@ async function shrink(
 ): Promise<Case> {
   let best = bytes
   for (let size = best.length >> 1; size > 0; size >>= 1) {
-    for (let at = 0; at + size <= best.length; ) {
+    for (let at = 0; at + size <= best.length;) {
       const rest = Buffer.concat([best.subarray(0, at), best.subarray(at + size)])
       if (await disagrees(caseWith(rest))) best = rest
       else at += size

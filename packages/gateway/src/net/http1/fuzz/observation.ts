@@ -11,8 +11,8 @@ export interface Message {
   complete: boolean
   /** What follows it in the same read was not looked at. */
   last: boolean
-  /** It had a Proxy-Connection field. */
-  proxyConnection: boolean
+  /** It had a field that the runtime alone takes for Connection: Proxy-Connection, or Connection among the trailers. */
+  foreignClose: boolean
 }
 
 /** What a parser made of a stream of bytes. */
@@ -26,9 +26,18 @@ export interface Observation {
 
 /** Fields that our parser reads and does not keep. */
 const CONSUMED = new Set([
-  'host', 'transfer-encoding', 'connection', 'upgrade', 'te', 'expect', 'keep-alive',
-  'proxy-connection', 'proxy-authenticate', 'trailer', 'http2-settings',
-]) // prettier-ignore
+  'host',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+  'te',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'trailer',
+  'http2-settings',
+])
 
 const KEPT_THOUGH_NOMINATED = new Set(['content-length', 'authorization', 'cookie'])
 

@@ -9,7 +9,7 @@ import { endToEnd, type Field, forwardedTrailers, type Message, type Observation
 
 export interface RunningObservation {
   observation: Observation
-  stop(): void
+  stop: () => void
 }
 
 /** Gives the bytes to our server connection. The observation is whole after one turn of the event loop. */
@@ -38,7 +38,7 @@ function take(exchange: Exchange, observation: Observation): void {
     trailers: [],
     complete: false,
     last: false,
-    proxyConnection: false,
+    foreignClose: false,
   }
   observation.messages.push(message)
   if (exchange.method === 'CONNECT') {
@@ -101,7 +101,9 @@ function see(request: IncomingMessage, response: ServerResponse): void {
   request.on('error', () => {})
   request.on('end', () => {
     message.complete = true
-    message.trailers = forwardedTrailers(pairs(request.rawTrailers))
+    const trailers = pairs(request.rawTrailers)
+    message.trailers = forwardedTrailers(trailers)
+    if (trailers.some(([name]) => /^(proxy-)?connection$/.test(name))) message.foreignClose = true
     response.end()
   })
 }
@@ -119,14 +121,17 @@ function note(request: IncomingMessage): Message {
     complete: false,
     // The runtime drops what it had read after an upgrade it did not make.
     last: asksToUpgrade(all),
-    proxyConnection: all.some(([name]) => name === 'proxy-connection'),
+    foreignClose: all.some(([name]) => name === 'proxy-connection'),
   }
   observations.get(request.socket)!.messages.push(message)
   return message
 }
 
 function asksToUpgrade(all: Field[]): boolean {
-  return all.some(([name]) => name === 'upgrade') && all.some(([name, value]) => name === 'connection' && /upgrade/i.test(value))
+  return (
+    all.some(([name]) => name === 'upgrade') &&
+    all.some(([name, value]) => name === 'connection' && /upgrade/i.test(value))
+  )
 }
 
 function originForm(url: string): string {

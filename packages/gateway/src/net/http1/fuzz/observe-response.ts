@@ -18,26 +18,36 @@ export function observeOurClient({ method, pieces, ends }: ResponseBytes): Runni
   const socket = new MemorySocket()
   const observation: Observation = { messages: [], refused: null, closed: false }
   const connection = new Http1Connection(socket.asSocket, owner)
-  const request = { method, target: '/', authority: 'a', scheme: 'http' as const, headers: new HeaderBlock(), body: emptySource }
-  const call = connection.send({ ...request, upgrade: '', teTrailers: false }, {
-    informed: (status, headers) => observation.messages.push(messageOf(status, fieldsOf(headers), true)),
-    responded({ status, headers, body }) {
-      const message = messageOf(status, fieldsOf(headers), false)
-      observation.messages.push(message)
-      body.pipe({
-        source: null,
-        write: (chunk) => (message.body += chunk.toString('latin1')),
-        flush: () => true,
-        end(trailers) {
-          message.complete = true
-          if (trailers !== null) message.trailers = fieldsOf(trailers)
-        },
-        abort: (cause) => (observation.refused = cause.message),
-      })
+  const request = {
+    method,
+    target: '/',
+    authority: 'a',
+    scheme: 'http' as const,
+    headers: new HeaderBlock(),
+    body: emptySource,
+  }
+  const call = connection.send(
+    { ...request, upgrade: '', teTrailers: false },
+    {
+      informed: (status, headers) => observation.messages.push(messageOf(status, fieldsOf(headers), true)),
+      responded({ status, headers, body }) {
+        const message = messageOf(status, fieldsOf(headers), false)
+        observation.messages.push(message)
+        body.pipe({
+          source: null,
+          write: (chunk) => (message.body += chunk.toString('latin1')),
+          flush: () => true,
+          end(trailers) {
+            message.complete = true
+            if (trailers !== null) message.trailers = fieldsOf(trailers)
+          },
+          abort: (cause) => (observation.refused = cause.message),
+        })
+      },
+      upgraded: () => (observation.closed = true),
+      failed: (error) => (observation.refused = error.message),
     },
-    upgraded: () => (observation.closed = true),
-    failed: (error) => (observation.refused = error.message),
-  })
+  )
   give(socket, pieces, ends)
   return { observation, stop: () => (call.cancel(new Error('observed')), socket.destroy()) }
 }
@@ -81,8 +91,8 @@ function give(socket: MemorySocket, pieces: readonly Buffer[], ends: boolean): v
 }
 
 function messageOf(status: number, all: Field[], complete: boolean): Message {
-  const proxyConnection = all.some(([name]) => name === 'proxy-connection')
-  return { start: [`${status}`], headers: endToEnd(all), body: '', trailers: [], complete, last: false, proxyConnection }
+  const foreignClose = all.some(([name]) => name === 'proxy-connection')
+  return { start: [`${status}`], headers: endToEnd(all), body: '', trailers: [], complete, last: false, foreignClose }
 }
 
 const owner: ConnectionOwner = { idle: () => {}, closed: () => {} }

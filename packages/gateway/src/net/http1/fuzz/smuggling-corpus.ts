@@ -16,9 +16,17 @@ const BODY = `0\r\n\r\n${SMUGGLED}`
 export const smugglingCorpus: readonly Shape[] = [
   // Both lengths at once.
   refused('CL.TE', post(`Content-Length: ${BODY.length}\r\nTransfer-Encoding: chunked`) + BODY, 'length_and_encoding'),
-  refused('TE.CL', post('Transfer-Encoding: chunked\r\nContent-Length: 4') + `5c\r\n${SMUGGLED}\r\n0\r\n\r\n`, 'length_and_encoding'),
+  refused(
+    'TE.CL',
+    post('Transfer-Encoding: chunked\r\nContent-Length: 4') + `5c\r\n${SMUGGLED}\r\n0\r\n\r\n`,
+    'length_and_encoding',
+  ),
   refused('CL.TE with CL 0', post('Content-Length: 0\r\nTransfer-Encoding: chunked') + BODY, 'length_and_encoding'),
-  refused('CL.TE, names in other case', post('content-LENGTH: 4\r\ntransfer-ENCODING: CHUNKED') + BODY, 'length_and_encoding'),
+  refused(
+    'CL.TE, names in other case',
+    post('content-LENGTH: 4\r\ntransfer-ENCODING: CHUNKED') + BODY,
+    'length_and_encoding',
+  ),
 
   // Transfer-Encoding written so that one of two readers does not see it.
   ...[
@@ -51,10 +59,24 @@ export const smugglingCorpus: readonly Shape[] = [
     ['\r\n chunked', 'folded_line'],
     ['\r\n\tchunked', 'folded_line'],
     ['chunked\r\n , identity', 'folded_line'],
-  ].map(([value, code]) => refused(`TE.TE: ${JSON.stringify(value)}`, post(`Transfer-Encoding: ${value}`) + BODY, code!)),
-  refused('TE.TE: two lines, both chunked', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked') + BODY, 'unknown_transfer_encoding'),
-  refused('TE.TE: chunked, then another', post('Transfer-Encoding: chunked\r\nTransfer-encoding: cow') + BODY, 'unknown_transfer_encoding'),
-  refused('TE.TE: another, then chunked', post('Transfer-Encoding: cow\r\nTransfer-Encoding: chunked') + BODY, 'unknown_transfer_encoding'),
+  ].map(([value, code]) =>
+    refused(`TE.TE: ${JSON.stringify(value)}`, post(`Transfer-Encoding: ${value}`) + BODY, code!),
+  ),
+  refused(
+    'TE.TE: two lines, both chunked',
+    post('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked') + BODY,
+    'unknown_transfer_encoding',
+  ),
+  refused(
+    'TE.TE: chunked, then another',
+    post('Transfer-Encoding: chunked\r\nTransfer-encoding: cow') + BODY,
+    'unknown_transfer_encoding',
+  ),
+  refused(
+    'TE.TE: another, then chunked',
+    post('Transfer-Encoding: cow\r\nTransfer-Encoding: chunked') + BODY,
+    'unknown_transfer_encoding',
+  ),
   refused('TE.TE: space before the colon', post('Transfer-Encoding : chunked') + BODY, 'space_before_colon'),
   refused('TE.TE: tab before the colon', post('Transfer-Encoding\t: chunked') + BODY, 'space_before_colon'),
   refused('TE.TE: vertical tab before the colon', post('Transfer-Encoding\x0b: chunked') + BODY, 'bad_header_name'),
@@ -69,7 +91,22 @@ export const smugglingCorpus: readonly Shape[] = [
   accepted('TE with an underscore is another field: no body', post('Transfer_Encoding: chunked') + SMUGGLED, 2),
 
   // Content-Length that readers understand differently.
-  ...['+5', '-5', '5,5', '5, 6', '5 5', '0x5', '5_0', '5.0', '5;', '1e1', '', '\xb5', '9999999999999999', '18446744073709551621'].map((value) =>
+  ...[
+    '+5',
+    '-5',
+    '5,5',
+    '5, 6',
+    '5 5',
+    '0x5',
+    '5_0',
+    '5.0',
+    '5;',
+    '1e1',
+    '',
+    '\xb5',
+    '9999999999999999',
+    '18446744073709551621',
+  ].map((value) =>
     refused(`CL: ${JSON.stringify(value)}`, post(`Content-Length: ${value}`) + BODY, 'bad_content_length'),
   ),
   refused('CL twice, alike', post('Content-Length: 5\r\nContent-Length: 5') + 'abcde', 'second_content_length'),
@@ -77,8 +114,16 @@ export const smugglingCorpus: readonly Shape[] = [
   refused('CL after a vertical tab', post('Content-Length: \x0b5') + 'abcde', 'bad_header_value'),
   refused('CL with a space before the colon', post('Content-Length : 5') + 'abcde', 'space_before_colon'),
   accepted('CL with leading zeros', post('Content-Length: 005') + 'abcde' + SMUGGLED, 2),
-  accepted('CL nominated by Connection still counts', post(`Connection: content-length\r\nContent-Length: ${SMUGGLED.length}`) + SMUGGLED, 1),
-  accepted('TE nominated by Connection still counts', post('Connection: transfer-encoding\r\nTransfer-Encoding: chunked') + BODY, 2),
+  accepted(
+    'CL nominated by Connection still counts',
+    post(`Connection: content-length\r\nContent-Length: ${SMUGGLED.length}`) + SMUGGLED,
+    1,
+  ),
+  accepted(
+    'TE nominated by Connection still counts',
+    post('Connection: transfer-encoding\r\nTransfer-Encoding: chunked') + BODY,
+    2,
+  ),
 
   // One reader takes the body for a request, or the request for a body.
   accepted('CL.0: a GET has the body it says', get(`Content-Length: ${SMUGGLED.length}`) + SMUGGLED, 1),
@@ -87,15 +132,46 @@ export const smugglingCorpus: readonly Shape[] = [
   accepted('TE.0: an empty chunked body ends at its last chunk', post('Transfer-Encoding: chunked') + BODY, 2),
   accepted('TE.0: on a GET', get('Transfer-Encoding: chunked') + BODY, 2),
   accepted('TE.0: on an OPTIONS', `OPTIONS / HTTP/1.1\r\n${H}Transfer-Encoding: chunked\r\n\r\n${BODY}`, 2),
-  refused('CONNECT with a body', `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nContent-Length: 5\r\n\r\nabcde`, 'connect_with_body'),
-  accepted('an upgrade with a body is no upgrade', post(`Connection: upgrade\r\nUpgrade: websocket\r\nContent-Length: 5`) + 'abcde' + SMUGGLED, 2),
-  accepted('0.CL: Expect does not change the length', post('Expect: 100-continue\r\nContent-Length: 5') + 'abcde' + SMUGGLED, 2),
+  refused(
+    'CONNECT with a body',
+    `CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nContent-Length: 5\r\n\r\nabcde`,
+    'connect_with_body',
+  ),
+  accepted(
+    'an upgrade with a body is no upgrade',
+    post(`Connection: upgrade\r\nUpgrade: websocket\r\nContent-Length: 5`) + 'abcde' + SMUGGLED,
+    2,
+  ),
+  accepted(
+    '0.CL: Expect does not change the length',
+    post('Expect: 100-continue\r\nContent-Length: 5') + 'abcde' + SMUGGLED,
+    2,
+  ),
   refused('Expect obfuscated', post('Expect: y 100-continue\r\nContent-Length: 5') + 'abcde', 'unknown_expectation'),
 
   // Chunk sizes and their lines.
   ...[
-    '0x5', '+5', '-5', ' 5', '\t5', '5 ', '5\t', '5_', '_5', '5,', '5h', 'g', '', '"5"', '5 ;a', '5\0', '\xb2',
-    '10000000000000005', 'ffffffffffffffff', 'fffffffffffffffb', '100000000000005',
+    '0x5',
+    '+5',
+    '-5',
+    ' 5',
+    '\t5',
+    '5 ',
+    '5\t',
+    '5_',
+    '_5',
+    '5,',
+    '5h',
+    'g',
+    '',
+    '"5"',
+    '5 ;a',
+    '5\0',
+    '\xb2',
+    '10000000000000005',
+    'ffffffffffffffff',
+    'fffffffffffffffb',
+    '100000000000005',
   ].map((size) => badChunk(`chunk size ${JSON.stringify(size)}`, `${size}\r\nabcde\r\n${BODY}`)),
   badChunk('chunk size line ended by LF', `5\nabcde\r\n${BODY}`),
   badChunk('chunk size line ended by CR', `5\rabcde\r\n${BODY}`),
@@ -129,7 +205,11 @@ export const smugglingCorpus: readonly Shape[] = [
   badChunk('extension on the last chunk ended by LF', `0;a\n\r\n${SMUGGLED}`),
   badChunk('extension without end', `5;${'a'.repeat(5000)}\r\nabcde\r\n${BODY}`),
   badChunk('zeros without end', `${'0'.repeat(5000)}\r\n\r\n${SMUGGLED}`),
-  accepted('well-formed extensions', post('Transfer-Encoding: chunked') + `5;a;b=c;d="e\\"f g"\r\nabcde\r\n0;x\r\n\r\n${SMUGGLED}`, 2),
+  accepted(
+    'well-formed extensions',
+    post('Transfer-Encoding: chunked') + `5;a;b=c;d="e\\"f g"\r\nabcde\r\n0;x\r\n\r\n${SMUGGLED}`,
+    2,
+  ),
 
   // Trailers.
   badChunk('Content-Length in trailers', `0\r\nContent-Length: 5\r\n\r\n${SMUGGLED}`),
@@ -179,7 +259,7 @@ export const smugglingCorpus: readonly Shape[] = [
   refused('the HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'unsupported_version'),
   refused('HTTP/1.2', `GET / HTTP/1.2\r\n${H}\r\n`, 'unsupported_version'),
   refused('request after Connection: close is not read', get('Connection: close') + SMUGGLED, null, 1),
-] // prettier-ignore
+]
 
 function get(lines: string): string {
   return `GET / HTTP/1.1\r\n${H}${lines}\r\n\r\n`

@@ -16,9 +16,10 @@ export function forwardedHeaders(config: ForwardedHeadersConfig): ((exchange: Ex
     const believed = exchange.claimsForwarding && (append || (trusted !== null && trusted(connection.rawAddress)))
     if (exchange.claimsForwarding && !believed) headers.removeWhere(isForwardingHeader)
     if (!believed) {
-      headers.add('x-forwarded-for', connection.address)
-      headers.add('x-forwarded-proto', connection.scheme)
-      headers.add('x-forwarded-host', exchange.authority)
+      // Addresses, schemes and authorities have been parsed before they come here.
+      headers.addChecked('x-forwarded-for', connection.address)
+      headers.addChecked('x-forwarded-proto', connection.scheme)
+      headers.addChecked('x-forwarded-host', exchange.authority)
       return
     }
     const chain = headers.joined('x-forwarded-for')

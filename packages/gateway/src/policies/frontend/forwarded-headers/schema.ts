@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { cidr } from '../../../schema/names.ts'
+import { cidr } from '../../../schema/hosts.ts'
 import { enumeration } from '../../../schema/values.ts'
 
 export const forwardedHeaders = definePolicy({
@@ -15,7 +15,7 @@ export const forwardedHeaders = definePolicy({
     mode: enumeration(['Replace', 'Append', 'Preserve'])
       .prefault('Replace')
       .describe(
-        'What happens to `x-forwarded-for` and `x-forwarded-proto` of peers that are not trusted: `Replace` writes them anew, `Append` adds the peer, `Preserve` leaves them alone.',
+        'What happens to the `x-forwarded-*` headers of peers that are not trusted: `Replace` writes them anew, `Append` believes and extends them, `Preserve` leaves the headers of every peer alone.',
       ),
     trustedProxies: list(cidr().describe('An address range.'), { max: 64 })
       .prefault([])

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { headerName } from '../../../schema/names.ts'
+import { headerName } from '../../../schema/http-parts.ts'
 import { boolean, durationOrSeconds, string } from '../../../schema/values.ts'
 
 const origin = string(

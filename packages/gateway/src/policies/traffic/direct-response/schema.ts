@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { editableHeaderName, headerValue } from '../../../schema/names.ts'
+import { editableHeaderName, headerValue } from '../../../schema/http-parts.ts'
 import { integer, string } from '../../../schema/values.ts'
 
 const header = object({

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { request } from '../../../testing/client.ts'
+import { lookupIn } from '../../../testing/lookup.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 /** The Host that the backend sees when it is named by `host` in the config. */
 async function hostSeen(t: TestContext, host: string, policies: object): Promise<string> {
   const origin = await useOrigin(t)
   const backend = { host: `${host}:${origin.port}` }
-  const lookup = (_host: string, _family: number, done: (error: null, found: { address: string; family: 4 }[]) => void) =>
-    done(null, [{ address: '127.0.0.1', family: 4 }])
+  const lookup = lookupIn({ 'inside.test': ['127.0.0.1'] })
   const gateway = await useGateway(t, httpConfig([routeTo(backend, policies)]), { lookup })
   const { status } = await request(gateway.port(), { headers: { host: 'public.test:8080' } })
   assert.equal(status, 200)

@@ -1,5 +1,5 @@
 import { implement } from '../../../pipeline/step.ts'
-import type { UpstreamHandler } from '../../../upstream/contract.ts'
+import type { UpstreamCall, UpstreamHandler } from '../../../upstream/contract.ts'
 import { discardingSink } from '../../../net/body.ts'
 import { TeeBody } from './tee-body.ts'
 import type { RequestMirrorConfig } from './schema.ts'
@@ -7,6 +7,7 @@ import type { RequestMirrorConfig } from './schema.ts'
 export const requestMirror = implement<RequestMirrorConfig>((config, env) => {
   const client = env.client(config.backend)
   const share = config.percentage / 100
+  const underWay = new Set<MirrorCall>()
   return {
     request(rx) {
       if (rx.exchange.upgrade !== '' || rx.method === 'CONNECT') return
@@ -16,6 +17,7 @@ export const requestMirror = implement<RequestMirrorConfig>((config, env) => {
       const headers = rx.headers.clone()
       // Whoever watches traffic has no business with what opens accounts.
       for (const name of CREDENTIALS) headers.remove(name)
+      const mirrored = new MirrorCall(underWay)
       const call = client.send(
         {
           method: rx.method,
@@ -28,18 +30,59 @@ export const requestMirror = implement<RequestMirrorConfig>((config, env) => {
           teTrailers: false,
         },
         { clientVersion: rx.exchange.version, clientScheme: rx.scheme, connectingTo: () => {} },
-        ignoreAnswer,
+        mirrored,
       )
-      tee?.onOverflow(() => call.cancel(new Error('mirror is too slow')))
+      mirrored.started(call)
+      tee?.onOverflow(() => mirrored.giveUp(TOO_SLOW))
     },
   }
 })
 
-const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization']
+/** One copy on its way; its answer is ignored. */
+class MirrorCall implements UpstreamHandler {
+  readonly #underWay: Set<MirrorCall>
+  #call: UpstreamCall | null = null
+  #isOver = false
 
-const ignoreAnswer: UpstreamHandler = {
-  informed: () => {},
-  responded: (response) => response.body.pipe(discardingSink(() => {})),
-  upgraded: (_status, _headers, raw) => raw.socket.destroy(),
-  failed: () => {},
+  constructor(underWay: Set<MirrorCall>) {
+    this.#underWay = underWay
+  }
+
+  started(call: UpstreamCall): void {
+    if (this.#isOver) return
+    this.#call = call
+    this.#underWay.add(this)
+    // A mirror that does not answer would collect connections: the oldest copy makes room.
+    if (this.#underWay.size > MAX_UNDER_WAY) this.#underWay.values().next().value!.giveUp(NO_ANSWER)
+  }
+
+  giveUp(cause: Error): void {
+    this.#over()
+    this.#call?.cancel(cause)
+  }
+
+  informed(): void {}
+
+  responded(response: Parameters<UpstreamHandler['responded']>[0]): void {
+    response.body.pipe(discardingSink(() => this.#over()))
+  }
+
+  upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {
+    raw.socket.destroy()
+    this.#over()
+  }
+
+  failed(): void {
+    this.#over()
+  }
+
+  #over(): void {
+    this.#isOver = true
+    this.#underWay.delete(this)
+  }
 }
+
+const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization']
+const TOO_SLOW = new Error('mirror is too slow')
+const NO_ANSWER = new Error('mirror does not answer')
+const MAX_UNDER_WAY = 256

@@ -1,7 +1,7 @@
-import { backendPolicies, frontendPolicies, trafficPolicies } from '../policies/index.ts'
-import type { AttachmentPoint, PoliciesOf, Policy } from '../schema/define-policy.ts'
-import { fileOnly, object } from '../schema/kit.ts'
-import type { Schema } from '../schema/kit.ts'
+import { backendPolicies, frontendPolicies, trafficPolicies } from '../../policies/index.ts'
+import type { AttachmentPoint, PoliciesOf, Policy } from '../../schema/define-policy.ts'
+import { fileOnly, object } from '../../schema/kit.ts'
+import type { Schema } from '../../schema/kit.ts'
 
 type Attached<All extends readonly Policy[]> = Schema<PoliciesOf<All>>
 

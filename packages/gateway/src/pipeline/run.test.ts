@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { exchangeRaw, request, sendRaw } from '../testing/client.ts'
+import { httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
+
+const setting = (name: string, value: string) => ({ request: { set: [{ name, value }] } })
+
+test('policies of listener and route merge field by field, and the route wins whole', async (t) => {
+  const origin = await useOrigin(t)
+  const listener = {
+    policies: { headerModifiers: setting('x-listener', '1'), hostRewrite: { mode: 'None' }, cors: { allowOrigins: ['*'] } },
+  }
+  const routes = [
+    routeTo(origin, { headerModifiers: setting('x-route', '1') }, pathPrefix('/own')),
+    routeTo(origin, {}, pathPrefix('/')),
+  ]
+  const gateway = await useGateway(t, httpConfig(routes, { listener }))
+  const own = await request(gateway.port(), { path: '/own', headers: { origin: 'https://a.test' } })
+  await request(gateway.port(), { path: '/other' })
+  assert.equal(own.headers['access-control-allow-origin'], 'https://a.test')
+  assert.deepEqual([origin.seen[0]!.headers['x-route'], origin.seen[0]!.headers['x-listener']], ['1', undefined])
+  assert.deepEqual([origin.seen[1]!.headers['x-route'], origin.seen[1]!.headers['x-listener']], [undefined, '1'])
+})
+
+test('weighted backends get their share', async (t) => {
+  const [a, b] = [await useOrigin(t), await useOrigin(t)]
+  const draws = [0, 0.89, 0.91, 0.99]
+  const route = {
+    backends: [
+      { host: a.host, weight: 9 },
+      { host: b.host, weight: 1 },
+    ],
+  }
+  const gateway = await useGateway(t, httpConfig([route]), { random: () => draws.shift()! })
+  for (let i = 0; i < 4; i++) await request(gateway.port())
+  assert.deepEqual([a.seen.length, b.seen.length], [2, 2])
+})
+
+test('a route whose backends all have no weight gives 500', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([{ backends: [{ host: origin.host, weight: 0 }] }]))
+  const { status, body, headers } = await request(gateway.port())
+  assert.equal(status, 500)
+  assert.equal(body, 'no valid backends')
+  assert.equal(headers['content-type'], 'text/plain')
+})
+
+test('a request without a route gets 404', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, {}, pathPrefix('/here'))]))
+  const { status, body } = await request(gateway.port(), { path: '/there' })
+  assert.equal(status, 404)
+  assert.equal(body, 'route not found')
+  await gateway.finished(1)
+  assert.equal(gateway.records[0]!.reason, 'NotFound')
+})
+
+test('the Host chooses the listener', async (t) => {
+  const answer = (body: string) => ({ policies: { directResponse: { status: 200, body } } })
+  const gateway = await useGateway(t, {
+    binds: [
+      {
+        port: 0,
+        listeners: [
+          { name: 'exact', hostname: 'a.test', routes: [answer('exact')] },
+          { name: 'wild', hostname: '*.test', routes: [answer('wild')] },
+        ],
+      },
+    ],
+  })
+  const asked = async (host: string) => (await request(gateway.port(), { headers: { host } })).body
+  assert.equal(await asked('A.test:8080'), 'exact')
+  assert.equal(await asked('b.test'), 'wild')
+  assert.equal(await asked('other.example'), 'listener not found')
+})
+
+test('an HTTP/1.0 client gets a whole body and a closed connection, or keeps it when it asks', async (t) => {
+  const origin = await useOrigin(t, (seen, response) => {
+    if (seen.url === '/chunked') response.write('first ')
+    response.end('last')
+  })
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  const chunked = await exchangeRaw(gateway.port(), 'GET /chunked HTTP/1.0\r\nhost: a\r\n\r\n', () => false)
+  assert.match(chunked, /^HTTP\/1\.[01] 200 [^]*connection: close\r\n\r\nfirst last$/)
+  assert.doesNotMatch(chunked, /transfer-encoding/)
+  const kept = await sendRaw(gateway.port(), 'GET / HTTP/1.0\r\nhost: a\r\nconnection: keep-alive\r\n\r\n')
+  assert.equal(kept.headers.connection, 'keep-alive')
+  assert.equal(kept.body, 'last')
+})
+
+test('a gRPC client reads errors as gRPC does', async (t) => {
+  const gateway = await useGateway(t, httpConfig([routeTo({ host: '127.0.0.1:1' }, {}, pathPrefix('/svc'))]))
+  for (const [path, code, message] of [
+    ['/none', '12', 'route%20not%20found'],
+    ['/svc', '14', 'upstream%20call%20failed%3A%20'],
+  ] as const) {
+    const { status, headers, body } = await request(gateway.port(), {
+      method: 'POST',
+      path,
+      headers: { 'content-type': 'application/grpc+proto' },
+    })
+    assert.deepEqual([status, headers['content-type'], headers['grpc-status'], body], [200, 'application/grpc', code, ''])
+    assert.ok(headers['grpc-message']!.startsWith(message))
+  }
+})
+
+test('a reader that stops bounds what is read from the backend', async (t) => {
+  let download = { sent: 0 }
+  const backend = await useTcpServer(t, (socket) => {
+    socket.once('data', () => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${TOTAL}\r\n\r\n`)
+      download = feed(socket)
+    })
+  })
+  const gateway = await useGateway(t, httpConfig([routeTo(backend)]))
+  const client = connect(gateway.port(), '127.0.0.1').pause()
+  t.after(() => client.destroy())
+  client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  await until(() => download.sent > 0)
+  await standstill(download)
+  assert.ok(download.sent < MUCH, `${download.sent} bytes left the backend`)
+  let received = 0
+  client.on('data', (chunk: Buffer) => (received += chunk.length)).resume()
+  await until(() => received > TOTAL)
+})
+
+test('an upload waits for a backend that reads slowly', async (t) => {
+  const backend = await useTcpServer(t, (socket) => socket.pause())
+  const gateway = await useGateway(t, httpConfig([routeTo(backend)]))
+  const client = connect(gateway.port(), '127.0.0.1')
+  t.after(() => client.destroy())
+  client.write(`POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${TOTAL}\r\n\r\n`)
+  const upload = feed(client)
+  await standstill(upload)
+  assert.ok(upload.sent < MUCH, `${upload.sent} bytes left the client`)
+  backend.sockets[0]!.resume()
+  await until(() => backend.sockets[0]!.bytesRead >= TOTAL)
+})
+
+test('pipelined requests are answered in order', async (t) => {
+  const origin = await useOrigin(t, (seen, response) => {
+    if (seen.url === '/0') setTimeout(() => response.end('[0]'), 30)
+    else response.end(`[${seen.url.slice(1)}]`)
+  })
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  const asks = [0, 1, 2, 3].map((i) => `GET /${i} HTTP/1.1\r\nhost: a\r\n\r\n`)
+  const text = await exchangeRaw(gateway.port(), asks.join(''), (received) => received.endsWith('[3]'))
+  assert.deepEqual(text.match(/\[\d\]/g), ['[0]', '[1]', '[2]', '[3]'])
+})
+
+test('an unchanged request is passed on as it came', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)], { frontend: { forwardedHeaders: { mode: 'Preserve' } } }))
+  await sendRaw(gateway.port(), 'GET /a?b HTTP/1.1\r\nHost: a.test\r\nX-MiXed: 1\r\nCookie: a=b\r\nx-mixed: 2\r\n\r\n')
+  const { rawHeaders, url } = origin.seen[0]!
+  assert.equal(url, '/a?b')
+  assert.deepEqual(rawHeaders.slice(0, 8), ['host', 'a.test', 'X-MiXed', '1', 'Cookie', 'a=b', 'x-mixed', '2'])
+})
+
+const TOTAL = 64 * 1024 * 1024
+/** More than the kernel's buffers of two connections and a few reads of the gateway hold. */
+const MUCH = 24 * 1024 * 1024
+
+/** Writes as fast as the socket takes it, and counts. */
+function feed(socket: Socket): { sent: number } {
+  const block = Buffer.alloc(65_536, 1)
+  const progress = { sent: 0 }
+  const write = (): void => {
+    while (progress.sent < TOTAL) {
+      progress.sent += block.length
+      if (!socket.write(block)) return
+    }
+  }
+  socket.on('drain', write)
+  write()
+  return progress
+}
+
+/** Nothing has moved for a while. */
+async function standstill(progress: { sent: number }): Promise<void> {
+  for (let before = -1; before !== progress.sent; ) {
+    before = progress.sent
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { cpSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { useGateway } from '../../../testing/scene.ts'
+import { openTls, requestTls } from '../../../testing/tls-client.ts'
+import { useTlsFiles } from '../../../testing/tls-files.ts'
+
+function listener(name: string, more: { tls?: object; hostname?: string } = {}) {
+  return {
+    name,
+    protocol: 'HTTPS',
+    hostname: more.hostname ?? name,
+    tls: { cert: `${name}.crt`, key: `${name}.key`, ...more.tls },
+    routes: [{ policies: { directResponse: { status: 200, body: name } } }],
+  }
+}
+
+async function setUp(t: TestContext, listeners: object[], names: string[], frontend: object = {}) {
+  const { dir, authority } = useTlsFiles(t, names)
+  const gateway = await useGateway(t, { frontend, binds: [{ port: 0, listeners }] }, { dir })
+  const client = (name: string) => ({
+    cert: readFileSync(join(dir, `${name}.crt`), 'utf8'),
+    key: readFileSync(join(dir, `${name}.key`), 'utf8'),
+  })
+  return { port: gateway.port(), gateway, ca: authority.cert, client, dir }
+}
+
+test('the server name chooses the listener and its certificate', async (t) => {
+  const { port, ca } = await setUp(t, [listener('a.test'), listener('b.test')], ['a.test', 'b.test'])
+  for (const servername of ['a.test', 'b.test']) {
+    const { status, body } = await requestTls(port, { ca, servername })
+    assert.equal(status, 200)
+    assert.equal(body, servername)
+  }
+})
+
+test('a server name that no listener has is refused in the handshake', async (t) => {
+  const { port, ca } = await setUp(t, [listener('a.test'), listener('b.test')], ['a.test', 'b.test'])
+  await assert.rejects(openTls(port, { ca, servername: 'c.test' }), /unrecognized name/i)
+})
+
+test('a Host of another listener is misdirected', async (t) => {
+  const { port, ca } = await setUp(t, [listener('a.test'), listener('b.test')], ['a.test', 'b.test'])
+  const { status, body } = await requestTls(port, { ca, servername: 'a.test', headers: { host: 'b.test' } })
+  assert.equal(status, 421)
+  assert.equal(body, 'misdirected request')
+})
+
+test('a listener with client authorities admits only their certificates, whatever its neighbours do', async (t) => {
+  const listeners = [listener('open.test'), listener('closed.test', { tls: { root: 'ca.crt' } })]
+  const { port, ca, client } = await setUp(t, listeners, ['open.test', 'closed.test', 'client'])
+  assert.equal((await requestTls(port, { ca, servername: 'open.test' })).status, 200)
+  assert.equal((await requestTls(port, { ca, servername: 'closed.test', ...client('client') })).status, 200)
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    await assert.rejects(async () => {
+      const { status } = await requestTls(port, { ca, servername: 'closed.test', maxVersion })
+      assert.ok(Number.isNaN(status), 'an answer came')
+      throw new Error('no answer')
+    })
+  }
+})
+
+test('versions outside the configured range are refused', async (t) => {
+  const frontend = { tls: { minProtocolVersion: 1.3 } }
+  const { port, ca } = await setUp(t, [listener('a.test')], ['a.test'], frontend)
+  const socket = await openTls(port, { ca, servername: 'a.test' })
+  assert.equal(socket.getProtocol(), 'TLSv1.3')
+  socket.destroy()
+  await assert.rejects(openTls(port, { ca, servername: 'a.test', maxVersion: 'TLSv1.2' }))
+})
+
+test('cipher suites and key exchange groups are those of the config', async (t) => {
+  const frontend = {
+    tls: {
+      maxProtocolVersion: '1.2',
+      cipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256'],
+      keyExchangeGroups: ['P-384'],
+    },
+  }
+  const { port, ca } = await setUp(t, [listener('a.test')], ['a.test'], frontend)
+  const socket = await openTls(port, { ca, servername: 'a.test' })
+  assert.equal(socket.getCipher().standardName, 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256')
+  assert.equal((socket.getEphemeralKeyInfo() as { name?: string }).name, 'secp384r1')
+  socket.destroy()
+  await assert.rejects(openTls(port, { ca, servername: 'a.test', ecdhCurve: 'X25519' }))
+})
+
+test('the protocol is negotiated among the offered ones', async (t) => {
+  const { port, ca } = await setUp(t, [listener('a.test')], ['a.test'])
+  const only1 = await setUp(t, [listener('a.test')], ['a.test'], { tls: { alpnProtocols: ['http/1.1'] } })
+  const negotiated = async (port: number, ca: string, ALPNProtocols: string[]) => {
+    const socket = await openTls(port, { ca, servername: 'a.test', ALPNProtocols })
+    socket.destroy()
+    return socket.alpnProtocol
+  }
+  assert.equal(await negotiated(port, ca, ['h2', 'http/1.1']), 'h2')
+  assert.equal(await negotiated(port, ca, ['http/1.1']), 'http/1.1')
+  assert.equal(await negotiated(only1.port, only1.ca, ['h2', 'http/1.1']), 'http/1.1')
+})
+
+test('a handshake that does not come in time is cut', async (t) => {
+  const { port } = await setUp(t, [listener('a.test')], ['a.test'], { tls: { handshakeTimeout: '100ms' } })
+  const socket = connect(port, '127.0.0.1')
+  socket.write(Buffer.from([22, 3, 1, 2, 0]))
+  socket.resume()
+  await new Promise((resolve) => socket.once('close', resolve))
+})
+
+test('a changed certificate ends the connections of its listener and leaves the others', async (t) => {
+  const { port, ca, gateway, dir } = await setUp(t, [listener('a.test'), listener('b.test')], ['a.test', 'b.test'])
+  const a = await openTls(port, { ca, servername: 'a.test' })
+  const b = await openTls(port, { ca, servername: 'b.test' })
+  const other = useTlsFiles(t, ['a.test'])
+  for (const file of ['a.test.crt', 'a.test.key']) cpSync(join(other.dir, file), join(dir, file))
+  await gateway.reload(JSON.stringify({ binds: [{ port: 0, listeners: [listener('a.test'), listener('b.test')] }] }))
+  a.resume()
+  await new Promise((resolve) => a.once('end', resolve))
+  assert.equal((await requestTls(port, { ca: other.authority.cert, servername: 'a.test' })).body, 'a.test')
+  b.write('GET / HTTP/1.1\r\nhost: b.test\r\nconnection: close\r\n\r\n')
+  let text = ''
+  for await (const chunk of b) text += String(chunk)
+  assert.match(text, /b\.test$/)
+  a.destroy()
+})

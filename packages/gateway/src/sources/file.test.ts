@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { loadConfig } from './file.ts'
+import type { LoadedConfig } from './file.ts'
+import { printProblem, printProblems } from './print-problems.ts'
+
+const fixtures = new URL('../testing/fixtures/', import.meta.url)
+const fixture = (name: string): string => readFileSync(new URL(name, fixtures), 'utf8')
+
+function load(text: string, env: Record<string, string> = {}) {
+  return loadConfig(text, {
+    file: 'gateway.yaml',
+    dir: '/etc/portico',
+    env,
+    readFile(path) {
+      if (path.includes('missing')) throw new Error('ENOENT')
+      return path.endsWith('broken') ? 'not PEM' : fixture(path.slice(path.lastIndexOf('/') + 1))
+    },
+  })
+}
+
+function loaded(text: string, env: Record<string, string> = {}): LoadedConfig {
+  const result = load(text, env)
+  assert.ok(result.ok, result.ok ? '' : printProblems(result.problems))
+  return result
+}
+
+function problemLines(text: string, env: Record<string, string> = {}): string[] {
+  const result = load(text, env)
+  assert.ok(!result.ok, 'the config was accepted')
+  return result.problems.map(printProblem)
+}
+
+test('a file becomes flat resources with keys', () => {
+  const { ir, files } = loaded(`
+backends:
+- name: users
+  static: { host: Users.internal, port: 8080 }
+  policies: { tls: { mtlsCertificateRef: { cert: tls.crt, key: tls.key }, caCertificateRefs: [other.crt] } }
+binds:
+- port: 8443
+  listeners:
+  - protocol: https
+    hostname: "*.Example.com"
+    tls: { cert: tls.crt, key: tls.key, root: other.crt }
+    policies: { cors: { allowOrigins: ["*"] } }
+    routes:
+    - matches:
+      - { path: { exact: /a }, method: GET, headers: [{ name: X-Team, value: { exact: a } }], query: [{ name: v, value: { regex: "1|2" } }] }
+      policies: { requestMirror: { backend: "127.0.0.1:9" }, backend: { http: { version: http1 } } }
+      backends: [{ backend: users, weight: 9 }, { host: "[::1]:80", policies: { tcp: { connectTimeout: 1s } } }]
+    - name: last
+      policies: { directResponse: { status: 200 } }
+`)
+  assert.deepEqual(ir.binds, [{ key: 'bind/8443', port: 8443, address: '' }])
+  const [listener] = ir.listeners
+  assert.deepEqual(
+    [listener?.key, listener?.hostname, listener?.protocol],
+    ['bind/8443/listener0', '*.example.com', 'HTTPS'],
+  )
+  assert.deepEqual(listener?.tls, { cert: fixture('tls.crt'), key: fixture('tls.key'), root: fixture('other.crt') })
+  const route = 'bind/8443/listener0/route0'
+  assert.deepEqual(
+    ir.routes.map(({ key, order, backends }) => ({ key, order, backends })),
+    [
+      {
+        key: route,
+        order: 0,
+        backends: [
+          { key: `${route}/backend/0`, backend: 'backend/users', weight: 9 },
+          { key: `${route}/backend/1`, backend: `${route}/backend/1`, weight: 1 },
+        ],
+      },
+      { key: 'bind/8443/listener0/last', order: 1, backends: [] },
+    ],
+  )
+  assert.deepEqual(ir.routes[0]?.matches, [
+    {
+      path: { kind: 'exact', value: '/a' },
+      method: 'GET',
+      headers: [{ name: 'x-team', kind: 'exact', value: 'a' }],
+      query: [{ name: 'v', kind: 'regex', value: '1|2' }],
+    },
+  ])
+  assert.deepEqual(ir.routes[1]?.matches[0]?.path, { kind: 'pathPrefix', value: '/' })
+  assert.deepEqual(ir.backends, [
+    { key: 'backend/users', name: 'users', target: { kind: 'static', host: 'users.internal', port: 8080 } },
+    { key: `${route}/mirror`, name: '127.0.0.1:9', target: { kind: 'static', host: '127.0.0.1', port: 9 } },
+    { key: `${route}/backend/1`, name: '[::1]:80', target: { kind: 'static', host: '::1', port: 80 } },
+  ])
+  const byTarget = new Map(ir.policies.map((policy) => [policy.key, policy]))
+  assert.equal(byTarget.get('inline/gateway')?.frontend?.http?.maxBufferSize, 2_097_152)
+  assert.deepEqual(byTarget.get('inline/backend/backend/users')?.backend?.tls, {
+    mtlsCertificateRef: { cert: fixture('tls.crt'), key: fixture('tls.key') },
+    caCertificateRefs: [fixture('other.crt')],
+  })
+  assert.deepEqual(byTarget.get(`inline/route/${route}`)?.traffic, {
+    requestMirror: { backend: `${route}/mirror`, percentage: 100 },
+  })
+  assert.deepEqual(byTarget.get(`inline/route/${route}`)?.backend, { http: { version: 'HTTP1' } })
+  assert.deepEqual(byTarget.get(`inline/backend/${route}/backend/1`)?.backend, { tcp: { connectTimeout: 1000 } })
+  assert.deepEqual(files, ['/etc/portico/tls.crt', '/etc/portico/tls.key', '/etc/portico/other.crt'])
+  assert.deepEqual(structuredClone(ir), ir)
+})
+
+test('every problem is reported at once, in file order, with its place and a suggestion', () => {
+  const lines = problemLines(`binds:
+- port: 70000
+  listeners:
+  - protocol: HTP
+    hostnme: a.example
+    routes:
+    - policies:
+        cors: { allowOrigin: [] }
+      backends: [{ backend: user }, { host: x }]
+backends:
+- name: users
+  static: { host: a }
+`)
+  assert.deepEqual(lines, [
+    'gateway.yaml:2:9: binds[0].port: found 70000, expected an integer from 0 to 65535',
+    'gateway.yaml:4:15: binds[0].listeners[0].protocol: found "HTP", expected one of `HTTP`, `HTTPS`, `TLS` or `TCP`\n    did you mean `HTTP`?',
+    'gateway.yaml:5:5: binds[0].listeners[0].hostnme: unknown key `hostnme`, expected `name`, `protocol`, `hostname`, `tls`, `policies` or `routes`\n    did you mean `hostname`?',
+    'gateway.yaml:8:17: binds[0].listeners[0].routes[0].policies.cors.allowOrigin: unknown key `allowOrigin`, expected `allowOrigins`, `allowMethods`, `allowHeaders`, `exposeHeaders`, `allowCredentials` or `maxAge`\n    did you mean `allowOrigins`?',
+    'gateway.yaml:9:20: binds[0].listeners[0].routes[0].backends[0].backend: found no backend named `user`, expected the name of a backend in the top-level `backends`\n    did you mean `users`?',
+    'gateway.yaml:9:45: binds[0].listeners[0].routes[0].backends[1].host: found "x", expected `host:port`, `[ipv6]:port` or `unix:/path`',
+    'gateway.yaml:12:13: backends[0].static.host: found `host` without `port`, expected both keys, or none',
+  ])
+})
+
+test('broken YAML and duplicate keys have places', () => {
+  assert.match(problemLines('binds: [\n')[0]!, /^gateway\.yaml:2:1: found broken YAML/)
+  assert.match(problemLines('config: {}\nconfig: {}\n')[0]!, /^gateway\.yaml:2:1: found a key twice/)
+  assert.match(problemLines('a: *nowhere\n')[0]!, /^gateway\.yaml:\d+:\d+: found broken YAML/)
+})
+
+test('an empty file is an empty config', () => {
+  assert.deepEqual(loaded('').ir.binds, [])
+  assert.deepEqual(loaded('# nothing\n').process.adminAddr, 'localhost:15000')
+})
+
+const listener = (rest: string): string => `binds:\n- port: 1\n  listeners:\n  - ${rest}\n`
+const conflicts: [string, string, RegExp][] = [
+  ['HTTPS without tls', listener('{ protocol: HTTPS }'), /found HTTPS without `tls`/],
+  [
+    'tls on plain HTTP',
+    listener('{ tls: { cert: tls.crt, key: tls.key } }'),
+    /found `tls` on a listener of HTTP.*\n.*protocol: HTTPS/,
+  ],
+  [
+    'TLS and plaintext on one port',
+    listener('{ protocol: TLS, hostname: a.b }\n  - { hostname: c.d }'),
+    /found listeners of TLS and HTTP on one port/,
+  ],
+  [
+    'two listeners on a TCP port',
+    listener('{ protocol: TCP }\n  - { protocol: HTTP, hostname: a.b }'),
+    /a TCP listener alone/,
+  ],
+  [
+    'one port twice',
+    'binds:\n- { port: 1, listeners: [{}] }\n- { port: 1, listeners: [{}] }',
+    /:3:5: binds\[1\]\.port: found port `1` a second time/,
+  ],
+  ['one hostname twice', listener('{ hostname: a.b }\n  - { hostname: A.B }'), /hostname `a\.b` a second time/],
+  ['two listeners of one name', listener('{ name: x, hostname: a.b }\n  - { name: x }'), /listener `x` a second time/],
+  [
+    'two routes of one name',
+    listener('{ routes: [{ name: x, backends: [{ host: "a:1" }] }, { name: x, backends: [{ host: "a:1" }] }] }'),
+    /route `x` a second time/,
+  ],
+  [
+    'two backends of one name',
+    'backends:\n- { name: x, static: { host: a, port: 1 } }\n- { name: x, static: { host: a, port: 1 } }',
+    /backend `x` a second time/,
+  ],
+  [
+    'an unknown mirror',
+    listener('{ routes: [{ policies: { requestMirror: { backend: x } }, backends: [{ host: "a:1" }] }] }'),
+    /no backend named `x`/,
+  ],
+  [
+    'a prefix rewrite on an exact match',
+    listener(
+      '{ routes: [{ matches: [{ path: { exact: /a } }], policies: { urlRewrite: { path: { prefix: /b } } }, backends: [{ host: "a:1" }] }] }',
+    ),
+    /found `prefix` on a route with an exact/,
+  ],
+  [
+    'matches on TCP',
+    listener('{ protocol: TCP, routes: [{ matches: [{}], backends: [{ host: "a:1" }] }] }'),
+    /found `matches` on a TCP listener/,
+  ],
+  [
+    'hostnames on TCP',
+    listener('{ protocol: TCP, routes: [{ hostnames: [a.b], backends: [{ host: "a:1" }] }] }'),
+    /found `hostnames` on a TCP listener/,
+  ],
+  [
+    'traffic policies on TLS',
+    listener('{ protocol: TLS, routes: [{ policies: { cors: {} }, backends: [{ host: "a:1" }] }] }'),
+    /found `cors` on a TLS listener/,
+  ],
+  [
+    'backend.http on TLS',
+    listener('{ protocol: TLS, routes: [{ policies: { backend: { http: {} } }, backends: [{ host: "a:1" }] }] }'),
+    /found `http` on a TLS listener/,
+  ],
+  ['a TCP route without backends', listener('{ protocol: TCP, routes: [{}] }'), /found a route without backends/],
+  [
+    'a forward proxy on TCP',
+    `backends: [{ name: out, dynamicForwardProxy: {} }]\n${listener('{ protocol: TCP, routes: [{ backends: [{ backend: out }] }] }')}`,
+    /found a dynamic forward proxy on a TCP listener/,
+  ],
+  [
+    'versions in the wrong order',
+    'frontend: { tls: { minProtocolVersion: 1.3, maxProtocolVersion: 1.2 } }',
+    /found 1\.3 as the oldest/,
+  ],
+  ['filters of routes on a listener', listener('{ policies: { urlRewrite: {} } }'), /unknown key `urlRewrite`/],
+  ['policies that come later', 'policies: []', /unknown key `policies`/],
+]
+for (const [name, text, expected] of conflicts) {
+  test(`refused: ${name}`, () => {
+    const lines = problemLines(text)
+    assert.ok(
+      lines.some((line) => expected.test(line)),
+      lines.join('\n'),
+    )
+  })
+}
+
+test('certificate files are checked where they are named', () => {
+  const tls = (value: string): string => problemLines(listener(`{ protocol: HTTPS, tls: ${value} }`)).join('\n')
+  assert.match(
+    tls('{ cert: missing.crt, key: tls.key }'),
+    /:4:31: .*tls\.cert: found no readable file \/etc\/portico\/missing\.crt \(ENOENT\), expected a PEM file/,
+  )
+  assert.match(tls('{ cert: broken, key: tls.key }'), /tls\.cert: found no certificate in the file/)
+  assert.match(tls('{ cert: tls.crt, key: broken }'), /tls\.key: found no usable key/)
+  assert.match(
+    tls('{ cert: tls.crt, key: other.key }'),
+    /tls\.key: found a key of another certificate, expected the key of tls\.crt/,
+  )
+  assert.match(tls('{ cert: tls.crt, key: tls.key, root: broken }'), /tls\.root: found no certificate/)
+  const result = load(listener('{ protocol: HTTPS, tls: { cert: missing.crt, key: tls.key } }'))
+  assert.deepEqual(result.files, ['/etc/portico/missing.crt', '/etc/portico/tls.key'])
+})
+
+test('variables are filled into values, typed like plain YAML, and never add structure', () => {
+  const text = `binds:
+- port: \${PORT}
+  listeners:
+  - name: \${NAME:-web}
+    routes:
+    - policies: { directResponse: { status: 200, body: "\${BODY} $\${PORT}" } }
+`
+  const { ir } = loaded(text, { PORT: '8080', BODY: 'a: [b]\n- c' })
+  assert.equal(ir.binds[0]?.port, 8080)
+  assert.equal(ir.listeners[0]?.name, 'web')
+  const policy = ir.policies.find((attached) => attached.target.kind === 'route')
+  assert.equal(policy?.traffic?.directResponse?.body, 'a: [b]\n- c ${PORT}')
+  assert.deepEqual(problemLines(text, { PORT: '1' }), [
+    'gateway.yaml:6:56: found `${BODY}`, but the variable is not set, expected a variable of the environment\n    set BODY, or give a default: `${BODY:-value}`',
+  ])
+  assert.equal(problemLines(text, { BODY: 'x' }).length, 1)
+  assert.match(problemLines(text, { PORT: '{ a: 1 }', BODY: 'x' })[0]!, /:2:9: binds\[0\]\.port: found "\{ a: 1 \}"/)
+})
+
+test('a route that can only fail is a warning', () => {
+  const { warnings } = loaded(listener('{ routes: [{ name: a }, { backends: [{ host: "a:1", weight: 0 }] }] }'))
+  assert.deepEqual(warnings.map(printProblem), [
+    'gateway.yaml:4:16: binds[0].listeners[0].routes[0]: found a route without backends, expected a backend, `directResponse` or `requestRedirect`; every request gets 500',
+    'gateway.yaml:4:29: binds[0].listeners[0].routes[1]: found a route whose backends all have weight 0, expected a backend, `directResponse` or `requestRedirect`; every request gets 500',
+  ])
+})
+
+test('several binds may take any free port', () => {
+  const { ir } = loaded('binds:\n- { port: 0, listeners: [{}] }\n- { port: 0, listeners: [{}] }')
+  assert.deepEqual(
+    ir.binds.map((bind) => bind.key),
+    ['bind/0', 'bind/0~1'],
+  )
+})
+
+test('aliases are followed, and their problems are placed', () => {
+  const { ir } = loaded(`binds:
+- port: 1
+  listeners:
+  - routes:
+    - { name: a, backends: &all [{ host: "a:1" }] }
+    - { name: b, backends: *all }
+`)
+  assert.equal(ir.routes[1]?.backends.length, 1)
+})
+
+test('ten thousand routes load in well under two seconds', () => {
+  const route = (index: number): string => `    - name: r${index}
+      matches: [{ path: { pathPrefix: /svc/${index} } }]
+      policies:
+        timeouts: { request: 3s }
+      backends:
+      - host: 127.0.0.1:9000
+`
+  const text = `binds:\n- port: 8080\n  listeners:\n  - routes:\n${Array.from({ length: 10_000 }, (_, index) => route(index)).join('')}`
+  const start = process.cpuUsage()
+  assert.equal(loaded(text).ir.routes.length, 10_000)
+  // Time of the processor, so that a busy machine does not count; a quiet one takes about half a second.
+  const { user, system } = process.cpuUsage(start)
+  assert.ok(user + system < 2_000_000, `${user + system} µs`)
+})

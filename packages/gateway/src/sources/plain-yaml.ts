@@ -1,0 +1,124 @@
+import { readFlow, scalarKey } from './plain-yaml-flow.ts'
+import type { Fill, Plain } from './plain-yaml-flow.ts'
+
+/**
+ * Reads the plain part of YAML that config files are written in: block mappings and lists, flow collections and
+ * scalars on one line, comments. Anything else (and every mistake) gives null, and the full parser decides. It is
+ * there for big files: the full parser keeps a tree with places, and takes ten times as long.
+ */
+export function readPlainYaml(text: string, fill: Fill): { value: Plain } | null {
+  if (/[\t\r\0\u0085\u2028\u2029\ufeff]/.test(text)) return null
+  try {
+    return { value: new BlockReader(text.split('\n'), fill).document() }
+  } catch (error) {
+    if (error === beyond) return null
+    throw error
+  }
+}
+
+/** Thrown where the plain part ends; it never leaves this file. */
+const beyond = new Error('not plain YAML')
+
+class BlockReader {
+  readonly #lines: readonly string[]
+  readonly #fill: Fill
+  #row = -1
+  #line = ''
+  /** Column of the first character of the line that was not read yet; -1 at the end. */
+  #indent = -1
+
+  constructor(lines: readonly string[], fill: Fill) {
+    this.#lines = lines
+    this.#fill = fill
+  }
+
+  document(): Plain {
+    this.#nextLine()
+    if (this.#indent < 0) return null
+    const value = this.#block()
+    if (this.#indent >= 0) throw beyond
+    return value
+  }
+
+  #nextLine(): void {
+    while (++this.#row < this.#lines.length) {
+      const line = this.#lines[this.#row]!
+      const indent = line.search(/[^ ]/)
+      if (indent < 0 || line[indent] === '#') continue
+      if (indent === 0 && /^(---|\.\.\.|%)/.test(line)) throw beyond
+      this.#line = line
+      this.#indent = indent
+      return
+    }
+    this.#indent = -1
+  }
+
+  #block(): Plain {
+    return this.#isItem() ? this.#list() : this.#mapping()
+  }
+
+  #isItem(): boolean {
+    const after = this.#line[this.#indent + 1]
+    return this.#line[this.#indent] === '-' && (after === ' ' || after === undefined)
+  }
+
+  #list(): Plain[] {
+    const indent = this.#indent
+    const items: Plain[] = []
+    while (this.#indent === indent && this.#isItem()) {
+      const rest = this.#line.slice(indent + 1).search(/[^ ]/)
+      if (rest < 0 || this.#line[indent + 1 + rest] === '#') {
+        this.#nextLine()
+        items.push(this.#indent > indent ? this.#block() : null)
+        continue
+      }
+      const start = indent + 1 + rest
+      if (keyEnd(this.#line, start) > 0) {
+        // A mapping that starts on the line of its dash stands where its first key stands.
+        this.#indent = start
+        items.push(this.#mapping())
+      } else {
+        if (this.#line[start] === '-' && this.#line[start + 1] === ' ') throw beyond
+        items.push(this.#inline(start, indent))
+      }
+    }
+    return items
+  }
+
+  #mapping(): Plain {
+    const indent = this.#indent
+    const result: Record<string, Plain> = {}
+    while (this.#indent === indent) {
+      const end = keyEnd(this.#line, indent)
+      if (end < 0) throw beyond
+      const key = this.#line.slice(indent, end)
+      if (key in result) throw beyond
+      const rest = this.#line.slice(end + 1).search(/[^ ]/)
+      if (rest >= 0 && this.#line[end + 1 + rest] !== '#') {
+        result[key] = this.#inline(end + 1 + rest, indent)
+        continue
+      }
+      this.#nextLine()
+      // Lists may stand at the column of their key.
+      if (this.#indent > indent || (this.#indent === indent && this.#isItem())) result[key] = this.#block()
+      else result[key] = null
+    }
+    return result
+  }
+
+  /** A value on the rest of the line; the next line must not continue it. */
+  #inline(start: number, indent: number): Plain {
+    const found = readFlow(this.#line, start, { inFlow: false, fill: this.#fill })
+    if (found === null || !/^( *| +#.*)$/.test(this.#line.slice(found.end))) throw beyond
+    this.#nextLine()
+    if (this.#indent > indent) throw beyond
+    return found.value
+  }
+}
+
+/** Position of the colon behind a simple key, or -1. */
+function keyEnd(line: string, start: number): number {
+  const end = scalarKey(line, start)
+  if (end < 0 || line[end] !== ':') return -1
+  return line[end + 1] === ' ' || line[end + 1] === undefined ? end : -1
+}

@@ -1,0 +1,34 @@
+import { BroadcastChannel, workerData } from 'node:worker_threads'
+import type { WorkerSettings } from '../messages.ts'
+import '../worker.ts'
+
+export const MORTAL_CHANNEL = 'portico-mortal-worker'
+
+/** What the worker of that name is told to do; null means every worker. */
+export interface Fate {
+  name: string | null
+  how: 'throw' | 'reject' | 'fill the heap' | 'never answer'
+}
+
+const hoard: number[][] = []
+const channel = new BroadcastChannel(MORTAL_CHANNEL)
+channel.unref()
+channel.onmessage = (event) => {
+  const { name, how } = (event as { data: Fate }).data
+  if (name !== null && name !== (workerData as WorkerSettings).name) return
+  switch (how) {
+    case 'throw':
+      setImmediate(() => {
+        throw new Error('told to throw')
+      })
+      return
+    case 'reject':
+      void Promise.reject(new Error('told to reject'))
+      return
+    case 'fill the heap':
+      setInterval(() => hoard.push(Array.from({ length: 1_000_000 }, (_, at) => at + 0.5)), 1)
+      return
+    case 'never answer':
+      for (;;);
+  }
+}
