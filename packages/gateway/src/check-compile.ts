@@ -11,7 +11,7 @@ export function checkCompile(ir: Ir): string[] {
   const deadlines = new Deadlines()
   const resolver = createResolver({ family: 'Auto' })
   try {
-    compile(
+    const compiled = compile(
       ir,
       {
         deadlines,
@@ -29,6 +29,7 @@ export function checkCompile(ir: Ir): string[] {
       },
       null,
     )
+    for (const route of compiled.routesByContent.values()) route.make()
     return []
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)]

@@ -16,7 +16,13 @@ const limit = { timeout: 60_000 }
 
 const good = (port = 0) => ({
   config: { workers: 1, adminAddr: '127.0.0.1:0', statsAddr: '127.0.0.1:0', readinessAddr: '127.0.0.1:0' },
-  binds: [{ port, address: '127.0.0.1', listeners: [{ routes: [{ policies: { directResponse: { status: 200, body: 'hi' } } }] }] }],
+  binds: [
+    {
+      port,
+      address: '127.0.0.1',
+      listeners: [{ routes: [{ policies: { directResponse: { status: 200, body: 'hi' } } }] }],
+    },
+  ],
 })
 
 const bad = `binds:
@@ -89,7 +95,8 @@ describe('--validate-only', limit, () => {
     for (const { code, stdout, stderr } of outputs) {
       assert.equal(code, 2)
       assert.equal(stdout, '')
-      for (const place of ['2:9', '4:5', '8:9']) assert.ok(stderr.includes(`${file}:${place}: `), `${place} in\n${stderr}`)
+      for (const place of ['2:9', '4:5', '8:9'])
+        assert.ok(stderr.includes(`${file}:${place}: `), `${place} in\n${stderr}`)
       assert.match(stderr, /protocol`/)
     }
   })
@@ -155,7 +162,8 @@ describe('under an older Node', limit, () => {
     writeFileSync(join(folder, 'code.mjs'), 'process.exit(7)')
     writeFileSync(join(folder, 'signal.mjs'), `process.kill(process.pid, 'SIGKILL')`)
     writeFileSync(join(folder, 'outer.mjs'), `import { runPinned } from '${runtime}'\nrunPinned(process.argv[2], [])`)
-    const run = (script: string) => once(spawn(process.execPath, [join(folder, 'outer.mjs'), join(folder, script)]), 'exit')
+    const run = (script: string) =>
+      once(spawn(process.execPath, [join(folder, 'outer.mjs'), join(folder, script)]), 'exit')
     assert.deepEqual(await run('code.mjs'), [7, null])
     assert.deepEqual(await run('signal.mjs'), [null, 'SIGKILL'])
   })

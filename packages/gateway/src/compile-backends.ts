@@ -1,7 +1,7 @@
 import { dynamicForwardProxyBackend } from './backends/dynamic-forward-proxy/call.ts'
 import { staticBackend } from './backends/static/call.ts'
 import type { PolicyIndex } from './ir/merge.ts'
-import type { Backend, Ir, Route, RouteBackend } from './ir/resources.ts'
+import type { Backend, Route, RouteBackend } from './ir/resources.ts'
 import type { CompiledBackend } from './pipeline/compiled.ts'
 import { applyHttp } from './policies/backend/http/settings.ts'
 import { applyTcp } from './policies/backend/tcp/settings.ts'
@@ -25,8 +25,11 @@ export interface Backends {
   named(key: string): CompiledBackend
 }
 
-export function compileBackends(ir: Ir, policies: PolicyIndex, services: BackendServices): Backends {
-  const backendsByKey = new Map(ir.backends.map((backend) => [backend.key, backend]))
+export function compileBackends(
+  backendsByKey: ReadonlyMap<string, Backend>,
+  policies: PolicyIndex,
+  services: BackendServices,
+): Backends {
   return {
     forRoute: (route, entry) =>
       compileBackend(

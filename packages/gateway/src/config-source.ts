@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { QUICK_START } from './quick-start.ts'
 import { loadConfig, type LoadedConfig } from './sources/file.ts'
-import { printProblems } from './sources/print-problems.ts'
+import { printProblem } from './sources/print-problems.ts'
 
 /** Where the config comes from, and a way to read it again. */
 export interface ConfigSource {
@@ -15,8 +15,8 @@ export interface ConfigSource {
 
 export interface RefusedSource {
   ok: false
-  /** Everything that is wrong, as text for people. */
-  problems: string
+  /** Everything that is wrong, as texts for people. */
+  problems: string[]
   /** Files whose change may heal the config. */
   files: string[]
 }
@@ -53,7 +53,7 @@ function fixedSource(name: string, file: string, readText: () => string): Config
 
 function load(text: string, file: string, dir: string): LoadedConfig | RefusedSource {
   const loaded = loadConfig(text, { file, dir, env: process.env })
-  return loaded.ok ? loaded : { ...refused(printProblems(loaded.problems)), files: loaded.files ?? [] }
+  return loaded.ok ? loaded : { ok: false, problems: loaded.problems.map(printProblem), files: loaded.files ?? [] }
 }
 
 function read(name: string, readText: () => string): string | RefusedSource {
@@ -64,19 +64,16 @@ function read(name: string, readText: () => string): string | RefusedSource {
   }
 }
 
-function refused(problems: string): RefusedSource {
-  return { ok: false, problems, files: [] }
+function refused(problem: string): RefusedSource {
+  return { ok: false, problems: [problem], files: [] }
 }
 
 function describe(error: NodeJS.ErrnoException): string {
-  switch (error.code) {
-    case 'ENOENT':
-      return 'no such file'
-    case 'EACCES':
-      return 'permission denied'
-    case 'EISDIR':
-      return 'it is a folder'
-    default:
-      return error.message
-  }
+  return KNOWN[error.code ?? ''] ?? error.message
+}
+
+const KNOWN: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
 }

@@ -2,6 +2,7 @@ import { checkCompile } from './check-compile.ts'
 import { HELP, parseCommand } from './cli.ts'
 import { type ConfigSource, configSource } from './config-source.ts'
 import { serve } from './serve.ts'
+import { printProblem } from './sources/print-problems.ts'
 import { VERSION } from './version.ts'
 
 const OK = 0
@@ -29,11 +30,12 @@ export async function main(args: readonly string[]): Promise<number> {
 
 function validate(source: ConfigSource): number {
   const loaded = source.load()
-  const problems = loaded.ok ? checkCompile(loaded.ir).join('\n') : loaded.problems
-  if (problems !== '') {
-    process.stderr.write(problems.trimEnd() + '\n')
+  const problems = loaded.ok ? checkCompile(loaded.ir) : loaded.problems
+  if (problems.length > 0) {
+    process.stderr.write(problems.join('\n') + '\n')
     return BAD_CONFIG
   }
+  if (loaded.ok) for (const warning of loaded.warnings) process.stderr.write(`warning: ${printProblem(warning)}\n`)
   process.stdout.write('Configuration is valid!\n')
   return OK
 }

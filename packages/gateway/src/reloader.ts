@@ -1,5 +1,6 @@
 import type { ConfigSource } from './config-source.ts'
 import type { Gateway } from './gateway.ts'
+import { printProblem } from './sources/print-problems.ts'
 import { type FileWatch, watchFiles } from './sources/watch.ts'
 import type { Logger } from './telemetry/logger.ts'
 
@@ -54,20 +55,22 @@ export class Reloader {
   }
 
   async #run({ gateway, log }: { gateway: Gateway; log: Logger }): Promise<void> {
+    const report = (problems: readonly string[]): void => {
+      if (problems.length === 0) return
+      log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.length })
+      // A log line is one line: hints go behind their problem.
+      for (const problem of problems) log.error(problem.replaceAll(/\n */g, '; '))
+    }
     try {
       const loaded = this.#source.load()
       if (!loaded.ok) {
         // What the live config names must be known when the file goes back to it.
         this.#watch.update([this.#path, ...new Set([...this.#files, ...loaded.files])])
-        gateway.refused([])
-        log.error(`config refused, config ${gateway.generation} stays active\n${loaded.problems}`)
-        return
+        return report(gateway.refused(loaded.problems))
       }
       this.watch(loaded.files)
-      const problems = await gateway.apply(loaded.ir)
-      if (problems.length > 0) {
-        log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.join('; ') })
-      }
+      for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
+      report(await gateway.apply(loaded.ir))
     } catch (error) {
       gateway.refused([])
       log.error(`config not read, config ${gateway.generation} stays active`, { error: String(error) })

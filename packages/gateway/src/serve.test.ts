@@ -117,7 +117,10 @@ describe('a running gateway', limit, () => {
 
 function direct(config: object = {}) {
   const routes = [{ policies: { directResponse: { status: 200, body: 'hi' } } }]
-  return { config: { workers: 1, ...config }, binds: [{ port: 0, address: '127.0.0.1', listeners: [{ name: 'web', routes }] }] }
+  return {
+    config: { workers: 1, ...config },
+    binds: [{ port: 0, address: '127.0.0.1', listeners: [{ name: 'web', routes }] }],
+  }
 }
 
 async function readiness(program: Program): Promise<number> {

@@ -23,7 +23,7 @@ const BAD_CONFIG = 2
 export async function serve(source: ConfigSource): Promise<number> {
   const reloader = source.path === null ? null : new Reloader(source, source.path)
   const loaded = source.load()
-  if (!loaded.ok) return refuse(BAD_CONFIG, loaded.problems)
+  if (!loaded.ok) return refuse(BAD_CONFIG, loaded.problems.join('\n'))
   reloader?.watch(loaded.files)
   const settings = loaded.process
   const filter = parseLogFilter(settings.logging.level)
@@ -80,6 +80,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   const problems = (await supervisor.start()) ?? (await gateway.apply(loaded.ir))
   if (problems.length > 0) {
     await Promise.all([supervisor.stop(), servers.value.close()])
+    await writer.flush()
     return refuse(CANNOT_START, problems.join('\n'))
   }
   const addresses = servers.value.addresses
@@ -96,7 +97,8 @@ export async function serve(source: ConfigSource): Promise<number> {
       ended.resolve()
     })
   }
-  process.on('SIGHUP', () => reloader?.reload())
+  // With nothing to read again, it means what it means to every program: the terminal is gone.
+  if (reloader !== null) process.on('SIGHUP', () => reloader.reload())
 
   await ended.promise
   draining = true

@@ -13,7 +13,7 @@ const GET = 'GET /slow HTTP/1.1\r\nhost: a\r\n\r\n'
 
 async function useGateway(t: TestContext, handler: OriginHandler, config: object = {}) {
   const origin = await useOrigin(t, handler)
-  const routes = [{ backends: [{ host: origin.host }] }]
+  const routes = [{ backends: [{ host: origin.host, policies: { http: { version: 'HTTP1' } } }] }]
   const { file } = useConfigFile(t, {
     config: { workers: 2, connectionTerminationDeadline: '1h', ...config },
     binds: [{ port: 0, address: '127.0.0.1', listeners: [{ routes }] }],
@@ -38,6 +38,7 @@ describe('a signal to end', limit, () => {
     assert.equal(response.status, 200)
     assert.equal(response.body, 'late')
     assert.equal(response.headers['connection'], 'close')
+    client.socket.destroy()
     idle.socket.destroy()
     assert.deepEqual(await program.ended, { code: 0, signal: null })
     // Far from the hour that it might have waited.
@@ -53,6 +54,7 @@ describe('a signal to end', limit, () => {
     assert.match(used.received, /HTTP\/1.1 200/)
     program.child.kill('SIGINT')
     await used.all()
+    used.socket.destroy()
     await silent.all()
     assert.deepEqual(await program.ended, { code: 0, signal: null })
   })

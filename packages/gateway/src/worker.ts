@@ -33,7 +33,18 @@ watchEventLoop(registry, settings.name)
 
 const deadlines = new Deadlines()
 const resolver = createResolver({ family: settings.lookupFamily })
-const pools = new Pools(deadlines, createPoolMetrics(registry))
+const poolMetrics = createPoolMetrics(registry)
+const upstreamLog = logger.child('upstream')
+const pools = new Pools(deadlines, (transport) => {
+  const metrics = poolMetrics(transport)
+  return {
+    ...metrics,
+    connectFailed(error, address) {
+      metrics.connectFailed()
+      upstreamLog.debug('connect failed', { ...address, transport, error: error.message })
+    },
+  }
+})
 const services = {
   deadlines,
   resolver,

@@ -19,8 +19,9 @@ export function indexPolicies(ir: Ir): PolicyIndex {
     else list.push(policy)
   }
   const at = (kind: PolicyTarget['kind'], key = ''): AttachedPolicy[] => byTarget.get(`${kind} ${key}`) ?? NONE
+  const frontend = merge(at('gateway'), 'frontend')
   return {
-    frontend: () => merge(at('gateway'), 'frontend'),
+    frontend: () => frontend,
     traffic: (listener, route) =>
       merge([...at('gateway'), ...at('listener', listener), ...at('route', route)], 'traffic'),
     backend: ({ listener, route, backend, entry }) =>

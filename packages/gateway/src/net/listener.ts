@@ -37,6 +37,12 @@ export interface BindObserver {
   refused: (info: ConnectionInfo, status: number, code: string) => void
 }
 
+interface Drainable {
+  drain(): void
+  drainSoon(): void
+  destroy(cause: Error): void
+}
+
 interface LiveConnection<L> {
   listener: L | null
   drain(): void
@@ -49,6 +55,8 @@ export class BindServer<L> {
   readonly #observer: BindObserver
   readonly #server: Server
   readonly #connections = new Set<LiveConnection<L>>()
+  /** Every socket, also those that have not yet shown what they are. */
+  readonly #sockets = new Set<Socket>()
   #state: BindState<L>
   #draining = false
 
@@ -97,6 +105,7 @@ export class BindServer<L> {
   destroy(): void {
     this.#server.close()
     for (const connection of this.#connections) connection.destroy(new Error('gateway is shutting down'))
+    for (const socket of this.#sockets) socket.destroy()
   }
 
   get connectionCount(): number {
@@ -112,7 +121,11 @@ export class BindServer<L> {
       ? adoptShared(accepted)
       : { socket: accepted, reader: new StreamReader(accepted) }
     socket.on('error', ignore)
-    socket.once('close', () => this.#observer.closed(socket.bytesRead, socket.bytesWritten))
+    this.#sockets.add(socket)
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      this.#observer.closed(socket.bytesRead, socket.bytesWritten)
+    })
     const keepalive = state.keepalive
     if (keepalive !== null) socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
     if (isPlainHttp) this.#detectHttp(socket, reader, connectionInfo(socket, null, ''))
@@ -153,18 +166,26 @@ export class BindServer<L> {
 
   #acceptTls(socket: Socket, source: Endpoint | null): void {
     const startedAt = performance.now()
+    // Asked now, because a socket that was closed has forgotten its peer.
+    const refused = connectionInfo(socket, source, '')
+    // A client that leaves inside the handshake must not be waited for.
+    socket.allowHalfOpen = false
     acceptTls<L>(socket, {
       timeout: this.#state.handshakeTimeoutMs,
       choose: (hello) => this.#state.chooseTls(hello),
       onSecure: (secure, listener, hello) => {
         this.#observer.handshake(performance.now() - startedAt)
         secure.on('error', ignore)
+        secure.allowHalfOpen = true
         const info = connectionInfo(socket, source, hello.sni ?? '', secure)
         if (secure.alpnProtocol === 'h2') this.#serveHttp2(secure, info, listener)
         else this.#serveHttp1(secure, info, listener)
       },
-      onPassthrough: (raw, listener, hello) => this.#raw(raw, connectionInfo(raw, source, hello.sni ?? ''), listener),
-      onRefused: () => this.#observer.refused(connectionInfo(socket, source, ''), 0, 'tls_refused'),
+      onPassthrough: (raw, listener, hello) => {
+        raw.allowHalfOpen = true
+        this.#raw(raw, connectionInfo(raw, source, hello.sni ?? ''), listener)
+      },
+      onRefused: () => this.#observer.refused(refused, 0, 'tls_refused'),
     })
   }
 
@@ -238,19 +259,19 @@ export class BindServer<L> {
   }
 
   #raw(socket: Socket, info: ConnectionInfo, listener: L | null): void {
-    const live = this.#track({ drain: () => {}, destroy: () => socket.destroy() }, listener)
+    const live = this.#track({ drain: () => {}, drainSoon: () => {}, destroy: () => socket.destroy() }, listener)
     socket.once('close', () => this.#connections.delete(live))
     this.#state.onRaw(socket, info, listener)
   }
 
-  #track(connection: { drain(): void; destroy(cause: Error): void }, listener: L | null): LiveConnection<L> {
+  #track(connection: Drainable, listener: L | null): LiveConnection<L> {
     const live: LiveConnection<L> = {
       listener,
       drain: () => connection.drain(),
       destroy: (cause) => connection.destroy(cause),
     }
     this.#connections.add(live)
-    if (this.#draining) connection.drain()
+    if (this.#draining) connection.drainSoon()
     return live
   }
 }

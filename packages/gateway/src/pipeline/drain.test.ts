@@ -52,3 +52,15 @@ test('a reload reaches the next request of an open connection, and a request und
   client.write(ASK)
   await until(() => text.endsWith('new'))
 })
+
+test('a client that comes while the gateway drains gets its first request answered, as the last', async (t) => {
+  const gateway = await useGateway(t, httpConfig([{ policies: { directResponse: { status: 200, body: 'late' } } }]))
+  gateway.drain()
+  const client = connect(gateway.port(), '127.0.0.1')
+  let text = ''
+  client.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  client.write(ASK)
+  await once(client, 'end')
+  assert.match(text, /^HTTP\/1.1 200 [^]*connection: close\r\n[^]*late$/)
+  client.destroy()
+})

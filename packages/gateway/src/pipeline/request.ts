@@ -56,6 +56,9 @@ export class Rx implements RoutableRequest {
   /** Number of the last attempt; 0 is the first. */
   retryAttempt = 0
   durationMs = 0
+  /** What passed after the protocol was changed. */
+  tunnelBytesIn = 0
+  tunnelBytesOut = 0
   grpcStatus: number | null = null
 
   constructor(exchange: Exchange, now: number) {
@@ -103,11 +106,17 @@ export class Rx implements RoutableRequest {
   }
 
   get requestBytes(): number {
-    return this.exchange.bytesIn
+    return this.exchange.bytesIn + this.tunnelBytesIn
   }
 
   get responseBytes(): number {
-    return this.exchange.bytesOut
+    return this.exchange.bytesOut + this.tunnelBytesOut
+  }
+
+  /** The Host that a backend sees; `hostname` is its own name, where it has one. */
+  authorityFor(hostname: string | null): string {
+    if (this.upstreamAuthority !== '') return this.upstreamAuthority
+    return this.hostRewrite === false || hostname === null ? this.authority : hostname
   }
 
   header(name: string, occurrence: number): string | undefined {

@@ -14,7 +14,7 @@ export interface AuthorityRewrite {
 }
 
 /** The path and query after a rewrite; the query is kept. */
-export function rewriteTarget(rx: Rx, path: PathRewrite): string {
+export function rewriteTarget(rx: Pick<Rx, 'path' | 'query' | 'match'>, path: PathRewrite): string {
   const query = rx.query === '' ? '' : '?' + rx.query
   if (path.full !== undefined) return path.full + query
   const matched = rx.match?.pathPrefix ?? ''

@@ -4,6 +4,7 @@ import { splice } from '../net/splice.ts'
 import type { UpstreamCall } from '../upstream/contract.ts'
 import type { AccessRecord } from '../telemetry/access-log.ts'
 import type { RequestOutcome } from '../telemetry/request-metrics.ts'
+import { upstreamFailure } from './failure.ts'
 import type { CompiledListener, CompiledRoute } from './compiled.ts'
 import type { CallContext } from './step.ts'
 
@@ -78,7 +79,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
     socket.once('close', onGone)
     call = backend.connect(`${this.sni ?? ''}:${socket.localPort ?? 0}`, this, (error, upstream) => {
       socket.off('close', onGone)
-      if (upstream === null) return this.#refuse(socket, 'UpstreamFailure', error!.message)
+      if (upstream === null) return this.#refuse(socket, upstreamFailure(error!).reason, error!.message)
       if (this.#over || socket.destroyed) {
         upstream.destroy()
         return this.#end('ClientGone', 'client closed the connection')

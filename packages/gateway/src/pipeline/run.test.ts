@@ -9,7 +9,11 @@ const setting = (name: string, value: string) => ({ request: { set: [{ name, val
 test('policies of listener and route merge field by field, and the route wins whole', async (t) => {
   const origin = await useOrigin(t)
   const listener = {
-    policies: { headerModifiers: setting('x-listener', '1'), hostRewrite: { mode: 'None' }, cors: { allowOrigins: ['*'] } },
+    policies: {
+      headerModifiers: setting('x-listener', '1'),
+      hostRewrite: { mode: 'None' },
+      cors: { allowOrigins: ['*'] },
+    },
   }
   const routes = [
     routeTo(origin, { headerModifiers: setting('x-route', '1') }, pathPrefix('/own')),
@@ -89,6 +93,16 @@ test('an HTTP/1.0 client gets a whole body and a closed connection, or keeps it 
   assert.equal(kept.body, 'last')
 })
 
+test('a client that ends its side still gets its answer', async (t) => {
+  const origin = await useOrigin(t, (_seen, response) => void setTimeout(() => response.end('late'), 50))
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  const client = connect({ port: gateway.port(), host: '127.0.0.1', allowHalfOpen: true })
+  client.end('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  let text = ''
+  for await (const chunk of client) text += String(chunk)
+  assert.match(text, /^HTTP\/1.1 200 [^]*late$/)
+})
+
 test('a gRPC client reads errors as gRPC does', async (t) => {
   const gateway = await useGateway(t, httpConfig([routeTo({ host: '127.0.0.1:1' }, {}, pathPrefix('/svc'))]))
   for (const [path, code, message] of [
@@ -98,11 +112,19 @@ test('a gRPC client reads errors as gRPC does', async (t) => {
     const { status, headers, body } = await request(gateway.port(), {
       method: 'POST',
       path,
-      headers: { 'content-type': 'application/grpc+proto' },
+      headers: { 'content-type': 'application/grpc+proto', te: 'trailers' },
     })
-    assert.deepEqual([status, headers['content-type'], headers['grpc-status'], body], [200, 'application/grpc', code, ''])
+    assert.deepEqual(
+      [status, headers['content-type'], headers['grpc-status'], body],
+      [200, 'application/grpc', code, ''],
+    )
     assert.ok(headers['grpc-message']!.startsWith(message))
   }
+  await gateway.finished(2)
+  assert.deepEqual(
+    gateway.records.map((record) => record.grpcStatus),
+    [12, 14],
+  )
 })
 
 test('a reader that stops bounds what is read from the backend', async (t) => {
@@ -138,6 +160,24 @@ test('an upload waits for a backend that reads slowly', async (t) => {
   await until(() => backend.sockets[0]!.bytesRead >= TOTAL)
 })
 
+test('trailers pass both ways', async (t) => {
+  const origin = await useOrigin(t, (_seen, response) => {
+    response.writeHead(200, { trailer: 'x-sum' })
+    response.write('body')
+    response.addTrailers({ 'x-sum': '7' })
+    response.end()
+  })
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  const head = 'POST / HTTP/1.1\r\nhost: a\r\nte: trailers\r\ntransfer-encoding: chunked\r\n\r\n'
+  const text = await exchangeRaw(
+    gateway.port(),
+    `${head}2\r\nhi\r\n0\r\nx-check: 9\r\n\r\n`,
+    (received) => received.endsWith('\r\n\r\n') && received.includes('x-sum: 7'),
+  )
+  assert.match(text, /4\r\nbody\r\n0\r\nx-sum: 7\r\n\r\n$/)
+  assert.deepEqual({ ...origin.seen[0]!.trailers }, { 'x-check': '9' })
+})
+
 test('pipelined requests are answered in order', async (t) => {
   const origin = await useOrigin(t, (seen, response) => {
     if (seen.url === '/0') setTimeout(() => response.end('[0]'), 30)
@@ -151,7 +191,10 @@ test('pipelined requests are answered in order', async (t) => {
 
 test('an unchanged request is passed on as it came', async (t) => {
   const origin = await useOrigin(t)
-  const gateway = await useGateway(t, httpConfig([routeTo(origin)], { frontend: { forwardedHeaders: { mode: 'Preserve' } } }))
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin)], { frontend: { forwardedHeaders: { mode: 'Preserve' } } }),
+  )
   await sendRaw(gateway.port(), 'GET /a?b HTTP/1.1\r\nHost: a.test\r\nX-MiXed: 1\r\nCookie: a=b\r\nx-mixed: 2\r\n\r\n')
   const { rawHeaders, url } = origin.seen[0]!
   assert.equal(url, '/a?b')
@@ -179,7 +222,7 @@ function feed(socket: Socket): { sent: number } {
 
 /** Nothing has moved for a while. */
 async function standstill(progress: { sent: number }): Promise<void> {
-  for (let before = -1; before !== progress.sent; ) {
+  for (let before = -1; before !== progress.sent;) {
     before = progress.sent
     await new Promise((resolve) => setTimeout(resolve, 200))
   }

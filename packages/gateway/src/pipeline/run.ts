@@ -13,6 +13,7 @@ import {
 } from '../upstream/contract.ts'
 import type { CompiledBackend, CompiledListener } from './compiled.ts'
 import { type Failure, failures, upstreamFailure } from './failure.ts'
+import { GrpcStatusSink, readGrpcStatus } from './grpc-status.ts'
 import { ReplayableBody } from './replayable-body.ts'
 import { Reply } from './reply.ts'
 import { Rx } from './request.ts'
@@ -147,7 +148,7 @@ class RequestRun implements ExchangeObserver, UpstreamHandler, CallContext {
     const request: UpstreamRequest = {
       method: rx.method,
       target: rx.upstreamTarget,
-      authority: upstreamAuthority(rx, backend),
+      authority: rx.authorityFor(backend.hostname),
       scheme: rx.connection.scheme,
       headers: rx.headers,
       body: rx.body,
@@ -218,9 +219,14 @@ class RequestRun implements ExchangeObserver, UpstreamHandler, CallContext {
     rx.headers.set('x-retry-attempt', String(rx.retryAttempt))
     this.#call = null
     rx.error = null
-    if (rule.backoffMs === 0) return this.#attempt()
-    this.#pause ??= new Deadline(() => this.#attempt())
+    if (rule.backoffMs === 0) return this.#again()
+    this.#pause ??= new Deadline(() => this.#again())
     this.#services.deadlines.set(this.#pause, rule.backoffMs)
+  }
+
+  #again(): void {
+    if (this.#rx.method === 'CONNECT') this.#tunnel()
+    else this.#attempt()
   }
 
   #clearAttempt(): void {
@@ -262,7 +268,11 @@ class RequestRun implements ExchangeObserver, UpstreamHandler, CallContext {
     this.#call = null
     // The response was the change of protocol; what follows has no end that a limit could be about.
     if (this.#requestDeadline !== null) this.#services.deadlines.clear(this.#requestDeadline)
-    splice(client, backend, () => this.#finish())
+    splice(client, backend, (sent, received) => {
+      this.#rx.tunnelBytesIn = sent
+      this.#rx.tunnelBytesOut = received
+      this.#finish()
+    })
   }
 
   // The response.
@@ -294,12 +304,18 @@ class RequestRun implements ExchangeObserver, UpstreamHandler, CallContext {
     this.#call?.cancel(ABANDONED)
     this.#call = null
     this.#clearAttempt()
-    this.#replayable?.settle()
+    this.#dropRequestBody()
     rx.reason = reply.reason
     rx.status = reply.status
     rx.responseHeaders = reply.headers
     rx.responseHeaders.add('date', this.#services.httpDate())
     rx.responseBody = sourceOf(reply.body)
+  }
+
+  /** Whoever stands between the client and the backend must hear that there will be no backend. */
+  #dropRequestBody(): void {
+    if (this.#replayable !== null) this.#replayable.settle()
+    else if (this.#rx.body !== this.#exchange.body) this.#rx.body.cancel(ABANDONED)
   }
 
   #runResponseSteps(from: number): void {
@@ -338,7 +354,11 @@ class RequestRun implements ExchangeObserver, UpstreamHandler, CallContext {
     const rx = this.#rx
     const body = rx.responseBody!
     this.#responding = true
-    body.pipe(this.#exchange.respond(rx.status, rx.responseHeaders!, body.length))
+    const sink = this.#exchange.respond(rx.status, rx.responseHeaders!, body.length)
+    // Clients of gRPC always accept trailers; nobody else pays for the look.
+    if (!this.#exchange.teTrailers) return body.pipe(sink)
+    readGrpcStatus(rx, rx.responseHeaders)
+    body.pipe(new GrpcStatusSink(sink, rx))
   }
 
   // The end.
@@ -369,13 +389,6 @@ class RequestRun implements ExchangeObserver, UpstreamHandler, CallContext {
 /** A refused destination stays refused; anything else may work the next time, where it can do no harm twice. */
 function isRepeatable(error: UpstreamError, method: string): boolean {
   return error.code !== 'address_refused' && (error.unsent || isIdempotent(method))
-}
-
-/** The Host a backend sees. */
-function upstreamAuthority(rx: Rx, backend: CompiledBackend): string {
-  if (rx.upstreamAuthority !== '') return rx.upstreamAuthority
-  if (rx.hostRewrite === false || backend.hostname === null) return rx.authority
-  return backend.hostname
 }
 
 const ABANDONED = new Error('response not needed')

@@ -12,9 +12,9 @@ export function createPoolMetrics(registry: Registry): (transport: 'plaintext' |
 }
 
 export interface PoolMetrics {
-  opened(durationMs: number): void
-  closed(): void
-  connectFailed(): void
+  opened: (durationMs: number) => void
+  closed: () => void
+  connectFailed: () => void
 }
 
 function createOne(registry: Registry, transport: string): PoolMetrics {

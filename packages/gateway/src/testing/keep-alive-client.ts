@@ -8,8 +8,6 @@ export class KeepAliveClient {
   #socket: Socket | null = null
   #waiting: { resolve: (response: RawResponse) => void; reject: (error: Error) => void } | null = null
   #received = ''
-  /** Connections that were opened. */
-  connections = 0
 
   constructor(port: number, host = '127.0.0.1') {
     this.#port = port
@@ -35,11 +33,12 @@ export class KeepAliveClient {
   }
 
   #open(): Socket {
-    this.connections++
+    this.#received = ''
     const socket = connect({ port: this.#port, host: this.#host, noDelay: true })
     const gone = (error: Error) => {
-      if (this.#socket === socket) this.#socket = null
       socket.destroy()
+      if (this.#socket !== socket) return
+      this.#socket = null
       this.#settle()?.reject(error)
     }
     socket.on('error', gone)

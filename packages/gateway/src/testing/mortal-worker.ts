@@ -2,8 +2,6 @@ import { BroadcastChannel, workerData } from 'node:worker_threads'
 import type { WorkerSettings } from '../messages.ts'
 import '../worker.ts'
 
-export const MORTAL_CHANNEL = 'portico-mortal-worker'
-
 /** What the worker of that name is told to do; null means every worker. */
 export interface Fate {
   name: string | null
@@ -11,7 +9,7 @@ export interface Fate {
 }
 
 const hoard: number[][] = []
-const channel = new BroadcastChannel(MORTAL_CHANNEL)
+const channel = new BroadcastChannel('portico-mortal-worker')
 channel.unref()
 channel.onmessage = (event) => {
   const { name, how } = (event as { data: Fate }).data
@@ -29,6 +27,7 @@ channel.onmessage = (event) => {
       setInterval(() => hoard.push(Array.from({ length: 1_000_000 }, (_, at) => at + 0.5)), 1)
       return
     case 'never answer':
+      channel.postMessage({ name: 'the test', how: 'never answer' } satisfies Fate)
       for (;;);
   }
 }

@@ -50,7 +50,11 @@ async function play(t: TestContext, example: Example): Promise<void> {
   }
 }
 
-async function hold(conversation: Conversation, port: number, origins: { backend: Origin; mirror: Origin }): Promise<void> {
+async function hold(
+  conversation: Conversation,
+  port: number,
+  origins: { backend: Origin; mirror: Origin },
+): Promise<void> {
   const before = { backend: origins.backend.seen.length, mirror: origins.mirror.seen.length }
   let answer: RawResponse | null = null
   for (const { who, lines, body } of conversation.turns) {
@@ -58,7 +62,12 @@ async function hold(conversation: Conversation, port: number, origins: { backend
     const [method = '', path = ''] = first.split(' ')
     switch (who) {
       case 'client sends':
-        answer = await request(port, { method, path, headers: Object.fromEntries(fields.map(splitField)), body: body ?? '' })
+        answer = await request(port, {
+          method,
+          path,
+          headers: Object.fromEntries(fields.map(splitField)),
+          body: body ?? '',
+        })
         break
       case 'backend gets':
       case 'mirror gets': {

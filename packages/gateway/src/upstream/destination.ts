@@ -52,6 +52,8 @@ export class Destination {
     this.#port = 'path' in address ? 0 : address.port
     this.#label = 'path' in address ? `unix:${address.path}` : ''
     this.#fixed = 'path' in address ? [address.path] : isIP(address.host) === 0 ? null : [address.host]
+    // Certificates that cannot work are found when the config is checked, not by the first request.
+    if (options.settings.tls !== null) this.#clientTls('HTTP1')
   }
 
   send(
@@ -86,7 +88,8 @@ export class Destination {
         const way = this.#way(found[index]!, 'HTTP1')
         watcher.connectingTo(way.endpoint)
         cancelDial = way.pool.connect((failure, socket) => {
-          if (failure === null || cancelled || index + 1 >= Math.min(found.length, MAX_TRIES)) done(failure, socket)
+          if (cancelled) socket?.destroy()
+          else if (failure === null || index + 1 >= Math.min(found.length, MAX_TRIES)) done(failure, socket)
           else tryFrom(index + 1)
         })
       }

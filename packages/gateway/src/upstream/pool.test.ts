@@ -85,7 +85,9 @@ test('a first use that fails is not repeated', async (t) => {
 })
 
 test('an idle connection that speaks is destroyed, and its words reach nobody', async (t) => {
-  const backend = await useBackend(t, (socket, connection) => socket.write(connection === 1 ? OK : OK.replace('ok', 'me')))
+  const backend = await useBackend(t, (socket, connection) =>
+    socket.write(connection === 1 ? OK : OK.replace('ok', 'me')),
+  )
   const gateway = await useGateway(t, httpConfig([routeTo(backend)]))
   await request(gateway.port())
   backend.sockets[0]!.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil')
@@ -130,7 +132,7 @@ test('a response that breaks off cannot be taken for a whole one', async (t) => 
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n',
   ]
   let next = 0
-  const backend = await useBackend(t, (socket) => socket.end(halves[next++]))
+  const backend = await useBackend(t, (socket) => socket.end(halves[next++]!))
   const gateway = await useGateway(t, httpConfig([routeTo(backend)]))
   for (const half of halves) {
     const text = await exchangeRaw(gateway.port(), 'GET / HTTP/1.1\r\nhost: a\r\n\r\n', () => false)
@@ -153,7 +155,9 @@ test('a body that only the end of the connection ends is passed on whole', async
 })
 
 test('interim responses reach the client before the final one', async (t) => {
-  const backend = await useBackend(t, (socket) => socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\n${OK}`))
+  const backend = await useBackend(t, (socket) =>
+    socket.write(`HTTP/1.1 103 Early Hints\r\nlink: </a.css>\r\n\r\n${OK}`),
+  )
   const gateway = await useGateway(t, httpConfig([routeTo(backend)]))
   const ask = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
   const text = await exchangeRaw(gateway.port(), ask, (received) => received.endsWith('ok'))

@@ -26,7 +26,7 @@ export interface PoolOptions extends DialOptions {
 export interface PoolObserver {
   opened(durationMs: number): void
   closed(): void
-  connectFailed(): void
+  connectFailed(error: UpstreamError, address: DialOptions['address']): void
 }
 
 /** All connections to one address in one way. */
@@ -106,7 +106,7 @@ export class Pool {
     dial(this.#options, this.#deadlines, (error, connected) => {
       this.#dialing--
       if (connected === null) {
-        this.#observer.connectFailed()
+        this.#observer.connectFailed(error!, this.#options.address)
         this.#dialFailed(error!)
         return
       }

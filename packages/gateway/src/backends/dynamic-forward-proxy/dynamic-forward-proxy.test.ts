@@ -98,9 +98,16 @@ test('a rewritten authority is the destination', async (t) => {
 })
 
 test('CONNECT is judged in the same way', async (t) => {
-  const { origin, gateway } = await setUp(t, { allowCidrs: ['127.0.0.1'], ports: [] }, { upgrades: { protocols: ['connect'] } })
+  const { origin, gateway } = await setUp(
+    t,
+    { allowCidrs: ['127.0.0.1'], ports: [] },
+    { upgrades: { protocols: ['connect'] } },
+  )
   const connectTo = (name: string) =>
-    sendRaw(gateway.port(), `CONNECT ${name} HTTP/1.1\r\nhost: ${name}\r\n\r\nGET / HTTP/1.1\r\nhost: in\r\nconnection: close\r\n\r\n`)
+    sendRaw(
+      gateway.port(),
+      `CONNECT ${name} HTTP/1.1\r\nhost: ${name}\r\n\r\nGET / HTTP/1.1\r\nhost: in\r\nconnection: close\r\n\r\n`,
+    )
   assert.match((await connectTo(origin.host)).text, /^HTTP\/1.1 200 [^]*host in/)
   const refused = await connectTo(`127.0.0.2:${origin.port}`)
   assert.equal(refused.status, 403)
@@ -114,7 +121,9 @@ test('on a TLS listener the server name is the destination, on the port of the l
   const lookup = lookupIn({ 'app.test': ['127.0.0.2'], 'other.test': ['127.0.0.3'] })
   const gateway = await useGateway(t, listener({ allowCidrs: ['127.0.0.2/32'], ports: [] }), { lookup })
   const read = (file: string) => readFileSync(join(dir, file), 'utf8')
-  const server = createTlsServer({ cert: read('app.test.crt'), key: read('app.test.key') }, (socket) => socket.end('inside'))
+  const server = createTlsServer({ cert: read('app.test.crt'), key: read('app.test.key') }, (socket) =>
+    socket.end('inside'),
+  )
   server.listen(gateway.port(), '127.0.0.2')
   await once(server, 'listening')
   t.after(() => void server.close())

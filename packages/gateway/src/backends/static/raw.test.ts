@@ -16,7 +16,10 @@ function bind(listener: object): object {
 
 test('a TCP listener passes bytes both ways and logs the connection', async (t) => {
   const echo = await useTcpServer(t, (socket) => socket.pipe(socket))
-  const gateway = await useGateway(t, bind({ protocol: 'TCP', name: 'db', routes: [{ backends: [{ host: echo.host }] }] }))
+  const gateway = await useGateway(
+    t,
+    bind({ protocol: 'TCP', name: 'db', routes: [{ backends: [{ host: echo.host }] }] }),
+  )
   const client = connect({ port: gateway.port(), host: '127.0.0.1', allowHalfOpen: true })
   client.end('not HTTP\n')
   let text = ''
@@ -30,6 +33,16 @@ test('a TCP listener passes bytes both ways and logs the connection', async (t) 
   )
 })
 
+test('a PROXY header is taken off and its address logged', async (t) => {
+  const echo = await useTcpServer(t, (socket) => socket.pipe(socket))
+  const listener = { protocol: 'TCP', routes: [{ backends: [{ host: echo.host }] }] }
+  const gateway = await useGateway(t, { frontend: { proxyProtocol: { version: 'V1' } }, ...bind(listener) })
+  const bytes = 'PROXY TCP4 203.0.113.7 203.0.113.9 4321 80\r\nhello'
+  assert.equal(await exchangeRaw(gateway.port(), bytes, (received) => received.length >= 5), 'hello')
+  await gateway.finished(1)
+  assert.equal(gateway.records[0]!.srcAddr, '203.0.113.7:4321')
+})
+
 test('a server that speaks first is heard', async (t) => {
   const greeting = await useTcpServer(t, (socket) => socket.end('220 hello'))
   const gateway = await useGateway(t, bind({ protocol: 'TCP', routes: [{ backends: [{ host: greeting.host }] }] }))
@@ -38,7 +51,10 @@ test('a server that speaks first is heard', async (t) => {
 
 test('a connection whose backend is dead is closed', async (t) => {
   const port = await closedPort()
-  const gateway = await useGateway(t, bind({ protocol: 'TCP', routes: [{ backends: [{ host: `127.0.0.1:${port}` }] }] }))
+  const gateway = await useGateway(
+    t,
+    bind({ protocol: 'TCP', routes: [{ backends: [{ host: `127.0.0.1:${port}` }] }] }),
+  )
   const client = connect(gateway.port(), '127.0.0.1')
   client.on('error', () => {})
   client.resume()
@@ -88,7 +104,10 @@ test('a TLS listener passes connections on by server name, unread', async (t) =>
 test('a server name without a route is closed', async (t) => {
   const { dir } = useTlsFiles(t, ['a.test'])
   const a = await useTlsOrigin(t, dir, 'a.test')
-  const gateway = await useGateway(t, bind({ protocol: 'TLS', routes: [{ hostnames: ['a.test'], backends: [{ host: a.host }] }] }))
+  const gateway = await useGateway(
+    t,
+    bind({ protocol: 'TLS', routes: [{ hostnames: ['a.test'], backends: [{ host: a.host }] }] }),
+  )
   await assert.rejects(openTls(gateway.port(), { servername: 'c.test' }))
   await gateway.finished(1)
   assert.equal(gateway.records[0]!.reason, 'NotFound')

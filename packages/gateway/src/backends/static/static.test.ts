@@ -14,7 +14,10 @@ import { request } from '../../testing/client.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../testing/scene.ts'
 
 /** A backend that speaks HTTP/2 without TLS. */
-async function useHttp2Origin(t: TestContext, onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void) {
+async function useHttp2Origin(
+  t: TestContext,
+  onStream: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
+) {
   const server = createServer()
   server.on('stream', onStream)
   const sessions: ServerHttp2Session[] = []
@@ -110,6 +113,8 @@ test('a stream goes both ways at once and ends with trailers', async (t) => {
   stream.end()
   const [fields] = (await trailers) as [IncomingHttpHeaders]
   assert.deepEqual([fields['grpc-status'], fields['grpc-message']], ['0', 'fine'])
+  await gateway.finished(1)
+  assert.equal(gateway.records[0]!.grpcStatus, 0)
 })
 
 test('many streams of one client share the connections of the backend', async (t) => {
@@ -151,4 +156,24 @@ test('an HTTP/2 connection that nobody uses is closed after its time', async (t)
   await until(() => backend.sessions[0]!.destroyed)
   assert.equal((await get(session, '/')).status, 200)
   assert.equal(backend.sessions.length, 2)
+})
+
+test('a client that resets its stream cancels the call', async (t) => {
+  let isOpen = false
+  let isCancelled = false
+  const backend = await useHttp2Origin(t, (stream) => {
+    isOpen = true
+    stream.on('error', () => {})
+    stream.on('aborted', () => (isCancelled = true))
+    stream.respond({ ':status': 200 })
+    stream.write('begin')
+  })
+  const gateway = await useGateway(t, httpConfig([routeTo(backend)]))
+  const stream = useHttp2Client(t, gateway.port()).request({ ':path': '/' })
+  stream.on('error', () => {})
+  await until(() => isOpen)
+  stream.close(8)
+  await until(() => isCancelled)
+  await gateway.finished(1)
+  assert.equal(gateway.records[0]!.reason, 'ClientGone')
 })

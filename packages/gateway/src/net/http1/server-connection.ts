@@ -83,6 +83,11 @@ export class Http1ServerConnection implements ExchangeHost {
     if (this.#exchange === null && !this.#headStarted && !this.#detached) this.#leave()
   }
 
+  /** Came while the gateway drains: its first request is answered, and is its last. */
+  drainSoon(): void {
+    this.closing = true
+  }
+
   destroy(cause: Error): void {
     this.#socket.destroy()
     this.#exchange?.fail(cause)
@@ -176,7 +181,7 @@ export class Http1ServerConnection implements ExchangeHost {
         if (this.#input === null || this.#socket.writableNeedDrain || !this.#startRequest()) break
       } else if (!exchange.requestDone && exchange.readable && this.#input !== null) {
         if (!this.#feedBody(exchange)) break
-      } else if (exchange.responseDone) {
+      } else if (exchange.responseDone && !exchange.dropping) {
         if (!this.#finish(exchange)) break
       } else break
     }

@@ -186,3 +186,21 @@ test('takeOver answers, hands over the socket and the bytes already read', async
     'HTTP/1.1 101 Switching Protocols\r\nx-a: 1\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\nearly:hello',
   )
 })
+
+test('a short body that a reply leaves unread is dropped, and the connection stays', async () => {
+  await using server = await startHttp1Server((exchange) => exchange.respond(429, new HeaderBlock(), 0).end(null))
+  using client = new RawClient(server.port)
+  client.send(`POST / HTTP/1.1\r\n${H}content-length: 5\r\n\r\n`)
+  assert.doesNotMatch(await client.until('content-length: 0\r\n\r\n'), /connection:/)
+  client.send(`12345${GET}\r\n`)
+  await eventually(() => client.received.match(/ 429 /g)!.length === 2, 'a second answer')
+})
+
+test('a long or endless body that a reply leaves unread ends the connection', async () => {
+  await using server = await startHttp1Server((exchange) => exchange.respond(429, new HeaderBlock(), 0).end(null))
+  for (const framing of ['content-length: 70000', 'transfer-encoding: chunked', 'content-length: 5\r\nexpect: 100-continue']) {
+    using client = new RawClient(server.port)
+    client.send(`POST / HTTP/1.1\r\n${H}${framing}\r\n\r\n`)
+    assert.match(await client.all(), /connection: close/)
+  }
+})

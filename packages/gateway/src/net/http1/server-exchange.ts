@@ -51,6 +51,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
   #failure: Error | null = null
   /** The source of the body was cancelled: what still arrives is dropped. */
   #discarding = false
+  #dropping = false
   #blocked = false
   #started = false
   #chunked = false
@@ -83,6 +84,11 @@ export class Http1Exchange implements Exchange, Sink, Source {
   /** Whether bytes of the body may be fed now. */
   get readable(): boolean {
     return !this.requestDone && ((this.#sink !== null && !this.#blocked) || this.#discarding)
+  }
+
+  /** The rest of the request is being dropped, and its end awaited. */
+  get dropping(): boolean {
+    return this.#dropping && !this.close && !this.requestDone
   }
 
   get started(): boolean {
@@ -182,8 +188,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.#started = true
     // Too late: the client is gone, or has been told off.
     if (this.responseDone) return this
-    // A body nobody will read cannot be told from the next request.
-    if (!this.requestDone && this.#sink === null) this.close = true
+    if (!this.requestDone && this.#sink === null) this.#dropBody()
     if (this.#host.closing) this.close = true
     let framing = ''
     if (status === 204 || status === 304 || this.method === 'HEAD') {
@@ -202,6 +207,12 @@ export class Http1Exchange implements Exchange, Sink, Source {
     else if (this.version === 'HTTP/1.0') framing += 'connection: keep-alive\r\n'
     this.#host.writer.text(statusLine(status) + headers.toText() + framing + '\r\n')
     return this
+  }
+
+  /** A short body that nobody reads is dropped; a long one would cost more than the connection is worth. */
+  #dropBody(): void {
+    if (this.#remaining < 0 || this.#remaining > MAX_DROPPED || this.#mustContinue) this.close = true
+    else this.#dropping = this.#discarding = true
   }
 
   write(chunk: Buffer): void {
@@ -247,3 +258,5 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.#host.destroy(cause)
   }
 }
+
+const MAX_DROPPED = 65536

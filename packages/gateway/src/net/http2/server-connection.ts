@@ -120,6 +120,11 @@ export class Http2ServerConnection {
     session.ping(() => session.close())
   }
 
+  /** Came while the gateway drains: what it asks right away is answered. */
+  drainSoon(): void {
+    this.#options.deadlines.set(this.#lifetime, LATE_MS)
+  }
+
   destroy(cause: Error): void {
     if (this.#session.destroyed) return
     this.#cause = cause
@@ -225,3 +230,6 @@ const MAX_RESPONSE_HEAD = 524_288
 const STREAM_BUFFER = 262_144
 /** For the answer to the ping of a drain. */
 const ROUND_TRIP_MS = 1_000
+
+/** For the first requests of a connection that came late. */
+const LATE_MS = 1000

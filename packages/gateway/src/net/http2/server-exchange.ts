@@ -94,6 +94,8 @@ export class Http2Exchange implements Exchange, Sink, Source {
   #read(): void {
     if (this.#reading) return
     this.#reading = true
+    // An empty body may have ended before anyone asked for it.
+    if (this.#stream.readableEnded) return this.#endRequest()
     this.#stream.on('data', (chunk: Buffer) => this.#takeData(chunk))
     this.#stream.on('end', () => this.#endRequest())
   }

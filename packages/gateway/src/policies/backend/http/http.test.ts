@@ -15,9 +15,9 @@ test('the body may take longer than the limit', async (t) => {
   const origin = await useOrigin(t, (_request, response) => {
     response.writeHead(200)
     response.write('begin ')
-    setTimeout(() => response.end('end'), 150)
+    setTimeout(() => response.end('end'), 450)
   })
-  const gateway = await useGateway(t, httpConfig([routeTo(origin, { backend: { http: { requestTimeout: '50ms' } } })]))
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { backend: { http: { requestTimeout: '400ms' } } })]))
   assert.equal((await request(gateway.port())).body, 'begin end')
 })
 
@@ -26,7 +26,7 @@ test('each try has the limit for itself', async (t) => {
   const origin = await useOrigin(t, (_request, response) => {
     if (++tries === 3) response.end('third')
   })
-  const policies = { retry: { attempts: 2 }, backend: { http: { requestTimeout: '60ms' } } }
+  const policies = { retry: { attempts: 2 }, backend: { http: { requestTimeout: '300ms' } } }
   const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
   const { status, body } = await request(gateway.port())
   assert.equal(status, 200)

@@ -6,19 +6,11 @@ import { httpConfig, routeTo, useGateway, useOrigin, useTcpServer } from '../../
 
 test('connections to the backend are probed as configured', async (t) => {
   const origin = await useOrigin(t)
-  const calls: unknown[][] = []
-  const original = Socket.prototype.setKeepAlive
-  Socket.prototype.setKeepAlive = function (this: Socket, ...args: unknown[]): Socket {
-    calls.push(args)
-    return original.apply(this, args as Parameters<typeof original>)
-  }
-  t.after(() => {
-    Socket.prototype.setKeepAlive = original
-  })
+  const setKeepAlive = t.mock.method(Socket.prototype, 'setKeepAlive')
   const tcp = { keepalive: { time: '30s', interval: '5s', retries: 3 } }
   const gateway = await useGateway(t, httpConfig([routeTo(origin, { backend: { tcp } })]))
   await request(gateway.port())
-  assert.deepEqual(calls.at(-1), [true, 30_000, 5_000, 3])
+  assert.deepEqual(setKeepAlive.mock.calls.at(-1)?.arguments, [true, 30_000, 5_000, 3])
 })
 
 test('a handshake that takes longer than connectTimeout gives 504', async (t) => {

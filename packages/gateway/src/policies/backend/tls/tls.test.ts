@@ -61,7 +61,10 @@ test('without an authority that knows it, a certificate is refused', async (t) =
 
 test('a certificate for another name is refused', async (t) => {
   const { seen, ask } = await setUp(t)
-  assert.match(await ask('other.test', ca), /^503 upstream call failed: the certificate of the backend is not for other.test/)
+  assert.match(
+    await ask('other.test', ca),
+    /^503 upstream call failed: the certificate of the backend is not for other.test/,
+  )
   assert.equal(seen.length, 0)
 })
 

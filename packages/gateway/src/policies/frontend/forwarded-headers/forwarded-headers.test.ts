@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { test, type TestContext } from 'node:test'
 import { sendRaw } from '../../../testing/client.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
@@ -69,4 +71,26 @@ test('Append extends what any peer says', async (t) => {
 test('Preserve leaves everything as it came', async (t) => {
   assert.deepEqual(await seen(t, { mode: 'Preserve' }, ''), [])
   assert.deepEqual(await seen(t, { mode: 'Preserve' }, 'X-Forwarded-For: 1.2.3.4\r\n'), ['X-Forwarded-For: 1.2.3.4'])
+})
+
+test('HTTP/2 clients are believed no more than others', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { backend: { http: { version: 'HTTP1' } } })]))
+  const session = connect(`http://127.0.0.1:${gateway.port()}`)
+  t.after(() => session.destroy())
+  const lies = {
+    'x-forwarded-for': '1.2.3.4',
+    x_forwarded_for: '1.2.3.4',
+    'x.real.ip': '1.2.3.4',
+    forwarded: 'for=1.2.3.4',
+  }
+  const stream = session.request({ ':path': '/', ':authority': 'a.test', ...lies })
+  await once(stream.resume(), 'end')
+  const { headers } = origin.seen[0]!
+  assert.equal(headers['x-forwarded-for'], '127.0.0.1')
+  assert.equal(headers['x-forwarded-host'], 'a.test')
+  assert.deepEqual(
+    [headers['x_forwarded_for'], headers['x.real.ip'], headers.forwarded],
+    [undefined, undefined, undefined],
+  )
 })

@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { exchangeRaw, request } from '../../../testing/client.ts'
-import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
+import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 const ASK = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
@@ -26,7 +26,7 @@ test('a connection that stays silent is closed, before and between requests', as
     exchangeRaw(gateway.port(), ASK, () => false),
   ])
   assert.equal(texts[0], '')
-  assert.match(texts[1]!, /^HTTP\/1.1 200/)
+  assert.match(texts[1], /^HTTP\/1.1 200/)
   assert.ok(performance.now() - began >= 950)
 })
 
@@ -35,10 +35,14 @@ test('a connection at the end of its life finishes its request and says so', asy
   const origin = await useOrigin(t, (_request, response) => {
     answer = () => void response.end('done')
   })
-  const gateway = await useGateway(t, httpConfig([routeTo(origin)], { frontend: { http: { maxConnectionDuration: '1s' } } }))
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin)], { frontend: { http: { maxConnectionDuration: '1s' } } }),
+  )
   const client = connect(gateway.port(), '127.0.0.1')
   client.write(ASK)
-  setTimeout(() => answer(), 1_200)
+  await until(() => origin.seen.length === 1)
+  setTimeout(() => answer(), 1_100)
   let text = ''
   for await (const chunk of client) text += String(chunk)
   assert.match(text, /^HTTP\/1.1 200 [^]*connection: close\r\n[^]*done$/)
@@ -46,7 +50,10 @@ test('a connection at the end of its life finishes its request and says so', asy
 
 test('an idle connection ends when its time is over', async (t) => {
   const origin = await useOrigin(t)
-  const gateway = await useGateway(t, httpConfig([routeTo(origin)], { frontend: { http: { maxConnectionDuration: '1s' } } }))
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin)], { frontend: { http: { maxConnectionDuration: '1s' } } }),
+  )
   const text = await exchangeRaw(gateway.port(), ASK, () => false)
   assert.match(text, /^HTTP\/1.1 200/)
 })

@@ -3,6 +3,8 @@ import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { exchangeRaw } from '../../../testing/client.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
+import { requestTls } from '../../../testing/tls-client.ts'
+import { useTlsFiles } from '../../../testing/tls-files.ts'
 
 const ASK = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
 const V1 = 'PROXY TCP4 203.0.113.7 203.0.113.9 4321 80\r\n'
@@ -78,4 +80,22 @@ test('a trusted proxy is judged by its own address, not by the one it brings', a
   }
   assert.equal(await forwarded(['203.0.113.0/24']), '203.0.113.7')
   assert.equal(await forwarded(['127.0.0.1']), '1.2.3.4, 203.0.113.7')
+})
+
+test('the header comes before TLS', async (t) => {
+  const { dir, authority } = useTlsFiles(t, ['a.test'])
+  const origin = await useOrigin(t)
+  const listener = {
+    protocol: 'HTTPS',
+    tls: { cert: 'a.test.crt', key: 'a.test.key' },
+    routes: [routeTo(origin)],
+  }
+  const config = { frontend: { proxyProtocol: {} }, binds: [{ port: 0, listeners: [listener] }] }
+  const gateway = await useGateway(t, config, { dir })
+  const plain = connect(gateway.port(), '127.0.0.1')
+  plain.write(Buffer.from(V2, 'latin1'))
+  const { status } = await requestTls(gateway.port(), { socket: plain, ca: authority.cert, servername: 'a.test' })
+  assert.equal(status, 200)
+  assert.equal(origin.seen[0]!.headers['x-forwarded-for'], '203.0.113.7')
+  assert.equal(origin.seen[0]!.headers['x-forwarded-proto'], 'https')
 })

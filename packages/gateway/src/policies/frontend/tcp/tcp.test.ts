@@ -1,34 +1,22 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { request } from '../../../testing/client.ts'
 import { httpConfig, useGateway } from '../../../testing/scene.ts'
 
-const routes = [{ policies: { directResponse: { status: 200 } } }]
-
-/** The keepalive settings that sockets get while `act` runs; the kernel does not tell them afterwards. */
-async function keepaliveDuring(act: () => Promise<unknown>): Promise<unknown[][]> {
-  const calls: unknown[][] = []
-  const original = Socket.prototype.setKeepAlive
-  Socket.prototype.setKeepAlive = function (this: Socket, ...args: unknown[]): Socket {
-    calls.push(args)
-    return original.apply(this, args as Parameters<typeof original>)
-  }
-  try {
-    await act()
-  } finally {
-    Socket.prototype.setKeepAlive = original
-  }
-  return calls
+/** What an accepted connection is told about probes; the kernel does not tell it afterwards. */
+async function keepaliveOf(t: TestContext, frontend: object): Promise<unknown[][]> {
+  const gateway = await useGateway(t, httpConfig([{ policies: { directResponse: { status: 200 } } }], { frontend }))
+  const setKeepAlive = t.mock.method(Socket.prototype, 'setKeepAlive')
+  await request(gateway.port())
+  return setKeepAlive.mock.calls.map((call) => call.arguments)
 }
 
 test('connections of clients are probed', async (t) => {
   const keepalive = { time: '30s', interval: '5s', retries: 3 }
-  const gateway = await useGateway(t, httpConfig(routes, { frontend: { tcp: { keepalive } } }))
-  assert.deepEqual(await keepaliveDuring(() => request(gateway.port())), [[true, 30_000, 5_000, 3]])
+  assert.deepEqual(await keepaliveOf(t, { tcp: { keepalive } }), [[true, 30_000, 5_000, 3]])
 })
 
 test('the probes are on by default', async (t) => {
-  const gateway = await useGateway(t, httpConfig(routes))
-  assert.deepEqual(await keepaliveDuring(() => request(gateway.port())), [[true, 180_000, 180_000, 9]])
+  assert.deepEqual(await keepaliveOf(t, {}), [[true, 180_000, 180_000, 9]])
 })

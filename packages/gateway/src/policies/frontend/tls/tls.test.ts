@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { cpSync, readFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import type { ConnectionOptions } from 'node:tls'
 import { useGateway } from '../../../testing/scene.ts'
 import { openTls, requestTls } from '../../../testing/tls-client.ts'
 import { useTlsFiles } from '../../../testing/tls-files.ts'
@@ -123,4 +125,33 @@ test('a changed certificate ends the connections of its listener and leaves the 
   for await (const chunk of b) text += String(chunk)
   assert.match(text, /b\.test$/)
   a.destroy()
+})
+
+test('a client that leaves inside the handshake is let go at once', async (t) => {
+  const { port, ca, gateway } = await setUp(t, [listener('a.test')], ['a.test'])
+  let hello: Buffer = Buffer.alloc(0)
+  const catcher = createServer((socket) =>
+    socket.once('data', (chunk: Buffer) => {
+      hello = chunk
+      socket.destroy()
+    }),
+  ).listen(0, '127.0.0.1')
+  await once(catcher, 'listening')
+  t.after(() => void catcher.close())
+  await assert.rejects(openTls((catcher.address() as AddressInfo).port, { ca, servername: 'a.test' }))
+  const client = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  client.end(hello)
+  client.resume()
+  await once(client, 'end')
+  client.destroy()
+  assert.equal(gateway.connectionCount(), 0)
+})
+
+test('a client that ends its side still gets its answer', async (t) => {
+  const { port, ca } = await setUp(t, [listener('a.test')], ['a.test'])
+  const socket = await openTls(port, { ca, servername: 'a.test', allowHalfOpen: true } as ConnectionOptions)
+  socket.end('GET / HTTP/1.1\r\nhost: a.test\r\n\r\n')
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  assert.match(text, /a\.test$/)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import * as fc from 'fast-check'
 import { request } from '../../../testing/client.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 import { originMatcher } from './origin.ts'
@@ -55,6 +56,23 @@ test('an origin cannot bring its own wildcard', () => {
   assert.ok(!originMatcher(['https://app.example.com'])('https://*'))
 })
 
+test('an origin is allowed exactly when it differs from a configured one in nothing but letter case', () => {
+  const origin = fc.record({
+    scheme: fc.constantFrom('http', 'https', 'HTTPS'),
+    host: fc.stringMatching(/^[a-c]\.[a-b]$/),
+    port: fc.constantFrom('', ':80', ':443', ':81'),
+  })
+  const print = ({ scheme, host, port }: { scheme: string; host: string; port: string }) => `${scheme}://${host}${port}`
+  fc.assert(
+    fc.property(origin, origin, (configured, asked) => {
+      // `URL` knows schemes, hosts and default ports too.
+      const isSame = new URL(print(configured)).origin === new URL(print(asked)).origin
+      assert.equal(originMatcher([print(configured)])(print(asked)), isSame)
+    }),
+    { seed: 7, numRuns: 500 },
+  )
+})
+
 test('the response to an allowed origin names it and says that it varies', async (t) => {
   const { port } = await setUp(t, { allowOrigins: ['https://app.test'], exposeHeaders: ['x-total', 'x-page'] })
   const { headers } = await request(port, { headers: { origin: 'https://app.test' } })
@@ -108,7 +126,12 @@ test('a preflight is answered by the gateway', async (t) => {
 })
 
 test('stars answer a preflight with what it asked for', async (t) => {
-  const { port } = await setUp(t, { allowOrigins: ['*'], allowMethods: ['*'], allowHeaders: ['*'], allowCredentials: true })
+  const { port } = await setUp(t, {
+    allowOrigins: ['*'],
+    allowMethods: ['*'],
+    allowHeaders: ['*'],
+    allowCredentials: true,
+  })
   const { headers } = await preflight(port, 'https://a.test', { 'access-control-request-headers': 'x-a,x-b' })
   assert.equal(headers['access-control-allow-methods'], 'PUT')
   assert.equal(headers['access-control-allow-headers'], 'x-a, x-b')
@@ -118,7 +141,10 @@ test('a preflight of another origin is answered without any grant', async (t) =>
   const { port, origin } = await setUp(t, { allowOrigins: ['https://app.test'], allowMethods: ['*'] })
   const { status, headers } = await preflight(port, 'https://other.test')
   assert.equal(status, 200)
-  assert.deepEqual(Object.keys(headers).filter((name) => name.startsWith('access-control-')), [])
+  assert.deepEqual(
+    Object.keys(headers).filter((name) => name.startsWith('access-control-')),
+    [],
+  )
   assert.equal(origin.seen.length, 0)
 })
 

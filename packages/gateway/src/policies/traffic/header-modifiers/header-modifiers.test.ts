@@ -32,7 +32,9 @@ test('setting host on a request names the authority that the backend sees', asyn
   const headerModifiers = { request: { set: [{ name: 'Host', value: 'inside.test:81' }] } }
   const gateway = await useGateway(t, httpConfig([routeTo(origin, { headerModifiers })]))
   await request(gateway.port())
-  const hosts = origin.seen[0]!.rawHeaders.filter((_text, i, all) => i % 2 === 1 && all[i - 1]!.toLowerCase() === 'host')
+  const hosts = origin.seen[0]!.rawHeaders.filter(
+    (_text, i, all) => i % 2 === 1 && all[i - 1]!.toLowerCase() === 'host',
+  )
   assert.deepEqual(hosts, ['inside.test:81'])
 })
 

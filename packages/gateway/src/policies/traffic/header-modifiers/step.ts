@@ -6,13 +6,13 @@ import type { HeaderModifiersConfig } from './schema.ts'
 export const headerModifiers = implement<HeaderModifiersConfig>((config) => {
   const request = config.request && modifier(config.request)
   const response = config.response && modifier(config.response)
+  // Host is not among the headers: setting it names the authority the backend sees.
+  const host = config.request?.set?.findLast((field) => field.name.toLowerCase() === 'host')?.value
   return {
     ...(request && {
       request: (rx) => {
         request(rx.headers)
-        // Host is not among the headers: setting it names the authority the backend sees.
-        const host = config.request?.set?.findLast((field) => field.name.toLowerCase() === 'host')
-        if (host !== undefined) rx.upstreamAuthority = host.value
+        if (host !== undefined) rx.upstreamAuthority = host
       },
     }),
     ...(response && { response: (rx) => response(rx.responseHeaders!) }),

@@ -9,7 +9,7 @@ test('a copy with the body goes to the mirror, as it goes to the backend', async
   const policies = {
     requestMirror: { backend: mirror.host },
     headerModifiers: { request: { set: [{ name: 'x-team', value: 'a' }] } },
-    urlRewrite: { path: { full: '/new' } },
+    urlRewrite: { path: { full: '/new' }, authority: { full: 'inside.test' } },
   }
   const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
   const { status, body } = await request(gateway.port(), { method: 'POST', path: '/old?q=1', body: 'hello' })
@@ -18,6 +18,7 @@ test('a copy with the body goes to the mirror, as it goes to the backend', async
   await until(() => mirror.seen.length === 1)
   for (const { method, url, headers, body: sent } of [origin.seen[0]!, mirror.seen[0]!]) {
     assert.deepEqual([method, url, headers['x-team'], sent], ['POST', '/new?q=1', 'a', 'hello'])
+    assert.equal(headers.host, 'inside.test')
   }
 })
 
@@ -29,7 +30,10 @@ test('credentials stay with the backend', async (t) => {
   await request(gateway.port(), { headers })
   await until(() => mirror.seen.length === 1)
   const copied = mirror.seen[0]!.headers
-  assert.deepEqual([copied.authorization, copied.cookie, copied['proxy-authorization']], [undefined, undefined, undefined])
+  assert.deepEqual(
+    [copied.authorization, copied.cookie, copied['proxy-authorization']],
+    [undefined, undefined, undefined],
+  )
   assert.equal(copied['x-team'], 'a')
   assert.equal(origin.seen[0]!.headers.authorization, 'Bearer t')
   assert.equal(origin.seen[0]!.headers.cookie, 'a=b')
@@ -59,6 +63,21 @@ test('a mirror may be a named backend with policies of its own', async (t) => {
   await until(() => mirror.seen.length === 1)
 })
 
+test('a reload that changes only the policies of the mirror reaches it', async (t) => {
+  const origin = await useOrigin(t)
+  const mirror = await useOrigin(t)
+  const config = (policies: object) => {
+    const backends = [{ name: 'shadow', static: { host: '127.0.0.1', port: mirror.port }, policies }]
+    return httpConfig([routeTo(origin, { requestMirror: { backend: 'shadow' } })], { backends })
+  }
+  const gateway = await useGateway(t, config({ tls: { insecureSkipVerify: 'All' } }))
+  await request(gateway.port(), { path: '/encrypted' })
+  await gateway.reload(JSON.stringify(config({})))
+  await request(gateway.port(), { path: '/plain' })
+  await until(() => mirror.seen.length === 1)
+  assert.equal(mirror.seen[0]!.url, '/plain')
+})
+
 test('a mirror that refuses, or never answers, does not touch the answer of the backend', async (t) => {
   const origin = await useOrigin(t)
   const silent = await useTcpServer(t, (socket) => socket.pause())
@@ -81,7 +100,6 @@ test('what a slow mirror has not read is bounded: beyond it only the copy is giv
     socket.once('readable', () => socket.read())
     socket.on('close', () => (cut = true))
     socket.pause()
-    void copied
   })
   const routes = [routeTo(origin, { requestMirror: { backend: mirror.host } })]
   const gateway = await useGateway(t, httpConfig(routes, { frontend: { http: { maxBufferSize: '64Ki' } } }))
@@ -103,4 +121,16 @@ test('calls that a mirror never answers do not pile up', async (t) => {
   }
   await until(() => silent.sockets.length === total)
   await until(() => silent.sockets.filter((socket) => !socket.destroyed).length <= 256)
+})
+
+test('a copy whose request goes nowhere is given up', async (t) => {
+  const mirror = await useTcpServer(t, (socket) => socket.resume())
+  const dead = { host: `127.0.0.1:${await closedPort()}` }
+  for (const retry of [{}, { retry: { attempts: 1 } }]) {
+    const policies = { requestMirror: { backend: mirror.host }, ...retry }
+    const gateway = await useGateway(t, httpConfig([routeTo(dead, policies)]))
+    const { status } = await request(gateway.port(), { method: 'POST', body: 'x'.repeat(100_000) })
+    assert.equal(status, 503)
+  }
+  await until(() => mirror.sockets.length === 2 && mirror.sockets.every((socket) => socket.destroyed))
 })

@@ -22,7 +22,7 @@ export const requestMirror = implement<RequestMirrorConfig>((config, env) => {
         {
           method: rx.method,
           target: rx.upstreamTarget,
-          authority: client.hostname ?? rx.authority,
+          authority: rx.authorityFor(client.hostname),
           scheme: rx.scheme,
           headers,
           body: tee === null ? rx.body : tee.copy,

@@ -55,6 +55,8 @@ export class TeeBody implements Source, Sink {
   }
 
   cancel(cause: Error): void {
+    // What has been read whole is still good for the copy.
+    if (this.#ended !== null) return
     this.#sink = null
     this.#failed = cause
     this.#body.cancel(cause)

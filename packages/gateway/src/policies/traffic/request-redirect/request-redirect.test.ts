@@ -37,7 +37,10 @@ test('a new port keeps the host, and a default port is left out', async (t) => {
 })
 
 test('a whole authority is taken as it is', async (t) => {
-  assert.equal(await redirect(t, { authority: { full: 'b.test:8443' }, scheme: 'https' }), '302 https://b.test:8443/old/x?q=1')
+  assert.equal(
+    await redirect(t, { authority: { full: 'b.test:8443' }, scheme: 'https' }),
+    '302 https://b.test:8443/old/x?q=1',
+  )
   assert.equal(await redirect(t, { authority: { full: 'b.test:80' } }), '302 http://b.test/old/x?q=1')
 })
 

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { WebSocket, WebSocketServer } from 'ws'
 import { exchangeRaw, sendRaw } from '../../../testing/client.ts'
-import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
+import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
+import { useTlsFiles } from '../../../testing/tls-files.ts'
 
 function upgradeTo(protocol: string): string {
   return `GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: ${protocol}\r\n\r\n`
@@ -125,7 +130,9 @@ test('CONNECT is refused by default', async (t) => {
 })
 
 test('CONNECT makes a tunnel to the backend where the route allows it', async (t) => {
-  const backend = await useTcpServer(t, (socket) => socket.on('data', (chunk: Buffer) => socket.end(`echo ${chunk.toString()}`)))
+  const backend = await useTcpServer(t, (socket) =>
+    socket.on('data', (chunk: Buffer) => socket.end(`echo ${chunk.toString()}`)),
+  )
   const gateway = await useGateway(t, httpConfig([routeTo(backend, { upgrades: { protocols: ['connect'] } })]))
   const text = await exchangeRaw(
     gateway.port(),
@@ -133,6 +140,8 @@ test('CONNECT makes a tunnel to the backend where the route allows it', async (t
     (received) => received.endsWith('echo ping'),
   )
   assert.match(text, /^HTTP\/1.1 200 [^\r]*\r\n\r\necho ping$/)
+  await gateway.finished(1)
+  assert.deepEqual([gateway.records[0]!.requestBytes, gateway.records[0]!.responseBytes], [4, 9])
 })
 
 test('an upgrade on a request with a body is ignored', async (t) => {
@@ -144,4 +153,53 @@ test('an upgrade on a request with a body is ignored', async (t) => {
   )
   assert.equal(status, 200)
   assert.equal(origin.seen[0]!.headers.upgrade, undefined)
+})
+
+const TUNNEL = 'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test:443\r\n\r\n'
+
+test('a tunnel that cannot be made is tried again as a tunnel', async (t) => {
+  const backend = { host: `127.0.0.1:${await closedPort()}` }
+  const policies = { upgrades: { protocols: ['connect'] }, retry: { attempts: 2 } }
+  const gateway = await useGateway(t, httpConfig([routeTo(backend, policies)]))
+  assert.equal((await sendRaw(gateway.port(), TUNNEL)).status, 503)
+  await gateway.finished(1)
+  assert.equal(gateway.records[0]!.retryAttempt, 2)
+})
+
+test('a tunnel that takes too long to make gives 504', async (t) => {
+  const silent = await useTcpServer(t, (socket) => socket.pause())
+  const policies = {
+    upgrades: { protocols: ['connect'] },
+    timeouts: { request: '80ms' },
+    backend: { tls: { insecureSkipVerify: 'All' } },
+  }
+  const gateway = await useGateway(t, httpConfig([routeTo(silent, policies)]))
+  assert.equal((await sendRaw(gateway.port(), TUNNEL)).status, 504)
+})
+
+test('a WebSocket works over TLS on both sides', async (t) => {
+  const { dir, authority } = useTlsFiles(t, ['127.0.0.1'])
+  const read = (file: string) => readFileSync(join(dir, file), 'utf8')
+  const server = createServer({ cert: read('127.0.0.1.crt'), key: read('127.0.0.1.key') }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  new WebSocketServer({ server }).on('connection', (socket) => socket.on('message', (data) => socket.send(data)))
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  const backend = { host: `127.0.0.1:${port}`, policies: { tls: { insecureSkipVerify: 'All' } } }
+  const listener = {
+    protocol: 'HTTPS',
+    tls: { cert: '127.0.0.1.crt', key: '127.0.0.1.key' },
+    routes: [{ backends: [backend] }],
+  }
+  const gateway = await useGateway(t, { binds: [{ port: 0, listeners: [listener] }] }, { dir })
+  const client = new WebSocket(`wss://127.0.0.1:${gateway.port()}/`, { ca: authority.cert })
+  await once(client, 'open')
+  client.send('hello')
+  const [data] = (await once(client, 'message')) as [Buffer]
+  assert.equal(data.toString(), 'hello')
+  client.terminate()
+  await gateway.finished(1)
 })

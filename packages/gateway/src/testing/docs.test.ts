@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { failures } from '../pipeline/failure.ts'
+import { readEnvironment } from '../sources/environment.ts'
+import { loadConfig } from '../sources/file.ts'
+import { printProblems } from '../sources/print-problems.ts'
+import { exposedName, families } from '../telemetry/families.ts'
+import type { FamilyName } from '../telemetry/families.ts'
+import { createAuthority } from './certificates.ts'
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url))
+const docs = readdirSync(join(root, 'docs'))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
+
+test('every whole config in the docs loads', () => {
+  const authority = createAuthority()
+  const issued = authority.issue({ names: ['example.com'] })
+  const readPem = (path: string): string => {
+    if (path.endsWith('.key')) return issued.key
+    return path.includes('ca.crt') ? authority.cert : issued.cert
+  }
+  let found = 0
+  for (const page of [...docs, 'README.md', 'CONTRIBUTING.md']) {
+    for (const { line, text } of yamlFences(read(page))) {
+      if (!/^(# yaml-language-server|binds:)/m.test(text)) continue
+      found++
+      const loaded = loadConfig(text, { file: `${page} from line ${line}`, dir: root, env: {}, readFile: readPem })
+      assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
+      assert.deepEqual(loaded.warnings, [], `${page} from line ${line}`)
+    }
+  }
+  assert.ok(found > 10, `found only ${found} configs: has the form of the fences changed?`)
+})
+
+test('every relative link of the docs leads to a file, and to a heading where it names one', () => {
+  const dead: string[] = []
+  for (const page of [...docs, 'README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'SECURITY.md']) {
+    for (const link of relativeLinks(read(page))) {
+      const [path = '', heading] = link.split('#')
+      const file = path === '' ? join(root, page) : resolve(root, dirname(page), path)
+      if (!existsSync(file)) dead.push(`${page}: ${link}`)
+      else if (heading !== undefined && !headingsOf(readFileSync(file, 'utf8')).has(heading)) {
+        dead.push(`${page}: ${link} (no such heading)`)
+      }
+    }
+  }
+  assert.deepEqual(dead, [])
+})
+
+test('the table of metrics names every family and no other', () => {
+  const named = firstColumn(read('docs/logs-and-metrics.md')).filter((name) => /^(portico|process)_/.test(name))
+  assert.deepEqual(named, (Object.keys(families) as FamilyName[]).map(exposedName))
+})
+
+test('the page of variables names every one that is read and no other', () => {
+  const asked = new Set(['ADMIN_TOKEN', 'PORT'])
+  const env = new Proxy<Record<string, string | undefined>>(
+    {},
+    {
+      get: (_, name) => {
+        asked.add(String(name))
+        return undefined
+      },
+    },
+  )
+  readEnvironment(env, () => false)
+  const named = firstColumn(read('docs/environment.md'))
+  assert.deepEqual(named.toSorted(), [...asked].toSorted())
+})
+
+test('the page of errors has every failure and every code of the parsers', () => {
+  const page = read('docs/errors.md')
+  for (const { status, message } of Object.values(failures)) {
+    assert.ok(page.includes(`| ${status} | \`${message}\``), `${status} ${message}`)
+  }
+  for (const code of parserCodes()) assert.ok(page.includes(`\`${code}\``), code)
+})
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}
+
+function yamlFences(markdown: string): { line: number; text: string }[] {
+  return [...markdown.matchAll(/^```yaml\n(.*?)^```$/gms)].map((fence) => ({
+    line: markdown.slice(0, fence.index).split('\n').length + 1,
+    text: fence[1]!,
+  }))
+}
+
+function relativeLinks(markdown: string): string[] {
+  const prose = markdown.replaceAll(/^```.*?^```$/gms, '').replaceAll(/`[^`\n]*`/g, '')
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((link) => link[1]!).filter((link) => !/^[a-z]+:/.test(link))
+}
+
+/** Headings as anchors, by the rule that renderers share: lower case, no punctuation, dashes for spaces. */
+function headingsOf(markdown: string): Set<string> {
+  const headings = [...markdown.matchAll(/^#+ (.+)$/gm)].map((heading) => heading[1]!)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+/** Code in the first cell of table rows. */
+function firstColumn(markdown: string): string[] {
+  return [...markdown.matchAll(/^\| `([^`]+)` \|/gm)].map((cell) => cell[1]!)
+}
+
+/** They are constants of their files, so the sources are asked. */
+function parserCodes(): Set<string> {
+  const files = ['http1/head.ts', 'http1/target.ts', 'http1/server-connection.ts', 'http2/request-head.ts']
+  const codes = new Set<string>()
+  for (const file of files) {
+    const source = read(`packages/gateway/src/net/${file}`)
+    const found = source.matchAll(/(?:problem\(\d+, |refuse\([^'()\n]*|code: |problem: )'([a-z0-9_]+)'/g)
+    for (const [, code] of found) codes.add(code!)
+  }
+  assert.ok(codes.size > 20, `found only ${codes.size} codes`)
+  // Trailers are part of a body, whose refusal is `bad_chunk`.
+  codes.delete('late_framing')
+  return codes
+}
