@@ -71,20 +71,25 @@ describe('while others do their worst, everyone else is served and memory stays 
   })
 
   test('heads without an end, or of endless lines', async (t) => {
-    const attack = async (piece: string) => {
+    const attack = async (piece: string, length: number) => {
       const client = new RawClient(program.port())
       t.after(() => client.socket.destroy())
       client.send('GET / HTTP/1.1\r\nhost: a\r\n')
-      // Refused long before: what is not sent by then does not matter.
-      for (let sent = 0; sent < 8 * 1024 * 1024 && !client.ended && !client.closed; sent += piece.length) {
+      for (let sent = 0; sent < length && !client.ended && !client.closed; sent += piece.length) {
         if (!client.socket.write(piece)) await new Promise((resolve) => setTimeout(resolve, 5))
       }
       return client.all()
     }
-    const line = `x-name: ${'v'.repeat(1000)}\r\n`
-    const pieces = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? 'x'.repeat(16 * 1024) : line.repeat(16)))
-    const replies = await Promise.all(pieces.map(attack))
-    for (const reply of replies) assert.match(reply, /^HTTP\/1\.1 431 /)
+    const pieces = ['x'.repeat(16 * 1024), `x-name: ${'v'.repeat(1000)}\r\n`.repeat(16)]
+    const lengths = [512 * 1024, 8 * 1024 * 1024]
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, index) => {
+        const length = lengths[(index >> 1) & 1]!
+        const reply = await attack(pieces[index & 1]!, length)
+        // Whoever does not stop when told so is cut off, and the reply may go with that.
+        assert.match(reply, length === lengths[0] ? /^HTTP\/1\.1 431 / : /^(HTTP\/1\.1 431 |$)/)
+      }),
+    )
     await served(20)
     await bounded(t)
   })
@@ -101,7 +106,9 @@ describe('while others do their worst, everyone else is served and memory stays 
     const chunk = Buffer.concat([Buffer.from(`${BIG.length.toString(16)}\r\n`), BIG, Buffer.from('\r\n')])
     for (let round = 0; round < 40; round++) {
       for (const attacker of attackers) {
-        const { socket } = attacker.client
+        const { socket, received } = attacker.client
+        // Who overdoes it before he hears the reply may be cut off without it.
+        if (attacker.path === '/early' && received === '' && attacker.sent > 256 * 1024) continue
         for (let i = 0; i < 8 && !socket.destroyed && !socket.writableNeedDrain; i++) {
           socket.write(chunk)
           attacker.sent += chunk.length

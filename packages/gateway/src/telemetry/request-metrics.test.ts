@@ -99,7 +99,7 @@ test('connections are counted when they open, their bytes when they close', () =
 
 test('connections to backends are timed when they open, and failures are counted apart', () => {
   const { registry, lines } = start()
-  const upstream = createPoolMetrics(registry)("tls")
+  const upstream = createPoolMetrics(registry)('tls')
   upstream.opened(4)
   upstream.opened(4)
   upstream.closed()

@@ -8,7 +8,6 @@ export interface UpstreamRequest {
   /** Path and query; `host:port` for CONNECT. */
   target: string
   authority: string
-  scheme: 'http' | 'https'
   headers: HeaderBlock
   body: Source
   /** Protocol to upgrade to, or empty. */

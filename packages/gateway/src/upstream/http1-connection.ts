@@ -156,7 +156,15 @@ class Http1Call implements UpstreamCall, Sink, Source {
     if (request.upgrade !== '') hop += `connection: upgrade\r\nupgrade: ${request.upgrade}\r\n`
     else if (request.teTrailers) hop += 'connection: te\r\nte: trailers\r\n'
     this.#connection.writer.text(
-      request.method + ' ' + request.target + ' HTTP/1.1\r\nhost: ' + request.authority + '\r\n' + request.headers.toText() + hop + '\r\n',
+      request.method +
+        ' ' +
+        request.target +
+        ' HTTP/1.1\r\nhost: ' +
+        request.authority +
+        '\r\n' +
+        request.headers.toText() +
+        hop +
+        '\r\n',
     )
     if (request.body.length === 0) {
       this.#requestDone = true

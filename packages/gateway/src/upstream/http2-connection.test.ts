@@ -71,7 +71,6 @@ function request(more: Partial<UpstreamRequest> = {}): UpstreamRequest {
     method: 'GET',
     target: '/a?b',
     authority: 'a.test',
-    scheme: 'http',
     headers: new HeaderBlock(),
     body: emptySource,
     upgrade: '',

@@ -21,6 +21,8 @@ export interface Http2ConnectionOwner {
 /** One HTTP/2 connection to a backend; carries many calls at a time. */
 export class Http2Connection {
   readonly socket: Socket
+  /** Of this connection: a backend may refuse a scheme that it does not serve here. */
+  readonly scheme: 'http' | 'https'
   /** Calls under way. */
   active = 0
   /** Calls carried so far. */
@@ -38,6 +40,7 @@ export class Http2Connection {
   /** The socket is connected; over TLS, ALPN has chosen `h2`. */
   constructor(socket: Socket, owner: Http2ConnectionOwner) {
     this.socket = socket
+    this.scheme = 'encrypted' in socket ? 'https' : 'http'
     this.#owner = owner
     socket.allowHalfOpen = false
     const session = connect('http://backend', { ...SESSION, createConnection: () => socket })
@@ -119,13 +122,13 @@ class Http2Call implements UpstreamCall, Sink, Source {
   }
 
   start(session: ClientHttp2Session): void {
-    const { method, scheme, authority, target, headers, body, teTrailers, upgrade } = this.#request
+    const { method, authority, target, headers, body, teTrailers, upgrade } = this.#request
     if (upgrade !== '' || method === 'CONNECT') {
       this.#cause = new UpstreamError('bad_response', 'no protocol change over HTTP/2', true)
       return queueMicrotask(() => this.#closed())
     }
     if (body.length === -1) headers.remove('content-length')
-    const raw = [':method', method, ':scheme', scheme, ':authority', authority, ':path', target]
+    const raw = [':method', method, ':scheme', this.#connection.scheme, ':authority', authority, ':path', target]
     appendFields(raw, headers)
     if (teTrailers) raw.push('te', 'trailers')
     const hasBody = body.length !== 0

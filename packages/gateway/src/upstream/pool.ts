@@ -122,7 +122,8 @@ export class Pool {
 
   /** Those whom this connection would have served fail with it. */
   #dialFailed(error: UpstreamError): void {
-    const served = this.#options.version === 'HTTP1' ? 1 : Math.max(1, this.#waiting.length - this.#dialing * CALLS_PER_SESSION)
+    const served =
+      this.#options.version === 'HTTP1' ? 1 : Math.max(1, this.#waiting.length - this.#dialing * CALLS_PER_SESSION)
     for (const call of this.#waiting.splice(0, served)) call.failed(error)
   }
 

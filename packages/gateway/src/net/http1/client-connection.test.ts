@@ -201,7 +201,7 @@ function harness(): Harness {
     body.pipe(sink)
   }
   const send = (request: Partial<UpstreamRequest>): void => {
-    const plain = { method: 'GET', target: '/', authority: 'a', scheme: 'http' as const, headers: new HeaderBlock() }
+    const plain = { method: 'GET', target: '/', authority: 'a', headers: new HeaderBlock() }
     connection.send(
       { ...plain, body: emptySource, upgrade: '', teTrailers: false, ...request },
       {

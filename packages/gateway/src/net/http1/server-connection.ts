@@ -317,7 +317,8 @@ export class Http1ServerConnection implements ExchangeHost {
 function framingProblem(head: MessageHead): HeadProblem | null {
   if (head.foreignCoding) return { status: 400, code: 'unknown_transfer_encoding' }
   // A body of a CONNECT has no meaning, and parsers disagree on where the tunnel begins.
-  if (head.method === 'CONNECT' && (head.chunked || head.contentLength > 0)) return { status: 400, code: 'connect_with_body' }
+  if (head.method === 'CONNECT' && (head.chunked || head.contentLength > 0))
+    return { status: 400, code: 'connect_with_body' }
   if (!head.chunked) return null
   if (head.contentLength !== -1) return { status: 400, code: 'length_and_encoding' }
   return head.minor === 0 ? { status: 400, code: 'encoding_in_http10' } : null

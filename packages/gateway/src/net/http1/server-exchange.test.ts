@@ -198,7 +198,11 @@ test('a short body that a reply leaves unread is dropped, and the connection sta
 
 test('a long or endless body that a reply leaves unread ends the connection', async () => {
   await using server = await startHttp1Server((exchange) => exchange.respond(429, new HeaderBlock(), 0).end(null))
-  for (const framing of ['content-length: 70000', 'transfer-encoding: chunked', 'content-length: 5\r\nexpect: 100-continue']) {
+  for (const framing of [
+    'content-length: 70000',
+    'transfer-encoding: chunked',
+    'content-length: 5\r\nexpect: 100-continue',
+  ]) {
     using client = new RawClient(server.port)
     client.send(`POST / HTTP/1.1\r\n${H}${framing}\r\n\r\n`)
     assert.match(await client.all(), /connection: close/)

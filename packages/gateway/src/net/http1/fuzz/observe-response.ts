@@ -22,7 +22,6 @@ export function observeOurClient({ method, pieces, ends }: ResponseBytes): Runni
     method,
     target: '/',
     authority: 'a',
-    scheme: 'http' as const,
     headers: new HeaderBlock(),
     body: emptySource,
   }

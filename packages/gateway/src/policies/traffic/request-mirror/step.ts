@@ -23,7 +23,6 @@ export const requestMirror = implement<RequestMirrorConfig>((config, env) => {
           method: rx.method,
           target: rx.upstreamTarget,
           authority: rx.authorityFor(client.hostname),
-          scheme: rx.scheme,
           headers,
           body: tee === null ? rx.body : tee.copy,
           upgrade: '',

@@ -13,7 +13,9 @@ export const retry = definePolicy({
     backoff: duration({ max: '1h' }).optional().describe('Pause before each retry; none when unset.'),
     codes: list(integer({ min: 400, max: 599 }).describe('A status code.'), { max: 64 })
       .prefault([])
-      .describe('Status codes of the backend that cause a retry. A call that failed or timed out is retried when nothing of it was sent or its method is idempotent.'),
+      .describe(
+        'Status codes of the backend that cause a retry. A call that failed or timed out is retried when nothing of it was sent or its method is idempotent.',
+      ),
   }).describe(
     'Sends a request again when the backend fails. A request is retried only while its body, up to 64 KiB, is still at hand. Retries carry `x-retry-attempt`.',
   ),

@@ -1,0 +1,189 @@
+import { Deadline, type Deadlines } from '../net/deadlines.ts'
+import type { RawConnection } from '../net/exchange.ts'
+import { HeaderBlock } from '../net/header-block.ts'
+import {
+  isIdempotent,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamResponse,
+} from '../upstream/contract.ts'
+import type { CompiledBackend } from './compiled.ts'
+import { type Failure, upstreamFailure } from './failure.ts'
+import { ReplayableBody } from './replayable-body.ts'
+import type { Rx } from './request.ts'
+import type { CallContext } from './step.ts'
+
+export interface BackendCallServices {
+  deadlines: Deadlines
+  now: () => number
+  /** Told the milliseconds from a call to the head of its response. */
+  callTimer: (milliseconds: number) => void
+}
+
+/** How the call ends; the last three exclude one another. Nothing is told after `cancel`. */
+export interface BackendOutcome {
+  informed(status: number, headers: HeaderBlock): void
+  responded(response: UpstreamResponse): void
+  tunnelled(status: number, headers: HeaderBlock, backend: RawConnection): void
+  failed(failure: Failure): void
+}
+
+/** One request's way to its backend: attempts, each with its limit, and the pauses between them. */
+export class BackendCall implements UpstreamHandler, CallContext {
+  readonly #rx: Rx
+  readonly #backend: CompiledBackend
+  readonly #services: BackendCallServices
+  readonly #outcome: BackendOutcome
+  readonly #replayable: ReplayableBody | null = null
+  #call: UpstreamCall | null = null
+  #limit: Deadline | null = null
+  #pause: Deadline | null = null
+  #calledAt = 0
+  #over = false
+
+  constructor(rx: Rx, backend: CompiledBackend, services: BackendCallServices, outcome: BackendOutcome) {
+    this.#rx = rx
+    this.#backend = backend
+    this.#services = services
+    this.#outcome = outcome
+    if (rx.retry !== null && rx.body.length !== 0) {
+      this.#replayable = ReplayableBody.wrap(rx.body)
+      if (this.#replayable !== null) rx.body = this.#replayable
+    }
+  }
+
+  get clientVersion(): string {
+    return this.#rx.exchange.version
+  }
+
+  get clientScheme(): 'http' | 'https' {
+    return this.#rx.connection.scheme
+  }
+
+  connectingTo(endpoint: string): void {
+    this.#rx.endpoint = endpoint
+  }
+
+  start(): void {
+    if (this.#rx.method === 'CONNECT') this.#tunnel()
+    else this.#attempt()
+  }
+
+  /** The response, if it has come, is cut with it. */
+  cancel(cause: Error): void {
+    this.#over = true
+    this.#clear()
+    this.#call?.cancel(cause)
+    this.#call = null
+    // Whoever stands between the client and the backend must hear that there will be no backend.
+    if (this.#replayable !== null) this.#replayable.settle()
+    else if (this.#rx.body !== this.#rx.exchange.body) this.#rx.body.cancel(cause)
+  }
+
+  #attempt(): void {
+    const rx = this.#rx
+    const backend = this.#backend
+    const upgrade = rx.exchange.upgrade
+    if (backend.requestTimeoutMs > 0) {
+      this.#limit ??= new Deadline(() => this.#timedOut())
+      this.#services.deadlines.set(this.#limit, backend.requestTimeoutMs)
+    }
+    this.#calledAt = this.#services.now()
+    this.#call = backend.send(
+      {
+        method: rx.method,
+        target: rx.upstreamTarget,
+        authority: rx.authorityFor(backend.hostname),
+        headers: rx.headers,
+        body: rx.body,
+        upgrade: upgrade !== '' && rx.upgrades.has(upgrade) ? upgrade : '',
+        teTrailers: rx.exchange.teTrailers,
+      },
+      this,
+      this,
+    )
+  }
+
+  #tunnel(): void {
+    this.#call = this.#backend.connect(this.#rx.authority, this, (error, socket) => {
+      if (this.#over) socket?.destroy()
+      else if (socket === null) this.failed(error!)
+      else this.upgraded(200, new HeaderBlock(), { socket, early: null })
+    })
+  }
+
+  #timedOut(): void {
+    this.#call?.cancel(TIMED_OUT)
+    this.failed(new UpstreamError('response_timeout', 'no response in time', false))
+  }
+
+  informed(status: number, headers: HeaderBlock): void {
+    if (!this.#over && status !== 100) this.#outcome.informed(status, headers)
+  }
+
+  responded(response: UpstreamResponse): void {
+    if (this.#over) return response.body.cancel(ABANDONED)
+    this.#clear()
+    this.#services.callTimer(this.#services.now() - this.#calledAt)
+    const { retry } = this.#rx
+    if (retry !== null && retry.codes.has(response.status) && this.#canRepeat(true)) {
+      // First, because it cancels what the old attempt still reads of the request body.
+      response.body.cancel(ABANDONED)
+      return this.#repeat()
+    }
+    this.#replayable?.settle()
+    this.#outcome.responded(response)
+  }
+
+  upgraded(status: number, headers: HeaderBlock, backend: RawConnection): void {
+    if (this.#over) {
+      backend.socket.destroy()
+      return
+    }
+    this.#clear()
+    this.#call = null
+    this.#outcome.tunnelled(status, headers, backend)
+  }
+
+  failed(error: UpstreamError): void {
+    if (this.#over) return
+    this.#clear()
+    const rx = this.#rx
+    rx.error = error.message
+    if (rx.retry !== null && this.#canRepeat(isRepeatable(error, rx.method))) this.#repeat()
+    else this.#outcome.failed(upstreamFailure(error))
+  }
+
+  #canRepeat(safe: boolean): boolean {
+    const rx = this.#rx
+    if (!safe || rx.retryAttempt >= rx.retry!.attempts) return false
+    return this.#replayable === null ? rx.body.length === 0 : this.#replayable.whole
+  }
+
+  #repeat(): void {
+    const rx = this.#rx
+    const pauseMs = rx.retry!.backoffMs
+    this.#replayable?.rewind()
+    rx.retryAttempt++
+    rx.headers.set('x-retry-attempt', String(rx.retryAttempt))
+    rx.error = null
+    this.#call = null
+    if (pauseMs === 0) return this.start()
+    this.#pause ??= new Deadline(() => this.start())
+    this.#services.deadlines.set(this.#pause, pauseMs)
+  }
+
+  #clear(): void {
+    if (this.#limit !== null) this.#services.deadlines.clear(this.#limit)
+    if (this.#pause !== null) this.#services.deadlines.clear(this.#pause)
+  }
+}
+
+/** A refused destination stays refused; anything else may work the next time, where it can do no harm twice. */
+function isRepeatable(error: UpstreamError, method: string): boolean {
+  return error.code !== 'address_refused' && (error.unsent || isIdempotent(method))
+}
+
+const ABANDONED = new Error('response not needed')
+const TIMED_OUT = new Error('no response in time')
