@@ -1,5 +1,5 @@
 // The two loads: a fixed rate (h2load) and as much as the proxy takes (wrk, or h2load for HTTP/2), and what they print.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runChild } from './children.mjs'
 import { machineTools } from './machine.mjs'
@@ -24,12 +24,13 @@ export function fixedLoad(target, { rps, seconds }) {
 }
 
 /**
- * A number of requests as fast as they go: code is compiled and connections are made before anything counts.
+ * Requests as fast as they go, before anything counts: a just-in-time compiler takes a hundred thousand of them to
+ * settle, which a gateway in service has behind it after seconds.
  * @param {Target} target
- * @param {{ rps: number, seconds: number }} pace the number is that of a fixed load
+ * @param {number} seconds
  */
-export async function warmUp(target, { rps, seconds }) {
-  await h2load(target, ['-n', String(Math.max(CLIENTS, Math.round(CLIENTS * rps * seconds)))], seconds)
+export async function warmUp(target, seconds) {
+  await h2load(target, ['-D', String(Math.ceil(seconds))], seconds)
 }
 
 /**
@@ -109,8 +110,11 @@ export function percentile(sorted, percent) {
 async function h2load(target, pace, seconds) {
   const program = machineTools().h2load
   if (!program) return null
-  const log = join(target.dir, 'h2load.log')
-  const list = join(target.dir, 'urls.txt')
+  // Not beside the proxy's config: a proxy that watches its folder would be woken by every line.
+  const dir = join(target.dir, 'load')
+  mkdirSync(dir, { recursive: true })
+  const log = join(dir, 'h2load.log')
+  const list = join(dir, 'urls.txt')
   rmSync(log, { force: true })
   writeFileSync(list, target.paths.map((path) => `${target.url}${path}\n`).join(''))
   const args = ['-c', String(CLIENTS), '-m', '1', `--log-file=${log}`, `--input-file=${list}`, ...pace]

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 
 export const USAGE = `node bench/run.mjs [options]
-  --quick              about a minute and a half instead of five to six
+  --quick              about two minutes instead of ten
   --only a,b           only these scenarios
   --peers a,b          only these proxies
   --seconds n          seconds of each fixed load
@@ -11,8 +11,8 @@ export const USAGE = `node bench/run.mjs [options]
   --profile scenario   only Portico, with the CPU profiler on; prints where the time goes
   --write              keep the result in bench/RESULTS.md`
 
-const FULL = { seconds: 2, saturatedSeconds: 1, warmSeconds: 2, rounds: 3 }
-const QUICK = { seconds: 1, saturatedSeconds: 1, warmSeconds: 0.5, rounds: 1 }
+const FULL = { seconds: 3, saturatedSeconds: 1, warmSeconds: 8, rounds: 3 }
+const QUICK = { seconds: 1, saturatedSeconds: 1, warmSeconds: 3, rounds: 1 }
 
 /** @returns the options, or `{ problem }` */
 export function readOptions(args, known) {

@@ -9,7 +9,7 @@ export async function measureIdle(scenario, bench) {
   const steps = new Map(contenders.map((contender) => [contender, []]))
   const crowds = []
   for (const contender of contenders) {
-    await warmUp(contender.target, { rps: scenario.rps, seconds: warmSeconds })
+    await warmUp(contender.target, warmSeconds)
     crowds.push(await gatherCrowd({ mode: 'idle', contender, count: scenario.crowd, path: '/' }))
   }
   for (let round = 0; round < rounds; round++) {

@@ -6,8 +6,7 @@ export async function measureLoad(scenario, bench) {
   const { seconds, saturatedSeconds, warmSeconds, rounds } = bench.times
   const { contenders, rows, stop } = await startAll(scenario, bench)
   const steps = new Map(contenders.map((contender) => [contender, []]))
-  const { rps } = scenario
-  for (const contender of contenders) await warmUp(contender.target, { rps, seconds: warmSeconds })
+  for (const contender of contenders) await warmUp(contender.target, warmSeconds)
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) steps.get(contender).push(await fixedStep(contender, scenario, seconds))
     for (const contender of contenders) {

@@ -11,7 +11,7 @@ export async function measureSlow(scenario, bench) {
   const { seconds, warmSeconds } = bench.times
   const { contenders, rows, stop } = await startAll(scenario, bench)
   for (const contender of contenders) {
-    await warmUp(contender.target, { rps: scenario.rps, seconds: warmSeconds })
+    await warmUp(contender.target, warmSeconds)
     const before = residentMb(contender)
     let peak = before
     const sampling = setInterval(() => (peak = Math.max(peak, residentMb(contender))), 100)

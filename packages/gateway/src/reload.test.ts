@@ -49,6 +49,14 @@ describe('a change of the config file', limit, () => {
     assert.equal(await metric(program, 'portico_config_generation'), 2)
   })
 
+  test('in its `config` block is said to need a restart', async (t) => {
+    const config = useConfigFile(t, saying('one'))
+    const program = await useProgram(t, { args: ['-f', config.file] })
+    config.edit({ ...saying('two'), config: { workers: 2 } })
+    await program.logged(/the `config` block has changed/)
+    await eventually('the rest is live', async () => (await said(program)) === 'two')
+  })
+
   test('that asks for a port in use is refused whole', async (t) => {
     const config = useConfigFile(t, saying('one'))
     const program = await useProgram(t, { args: ['-f', config.file] })

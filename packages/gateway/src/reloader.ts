@@ -1,5 +1,6 @@
 import type { ConfigSource } from './config-source.ts'
 import type { Gateway } from './gateway.ts'
+import type { LoadedConfig } from './sources/file.ts'
 import { printProblem } from './sources/print-problems.ts'
 import { type FileWatch, watchFiles } from './sources/watch.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -12,6 +13,8 @@ export class Reloader {
   /** Files that the live config names: certificates, keys. */
   #files: readonly string[] = []
   #target: { gateway: Gateway; log: Logger } | null = null
+  /** The `config` block that the process was started with. */
+  #settings: string | null = null
   #running = false
   #again = false
 
@@ -23,9 +26,10 @@ export class Reloader {
   }
 
   /** Right after the config was read. */
-  watch(files: readonly string[]): void {
-    this.#files = files
-    this.#watch.update([this.#path, ...files])
+  watch(loaded: LoadedConfig): void {
+    this.#files = loaded.files
+    this.#settings ??= JSON.stringify(loaded.process)
+    this.#watch.update([this.#path, ...loaded.files])
   }
 
   /** From now on changes go live, those that came in the meantime too. */
@@ -68,12 +72,20 @@ export class Reloader {
         this.#watch.update([this.#path, ...new Set([...this.#files, ...loaded.files])])
         return report(gateway.refused(loaded.problems))
       }
-      this.watch(loaded.files)
+      this.watch(loaded)
+      this.#noticeSettings(loaded, log)
       for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
       report(await gateway.apply(loaded.ir))
     } catch (error) {
       gateway.refused([])
       log.error(`config not read, config ${gateway.generation} stays active`, { error: String(error) })
+    }
+  }
+
+  /** Addresses, workers and logging are set up once; whoever changes them must know that nothing happens yet. */
+  #noticeSettings(loaded: LoadedConfig, log: Logger): void {
+    if (JSON.stringify(loaded.process) !== this.#settings) {
+      log.warn('the `config` block has changed: it is read at the start, so restart to apply it')
     }
   }
 }

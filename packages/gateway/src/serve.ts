@@ -24,7 +24,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   const reloader = source.path === null ? null : new Reloader(source, source.path)
   const loaded = source.load()
   if (!loaded.ok) return refuse(BAD_CONFIG, loaded.problems.join('\n'))
-  reloader?.watch(loaded.files)
+  reloader?.watch(loaded)
   const settings = loaded.process
   const filter = parseLogFilter(settings.logging.level)
   if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 
 export interface WatchOptions {
   /** Quiet time after a change before it counts, so that half-written files settle. */
@@ -43,7 +43,9 @@ export function watchFiles(files: readonly string[], onChange: () => void, optio
   function watchFolder(folder: string): void {
     if (closed || watchersByFolder.has(folder)) return
     try {
-      const watcher = watch(folder, { persistent: false }, notice)
+      const watcher = watch(folder, { persistent: false }, (_event, name) => {
+        if (concerns(folder, name)) notice()
+      })
       watchersByFolder.set(folder, watcher)
       // A folder that goes away ends its watch; it is taken up again with the next look.
       watcher.on('error', () => drop(folder))
@@ -51,6 +53,11 @@ export function watchFiles(files: readonly string[], onChange: () => void, optio
     } catch {
       // The folder does not exist yet; a look at the files tells the same.
     }
+  }
+
+  /** A folder may be busy with files of others. Kubernetes changes files by swapping a link whose name starts with two dots. */
+  function concerns(folder: string, name: string | null): boolean {
+    return name === null || name.startsWith('..') || hashesByFile.has(join(folder, name))
   }
 
   function drop(folder: string): void {

@@ -54,19 +54,25 @@ export function dial(
 }
 
 function open(options: DialOptions): Connected {
-  const plain = connectShared({ ...options.address, noDelay: true, allowHalfOpen: true } as NetConnectOpts)
-  const keepalive = options.keepalive
-  if (keepalive !== null) plain.socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
-  return plain
+  const connected = connectShared(connectOptions(options))
+  keepAlive(connected.socket, options)
+  return connected
 }
 
 function openTls(options: DialOptions, tls: ConnectionOptions): Connected {
-  const plain = connectTcp({ ...options.address, noDelay: true, allowHalfOpen: true } as NetConnectOpts)
-  const keepalive = options.keepalive
-  if (keepalive !== null) plain.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
+  const plain = connectTcp(connectOptions(options))
+  keepAlive(plain, options)
   const socket: TLSSocket = connectTls({ ...tls, socket: plain, allowHalfOpen: true } as ConnectionOptions)
   plain.on('error', (error) => socket.destroy(error))
   return { socket, reader: new StreamReader(socket) }
+}
+
+function connectOptions(options: DialOptions): NetConnectOpts & { noDelay: boolean } {
+  return { ...options.address, noDelay: true, allowHalfOpen: true }
+}
+
+function keepAlive(socket: Socket, { keepalive }: DialOptions): void {
+  if (keepalive !== null) socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
 }
 
 function dialError(error: NodeJS.ErrnoException, overTls: boolean): UpstreamError {
