@@ -1,6 +1,7 @@
 import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from 'yaml'
 import type { Document, Node as YamlNode, YAMLError } from 'yaml'
 import type { Path, Problem } from '../schema/problem.ts'
+import type { Fill } from './plain-yaml-flow.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 import { plainValue, substitute } from './substitute.ts'
 import type { Environment } from './substitute.ts'
@@ -15,11 +16,7 @@ export interface ParsedYaml {
 
 /** Parses the text; the place of every key and value can be asked for. */
 export function parseYaml(text: string, file: string, env: Environment): ParsedYaml {
-  const plain = readPlainYaml(text, (scalar, isPlain) => {
-    const result = substitute(scalar, env)
-    if (!result.ok) return undefined
-    return isPlain ? plainValue(result.text) : result.text
-  })
+  const plain = text.length < BIG ? null : readPlainYaml(text, filler(env))
   if (plain === null) return parseWithPlaces(text, file, env)
   let full: ParsedYaml | null = null
   return {
@@ -29,6 +26,17 @@ export function parseYaml(text: string, file: string, env: Environment): ParsedY
     placeOf: (path, at) => (full ??= parseWithPlaces(text, file, env)).placeOf(path, at),
   }
 }
+
+function filler(env: Environment): Fill {
+  return (scalar, isPlain) => {
+    const result = substitute(scalar, env)
+    if (!result.ok) return undefined
+    return isPlain ? plainValue(result.text) : result.text
+  }
+}
+
+/** Characters of some thousand routes: below this the full parser takes no time that anyone notices. */
+const BIG = 200_000
 
 export function parseWithPlaces(text: string, file: string, env: Environment): ParsedYaml {
   const lines = new LineCounter()

@@ -44,6 +44,25 @@ describe('resolver', () => {
     assert.equal(lookups.length, 0)
   })
 
+  it('keeps an answer as long as its TTL says, within bounds', () => {
+    for (const [seconds, expected] of [
+      [60, 60_000],
+      [0, 5_000],
+      [86_400, 300_000],
+      [null, 30_000],
+    ] as const) {
+      const { resolver, lookups, clock, answers } = setup({ timeToLive: (_host, _family, done) => done(seconds) })
+      resolver.resolve('a.test', answers.take)
+      lookups.shift()!.answer('10.0.0.1')
+      clock.time += expected - 1
+      assert.deepEqual(resolver.get('a.test'), ['10.0.0.1'])
+      assert.equal(lookups.length, 0, `${seconds}`)
+      clock.time += 1
+      resolver.get('a.test')
+      assert.equal(lookups.length, 1, `${seconds}`)
+    }
+  })
+
   it('refreshes behind the back of its callers', () => {
     const { resolver, lookups, clock, answers } = setup()
     resolver.resolve('a.test', answers.take)

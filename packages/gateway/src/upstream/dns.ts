@@ -1,10 +1,11 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns'
+import { lookup as systemLookup, type LookupAddress, Resolver as NameServers } from 'node:dns'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { LRUCache } from 'lru-cache'
 
 export type LookupFamily = 'All' | 'Auto' | 'V4Preferred' | 'V4Only' | 'V6Only'
 type Lookup = (host: string, family: 0 | 4 | 6, done: (error: Error | null, addresses: LookupAddress[]) => void) => void
+type TimeToLive = (host: string, family: 0 | 4 | 6, done: (seconds: number | null) => void) => void
 type Answer = (error: Error | null, addresses: readonly string[]) => void
 
 export interface ResolverOptions {
@@ -14,7 +15,9 @@ export interface ResolverOptions {
   now?: () => number
   /** Asks the system, and so the hosts file too. */
   lookup?: Lookup
-  /** Milliseconds after which an answer is asked for again; the system's resolver tells no TTL. */
+  /** Seconds an answer may be kept; null where nobody knows. Asked of the name servers, since the system tells no TTL. */
+  timeToLive?: TimeToLive
+  /** Milliseconds after which an answer without a TTL is asked for again. */
   refreshAfter?: number
   /** Names kept at most. */
   maxNames?: number
@@ -30,12 +33,13 @@ export interface Resolver {
 }
 
 /**
- * Answers come from memory; the first use after `refreshAfter` starts a new lookup behind the callers' backs. A name
- * unused for that long is forgotten, so no answer is ever used that is older than twice that time, unless the
+ * Answers come from memory; the first use after their time to live starts a new lookup behind the callers' backs. A
+ * name unused for that long is forgotten, so no answer is ever used that is older than twice that time, unless the
  * lookups fail: then the last good answer lives on.
  */
 export function createResolver(options: ResolverOptions): Resolver {
   const { family, now = () => performance.now(), lookup = lookupBySystem, refreshAfter = 30_000 } = options
+  const timeToLive = options.timeToLive ?? (options.lookup === undefined ? askNameServers : tellNothing)
   const entries = new LRUCache<string, Entry>({ max: options.maxNames ?? 1000 })
   const inFlight = new Set<Entry>()
 
@@ -56,7 +60,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     const entry = entries.get(host)
     if (entry === undefined) return isIP(host) === 0 ? null : addEntry(host)
     const time = now()
-    if (time - entry.usedAt > refreshAfter && !entry.isLiteral && !inFlight.has(entry)) {
+    if (time - entry.usedAt > entry.keptFor && !entry.isLiteral && !inFlight.has(entry)) {
       entries.delete(host)
       return null
     }
@@ -73,6 +77,7 @@ export function createResolver(options: ResolverOptions): Resolver {
       rotations: [],
       turn: 0,
       usedAt: now(),
+      keptFor: refreshAfter,
       nextLookupAt: isLiteral ? Infinity : 0,
       failures: 0,
       error: null,
@@ -85,11 +90,15 @@ export function createResolver(options: ResolverOptions): Resolver {
   function start(host: string, entry: Entry): void {
     inFlight.add(entry)
     const effective = family === 'Auto' ? automaticFamily() : family
-    lookup(host, effective === 'V4Only' ? 4 : effective === 'V6Only' ? 6 : 0, (error, found) => {
+    const wanted = effective === 'V4Only' ? 4 : effective === 'V6Only' ? 6 : 0
+    const startedAt = now()
+    lookup(host, wanted, (error, found) => {
       if (!inFlight.delete(entry)) return
       const addresses = error ? [] : selectAddresses(found, effective)
-      if (addresses.length > 0) succeed(entry, addresses)
-      else fail(entry, error ?? new Error(`no address of the wanted family for ${host}`))
+      if (addresses.length > 0) {
+        succeed(entry, addresses)
+        timeToLive(host, wanted, (seconds) => keep(entry, startedAt, seconds))
+      } else fail(entry, error ?? new Error(`no address of the wanted family for ${host}`))
       answerWaiting(entry)
     })
   }
@@ -99,7 +108,15 @@ export function createResolver(options: ResolverOptions): Resolver {
     entry.rotations = []
     entry.failures = 0
     entry.error = null
+    entry.keptFor = refreshAfter
     entry.nextLookupAt = now() + refreshAfter
+  }
+
+  /** The name servers have said how long the answer holds. */
+  function keep(entry: Entry, startedAt: number, seconds: number | null): void {
+    if (seconds === null || entry.failures > 0 || inFlight.has(entry)) return
+    entry.keptFor = Math.min(Math.max(seconds * 1000, shortestLife), longestLife)
+    entry.nextLookupAt = startedAt + entry.keptFor
   }
 
   function fail(entry: Entry, error: Error): void {
@@ -126,6 +143,9 @@ export function createResolver(options: ResolverOptions): Resolver {
 const firstBackoff = 100
 const longestBackoff = 5000
 const negativeTime = 1000
+/** A TTL of zero must not make a lookup of every request, nor one of days pin an address. */
+const shortestLife = 5_000
+const longestLife = 300_000
 
 interface Entry {
   isLiteral: boolean
@@ -135,6 +155,8 @@ interface Entry {
   rotations: (readonly string[])[]
   turn: number
   usedAt: number
+  /** Milliseconds, from the TTL where it is known. */
+  keptFor: number
   nextLookupAt: number
   /** In a row. */
   failures: number
@@ -182,3 +204,17 @@ function automaticFamily(): 'V4Preferred' | 'V4Only' {
 const lookupBySystem: Lookup = (host, family, done) => {
   systemLookup(host, { all: true, family, order: 'verbatim' }, (error, addresses) => done(error, addresses ?? []))
 }
+
+const tellNothing: TimeToLive = (_host, _family, done) => done(null)
+
+/** One question beside the lookup itself; names without a dot come from the hosts file or a search list. */
+const askNameServers: TimeToLive = (host, family, done) => {
+  if (!host.includes('.')) return done(null)
+  nameServers ??= new NameServers({ timeout: 2_000, tries: 1 })
+  const ask = family === 6 ? nameServers.resolve6.bind(nameServers) : nameServers.resolve4.bind(nameServers)
+  ask(host, { ttl: true }, (error, records) => {
+    done(error || records.length === 0 ? null : Math.min(...records.map((record) => record.ttl)))
+  })
+}
+
+let nameServers: NameServers | null = null
