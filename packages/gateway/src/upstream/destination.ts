@@ -1,22 +1,15 @@
 import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
-import {
-  type UpstreamCall,
-  UpstreamError,
-  type UpstreamHandler,
-  type UpstreamRequest,
-  type UpstreamResponse,
-} from './contract.ts'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './contract.ts'
 import type { DialOptions } from './dial.ts'
+import { ForwardingHandler } from './forwarding-handler.ts'
 import type { Resolver } from './dns.ts'
 import type { Pool } from './pool.ts'
 import type { Pools } from './pools.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { type ClientTls, createClientTls } from './tls.ts'
 import type { Source } from '../net/body.ts'
-import type { RawConnection } from '../net/exchange.ts'
-import type { HeaderBlock } from '../net/header-block.ts'
 
 export type HttpVersion = 'HTTP1' | 'HTTP2'
 
@@ -182,9 +175,8 @@ interface Way {
 }
 
 /** Tries the next address of a name while none could be connected. */
-class AddressedCall implements UpstreamCall, UpstreamHandler {
+class AddressedCall extends ForwardingHandler implements UpstreamCall {
   readonly #body: Source
-  readonly #handler: UpstreamHandler
   readonly #request: (address: string, handler: UpstreamHandler) => UpstreamCall
   #addresses: readonly string[] = []
   #index = 0
@@ -196,14 +188,14 @@ class AddressedCall implements UpstreamCall, UpstreamHandler {
     handler: UpstreamHandler,
     send: (address: string, handler: UpstreamHandler) => UpstreamCall,
   ) {
+    super(handler)
     this.#body = request.body
-    this.#handler = handler
     this.#request = send
   }
 
   start(error: UpstreamError | null, addresses: readonly string[]): void {
     if (this.#cancelled) return
-    if (error !== null) return this.#handler.failed(error)
+    if (error !== null) return this.handler.failed(error)
     this.#addresses = addresses
     this.#try()
   }
@@ -217,24 +209,12 @@ class AddressedCall implements UpstreamCall, UpstreamHandler {
     this.#call?.cancel(cause)
   }
 
-  informed(status: number, headers: HeaderBlock): void {
-    this.#handler.informed(status, headers)
-  }
-
-  responded(response: UpstreamResponse): void {
-    this.#handler.responded(response)
-  }
-
-  upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
-    this.#handler.upgraded(status, headers, raw, protocol)
-  }
-
   failed(error: UpstreamError): void {
     if (this.#cancelled) return
     const isLast = this.#index >= Math.min(this.#addresses.length, MAX_TRIES)
     // A connection that was made may have taken some of the body, even if it says that it did not use it.
     if (!isLast && error.unsent && (this.#body.length === 0 || isConnectError(error))) this.#try()
-    else this.#handler.failed(error)
+    else this.handler.failed(error)
   }
 }
 

@@ -6,13 +6,11 @@ import {
   UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
-  type UpstreamResponse,
 } from './contract.ts'
 import { dial, type DialOptions } from './dial.ts'
+import { ForwardingHandler } from './forwarding-handler.ts'
 import { type ConnectionOwner, Http1Connection } from './http1-connection.ts'
 import { Http2Connection } from './http2-connection.ts'
-import type { RawConnection } from '../net/exchange.ts'
-import type { HeaderBlock } from '../net/header-block.ts'
 
 export interface PoolOptions extends DialOptions {
   /** HTTP version to speak; 'negotiate' leaves it to ALPN. */
@@ -200,18 +198,17 @@ export class Pool {
 const CALLS_PER_SESSION = 100
 
 /** A call that may move to another connection as long as the backend cannot have answered it. */
-class PooledCall implements UpstreamCall, UpstreamHandler {
+class PooledCall extends ForwardingHandler implements UpstreamCall {
   readonly request: UpstreamRequest
   readonly #pool: Pool
-  readonly #handler: UpstreamHandler
   #call: UpstreamCall | null = null
   #reused = false
   #cancelled = false
 
   constructor(pool: Pool, request: UpstreamRequest, handler: UpstreamHandler) {
+    super(handler)
     this.#pool = pool
     this.request = request
-    this.#handler = handler
   }
 
   use(connection: Http1Connection | Http2Connection, reused: boolean): void {
@@ -225,18 +222,6 @@ class PooledCall implements UpstreamCall, UpstreamHandler {
     else this.#call.cancel(cause)
   }
 
-  informed(status: number, headers: HeaderBlock): void {
-    this.#handler.informed(status, headers)
-  }
-
-  responded(response: UpstreamResponse): void {
-    this.#handler.responded(response)
-  }
-
-  upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
-    this.#handler.upgraded(status, headers, raw, protocol)
-  }
-
   failed(error: UpstreamError): void {
     if (this.#cancelled) return
     // A pooled connection can have been closed by the backend just before it was used.
@@ -247,6 +232,6 @@ class PooledCall implements UpstreamCall, UpstreamHandler {
       this.#pool.start(this)
       return
     }
-    this.#handler.failed(error)
+    this.handler.failed(error)
   }
 }
