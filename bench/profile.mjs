@@ -8,7 +8,7 @@ const NOT_WORK = new Set(['(idle)', '(program)', '(root)'])
 
 /**
  * Self time in µs by function, most first. The sampler's `(program)` (native code, the kernel) stays, idle time does not.
- * @param {{ nodes: any[], samples: number[], timeDeltas: number[] }} profile
+ * @param {{ nodes: { id: number, callFrame: { functionName: string, url: string, lineNumber: number } }[], samples: number[], timeDeltas: number[] }} profile
  */
 export function selfTimes({ nodes, samples, timeDeltas }) {
   const nodeById = new Map(nodes.map((node) => [node.id, node]))

@@ -27,11 +27,12 @@ export interface BindServices {
 }
 
 export interface CompiledBind {
-  state: BindState<CompiledListener>
+  /** Listeners go by their keys: a connection that holds the object would keep its whole generation. */
+  state: BindState<string>
   address: string
   labels: LabelValues<'downstream_connections_total'>
-  /** Whether connections admitted by this listener of an older generation must end. */
-  isGone(listener: CompiledListener): boolean
+  /** Whether connections admitted by this listener of the generation before must end. */
+  isGone(listener: string): boolean
   tlsByListener: Map<string, ServerTls>
 }
 
@@ -46,12 +47,8 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
   const { bind, sources, listeners, frontend } = parts
   const byHost = createHostnameTable(listeners.map((listener) => [listener.hostname, listener] as const))
   const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
-  const tlsByListener = new Map(
-    sources.flatMap((source) => {
-      const tls = listenerTls(source, frontend, services.ticketSecret)
-      return tls === null ? [] : [[source.key, previousIfSame(tls, previous, source.key)] as const]
-    }),
-  )
+  const tlsByListener = compileTls(parts, services, previous)
+  const stayed = stayedListeners(sources, tlsByListener, previous)
   const kind = bindKind(sources)
   const isOnlyListener = listeners.length === 1 && listeners[0]!.hostname === ''
   const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
@@ -59,11 +56,11 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
   const rawServices = connectionServices(services)
 
   /** On TLS the server name has chosen already; a Host of another listener would slip past that one's rules. */
-  function listenerFor(exchange: Exchange, admitted: CompiledListener | null): CompiledListener | Failure {
+  function listenerFor(exchange: Exchange, admitted: string | null): CompiledListener | Failure {
     if (isOnlyListener) return listeners[0]!
     const best = byHost.best(normalizeHost(exchange.authority))
     if (best === null) return failures.listenerNotFound
-    return admitted === null || best.key === admitted.key ? best : failures.misdirected
+    return admitted === null || best.key === admitted ? best : failures.misdirected
   }
 
   const keepalive = frontend.tcp?.keepalive
@@ -71,9 +68,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
     address: bind.address,
     labels: [bind.key, 'default/default', listeners.length === 1 ? listeners[0]!.name : 'several', kind],
     tlsByListener,
-    isGone: (listener) =>
-      !byKey.has(listener.key) ||
-      tlsByListener.get(listener.key)?.key !== previous?.tlsByListener.get(listener.key)?.key,
+    isGone: (listener) => !stayed.has(listener),
     state: {
       kind,
       proxyProtocol: frontend.proxyProtocol ?? null,
@@ -88,13 +83,13 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       maxConnectionDurationMs: frontend.http?.maxConnectionDuration ?? 0,
       chooseTls(hello) {
         const listener = byHost.best(hello.sni ?? '')
-        return listener === null ? null : { tls: tlsByListener.get(listener.key) ?? null, listener }
+        return listener === null ? null : { tls: tlsByListener.get(listener.key) ?? null, listener: listener.key }
       },
       onExchange(exchange, admitted) {
         if (forward !== null) forward(exchange)
         run(exchange, listenerFor(exchange, admitted), runServices)
       },
-      onRaw: (socket, info, admitted) => runRaw(socket, info, admitted ?? listeners[0]!, rawServices),
+      onRaw: (socket, info, admitted) => runRaw(socket, info, byKey.get(admitted ?? '') ?? listeners[0]!, rawServices),
     },
   }
 }
@@ -104,16 +99,31 @@ function bindKind(sources: Listener[]): 'http' | 'tls' | 'tcp' {
   return sources.some((listener) => listener.protocol === 'TCP') ? 'tcp' : 'http'
 }
 
-function listenerTls(source: Listener, frontend: FrontendPolicies, ticketSecret: Buffer): ServerTls | null {
-  if (source.tls === null) return null
-  const made = createServerTls(source.tls, frontend.tls ?? null, ticketSecret)
-  if ('problem' in made) throw new Error(`listener ${source.name}: ${made.problem}`)
-  return made.tls
+/** Contexts that have not changed are taken over, and with them nothing else of the generation before. */
+function compileTls(
+  { sources, frontend }: BindParts,
+  { ticketSecret }: BindServices,
+  previous: CompiledBind | null,
+): Map<string, ServerTls> {
+  const tlsByListener = new Map<string, ServerTls>()
+  for (const source of sources) {
+    if (source.tls === null) continue
+    const made = createServerTls(source.tls, frontend.tls ?? null, ticketSecret)
+    if ('problem' in made) throw new Error(`listener ${source.name}: ${made.problem}`)
+    const before = previous?.tlsByListener.get(source.key)
+    tlsByListener.set(source.key, before?.key === made.tls.key ? before : made.tls)
+  }
+  return tlsByListener
 }
 
-function previousIfSame(tls: ServerTls, previous: CompiledBind | null, listener: string): ServerTls {
-  const before = previous?.tlsByListener.get(listener)
-  return before?.key === tls.key ? before : tls
+/** Listeners whose connections may go on. A set of keys, because whoever held the generation before would keep it alive. */
+function stayedListeners(
+  sources: readonly Listener[],
+  tlsByListener: ReadonlyMap<string, ServerTls>,
+  previous: CompiledBind | null,
+): Set<string> {
+  const isSame = ({ key }: Listener): boolean => tlsByListener.get(key)?.key === previous?.tlsByListener.get(key)?.key
+  return new Set(sources.filter(isSame).map((listener) => listener.key))
 }
 
 function requestServices(services: BindServices): RunServices {

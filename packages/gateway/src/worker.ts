@@ -4,7 +4,6 @@ import type { CompiledBind } from './compile-bind.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from './net/listener.ts'
 import { Deadlines } from './net/deadlines.ts'
-import type { CompiledListener } from './pipeline/compiled.ts'
 import { createAccessLog, refusedRecord } from './telemetry/access-log.ts'
 import { createHttpDate } from './telemetry/http-date.ts'
 import { createLineWriter } from './telemetry/line-writer.ts'
@@ -67,12 +66,12 @@ const services = {
 interface Port {
   address: string
   port: number
-  server: BindServer<CompiledListener>
+  server: BindServer<string>
 }
 
 const portsByBind = new Map<string, Port>()
 /** Ports that a reload removed: they accept no more, but what they had goes on. */
-const retired = new Set<BindServer<CompiledListener>>()
+const retired = new Set<BindServer<string>>()
 let current: CompiledConfig | null = null
 let applying: Promise<void> = Promise.resolve()
 let isStopping = false
@@ -130,7 +129,7 @@ function isAt(port: Port | undefined, place: { address: string; port: number }):
 
 async function listen(bind: CompiledBind, place: { address: string; port: number }) {
   const metrics = createConnectionMetrics(registry, bind.labels)
-  const server = new BindServer<CompiledListener>(bind.state, deadlines, {
+  const server = new BindServer<string>(bind.state, deadlines, {
     opened: metrics.opened,
     closed: metrics.closed,
     handshake: (milliseconds) => metrics.handshake(milliseconds / 1000),
@@ -144,7 +143,7 @@ async function listen(bind: CompiledBind, place: { address: string; port: number
   return server
 }
 
-function retire(key: string, server: BindServer<CompiledListener>): void {
+function retire(key: string, server: BindServer<string>): void {
   portsByBind.delete(key)
   server.stopListening()
   server.drain()
@@ -152,7 +151,7 @@ function retire(key: string, server: BindServer<CompiledListener>): void {
   whenServerIdle(server)
 }
 
-function allServers(): BindServer<CompiledListener>[] {
+function allServers(): BindServer<string>[] {
   return [...portsByBind.values().map((port) => port.server), ...retired]
 }
 
@@ -164,7 +163,7 @@ function whenIdle(done: () => void): void {
   }, 10)
 }
 
-function whenServerIdle(server: BindServer<CompiledListener>): void {
+function whenServerIdle(server: BindServer<string>): void {
   const check = setInterval(() => {
     if (server.connectionCount > 0) return
     clearInterval(check)

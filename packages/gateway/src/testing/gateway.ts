@@ -3,7 +3,6 @@ import { compile, type CompiledConfig, type CompileServices } from '../compile.t
 import type { Ir } from '../ir/resources.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { BindServer } from '../net/listener.ts'
-import type { CompiledListener } from '../pipeline/compiled.ts'
 import { claimPort } from '../ports.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
@@ -74,7 +73,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
     },
     log: logger.child('pipeline'),
   }
-  const servers = new Map<string, BindServer<CompiledListener>>()
+  const servers = new Map<string, BindServer<string>>()
   const ports: number[] = []
   let current: CompiledConfig | null = null
 
@@ -89,7 +88,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
       }
       const claimed = await claimPort({ ...bind, address: '127.0.0.1' })
       if ('problem' in claimed) throw new Error(claimed.problem)
-      const server = new BindServer<CompiledListener>(compiled.state, deadlines, quiet)
+      const server = new BindServer<string>(compiled.state, deadlines, quiet)
       await server.listen({ port: claimed.port, host: '127.0.0.1', reusePort: false })
       servers.set(bind.key, server)
       ports.push(claimed.port)
