@@ -8,8 +8,9 @@ let started = 0
 
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
- *   protocol?: 'http' | 'https' | 'h2c', routes?: number, env?: Record<string, string> }} what
- * @param {{ dir: string, origin: number, certificate: { cert: string, key: string, both: string } | null }} bench
+ *   protocol?: 'http' | 'https' | 'h2c', routes?: number, secured?: boolean, env?: Record<string, string> }} what
+ * @param {{ dir: string, origin: number, certificate: { cert: string, key: string, both: string } | null,
+ *   identity: { token: string, jwks: string } }} bench
  * @returns the running proxy, or `{ problem }`
  */
 export async function startContender(what, bench) {
@@ -19,7 +20,8 @@ export async function startContender(what, bench) {
   const port = await freePort()
   const readinessPort = await freePort()
   const { origin, certificate } = bench
-  const plan = peer.plan({ dir, port, readinessPort, origin, routes, protocol, certificate })
+  const jwks = what.secured ? bench.identity.jwks : null
+  const plan = peer.plan({ dir, port, readinessPort, origin, routes, protocol, certificate, jwks })
   for (const [name, text] of Object.entries(plan.files)) writeFileSync(join(dir, name), text)
   const url = `${protocol === 'https' ? 'https' : 'http'}://127.0.0.1:${port}`
   // A port that speaks only HTTP/2 cannot be asked in HTTP/1.1.

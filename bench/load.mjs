@@ -8,7 +8,8 @@ export const CLIENTS = 32
 
 /**
  * What is asked of a proxy.
- * @typedef {{ url: string, paths: string[], protocol: 'http' | 'https' | 'h2c', bodyFile?: string, dir: string }} Target
+ * @typedef {{ url: string, paths: string[], protocol: 'http' | 'https' | 'h2c', bodyFile?: string, dir: string,
+ *   headers?: Record<string, string> }} Target
  * @typedef {{ requests: number, seconds: number, rate: number, failed: number, p50: number, p99: number }} Load times in µs
  */
 
@@ -120,6 +121,7 @@ async function h2load(target, pace, seconds) {
   const args = ['-c', String(CLIENTS), '-m', '1', `--log-file=${log}`, `--input-file=${list}`, ...pace]
   if (target.protocol !== 'h2c') args.push('--h1')
   if (target.bodyFile) args.push('-d', target.bodyFile)
+  for (const [name, value] of Object.entries(target.headers ?? {})) args.push('-H', `${name}: ${value}`)
   const { stdout, timedOut } = await runChild(program, args, limit(seconds))
   const summary = timedOut ? null : parseH2load(stdout)
   if (!summary) return null
@@ -134,10 +136,14 @@ function wrkPercentile(text, percent) {
 }
 
 // One path needs no function: wrk then sends a request it made once.
-function wrkScript({ paths, bodyFile }) {
+function wrkScript({ paths, bodyFile, headers = {} }) {
   const post = bodyFile ? `wrk.method, wrk.body = 'POST', ${JSON.stringify(readFileSync(bodyFile, 'latin1'))}\n` : ''
-  if (paths.length === 1) return post
-  return `${post}local paths = { ${paths.map((path) => JSON.stringify(path)).join(', ')} }
+  const fields = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}\n`,
+  )
+  const start = post + fields.join('')
+  if (paths.length === 1) return start
+  return `${start}local paths = { ${paths.map((path) => JSON.stringify(path)).join(', ')} }
 local requests, turn = {}, 0
 function init(args)
   for i, path in ipairs(paths) do requests[i] = wrk.format(nil, path) end

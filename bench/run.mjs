@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeCertificate } from './certificate.mjs'
 import { pinSelf } from './children.mjs'
+import { measureCel } from './kinds/cel.mjs'
 import { measureIdle } from './kinds/idle.mjs'
 import { measureLoad } from './kinds/load.mjs'
 import { profileLoad } from './kinds/profile.mjs'
@@ -15,18 +16,24 @@ import { startOrigin } from './origin.mjs'
 import { peers } from './peers/index.mjs'
 import { keepResult } from './results.mjs'
 import { scenarios } from './scenarios.mjs'
+import { makeToken } from './token.mjs'
 import { addRatios, renderBars, renderTable } from './table.mjs'
 
 const measureByKind = { load: measureLoad, idle: measureIdle, slow: measureSlow, start: measureStart }
 
 const options = readOptions(process.argv.slice(2), {
-  scenarios: scenarios.map(({ name }) => name),
+  scenarios: [...scenarios.map(({ name }) => name), 'cel'],
   peers: peers.map(({ name }) => name),
 })
 if (options.help || options.problem) {
   console.log(options.problem ? `${options.problem}\n\n${USAGE}` : USAGE)
   process.exit(options.problem ? 2 : 0)
 }
+// The expression language needs neither peers nor load.
+if (options.only.includes('cel') && !options.profile)
+  console.log(`${measureCel({ rounds: options.quick ? 10 : 40 })}\n`)
+options.only = options.only.filter((name) => name !== 'cel')
+if (options.only.length === 0) process.exit(0)
 if (!machineTools().h2load) {
   console.log('h2load not found: it makes the fixed load (Debian: nghttp2-client)')
   process.exit(1)
@@ -41,6 +48,7 @@ const bench = {
   dir,
   origin: origin.port,
   certificate: makeCertificate(dir),
+  identity: makeToken(),
   times: options.times,
   entries: peers
     .filter(({ name }) => options.peers.includes(name))

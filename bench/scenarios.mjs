@@ -7,7 +7,7 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
 
 /**
  * @typedef {{ name: string, title: string, kind: 'load' | 'idle' | 'slow' | 'start', protocol?: 'http' | 'https' | 'h2c',
- *   paths?: string[], body?: number, rps?: number, crowd?: number, bar?: Bar,
+ *   paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number, bar?: Bar,
  *   variants?: { peer: string, label: string, routes: number }[] }} Scenario
  * @typedef {{ ratio?: number, readyMs?: number, residentMb?: number, of?: string, to?: string }} Bar
  *   what Portico (or the row `of`) is held to, against nginx (or the row `to`)
@@ -21,6 +21,19 @@ export const scenarios = [
   { name: '1m', title: '1 MiB reply', kind: 'load', rps: 4, paths: ['/1m.bin'] },
   { name: 'tls', title: 'TLS 1.3, HTTP/1.1', kind: 'load', protocol: 'https', rps: 125, bar: { ratio: 1.9 } },
   { name: 'h2c', title: 'h2c in, HTTP/1.1 out', kind: 'load', protocol: 'h2c', rps: 125, bar: { ratio: 4.5 } },
+  {
+    name: 'policies',
+    title: 'JWT, CEL rule, local limit',
+    kind: 'load',
+    rps: 250,
+    // nginx passes the same requests on without a look at the token.
+    secured: true,
+    variants: [
+      { peer: 'nginx', label: 'nginx', routes: 1 },
+      { peer: 'portico', label: 'portico', routes: 1 },
+    ],
+    bar: { ratio: 2 },
+  },
   {
     name: 'routes',
     title: '10,000 routes',

@@ -31,9 +31,10 @@ export async function startAll(scenario, bench) {
       row.notes.push('openssl not found')
       continue
     }
-    const contender = await startContender({ ...what, protocol: scenario.protocol, env: bench.env }, bench)
+    const { protocol, secured } = scenario
+    const contender = await startContender({ ...what, protocol, secured, env: bench.env }, bench)
     if (contender.problem) row.notes.push(contender.problem)
-    else contenders.push({ ...contender, row, target: targetOf(contender, scenario) })
+    else contenders.push({ ...contender, row, target: targetOf(contender, scenario, bench) })
   }
   return { contenders, rows, stop: () => Promise.all(contenders.map((contender) => contender.stop())) }
 }
@@ -109,9 +110,10 @@ async function measured(contender, load) {
   }
 }
 
-function targetOf(contender, scenario) {
+function targetOf(contender, scenario, bench) {
   const { url, protocol, dir } = contender
-  const target = { url, protocol, dir, paths: scenario.paths ?? ['/'] }
+  const headers = scenario.secured ? { authorization: `Bearer ${bench.identity.token}` } : {}
+  const target = { url, protocol, dir, headers, paths: scenario.paths ?? ['/'] }
   if (!scenario.body) return target
   const bodyFile = join(dir, 'body.txt')
   writeFileSync(bodyFile, 'x'.repeat(scenario.body))

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
+import { ISSUER } from '../token.mjs'
 
 const project = resolve(import.meta.dirname, '../..')
 const gateway = join(project, 'packages/gateway')
@@ -30,12 +31,12 @@ export const portico = {
   }),
 }
 
-function config({ port, readinessPort, origin, protocol, certificate, routes }) {
+function config({ port, readinessPort, origin, protocol, certificate, routes, jwks }) {
   const route = (name, pathPrefix) => ({
     name,
     matches: [{ path: { pathPrefix } }],
     backends: [{ host: `127.0.0.1:${origin}` }],
-    policies: { backend: { http: { version: 'HTTP1' } } },
+    policies: { ...(jwks && securedBy(jwks)), backend: { http: { version: 'HTTP1' } } },
   })
   const listener = {
     ...(protocol === 'https'
@@ -52,5 +53,14 @@ function config({ port, readinessPort, origin, protocol, certificate, routes }) 
       logging: { level: 'warn,request=off' },
     },
     binds: [{ port, listeners: [listener] }],
+  }
+}
+
+// The limit is far above the load, so that every request is counted and none refused.
+function securedBy(jwks) {
+  return {
+    jwtAuthentication: { providers: [{ issuer: ISSUER, audiences: ['api'], jwks: { inline: jwks } }] },
+    authorization: { rules: ['jwt.sub == "u1" && "admin" in jwt.groups'] },
+    rateLimit: { local: [{ requests: 1_000_000, unit: 'Seconds' }] },
   }
 }

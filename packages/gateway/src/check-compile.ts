@@ -2,13 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { compile, type CompileServices } from './compile.ts'
 import type { Ir } from './ir/resources.ts'
 import { Deadlines } from './net/deadlines.ts'
+import type { SharedCounters } from './state/counters.ts'
+import { Kept } from './state/kept.ts'
+import { Reservations } from './state/reservations.ts'
+import { createTable, SharedTable } from './state/shared-table.ts'
 import type { Logger } from './telemetry/logger.ts'
 import { createResolver } from './upstream/dns.ts'
+import { Endpoints } from './upstream/endpoints.ts'
 import { Pools } from './upstream/pools.ts'
 
-/** Compiles once in the main thread and throws the result away: what workers could not run is refused before they see it. */
-export function checkCompile(ir: Ir): string[] {
-  const { services, close } = checkServices()
+/**
+ * Compiles once in the main thread and throws the result away: what workers could not run is refused before they see
+ * it. What remains is the room in `counters` that the config needs.
+ */
+export function checkCompile(ir: Ir, counters: SharedCounters = newCounters()): string[] {
+  const { services, close } = checkServices(counters)
   try {
     const compiled = compile(ir, services, null)
     for (const route of compiled.routesByContent.values()) route.make()
@@ -21,7 +29,10 @@ export function checkCompile(ir: Ir): string[] {
 }
 
 /** What compiling needs where nothing will run. */
-export function checkServices(): { services: CompileServices; close: () => void } {
+export function checkServices(counters: SharedCounters = newCounters()): {
+  services: CompileServices
+  close: () => void
+} {
   const deadlines = new Deadlines()
   const resolver = createResolver({ family: 'Auto' })
   return {
@@ -29,14 +40,21 @@ export function checkServices(): { services: CompileServices; close: () => void 
       deadlines,
       resolver,
       pools: new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} })),
+      endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }),
       upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },
       requestMetrics: () => () => {},
       callTimer: () => {},
       ticketSecret: randomBytes(32),
       random: () => 0,
+      counters,
+      kept: new Kept(),
+      monotonic: () => 0,
       now: () => 0,
+      clock: () => 0,
+      identity: { podName: '', namespace: '', gateway: '' },
       httpDate: () => '',
       accessLog: () => {},
+      tracer: { armed: false, claim: () => null },
       log: silent,
     },
     close() {
@@ -44,6 +62,11 @@ export function checkServices(): { services: CompileServices; close: () => void 
       deadlines.close()
     },
   }
+}
+
+/** Of nobody else. */
+function newCounters(): SharedCounters {
+  return new Reservations(new SharedTable(createTable()))
 }
 
 const silent: Logger = {

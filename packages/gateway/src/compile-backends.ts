@@ -2,19 +2,24 @@ import { dynamicForwardProxyBackend } from './backends/dynamic-forward-proxy/cal
 import { staticBackend } from './backends/static/call.ts'
 import type { PolicyIndex } from './ir/merge.ts'
 import type { Backend, Route, RouteBackend } from './ir/resources.ts'
-import type { CompiledBackend } from './pipeline/compiled.ts'
-import { applyHttp } from './policies/backend/http/settings.ts'
-import { applyTcp } from './policies/backend/tcp/settings.ts'
-import { applyTls } from './policies/backend/tls/settings.ts'
+import { compileBackendSteps } from './compile-backend-steps.ts'
+import { connectionSettings } from './compile-connection.ts'
+import { compileTunnel, type TunnelParts } from './compile-tunnel.ts'
+import type { BackendIdentity, CompiledBackend } from './pipeline/compiled.ts'
+import { widest } from './pipeline/expression.ts'
+import type { Env } from './pipeline/step.ts'
+import { unhealthyCondition } from './policies/backend/health/settings.ts'
 import type { BackendPolicies } from './policies/index.ts'
 import { type AddressGuard, createAddressGuard } from './upstream/address-guard.ts'
 import type { Resolver } from './upstream/dns.ts'
+import type { Endpoints } from './upstream/endpoints.ts'
 import type { Pools } from './upstream/pools.ts'
-import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from './upstream/settings.ts'
+import type { ConnectionDefaults } from './upstream/settings.ts'
 
 export interface BackendServices {
   resolver: Resolver
   pools: Pools
+  endpoints: Endpoints
   upstream: ConnectionDefaults
 }
 
@@ -29,41 +34,63 @@ export function compileBackends(
   backendsByKey: ReadonlyMap<string, Backend>,
   policies: PolicyIndex,
   services: BackendServices,
+  env: () => Omit<Env, 'attachment'>,
 ): Backends {
+  const parts: TunnelParts = { backendsByKey, policies, services }
   return {
     forRoute: (route, entry) =>
       compileBackend(
         backendsByKey.get(entry.backend)!,
-        policies.backend({ listener: route.listener, route: route.key, backend: entry.backend, entry: entry.key }),
-        services,
+        policies.backend({
+          listener: route.listener,
+          route: route.key,
+          parent: `${route.listener}/${route.name}`,
+          backend: entry.backend,
+          entry: entry.key,
+        }),
+        parts,
+        env(),
       ),
     named: (key) =>
       compileBackend(
         backendsByKey.get(key)!,
-        policies.backend({ listener: '', route: '', backend: key, entry: key }),
-        services,
+        policies.backend({ listener: '', route: '', parent: '', backend: key, entry: key }),
+        parts,
+        env(),
       ),
   }
 }
 
-function compileBackend(backend: Backend, policies: BackendPolicies, services: BackendServices): CompiledBackend {
-  const identity = { key: backend.key, name: backend.name }
-  const settings = settingsOf(policies, services.upstream)
-  const { resolver, pools } = services
+function compileBackend(
+  backend: Backend,
+  policies: BackendPolicies,
+  parts: TunnelParts,
+  env: Omit<Env, 'attachment'>,
+): CompiledBackend {
+  const condition = unhealthyCondition(policies.health, env)
+  const steps = compileBackendSteps(policies, { ...env, attachment: backend.key })
+  const identity: BackendIdentity = {
+    key: backend.key,
+    name: backend.name,
+    kind: backend.target.kind === 'unix' ? 'static' : backend.target.kind,
+    ...steps,
+    requestBody: widest([steps.requestBody, condition?.requestBody]),
+    unhealthyCondition: condition,
+  }
+  const { resolver, pools, endpoints, upstream } = parts.services
+  const settings = connectionSettings(policies, upstream)
+  if (policies.tunnel !== undefined) {
+    settings.tunnel = compileTunnel(backend, policies.tunnel.backendRef.name, parts)
+  }
+  const common = { backend: identity, settings, resolver, pools, endpoints }
   const target = backend.target
   switch (target.kind) {
     case 'static':
-      return staticBackend(identity, {
-        address: { host: target.host, port: target.port },
-        settings,
-        guard: null,
-        resolver,
-        pools,
-      })
+      return staticBackend(identity, { ...common, address: { host: target.host, port: target.port }, guard: null })
     case 'unix':
-      return staticBackend(identity, { address: { path: target.path }, settings, guard: null, resolver, pools })
+      return staticBackend(identity, { ...common, address: { path: target.path }, guard: null })
     case 'dynamicForwardProxy':
-      return dynamicForwardProxyBackend(identity, { settings, guard: guardOf(target), resolver, pools })
+      return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })
   }
 }
 
@@ -71,25 +98,4 @@ function guardOf(target: { allowCidrs: string[]; ports: number[] }): AddressGuar
   // The config may name one address where a range is meant.
   const asRange = (text: string): string => (text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`)
   return createAddressGuard({ allowCidrs: target.allowCidrs.map(asRange), ports: target.ports })
-}
-
-const applyByName: {
-  [Name in keyof BackendPolicies]-?: (settings: ConnectionSettings, config: NonNullable<BackendPolicies[Name]>) => void
-} = {
-  tcp: applyTcp,
-  tls: applyTls,
-  http: applyHttp,
-}
-
-function settingsOf(policies: BackendPolicies, defaults: ConnectionDefaults): ConnectionSettings {
-  const settings = defaultSettings(defaults)
-  for (const name of Object.keys(applyByName) as (keyof BackendPolicies)[]) applyOne(name, policies, settings)
-  return settings
-}
-
-function applyOne(name: keyof BackendPolicies, policies: BackendPolicies, settings: ConnectionSettings): void {
-  const config = policies[name]
-  if (config === undefined) return
-  const apply = applyByName[name] as (settings: ConnectionSettings, config: unknown) => void
-  apply(settings, config)
 }

@@ -1,3 +1,4 @@
+import type { Telemetry } from './compile-telemetry.ts'
 import type { Bind, Listener } from './ir/resources.ts'
 import type { Deadlines } from './net/deadlines.ts'
 import type { Exchange } from './net/exchange.ts'
@@ -8,10 +9,10 @@ import { type Failure, failures } from './pipeline/failure.ts'
 import { createHostnameTable, normalizeHost } from './pipeline/hostname.ts'
 import { run, type RunServices } from './pipeline/run.ts'
 import { runRaw, type RawServices } from './pipeline/run-raw.ts'
+import type { ProxyIdentity, Tracer } from './pipeline/trace.ts'
 import { forwardedHeaders } from './policies/frontend/forwarded-headers/apply.ts'
 import { http1Options, http2Options } from './policies/frontend/http/options.ts'
 import type { FrontendPolicies } from './policies/index.ts'
-import type { AccessRecord } from './telemetry/access-log.ts'
 import type { LabelValues } from './telemetry/families.ts'
 import type { Logger } from './telemetry/logger.ts'
 
@@ -19,9 +20,11 @@ export interface BindServices {
   deadlines: Deadlines
   random: () => number
   now: () => number
+  clock: () => number
+  identity: ProxyIdentity
   httpDate: () => string
   callTimer: (milliseconds: number) => void
-  accessLog: (record: AccessRecord) => void
+  tracer: Tracer
   log: Logger
   ticketSecret: Buffer
 }
@@ -41,10 +44,13 @@ interface BindParts {
   sources: Listener[]
   listeners: CompiledListener[]
   frontend: FrontendPolicies
+  /** Whether a new connection may go on; null lets everybody in. */
+  admits: BindState<string>['admits']
+  telemetry: Telemetry
 }
 
 export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
-  const { bind, sources, listeners, frontend } = parts
+  const { bind, sources, listeners, frontend, admits, telemetry } = parts
   const byHost = createHostnameTable(listeners.map((listener) => [listener.hostname, listener] as const))
   const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
   const tlsByListener = compileTls(parts, services, previous)
@@ -52,8 +58,8 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
   const kind = bindKind(sources)
   const isOnlyListener = listeners.length === 1 && listeners[0]!.hostname === ''
   const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
-  const runServices = requestServices(services)
-  const rawServices = connectionServices(services)
+  const runServices = requestServices(services, telemetry)
+  const rawServices = connectionServices(services, telemetry)
 
   /** On TLS the server name has chosen already; a Host of another listener would slip past that one's rules. */
   function listenerFor(exchange: Exchange, admitted: string | null): CompiledListener | Failure {
@@ -72,6 +78,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
     state: {
       kind,
       proxyProtocol: frontend.proxyProtocol ?? null,
+      admits,
       keepalive: {
         retries: keepalive?.retries ?? 9,
         timeMs: keepalive?.time ?? 180_000,
@@ -90,6 +97,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
         run(exchange, listenerFor(exchange, admitted), runServices)
       },
       onRaw: (socket, info, admitted) => runRaw(socket, info, byKey.get(admitted ?? '') ?? listeners[0]!, rawServices),
+      onMalformed: telemetry.malformed,
     },
   }
 }
@@ -126,29 +134,25 @@ function stayedListeners(
   return new Set(sources.filter(isSame).map((listener) => listener.key))
 }
 
-function requestServices(services: BindServices): RunServices {
+function requestServices(services: BindServices, telemetry: Telemetry): RunServices {
   return {
     deadlines: services.deadlines,
     random: services.random,
     now: services.now,
+    clock: services.clock,
+    identity: services.identity,
     httpDate: services.httpDate,
     callTimer: services.callTimer,
+    tracer: services.tracer,
     bug: (error) => services.log.error('bug', { error: error instanceof Error ? error.stack : String(error) }),
-    finished(rx) {
-      services.accessLog(rx)
-      if (rx.route !== null) rx.route.count(rx)
-      else rx.listener?.countUnrouted(rx)
-    },
+    finished: telemetry.request,
   }
 }
 
-function connectionServices(services: BindServices): RawServices {
+function connectionServices(services: BindServices, telemetry: Telemetry): RawServices {
   return {
     random: services.random,
     now: services.now,
-    finished(connection, route) {
-      services.accessLog(connection)
-      route?.count(connection)
-    },
+    finished: telemetry.connection,
   }
 }

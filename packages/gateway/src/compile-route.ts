@@ -1,16 +1,16 @@
 import type { Backends } from './compile-backends.ts'
 import type { PolicyIndex } from './ir/merge.ts'
+import { compileSteps } from './compile-steps.ts'
+import { namedBackends } from './ir/named-backends.ts'
 import type { Backend, Listener, Route } from './ir/resources.ts'
 import type { CompiledBackend, CompiledRoute } from './pipeline/compiled.ts'
-import type { Env, MakeStep, Step } from './pipeline/step.ts'
+import { widest } from './pipeline/expression.ts'
+import type { Env } from './pipeline/step.ts'
 import { weightedPicker } from './pipeline/weighted.ts'
-import { responseOrder, type TrafficName, trafficSteps } from './policies/order.ts'
-import type { TrafficPolicies } from './policies/index.ts'
-import type { RecordRequest, RouteLabels } from './telemetry/request-metrics.ts'
+import type { RequestMetrics, RouteLabels } from './telemetry/request-metrics.ts'
 
 export interface RouteServices {
-  requestMetrics: (route: RouteLabels) => RecordRequest
-  random: () => number
+  requestMetrics: RequestMetrics
 }
 
 /** What all routes of a generation are made with. */
@@ -19,18 +19,22 @@ export interface RouteParts {
   backends: Backends
   backendsByKey: ReadonlyMap<string, Backend>
   services: RouteServices
+  /** What steps may use, but for the attachment of each. */
+  env: Omit<Env, 'attachment'>
 }
 
 /** A route that is put together when the first request meets it: of ten thousand routes most are never asked for. */
 export class LazyRoute implements CompiledRoute {
   readonly key: string
   readonly name: string
+  readonly rule: string
   #make: (() => MadeRoute) | null
   #made: MadeRoute | null = null
 
   constructor(route: Route, listener: Listener, parts: RouteParts) {
     this.key = route.key
     this.name = route.name
+    this.rule = route.rule
     this.#make = () => makeRoute(route, listener, parts)
   }
 
@@ -50,6 +54,10 @@ export class LazyRoute implements CompiledRoute {
     return this.make().request
   }
 
+  get effectivePolicy(): CompiledRoute['effectivePolicy'] {
+    return this.make().effectivePolicy
+  }
+
   get response(): CompiledRoute['response'] {
     return this.make().response
   }
@@ -67,42 +75,23 @@ export class LazyRoute implements CompiledRoute {
   }
 }
 
-type MadeRoute = Pick<CompiledRoute, 'request' | 'response' | 'backends' | 'pick' | 'count'>
+type MadeRoute = Pick<CompiledRoute, 'request' | 'response' | 'effectivePolicy' | 'backends' | 'pick' | 'count'>
 
-function makeRoute(route: Route, listener: Listener, { policies, backends, services }: RouteParts): MadeRoute {
+function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRoute {
+  const { policies, backends, services } = parts
   const entries = route.backends.map((entry) => backends.forRoute(route, entry))
-  const steps = makeSteps(policies.traffic(listener.key, route.key), {
-    random: services.random,
-    maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
-    client: (key) => backends.named(key),
-  })
-  const request = steps.flatMap(([, step]) => (step.request === undefined ? [] : [step.request]))
-  const response = responseOrder.flatMap((name) => {
-    const step = steps.find(([candidate]) => candidate === name)?.[1]
-    return step?.response === undefined ? [] : [step.response]
-  })
+  const backendBody = widest(entries.map((entry) => entry.requestBody))
   return {
-    request: request.length === 0 ? null : request,
-    response: response.length === 0 ? null : response,
+    ...compileSteps(policies.traffic(placeOf(route)), parts.env, backendBody),
     backends: entries,
     pick: weightedPicker(route.backends.map((entry) => entry.weight)),
     count: services.requestMetrics(routeLabels(listener, route.name, entries)),
   }
 }
 
-function makeSteps(config: TrafficPolicies, env: Env): [TrafficName, Step][] {
-  const steps: [TrafficName, Step][] = []
-  for (const name of Object.keys(trafficSteps) as TrafficName[]) {
-    const step = makeStep(name, config, env)
-    if (step !== null) steps.push([name, step])
-  }
-  return steps
-}
-
-function makeStep(name: TrafficName, config: TrafficPolicies, env: Env): Step | null {
-  const own = config[name]
-  // Name and config belong together by the type of `trafficSteps`, which the compiler cannot follow through a variable.
-  return own === undefined ? null : (trafficSteps[name] as MakeStep<typeof own>)(own, env)
+/** Where a route stands among the attachments of policies. */
+export function placeOf(route: Route): { listener: string; key: string; parent: string } {
+  return { listener: route.listener, key: route.key, parent: `${route.listener}/${route.name}` }
 }
 
 export function routeLabels(listener: Listener, route: string, backends: readonly CompiledBackend[]): RouteLabels {
@@ -116,27 +105,29 @@ export function routeLabels(listener: Listener, route: string, backends: readonl
 }
 
 /** Everything a compiled route is made of, as text: equal texts behave equally. */
-export function contentOf(route: Route, listener: Listener, { policies, backendsByKey }: RouteParts): string {
-  const traffic = policies.traffic(listener.key, route.key)
-  const mirrored = traffic.requestMirror?.backend
+export function contentOf(route: Route, listener: Listener, parts: RouteParts): string {
+  const { policies, backendsByKey } = parts
+  const place = placeOf(route)
+  const traffic = policies.traffic(place)
   const entries = route.backends.map((entry) => [
     backendsByKey.get(entry.backend),
-    policies.backend({ listener: listener.key, route: route.key, backend: entry.backend, entry: entry.key }),
+    policies.backend({
+      listener: listener.key,
+      route: route.key,
+      parent: place.parent,
+      backend: entry.backend,
+      entry: entry.key,
+    }),
   ])
-  const mirror =
-    mirrored === undefined
-      ? null
-      : [backendsByKey.get(mirrored), policies.backend({ listener: '', route: '', backend: mirrored, entry: mirrored })]
-  return JSON.stringify([
+  const { metrics } = policies.frontend()
+  const own = JSON.stringify([
     route,
     listener.bind,
     listener.name,
     traffic,
     entries,
-    mirror,
-    policies.frontend().http?.maxBufferSize,
+    parts.env.maxBufferBytes,
+    metrics?.attributes,
   ])
+  return own + namedBackends(own, (key) => (backendsByKey.has(key) ? parts.env.describe(key).content : null))
 }
-
-/** 2 MiB, as the schema has it. */
-const DEFAULT_BUFFER = 2 * 1024 * 1024

@@ -50,7 +50,7 @@ export class Gateway {
   /** The problems that keep the config from going live; none when it has. */
   async apply(config: Ir): Promise<string[]> {
     const ir = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
-    const problems = checkCompile(ir)
+    const problems = checkCompile(ir, this.#supervisor.counters)
     if (problems.length > 0) return this.refused(problems)
     const ports: Record<string, number> = {}
     for (const bind of ir.binds) {
@@ -64,6 +64,7 @@ export class Gateway {
     const generation = this.#generation + 1
     const error = await this.#supervisor.apply({ generation, ir, ports })
     if (error !== null) return this.refused([error])
+    this.#supervisor.counters.keep()
     this.#generation = generation
     this.#ir = ir
     this.#ports = ports
@@ -75,6 +76,7 @@ export class Gateway {
 
   /** The last good config stays; logs, health and metrics say that it is not the newest. */
   refused(problems: string[]): string[] {
+    this.#supervisor.counters.drop()
     this.#synchronized = false
     this.#reloads.failure++
     return problems

@@ -1,17 +1,26 @@
 import type { Ir } from './ir/resources.ts'
 import type { ConnectionDefaults } from './upstream/settings.ts'
+import type { ProxyIdentity } from './pipeline/trace.ts'
 import type { LookupFamily } from './upstream/dns.ts'
 import type { SeriesDefinition } from './telemetry/metrics.ts'
 import type { LogFormat } from './telemetry/logger.ts'
+import type { TraceFromWorker, TraceToWorker } from './telemetry/trace-event.ts'
 
 /** What a worker is born with; it does not change while it lives. */
 export interface WorkerSettings {
-  /** `worker-<n>`: its name in logs and metrics. */
+  /** Never used twice in a process. */
+  number: number
+  /** `worker-<number>`: its name in logs and metrics. */
   name: string
   region: SharedArrayBuffer
+  /** The table of what all workers count together. */
+  counters: SharedArrayBuffer
+  /** Where watchers of requests are claimed. */
+  traces: SharedArrayBuffer
   logFilter: string
   logFormat: LogFormat
   lookupFamily: LookupFamily
+  identity: ProxyIdentity
   upstream: ConnectionDefaults
   /** Lets a TLS session of one worker be resumed on another. */
   ticketSecret: Uint8Array
@@ -27,6 +36,7 @@ export type ToWorker =
   | { type: 'drain' }
   | { type: 'stopListening' }
   | { type: 'exit' }
+  | TraceToWorker
 
 export type FromWorker =
   | { type: 'online' }
@@ -35,3 +45,4 @@ export type FromWorker =
   | { type: 'series'; definition: SeriesDefinition }
   /** Said after `stopListening`, once nothing is open. */
   | { type: 'idle' }
+  | TraceFromWorker

@@ -20,6 +20,7 @@ describe('readiness', limit, () => {
       configDump: () => ({}),
       logFilter: () => 'info',
       setLogFilter: () => null,
+      trace: { isFull: true, check: () => null, watch: () => () => {} },
       quit() {},
     })
     assert.ok(servers.ok)

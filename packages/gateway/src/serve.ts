@@ -8,6 +8,8 @@ import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
 import { printProblem } from './sources/print-problems.ts'
 import { Supervisor } from './supervisor.ts'
+import { identityOf } from './identity.ts'
+import { createTraceSource } from './trace-source.ts'
 import { createLineWriter } from './telemetry/line-writer.ts'
 import { parseLogFilter } from './telemetry/log-filter.ts'
 import { createLogger } from './telemetry/logger.ts'
@@ -46,6 +48,7 @@ export async function serve(source: ConfigSource): Promise<number> {
     settings: {
       logFilter: filter.value.text,
       logFormat: settings.logging.format,
+      identity: identityOf(process.env),
       lookupFamily: settings.enableIpv6 ? settings.dns.lookupFamily : 'V4Only',
       upstream: {
         connectTimeoutMs: settings.backend.connectTimeout,
@@ -73,6 +76,7 @@ export async function serve(source: ConfigSource): Promise<number> {
       supervisor.setLogFilter(text)
       return null
     },
+    trace: createTraceSource(supervisor.traces, () => gateway.ir),
     quit: () => ended.resolve(),
   })
   if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { BroadcastChannel, type ResourceLimits } from 'node:worker_threads'
-import { Gateway } from './gateway.ts'
 import { shutdown } from './shutdown.ts'
 import { loadConfig } from './sources/file.ts'
-import { Supervisor } from './supervisor.ts'
-import { parseLogFilter } from './telemetry/log-filter.ts'
-import { createLogger } from './telemetry/logger.ts'
-import { createCollector } from './telemetry/metrics-collect.ts'
 import { request } from './testing/client.ts'
+import { type FleetOptions, newFleet, useFleet as startFleet } from './testing/fleet.ts'
 import { KeepAliveClient } from './testing/keep-alive-client.ts'
-import type { Fate } from './testing/mortal-worker.ts'
 import { eventually } from './testing/process.ts'
 import { useOrigin } from './testing/scene.ts'
 
@@ -143,53 +137,14 @@ describe('the supervisor', limit, () => {
   })
 })
 
-interface FleetOptions {
-  workers: number
-  resourceLimits?: ResourceLimits
-  entry?: URL
-}
-
-function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
-  const filter = parseLogFilter('error')
-  assert.ok(filter.ok)
-  const lines: string[] = []
-  const log = createLogger({ filter: filter.value, format: 'text', write: (line) => lines.push(line) }).child('main')
-  const collector = createCollector()
-  const supervisor = new Supervisor({
-    workers,
-    entry: entry ?? new URL('./testing/mortal-worker.ts', import.meta.url),
-    log,
-    collector,
-    settings: {
-      logFilter: 'off',
-      logFormat: 'text',
-      lookupFamily: 'Auto',
-      upstream: { connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000, poolMaxIdle: 100 },
-      reusePort: true,
-    },
-    ...(resourceLimits && { resourceLimits }),
-  })
-  const gateway = new Gateway({ supervisor, log, collector, ipv6: true })
-  return { supervisor, gateway, collector, logged: () => lines.join('') }
-}
-
 async function useFleet(t: TestContext, options: FleetOptions) {
-  const fleet = newFleet(options)
-  const channel = new BroadcastChannel('portico-mortal-worker')
-  t.after(async () => {
-    channel.close()
-    await fleet.supervisor.stop()
-  })
-  assert.equal(await fleet.supervisor.start(), null)
+  const fleet = await startFleet(t, options)
   assert.deepEqual(await fleet.gateway.apply(saying('one')), [])
-  const port = () => fleet.gateway.ports['bind/0']!
   return {
     ...fleet,
-    port,
-    tell: (fate: Fate) => channel.postMessage(fate),
-    told: () => new Promise<void>((resolve) => (channel.onmessage = () => resolve())),
+    told: () => new Promise<void>((resolve) => (fleet.channel.onmessage = () => resolve())),
     serves: (words: string) =>
-      request(port()).then(
+      request(fleet.port()).then(
         (response) => response.body === words,
         () => false,
       ),

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import type { ResourceLimits } from 'node:worker_threads'
 import type { WorkerSettings } from './messages.ts'
+import { Reservations } from './state/reservations.ts'
+import { createTable, SharedTable } from './state/shared-table.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Collector } from './telemetry/metrics-collect.ts'
 import { createRegion } from './telemetry/metrics.ts'
+import { TraceHub } from './telemetry/trace-hub.ts'
 import { type LiveConfig, WorkerHandle } from './worker-handle.ts'
 
 export interface SupervisorOptions {
   workers: number
   /** The module every worker runs. */
   entry: URL
-  settings: Omit<WorkerSettings, 'name' | 'region' | 'ticketSecret'>
+  settings: Omit<WorkerSettings, 'number' | 'name' | 'region' | 'counters' | 'traces' | 'ticketSecret'>
   log: Logger
   collector: Collector
   /** Those of the runtime when left out. */
@@ -19,6 +22,11 @@ export interface SupervisorOptions {
 
 /** Keeps the workers: gives each the config, replaces one that dies, and ends them in order. */
 export class Supervisor {
+  /** Who watches for requests. */
+  readonly traces = new TraceHub()
+  readonly #table = createTable()
+  /** What all workers count together; it outlives each of them. */
+  readonly counters = new Reservations(new SharedTable(this.#table))
   readonly #options: SupervisorOptions
   readonly #ticketSecret = randomBytes(32)
   readonly #handles = new Set<WorkerHandle>()
@@ -87,22 +95,35 @@ export class Supervisor {
 
   #spawn(): WorkerHandle {
     const { entry, settings, collector, resourceLimits } = this.#options
-    const name = `worker-${this.#born++}`
+    const number = this.#born++
+    const name = `worker-${number}`
     const region = createRegion()
     collector.attach(name, region)
     const handle = new WorkerHandle(
       { entry, resourceLimits },
-      { ...settings, logFilter: this.#logFilter, name, region, ticketSecret: this.#ticketSecret },
+      {
+        ...settings,
+        logFilter: this.#logFilter,
+        number,
+        name,
+        region,
+        counters: this.#table,
+        traces: this.traces.shared,
+        ticketSecret: this.#ticketSecret,
+      },
       {
         series: (definition) => collector.define(name, definition),
+        trace: (message) => this.traces.received(number, message),
         exited: (cause) => {
           this.#handles.delete(handle)
+          this.traces.died(number)
           collector.retire(name)
           this.#died(name, cause)
         },
       },
     )
     this.#handles.add(handle)
+    this.traces.born(number, (message) => handle.post(message))
     return handle
   }
 

@@ -1,6 +1,7 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import type { Ir } from './ir/resources.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+import type { TraceFromWorker } from './telemetry/trace-event.ts'
 
 export interface LiveConfig {
   generation: number
@@ -24,6 +25,7 @@ export class WorkerHandle {
     settings: WorkerSettings,
     events: {
       series(definition: (FromWorker & { type: 'series' })['definition']): void
+      trace(message: TraceFromWorker): void
       exited(cause: Error | null): void
     },
   ) {
@@ -50,6 +52,9 @@ export class WorkerHandle {
         case 'idle':
           this.#idle?.()
           return
+        case 'watching':
+        case 'traced':
+          return events.trace(message)
       }
     })
     this.#worker.on('error', (error: unknown) => {

@@ -4,7 +4,12 @@ import type { CompiledBind } from './compile-bind.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from './net/listener.ts'
 import { Deadlines } from './net/deadlines.ts'
-import { createAccessLog, refusedRecord } from './telemetry/access-log.ts'
+import { createExpressions } from './pipeline/expression.ts'
+import type { Rx } from './pipeline/request.ts'
+import { Kept } from './state/kept.ts'
+import { monotonic } from './state/monotonic.ts'
+import { SharedTable } from './state/shared-table.ts'
+import { createAccessLog } from './telemetry/access-log.ts'
 import { createHttpDate } from './telemetry/http-date.ts'
 import { createLineWriter } from './telemetry/line-writer.ts'
 import { type LogFilter, parseLogFilter } from './telemetry/log-filter.ts'
@@ -12,9 +17,11 @@ import { createLogger } from './telemetry/logger.ts'
 import { createRegistry } from './telemetry/metrics.ts'
 import { watchEventLoop } from './telemetry/runtime-metrics.ts'
 import { createRequestMetrics } from './telemetry/request-metrics.ts'
-import { createCallTimer, createPoolMetrics } from './telemetry/pool-metrics.ts'
+import { createCallTimer, createPoolMetrics, evictionCounter } from './telemetry/pool-metrics.ts'
 import { createConnectionMetrics } from './telemetry/connection-metrics.ts'
+import { TraceWatch } from './telemetry/trace-watch.ts'
 import { createResolver } from './upstream/dns.ts'
+import { Endpoints } from './upstream/endpoints.ts'
 import { Pools } from './upstream/pools.ts'
 
 const settings = workerData as WorkerSettings
@@ -44,22 +51,51 @@ const pools = new Pools(deadlines, (transport) => {
     },
   }
 })
+const counters = new SharedTable(settings.counters)
+const countEviction = evictionCounter(registry)
+const endpoints = new Endpoints({
+  counters,
+  random: Math.random,
+  monotonic,
+  evicted({ backend, ...eviction }) {
+    countEviction(backend)
+    upstreamLog.info('endpoint evicted', { backend, ...eviction })
+  },
+})
+const tracer: TraceWatch<Rx> = new TraceWatch({
+  shared: settings.traces,
+  worker: settings.number,
+  compile(source) {
+    const expression = createExpressions(services)(source, 'start')
+    return (rx) => expression.isTrue(rx)
+  },
+  post,
+})
 const services = {
   deadlines,
   resolver,
   pools,
-  requestMetrics: createRequestMetrics(registry),
+  endpoints,
+  requestMetrics: createRequestMetrics(registry, (names) =>
+    log.warn('the labels added to metrics have too many values, new ones are counted as other', { labels: names }),
+  ),
   callTimer: createCallTimer(registry, 'Primary', 'Http'),
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
   random: Math.random,
+  counters,
+  kept: new Kept(),
+  monotonic,
   now: () => performance.now(),
+  clock: Date.now,
+  identity: settings.identity,
   httpDate: createHttpDate(),
   accessLog: createAccessLog({
     format: settings.logFormat,
     write: writer.write,
     enabled: () => requestLog.enabled('info'),
   }),
+  tracer,
   log: logger.child('pipeline'),
 }
 
@@ -87,6 +123,9 @@ port.on('message', (message: ToWorker) => {
     case 'drain':
       for (const server of allServers()) server.drain()
       return
+    case 'watch':
+    case 'unwatch':
+      return tracer.take(message)
     case 'stopListening':
       isStopping = true
       for (const { server } of portsByBind.values()) server.stopListening()
@@ -135,7 +174,7 @@ async function listen(bind: CompiledBind, place: { address: string; port: number
     handshake: (milliseconds) => metrics.handshake(milliseconds / 1000),
     refused: (info, status, code) => {
       log.debug('refused', { source: info.source, status, code })
-      if (status > 0) services.accessLog(refusedRecord(info, status, code))
+      if (status === 0) metrics.refused(code)
     },
   })
   await server.listen({ port: place.port, host: place.address, reusePort: settings.reusePort })

@@ -1,16 +1,26 @@
 import { createServer as createHttpServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Readable, pipeline } from 'node:stream'
+import { EventStream } from './event-stream.ts'
 
 export interface Reply {
   status: number
-  type?: 'text/plain; charset=utf-8' | 'application/json' | 'text/plain; version=0.0.4; charset=utf-8'
+  type?: ContentType
   headers?: Record<string, string>
-  body: string | Iterable<string>
+  body: string | Iterable<string> | OpenStream
 }
 
-/** A small server for operators: short timeouts, small heads, no bodies read. */
-export function createServer(answer: (request: IncomingMessage) => Reply): Server {
+type ContentType =
+  | 'text/plain; charset=utf-8'
+  | 'application/json'
+  | 'text/plain; version=0.0.4; charset=utf-8'
+  | 'text/event-stream'
+
+/** Goes on after the head; returns what to do when the stream is over, whoever ended it. */
+export type OpenStream = (stream: EventStream) => () => void
+
+/** A small server for operators: short timeouts, small heads, no bodies read. `streams` has those that are open. */
+export function createServer(answer: (request: IncomingMessage) => Reply, streams: Set<EventStream>): Server {
   const server = createHttpServer(
     {
       headersTimeout: 2000,
@@ -19,7 +29,7 @@ export function createServer(answer: (request: IncomingMessage) => Reply): Serve
       connectionsCheckingInterval: 500,
       maxHeaderSize: 8192,
     },
-    (request, response) => send(request, response, answerSafely(request, answer)),
+    (request, response) => send({ request, response }, answerSafely(request, answer), streams),
   )
   server.maxConnections = 256
   // Accepting can fail later for want of descriptors; traffic must not end with it.
@@ -51,19 +61,39 @@ function answerSafely(request: IncomingMessage, answer: (request: IncomingMessag
   }
 }
 
-function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+interface Call {
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+function send({ request, response }: Call, { status, type, headers, body }: Reply, streams: Set<EventStream>): void {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0'
-  response.writeHead(reply.status, {
-    'content-type': reply.type ?? 'text/plain; charset=utf-8',
+  // A body is never awaited, and a stream never shares: the connection cannot be used again.
+  const isLast = hasBody || typeof body === 'function'
+  response.writeHead(status, {
+    'content-type': type ?? 'text/plain; charset=utf-8',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    // A body is never awaited, so the connection cannot be used again.
-    ...(hasBody ? { connection: 'close' } : {}),
-    ...reply.headers,
+    ...(isLast ? { connection: 'close' } : {}),
+    ...headers,
   })
   if (request.method === 'HEAD') response.end()
-  else if (typeof reply.body === 'string') response.end(reply.body)
+  else if (typeof body === 'string') response.end(body)
+  else if (typeof body === 'function') stream({ request, response }, body, streams)
   // A client that leaves in the middle is no event.
-  else pipeline(Readable.from(reply.body), response, () => {})
+  else pipeline(Readable.from(body), response, () => {})
+}
+
+function stream({ request, response }: Call, open: OpenStream, streams: Set<EventStream>): void {
+  // Unread bytes would hide that the client has left.
+  request.resume()
+  response.flushHeaders()
+  const opened = new EventStream(response)
+  streams.add(opened)
+  const over = open(opened)
+  response.once('close', () => {
+    streams.delete(opened)
+    over()
+  })
 }

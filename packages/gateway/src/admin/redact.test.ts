@@ -63,6 +63,21 @@ test('header lists, header maps and urls with a user lose their credentials', ()
   )
 })
 
+test('credentials of the auth policies are hidden, and who they belong to is shown', () => {
+  assert.deepEqual(
+    redact({
+      apiKeyAuthentication: { secretRef: { data: { alice: { key: 'sk-12345678', metadata: { group: 'a' } } } } },
+      basicAuthentication: { realm: 'r', users: [{ username: 'alice', hash: '$apr1$x$y' }], mode: 'Strict' },
+      auth: { secretRef: 'plain credential', location: { header: { name: 'x-team', prefix: 'Key ' } } },
+    }),
+    {
+      apiKeyAuthentication: { secretRef: { data: { alice: { key: '<redacted>', metadata: { group: 'a' } } } } },
+      basicAuthentication: { realm: 'r', users: [{ username: 'alice', hash: '<redacted>' }], mode: 'Strict' },
+      auth: { secretRef: '<redacted>', location: { header: { name: 'x-team', prefix: 'Key ' } } },
+    },
+  )
+})
+
 test('a secret is found at any depth, and the input is not changed', () => {
   const secret = 'S3CRET-VALUE'
   const names = fc.constantFrom('password', 'client_secret', 'API-KEY', 'sessionToken', 'key', 'Authorization')

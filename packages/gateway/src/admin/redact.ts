@@ -1,3 +1,5 @@
+import { isSecretName } from '../formats/secret-names.ts'
+
 export const REDACTED = '<redacted>'
 
 /** Where `key` is the name of a resource and not a secret; matched against the end of a path, `*` is any step. */
@@ -10,22 +12,27 @@ export const RESOURCE_KEYS: readonly string[] = [
   'policies.*.target.key',
 ]
 
-/** A copy of plain JSON in which secrets are replaced: by the name of their field, or by what they look like. */
-export function redact(value: unknown, visible: readonly string[] = RESOURCE_KEYS): unknown {
+/**
+ * A copy of plain JSON in which secrets are replaced: by the name of their field, header or query parameter, or by
+ * what they look like.
+ */
+export function redact(value: unknown, visible = RESOURCE_KEYS, isSecret = isSecretName): unknown {
   const patterns = visible.map((pattern) => pattern.split('.'))
   return copy(value, [], false)
 
   function copy(node: unknown, path: readonly string[], secret: boolean): unknown {
-    if (typeof node === 'string') return secret ? REDACTED : redactText(node)
-    if (typeof node === 'number' || typeof node === 'bigint') return secret ? REDACTED : node
+    if (typeof node === 'string') return secret ? REDACTED : redactText(node, isSecret)
+    if (typeof node === 'number') return secret ? REDACTED : node
+    // JSON has no other way to say it.
+    if (typeof node === 'bigint') return secret ? REDACTED : String(node)
     if (Array.isArray(node)) return node.map((item, i) => copy(item, [...path, String(i)], secret))
     if (typeof node !== 'object' || node === null) return node
     // `{ name: authorization, value: ... }` is how lists of headers are written.
-    const named = 'name' in node && typeof node.name === 'string' && isSecretName(node.name)
+    const named = 'name' in node && typeof node.name === 'string' && isSecret(node.name)
     return Object.fromEntries(
       Object.entries(node).map(([name, child]) => {
         const childPath = [...path, name]
-        const hidden = isSecretName(name) ? !isVisible(childPath) : named && name === 'value'
+        const hidden = isSecret(name) ? !isVisible(childPath) : named && name === 'value'
         // Only the values of a secret name are secret: `authorization` is also the name of a policy.
         return [name, copy(child, childPath, hidden)]
       }),
@@ -40,31 +47,52 @@ export function redact(value: unknown, visible: readonly string[] = RESOURCE_KEY
   }
 }
 
-const SECRET_NAMES = new Set(['key', 'keys', 'authorization', 'proxyauthorization', 'cookie', 'setcookie'])
-const SECRET_ENDINGS = [
-  'password',
-  'passwd',
-  'passphrase',
-  'secret',
-  'token',
-  'apikey',
-  'privatekey',
-  'secretkey',
-  'accesskey',
-  'sessionkey',
-  'credential',
-  'credentials',
-]
-
-function isSecretName(name: string): boolean {
-  const plain = name.toLowerCase().replaceAll(/[-_.]/g, '')
-  return SECRET_NAMES.has(plain) || SECRET_ENDINGS.some((ending) => plain.endsWith(ending))
-}
-
-function redactText(value: string): string {
+function redactText(value: string, isSecret: (name: string) => boolean): string {
   if (value.includes('PRIVATE KEY-----') || CREDENTIAL.test(value)) return REDACTED
-  return value.replace(USER_INFO, `$1${REDACTED}@`)
+  const plain = value
+    .replace(USER_INFO, `$1${REDACTED}@`)
+    .replaceAll(JWT, REDACTED)
+    .replaceAll(KEY_PROTOCOL, `$1${REDACTED}`)
+  return redactParameters(plain, isSecret)
 }
 
-const CREDENTIAL = /^(?:bearer|basic|digest)\s+\S/i
+/** A challenge has the same first word, but is for everyone. */
+const CREDENTIAL = /^(?:bearer|basic|digest)\s+(?!(?:realm|error|scope|charset|resource_metadata)\s*=)\S/i
 const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i
+const JWT = /(?<![\w-])eyJ[\w-]+\.eyJ[\w-]*\.[\w-]*/g
+/** Browsers cannot set headers on a WebSocket, so keys come as a protocol: `<vendor>-api-key.<key>`. */
+const KEY_PROTOCOL = /(api-key\.)[^\s,]+/gi
+
+function redactParameters(text: string, isSecret: (name: string) => boolean): string {
+  let copied = ''
+  let from = 0
+  for (const { index, 0: start, 1: name } of text.matchAll(PARAMETER)) {
+    if (index < from || !isSecretParameter(name!, isSecret)) continue
+    const value = index + start.length
+    copied += text.slice(from, value) + REDACTED
+    const length = text.slice(value).search(PARAMETER_END)
+    from = length === -1 ? text.length : value + length
+  }
+  return copied + text.slice(from)
+}
+
+/** In a query, a fragment, or behind a semicolon in a path; in a URL that is a parameter itself they are encoded. */
+const PARAMETER = /(?:[?&;#]|%(?:3f|26|3b|23))((?:(?!%(?:3f|26|3b|23|3d))[^=?&;#\s])+)(?:=|%3d)/gi
+const PARAMETER_END = /[&;#\s]|%(?:26|3b|23)/i
+
+/** Parameters that grant something, where a field of that name does not. */
+const SECRET_PARAMETERS = new Set(['code', 'sig', 'auth', 'jwt', 'assertion', 'sessionid', 'jsessionid', 'sid'])
+
+function isSecretParameter(name: string, isSecret: (name: string) => boolean): boolean {
+  const decoded = decode(name)
+  const plain = decoded.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  return isSecret(decoded) || SECRET_PARAMETERS.has(plain) || plain.endsWith('signature')
+}
+
+function decode(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { getHeapStatistics } from 'node:v8'
 import { pathOf, queryOf, text } from './http.ts'
 import type { Reply } from './http.ts'
+import { answerTrace, type TraceSource } from './trace.ts'
 
 export interface Readiness {
   draining: boolean
@@ -19,6 +20,7 @@ export interface AdminCallbacks {
   logFilter: () => string
   /** Gives the problem with the filter, or null when it is in force. */
   setLogFilter: (filter: string) => string | null
+  trace: TraceSource
   /** Starts the drain; called after the answer was made. */
   quit: () => void
 }
@@ -26,13 +28,13 @@ export interface AdminCallbacks {
 export function answerStats(request: IncomingMessage, { metrics }: AdminCallbacks): Reply {
   const path = pathOf(request)
   if (path !== '/metrics' && path !== '/stats/prometheus') return notFound()
-  if (!isRead(request)) return methodNotAllowed('GET, HEAD')
+  if (!isAllowed(request, READ)) return methodNotAllowed(READ)
   return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics() }
 }
 
 export function answerReadiness(request: IncomingMessage, { readiness }: AdminCallbacks): Reply {
   if (pathOf(request) !== '/healthz/ready') return notFound()
-  if (!isRead(request)) return methodNotAllowed('GET, HEAD')
+  if (!isAllowed(request, READ)) return methodNotAllowed(READ)
   const { draining, pending } = readiness()
   if (draining) return text(503, 'draining\n')
   return pending.length === 0 ? text(200, 'ready\n') : text(503, `not ready, pending: ${pending.join(', ')}\n`)
@@ -42,27 +44,33 @@ export function answerReadiness(request: IncomingMessage, { readiness }: AdminCa
 export function createAdminAnswer(callbacks: AdminCallbacks): (request: IncomingMessage) => Reply {
   const firstFilter = callbacks.logFilter()
   const routes: AdminRoute[] = [
-    { method: 'GET', path: '/', summary: 'this list', answer: () => text(200, index(routes)) },
+    { methods: READ, path: '/', summary: 'this list', answer: () => text(200, index(routes)) },
     {
-      method: 'GET',
+      methods: READ,
       path: '/config_dump',
       summary: 'the running config, without secrets',
       answer: () => json(callbacks.configDump()),
     },
     {
-      method: 'GET',
+      methods: READ,
       path: '/memory',
       summary: 'memory of the process, and the heap of its main thread',
       answer: () => json({ process: process.memoryUsage(), heap: getHeapStatistics() }),
     },
     {
-      method: 'POST',
+      methods: ['POST'],
       path: '/logging',
       summary: 'the log level; ?level=info,upstream=debug sets it, ?reset goes back to the first one',
       answer: (request) => logging(queryOf(request), callbacks, firstFilter),
     },
     {
-      method: 'POST',
+      methods: ['POST', 'GET'],
+      path: '/debug/trace',
+      summary: 'how the next request is decided, as a stream; ?expression=<CEL> chooses the request',
+      answer: (request) => answerTrace(request, callbacks.trace),
+    },
+    {
+      methods: ['POST'],
       path: '/quitquitquit',
       summary: 'drain and stop',
       answer: () => {
@@ -75,15 +83,14 @@ export function createAdminAnswer(callbacks: AdminCallbacks): (request: Incoming
     const path = pathOf(request)
     const route = routes.find((candidate) => candidate.path === path)
     if (route === undefined) return notFound()
-    if (route.method === 'GET' ? !isRead(request) : request.method !== route.method) {
-      return methodNotAllowed(route.method === 'GET' ? 'GET, HEAD' : route.method)
-    }
+    if (!isAllowed(request, route.methods)) return methodNotAllowed(route.methods)
     return route.answer(request)
   }
 }
 
 interface AdminRoute {
-  method: 'GET' | 'POST'
+  /** The first one is shown in the index. */
+  methods: readonly string[]
   path: string
   summary: string
   answer: (request: IncomingMessage) => Reply
@@ -105,11 +112,13 @@ const LOGGING_USAGE = `usage: POST /logging                                (show
 `
 
 function index(routes: readonly AdminRoute[]): string {
-  return routes.map(({ method, path, summary }) => `${method.padEnd(5)}${path.padEnd(16)}${summary}\n`).join('')
+  return routes.map(({ methods, path, summary }) => `${methods[0]!.padEnd(5)}${path.padEnd(16)}${summary}\n`).join('')
 }
 
-function isRead(request: IncomingMessage): boolean {
-  return request.method === 'GET' || request.method === 'HEAD'
+const READ: readonly string[] = ['GET', 'HEAD']
+
+function isAllowed(request: IncomingMessage, methods: readonly string[]): boolean {
+  return methods.includes(request.method ?? '')
 }
 
 function json(value: unknown): Reply {
@@ -120,6 +129,6 @@ function notFound(): Reply {
   return text(404, 'not found\n')
 }
 
-function methodNotAllowed(allow: string): Reply {
-  return text(405, 'method not allowed\n', { allow })
+function methodNotAllowed(methods: readonly string[]): Reply {
+  return text(405, 'method not allowed\n', { allow: methods.join(', ') })
 }

@@ -43,7 +43,7 @@ test('readiness tells what is pending, then ready, then draining', async (t) => 
 test('the index names every admin path, and each one answers', async (t) => {
   const { admin } = await start(t, { configDump: () => ({ binds: [1] }) })
   const index = await call(admin, { path: '/' })
-  for (const path of ['/config_dump', '/logging', '/quitquitquit', '/memory'])
+  for (const path of ['/config_dump', '/logging', '/quitquitquit', '/memory', '/debug/trace'])
     assert.ok(index.body.includes(path), path)
   assert.equal((await call(admin, { path: '/config_dump' })).body, '{\n  "binds": [\n    1\n  ]\n}\n')
   const memory = JSON.parse((await call(admin, { path: '/memory' })).body) as { process: { rss: number } }
@@ -227,6 +227,7 @@ const defaults: ServersOptions = {
   configDump: () => ({}),
   logFilter: () => 'info',
   setLogFilter: () => null,
+  trace: { isFull: true, check: () => null, watch: () => () => {} },
   quit: () => {},
 }
 

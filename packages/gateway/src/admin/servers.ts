@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { parseAddress } from './address.ts'
+import type { EventStream } from './event-stream.ts'
 import { createGuard } from './guard.ts'
 import { createServer, text } from './http.ts'
 import type { Reply } from './http.ts'
@@ -20,7 +21,7 @@ export type ServerName = 'admin' | 'stats' | 'readiness'
 export interface RunningServers {
   /** What each server is bound to, with the real port; empty when it is off. */
   addresses: Record<ServerName, string[]>
-  /** No new connections; running answers have a second to finish. */
+  /** No new connections; streams end, other running answers have a second to finish. */
   close(): Promise<void>
 }
 
@@ -29,9 +30,10 @@ export type ServersResult = { ok: true; value: RunningServers } | { ok: false; p
 /** Starts the servers for operators in the main thread: all of them, or none. */
 export async function startServers(options: ServersOptions): Promise<ServersResult> {
   const problems: string[] = []
+  const streams = new Set<EventStream>()
   const bound: Record<ServerName, Listening> = { admin: nothing(), stats: nothing(), readiness: nothing() }
   for (const name of ['admin', 'stats', 'readiness'] as const) {
-    const result = await startOne(name, options)
+    const result = await startOne(name, options, streams)
     if (result.ok) bound[name] = result.value
     else problems.push(`${name}: ${result.problem}`)
   }
@@ -40,18 +42,22 @@ export async function startServers(options: ServersOptions): Promise<ServersResu
     await closeAll(servers)
     return { ok: false, problems }
   }
+  const close = (): Promise<void> => {
+    for (const stream of streams) stream.end()
+    return closeAll(servers)
+  }
   const { admin, stats, readiness } = bound
   const addresses = { admin: admin.addresses, stats: stats.addresses, readiness: readiness.addresses }
-  return { ok: true, value: { addresses, close: () => closeAll(servers) } }
+  return { ok: true, value: { addresses, close } }
 }
 
-async function startOne(name: ServerName, options: ServersOptions) {
+async function startOne(name: ServerName, options: ServersOptions, streams: Set<EventStream>) {
   const parsed = parseAddress(options.addresses[name])
   if (!parsed.ok) return parsed
   const address = parsed.value
   if (name !== 'admin') {
     const answer = name === 'stats' ? answerStats : answerReadiness
-    return listen(address, () => createServer((request) => answer(request, options)))
+    return listen(address, () => createServer((request) => answer(request, options), streams))
   }
   // An empty variable is no secret.
   const token = options.adminToken === '' ? null : options.adminToken
@@ -61,7 +67,7 @@ async function startOne(name: ServerName, options: ServersOptions) {
   }
   const guard = createGuard(address, token)
   const answer = createAdminAnswer(options)
-  return listen(address, () => createServer((request) => guarded(request, guard, answer)))
+  return listen(address, () => createServer((request) => guarded(request, guard, answer), streams))
 }
 
 function guarded(

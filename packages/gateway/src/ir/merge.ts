@@ -1,35 +1,62 @@
-import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
+import type { BackendPolicies, FrontendPolicies, JoinedTraffic, TrafficPolicies } from '../policies/index.ts'
 import type { AttachedPolicy, Ir, PolicyTarget } from './resources.ts'
 
-/** Which policies hold where. Each top-level field is replaced whole by the nearer attachment. */
-export interface PolicyIndex {
-  frontend(): FrontendPolicies
-  /** Gateway, then listener, then route. */
-  traffic(listener: string, route: string): TrafficPolicies
-  /** Gateway, listener, route, then the backend, then the entry that names it. */
-  backend(place: { listener: string; route: string; backend: string; entry: string }): BackendPolicies
+/** Policies that are all joined instead of the nearest one replacing the others. */
+export type JoinedPolicies = ReadonlySet<JoinedTraffic>
+
+/** What holds somewhere: for each policy its config, and the attachment that config came from. */
+export type Effective<Policies> = { [Name in keyof Policies]?: EffectivePolicy<NonNullable<Policies[Name]>> }
+
+export interface EffectivePolicy<Config> {
+  /** One, unless the policy is joined: then all, from the farthest to the nearest. */
+  configs: readonly [Config, ...Config[]]
+  /** Key of the attachment of the last one. */
+  origin: string
 }
 
-export function indexPolicies(ir: Ir): PolicyIndex {
-  const byTarget = new Map<string, AttachedPolicy[]>()
-  for (const policy of ir.policies) {
-    const key = targetKey(policy.target)
-    const list = byTarget.get(key)
-    if (list === undefined) byTarget.set(key, [policy])
-    else list.push(policy)
-  }
+/** Which policies hold where. Each top-level field is replaced whole by the nearer attachment, unless it is joined. */
+export interface PolicyIndex {
+  frontend(): FrontendPolicies
+  /** Every network authorization of the gateway: connections must pass the union of their rules. */
+  networkAuthorization(): readonly NonNullable<FrontendPolicies['networkAuthorization']>[]
+  /** Before routing: gateway, then listener. */
+  preRouting(listener: string): Effective<TrafficPolicies>
+  /** Gateway, listener, route, then rule. */
+  traffic(route: { listener: string; key: string; parent: string }): Effective<TrafficPolicies>
+  /** Gateway, listener, route, rule, then the backend, then the entry that names it. */
+  backend(place: BackendPlace): BackendPolicies
+}
+
+export interface BackendPlace {
+  listener: string
+  route: string
+  /** The route that a rule belongs to. */
+  parent: string
+  backend: string
+  entry: string
+}
+
+export function indexPolicies(ir: Ir, joined: JoinedPolicies): PolicyIndex {
+  const byTarget = Map.groupBy(ir.policies, (policy) => targetKey(policy.target))
   const at = (kind: PolicyTarget['kind'], key = ''): AttachedPolicy[] => byTarget.get(`${kind} ${key}`) ?? NONE
-  const frontend = merge(at('gateway'), 'frontend')
+  const inPhase = (phase: AttachedPolicy['phase'], policies: AttachedPolicy[]): AttachedPolicy[] =>
+    policies.filter((policy) => policy.phase === phase)
+  const frontend = replaced(at('gateway'), 'frontend')
   return {
     frontend: () => frontend,
-    traffic: (listener, route) =>
-      merge([...at('gateway'), ...at('listener', listener), ...at('route', route)], 'traffic'),
-    backend: ({ listener, route, backend, entry }) =>
-      merge(
+    networkAuthorization: () => at('gateway').flatMap((policy) => policy.frontend?.networkAuthorization ?? []),
+    preRouting: (listener) => merge(inPhase('PreRouting', [...at('gateway'), ...at('listener', listener)]), joined),
+    traffic: ({ listener, key, parent }) => {
+      const all = [...at('gateway'), ...at('listener', listener), ...at('route', parent), ...at('rule', key)]
+      return merge(inPhase('PostRouting', all), joined)
+    },
+    backend: ({ listener, route, parent, backend, entry }) =>
+      replaced(
         [
           ...at('gateway'),
           ...at('listener', listener),
-          ...at('route', route),
+          ...at('route', parent),
+          ...at('rule', route),
           ...at('backend', backend),
           ...(entry === backend ? NONE : at('backend', entry)),
         ],
@@ -44,9 +71,22 @@ function targetKey(target: PolicyTarget): string {
   return target.kind === 'gateway' ? 'gateway ' : `${target.kind} ${target.key}`
 }
 
-function merge<S extends 'frontend' | 'traffic' | 'backend'>(
+function replaced<S extends 'frontend' | 'backend'>(
   policies: readonly AttachedPolicy[],
   section: S,
 ): NonNullable<AttachedPolicy[S]> {
   return Object.assign({}, ...policies.map((policy) => policy[section] ?? {})) as NonNullable<AttachedPolicy[S]>
+}
+
+function merge(policies: readonly AttachedPolicy[], joined: JoinedPolicies): Effective<TrafficPolicies> {
+  const effective: Record<string, EffectivePolicy<unknown>> = {}
+  for (const { key, traffic } of policies) {
+    for (const [name, config] of Object.entries(traffic ?? {})) {
+      if (config === undefined) continue
+      const before = effective[name]
+      const all = before !== undefined && (joined as ReadonlySet<string>).has(name) ? before.configs : []
+      effective[name] = { configs: [...all, config] as [unknown, ...unknown[]], origin: key }
+    }
+  }
+  return effective
 }

@@ -39,10 +39,13 @@ export interface ListenerTls {
 }
 
 export interface Route {
-  /** `<listener key>/<route name>` */
+  /** `<listener key>/<route name>`, with `/<rule name>` where a rule has one. */
   key: string
   listener: string
   name: string
+  /** Name of the rule, where several rules make up the route; empty without one. */
+  rule: string
+  labels: Readonly<Record<string, string>>
   /** Position in the file; ties between matches are decided by it. */
   order: number
   hostnames: string[]
@@ -86,13 +89,15 @@ export type BackendTarget =
   | { kind: 'unix'; path: string }
   | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }
 
-export type PolicyTarget = { kind: 'gateway' } | { kind: 'listener' | 'route' | 'backend'; key: string }
+export type PolicyTarget = { kind: 'gateway' } | { kind: 'listener' | 'route' | 'rule' | 'backend'; key: string }
 
-/** One user resource, one IR resource: an inline `policies` block is attached to the object it stands in. */
+/** One user resource, one IR resource: an inline `policies` block is attached to the object it stands in. Later ones win. */
 export interface AttachedPolicy {
   key: string
   target: PolicyTarget
   frontend: FrontendPolicies | null
   traffic: TrafficPolicies | null
+  /** Of `traffic`. */
+  phase: 'PreRouting' | 'PostRouting'
   backend: BackendPolicies | null
 }

@@ -33,16 +33,17 @@ export const emptySource: Source = {
   cancel: () => {},
 }
 
-/** A body that is already whole. */
-export function sourceOf(bytes: Buffer): Source {
-  if (bytes.length === 0) return emptySource
+/** A body that is already whole. Trailers can follow only one whose length nobody announced. */
+export function sourceOf(bytes: Buffer, trailers: HeaderBlock | null = null): Source {
+  if (bytes.length === 0 && trailers === null) return emptySource
   let cancelled = false
   return {
-    length: bytes.length,
+    length: trailers === null ? bytes.length : -1,
     pipe(sink) {
+      cancelled = false
       sink.source = this
       sink.write(bytes)
-      if (!cancelled) sink.end(null)
+      if (!cancelled) sink.end(trailers)
     },
     resume: () => {},
     cancel: () => {

@@ -79,14 +79,24 @@ export class HeaderBlock {
   }
 
   remove(name: string): void {
+    this.#remove(name, equalsLowerCase)
+  }
+
+  /** The same for the spellings that many servers take for that name: `x_user` and `x.user` for `x-user`. */
+  removeAlike(name: string): void {
+    this.#remove(name, isAlike)
+  }
+
+  #remove(name: string, equals: typeof equalsLowerCase): void {
     const lines = this.#lines
     for (let i = lines.length - LINE; i >= 0; i -= LINE) {
       const start = lines[i]!
-      if (lines[i + 1]! - start === name.length && equalsLowerCase(this.#text, start, name)) lines.splice(i, LINE)
+      if (lines[i + 1]! - start === name.length && equals(this.#text, start, name)) lines.splice(i, LINE)
     }
     const added = this.#added
-    if (added !== null) {
-      for (let i = added.length - 2; i >= 0; i -= 2) if (isNamed(added[i]!, name)) added.splice(i, 2)
+    if (added === null) return
+    for (let i = added.length - 2; i >= 0; i -= 2) {
+      if (added[i]!.length === name.length && equals(added[i]!, 0, name)) added.splice(i, 2)
     }
   }
 
@@ -164,4 +174,19 @@ function equalsLowerCase(text: string, start: number, lowerName: string): boolea
     if (code !== lowerName.charCodeAt(i)) return false
   }
   return true
+}
+
+function isAlike(text: string, start: number, lowerName: string): boolean {
+  for (let i = 0; i < lowerName.length; i++) {
+    let code = text.charCodeAt(start + i)
+    if (code >= 65 && code <= 90) code |= 32
+    if (code === lowerName.charCodeAt(i)) continue
+    if (!isSeparator(code) || !isSeparator(lowerName.charCodeAt(i))) return false
+  }
+  return true
+}
+
+/** `-`, `.` and `_`. */
+function isSeparator(code: number): boolean {
+  return code === 45 || code === 46 || code === 95
 }

@@ -15,6 +15,8 @@ import { type Endpoint, type ProxyProtocolOptions, readProxyHeader } from './pro
 export interface BindState<L> {
   kind: 'http' | 'tls' | 'tcp'
   proxyProtocol: ProxyProtocolOptions | null
+  /** Asked once for each connection, before TLS or HTTP is looked for; null lets everybody in. */
+  admits: ((info: ConnectionInfo) => boolean) | null
   keepalive: { retries: number; timeMs: number; intervalMs: number } | null
   handshakeTimeoutMs: number
   http1: { maxHeaders: number; idleTimeoutMs: number }
@@ -27,13 +29,15 @@ export interface BindState<L> {
   onExchange(exchange: Exchange, listener: L | null): void
   /** TCP listeners, and TLS ones that pass through. */
   onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): void
+  /** A message that was answered by the parser because it is no request. */
+  onMalformed(info: ConnectionInfo, status: number, code: string): void
 }
 
 export interface BindObserver {
   opened(): void
   closed(bytesRead: number, bytesWritten: number): void
   handshake(milliseconds: number): void
-  /** A connection or a message that is not well formed. */
+  /** A connection (status 0) or a message that is not well formed, or not let in. */
   refused: (info: ConnectionInfo, status: number, code: string) => void
 }
 
@@ -59,6 +63,10 @@ export class BindServer<L> {
   readonly #sockets = new Set<Socket>()
   #state: BindState<L>
   #draining = false
+  readonly #refused = (info: ConnectionInfo, status: number, code: string): void => {
+    this.#observer.refused(info, status, code)
+    if (status > 0) this.#state.onMalformed(info, status, code)
+  }
 
   constructor(state: BindState<L>, deadlines: Deadlines, observer: BindObserver) {
     this.#state = state
@@ -128,8 +136,10 @@ export class BindServer<L> {
     })
     const keepalive = state.keepalive
     if (keepalive !== null) socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
-    if (isPlainHttp) this.#detectHttp(socket, reader, connectionInfo(socket, null, ''))
-    else if (state.proxyProtocol === null) this.#begin(socket, null)
+    if (isPlainHttp) {
+      const info = connectionInfo(socket, null, '')
+      if (this.#admits(socket, info)) this.#detectHttp(socket, reader, info)
+    } else if (state.proxyProtocol === null) this.#begin(socket, null)
     else this.#readProxyHeader(socket, state.proxyProtocol)
   }
 
@@ -153,21 +163,31 @@ export class BindServer<L> {
   }
 
   #begin(socket: Socket, source: Endpoint | null, rest?: Buffer): void {
+    const info = connectionInfo(socket, source, '')
+    if (!this.#admits(socket, info)) return
     if (rest !== undefined && rest.length > 0) socket.unshift(rest)
     switch (this.#state.kind) {
       case 'http':
-        return this.#detectHttp(socket, new StreamReader(socket), connectionInfo(socket, source, ''))
+        return this.#detectHttp(socket, new StreamReader(socket), info)
       case 'tcp':
-        return this.#raw(socket, connectionInfo(socket, source, ''), null)
+        return this.#raw(socket, info, null)
       case 'tls':
-        return this.#acceptTls(socket, source)
+        return this.#acceptTls(socket, source, info)
     }
   }
 
-  #acceptTls(socket: Socket, source: Endpoint | null): void {
+  /** Whoever is not let in gets no answer at all. */
+  #admits(socket: Socket, info: ConnectionInfo): boolean {
+    const { admits } = this.#state
+    if (admits === null || admits(info)) return true
+    socket.destroy()
+    this.#observer.refused(info, 0, 'network_authorization')
+    return false
+  }
+
+  /** `refused` is asked before, because a socket that was closed has forgotten its peer. */
+  #acceptTls(socket: Socket, source: Endpoint | null, refused: ConnectionInfo): void {
     const startedAt = performance.now()
-    // Asked now, because a socket that was closed has forgotten its peer.
-    const refused = connectionInfo(socket, source, '')
     // A client that leaves inside the handshake must not be waited for.
     socket.allowHalfOpen = false
     acceptTls<L>(socket, {
@@ -236,7 +256,7 @@ export class BindServer<L> {
       maxHeaders: state.http1.maxHeaders,
       idleTimeoutMs: state.http1.idleTimeoutMs,
       maxDurationMs: state.maxConnectionDurationMs,
-      onRefused: this.#observer.refused,
+      onRefused: this.#refused,
       onClosed: () => this.#connections.delete(live),
     }
     const connection = new Http1ServerConnection(socket, info, options, first?.reader)
@@ -252,7 +272,7 @@ export class BindServer<L> {
       deadlines: this.#deadlines,
       idleTimeoutMs: state.http1.idleTimeoutMs,
       maxDurationMs: state.maxConnectionDurationMs,
-      onRefused: this.#observer.refused,
+      onRefused: this.#refused,
       onClosed: () => this.#connections.delete(live),
     })
     const live = this.#track(connection, listener)

@@ -8,17 +8,21 @@ import {
   type UpstreamHandler,
   type UpstreamResponse,
 } from '../upstream/contract.ts'
-import type { CompiledBackend } from './compiled.ts'
-import { type Failure, upstreamFailure } from './failure.ts'
+import type { AttemptStepList, CompiledBackend } from './compiled.ts'
+import { type Failure, failures, upstreamFailure } from './failure.ts'
+import type { OutgoingRequest } from './outgoing.ts'
 import { ReplayableBody } from './replayable-body.ts'
 import type { Rx } from './request.ts'
 import type { CallContext } from './step.ts'
+import type { RequestTrace } from './trace.ts'
 
 export interface BackendCallServices {
   deadlines: Deadlines
   now: () => number
   /** Told the milliseconds from a call to the head of its response. */
   callTimer: (milliseconds: number) => void
+  /** A bug in a step: the request is answered, the error must be seen. */
+  bug: (error: unknown) => void
 }
 
 /** How the call ends; the last three exclude one another. Nothing is told after `cancel`. */
@@ -40,6 +44,10 @@ export class BackendCall implements UpstreamHandler, CallContext {
   #limit: Deadline | null = null
   #pause: Deadline | null = null
   #calledAt = 0
+  /** As sent: policies of the backend may change it. */
+  #method = ''
+  /** Where attempts went, when others may follow. */
+  #tried: string[] | null = null
   #over = false
 
   constructor(rx: Rx, backend: CompiledBackend, services: BackendCallServices, outcome: BackendOutcome) {
@@ -63,6 +71,25 @@ export class BackendCall implements UpstreamHandler, CallContext {
 
   connectingTo(endpoint: string): void {
     this.#rx.endpoint = endpoint
+    if (this.#rx.retry !== null) (this.#tried ??= []).push(endpoint)
+    this.#rx.trace?.callStarted(endpoint)
+  }
+
+  hasTried(endpoint: string): boolean {
+    return this.#tried !== null && this.#tried.includes(endpoint)
+  }
+
+  isUnhealthy({ status, headers }: UpstreamResponse): boolean {
+    const condition = this.#backend.unhealthyCondition
+    if (condition === null) return status >= 500
+    const rx = this.#rx
+    rx.status = status
+    rx.responseHeaders = headers
+    const isUnhealthy = condition.isTrue(rx)
+    // Whether this becomes the response is not known yet.
+    rx.status = 0
+    rx.responseHeaders = null
+    return isUnhealthy
   }
 
   start(): void {
@@ -90,19 +117,45 @@ export class BackendCall implements UpstreamHandler, CallContext {
       this.#services.deadlines.set(this.#limit, backend.requestTimeoutMs)
     }
     this.#calledAt = this.#services.now()
-    this.#call = backend.send(
-      {
-        method: rx.method,
-        target: rx.upstreamTarget,
-        authority: rx.authorityFor(backend.hostname),
-        headers: rx.headers,
-        body: rx.body,
-        upgrade: upgrade !== '' && rx.upgrades.has(upgrade) ? upgrade : '',
-        teTrailers: rx.exchange.teTrailers,
-      },
-      this,
-      this,
-    )
+    const outgoing: OutgoingRequest = {
+      method: rx.method,
+      target: rx.upstreamTarget,
+      authority: rx.authorityFor(backend.hostname),
+      headers: rx.headers,
+      body: rx.body,
+      upgrade: upgrade !== '' && rx.upgrades.has(upgrade) ? upgrade : '',
+      teTrailers: rx.exchange.teTrailers,
+    }
+    if (backend.request !== null) {
+      outgoing.headers = rx.headers.clone()
+      const failure = this.#prepare(outgoing, backend.request)
+      if (failure !== undefined) return this.#refused(failure)
+    }
+    this.#method = outgoing.method
+    if (rx.trace !== null && rx.retryAttempt === 0) rx.trace.sending(outgoing, backend)
+    this.#call = backend.send(outgoing, this, this)
+  }
+
+  /** The backend's own policies, on a copy that a retry makes anew. */
+  #prepare(outgoing: OutgoingRequest, { run, names }: AttemptStepList): Failure | undefined {
+    const rx = this.#rx
+    for (let i = 0; i < run.length; i++) {
+      let failure
+      try {
+        failure = run[i]!(outgoing, rx)
+      } catch (error) {
+        this.#services.bug(error)
+        return failures.internal
+      }
+      if (failure !== undefined) return failure
+      if (rx.trace !== null) rx.trace.policy(names[i]!, 'backend')
+    }
+    return undefined
+  }
+
+  #refused(failure: Failure): void {
+    this.#clear()
+    this.#outcome.failed(failure)
   }
 
   #tunnel(): void {
@@ -114,8 +167,9 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 
   #timedOut(): void {
-    this.#call?.cancel(TIMED_OUT)
-    this.failed(new UpstreamError('response_timeout', 'no response in time', false))
+    const error = new UpstreamError('response_timeout', 'no response in time', false)
+    this.#call?.cancel(error)
+    this.failed(error)
   }
 
   informed(status: number, headers: HeaderBlock): void {
@@ -126,6 +180,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     if (this.#over) return response.body.cancel(ABANDONED)
     this.#clear()
     this.#services.callTimer(this.#services.now() - this.#calledAt)
+    this.#rx.trace?.callEnded(response.status, null)
     const { retry } = this.#rx
     if (retry !== null && retry.codes.has(response.status) && this.#canRepeat(true)) {
       // First, because it cancels what the old attempt still reads of the request body.
@@ -143,6 +198,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     }
     this.#clear()
     this.#call = null
+    this.#rx.trace?.callEnded(status, null)
     this.#outcome.tunnelled(status, headers, backend)
   }
 
@@ -151,8 +207,15 @@ export class BackendCall implements UpstreamHandler, CallContext {
     this.#clear()
     const rx = this.#rx
     rx.error = error.message
-    if (rx.retry !== null && this.#canRepeat(isRepeatable(error, rx.method))) this.#repeat()
+    if (rx.trace !== null) this.#traceFailure(rx.trace, error)
+    if (rx.retry !== null && this.#canRepeat(isRepeatable(error, this.#method))) this.#repeat()
     else this.#outcome.failed(upstreamFailure(error))
+  }
+
+  /** A name that cannot be resolved fails before any address is tried. */
+  #traceFailure(trace: RequestTrace, error: UpstreamError): void {
+    if (!trace.callIsOpen) trace.callStarted(this.#backend.name)
+    trace.callEnded(null, `${error.code}: ${error.message}`)
   }
 
   #canRepeat(safe: boolean): boolean {
@@ -186,4 +249,3 @@ function isRepeatable(error: UpstreamError, method: string): boolean {
 }
 
 const ABANDONED = new Error('response not needed')
-const TIMED_OUT = new Error('no response in time')

@@ -3,25 +3,57 @@ import type { UpstreamCall, UpstreamError } from '../upstream/contract.ts'
 import type { HostnameTable } from './hostname.ts'
 import type { RouteTable } from './route.ts'
 import type { BackendClient, CallContext, StepResult } from './step.ts'
-import type { RequestOutcome } from '../telemetry/request-metrics.ts'
+import type { BodyUse, Expression } from './expression.ts'
+import type { BackendStep } from './outgoing.ts'
+import type { RecordRequest } from '../telemetry/request-metrics.ts'
 import type { Rx } from './request.ts'
+
+/** Steps in running order; `names` says whose they are, for traces. */
+export interface StepList {
+  readonly run: readonly ((rx: Rx) => StepResult)[]
+  readonly names: readonly string[]
+}
+
+/** What backend policies do to each attempt. */
+export interface AttemptStepList {
+  readonly run: readonly NonNullable<BackendStep['request']>[]
+  readonly names: readonly string[]
+}
 
 /** A route ready to run: functions, or null where there is nothing to do. */
 export interface CompiledRoute {
   readonly key: string
   readonly name: string
-  readonly request: ((rx: Rx) => StepResult)[] | null
-  readonly response: ((rx: Rx) => StepResult)[] | null
+  /** Name of the rule, or empty. */
+  readonly rule: string
+  readonly request: StepList | null
+  readonly response: StepList | null
+  /** The merged config of the traffic policies by name, for traces. */
+  readonly effectivePolicy: Readonly<Record<string, unknown>>
   readonly backends: CompiledBackend[]
   /** Index of a backend for a number in [0, 1); null when none can be picked. */
   readonly pick: ((random: number) => number) | null
   /** Counts a finished request or connection. */
-  readonly count: (outcome: RequestOutcome) => void
+  readonly count: RecordRequest
 }
 
-export interface CompiledBackend extends BackendClient {
+/** What a backend is, apart from how it is reached. */
+export interface BackendIdentity {
   readonly key: string
   readonly name: string
+  /** `static`, `dynamicForwardProxy`: what expressions and traces call its kind. */
+  readonly kind: string
+  /** Run on every attempt; null when there is nothing to do. */
+  readonly request: AttemptStepList | null
+  /** Run on its responses, before those of the route. */
+  readonly response: StepList | null
+  /** What its policies must have of the request body. */
+  readonly requestBody: BodyUse
+  /** When a response speaks against the health of its endpoint; null leaves it to the status. */
+  readonly unhealthyCondition: Expression | null
+}
+
+export interface CompiledBackend extends BackendClient, BackendIdentity {
   /** Limit for the response head of one attempt, in milliseconds; 0 is none. */
   readonly requestTimeoutMs: number
   /** Only the client's own words say where it leads. */
@@ -35,6 +67,11 @@ export interface CompiledBackend extends BackendClient {
 }
 
 export interface CompiledListener {
+  /** Before the route is chosen. */
+  readonly request: StepList | null
+  readonly response: StepList | null
+  /** Merged config of the policies before routing. */
+  readonly effectivePolicy: Readonly<Record<string, unknown>>
   readonly key: string
   readonly name: string
   readonly bind: string
@@ -45,7 +82,7 @@ export interface CompiledListener {
   /** Routes of TCP and TLS listeners, by server name. */
   readonly rawRoutes: HostnameTable<CompiledRoute>
   /** Counts requests that found no route. */
-  readonly countUnrouted: (outcome: RequestOutcome) => void
+  readonly countUnrouted: RecordRequest
 }
 
 export interface RetryRule {

@@ -14,6 +14,8 @@ export const failures = {
   misdirected: { status: 421, message: 'misdirected request', reason: 'NotFound' },
   methodNotAllowed: { status: 405, message: 'method not allowed', reason: 'InvalidRequest' },
   upgradeNotAllowed: { status: 403, message: 'upgrade not allowed', reason: 'InvalidRequest' },
+  requestTooLarge: { status: 413, message: 'request body too large to buffer', reason: 'InvalidRequest' },
+  responseTooLarge: { status: 502, message: 'response body too large to buffer', reason: 'UpstreamFailure' },
   noValidBackends: { status: 500, message: 'no valid backends', reason: 'NoHealthyBackend' },
   requestTimeout: { status: 504, message: 'request timeout', reason: 'Timeout' },
   upgradeFailed: { status: 502, message: 'request upgrade failed', reason: 'UpstreamFailure' },

@@ -6,22 +6,36 @@ import type { Reason } from './reply.ts'
 import type { RouteCandidate } from './route.ts'
 import type { RoutableRequest } from './route/request.ts'
 import type { CompiledListener, CompiledRoute, RetryRule } from './compiled.ts'
+import type { BufferedBody } from './buffered-body.ts'
+import type { Scope } from './scope.ts'
+import type { Step } from './step.ts'
+import { targetPath, targetQuery } from './target.ts'
+import type { RequestTrace } from './trace.ts'
+
+export type JsonObject = { readonly [key: string]: unknown }
+
+/** Numbers of one limit, as the `x-ratelimit-*` headers say them. */
+export interface RateLimitState {
+  limit: number
+  remaining: number
+  resetSeconds: number
+}
 
 /** One request with what has been found out about it. One fixed shape; policies write only fields declared here. */
 export class Rx implements RoutableRequest {
   readonly exchange: Exchange
   readonly connection: ConnectionInfo
-  readonly method: string
-  /** The client's own path and query, which routing and logs use. */
-  readonly target: string
-  /** Host or `:authority` as sent. */
-  readonly authority: string
+  method: string
+  /** The client's own path and query, which logs use; credentials in it are hidden once they are found. */
+  target: string
+  /** Host or `:authority` as sent, unless a transformation changed it. */
+  authority: string
   /** `authority` in lower case without its port. */
-  readonly host: string
+  host: string
   /** Without the query. */
-  readonly path: string
+  path: string
   /** Without the question mark. */
-  readonly query: string
+  query: string
   readonly headers: HeaderBlock
   readonly startedAt: number
 
@@ -42,6 +56,27 @@ export class Rx implements RoutableRequest {
   retry: RetryRule | null = null
   /** Protocols the route lets a client upgrade to. */
   upgrades: ReadonlySet<string> = WEBSOCKET_ONLY
+
+  /** Claims of a verified token, or of none. */
+  jwt: JsonObject | null = null
+  /** Metadata of the client's key. */
+  apiKey: JsonObject | null = null
+  basicAuth: { username: string } | null = null
+  /** What transformations computed for later expressions and logs. */
+  metadata: Record<string, unknown> | null = null
+  /** The token that client authentication took off the request; `auth.passthrough` gives it to the backend. */
+  clientToken: string | null = null
+  /** What is left of the tightest local limit, for the response. */
+  rateLimit: RateLimitState | null = null
+  /** The whole request body, once a step has asked for it. */
+  bufferedBody: BufferedBody | null = null
+  bufferedResponse: BufferedBody | null = null
+  /** Which form of a conditional policy was chosen for this request. */
+  chosen: Map<object, Step | null> | null = null
+  /** The variables of expressions, made when the first one is evaluated. */
+  scope: Scope | null = null
+  /** Set when somebody watches this request. */
+  trace: RequestTrace | null = null
 
   /** The response being made. */
   status = 0
@@ -68,9 +103,8 @@ export class Rx implements RoutableRequest {
     this.target = exchange.target
     this.authority = exchange.authority
     this.host = normalizeHost(exchange.authority)
-    const mark = exchange.target.indexOf('?')
-    this.path = mark === -1 ? exchange.target : exchange.target.slice(0, mark)
-    this.query = mark === -1 ? '' : exchange.target.slice(mark + 1)
+    this.path = targetPath(exchange.target)
+    this.query = targetQuery(exchange.target)
     this.headers = exchange.headers
     this.upstreamTarget = exchange.target
     this.body = exchange.body
@@ -111,6 +145,24 @@ export class Rx implements RoutableRequest {
 
   get responseBytes(): number {
     return this.exchange.bytesOut + this.tunnelBytesOut
+  }
+
+  /** Changes path and query for everything that follows: routing, policies and the backend see the same. */
+  setTarget(target: string): void {
+    this.path = targetPath(target)
+    this.query = targetQuery(target)
+    this.upstreamTarget = target
+  }
+
+  setAuthority(authority: string): void {
+    this.authority = authority
+    this.host = normalizeHost(authority)
+    this.upstreamAuthority = authority
+  }
+
+  /** Host as it stands, before a backend's own name may replace it. */
+  get currentAuthority(): string {
+    return this.upstreamAuthority === '' ? this.authority : this.upstreamAuthority
   }
 
   /** The Host that a backend sees; `hostname` is its own name, where it has one. */

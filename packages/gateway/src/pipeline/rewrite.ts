@@ -18,6 +18,8 @@ export function rewriteTarget(rx: Pick<Rx, 'path' | 'query' | 'match'>, path: Pa
   const query = rx.query === '' ? '' : '?' + rx.query
   if (path.full !== undefined) return path.full + query
   const matched = rx.match?.pathPrefix ?? ''
+  // A transformation may have changed the path since it was matched.
+  if (!rx.path.startsWith(matched)) return rx.path + query
   const rest = rx.path.slice(matched.length)
   const prefix = path.prefix!.endsWith('/') ? path.prefix!.slice(0, -1) : path.prefix!
   // One slash between the two parts, and never an empty path.

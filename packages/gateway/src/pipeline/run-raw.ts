@@ -11,7 +11,7 @@ import type { CallContext } from './step.ts'
 export interface RawServices {
   random: () => number
   now: () => number
-  finished(connection: RawRun, route: CompiledRoute | null): void
+  finished(connection: RawRun): void
 }
 
 /** Carries one connection without HTTP: by server name on TLS listeners, to the only route on TCP ones. */
@@ -29,6 +29,8 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   readonly retryAttempt = 0
   readonly clientVersion = ''
   readonly clientScheme = 'http'
+  readonly connection: ConnectionInfo
+  readonly listener: CompiledListener
   readonly srcAddr: string
   readonly sni: string | null
   readonly protocol: string
@@ -41,15 +43,15 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   reason = 'Upstream'
   durationMs = 0
   backendIndex = -1
+  route: CompiledRoute | null = null
 
-  readonly #listener: CompiledListener
   readonly #services: RawServices
   readonly #startedAt: number
-  #route: CompiledRoute | null = null
   #over = false
 
   constructor(info: ConnectionInfo, listener: CompiledListener, services: RawServices) {
-    this.#listener = listener
+    this.connection = info
+    this.listener = listener
     this.#services = services
     this.#startedAt = services.now()
     this.srcAddr = info.source
@@ -63,8 +65,8 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   }
 
   start(socket: Socket): void {
-    const route = this.#listener.rawRoutes.best(this.sni ?? '')
-    this.#route = route
+    const route = this.listener.rawRoutes.best(this.sni ?? '')
+    this.route = route
     if (route === null) return this.#refuse(socket, 'NotFound', 'route not found')
     this.routeName = route.name
     this.backendIndex = route.pick === null ? -1 : route.pick(this.#services.random())
@@ -103,7 +105,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
     this.reason = reason
     this.error = error
     this.durationMs = this.#services.now() - this.#startedAt
-    this.#services.finished(this, this.#route)
+    this.#services.finished(this)
   }
 }
 

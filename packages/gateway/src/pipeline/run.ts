@@ -5,28 +5,33 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import { splice } from '../net/splice.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/contract.ts'
 import { BackendCall, type BackendCallServices, type BackendOutcome } from './backend-call.ts'
-import type { CompiledListener } from './compiled.ts'
+import { wholeBody } from './buffered-body.ts'
+import type { CompiledListener, CompiledRoute, StepList } from './compiled.ts'
 import { type Failure, failures } from './failure.ts'
 import { GrpcStatusSink, readGrpcStatus } from './grpc-status.ts'
 import { Reply } from './reply.ts'
 import { Rx } from './request.ts'
 import { rescue } from './rescue.ts'
+import type { RouteCandidate } from './route.ts'
+import { type PolicyPhase, RequestTrace, type Tracer, type TraceServices } from './trace.ts'
 
 /** What running a request takes from the worker. */
-export interface RunServices extends BackendCallServices {
+export interface RunServices extends BackendCallServices, TraceServices {
   random: () => number
   /** The present time as a Date header has it. */
   httpDate: () => string
+  tracer: Tracer
   /** Called once per request when everything is over. */
   finished: (rx: Rx) => void
-  /** A bug in a step: the request is answered, the error must be seen. */
-  bug: (error: unknown) => void
 }
 
 /** Carries one request from its head to its log line. */
 export function run(exchange: Exchange, listener: CompiledListener | Failure, services: RunServices): void {
   new RequestRun(exchange, services).start(listener)
 }
+
+/** Lists of steps in the order a request meets them: before and after routing, then the same way back. */
+type Stage = 'gateway' | 'route' | 'backendResponse' | 'routeResponse' | 'gatewayResponse'
 
 class RequestRun implements ExchangeObserver, BackendOutcome {
   readonly #rx: Rx
@@ -47,52 +52,107 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
 
   start(listener: CompiledListener | Failure): void {
     const rx = this.#rx
+    if (this.#services.tracer.armed) this.#watch()
     if ('status' in listener) return this.failed(listener)
     rx.listener = listener
-    const match = listener.routes.find(rx)
+    if (listener.request === null) this.#route()
+    else this.#runSteps('gateway', listener.request, 0)
+  }
+
+  #watch(): void {
+    const sink = this.#services.tracer.claim(this.#rx)
+    if (sink === null) return
+    this.#rx.trace = new RequestTrace(this.#rx, sink, this.#services)
+    this.#rx.trace.started()
+  }
+
+  #route(): void {
+    const rx = this.#rx
+    rx.trace?.snapshot('gateway policies')
+    const match = rx.trace === null ? rx.listener!.routes.find(rx) : this.#explainRoute(rx.trace)
     if (match === null) {
       return this.failed(rx.method === 'CONNECT' ? failures.methodNotAllowed : failures.routeNotFound)
     }
     rx.match = match
     rx.route = match.value
-    this.#runSteps('request', 0)
+    if (rx.trace !== null) rx.trace.selected({ ...rx.listener!.effectivePolicy, ...rx.route.effectivePolicy })
+    const steps = rx.route.request
+    if (steps === null) this.#callBackend()
+    else this.#runSteps('route', steps, 0)
+  }
+
+  #explainRoute(trace: RequestTrace): RouteCandidate<CompiledRoute> | null {
+    const { found, evaluated } = this.#rx.listener!.routes.explain(this.#rx)
+    trace.routed(found === null ? null : found.value.key, evaluated)
+    return found
   }
 
   /** Goes on to the next stage when all steps have run; stays synchronous until one really waits. */
-  #runSteps(phase: 'request' | 'response', from: number): void {
-    const route = this.#rx.route
-    const steps = route === null ? null : phase === 'request' ? route.request : route.response
-    if (steps !== null) {
-      for (let i = from; i < steps.length; i++) {
-        let result
-        try {
-          result = steps[i]!(this.#rx)
-        } catch (error) {
-          return this.#bug(error)
-        }
-        if (result === undefined) continue
-        if (result instanceof Reply) return this.#stop(phase, result)
-        result.then(
-          (reply) => {
-            if (this.#over) return
-            if (reply instanceof Reply) this.#stop(phase, reply)
-            else this.#runSteps(phase, i + 1)
-          },
-          (error: unknown) => this.#bug(error),
-        )
-        return
+  #runSteps(stage: Stage, steps: StepList, from: number): void {
+    const rx = this.#rx
+    const { run } = steps
+    for (let i = from; i < run.length; i++) {
+      let result
+      try {
+        result = run[i]!(rx)
+      } catch (error) {
+        return this.#bug(error)
       }
+      if (result === undefined) {
+        if (rx.trace !== null) rx.trace.policy(steps.names[i]!, phaseOf[stage])
+        continue
+      }
+      if (result instanceof Reply) return this.#stepStopped(stage, steps, i, result)
+      result.then(
+        (reply) => {
+          if (this.#over) return
+          if (reply instanceof Reply) return this.#stepStopped(stage, steps, i, reply)
+          if (rx.trace !== null) rx.trace.policy(steps.names[i]!, phaseOf[stage])
+          this.#runSteps(stage, steps, i + 1)
+        },
+        (error: unknown) => this.#bug(error),
+      )
+      return
     }
-    if (phase === 'request') this.#callBackend()
-    else this.#respond()
+    this.#next(stage)
+  }
+
+  #next(stage: Stage): void {
+    switch (stage) {
+      case 'gateway':
+        return this.#route()
+      case 'route':
+        return this.#callBackend()
+      case 'backendResponse':
+        return this.#respondThrough('routeResponse', this.#rx.route?.response ?? null)
+      case 'routeResponse':
+        return this.#respondThrough('gatewayResponse', this.#rx.listener?.response ?? null)
+      case 'gatewayResponse':
+        return this.#respond()
+    }
+  }
+
+  #respondThrough(stage: Stage, steps: StepList | null): void {
+    if (steps === null) this.#next(stage)
+    else this.#runSteps(stage, steps, 0)
+  }
+
+  #stepStopped(stage: Stage, steps: StepList, index: number, reply: Reply): void {
+    const { trace } = this.#rx
+    const phase = phaseOf[stage]
+    if (trace !== null) {
+      trace.policy(steps.names[index]!, phase, reply)
+      trace.notReached(steps, index + 1, phase)
+    }
+    this.#stop(phase === 'response', reply)
   }
 
   /** A reply of a request step meets the response steps; one of a response step skips those that are left. */
-  #stop(phase: 'request' | 'response', reply: Reply): void {
-    if (phase === 'response') this.#rx.responseBody?.cancel(ABANDONED)
+  #stop(fromResponse: boolean, reply: Reply): void {
+    if (fromResponse) this.#rx.responseBody?.cancel(ABANDONED)
     this.#use(reply)
-    if (phase === 'request') this.#runSteps('response', 0)
-    else this.#respond()
+    if (fromResponse) this.#respond()
+    else this.#respondThrough('routeResponse', this.#rx.route?.response ?? null)
   }
 
   // The backend.
@@ -100,6 +160,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   #callBackend(): void {
     const rx = this.#rx
     const route = rx.route!
+    rx.trace?.snapshot('route policies')
     const refusal = this.#protocolRefusal()
     if (refusal !== null) return this.failed(refusal)
     const index = route.pick === null ? -1 : route.pick(route.backends.length === 1 ? 0 : this.#services.random())
@@ -140,12 +201,15 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     rx.status = response.status
     rx.responseHeaders = response.headers
     rx.responseBody = response.body
-    this.#runSteps('response', 0)
+    rx.trace?.responseSnapshot('backend response ready')
+    this.#respondThrough('backendResponse', rx.route!.backends[rx.backendIndex]!.response)
   }
 
   tunnelled(status: number, headers: HeaderBlock, backend: RawConnection): void {
     this.#rx.status = status
     this.#rx.responseHeaders = headers
+    this.#rx.trace?.responseSnapshot('backend response ready')
+    this.#rx.trace?.responseSnapshot('final response')
     const client = this.#exchange.takeOver(status, headers)
     if (client === null) {
       backend.socket.destroy()
@@ -165,14 +229,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
 
   failed(failure: Failure): void {
     this.#rx.error ??= failure.message
-    this.#stop('request', rescue(failure, this.#rx.headers.get('content-type')))
+    this.#stop(false, rescue(failure, this.#rx.headers.get('content-type')))
   }
 
   #bug(error: unknown): void {
     this.#services.bug(error)
     if (this.#over) return
     if (this.#responding) this.#exchange.reset(new Error('internal error'))
-    else this.#stop('response', rescue(failures.internal, null))
+    else this.#stop(true, rescue(failures.internal, null))
   }
 
   #use(reply: Reply): void {
@@ -185,12 +249,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     rx.responseHeaders = reply.headers
     rx.responseHeaders.add('date', this.#services.httpDate())
     rx.responseBody = sourceOf(reply.body)
+    rx.bufferedResponse = wholeBody(reply.body)
   }
 
   #respond(): void {
     const rx = this.#rx
     const body = rx.responseBody!
     this.#responding = true
+    rx.trace?.responseSnapshot('final response')
     const sink = this.#exchange.respond(rx.status, rx.responseHeaders!, body.length)
     // Clients of gRPC always accept trailers; nobody else pays for the look.
     if (!this.#exchange.teTrailers) return body.pipe(sink)
@@ -218,8 +284,17 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     this.#over = true
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     this.#rx.durationMs = this.#services.now() - this.#rx.startedAt
+    this.#rx.trace?.finished()
     this.#services.finished(this.#rx)
   }
+}
+
+const phaseOf: Record<Stage, PolicyPhase> = {
+  gateway: 'gateway',
+  route: 'route',
+  backendResponse: 'response',
+  routeResponse: 'response',
+  gatewayResponse: 'response',
 }
 
 const ABANDONED = new Error('response not needed')

@@ -1,5 +1,8 @@
-import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/contract.ts'
-import type { EndpointWatcher } from '../upstream/destination.ts'
+import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/contract.ts'
+import type { SharedCounters } from '../state/counters.ts'
+import type { Kept } from '../state/kept.ts'
+import type { Logger } from '../telemetry/logger.ts'
+import type { BodyUse, Expression, ExpressionPhase } from './expression.ts'
 import type { Reply } from './reply.ts'
 import type { Rx } from './request.ts'
 
@@ -8,6 +11,9 @@ export type StepResult = void | Reply | Promise<void | Reply>
 
 /** What a policy does to a request, made once when the config is compiled. */
 export interface Step {
+  /** What the parts must have of a body: it is buffered before they run. */
+  requestBody?: BodyUse
+  responseBody?: BodyUse
   /** Before the backend is called. */
   request?: (rx: Rx) => StepResult
   /** Before the response leaves; also on replies made by the gateway itself. */
@@ -18,10 +24,25 @@ export interface Step {
 export interface Env {
   /** Uniform in [0, 1). */
   random: () => number
+  /** Wall-clock time in milliseconds since 1970. */
+  clock: () => number
+  /** Milliseconds that never go back, from the same beginning in every worker: for state that workers share. */
+  monotonic: () => number
+  /** The key of the attachment that the config comes from: state that outlives a reload is named by it. */
+  attachment: string
+  /** An expression, checked when the config was loaded. */
+  cel(source: string, phase: ExpressionPhase): Expression
+  /** Shared by all workers and generations under this key. */
+  counters: SharedCounters
   /** The most that a policy may keep of one body. */
   maxBufferBytes: number
   /** A client for a backend that the policy names, by the key of its IR resource. */
   client(backendKey: string): BackendClient
+  /** What that backend is made of, as text: equal texts behave equally. `address` can stand in Host. */
+  describe(backendKey: string): { content: string; address: string }
+  /** What this worker keeps from one generation to the next. */
+  kept: Kept
+  log: Logger
 }
 
 /** Sends requests to one backend with the policies of that backend. */

@@ -1,45 +1,85 @@
-import type { PoliciesOf, Policy } from '../schema/define-policy.ts'
+import type { JoinedOf, PoliciesOf, Policy } from '../schema/define-policy.ts'
+import { auth } from './backend/auth/schema.ts'
+import { health } from './backend/health/schema.ts'
 import { http as backendHttp } from './backend/http/schema.ts'
 import { tcp as backendTcp } from './backend/tcp/schema.ts'
 import { tls as backendTls } from './backend/tls/schema.ts'
+import { transformation as backendTransformation } from './backend/transformation/schema.ts'
+import { tunnel } from './backend/tunnel/schema.ts'
+import { accessLog } from './frontend/access-log/schema.ts'
 import { forwardedHeaders } from './frontend/forwarded-headers/schema.ts'
 import { http as frontendHttp } from './frontend/http/schema.ts'
+import { metrics } from './frontend/metrics/schema.ts'
+import { networkAuthorization } from './frontend/network-authorization/schema.ts'
 import { proxyProtocol } from './frontend/proxy-protocol/schema.ts'
 import { tcp as frontendTcp } from './frontend/tcp/schema.ts'
 import { tls as frontendTls } from './frontend/tls/schema.ts'
+import { apiKeyAuthentication } from './traffic/api-key-authentication/schema.ts'
+import { authorization } from './traffic/authorization/schema.ts'
+import { basicAuthentication } from './traffic/basic-authentication/schema.ts'
 import { cors } from './traffic/cors/schema.ts'
+import { csrf } from './traffic/csrf/schema.ts'
 import { directResponse } from './traffic/direct-response/schema.ts'
 import { headerModifiers } from './traffic/header-modifiers/schema.ts'
 import { hostRewrite } from './traffic/host-rewrite/schema.ts'
+import { jwtAuthentication } from './traffic/jwt-authentication/schema.ts'
+import { rateLimit } from './traffic/rate-limit/schema.ts'
 import { requestMirror } from './traffic/request-mirror/schema.ts'
 import { requestRedirect } from './traffic/request-redirect/schema.ts'
 import { retry } from './traffic/retry/schema.ts'
 import { timeouts } from './traffic/timeouts/schema.ts'
+import { transformation } from './traffic/transformation/schema.ts'
 import { upgrades } from './traffic/upgrades/schema.ts'
 import { urlRewrite } from './traffic/url-rewrite/schema.ts'
 
 /** Handling of incoming connections. */
-export const frontendPolicies = [frontendTcp, frontendTls, frontendHttp, proxyProtocol, forwardedHeaders] as const
+export const frontendPolicies = [
+  frontendTcp,
+  networkAuthorization,
+  frontendTls,
+  frontendHttp,
+  proxyProtocol,
+  forwardedHeaders,
+  accessLog,
+  metrics,
+] as const
 
 /** Handling of requests, with the filters that only routes have. */
 export const trafficPolicies = [
+  apiKeyAuthentication,
+  authorization,
+  basicAuthentication,
   cors,
+  csrf,
   directResponse,
   headerModifiers,
   hostRewrite,
+  jwtAuthentication,
+  rateLimit,
   requestMirror,
   requestRedirect,
   retry,
   timeouts,
+  transformation,
   upgrades,
   urlRewrite,
 ] as const
 
 /** Handling of connections to backends. */
-export const backendPolicies = [backendTcp, backendTls, backendHttp] as const
+export const backendPolicies = [
+  backendTcp,
+  backendTls,
+  backendHttp,
+  tunnel,
+  auth,
+  backendTransformation,
+  health,
+] as const
 
 export const allPolicies: readonly Policy[] = [...frontendPolicies, ...trafficPolicies, ...backendPolicies]
 
 export type FrontendPolicies = PoliciesOf<typeof frontendPolicies>
 export type TrafficPolicies = PoliciesOf<typeof trafficPolicies>
 export type BackendPolicies = PoliciesOf<typeof backendPolicies>
+
+export type JoinedTraffic = JoinedOf<typeof trafficPolicies>

@@ -1,26 +1,50 @@
 import type { MakeStep } from '../pipeline/step.ts'
-import type { TrafficPolicies } from './index.ts'
+import type { JoinedTraffic, TrafficPolicies } from './index.ts'
+import { apiKeyAuthentication } from './traffic/api-key-authentication/step.ts'
+import { authorization } from './traffic/authorization/step.ts'
+import { basicAuthentication } from './traffic/basic-authentication/step.ts'
 import { cors } from './traffic/cors/step.ts'
+import { csrf } from './traffic/csrf/step.ts'
 import { directResponse } from './traffic/direct-response/step.ts'
 import { headerModifiers } from './traffic/header-modifiers/step.ts'
 import { hostRewrite } from './traffic/host-rewrite/step.ts'
+import { jwtAuthentication } from './traffic/jwt-authentication/step.ts'
+import { rateLimit } from './traffic/rate-limit/step.ts'
 import { requestMirror } from './traffic/request-mirror/step.ts'
 import { requestRedirect } from './traffic/request-redirect/step.ts'
 import { retry } from './traffic/retry/step.ts'
 import { timeouts } from './traffic/timeouts/step.ts'
+import { transformation } from './traffic/transformation/step.ts'
 import { upgrades } from './traffic/upgrades/step.ts'
 import { urlRewrite } from './traffic/url-rewrite/step.ts'
 
 export type TrafficName = keyof TrafficPolicies
 
+/** Policies whose attachments all count get all their configs. */
+type ConfigOf<Name extends TrafficName> = Name extends JoinedTraffic
+  ? readonly NonNullable<TrafficPolicies[Name]>[]
+  : NonNullable<TrafficPolicies[Name]>
+
 /** Every traffic policy, in the order in which requests meet them. A policy missing here does not compile. */
-export const trafficSteps: { [Name in TrafficName]-?: MakeStep<NonNullable<TrafficPolicies[Name]>> } = {
+export const trafficSteps: { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> } = {
   // Limits that hold for everything after them.
   timeouts,
   retry,
   upgrades,
   // Preflights carry no credentials, so they are answered before anything could ask for some.
   cors,
+  // Who the client is, before anything asks.
+  jwtAuthentication,
+  basicAuthentication,
+  apiKeyAuthentication,
+  // After everything that says who the client is.
+  authorization,
+  // Denied requests spend nothing.
+  rateLimit,
+  // Sees what authentication found, and the client's headers before literals change them.
+  transformation,
+  // After transformations, which may set what it looks at.
+  csrf,
   // The client's headers are final before the destination is rewritten.
   headerModifiers,
   // The default of the backend's kind first, so that an explicit rewrite can replace it.
@@ -33,5 +57,8 @@ export const trafficSteps: { [Name in TrafficName]-?: MakeStep<NonNullable<Traff
   requestMirror,
 }
 
+const joinedNames: { [Name in JoinedTraffic]: true } = { authorization: true }
+export const joinedTraffic: ReadonlySet<JoinedTraffic> = new Set(Object.keys(joinedNames) as JoinedTraffic[])
+
 /** Responses meet them in this order: headers that answer a browser are never overwritten. */
-export const responseOrder: readonly TrafficName[] = ['headerModifiers', 'cors']
+export const responseOrder: readonly TrafficName[] = ['rateLimit', 'headerModifiers', 'transformation', 'cors']

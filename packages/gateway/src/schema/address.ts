@@ -15,6 +15,34 @@ export function parseHostTarget(text: string): HostTarget | null {
   return address === null || address.port === 0 ? null : { kind: 'static', ...address }
 }
 
+export interface BackendUrl {
+  secure: boolean
+  host: string
+  port: number
+  /** For `Host`: a default port is not part of it. */
+  authority: string
+  /** With the query. */
+  path: string
+}
+
+/** An absolute `http` or `https` URL without user and fragment; null when it is none. */
+export function parseBackendUrl(text: string): BackendUrl | null {
+  const found = /^(https?):\/\/([^/?#@\s]+)([/?][\x21-\x22\x24-\x7e]*)?$/i.exec(text)
+  if (found === null || text.length > 2_048) return null
+  const [, scheme, place, path = '/'] = found
+  const secure = scheme!.toLowerCase() === 'https'
+  const standard = secure ? 443 : 80
+  const address = parseHostPort(/:[0-9]+$/.test(place!) ? place! : `${place}:${standard}`)
+  if (address === null || address.port === 0) return null
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  return {
+    ...address,
+    secure,
+    authority: address.port === standard ? host : `${host}:${address.port}`,
+    path: path.startsWith('/') ? path : `/${path}`,
+  }
+}
+
 export function parseHostPort(text: string): { host: string; port: number } | null {
   const found = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text)
   if (found === null) return null

@@ -16,7 +16,25 @@ export function toCrdSchema(schema: Schema): JsonObject {
     case 'scalar':
       return { ...notes, ...node.crd }
     case 'list':
-      return { ...notes, type: 'array', items: toCrdSchema(node.item), minItems: node.min, maxItems: node.max }
+      return {
+        ...notes,
+        type: 'array',
+        items: toCrdSchema(node.item),
+        minItems: node.min,
+        maxItems: node.max,
+        ...(node.uniqueBy !== null && {
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': [node.uniqueBy],
+        }),
+      }
+    case 'map':
+      return {
+        ...notes,
+        type: 'object',
+        additionalProperties: toCrdSchema(node.value),
+        minProperties: node.min,
+        maxProperties: node.max,
+      }
     case 'object':
       return { ...notes, ...printObject(node) }
   }
@@ -41,12 +59,20 @@ function printObject(node: ObjectNode): JsonObject {
 /** A rule may not speak of keys that were left out. */
 function withKeys(rule: Rule, names: ReadonlySet<string>): Rule | null {
   if (rule.rule === 'onlyWith') return names.has(rule.key) && names.has(rule.needs) ? rule : null
+  if (rule.rule === 'conditional') return { ...rule, plain: rule.plain.filter((key) => names.has(key)) }
   const keys = rule.keys.filter((key) => names.has(key))
   return keys.length === 0 || (keys.length === 1 && rule.rule === 'atMostOneOf') ? null : { ...rule, keys }
 }
 
 function toCel(rule: Rule): string {
   if (rule.rule === 'onlyWith') return `!has(self.${rule.key}) || has(self.${rule.needs})`
+  if (rule.rule === 'conditional') {
+    const list = `self.${rule.key}`
+    const plain = rule.plain.map((key) => `has(self.${key})`).join(' || ')
+    const early = `${list}.filter(x, !has(x.condition)).size()`
+    const last = `has(${list}[${list}.size() - 1].condition)`
+    return `!has(${list}) || (!(${plain}) && (${early} == 0 || (${early} == 1 && !${last})))`
+  }
   const present = rule.keys.map((key) => `has(self.${key})`).join(', ')
   return `[${present}].filter(x, x).size() ${rule.rule === 'exactlyOneOf' ? '==' : '<='} 1`
 }

@@ -31,6 +31,7 @@ function collect(
 ): void {
   const { node } = fieldOf(schema)
   if (node.kind === 'list') return collect(node.item, `${prefix}[]`, stopAt, out)
+  if (node.kind === 'map') return collect(node.value, `${prefix}.<name>`, stopAt, out)
   if (node.kind === 'scalar') return
   const place = prefix === '' ? '' : ` in \`${prefix}\``
   for (const rule of node.rules) out.rules.push(printRule(rule).replace(/\.$/, `${place}.`))
@@ -46,6 +47,10 @@ function typeOf(node: Node): string {
   if (node.kind === 'list') {
     const item = fieldOf(node.item).node
     return `list (${node.min}-${node.max}) of ${item.kind === 'object' ? 'mappings' : typeOf(item)}`
+  }
+  if (node.kind === 'map') {
+    const value = fieldOf(node.value).node
+    return `mapping (${node.min}-${node.max}) of names to ${value.kind === 'object' ? 'mappings' : typeOf(value)}`
   }
   if (node.type === 'enum') return node.values.map((word) => `\`${word}\``).join(', ')
   const { minimum, maximum, minLength, maxLength } = node.json

@@ -35,6 +35,12 @@ export function editableHeaderName(): Schema<string> {
   return headerNameLike(`^${token}+$`, framingHeaders)
 }
 
+/** The name of a header that expressions may set, or one of these parts of the first line. */
+export function transformableHeaderName(pseudo: readonly string[]): Schema<string> {
+  const first = pseudo.length === 0 ? '' : `${pseudo.join('|')}|`
+  return headerNameLike(`^(${first}${token}+)$`, framingHeaders)
+}
+
 /** Text that can stand in a header line. */
 export function headerValue() {
   const pattern = /^[\t\x20-\x7e\x80-\xff]*$/

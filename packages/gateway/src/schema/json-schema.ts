@@ -16,6 +16,14 @@ function print(schema: Schema): JsonObject {
       return { ...notes, ...node.json }
     case 'list':
       return { ...notes, type: 'array', items: print(node.item), minItems: node.min, maxItems: node.max }
+    case 'map':
+      return {
+        ...notes,
+        type: 'object',
+        additionalProperties: print(node.value),
+        minProperties: node.min,
+        maxProperties: node.max,
+      }
     case 'object':
       return { ...notes, ...printObject(node) }
   }
@@ -42,6 +50,9 @@ function printRule(rule: Rule): JsonObject {
       return { oneOf: [{ not: { anyOf: rule.keys.map(has) } }, ...rule.keys.map(has)] }
     case 'onlyWith':
       return { dependentRequired: { [rule.key]: [rule.needs] } }
+    case 'conditional':
+      // That only the last item may lack a condition is beyond JSON Schema.
+      return { not: { allOf: [has(rule.key), { anyOf: rule.plain.map(has) }] } }
   }
 }
 

@@ -62,6 +62,19 @@ test('rules between keys are reported with the key at fault', () => {
   assert.ok(!validate(most, { a: '', b: '' }).ok)
 })
 
+test('a name that a list may have once is reported where it stands again', () => {
+  const item = object({ name: string({ min: 1, max: 8 }).describe('Name.') })
+  const names = object({ all: list(item, { max: 4, uniqueBy: 'name' }).describe('All.') })
+  assert.ok(validate(names, { all: [{ name: 'a' }, { name: 'b' }] }).ok)
+  const result = validate(names, { all: [{ name: 'a' }, { name: 7 }, null, { name: 'a' }] })
+  assert.ok(!result.ok)
+  assert.deepEqual(result.problems.map(({ code, path }) => `${code} ${path.join('.')}`).toSorted(), [
+    'duplicate all.3.name',
+    'wrong_type all.1.name',
+    'wrong_type all.2',
+  ])
+})
+
 test('a value of the wrong shape is one problem', () => {
   for (const input of [null, 5, 'x', []]) assert.equal(problemsOf(input).length, 1, JSON.stringify(input))
   assert.equal(problemsOf({ name: 'a', host: 'h', tags: 'x' })[0]?.expected, 'a list of 0 to 2 items')

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ProblemCode } from './problem.ts'
+import type { NamedBackend } from './references.ts'
 import { brokenRules } from './rules.ts'
 import type { Rule } from './rules.ts'
 
@@ -10,7 +11,7 @@ export type Json = null | boolean | number | string | Json[] | JsonObject
 export type JsonObject = { [key: string]: Json }
 
 /** What a definition is, apart from its presence in a mapping. */
-export type Node = ObjectNode | ListNode | ScalarNode
+export type Node = ObjectNode | ListNode | MapNode | ScalarNode
 
 export interface ObjectNode {
   kind: 'object'
@@ -21,6 +22,16 @@ export interface ObjectNode {
 export interface ListNode {
   kind: 'list'
   item: Schema
+  min: number
+  max: number
+  /** The key under which every item must have a value of its own. */
+  uniqueBy: string | null
+}
+
+/** A mapping whose keys the user names. */
+export interface MapNode {
+  kind: 'map'
+  value: Schema
   min: number
   max: number
 }
@@ -35,6 +46,40 @@ export interface ScalarNode {
   crd: JsonObject
   /** Legal words, for suggestions and pages. */
   values: readonly string[]
+  /** Set where the value stands for something else: `sources` puts that in its place. */
+  refers: Refers | null
+  /** Messages must not repeat it. */
+  secret: boolean
+}
+
+/** What a scalar stands for. */
+export type Refers = ContentsReference | BackendReference | ExpressionReference
+
+/** An expression; it stays as it is, but may deserve a warning. */
+export interface ExpressionReference {
+  to: 'expression'
+  /** What is doubtful about it, as far as it can be told without a request. */
+  doubts(input: unknown): { found: string; expected: string }[]
+}
+
+/** A text that lies elsewhere; `locate` gives null where it stands in place, or where the input is wrong. */
+export interface ContentsReference {
+  to: 'contents'
+  locate(input: unknown): { file: string } | { env: string } | null
+  /** Completes "expected ...", for the text. */
+  expected: string
+  /** What the text must be beyond what `read` can tell. */
+  pem: 'certificate' | 'privateKey' | 'authorities' | null
+  /** What comes out, or why the text cannot be used. */
+  read(text: string): unknown
+}
+
+/** A backend, by its name or by what it is; its key comes out. */
+export interface BackendReference {
+  to: 'backend'
+  /** The backend must lead to one place, whatever clients say. */
+  fixed: boolean
+  locate(input: unknown): NamedBackend | null
 }
 
 /** What a definition is as a key of a mapping. */
@@ -64,15 +109,56 @@ export function object<Shape extends Record<string, Schema>>(shape: Shape, rules
   return withNode(schema, { kind: 'object', fields: shape, rules })
 }
 
-export function list<Item extends Schema>(item: Item, size: { min?: number; max: number }) {
+export function list<Item extends Schema>(item: Item, size: { min?: number; max: number; uniqueBy?: string }) {
+  const { min = 0, max, uniqueBy = null } = size
+  let schema = z.array(item).min(min).max(max)
+  if (uniqueBy !== null) {
+    schema = schema.superRefine(
+      (items, context) => {
+        for (const { index, found } of repeated(items, uniqueBy)) {
+          const params: IssueParams = { code: 'duplicate', found, expected: `each \`${uniqueBy}\` once` }
+          context.addIssue({ code: 'custom', path: [index, uniqueBy], params })
+        }
+      },
+      { when: () => true },
+    )
+  }
+  return withNode(schema, { kind: 'list', item, min, max, uniqueBy })
+}
+
+function repeated(items: unknown, key: string): { index: number; found: string }[] {
+  if (!Array.isArray(items)) return []
+  const seen = new Set<string>()
+  const found: { index: number; found: string }[] = []
+  for (const [index, item] of items.entries()) {
+    const value: unknown = (item as Record<string, unknown> | null)?.[key]
+    if (typeof value !== 'string') continue
+    if (seen.has(value)) found.push({ index, found: `found ${JSON.stringify(value)} a second time` })
+    seen.add(value)
+  }
+  return found
+}
+
+/** Names chosen by the user, each with a value of one kind. */
+export function map<Value extends Schema>(value: Value, size: { min?: number; max: number }) {
   const min = size.min ?? 0
-  return withNode(z.array(item).min(min).max(size.max), { kind: 'list', item, min, max: size.max })
+  const schema = z.record(z.string(), value).superRefine(
+    (entries, context) => {
+      if (typeof entries !== 'object' || entries === null) return
+      const count = Object.keys(entries).length
+      if (count < min || count > size.max) {
+        context.addIssue({ code: 'custom', params: { code: 'out_of_range' } satisfies IssueParams })
+      }
+    },
+    { when: () => true },
+  )
+  return withNode(schema, { kind: 'map', value, min, max: size.max })
 }
 
 /** A value that `read` turns into `Out`, or refuses. */
 export function scalar<Out>(
   read: (input: unknown) => Out | Refusal,
-  node: Omit<ScalarNode, 'kind' | 'crd' | 'values'> & Partial<Pick<ScalarNode, 'crd' | 'values'>>,
+  node: Omit<ScalarNode, 'kind' | OptionalPart> & Partial<Pick<ScalarNode, OptionalPart>>,
 ): z.ZodType<Out> {
   const schema = z.transform((input: unknown, context): Out => {
     const result = read(input)
@@ -81,8 +167,11 @@ export function scalar<Out>(
     context.issues.push({ code: 'custom', input, params: { code, detail, suggestion } satisfies IssueParams })
     return z.NEVER
   })
-  return withNode(schema as unknown as z.ZodType<Out>, { kind: 'scalar', crd: node.json, values: [], ...node })
+  const defaults = { crd: node.json, values: [], refers: null, secret: false }
+  return withNode(schema as unknown as z.ZodType<Out>, { kind: 'scalar', ...defaults, ...node })
 }
+
+type OptionalPart = 'crd' | 'values' | 'refers' | 'secret'
 
 /** What our own checks tell the validator through Zod. */
 export interface IssueParams {

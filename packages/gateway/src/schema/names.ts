@@ -1,12 +1,11 @@
 import { RE2JS } from 're2js'
-import { parseHostTarget } from './address.ts'
 import { Refusal, scalar } from './kit.ts'
 import type { Schema } from './kit.ts'
 import { string, textual } from './values.ts'
 
 /** Names of things in the config, patterns, and other texts with a grammar of their own. */
 
-const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
+export const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 
 /** The name of an object in the file: a backend, a listener, a route. */
 export function objectName() {
@@ -14,20 +13,6 @@ export function objectName() {
     { min: 1, max: 63 },
     { pattern: namePattern, expected: 'a name of 1 to 63 letters, digits, `-`, `_` and `.`' },
   )
-}
-
-/** The name of a backend, or `host:port` for one that has no name. */
-export function backendReference(): Schema<string> {
-  return textual((text) => (namePattern.test(text) || parseHostTarget(text) !== null ? text : null), {
-    type: 'backend',
-    expected: 'the name of a backend, or `host:port`',
-    json: { type: 'string', minLength: 1, maxLength: 512 },
-  })
-}
-
-/** Path of a file, relative to the folder of the config file. */
-export function filePath() {
-  return string({ min: 1, max: 4_096 }, { pattern: /^[^\0]+$/, expected: 'the path of a file' })
 }
 
 /** A pattern in RE2 syntax, so that matching takes linear time. */

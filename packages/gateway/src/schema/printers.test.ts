@@ -16,8 +16,8 @@ const check = new Ajv2020({ strict: true, strictTypes: false, strictRequired: fa
   toJsonSchema(configFile),
 )
 
-/** What JSON Schema cannot say: grammars of texts, and bounds of quantities written as text. */
-const inexpressible = new Set(['bad_format', 'out_of_range', 'not_allowed'])
+/** What JSON Schema cannot say: grammars of texts, bounds of quantities written as text, names that must differ. */
+const inexpressible = new Set(['bad_format', 'out_of_range', 'not_allowed', 'bad_expression', 'duplicate'])
 
 function compareVerdicts(input: unknown): void {
   const result = validate(configFile, input)

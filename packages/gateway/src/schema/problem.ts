@@ -16,7 +16,9 @@ export type ProblemCode =
   | 'unset_variable'
   | 'unreadable_file'
   | 'bad_certificate'
+  | 'bad_expression'
   | 'no_effect'
+  | 'may_fail'
 
 /** One thing that is wrong with a value. Phrases fit the sentence "<found>, expected <expected>". */
 export interface Problem {

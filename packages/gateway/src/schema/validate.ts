@@ -27,13 +27,17 @@ function toProblems(schema: Schema, input: unknown, issue: Issue): Problem[] {
   const value = valueAt(input, path)
   const params = issue.params
   if (value === undefined && path.length > 0) return [missingKey(path, node)]
+  const detail = params?.detail ?? null
+  // Problems are logged, so that of a secret only what is wrong with it is said.
+  const isSecret = node.kind === 'scalar' && node.secret
+  const found = isSecret ? (detail ?? 'a value of another form') : describeValue(value)
   return [
     {
       code: params?.code ?? codesByIssue[issue.code] ?? 'wrong_type',
       path: params?.key === undefined ? path : [...path, params.key],
       at: params?.key === undefined ? 'value' : 'key',
-      found: params?.found ?? `found ${describeValue(value)}`,
-      expected: (params?.expected ?? expectationOf(node)) + (params?.detail ? ` (${params.detail})` : ''),
+      found: params?.found ?? `found ${found}`,
+      expected: (params?.expected ?? expectationOf(node)) + (detail === null || isSecret ? '' : ` (${detail})`),
       suggestion: params?.suggestion ?? null,
     },
   ]
@@ -66,17 +70,31 @@ function placeOf(path: Path): string {
 function expectationOf(node: Node): string {
   if (node.kind === 'scalar') return node.expected
   if (node.kind === 'list') return `a list of ${node.min} to ${node.max} items`
+  if (node.kind === 'map') return `a mapping with ${node.min} to ${node.max} keys`
   return `a mapping with ${Object.keys(node.fields).length > 12 ? 'known keys' : `the keys ${printChoices(Object.keys(node.fields))}`}`
 }
 
 function nodeAt(schema: Schema, path: Path): Node {
   let node = fieldOf(schema).node
   for (const step of path) {
-    const next = node.kind === 'object' ? node.fields[step] : node.kind === 'list' ? node.item : undefined
+    const next = childOf(node, step)
     if (next === undefined) return node
     node = fieldOf(next).node
   }
   return node
+}
+
+function childOf(node: Node, step: string | number): Schema | undefined {
+  switch (node.kind) {
+    case 'object':
+      return node.fields[step]
+    case 'list':
+      return node.item
+    case 'map':
+      return node.value
+    case 'scalar':
+      return undefined
+  }
 }
 
 function valueAt(input: unknown, path: Path): unknown {

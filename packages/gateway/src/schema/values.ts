@@ -190,6 +190,7 @@ function printLength(min: number, max: number): string {
   return `text of ${min} to ${max} characters`
 }
 
-function quoteHint(input: unknown): string | null {
+/** YAML reads `true` and `1` as what they look like. */
+export function quoteHint(input: unknown): string | null {
   return typeof input === 'number' || typeof input === 'boolean' ? `put it in quotes: "${String(input)}"` : null
 }

@@ -1,5 +1,3 @@
-import { parseHostTarget } from '../schema/address.ts'
-import { didYouMean } from '../schema/suggest.ts'
 import { checkUnique, protocolOf } from './report.ts'
 import type { Report } from './report.ts'
 import type { Spot } from './tree.ts'
@@ -11,7 +9,7 @@ export function checkRoutes(
   warn: Report,
 ): void {
   const routes = listener.at('routes').items
-  checkUnique(routes, (route) => route.at('name').text ?? `route${String(route.path.at(-1))}`, 'route', report)
+  checkUnique(routes, routeIdentity, 'route', report)
   const protocol = protocolOf(listener)
   if (protocol === 'TCP' && routes.length > 1) {
     const found = `found ${routes.length} routes on a TCP listener`
@@ -23,27 +21,11 @@ export function checkRoutes(
   }
 }
 
-export function checkBackendReferences(
-  listener: Spot,
-  backendsByName: ReadonlyMap<string, Spot>,
-  report: Report,
-): void {
-  const known = (name: string): boolean => backendsByName.has(name)
-  for (const route of listener.at('routes').items) {
-    const references = route.at('backends').items.map((entry) => entry.at('backend'))
-    const mirror = route.in('policies', 'requestMirror', 'backend')
-    if (mirror.text !== null && parseHostTarget(mirror.text) === null) references.push(mirror)
-    for (const reference of references) {
-      const name = reference.text
-      if (name === null || known(name)) continue
-      const expected = 'the name of a backend in the top-level `backends`'
-      report('unknown_reference', reference, {
-        found: `found no backend named \`${name}\``,
-        expected,
-        suggestion: didYouMean(name, backendsByName.keys()),
-      })
-    }
-  }
+/** Several rules may make up one route. */
+function routeIdentity(route: Spot): string {
+  const name = route.at('name').text ?? `route${String(route.path.at(-1))}`
+  const rule = route.at('ruleName').text
+  return rule === null ? name : `${name}/${rule}`
 }
 
 function checkHttpRoute(route: Spot, listener: Spot, report: Report, warn: Report): void {
@@ -84,10 +66,10 @@ function checkRawRoute(route: Spot, protocol: string, backendsByName: ReadonlyMa
   if (protocol === 'TCP') refuse(route.at('hostnames'), 'no hostnames, because TCP names none')
   const policies = route.at('policies')
   for (const name of policies.keys) if (name !== 'backend') refuse(policies.at(name), 'no policy but `backend`')
-  refuse(route.in('policies', 'backend', 'http'), '`tcp` and `tls` only')
+  refuse(route.in('policies', 'backend', 'http'), '`tcp`, `tls`, `tunnel` and `health` only')
   const entries = route.at('backends').items
   for (const entry of entries) {
-    refuse(entry.in('policies', 'http'), '`tcp` and `tls` only')
+    refuse(entry.in('policies', 'http'), '`tcp`, `tls`, `tunnel` and `health` only')
     if (protocol !== 'TCP') continue
     refuse(entry.at('dynamicForwardProxy'), 'a fixed destination, because TCP names none')
     const named = backendsByName.get(entry.at('backend').text ?? '')

@@ -1,11 +1,18 @@
+import type { ExpressionReference } from '../schema/kit.ts'
 import type { Problem } from '../schema/problem.ts'
-import { checkBackendReferences, checkRoutes } from './check-routes.ts'
+import { checkBackendNames } from './backend-references.ts'
+import { checkRoutes } from './check-routes.ts'
+import { checkPolicies } from './policies/check.ts'
+import { type FoundReference, isTo } from './references.ts'
 import { checkUnique, protocolOf, reporter } from './report.ts'
 import type { Report } from './report.ts'
 import type { Spot } from './tree.ts'
 
 /** What must hold between the parts of the file. `warnings` do not stop a config. */
-export function checkFile(root: Spot): { problems: Problem[]; warnings: Problem[] } {
+export function checkFile(
+  root: Spot,
+  references: readonly FoundReference[],
+): { problems: Problem[]; warnings: Problem[] } {
   const problems: Problem[] = []
   const warnings: Problem[] = []
   const report = reporter(problems)
@@ -19,12 +26,21 @@ export function checkFile(root: Spot): { problems: Problem[]; warnings: Problem[
     report,
   )
   const backendsByName = new Map(backends.map((backend) => [backend.at('name').text ?? '', backend]))
+  checkBackendNames(references.filter(isTo('backend')), backendsByName, report)
   for (const bind of root.at('binds').items) checkBind(bind, report)
+  checkPolicies(root, report, reporter(warnings))
+  checkExpressions(references.filter(isTo('expression')), reporter(warnings))
   for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
-    checkBackendReferences(listener, backendsByName, report)
     checkRoutes(listener, backendsByName, report, reporter(warnings))
   }
   return { problems, warnings }
+}
+
+/** Expressions that may fail where failing has a consequence. */
+function checkExpressions(found: readonly FoundReference<ExpressionReference>[], warn: Report): void {
+  for (const { spot, refers } of found) {
+    for (const doubt of refers.doubts(spot.value)) warn('may_fail', spot, doubt)
+  }
 }
 
 function checkBind(bind: Spot, report: Report): void {

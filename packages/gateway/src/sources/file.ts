@@ -3,11 +3,13 @@ import { resolve } from 'node:path'
 import type { Ir } from '../ir/resources.ts'
 import type { Problem } from '../schema/problem.ts'
 import { validate } from '../schema/validate.ts'
-import { readCertificates } from './certificates.ts'
+import { backendsOf } from './backend-references.ts'
 import { checkFile } from './check.ts'
 import type { ProcessConfig } from './config/schema.ts'
+import { readContents } from './contents.ts'
 import { readEnvironment } from './environment.ts'
 import type { PlacedProblem } from './placed-problem.ts'
+import { findReferences, isTo } from './references.ts'
 import { configFile } from './schema.ts'
 import type { Environment } from './substitute.ts'
 import { translate } from './translate.ts'
@@ -27,7 +29,7 @@ export interface LoadedConfig {
   ok: true
   ir: Ir
   process: ProcessConfig
-  /** Absolute paths of the certificates, keys and authorities that were read. */
+  /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]
   warnings: PlacedProblem[]
 }
@@ -50,8 +52,13 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   const input = yaml.value ?? {}
   const root = new Spot(input)
   const validated = validate(configFile, input)
-  const checked = checkFile(root)
-  const read = readCertificates(root, resolve(options.dir), options.readFile ?? ((path) => readFileSync(path, 'utf8')))
+  const references = findReferences(configFile, root)
+  const checked = checkFile(root, references)
+  const read = readContents(references.filter(isTo('contents')), {
+    dir: resolve(options.dir),
+    env: options.env,
+    readFile: options.readFile ?? ((path) => readFileSync(path, 'utf8')),
+  })
   const environment = readEnvironment(options.env, (key) => root.in('config', key).exists)
   const found = [...(validated.ok ? [] : validated.problems), ...checked.problems, ...read.problems].map(place)
   // A value that could not be filled in is wrong in its own way already.
@@ -59,9 +66,10 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   const rest = found.filter((problem) => !unfilled.has(JSON.stringify(problem.place)))
   const problems = [...[...yaml.problems, ...rest].toSorted(byPlace), ...environment.problems]
   if (!validated.ok || problems.length > 0) return { ok: false, problems, files: read.files }
+  read.fillIn(validated.value)
   return {
     ok: true,
-    ir: translate(validated.value, read.textsByPath),
+    ir: translate(validated.value, backendsOf(references.filter(isTo('backend')))),
     process: environment.apply(validated.value.config),
     files: read.files,
     warnings: checked.warnings.map(place),

@@ -3,13 +3,16 @@ import type { Output } from '../schema/kit.ts'
 import { namedBackend } from './backends/schema.ts'
 import { bind } from './binds/schema.ts'
 import { processConfig } from './config/schema.ts'
-import { frontendBlock } from './policies/schema.ts'
+import { frontendBlock, targetedPolicy } from './policies/schema.ts'
 
 /** The config file. */
 export const configFile = object({
   config: processConfig.prefault({}).describe('Settings of the process, read at start; environment variables win.'),
   frontend: frontendBlock().prefault({}).describe('Policies for all incoming connections.'),
   backends: list(namedBackend, { max: 10_000 }).prefault([]).describe('Destinations with names.'),
+  policies: list(targetedPolicy, { max: 10_000 })
+    .prefault([])
+    .describe('Policies that name what they hold for; where two set the same for one object, the first counts.'),
   binds: list(bind, { max: 1_024 }).prefault([]).describe('Ports, and what is served on them.'),
 }).describe('The config file of the gateway.')
 

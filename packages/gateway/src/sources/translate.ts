@@ -1,35 +1,31 @@
-import type {
-  AttachedPolicy,
-  Backend,
-  BackendTarget,
-  Ir,
-  Listener,
-  Route,
-  RouteMatch,
-  ValueMatch,
-} from '../ir/resources.ts'
+import type { AttachedPolicy, BackendTarget, Ir, Route, RouteMatch, ValueMatch } from '../ir/resources.ts'
 import type { BackendPolicies } from '../policies/index.ts'
-import { parseHostTarget } from '../schema/address.ts'
-import { printPath } from '../schema/problem.ts'
-import type { Path } from '../schema/problem.ts'
+import { backendKey } from '../schema/references.ts'
+import { type DescribedBackends, targetName } from './backend-references.ts'
 import type { NamedBackendConfig } from './backends/schema.ts'
 import type { BindConfig, ListenerConfig } from './binds/schema.ts'
 import type { RouteConfig } from './routes/schema.ts'
+import { attachTargeted, targetKey } from './policies/attach.ts'
 import type { ConfigFile } from './schema.ts'
 
-/** The checked file as flat resources; paths of certificates are replaced by their contents. */
-export function translate(config: ConfigFile, textsByPath: ReadonlyMap<string, string>): Ir {
+/** The checked file as flat resources; `more` are the backends that policies describe instead of naming one. */
+export function translate(config: ConfigFile, more: DescribedBackends): Ir {
   const ir: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
-  const pem = (path: Path): string => textsByPath.get(printPath(path))!
   attach(ir, { target: { kind: 'gateway' }, frontend: config.frontend })
-  for (const [index, backend] of config.backends.entries()) addNamedBackend(backend, ['backends', index])
+  for (const backend of config.backends) addNamedBackend(backend)
+  for (const { backend, policies } of more) {
+    ir.backends.push(backend)
+    attachBackend(backend.key, policies)
+  }
   for (const [index, bind] of config.binds.entries()) addBind(bind, index)
+  // Nearer attachments come later, and of two policies for one object the first in the file is the nearer.
+  ir.policies.unshift(...config.policies.toReversed().flatMap((policy) => attachTargeted(policy, { ir, config })))
   return ir
 
-  function addNamedBackend(backend: NamedBackendConfig, path: Path): void {
-    const key = `backend/${backend.name}`
+  function addNamedBackend(backend: NamedBackendConfig): void {
+    const key = backendKey(backend.name)
     ir.backends.push({ key, name: backend.name, target: namedTarget(backend) })
-    attachBackend(key, backend.policies, [...path, 'policies'])
+    attachBackend(key, backend.policies)
   }
 
   function addBind(bind: BindConfig, index: number): void {
@@ -37,99 +33,64 @@ export function translate(config: ConfigFile, textsByPath: ReadonlyMap<string, s
     // Several binds may ask for any free port.
     const key = isFirst ? `bind/${bind.port}` : `bind/${bind.port}~${index}`
     ir.binds.push({ key, port: bind.port, address: bind.address ?? '' })
-    for (const [position, listener] of bind.listeners.entries()) {
-      addListener(listener, key, ['binds', index, 'listeners', position])
-    }
+    for (const [position, listener] of bind.listeners.entries()) addListener(listener, key, position)
   }
 
-  function addListener(config: ListenerConfig, bind: string, path: Path): void {
-    const name = config.name ?? `listener${String(path.at(-1))}`
+  function addListener(config: ListenerConfig, bind: string, position: number): void {
+    const name = config.name ?? `listener${position}`
     const key = `${bind}/${name}`
     const { protocol, hostname = '', tls } = config
-    const listener: Listener = { key, bind, name, hostname, protocol, tls: null }
-    if (tls !== undefined) {
-      const at = [...path, 'tls']
-      const root = tls.root === undefined ? null : pem([...at, 'root'])
-      listener.tls = { cert: pem([...at, 'cert']), key: pem([...at, 'key']), root }
+    const listenerTls = tls === undefined ? null : { cert: tls.cert, key: tls.key, root: tls.root ?? null }
+    ir.listeners.push({ key, bind, name, hostname, protocol, tls: listenerTls })
+    if (config.policies !== undefined) {
+      const { phase, ...traffic } = config.policies
+      attach(ir, { target: { kind: 'listener', key }, phase, traffic })
     }
-    ir.listeners.push(listener)
-    if (config.policies !== undefined) attach(ir, { target: { kind: 'listener', key }, traffic: config.policies })
     const hasMatches = protocol === 'HTTP' || protocol === 'HTTPS'
-    for (const [order, route] of config.routes.entries())
-      addRoute(route, { listener: key, order, hasMatches }, [...path, 'routes', order])
+    for (const [order, route] of config.routes.entries()) addRoute(route, { listener: key, order, hasMatches })
   }
 
-  function addRoute(
-    config: RouteConfig,
-    place: { listener: string; order: number; hasMatches: boolean },
-    path: Path,
-  ): void {
+  function addRoute(config: RouteConfig, place: { listener: string; order: number; hasMatches: boolean }): void {
     const { listener, order } = place
     const name = config.name ?? `route${order}`
-    const key = `${listener}/${name}`
+    const rule = config.ruleName ?? ''
+    const parent = `${listener}/${name}`
+    const key = rule === '' ? parent : `${parent}/${rule}`
     const matches = place.hasMatches ? (config.matches?.map(toMatch) ?? [everything()]) : []
-    const route: Route = { key, listener, name, order, hostnames: config.hostnames, matches, backends: [] }
+    const route: Route = {
+      key,
+      listener,
+      name,
+      rule,
+      labels: config.labels,
+      order,
+      hostnames: config.hostnames,
+      matches,
+      backends: [],
+    }
     ir.routes.push(route)
-    if (config.policies !== undefined) addRoutePolicies(key, config.policies, [...path, 'policies'])
+    if (config.policies !== undefined) addRoutePolicies(key, config.policies)
     for (const [index, entry] of config.backends.entries()) {
       const entryKey = `${key}/backend/${index}`
       const inline = entry.host ?? (entry.dynamicForwardProxy && dynamic(entry.dynamicForwardProxy))
       if (inline !== undefined) ir.backends.push({ key: entryKey, name: targetName(inline), target: inline })
-      const backend = entry.backend === undefined ? entryKey : `backend/${entry.backend}`
-      route.backends.push({ key: entryKey, backend, weight: entry.weight })
-      attachBackend(entryKey, entry.policies, [...path, 'backends', index, 'policies'])
+      route.backends.push({ key: entryKey, backend: entry.backend ?? entryKey, weight: entry.weight })
+      attachBackend(entryKey, entry.policies)
     }
   }
 
-  function addRoutePolicies(key: string, policies: NonNullable<RouteConfig['policies']>, path: Path): void {
-    const { backend, ...traffic } = policies
-    const mirror = traffic.requestMirror
-    if (mirror !== undefined) traffic.requestMirror = { ...mirror, backend: mirrorBackend(key, mirror.backend) }
-    const resolved = backend === undefined ? null : withContents(backend, [...path, 'backend'])
-    attach(ir, { target: { kind: 'route', key }, traffic, backend: resolved })
+  function addRoutePolicies(key: string, { backend, ...traffic }: NonNullable<RouteConfig['policies']>): void {
+    attach(ir, { target: { kind: 'rule', key }, traffic, backend: backend ?? null })
   }
 
-  /** A mirror names a backend by key, so that a bare `host:port` becomes one. */
-  function mirrorBackend(route: string, reference: string): string {
-    const target = parseHostTarget(reference)
-    if (target === null) return `backend/${reference}`
-    const key = `${route}/mirror`
-    ir.backends.push({ key, name: targetName(target), target })
-    return key
-  }
-
-  function attachBackend(key: string, policies: BackendPolicies | undefined, path: Path): void {
-    if (policies !== undefined) attach(ir, { target: { kind: 'backend', key }, backend: withContents(policies, path) })
-  }
-
-  function withContents(policies: BackendPolicies, path: Path): BackendPolicies {
-    const tls = policies.tls
-    if (tls === undefined) return policies
-    const at = [...path, 'tls']
-    const pair = [...at, 'mtlsCertificateRef']
-    const mtls = tls.mtlsCertificateRef
-    return {
-      ...policies,
-      tls: {
-        ...tls,
-        ...(mtls && {
-          mtlsCertificateRef: {
-            cert: pem([...pair, 'cert']),
-            key: pem([...pair, 'key']),
-            ...(mtls.ca === undefined ? {} : { ca: pem([...pair, 'ca']) }),
-          },
-        }),
-        ...(tls.caCertificateRefs && {
-          caCertificateRefs: tls.caCertificateRefs.map((_, index) => pem([...at, 'caCertificateRefs', index])),
-        }),
-      },
-    }
+  function attachBackend(key: string, policies: BackendPolicies | undefined): void {
+    if (policies !== undefined) attach(ir, { target: { kind: 'backend', key }, backend: policies })
   }
 }
 
 function attach(ir: Ir, policy: Pick<AttachedPolicy, 'target'> & Partial<AttachedPolicy>): void {
-  const key = policy.target.kind === 'gateway' ? 'gateway' : `${policy.target.kind}/${policy.target.key}`
-  ir.policies.push({ key: `inline/${key}`, frontend: null, traffic: null, backend: null, ...policy })
+  const key = `inline/${targetKey(policy.target)}`
+  ir.policies.push({ key, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...policy })
 }
 
 function namedTarget(backend: NamedBackendConfig): BackendTarget {
@@ -140,13 +101,6 @@ function namedTarget(backend: NamedBackendConfig): BackendTarget {
 
 function dynamic(config: { allowCidrs: string[]; ports: number[] }): BackendTarget {
   return { kind: 'dynamicForwardProxy', ...config }
-}
-
-/** What logs and metrics call a backend that has no name of its own. */
-function targetName(target: Backend['target']): string {
-  if (target.kind === 'unix') return `unix:${target.path}`
-  if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'
-  return target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
 }
 
 type MatchConfig = NonNullable<RouteConfig['matches']>[number]

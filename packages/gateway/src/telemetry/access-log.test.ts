@@ -1,29 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { accessRecord as record } from '../testing/access-record.ts'
 import { createAccessLog } from './access-log.ts'
 import type { AccessRecord } from './access-log.ts'
-
-const record: AccessRecord = {
-  listenerName: 'web',
-  routeName: 'default/api',
-  endpoint: '127.0.0.1:9000',
-  srcAddr: '127.0.0.1:5000',
-  method: 'GET',
-  host: 'example.com',
-  target: '/a?b=c',
-  version: 'HTTP/1.1',
-  status: 200,
-  grpcStatus: null,
-  sni: 'example.com',
-  protocol: 'http',
-  retryAttempt: 0,
-  requestBytes: 0,
-  responseBytes: 53,
-  error: null,
-  reason: 'Upstream',
-  durationMs: 12.4,
-}
 
 test('a request is one text line with its fields in order', () => {
   assert.equal(

@@ -1,3 +1,4 @@
+import { editedJsonLine, editedTextLine, type LineChanges } from './edited-line.ts'
 import type { LogFormat } from './logger.ts'
 import { quoted, textValue } from './quote.ts'
 import { createTimestamp } from './timestamp.ts'
@@ -65,16 +66,25 @@ export interface AccessLogOptions {
   now?: () => number
 }
 
-export function createAccessLog(options: AccessLogOptions): (record: AccessRecord) => void {
+/** Writes one line; `edit` is asked only when there will be one, and may still refuse it with null. */
+export type AccessLog = (record: AccessRecord, edit?: (() => LineChanges | null) | null) => void
+
+export function createAccessLog(options: AccessLogOptions): AccessLog {
   const { format, write, enabled, gateway = 'default/default', now = Date.now } = options
   const timestamp = createTimestamp(now)
   const line = format === 'json' ? jsonLine : textLine
+  const editedLine = format === 'json' ? editedJsonLine : editedTextLine
   const prefix =
     format === 'json'
       ? `","scope":"request","gateway":${quoted(gateway)}`
       : `\tinfo\trequest gateway=${textValue(gateway)}`
-  return (record) => {
-    if (enabled()) write(line(record, timestamp(), prefix))
+  return (record, edit = null) => {
+    if (!enabled()) return
+    if (edit === null) return write(line(record, timestamp(), prefix))
+    const changes = edit()
+    if (changes === null) return
+    const isPlain = changes.removed.size === 0 && changes.added.size === 0
+    write(isPlain ? line(record, timestamp(), prefix) : editedLine({ record, gateway, time: timestamp() }, changes))
   }
 }
 

@@ -9,6 +9,8 @@ export interface ConnectionMetrics {
   /** With everything the connection has moved. */
   closed: (receivedBytes: number, sentBytes: number) => void
   handshake(seconds: number): void
+  /** The connection was closed instead of served; `reason` is one of a few words of the gateway. */
+  refused(reason: string): void
 }
 
 export function createConnectionMetrics(
@@ -35,6 +37,9 @@ export function createConnectionMetrics(
     handshake(seconds) {
       if (handshakes < 0) handshakes = registry.slot('tls_handshake_duration_seconds', labels)
       observe(values, handshakes, families.tls_handshake_duration_seconds.buckets, seconds)
+    },
+    refused(reason) {
+      values[registry.slot('downstream_connections_refused_total', [...labels, reason])]! += 1
     },
   }
 }

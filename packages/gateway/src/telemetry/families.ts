@@ -45,6 +45,11 @@ export const families = {
     help: 'Connections accepted from clients',
     labels: CONNECTION,
   },
+  downstream_connections_refused_total: {
+    type: 'counter',
+    help: 'Connections from clients that were closed instead of served, by reason',
+    labels: [...CONNECTION, 'reason'],
+  },
   downstream_connections_active: {
     type: 'gauge',
     help: 'Connections from clients that are open now',
@@ -87,6 +92,11 @@ export const families = {
     help: 'Time from a call to a backend to the head of its response',
     labels: ['kind', 'subtype'],
     buckets: REQUEST_SECONDS,
+  },
+  upstream_evictions_total: {
+    type: 'counter',
+    help: 'Addresses of backends that were left out for a while because of their health',
+    labels: ['backend'],
   },
   config_synchronized: {
     type: 'gauge',

@@ -1,7 +1,7 @@
 import { exposedName, families, familyOf, slotCount } from './families.ts'
 import type { CounterName, FamilyName, GaugeName, LabelValues } from './families.ts'
 import { seriesKey } from './metrics.ts'
-import type { SeriesDefinition } from './metrics.ts'
+import type { CustomLabels, SeriesDefinition } from './metrics.ts'
 
 /** Sums the regions of all threads. */
 export interface Collector {
@@ -28,9 +28,9 @@ export function createCollector(): Collector {
     regions.set(thread, new Float64Array(region))
   }
 
-  function define(thread: string, { name, labels, slot }: SeriesDefinition): void {
+  function define(thread: string, { name, labels, custom, slot }: SeriesDefinition): void {
     const values = regions.get(thread)
-    if (values !== undefined) seriesOf(name, labels).sources.push({ thread, values, slot })
+    if (values !== undefined) seriesOf(name, labels, custom).sources.push({ thread, values, slot })
   }
 
   function retire(thread: string): void {
@@ -47,16 +47,17 @@ export function createCollector(): Collector {
   }
 
   function provide<N extends CounterName | GaugeName>(name: N, labels: LabelValues<N>, read: () => number): void {
-    seriesOf(name, labels).read = read
+    seriesOf(name, labels, null).read = read
   }
 
-  function seriesOf(name: FamilyName, labels: readonly string[]): Series {
+  function seriesOf(name: FamilyName, labels: readonly string[], custom: CustomLabels | null): Series {
     const seriesByKey = seriesByFamily.get(name)!
-    const key = seriesKey(name, labels)
+    const key = seriesKey(name, labels, custom)
     let series = seriesByKey.get(key)
     if (series === undefined) {
       const base = new Float64Array(slotCount(familyOf(name)))
-      series = { labels: labelText(familyOf(name).labels, labels), base, sources: [], read: null }
+      const names = [...familyOf(name).labels, ...(custom?.names ?? [])]
+      series = { labels: labelText(names, [...labels, ...(custom?.values ?? [])]), base, sources: [], read: null }
       seriesByKey.set(key, series)
     }
     return series

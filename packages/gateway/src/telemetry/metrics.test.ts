@@ -111,7 +111,7 @@ test('a series is announced once', () => {
   const registry = createRegistry({ region: createRegion(), announce: (definition) => announced.push(definition) })
   const first = registry.slot('config_reloads_total', ['ok'])
   assert.equal(registry.slot('config_reloads_total', ['ok']), first)
-  assert.deepEqual(announced, [{ name: 'config_reloads_total', labels: ['ok'], slot: first }])
+  assert.deepEqual(announced, [{ name: 'config_reloads_total', labels: ['ok'], custom: null, slot: first }])
 })
 
 test('what a worker records is seen by the main thread without a message', async () => {

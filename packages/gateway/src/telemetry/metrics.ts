@@ -5,14 +5,21 @@ import type { CounterName, FamilyName, GaugeName, HistogramName, LabelValues } f
 export interface SeriesDefinition {
   name: FamilyName
   labels: readonly string[]
+  /** Labels that a config adds to those of the family. */
+  custom: CustomLabels | null
   slot: number
+}
+
+export interface CustomLabels {
+  readonly names: readonly string[]
+  readonly values: readonly string[]
 }
 
 /** Metrics of one thread. Only this thread writes, so recording is a plain addition and needs no atomics. */
 export interface Registry {
   readonly values: Float64Array
   /** First slot of a series, made on first use. For hot paths: `values[slot] += 1`. */
-  slot<N extends FamilyName>(name: N, labels: LabelValues<N>): number
+  slot<N extends FamilyName>(name: N, labels: LabelValues<N>, custom?: CustomLabels | null): number
   counter<N extends CounterName>(name: N, labels: LabelValues<N>): Counter
   gauge<N extends GaugeName>(name: N, labels: LabelValues<N>): Gauge
   histogram<N extends HistogramName>(name: N, labels: LabelValues<N>): Histogram
@@ -81,13 +88,13 @@ export function createRegistry({ region, announce, maxSeries = 50_000 }: Registr
     },
   }
 
-  function slot<N extends FamilyName>(name: N, labels: LabelValues<N>): number {
-    const key = seriesKey(name, labels)
+  function slot<N extends FamilyName>(name: N, labels: LabelValues<N>, custom: CustomLabels | null = null): number {
+    const key = seriesKey(name, labels, custom)
     const known = slotsByKey.get(key)
     if (known !== undefined) return known
     const size = slotCount(familyOf(name))
     if (slotsByKey.size >= maxSeries || used + size > limit) return overflowSlot(name)
-    const made = define(name, labels, size)
+    const made = define({ name, labels, custom }, size)
     slotsByKey.set(key, made)
     return made
   }
@@ -97,16 +104,17 @@ export function createRegistry({ region, announce, maxSeries = 50_000 }: Registr
     if (name !== 'metrics_overflow_total') values[overflowSlot('metrics_overflow_total')]! += 1
     let at = overflowSlots.get(name)
     if (at === undefined) {
-      at = define(name, Array<string>(family.labels.length).fill('overflow'), slotCount(family))
+      const labels = Array<string>(family.labels.length).fill('overflow')
+      at = define({ name, labels, custom: null }, slotCount(family))
       overflowSlots.set(name, at)
     }
     return at
   }
 
-  function define(name: FamilyName, labels: readonly string[], size: number): number {
+  function define(series: Omit<SeriesDefinition, 'slot'>, size: number): number {
     const at = used
     used += size
-    announce({ name, labels, slot: at })
+    announce({ ...series, slot: at })
     return at
   }
 }
@@ -119,8 +127,9 @@ export function observe(values: Float64Array, slot: number, buckets: readonly nu
   values[slot + buckets.length + 1]! += value
 }
 
-export function seriesKey(name: FamilyName, labels: readonly string[]): string {
-  return name + JSON.stringify(labels)
+/** Names of added labels belong to it: under other names it is another series, whatever the values. */
+export function seriesKey(name: FamilyName, labels: readonly string[], custom: CustomLabels | null): string {
+  return name + JSON.stringify(labels) + (custom === null ? '' : JSON.stringify([custom.names, custom.values]))
 }
 
 const OVERFLOW_SLOTS = Object.values(families).reduce((total, family) => total + slotCount(family), 0)

@@ -1,8 +1,8 @@
 import { families } from './families.ts'
 import { observe, type Registry } from './metrics.ts'
 
-/** Counts connections to backends, apart for plain and TLS ones. */
-export function createPoolMetrics(registry: Registry): (transport: 'plaintext' | 'tls') => PoolMetrics {
+/** Counts connections to backends, apart for each kind of transport. */
+export function createPoolMetrics(registry: Registry): (transport: string) => PoolMetrics {
   const made = new Map<string, PoolMetrics>()
   return (transport) => {
     let metrics = made.get(transport)
@@ -34,6 +34,11 @@ function createOne(registry: Registry, transport: string): PoolMetrics {
       values[failures]! += 1
     },
   }
+}
+
+/** Counts addresses that are left out for a while, by the name of their backend. */
+export function evictionCounter(registry: Registry): (backend: string) => void {
+  return (backend) => registry.counter('upstream_evictions_total', [backend]).inc()
 }
 
 /** Records the time from a call to the head of its response, in milliseconds. */

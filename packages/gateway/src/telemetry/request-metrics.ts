@@ -1,7 +1,8 @@
 import { families } from './families.ts'
 import type { LabelValues } from './families.ts'
+import { createLabelSets, type LabelSets, MOST_LABEL_SETS } from './label-sets.ts'
 import { observe } from './metrics.ts'
-import type { Registry } from './metrics.ts'
+import type { CustomLabels, Registry } from './metrics.ts'
 
 /** What is counted of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
 export interface RequestOutcome {
@@ -26,26 +27,54 @@ export interface RouteLabels {
   backends: readonly { name: string; protocol: string }[]
 }
 
-export type RecordRequest = (outcome: RequestOutcome) => void
+/** Labels that a config adds, each computed for every request. */
+export interface AddedLabels {
+  names: readonly string[]
+  /** One for each name. `scope` is what expressions read of a request or a connection. */
+  valuesOf(scope: object): readonly string[]
+}
 
-/** Gives the function that is made once for each compiled route, kept with it and called at the end of each request. */
-export function createRequestMetrics(registry: Registry): (route: RouteLabels) => RecordRequest {
+/** `scope` is asked for by added labels only. */
+export type RecordRequest = (outcome: RequestOutcome, scope: object | null) => void
+
+export type RequestMetrics = (route: RouteLabels, added?: AddedLabels | null) => RecordRequest
+
+/**
+ * Gives the function that is made once for each compiled route, kept with it and called at the end of each request.
+ * `onFull` hears once for each set of added labels that their values have become too many.
+ */
+export function createRequestMetrics(
+  registry: Registry,
+  onFull: (names: readonly string[]) => void = () => {},
+): RequestMetrics {
   const { values } = registry
   const reasonId = createReasonIds()
+  // By name, so that a reload which leaves the labels alone does not make room for as many again.
+  const setsByNames = new Map<string, LabelSets>()
 
-  return (route) => {
+  return (route, added = null) => {
     const seriesByKey = new Map<number, RequestSeries>()
-    return (outcome) => {
+    const sets = added === null ? null : labelSets(added.names)
+    return (outcome, scope) => {
       const reason = reasonId(outcome.reason)
       const statusKey = (outcome.backendIndex + 1) * 1024 + statusId(outcome.status)
-      const key = (statusKey * 16 + methodId(outcome.method)) * MAX_REASONS + reason
+      let key = (statusKey * 16 + methodId(outcome.method)) * MAX_REASONS + reason
+      const set = added === null ? 0 : sets!.idOf(added.valuesOf(scope ?? NOTHING))
+      if (added !== null) key = key * (MOST_LABEL_SETS + 1) + set
       let series = seriesByKey.get(key)
       if (series === undefined) {
-        series = createSeries(registry, labelsOf(route, outcome, reason))
+        series = createSeries(registry, labelsOf(route, outcome, reason), sets === null ? null : sets.labels(set))
         seriesByKey.set(key, series)
       }
       record(series, outcome)
     }
+  }
+
+  function labelSets(names: readonly string[]): LabelSets {
+    const key = JSON.stringify(names)
+    let sets = setsByNames.get(key)
+    if (sets === undefined) setsByNames.set(key, (sets = createLabelSets(names, () => onFull(names))))
+    return sets
   }
 
   function record(series: RequestSeries, outcome: RequestOutcome): void {
@@ -54,7 +83,7 @@ export function createRequestMetrics(registry: Registry): (route: RouteLabels) =
     values[series.responseBytes]! += outcome.responseBytes
     observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
     if (outcome.retryAttempt > 0) {
-      if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels)
+      if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels, series.custom)
       values[series.retries]! += outcome.retryAttempt
     }
   }
@@ -62,8 +91,11 @@ export function createRequestMetrics(registry: Registry): (route: RouteLabels) =
 
 type RequestLabels = LabelValues<'requests_total'>
 
+const NOTHING = {}
+
 interface RequestSeries {
   labels: RequestLabels
+  custom: CustomLabels | null
   /** -1 on TCP, which has no requests. */
   requests: number
   requestBytes: number
@@ -132,14 +164,15 @@ function labelsOf(route: RouteLabels, outcome: RequestOutcome, reason: number): 
   ]
 }
 
-function createSeries(registry: Registry, labels: RequestLabels): RequestSeries {
+function createSeries(registry: Registry, labels: RequestLabels, custom: CustomLabels | null): RequestSeries {
   const protocol = labels[1]
   return {
     labels,
-    requests: protocol === 'tcp' ? -1 : registry.slot('requests_total', labels),
-    requestBytes: registry.slot('request_bytes_total', labels),
-    responseBytes: registry.slot('response_bytes_total', labels),
-    duration: registry.slot('request_duration_seconds', labels),
+    custom,
+    requests: protocol === 'tcp' ? -1 : registry.slot('requests_total', labels, custom),
+    requestBytes: registry.slot('request_bytes_total', labels, custom),
+    responseBytes: registry.slot('response_bytes_total', labels, custom),
+    duration: registry.slot('request_duration_seconds', labels, custom),
     retries: -1,
   }
 }

@@ -1,28 +1,50 @@
 import { randomBytes } from 'node:crypto'
+import type { TraceSource } from '../admin/trace.ts'
 import { compile, type CompiledConfig, type CompileServices } from '../compile.ts'
 import type { Ir } from '../ir/resources.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { BindServer } from '../net/listener.ts'
+import { createExpressions } from '../pipeline/expression.ts'
+import type { Rx } from '../pipeline/request.ts'
 import { claimPort } from '../ports.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
-import type { AccessRecord } from '../telemetry/access-log.ts'
+import { Kept } from '../state/kept.ts'
+import { monotonic } from '../state/monotonic.ts'
+import { createTable, SharedTable } from '../state/shared-table.ts'
+import { type AccessRecord, createAccessLog } from '../telemetry/access-log.ts'
 import { createHttpDate } from '../telemetry/http-date.ts'
 import { parseLogFilter } from '../telemetry/log-filter.ts'
-import { createLogger } from '../telemetry/logger.ts'
+import { createLogger, type LogFormat } from '../telemetry/logger.ts'
+import { createCollector } from '../telemetry/metrics-collect.ts'
 import { createRegion, createRegistry } from '../telemetry/metrics.ts'
 import { createRequestMetrics } from '../telemetry/request-metrics.ts'
+import type { TraceEvent } from '../telemetry/trace-event.ts'
+import { TraceHub } from '../telemetry/trace-hub.ts'
+import { TraceWatch } from '../telemetry/trace-watch.ts'
+import { createTraceSource } from '../trace-source.ts'
 import { createResolver, type ResolverOptions } from '../upstream/dns.ts'
+import { Endpoints, type Eviction } from '../upstream/endpoints.ts'
 import { Pools } from '../upstream/pools.ts'
 
 /** A gateway in this thread: config to wire, without workers. */
 export interface TestGateway {
   /** The port of a bind, by its position in the config. */
   port(index?: number): number
-  /** What the access log got, in order. */
+  /** What is over, in order. */
   records: AccessRecord[]
+  /** The access log: fewer lines than `records` where the config leaves some out. */
+  lines: string[]
+  /** Codes of connections and messages that were refused. */
+  refusals: string[]
+  /** What a scrape gets. */
+  metrics(): string
   /** Errors that steps threw. */
   bugs: string[]
+  /** Endpoints left out for a while, in order. */
+  evictions: Eviction[]
+  /** Watches for the next request, as `/debug/trace` does; resolves with all its events. */
+  trace(expression?: string): Promise<TraceEvent[]>
   /** Resolves when that many requests are finished. */
   finished(count: number): Promise<void>
   /** Makes another config live, as a reload does. */
@@ -37,6 +59,14 @@ export interface TestGatewayOptions {
   dir?: string
   env?: Record<string, string>
   random?: () => number
+  /** Wall-clock time in milliseconds. */
+  clock?: () => number
+  /** Time for what is shared between workers, in milliseconds. */
+  monotonic?: () => number
+  /** What several gateways count together, as workers of one process do. */
+  counters?: SharedArrayBuffer
+  /** Of the access log; text when left out. */
+  logFormat?: LogFormat
   lookup?: ResolverOptions['lookup']
   connectTimeoutMs?: number
   poolIdleTimeoutMs?: number
@@ -45,18 +75,50 @@ export interface TestGatewayOptions {
 export async function startGateway(yaml: string, options: TestGatewayOptions = {}): Promise<TestGateway> {
   const deadlines = new Deadlines()
   const records: AccessRecord[] = []
+  const lines: string[] = []
+  const refusals: string[] = []
   const bugs: string[] = []
+  const evictions: Eviction[] = []
   const waiting: { count: number; resolve: () => void }[] = []
   const filter = parseLogFilter('error')
   if (!filter.ok) throw new Error(filter.problem)
   const logger = createLogger({ filter: filter.value, format: 'text', write: (line) => bugs.push(line) })
   const resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
   const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
+  const collector = createCollector()
+  const region = createRegion()
+  collector.attach('0', region)
+  const registry = createRegistry({ region, announce: (series) => collector.define('0', structuredClone(series)) })
+  const writeLine = createAccessLog({
+    format: options.logFormat ?? 'text',
+    write: (line) => lines.push(line),
+    enabled: () => true,
+  })
+  const hub = new TraceHub()
+  const tracer: TraceWatch<Rx> = new TraceWatch({
+    shared: hub.shared,
+    worker: 0,
+    compile(source) {
+      const expression = createExpressions(services)(source, 'start')
+      return (rx) => expression.isTrue(rx)
+    },
+    post: (message) => hub.received(0, structuredClone(message)),
+  })
+  hub.born(0, (message) => tracer.take(message))
+  const traces = createTraceSource(hub, () => currentIr)
+  const shared = {
+    random: options.random ?? Math.random,
+    counters: new SharedTable(options.counters ?? createTable()),
+    kept: new Kept(),
+    monotonic: options.monotonic ?? monotonic,
+  }
   const services: CompileServices = {
+    ...shared,
     deadlines,
     resolver,
     pools,
-    requestMetrics: createRequestMetrics(createRegistry({ region: createRegion(), announce: () => {} })),
+    endpoints: new Endpoints({ ...shared, evicted: (eviction) => evictions.push(eviction) }),
+    requestMetrics: createRequestMetrics(registry, (names) => bugs.push(`too many values of ${names.join()}`)),
     callTimer: () => {},
     upstream: {
       connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
@@ -64,18 +126,22 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
       poolMaxIdle: 1000,
     },
     ticketSecret: randomBytes(32),
-    random: options.random ?? Math.random,
     now: () => performance.now(),
+    clock: options.clock ?? Date.now,
+    identity: { podName: 'test', namespace: 'default', gateway: 'default' },
     httpDate: createHttpDate(),
-    accessLog(record) {
+    accessLog(record, edit) {
+      writeLine(record, edit)
       records.push(record)
       for (const waiter of waiting) if (records.length >= waiter.count) waiter.resolve()
     },
+    tracer,
     log: logger.child('pipeline'),
   }
   const servers = new Map<string, BindServer<string>>()
   const ports: number[] = []
   let current: CompiledConfig | null = null
+  let currentIr: Ir | null = null
 
   async function apply(ir: Ir): Promise<void> {
     const next = compile(ir, services, current)
@@ -88,19 +154,28 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
       }
       const claimed = await claimPort({ ...bind, address: '127.0.0.1' })
       if ('problem' in claimed) throw new Error(claimed.problem)
-      const server = new BindServer<string>(compiled.state, deadlines, quiet)
+      const server = new BindServer<string>(compiled.state, deadlines, {
+        ...quiet,
+        refused: (_info, _status, code) => refusals.push(code),
+      })
       await server.listen({ port: claimed.port, host: '127.0.0.1', reusePort: false })
       servers.set(bind.key, server)
       ports.push(claimed.port)
     }
     current = next
+    currentIr = ir
   }
 
   await apply(parse(yaml, options))
   return {
     port: (index = 0) => ports[index]!,
     records,
+    lines,
+    refusals,
+    metrics: () => [...collector.render()].join(''),
     bugs,
+    evictions,
+    trace: (expression) => watchOne(traces, expression ?? null),
     finished: (count) =>
       records.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
     reload: (text) => apply(parse(text, options)),
@@ -117,6 +192,15 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
   }
 }
 
+function watchOne(source: TraceSource, expression: string | null): Promise<TraceEvent[]> {
+  const problem = expression === null ? null : source.check(expression)
+  if (problem !== null) throw new Error(problem)
+  const events: TraceEvent[] = []
+  return new Promise((resolve) => {
+    source.watch(expression, { ready() {}, event: (event) => events.push(event), end: () => resolve(events) })
+  })
+}
+
 function parse(yaml: string, options: TestGatewayOptions): Ir {
   const loaded = loadConfig(yaml, {
     file: 'test.yaml',
@@ -127,4 +211,4 @@ function parse(yaml: string, options: TestGatewayOptions): Ir {
   return loaded.ir
 }
 
-const quiet = { opened() {}, closed() {}, handshake() {}, refused() {} }
+const quiet = { opened() {}, closed() {}, handshake() {} }

@@ -40,6 +40,7 @@ async function play(t: TestContext, example: Example): Promise<void> {
   const { dir } = useTlsFiles(t, ['tls', 'client'])
   const yaml = example.yaml
     .replaceAll('127.0.0.1:9000', backend.host)
+    .replaceAll('host: 127.0.0.1, port: 9000', `host: 127.0.0.1, port: ${backend.port}`)
     .replaceAll('127.0.0.1:9001', mirror.host)
     .replaceAll(/\bport: (80|443|8080|8443)$/gm, 'port: 0')
   const gateway = await startGateway(yaml, { dir })

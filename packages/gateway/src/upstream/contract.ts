@@ -33,7 +33,18 @@ export interface UpstreamResponse {
 
 /** A request under way. */
 export interface UpstreamCall {
+  /** A cause that is an `UpstreamError` is the backend's fault. */
   cancel(cause: Error): void
+}
+
+/** Follows a call from address to address. */
+export interface EndpointWatcher {
+  /** Told each address that is tried. */
+  connectingTo(endpoint: string): void
+  /** Whether the same request was there before: another address is better then. Left out, none was. */
+  hasTried?(endpoint: string): boolean
+  /** Whether a response speaks against the health of the endpoint. Left out, a status of 500 and above does. */
+  isUnhealthy?(response: UpstreamResponse): boolean
 }
 
 export type UpstreamErrorCode =

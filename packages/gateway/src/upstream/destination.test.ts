@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,9 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { exchangeRaw, request } from '../testing/client.ts'
 import { lookupIn } from '../testing/lookup.ts'
-import { closedPort, httpConfig, routeTo, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
+import { useReplicas } from '../testing/replicas.ts'
+import { seeded } from '../testing/seeded.ts'
+import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
 
 test('a name whose first address is dead is reached at the next one', async (t) => {
   const origin = await useOrigin(t)
@@ -24,30 +26,54 @@ test('a name whose first address is dead is reached at the next one', async (t) 
   assert.equal(gateway.records.at(-1)!.endpoint, `127.0.0.1:${origin.port}`)
 })
 
-test('the addresses of a name take turns', async (t) => {
-  const port = await closedPort()
-  const seen: string[] = []
-  for (const address of ['127.0.0.2', '127.0.0.3']) {
-    const server = createServer((_message, response) => {
-      seen.push(address)
-      response.end()
-    })
-    server.listen(port, address)
-    await once(server, 'listening')
-    t.after(() => {
-      server.close()
-      server.closeAllConnections()
-    })
-  }
-  const lookup = lookupIn({ 'two.test': ['127.0.0.2', '127.0.0.3'] })
-  const gateway = await useGateway(t, httpConfig([routeTo({ host: `two.test:${port}` })]), { lookup })
-  for (let i = 0; i < 6; i++) await request(gateway.port())
-  assert.equal(seen.filter((address) => address === '127.0.0.2').length, 3)
+test('all addresses of a name get requests, and one that fails gets fewer', async (t) => {
+  const addresses = ['127.0.0.2', '127.0.0.3', '127.0.0.4']
+  const replicas = await useReplicas(t, addresses, (address, response) => {
+    response.writeHead(address === '127.0.0.2' ? 500 : 200).end()
+  })
+  const lookup = lookupIn({ 'three.test': addresses })
+  const gateway = await useGateway(t, httpConfig([routeTo({ host: `three.test:${replicas.port}` })]), {
+    lookup,
+    random: seeded(1),
+    // Time stands still, so that no address is slower than another.
+    monotonic: () => 1000,
+  })
+  for (let i = 0; i < 90; i++) await request(gateway.port())
+  const [bad = 0, ...good] = addresses.map((address) => replicas.count(address))
+  // A ninth of the draws is the bad one twice.
+  assert.ok(bad > 0 && good.every((count) => count > bad), replicas.seen.join(' '))
+})
+
+test('more calls under way at an address mean fewer new ones', async (t) => {
+  const addresses = ['127.0.0.2', '127.0.0.3']
+  const held: ServerResponse[] = []
+  const replicas = await useReplicas(t, addresses, (address, response, message) => {
+    if (message.url === '/hang' && address === '127.0.0.2') held.push(response)
+    else response.end()
+  })
+  const lookup = lookupIn({ 'two.test': addresses })
+  const time = { now: 1000 }
+  const gateway = await useGateway(t, httpConfig([routeTo({ host: `two.test:${replicas.port}` })]), {
+    lookup,
+    random: seeded(1),
+    // Every answer takes the same time.
+    monotonic: () => (time.now += 10),
+  })
+  for (let i = 0; i < 10; i++) await request(gateway.port())
+  const waiting = Array.from({ length: 30 }, () => request(gateway.port(), { path: '/hang' }))
+  await until(() => replicas.seen.length === 40)
+  const before = replicas.count('127.0.0.2')
+  for (let i = 0; i < 40; i++) await request(gateway.port())
+  // A quarter of the draws is the busy one twice; an idle one would get half.
+  assert.ok(replicas.count('127.0.0.2') - before < 20, `${replicas.count('127.0.0.2') - before} of 40`)
+  for (const response of held) response.end()
+  await Promise.all(waiting)
 })
 
 test('a name with no working address gives 503', async (t) => {
   const port = await closedPort()
-  const lookup = lookupIn({ 'dead.test': ['127.0.0.1', '127.0.0.2'] })
+  // An answer may name an address twice.
+  const lookup = lookupIn({ 'dead.test': ['127.0.0.1', '127.0.0.2', '127.0.0.1'] })
   const gateway = await useGateway(t, httpConfig([routeTo({ host: `dead.test:${port}` })]), { lookup })
   const { status, body } = await request(gateway.port())
   assert.equal(status, 503)

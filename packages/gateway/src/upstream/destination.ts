@@ -1,30 +1,35 @@
 import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
-import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './contract.ts'
+import { BalancedCall, type Way } from './balanced-call.ts'
+import { BalancedConnect } from './balanced-connect.ts'
+import {
+  type EndpointWatcher,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+} from './contract.ts'
 import type { DialOptions } from './dial.ts'
-import { ForwardingHandler } from './forwarding-handler.ts'
 import type { Resolver } from './dns.ts'
-import type { Pool } from './pool.ts'
+import type { EndpointOwner, Endpoints } from './endpoints.ts'
+import { formatHostPort } from './host-port.ts'
 import type { Pools } from './pools.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { type ClientTls, createClientTls } from './tls.ts'
-import type { Source } from '../net/body.ts'
 
 export type HttpVersion = 'HTTP1' | 'HTTP2'
 
-/** Told each address that is tried. */
-export interface EndpointWatcher {
-  connectingTo(endpoint: string): void
-}
-
 export interface DestinationOptions {
+  /** The backend that it belongs to. */
+  backend: { key: string; name: string }
   address: { host: string; port: number } | { path: string }
   settings: ConnectionSettings
   /** Judges every address before it is dialled; null where the config itself names the host. */
   guard: AddressGuard | null
   resolver: Resolver
   pools: Pools
+  endpoints: Endpoints
 }
 
 /** One host and port (or socket file) with the ways to reach it: names are resolved, connections pooled. */
@@ -33,9 +38,13 @@ export class Destination {
   readonly #host: string
   readonly #port: number
   readonly #label: string
-  /** Addresses known without asking: literals and socket files. */
+  readonly #owner: EndpointOwner
+  /** Addresses known without asking: literals, socket files, and names that the proxy of a tunnel resolves. */
   readonly #fixed: readonly string[] | null
-  readonly #ways: Record<HttpVersion, Map<string, Way>> = { HTTP1: new Map(), HTTP2: new Map() }
+  /** One address needs neither a judge nor a score. */
+  readonly #isPlain: boolean
+  readonly #waysByAddress: Record<HttpVersion, Map<string, Way>> = { HTTP1: new Map(), HTTP2: new Map() }
+  readonly #lastWays: Partial<Record<HttpVersion, { addresses: readonly string[]; ways: readonly Way[] }>> = {}
   readonly #tls: Partial<Record<HttpVersion, ClientTls>> = {}
 
   constructor(options: DestinationOptions) {
@@ -44,7 +53,11 @@ export class Destination {
     this.#host = 'path' in address ? '' : address.host
     this.#port = 'path' in address ? 0 : address.port
     this.#label = 'path' in address ? `unix:${address.path}` : ''
-    this.#fixed = 'path' in address ? [address.path] : isIP(address.host) === 0 ? null : [address.host]
+    const { tunnel, health } = options.settings
+    const isKnown = tunnel !== null || isIP(this.#host) !== 0
+    this.#fixed = 'path' in address ? [address.path] : isKnown ? [address.host] : null
+    this.#owner = { ...options.backend, health }
+    this.#isPlain = options.guard === null && health === null
     // Certificates that cannot work are found when the config is checked, not by the first request.
     if (options.settings.tls !== null) this.#clientTls('HTTP1')
   }
@@ -56,47 +69,31 @@ export class Destination {
     handler: UpstreamHandler,
   ): UpstreamCall {
     const addresses = this.#fixed ?? this.#options.resolver.get(this.#host)
-    if (addresses !== null && addresses.length === 1 && this.#options.guard === null) {
+    if (addresses !== null && addresses.length === 1 && this.#isPlain) {
       const way = this.#way(addresses[0]!, version)
-      watcher.connectingTo(way.endpoint)
+      watcher.connectingTo(way.endpoint.name)
       return way.pool.request(request, handler)
     }
-    const call = new AddressedCall(request, handler, (address, next) => {
-      const way = this.#way(address, version)
-      watcher.connectingTo(way.endpoint)
-      return way.pool.request(request, next)
-    })
-    this.#judge(addresses, (error, found) => call.start(error, found))
+    const { endpoints } = this.#options
+    const call = new BalancedCall(request, handler, { owner: this.#owner, endpoints, watcher })
+    this.#judge(addresses, (error, found) => call.start(error, this.#ways(found, version)))
     return call
   }
 
   /** A connection of its own, for tunnels. */
-  connect(watcher: EndpointWatcher, done: (error: UpstreamError | null, socket: Socket | null) => void): UpstreamCall {
-    let cancelled = false
-    let cancelDial = (): void => {}
-    this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) => {
-      if (cancelled) return
-      if (error !== null) return done(error, null)
-      const tryFrom = (index: number): void => {
-        const way = this.#way(found[index]!, 'HTTP1')
-        watcher.connectingTo(way.endpoint)
-        cancelDial = way.pool.connect((failure, socket) => {
-          if (cancelled) socket?.destroy()
-          else if (failure === null || index + 1 >= Math.min(found.length, MAX_TRIES)) done(failure, socket)
-          else tryFrom(index + 1)
-        })
-      }
-      tryFrom(0)
-    })
-    return {
-      cancel: () => {
-        cancelled = true
-        cancelDial()
-      },
-    }
+  connect(
+    watcher: EndpointWatcher,
+    done: (error: UpstreamError | null, socket: Socket | null) => void,
+  ): { cancel(): void } {
+    const { endpoints } = this.#options
+    const call = new BalancedConnect({ owner: this.#owner, endpoints, watcher }, done)
+    this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) =>
+      call.start(error, this.#ways(found, 'HTTP1')),
+    )
+    return call
   }
 
-  /** Asks for the addresses where they are not known, and hands on those that may be dialled, the next in turn first. */
+  /** Asks for the addresses where they are not known, and hands on those that may be dialled. */
   #judge(
     known: readonly string[] | null,
     done: (error: UpstreamError | null, addresses: readonly string[]) => void,
@@ -123,18 +120,28 @@ export class Destination {
     done(null, addresses)
   }
 
+  /** An answer of DNS is the same list until the next one. */
+  #ways(addresses: readonly string[], version: HttpVersion): readonly Way[] {
+    const last = this.#lastWays[version]
+    if (last !== undefined && last.addresses === addresses) return last.ways
+    const ways = addresses.map((address) => this.#way(address, version))
+    this.#lastWays[version] = { addresses, ways }
+    return ways
+  }
+
   #way(address: string, version: HttpVersion): Way {
-    const ways = this.#ways[version]
+    const ways = this.#waysByAddress[version]
     const known = ways.get(address)
     if (known !== undefined) return known
     // Addresses of a name change over time; the map must not grow with them.
     if (ways.size >= MAX_ADDRESSES) ways.clear()
-    const endpoint = this.#endpoint(address)
+    const name = this.#endpointName(address)
     const tls = this.#clientTls(version)
-    const { connectTimeoutMs, keepalive, poolIdleTimeoutMs, poolMaxIdle } = this.#options.settings
-    const key = JSON.stringify([endpoint, version, tls?.key, connectTimeoutMs, keepalive])
+    const { connectTimeoutMs, keepalive, poolIdleTimeoutMs, poolMaxIdle, tunnel } = this.#options.settings
+    const key = JSON.stringify([name, version, tls?.key, connectTimeoutMs, keepalive, tunnel?.key])
     const pool = this.#options.pools.get(key, () => ({
       address: this.#dialAddress(address),
+      tunnel,
       tls: tls === null ? null : tls.connectOptions,
       connectTimeoutMs,
       keepalive,
@@ -142,7 +149,7 @@ export class Destination {
       idleTimeoutMs: poolIdleTimeoutMs,
       maxIdle: poolMaxIdle,
     }))
-    const way = { endpoint, pool }
+    const way = { endpoint: this.#options.endpoints.get(this.#owner, name), pool }
     ways.set(address, way)
     return way
   }
@@ -162,65 +169,9 @@ export class Destination {
     return this.#label === '' ? { host: address, port: this.#port } : { path: address }
   }
 
-  #endpoint(address: string): string {
-    if (this.#label !== '') return this.#label
-    return (address.includes(':') ? `[${address}]` : address) + ':' + this.#port
+  #endpointName(address: string): string {
+    return this.#label === '' ? formatHostPort(address, this.#port) : this.#label
   }
 }
 
-/** An address, as logs name it, and its connections. */
-interface Way {
-  endpoint: string
-  pool: Pool
-}
-
-/** Tries the next address of a name while none could be connected. */
-class AddressedCall extends ForwardingHandler implements UpstreamCall {
-  readonly #body: Source
-  readonly #request: (address: string, handler: UpstreamHandler) => UpstreamCall
-  #addresses: readonly string[] = []
-  #index = 0
-  #call: UpstreamCall | null = null
-  #cancelled = false
-
-  constructor(
-    request: UpstreamRequest,
-    handler: UpstreamHandler,
-    send: (address: string, handler: UpstreamHandler) => UpstreamCall,
-  ) {
-    super(handler)
-    this.#body = request.body
-    this.#request = send
-  }
-
-  start(error: UpstreamError | null, addresses: readonly string[]): void {
-    if (this.#cancelled) return
-    if (error !== null) return this.handler.failed(error)
-    this.#addresses = addresses
-    this.#try()
-  }
-
-  #try(): void {
-    this.#call = this.#request(this.#addresses[this.#index++]!, this)
-  }
-
-  cancel(cause: Error): void {
-    this.#cancelled = true
-    this.#call?.cancel(cause)
-  }
-
-  failed(error: UpstreamError): void {
-    if (this.#cancelled) return
-    const isLast = this.#index >= Math.min(this.#addresses.length, MAX_TRIES)
-    // A connection that was made may have taken some of the body, even if it says that it did not use it.
-    if (!isLast && error.unsent && (this.#body.length === 0 || isConnectError(error))) this.#try()
-    else this.handler.failed(error)
-  }
-}
-
-function isConnectError(error: UpstreamError): boolean {
-  return error.code === 'connect_failed' || error.code === 'connect_timeout' || error.code === 'tls_failed'
-}
-
-const MAX_TRIES = 3
-const MAX_ADDRESSES = 64
+const MAX_ADDRESSES = 1024

@@ -3,10 +3,14 @@ import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'n
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { connectShared, type SocketReader, StreamReader } from '../net/socket-reader.ts'
 import { UpstreamError } from './contract.ts'
+import { formatHostPort } from './host-port.ts'
+import type { Tunnel } from './tunnel.ts'
 
 /** Where and how to connect: everything that distinguishes one connection from another. */
 export interface DialOptions {
   address: { host: string; port: number } | { path: string }
+  /** Null connects straight to the address. */
+  tunnel: Tunnel | null
   tls: ConnectionOptions | null
   connectTimeoutMs: number
   keepalive: { retries: number; timeMs: number; intervalMs: number } | null
@@ -18,53 +22,81 @@ export interface Connected {
   reader: SocketReader
 }
 
-/** Opens one connection; TCP, TLS and its negotiation together have the connect timeout. */
-export function dial(
-  options: DialOptions,
-  deadlines: Deadlines,
-  done: (error: UpstreamError | null, connected: Connected | null) => void,
-): () => void {
-  const connected = options.tls === null ? open(options) : openTls(options, options.tls)
-  const { socket } = connected
+type Done = (error: UpstreamError | null, connected: Connected | null) => void
+
+/** Opens one connection; TCP, the tunnel, TLS and its negotiation together have the connect timeout. */
+export function dial(options: DialOptions, deadlines: Deadlines, done: Done): () => void {
+  const { tunnel } = options
   let settled = false
-  const settle = (error: UpstreamError | null): void => {
+  let giveUp = (): void => {}
+  const settle: Done = (error, connected) => {
     if (settled) return
     settled = true
     deadlines.clear(deadline)
-    socket.off('error', onError)
-    socket.off('close', onClose)
-    if (error === null) done(null, connected)
-    else {
-      socket.on('error', () => {})
-      socket.destroy()
-      done(error, null)
-    }
+    if (error !== null) giveUp()
+    done(error, connected)
   }
-  const deadline = new Deadline(() => settle(new UpstreamError('connect_timeout', 'connect timed out', true)))
-  const onError = (error: NodeJS.ErrnoException): void => settle(dialError(error, options.tls !== null))
-  const onClose = (): void =>
-    settle(new UpstreamError('connect_failed', 'connection closed during the handshake', true))
-  socket.on('error', onError)
-  socket.on('close', onClose)
-  socket.once(options.tls === null ? 'connect' : 'secureConnect', () => {
-    if (!settled) settle(null)
-  })
+  const where = tunnel === null ? '' : `tunnel through ${tunnel.name}: `
+  const deadline = new Deadline(() =>
+    settle(new UpstreamError('connect_timeout', `${where}connect timed out`, true), null),
+  )
   deadlines.set(deadline, options.connectTimeoutMs)
-  return () => settle(new UpstreamError('connect_failed', 'cancelled', true))
+  giveUp = tunnel === null ? connectStraight(options, settle) : connectThrough(tunnel, options, settle)
+  return () => settle(new UpstreamError('connect_failed', 'cancelled', true), null)
 }
 
-function open(options: DialOptions): Connected {
+function connectStraight(options: DialOptions, done: Done): () => void {
+  if (options.tls !== null) {
+    const plain = connectTcp(connectOptions(options))
+    keepAlive(plain, options)
+    return secure(plain, options.tls, done)
+  }
   const connected = connectShared(connectOptions(options))
   keepAlive(connected.socket, options)
-  return connected
+  return whenReady(connected, 'connect', done)
 }
 
-function openTls(options: DialOptions, tls: ConnectionOptions): Connected {
-  const plain = connectTcp(connectOptions(options))
-  keepAlive(plain, options)
+function connectThrough(tunnel: Tunnel, { address, tls }: DialOptions, done: Done): () => void {
+  let giveUp = tunnel.open(hostPortOf(address), (error, socket) => {
+    if (socket === null) return done(error, null)
+    if (tls !== null) giveUp = secure(socket, tls, done)
+    else done(null, { socket, reader: new StreamReader(socket) })
+  })
+  return () => giveUp()
+}
+
+function secure(plain: Socket, tls: ConnectionOptions, done: Done): () => void {
   const socket: TLSSocket = connectTls({ ...tls, socket: plain, allowHalfOpen: true } as ConnectionOptions)
   plain.on('error', (error) => socket.destroy(error))
-  return { socket, reader: new StreamReader(socket) }
+  return whenReady({ socket, reader: new StreamReader(socket) }, 'secureConnect', done)
+}
+
+function whenReady(connected: Connected, event: 'connect' | 'secureConnect', done: Done): () => void {
+  const { socket } = connected
+  const stop = (): void => {
+    socket.off('error', onError)
+    socket.off('close', onClose)
+    socket.off(event, onReady)
+  }
+  const fail = (error: UpstreamError): void => {
+    giveUp()
+    done(error, null)
+  }
+  const giveUp = (): void => {
+    stop()
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+  const onError = (error: NodeJS.ErrnoException): void => fail(dialError(error, event === 'secureConnect'))
+  const onClose = (): void => fail(new UpstreamError('connect_failed', 'connection closed during the handshake', true))
+  const onReady = (): void => {
+    stop()
+    done(null, connected)
+  }
+  socket.on('error', onError)
+  socket.on('close', onClose)
+  socket.on(event, onReady)
+  return giveUp
 }
 
 function connectOptions(options: DialOptions): NetConnectOpts & { noDelay: boolean } {
@@ -73,6 +105,12 @@ function connectOptions(options: DialOptions): NetConnectOpts & { noDelay: boole
 
 function keepAlive(socket: Socket, { keepalive }: DialOptions): void {
   if (keepalive !== null) socket.setKeepAlive(true, keepalive.timeMs, keepalive.intervalMs, keepalive.retries)
+}
+
+function hostPortOf(address: DialOptions['address']): string {
+  // Socket files are of this machine: a config that wants one behind a proxy is refused.
+  if ('path' in address) throw new Error('a socket file cannot be reached through a tunnel')
+  return formatHostPort(address.host, address.port)
 }
 
 function dialError(error: NodeJS.ErrnoException, overTls: boolean): UpstreamError {

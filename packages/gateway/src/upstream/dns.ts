@@ -24,7 +24,7 @@ export interface ResolverOptions {
 }
 
 export interface Resolver {
-  /** The known addresses, rotated by one each time; null when `resolve` has to be called. Never waits. */
+  /** The known addresses; null when `resolve` has to be called. Never waits. */
   get: (host: string) => readonly string[] | null
   /** Calls back at once when the answer, or a recent failure, is known. */
   resolve: (host: string, done: Answer) => void
@@ -45,12 +45,12 @@ export function createResolver(options: ResolverOptions): Resolver {
 
   function get(host: string): readonly string[] | null {
     const entry = usableEntry(host)
-    return entry !== null && entry.addresses.length > 0 ? rotate(entry) : null
+    return entry !== null && entry.addresses.length > 0 ? entry.addresses : null
   }
 
   function resolve(host: string, done: Answer): void {
     const entry = usableEntry(host) ?? addEntry(host)
-    if (entry.addresses.length > 0) return done(null, rotate(entry))
+    if (entry.addresses.length > 0) return done(null, entry.addresses)
     if (entry.error !== null && now() < entry.nextLookupAt) return done(entry.error, [])
     entry.waiting.push(done)
     if (!inFlight.has(entry)) start(host, entry)
@@ -74,8 +74,6 @@ export function createResolver(options: ResolverOptions): Resolver {
     const entry: Entry = {
       isLiteral,
       addresses: isLiteral ? [host] : [],
-      rotations: [],
-      turn: 0,
       usedAt: now(),
       keptFor: refreshAfter,
       nextLookupAt: isLiteral ? Infinity : 0,
@@ -105,7 +103,6 @@ export function createResolver(options: ResolverOptions): Resolver {
 
   function succeed(entry: Entry, addresses: string[]): void {
     entry.addresses = addresses
-    entry.rotations = []
     entry.failures = 0
     entry.error = null
     entry.keptFor = refreshAfter
@@ -151,9 +148,6 @@ interface Entry {
   isLiteral: boolean
   /** The last good answer. */
   addresses: string[]
-  /** `addresses` beginning with each of them in turn, made when first needed. */
-  rotations: (readonly string[])[]
-  turn: number
   usedAt: number
   /** Milliseconds, from the TTL where it is known. */
   keptFor: number
@@ -164,16 +158,9 @@ interface Entry {
   waiting: Answer[]
 }
 
-function rotate(entry: Entry): readonly string[] {
-  const { addresses, rotations } = entry
-  if (addresses.length === 1) return addresses
-  const turn = entry.turn++ % addresses.length
-  return (rotations[turn] ??= [...addresses.slice(turn), ...addresses.slice(0, turn)])
-}
-
 function answerWaiting(entry: Entry): void {
   for (const done of entry.waiting.splice(0)) {
-    if (entry.addresses.length > 0) done(null, rotate(entry))
+    if (entry.addresses.length > 0) done(null, entry.addresses)
     else done(entry.error, [])
   }
 }

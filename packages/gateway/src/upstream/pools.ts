@@ -1,14 +1,17 @@
 import type { Deadlines } from '../net/deadlines.ts'
 import { Pool, type PoolObserver, type PoolOptions } from './pool.ts'
 
+/** What connections are made of, as metrics call it. */
+export type Transport = 'plaintext' | 'tls' | 'tunnel' | 'tunnel-tls'
+
 /** The pools of a worker, by what makes connections interchangeable; they outlive config generations. */
 export class Pools {
   readonly #deadlines: Deadlines
-  readonly #observe: (transport: 'plaintext' | 'tls') => PoolObserver
+  readonly #observe: (transport: Transport) => PoolObserver
   readonly #poolsByKey = new Map<string, Pool>()
   #sweepAt = FIRST_SWEEP
 
-  constructor(deadlines: Deadlines, observe: (transport: 'plaintext' | 'tls') => PoolObserver) {
+  constructor(deadlines: Deadlines, observe: (transport: Transport) => PoolObserver) {
     this.#deadlines = deadlines
     this.#observe = observe
   }
@@ -18,7 +21,7 @@ export class Pools {
     if (pool === undefined) {
       if (this.#poolsByKey.size >= this.#sweepAt) this.#dropUnused()
       const made = options()
-      pool = new Pool(made, this.#deadlines, this.#observe(made.tls === null ? 'plaintext' : 'tls'))
+      pool = new Pool(made, this.#deadlines, this.#observe(transportOf(made)))
       this.#poolsByKey.set(key, pool)
     }
     return pool
@@ -34,6 +37,11 @@ export class Pools {
     for (const [key, pool] of this.#poolsByKey) if (pool.size === 0) this.#poolsByKey.delete(key)
     this.#sweepAt = Math.max(FIRST_SWEEP, this.#poolsByKey.size * 2)
   }
+}
+
+function transportOf({ tls, tunnel }: PoolOptions): Transport {
+  if (tunnel !== null) return tls === null ? 'tunnel' : 'tunnel-tls'
+  return tls === null ? 'plaintext' : 'tls'
 }
 
 const FIRST_SWEEP = 256

@@ -1,4 +1,5 @@
 import type { DialOptions } from './dial.ts'
+import type { HealthRule } from './endpoints.ts'
 import type { BackendTlsConfig } from './tls.ts'
 
 /** How to talk to a backend, put together from its policies. */
@@ -13,6 +14,10 @@ export interface ConnectionSettings {
   requestTimeoutMs: number
   poolIdleTimeoutMs: number
   poolMaxIdle: number
+  /** Null connects straight to the backend. */
+  tunnel: DialOptions['tunnel']
+  /** Null when no policy speaks of health. */
+  health: HealthRule | null
 }
 
 /** What the process config decides for all backends. */
@@ -29,5 +34,7 @@ export function defaultSettings(defaults: ConnectionDefaults): ConnectionSetting
     tls: null,
     version: null,
     requestTimeoutMs: 0,
+    tunnel: null,
+    health: null,
   }
 }

@@ -1,4 +1,4 @@
-import type { CompiledBackend } from '../../pipeline/compiled.ts'
+import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { AddressGuard } from '../../upstream/address-guard.ts'
 import { type UpstreamCall, UpstreamError } from '../../upstream/contract.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
@@ -10,10 +10,11 @@ import { parseAuthority } from './authority.ts'
  * once, every address is judged, and the judged address is the one that is dialled.
  */
 export function dynamicForwardProxyBackend(
-  identity: { key: string; name: string },
+  identity: BackendIdentity,
   options: Omit<DestinationOptions, 'address' | 'guard'> & { guard: AddressGuard },
 ): CompiledBackend {
   const { settings } = options
+  const endpoints = options.endpoints.apart()
   const destinationsByAuthority = new Map<string, Destination>()
 
   function destinationFor(authority: string, defaultPort: number): Destination | null {
@@ -22,7 +23,7 @@ export function dynamicForwardProxyBackend(
     if (known !== undefined) return known
     const address = parseAuthority(key, defaultPort)
     if (address === null) return null
-    const made = new Destination({ ...options, address })
+    const made = new Destination({ ...options, address, endpoints })
     // Clients choose the names, so the oldest make room.
     if (destinationsByAuthority.size >= MAX_DESTINATIONS) {
       destinationsByAuthority.delete(destinationsByAuthority.keys().next().value!)

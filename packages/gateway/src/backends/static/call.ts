@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
-import type { CompiledBackend } from '../../pipeline/compiled.ts'
+import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
 import { chooseVersion } from '../../upstream/version.ts'
 
 /** A backend whose host, or socket file, the config names. */
-export function staticBackend(identity: { key: string; name: string }, options: DestinationOptions): CompiledBackend {
+export function staticBackend(identity: BackendIdentity, options: DestinationOptions): CompiledBackend {
   const destination = new Destination(options)
   const { settings, address } = options
   return {

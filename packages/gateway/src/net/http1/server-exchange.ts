@@ -195,7 +195,10 @@ export class Http1Exchange implements Exchange, Sink, Source {
       this.#bodyless = true
       if (status === 204) headers.remove('content-length')
     } else if (length >= 0) {
-      if (!headers.has('content-length')) framing = 'content-length: ' + length + '\r\n'
+      const announced = headers.get('content-length')
+      // A policy that changed method or status may have left the length of another body.
+      if (announced !== null && Number(announced) !== length) headers.set('content-length', String(length))
+      else if (announced === null) framing = 'content-length: ' + length + '\r\n'
     } else {
       headers.remove('content-length')
       if (this.version === 'HTTP/1.1') {

@@ -167,6 +167,8 @@ export class Http2Exchange implements Exchange, Sink, Source {
     const headOnly = this.method === 'HEAD' || status === 204 || status === 205 || status === 304
     this.#bodyless = headOnly || length === 0
     if (status === 204 || status === 205 || (length === -1 && !headOnly)) headers.remove('content-length')
+    // A policy that changed method or status may have left the length of another body.
+    else if (!headOnly && Number(headers.get('content-length') ?? length) !== length) headers.remove('content-length')
     // Codes beyond the classes of RFC 9110 count as 5xx, and the runtime does not send them.
     const raw = [':status', status > 599 ? '502' : String(status)]
     appendFields(raw, headers)

@@ -1,5 +1,5 @@
 import type { RouteMatch, ValueMatch } from '../../ir/resources.ts'
-import { compileRegex } from '../../regex/compile-regex.ts'
+import { compileRegex } from '@portico/regex'
 import { firstQueryValue } from './query.ts'
 import type { RoutableRequest } from './request.ts'
 

@@ -27,8 +27,8 @@ export function makeRequest(parts: RequestParts): RoutableRequest {
 }
 
 export function makeRoute(order: number, parts: Partial<Route>): Route {
-  const base = { key: `r${order}`, listener: 'l', name: `r${order}`, order, hostnames: [], backends: [] }
-  return { ...base, matches: [matchOf({})], ...parts }
+  const base = { key: `r${order}`, listener: 'l', name: `r${order}`, rule: '', labels: {}, order }
+  return { ...base, hostnames: [], backends: [], matches: [matchOf({})], ...parts }
 }
 
 export function matchOf(parts: Partial<RouteMatch>): RouteMatch {

@@ -4,11 +4,12 @@ import { object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { objectName } from '../../schema/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
-import { backendBlock } from '../policies/schema.ts'
+import { backendBlock, labels } from '../policies/schema.ts'
 
 export const namedBackend = object(
   {
     name: objectName().describe('Name that routes refer to.'),
+    labels: labels().prefault({}).describe('Labels that policies select backends by.'),
     static: staticBackend.optional().describe('A fixed destination.'),
     dynamicForwardProxy: dynamicForwardProxy.optional().describe('Sends each request to the host that it names.'),
     policies: backendBlock().optional().describe('Policies for talking to this backend.'),

@@ -1,7 +1,8 @@
 import { fileOnly, list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { hostname, ipAddress } from '../../schema/hosts.ts'
-import { filePath, objectName } from '../../schema/names.ts'
+import { objectName } from '../../schema/names.ts'
+import { pemFile } from '../../schema/references.ts'
 import { enumeration, integer } from '../../schema/values.ts'
 import { listenerBlock } from '../policies/schema.ts'
 import { route } from '../routes/schema.ts'
@@ -17,9 +18,9 @@ const listener = object({
     .optional()
     .describe('Host that this listener serves; `*.example.com` covers its subdomains; every host when unset.'),
   tls: object({
-    cert: filePath().describe('PEM file with the certificate chain.'),
-    key: filePath().describe('PEM file with the private key.'),
-    root: filePath()
+    cert: pemFile('certificate').describe('PEM file with the certificate chain.'),
+    key: pemFile('privateKey').describe('PEM file with the private key.'),
+    root: pemFile('authorities')
       .optional()
       .describe('PEM file with authorities: clients must show a certificate issued by one of them.'),
   })

@@ -1,17 +1,25 @@
 import { backendPolicies, frontendPolicies, trafficPolicies } from '../../policies/index.ts'
-import type { AttachmentPoint, PoliciesOf, Policy } from '../../schema/define-policy.ts'
-import { fileOnly, object } from '../../schema/kit.ts'
-import type { Schema } from '../../schema/kit.ts'
+import type { AttachmentPoint, Phase, PoliciesOf, Policy } from '../../schema/define-policy.ts'
+import { fileOnly, list, map, object } from '../../schema/kit.ts'
+import type { Output, Schema } from '../../schema/kit.ts'
+import { objectName } from '../../schema/names.ts'
+import { exactlyOneOf } from '../../schema/rules.ts'
+import { enumeration, string } from '../../schema/values.ts'
 
 type Attached<All extends readonly Policy[]> = Schema<PoliciesOf<All>>
+type TrafficBlock = PoliciesOf<typeof trafficPolicies> & { phase: Phase }
 
 export function frontendBlock(): Attached<typeof frontendPolicies> {
   return block(frontendPolicies, 'gateway')
 }
 
 /** A listener takes every traffic policy except the filters that only routes have. */
-export function listenerBlock(): Attached<typeof trafficPolicies> {
-  return block(trafficPolicies, 'listener')
+export function listenerBlock(): Schema<TrafficBlock> {
+  return block(trafficPolicies, 'listener', {
+    phase: enumeration(['PreRouting', 'PostRouting'])
+      .prefault('PostRouting')
+      .describe('Whether these policies run before the route is chosen, which only some can, or after.'),
+  })
 }
 
 export function backendBlock(): Attached<typeof backendPolicies> {
@@ -27,17 +35,62 @@ export function routeBlock(): Schema<
   })
 }
 
-function block<All extends readonly Policy[]>(
+/** Names that selectors find objects by. */
+export function labels() {
+  return map(string({ max: 63 }).describe('Value of the label.'), { max: 64 })
+}
+
+const sectionName = objectName().optional()
+
+const targetRef = object({
+  group: string({ max: 253 }).optional().describe('API group of the kind; it is not looked at in the file.'),
+  kind: enumeration(['Gateway', 'Route', 'Backend']).describe(
+    'What is meant: this gateway, a route, or a backend of the top-level `backends`.',
+  ),
+  name: objectName().describe('Name of the object; the gateway of the file is `default`.'),
+  sectionName: sectionName.describe('A part of it: the name of a listener of the gateway, or of a rule of the route.'),
+}).describe('An object by its name.')
+
+const targetSelector = object({
+  group: string({ max: 253 }).optional().describe('API group of the kind; it is not looked at in the file.'),
+  kind: enumeration(['Route', 'Backend']).describe('What is meant: routes, or backends of the top-level `backends`.'),
+  matchLabels: labels().describe('Labels that an object must have, all of them.'),
+  sectionName: sectionName.describe('The name of a rule of the routes.'),
+}).describe('Objects by their labels.')
+
+/** One policy of the top-level list, with the shape of the custom resource. */
+export const targetedPolicy = object(
+  {
+    name: objectName().describe('Name in messages.'),
+    targetRefs: list(targetRef, { min: 1, max: 16 }).optional().describe('What it holds for, by name.'),
+    targetSelectors: list(targetSelector, { min: 1, max: 16 }).optional().describe('What it holds for, by labels.'),
+    frontend: block(frontendPolicies, 'gateway', {}, { withDefaults: false })
+      .optional()
+      .describe('Handling of connections; for the whole gateway only.'),
+    traffic: listenerBlock()
+      .optional()
+      .describe('Handling of requests; for the gateway, a listener, a route or a rule.'),
+    backend: backendBlock()
+      .optional()
+      .describe('Handling of backends; for the gateway, a listener, a route, a rule or a backend.'),
+  },
+  [exactlyOneOf('targetRefs', 'targetSelectors')],
+).describe('Policies for objects that are named elsewhere.')
+
+export type TargetedPolicyConfig = Output<typeof targetedPolicy>
+
+function block<All extends readonly Policy[], More extends object>(
   policies: All,
   place: AttachmentPoint,
-  more: Record<string, Schema> = {},
-): Attached<All> {
+  more: { [Key in keyof More]: Schema<More[Key]> } = {} as { [Key in keyof More]: Schema<More[Key]> },
+  { withDefaults } = { withDefaults: true },
+): Schema<PoliciesOf<All> & More> {
   const shape: Record<string, Schema> = {}
   for (const policy of policies) {
     if (!policy.attach.includes(place)) continue
-    const presence = policy.always ? policy.schema.prefault({}) : policy.schema.optional()
+    const presence = policy.always && withDefaults ? policy.schema.prefault({}) : policy.schema.optional()
     const field = presence.describe(policy.schema.description ?? '')
     shape[policy.name] = policy.fileOnly ? fileOnly(field) : field
   }
-  return object({ ...shape, ...more }) as unknown as Attached<All>
+  return object({ ...shape, ...(more as Record<string, Schema>) }) as unknown as Schema<PoliciesOf<All> & More>
 }

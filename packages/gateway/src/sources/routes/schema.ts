@@ -1,12 +1,13 @@
 import { dynamicForwardProxy } from '../../backends/dynamic-forward-proxy/schema.ts'
-import { list, object } from '../../schema/kit.ts'
+import { fileOnly, list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { hostTarget, hostname } from '../../schema/hosts.ts'
 import { readableHeaderName, urlPath } from '../../schema/http-parts.ts'
 import { objectName, regex } from '../../schema/names.ts'
+import { backendName } from '../../schema/references.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { integer, string } from '../../schema/values.ts'
-import { backendBlock, routeBlock } from '../policies/schema.ts'
+import { backendBlock, labels, routeBlock } from '../policies/schema.ts'
 
 const value = object(
   {
@@ -57,7 +58,7 @@ const backend = object(
     weight: integer({ min: 0, max: 1_000_000 })
       .prefault(1)
       .describe('Share of the requests, in proportion to the other backends of the route.'),
-    backend: objectName().optional().describe('Name of a backend of the top-level `backends`.'),
+    backend: backendName().optional().describe('Name of a backend of the top-level `backends`.'),
     host: hostTarget().optional().describe('Destination as `host:port`, `[ipv6]:port` or `unix:/path`.'),
     dynamicForwardProxy: dynamicForwardProxy.optional().describe('Sends each request to the host that it names.'),
     policies: backendBlock().optional().describe('Policies for this backend, in this route only.'),
@@ -67,6 +68,12 @@ const backend = object(
 
 export const route = object({
   name: objectName().optional().describe('Name in traces, logs and metrics; `route<index>` when unset.'),
+  ruleName: fileOnly(
+    objectName()
+      .optional()
+      .describe('Name of this rule: entries with one name and different rule names are one route with several rules.'),
+  ),
+  labels: labels().prefault({}).describe('Labels that policies select routes by.'),
   hostnames: list(hostname({ wildcard: true }).describe('A hostname; `*.example.com` covers its subdomains.'), {
     max: 64,
   })

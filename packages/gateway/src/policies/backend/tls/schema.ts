@@ -2,22 +2,18 @@ import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, localForm, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { hostname } from '../../../schema/hosts.ts'
-import { filePath } from '../../../schema/names.ts'
+import { objectReference, pemFile } from '../../../schema/references.ts'
 import { atMostOneOf } from '../../../schema/rules.ts'
 import { alpnProtocols, keyExchangeGroups } from '../../../schema/tls-options.ts'
 import { enumeration, string } from '../../../schema/values.ts'
 
 const certificateFiles = object({
-  cert: filePath().describe('PEM file with the certificate chain.'),
-  key: filePath().describe('PEM file with the private key.'),
-  ca: filePath()
+  cert: pemFile('certificate').describe('PEM file with the certificate chain.'),
+  key: pemFile('privateKey').describe('PEM file with the private key.'),
+  ca: pemFile('authorities')
     .optional()
     .describe('PEM file with the authorities that the server is verified against, unless `caCertificateRefs` is set.'),
 })
-
-const objectReference = object({
-  name: string({ min: 1, max: 253 }).describe('Name of the object in the same namespace.'),
-}).describe('A reference to an object.')
 
 export const tls = definePolicy({
   name: 'tls',
@@ -26,12 +22,12 @@ export const tls = definePolicy({
   merge: 'replace',
   schema: object(
     {
-      mtlsCertificateRef: localForm(certificateFiles, list(objectReference, { max: 1 }))
+      mtlsCertificateRef: localForm(certificateFiles, list(objectReference(), { max: 1 }))
         .optional()
         .describe('Certificate shown to the backend.'),
       caCertificateRefs: localForm(
-        list(filePath().describe('PEM file with authorities.'), { max: 1 }),
-        list(objectReference, { max: 1 }),
+        list(pemFile('authorities').describe('PEM file with authorities.'), { max: 1 }),
+        list(objectReference(), { max: 1 }),
       )
         .optional()
         .describe('Authorities that the server is verified against; the trust store of the system when unset.'),

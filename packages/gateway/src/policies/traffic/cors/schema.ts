@@ -21,6 +21,7 @@ export const cors = definePolicy({
   section: 'traffic',
   attach: ['listener', 'route'],
   merge: 'replace',
+  phases: ['PreRouting', 'PostRouting'],
   traceKey: 'cors',
   schema: object({
     allowOrigins: list(origin.describe('An origin.'), { max: 64 })

@@ -1,6 +1,7 @@
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { Rx } from '../../../pipeline/request.ts'
+import type { RequestTrace } from '../../../pipeline/trace.ts'
 import { implement } from '../../../pipeline/step.ts'
 import { originMatcher } from './origin.ts'
 import type { CorsConfig } from './schema.ts'
@@ -35,6 +36,7 @@ export const cors = implement<CorsConfig>((config) => {
   return {
     request(rx) {
       const origin = rx.headers.get('origin')
+      if (rx.trace !== null) note(rx.trace, origin, isAllowed)
       const asked = origin === null || rx.method !== 'OPTIONS' ? null : rx.headers.get('access-control-request-method')
       if (asked !== null && asked !== '') return preflight(rx, origin!)
     },
@@ -48,6 +50,11 @@ export const cors = implement<CorsConfig>((config) => {
     },
   }
 })
+
+function note(trace: RequestTrace, origin: string | null, isAllowed: (origin: string) => boolean): void {
+  if (origin === null) trace.skipped('no Origin header')
+  else trace.note({ origin, allowed: isAllowed(origin) })
+}
 
 /** The answer to what a preflight asks: the configured list, or what was asked where the list holds `*`. */
 function listAnswer(configured: readonly string[]): (asked: string | null, credentials: boolean) => string {

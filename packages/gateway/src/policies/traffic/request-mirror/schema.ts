@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { backendReference } from '../../../schema/names.ts'
+import { backendReference } from '../../../schema/references.ts'
 import { number } from '../../../schema/values.ts'
 
 export const requestMirror = definePolicy({

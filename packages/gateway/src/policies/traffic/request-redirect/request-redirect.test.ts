@@ -55,3 +55,23 @@ test('every redirect status can be chosen', async (t) => {
     assert.equal(await redirect(t, { status }), `${status} http://a.test/old/x?q=1`)
   }
 })
+
+test('a credential in the query does not travel on', async (t) => {
+  const gateway = await useGateway(
+    t,
+    httpConfig([
+      {
+        policies: {
+          apiKeyAuthentication: {
+            secretRef: { data: { alice: 'alice-key-0123456789' } },
+            location: { queryParameter: { name: 'key' } },
+          },
+          requestRedirect: { scheme: 'https' },
+        },
+      },
+    ]),
+  )
+  const { status, headers } = await request(gateway.port(), { path: '/a?x=1&key=alice-key-0123456789&y=2' })
+  assert.equal(status, 302)
+  assert.equal(headers['location'], 'https://test.example/a?x=1&y=2')
+})

@@ -16,8 +16,13 @@ export const requestRedirect = implement<RequestRedirectConfig>((config) => ({
 /** Always absolute; default ports are left out. */
 function location(rx: Rx, config: RequestRedirectConfig): string {
   const scheme = config.scheme ?? rx.scheme
-  const target = config.path === undefined ? rx.target : rewriteTarget(rx, config.path)
+  const target = config.path === undefined ? currentTarget(rx) : rewriteTarget(rx, config.path)
   return `${scheme}://${withoutDefaultPort(redirectAuthority(rx, config), scheme)}${target}`
+}
+
+/** Without what authentication took off. */
+function currentTarget(rx: Rx): string {
+  return rx.query === '' ? rx.path : `${rx.path}?${rx.query}`
 }
 
 function redirectAuthority(rx: Rx, config: RequestRedirectConfig): string {

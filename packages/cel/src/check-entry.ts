@@ -1,0 +1,8 @@
+export type { CheckResult, Reference } from './check.ts'
+export { check, reads, readsWithoutGuard } from './check.ts'
+export type { Environment, EnvironmentOptions, FunctionDefinition, StructType, VariableType } from './environment.ts'
+export { createEnvironment, dyn, headers, present, struct } from './environment.ts'
+export type { Position, Problem } from './position.ts'
+export { CelError } from './error.ts'
+export type { Result, Value } from './value.ts'
+export { HeadersView } from './value.ts'

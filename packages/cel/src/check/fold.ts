@@ -1,0 +1,60 @@
+import { toClosure } from '../emit/closures.ts'
+import type { Environment } from '../environment.ts'
+import { CelError } from '../error.ts'
+import type { CallNode, Plan } from '../plan.ts'
+import { childrenOf, mapChildren } from '../plan-children.ts'
+import { meter } from '../run/meter.ts'
+import type { Result } from '../value.ts'
+
+type Refuse = (message: string, offset: number) => void
+
+/** Does once, at load, what depends on literals only; literals that can never work are refused. */
+export function fold(plan: Plan, environment: Environment, refuse: Refuse): Plan {
+  const before = meter.left
+  meter.left = environment.budget
+  const folded = foldPlan(plan, environment.lenient ? () => {} : refuse)
+  meter.left = before
+  return folded
+}
+
+function foldPlan(original: Plan, refuse: Refuse): Plan {
+  const plan = mapChildren(original, (child) => foldPlan(child, refuse))
+  if (!isFoldable(plan)) return plan.kind === 'call' ? prepare(plan, refuse) : plan
+  const result = evaluate(plan)
+  if (!(result instanceof CelError)) return { kind: 'constant', offset: plan.offset, value: result }
+  // What fails is left to the evaluation, where `||` may absorb it; unless no one can have meant it.
+  if (plan.kind === 'call' && plan.fallback?.refusesAtLoad) refuse(result.message, placeOf(plan))
+  return plan.kind === 'call' ? prepare(plan, refuse) : plan
+}
+
+function evaluate(plan: Plan): Result {
+  try {
+    return toClosure(plan)({}, [])
+  } catch {
+    return new CelError('internal', 'cannot be computed at load')
+  }
+}
+
+const FOLDABLE = new Set<Plan['kind']>(['binary', 'not', 'negate', 'list', 'map', 'select', 'index'])
+
+function isFoldable(plan: Plan): boolean {
+  const isPure = plan.kind === 'call' ? plan.fallback?.pure && plan.methods.length === 0 : FOLDABLE.has(plan.kind)
+  return isPure === true && childrenOf(plan).every((child) => child.kind === 'constant')
+}
+
+/** A literal pattern is compiled now, whatever it will be matched against. */
+function prepare(plan: Plan & CallNode, refuse: Refuse): Plan {
+  const { fallback, args } = plan
+  const prepared = fallback?.prepare?.(args.map((arg) => (arg.kind === 'constant' ? arg.value : undefined)))
+  if (fallback === undefined || prepared === undefined) return plan
+  if (prepared instanceof CelError) {
+    refuse(prepared.message, placeOf(plan))
+    return plan
+  }
+  return { ...plan, fallback: { ...fallback, call: prepared } }
+}
+
+/** Where the literal stands. */
+function placeOf(plan: Plan & CallNode): number {
+  return plan.args.findLast((arg) => arg.kind === 'constant')?.offset ?? plan.offset
+}

@@ -1,0 +1,60 @@
+import type { Plan } from '../plan.ts'
+import { isPath, pathNames } from '../plan.ts'
+
+/** Paths known to be there, as JSON. */
+export type Facts = ReadonlySet<string>
+
+const NONE: Facts = new Set()
+
+/** More are not kept, or thousands of conditions would take their time to check. */
+const MAX_FACTS = 100
+
+export function addFacts(known: Facts, more: Facts): Facts {
+  return known.size + more.size > MAX_FACTS ? known : new Set([...known, ...more])
+}
+
+/** Whether this path, or something beneath it, is known to be there. */
+export function covers(facts: Facts, path: readonly string[]): boolean {
+  if (facts.size === 0) return false
+  const key = JSON.stringify(path)
+  const open = `${key.slice(0, -1)},`
+  for (const fact of facts) if (fact === key || fact.startsWith(open)) return true
+  return false
+}
+
+/** What must be there when the condition is true (or false): `has(x)`, `"k" in m`, `x != null`. */
+export function factsWhen(condition: Plan, outcome: boolean): Facts {
+  if (condition.kind === 'not') return factsWhen(condition.operand, !outcome)
+  if (condition.kind === 'binary') return factsOfRelation(condition, outcome)
+  if (condition.kind === 'has') return outcome ? factOf(namesOf(condition.operand), condition.field) : NONE
+  if (condition.kind === 'hasPath') return outcome ? factOf(pathNames(condition.path)) : NONE
+  // All items of a true `&&` are true, all of a false `||` are false.
+  const isCertain = condition.kind === 'logic' && (condition.operator === '&&') === outcome
+  if (!isCertain) return NONE
+  return condition.items.reduce<Facts>((all, item) => addFacts(all, factsWhen(item, outcome)), NONE)
+}
+
+function factsOfRelation({ operator, left, right }: Plan & { kind: 'binary' }, outcome: boolean): Facts {
+  if (operator === 'in' && outcome && left.kind === 'constant' && typeof left.value === 'string') {
+    return factOf(namesOf(right), left.value)
+  }
+  const isNotNull = (operator === '!=' && outcome) || (operator === '==' && !outcome)
+  if (isNotNull && right.kind === 'constant' && right.value === null) return factOf(namesOf(left))
+  return NONE
+}
+
+function factOf(names: readonly string[] | undefined, ...more: string[]): Facts {
+  return names === undefined ? NONE : new Set([JSON.stringify([...names, ...more])])
+}
+
+function namesOf(plan: Plan): readonly string[] | undefined {
+  if (isPath(plan)) return pathNames(plan)
+  if (plan.kind === 'view') return pathNames(plan.path)
+  if (plan.kind === 'select') return added(namesOf(plan.operand), plan.field)
+  if (plan.kind !== 'index' || plan.key.kind !== 'constant' || typeof plan.key.value !== 'string') return undefined
+  return added(namesOf(plan.operand), plan.key.value)
+}
+
+function added(names: readonly string[] | undefined, name: string): readonly string[] | undefined {
+  return names && [...names, name]
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { fold } from '../check/fold.ts'
+import { resolve } from '../check/resolve.ts'
+import { generate } from '../emit/generate.ts'
+import { interpret } from '../emit/interpret.ts'
+import type { Environment } from '../environment.ts'
+import { createEnvironment, dyn } from '../environment.ts'
+import { CelError } from '../error.ts'
+import { parse } from '../parse/parser.ts'
+import type { Plan } from '../plan.ts'
+import { describeValue } from '../testing/describe.ts'
+import type { Result } from '../value.ts'
+import type { Vector } from './vectors.ts'
+import { coreSections, extensionSections, loadVectors } from './vectors.ts'
+
+/** Folded or not: most vectors are literals only, and would be computed at load. */
+const ways: Readonly<Record<string, (plan: Plan, environment: Environment) => (scope: object) => Result>> = {
+  closures: (plan, { budget }) => interpret(plan, budget),
+  generated: (plan, { budget }) => generate(plan, budget),
+  'folded and generated': (plan, environment) =>
+    generate(
+      fold(plan, environment, () => {}),
+      environment.budget,
+    ),
+}
+
+describe('cel: official vectors', () => {
+  const vectors = loadVectors()
+  const passed = new Map<string, number>()
+  const counted = new Map<string, number>()
+  const failures: string[] = []
+  for (const vector of vectors) {
+    counted.set(vector.section, (counted.get(vector.section) ?? 0) + 1)
+    const wrong = Object.entries(ways).flatMap(([way, evaluate]) => {
+      const result = run(vector, evaluate)
+      return isExpected(vector, result) ? [] : [`${vector.name} ${way}: ${show(result)}, not ${show(vector.expected)}`]
+    })
+    if (wrong.length === 0) passed.set(vector.section, (passed.get(vector.section) ?? 0) + 1)
+    else failures.push(...wrong)
+  }
+  const sum = (counts: Map<string, number>, sections: readonly string[]): number =>
+    sections.reduce((total, section) => total + (counts.get(section) ?? 0), 0)
+  const all = [...coreSections, ...extensionSections]
+
+  it('prints what passes', () => {
+    const rows = all.map((section) => `${section.padEnd(16)} ${passed.get(section) ?? 0}/${counted.get(section)}`)
+    console.log([...rows, `core             ${sum(passed, coreSections)}/${sum(counted, coreSections)}`].join('\n'))
+    console.log(`total            ${sum(passed, all)}/${sum(counted, all)}`)
+  })
+
+  it('passes the whole core', () => {
+    assert.equal(sum(counted, coreSections), 1080)
+    assert.equal(sum(passed, coreSections), 1080, failures.join('\n'))
+  })
+
+  it('passes everything that needs neither protobuf nor a type checker', () => {
+    assert.equal(sum(counted, all), 1650)
+    const checkOnly = vectors.filter(({ checkOnly }) => checkOnly).length
+    assert.equal(checkOnly, 14)
+    assert.equal(sum(passed, all), 1650 - checkOnly, failures.join('\n'))
+  })
+})
+
+function run(vector: Vector, evaluate: (typeof ways)[string]): Result {
+  const environment = createEnvironment({
+    variables: Object.fromEntries(vector.variables.map((name) => [name, dyn])),
+    lenient: vector.lenient,
+    container: vector.container,
+  })
+  const parsed = parse(vector.source)
+  if (!parsed.ok) return new CelError('bad_value', parsed.problem.message)
+  const { plan, problems } = resolve(vector.source, parsed.expr, environment)
+  const [problem] = problems
+  return problem === undefined ? evaluate(plan, environment)(vector.scope) : new CelError('bad_value', problem.message)
+}
+
+function isExpected({ checkOnly, expected }: Vector, result: Result): boolean {
+  if (checkOnly) return false
+  if (expected === undefined) return result instanceof CelError && result.kind !== 'internal'
+  return describeValue(result) === describeValue(expected)
+}
+
+function show(result: Result | undefined): string {
+  return result === undefined ? 'an error' : describeValue(result)
+}

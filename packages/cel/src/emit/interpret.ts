@@ -1,0 +1,29 @@
+import { CelError } from '../error.ts'
+import type { Plan } from '../plan.ts'
+import { meter } from '../run/meter.ts'
+import type { Result } from '../value.ts'
+import { toClosure } from './closures.ts'
+
+/** Never throws. The scope has one property (or getter) for each declared variable; undefined means absent. */
+export type Evaluate = (scope: object) => Result
+
+export function interpret(plan: Plan, budget: number): Evaluate {
+  const closure = toClosure(plan)
+  return (scope) => {
+    // The host may evaluate while it is being read.
+    const before = meter.left
+    meter.left = budget
+    try {
+      return closure(scope, [])
+    } catch (error) {
+      return thrown(error)
+    } finally {
+      meter.left = before
+    }
+  }
+}
+
+/** A getter or function of the host threw, or the stack ended. The message may hold data, so it stays out. */
+export function thrown(error: unknown): CelError {
+  return new CelError('internal', `evaluation threw ${error instanceof Error ? error.name : 'a value'}`)
+}

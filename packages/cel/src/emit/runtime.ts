@@ -1,0 +1,54 @@
+import { isMissing } from '../error.ts'
+import { add, divide, modulo, multiply, negate, subtract, tooLarge } from '../run/arithmetic.ts'
+import { equals, notEquals } from '../run/equality.ts'
+import { makeList, makeMap } from '../run/literals.ts'
+import { badCondition, isIn, not, undecided } from '../run/logic.ts'
+import { badPredicate, itemsOf, keysOfMap, valueAt } from '../run/loops.ts'
+import { exhausted } from '../run/meter.ts'
+import { mapped, notOptional, optionalOf } from '../run/optionals.ts'
+import { greater, greaterOrEqual, less, lessOrEqual } from '../run/order.ts'
+import { has, index, optionalIndex, select } from '../run/select.ts'
+import { readHost, viewOf } from '../run/struct-view.ts'
+import { noMethod, placed } from './closures.ts'
+import { thrown } from './interpret.ts'
+
+/** What generated code calls, by the names it uses. Most of it is off the fast path. */
+export const runtime = {
+  add,
+  badCondition,
+  badPredicate,
+  divide,
+  equals,
+  exhausted,
+  greater,
+  greaterOrEqual,
+  has,
+  index,
+  isIn,
+  isMissing,
+  itemsOf,
+  keysOfMap,
+  less,
+  lessOrEqual,
+  makeList,
+  makeMap,
+  mapped,
+  modulo,
+  multiply,
+  negate,
+  noMethod,
+  not,
+  notEquals,
+  notOptional,
+  optionalIndex,
+  optionalOf,
+  placed,
+  readHost,
+  select,
+  subtract,
+  thrown,
+  tooLarge,
+  undecided,
+  valueAt,
+  viewOf,
+}

@@ -1,0 +1,139 @@
+import type { Plan } from '../plan.ts'
+import { childrenOf } from '../plan-children.ts'
+
+/** A JS expression, and what is known of its value. */
+export interface Code {
+  text: string
+  /** What to take when the value is undefined; null when it never is. */
+  missing: string | null
+  /** Whether it may be an error. */
+  fails: boolean
+}
+
+/** A value used more than once: `set` computes it, `name` is it from then on. */
+export interface Held {
+  set: string
+  name: string
+}
+
+type WriteNode = (writer: Writer, plan: Plan) => Code
+
+/** Deeper code becomes a function of its own: parsers of JS are recursive too. */
+const MAX_NESTING = 16
+
+/**
+ * Collects the parts of a generated program. Nothing of the expression's source gets into it: names and texts only as
+ * JSON strings, everything else as constants.
+ */
+export class Writer {
+  readonly constants: unknown[] = []
+  readonly functions: string[] = []
+  /** How many loops are around the code being written. */
+  loopDepth = 0
+  readonly #writeNode: WriteNode
+  readonly #nameByConstant = new Map<unknown, string>()
+  #variables: string[] = []
+  #nesting = 0
+  #names = 0
+
+  constructor(writeNode: WriteNode) {
+    this.#writeNode = writeNode
+  }
+
+  write(plan: Plan): Code {
+    if (this.#nesting >= MAX_NESTING && !LEAVES.has(plan.kind)) {
+      const text = this.hoist(plan, () => `return ${this.value(plan)}`)
+      return { text, missing: null, fails: true }
+    }
+    this.#nesting++
+    const code = this.#writeNode(this, plan)
+    this.#nesting--
+    return code
+  }
+
+  /** Code whose value is never undefined. */
+  settled(plan: Plan): Code {
+    const code = this.write(plan)
+    if (code.missing === null) return code
+    const { set, name } = this.hold(code)
+    return { text: `(${set} === undefined ? ${code.missing} : ${name})`, missing: null, fails: code.fails }
+  }
+
+  value(plan: Plan): string {
+    return this.settled(plan).text
+  }
+
+  hold({ text }: { text: string }): Held {
+    if (SIMPLE.test(text)) return { set: text, name: text }
+    const name = this.variable()
+    return { set: `(${name} = ${text})`, name }
+  }
+
+  variable(name = `t${this.#names++}`): string {
+    this.#variables.push(name)
+    return name
+  }
+
+  constant(value: unknown): string {
+    let name = this.#nameByConstant.get(value)
+    if (name === undefined) {
+      name = `k${this.constants.length}`
+      this.constants.push(value)
+      this.#nameByConstant.set(value, name)
+    }
+    return name
+  }
+
+  /** A JS text for a value of the expression. */
+  literal(value: unknown): string {
+    if (typeof value === 'string') return JSON.stringify(value)
+    if (value === null || typeof value === 'boolean') return String(value)
+    // In brackets, because a dot may follow.
+    if (typeof value === 'number' && Number.isSafeInteger(value)) return `(${value})`
+    return this.constant(value)
+  }
+
+  /** Puts a part of the program into a function of its own; the text that calls it. `more` are further parameters. */
+  hoist(plan: Plan, writeBody: () => string, more: readonly { name: string; value: string }[] = []): string {
+    const outer = { variables: this.#variables, nesting: this.#nesting }
+    this.#variables = []
+    this.#nesting = 0
+    const body = writeBody()
+    const declarations = this.declarations()
+    this.#variables = outer.variables
+    this.#nesting = outer.nesting
+    const name = `f${this.#names++}`
+    const locals = freeLocals(plan).map((local) => `v${local}`)
+    const parameters = ['c', ...more.map((parameter) => parameter.name), ...locals]
+    this.functions.push(`function ${name}(${parameters.join(', ')}) {\n${declarations}${body}\n}`)
+    return `${name}(${['c', ...more.map((parameter) => parameter.value), ...locals].join(', ')})`
+  }
+
+  /** The variables of the function being written. */
+  declarations(): string {
+    return this.#variables.length === 0 ? '' : `let ${this.#variables.join(', ')};\n`
+  }
+}
+
+const LEAVES = new Set<Plan['kind']>(['constant', 'failure', 'local', 'root'])
+const SIMPLE = /^(?:[ktv]\d+|\(-?\d+\)|true|false|null|"(?:[^"\\]|\\.){0,200}")$/
+
+/** What a held value is when undefined is put right. */
+export function settle(code: Code, name: string): string {
+  return code.missing === null ? name : `(${name} === undefined ? ${code.missing} : ${name})`
+}
+
+/** Variables of macros around a plan that it uses. */
+function freeLocals(plan: Plan): number[] {
+  const used = new Set<number>()
+  const bound = new Set<number>()
+  collect(plan)
+  return [...used].filter((local) => !bound.has(local)).toSorted((a, b) => a - b)
+
+  function collect(node: Plan): void {
+    if (node.kind === 'local') used.add(node.local)
+    else if (node.kind === 'loop') for (const local of node.locals) bound.add(local)
+    else if (node.kind === 'bind' || node.kind === 'optionalMap') bound.add(node.local)
+    for (const child of childrenOf(node)) collect(child)
+  }
+}

@@ -1,0 +1,21 @@
+/** Positions in CEL count code points; JS counts UTF-16 units. Most texts have no difference. */
+const SURROGATE = /[\ud800-\udfff]/
+
+export function codePointLength(text: string): number {
+  return SURROGATE.test(text) ? toCodePoint(text, text.length) : text.length
+}
+
+/** The UTF-16 offset of a code point. The position must be within the text or at its end. */
+export function toUnit(text: string, position: number): number {
+  if (!SURROGATE.test(text)) return position
+  let unit = 0
+  for (let left = position; left > 0; left--) unit += text.codePointAt(unit)! > 0xffff ? 2 : 1
+  return unit
+}
+
+export function toCodePoint(text: string, unit: number): number {
+  if (!SURROGATE.test(text)) return unit
+  let position = 0
+  for (let at = 0; at < unit; position++) at += text.codePointAt(at)! > 0xffff ? 2 : 1
+  return position
+}

@@ -1,0 +1,48 @@
+import { noSuchOverload } from '../error.ts'
+import type { CelError } from '../error.ts'
+import { sizeOf } from '../run/maps.ts'
+import { isList, isMap, typeName, typeOf } from '../run/type-of.ts'
+import type { Result, Value } from '../value.ts'
+import { codePointLength } from './code-points.ts'
+import { globalFunction, method } from './define.ts'
+import { compileMatches, matches } from './matches.ts'
+
+export const coreFunctions = [
+  globalFunction('size', 1, 'Characters of a string, bytes, items of a list, entries of a map.', size),
+  method('size', 0, 'The same as size(v).', size),
+  globalFunction('type', 1, 'The type of a value.', typeOf),
+  globalFunction('dyn', 1, 'The value itself.', (value: Value) => value),
+  method('startsWith', 1, 'Whether a string starts with another.', startsWith),
+  method('endsWith', 1, 'Whether a string ends with another.', endsWith),
+  method('contains', 1, 'Whether a string contains another.', contains),
+  method('matches', 1, 'Whether an RE2 pattern is found in a string.', matches, {
+    pure: true,
+    prepare: compileMatches,
+  }),
+  globalFunction('matches', 2, 'The same as s.matches(pattern).', matches, { pure: true, prepare: compileMatches }),
+]
+
+export function size(value: Value): Result {
+  if (typeof value === 'string') return codePointLength(value)
+  if (value instanceof Uint8Array || isList(value)) return value.length
+  return isMap(value) ? sizeOf(value) : noSuchOverload(`size(${typeName(value)})`)
+}
+
+export function startsWith(text: Value, prefix: Value): boolean | CelError {
+  if (typeof text !== 'string' || typeof prefix !== 'string') return mismatch(text, 'startsWith', prefix)
+  return text.startsWith(prefix)
+}
+
+export function endsWith(text: Value, suffix: Value): boolean | CelError {
+  if (typeof text !== 'string' || typeof suffix !== 'string') return mismatch(text, 'endsWith', suffix)
+  return text.endsWith(suffix)
+}
+
+export function contains(text: Value, part: Value): boolean | CelError {
+  if (typeof text !== 'string' || typeof part !== 'string') return mismatch(text, 'contains', part)
+  return text.includes(part)
+}
+
+function mismatch(text: Value, name: string, argument: Value): CelError {
+  return noSuchOverload(`${typeName(text)}.${name}(${typeName(argument)})`)
+}

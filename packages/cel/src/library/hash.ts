@@ -1,0 +1,27 @@
+import { CelError, noSuchOverload } from '../error.ts'
+import { typeName } from '../run/type-of.ts'
+import { encodeUtf8 } from '../run/utf8.ts'
+import type { FunctionDefinition } from '../environment.ts'
+import type { Result, Value } from '../value.ts'
+import { globalFunction } from './define.ts'
+
+export type HashName = 'sha1' | 'sha256' | 'md5'
+/** The hash in hex. */
+export type Hash = (name: HashName, bytes: Uint8Array) => string
+
+/** Browsers only check expressions, so they need no hash. */
+export function hashFunctions(hash: Hash | undefined): FunctionDefinition[] {
+  return (['sha1', 'sha256', 'md5'] as const).map((name) =>
+    globalFunction(
+      `${name}.encode`,
+      1,
+      `The ${name.toUpperCase()} of bytes, or of the UTF-8 of a string, in hex.`,
+      (value: Value): Result => {
+        const bytes = typeof value === 'string' ? encodeUtf8(value) : value
+        if (!(bytes instanceof Uint8Array)) return noSuchOverload(`${name}.encode(${typeName(value)})`)
+        return hash === undefined ? new CelError('internal', 'no hash here') : hash(name, bytes)
+      },
+      {},
+    ),
+  )
+}

@@ -1,0 +1,53 @@
+import { CelError, noSuchOverload } from '../error.ts'
+import { toJson } from '../render.ts'
+import { decodeBase64Url } from '../run/base64.ts'
+import { tooLarge } from '../run/arithmetic.ts'
+import { exhausted, MAX_SIZE, meter, spend } from '../run/meter.ts'
+import { isPlainMap, typeName } from '../run/type-of.ts'
+import { decodeUtf8 } from '../run/utf8.ts'
+import type { Result, Value } from '../value.ts'
+import { globalFunction } from './define.ts'
+
+const WRITE = 'The value as JSON text.'
+
+export const jsonFunctions = [
+  globalFunction('json', 1, 'The value of a JSON text (string or bytes).', json),
+  globalFunction('toJson', 1, WRITE, write),
+  globalFunction('to_json', 1, WRITE, write),
+  globalFunction('unvalidatedJwtPayload', 1, 'The claims of a token, whose signature is NOT checked.', jwtPayload),
+]
+
+function json(source: Value): Result {
+  const text = source instanceof Uint8Array ? decodeUtf8(source) : source
+  if (text === undefined) return new CelError('bad_value', 'invalid UTF-8')
+  return typeof text === 'string' ? parse(text) : noSuchOverload(`json(${typeName(text)})`)
+}
+
+function parse(text: string): Result {
+  if (!spend(text.length >> 5)) return exhausted
+  try {
+    return JSON.parse(text) as Value
+  } catch {
+    return new CelError('bad_value', 'the text is not JSON')
+  }
+}
+
+const STEPS_PER_VALUE = 4
+
+function write(value: Value): Result {
+  const most = Math.trunc(meter.left / STEPS_PER_VALUE)
+  const limits = { values: most, characters: MAX_SIZE }
+  const json = toJson(value, limits)
+  if (!spend((most - limits.values) * STEPS_PER_VALUE) || limits.values < 0) return exhausted
+  if (limits.characters < 0) return tooLarge
+  const text = JSON.stringify(json)
+  return spend(text.length >> 5) ? text : exhausted
+}
+
+function jwtPayload(token: Value): Result {
+  if (typeof token !== 'string') return noSuchOverload(`unvalidatedJwtPayload(${typeName(token)})`)
+  const parts = token.split('.')
+  const bytes = parts.length === 3 ? decodeBase64Url(parts[1]!) : undefined
+  const claims = bytes === undefined ? undefined : json(bytes)
+  return isPlainMap(claims) ? claims : new CelError('bad_value', 'the text is not a JWT')
+}

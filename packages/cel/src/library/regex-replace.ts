@@ -1,0 +1,49 @@
+import { CelError, noSuchOverload } from '../error.ts'
+import { tooLarge } from '../run/arithmetic.ts'
+import { exhausted, MAX_SIZE, spend } from '../run/meter.ts'
+import { typeName } from '../run/type-of.ts'
+import type { Result, Value } from '../value.ts'
+import { method } from './define.ts'
+import type { Regex } from './matches.ts'
+import { compilePattern, regexOf, stepsOfRe2 } from './matches.ts'
+
+export const regexFunctions = [
+  method(
+    'regexReplace',
+    2,
+    'The first match of an RE2 pattern replaced; `$1` and `${name}` stand for groups.',
+    (text: Value, pattern: Value, replacement: Value): Result => {
+      if (typeof text !== 'string' || typeof pattern !== 'string' || typeof replacement !== 'string') {
+        return mismatch(text, pattern, replacement)
+      }
+      const regex = regexOf(pattern)
+      return regex instanceof CelError ? regex : replace(regex, text, replacement)
+    },
+    { pure: true, prepare: compileReplace },
+  ),
+]
+
+/** A literal pattern is compiled, or refused, at load. */
+function compileReplace(known: readonly (Value | undefined)[]): ((...args: Value[]) => Result) | CelError | undefined {
+  const pattern = known[1]
+  if (typeof pattern !== 'string') return undefined
+  const regex = compilePattern(pattern)
+  if (regex instanceof CelError) return regex
+  return (text, _pattern, replacement) =>
+    typeof text === 'string' && typeof replacement === 'string'
+      ? replace(regex, text, replacement)
+      : mismatch(text, pattern, replacement)
+}
+
+function replace(regex: Regex, text: string, replacement: string): Result {
+  if (!spend(text.length * stepsOfRe2(regex))) return exhausted
+  // Each reference may stand for the whole text.
+  const references = replacement.split('$').length - 1
+  if (text.length * (1 + references) + replacement.length > MAX_SIZE) return tooLarge
+  return regex.replaceFirst(text, replacement)
+}
+
+function mismatch(...args: (Value | undefined)[]): CelError {
+  const [text, pattern, replacement] = args.map((arg) => typeName(arg ?? null))
+  return noSuchOverload(`${text}.regexReplace(${pattern}, ${replacement})`)
+}

@@ -1,0 +1,30 @@
+import { Opaque } from '../value.ts'
+import type { Value } from '../value.ts'
+import { method } from './define.ts'
+
+/** A credential: it can be compared and handed on, but wherever it is printed it is not shown. */
+export class Secret extends Opaque {
+  readonly typeName = 'secret'
+  readonly #text: string
+
+  constructor(text: string) {
+    super()
+    this.#text = text
+  }
+
+  toText(): string {
+    return '<redacted>'
+  }
+
+  reveal(): string {
+    return this.#text
+  }
+
+  equals(other: Value): boolean {
+    return other instanceof Secret ? other.#text === this.#text : other === this.#text
+  }
+}
+
+export const secretFunctions = [
+  method('unredacted', 0, 'The text of a secret.', (secret: Secret) => secret.reveal(), { on: Secret }),
+]

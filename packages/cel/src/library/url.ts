@@ -1,0 +1,113 @@
+import { CelError, noSuchOverload } from '../error.ts'
+import { toText } from '../render.ts'
+import { convertToString } from '../run/convert.ts'
+import { entriesOf } from '../run/maps.ts'
+import { exhausted, spend } from '../run/meter.ts'
+import { isList, isMap, typeName } from '../run/type-of.ts'
+import { decodeUtf8 } from '../run/utf8.ts'
+import type { Result, Value } from '../value.ts'
+import { globalFunction, method } from './define.ts'
+
+export const urlFunctions = [
+  globalFunction('url.encode', 1, 'Percent-encoded, all but letters, digits and -._~.', (text: Value): Result =>
+    typeof text === 'string' ? percentEncode(text) : noSuchOverload(`url.encode(${typeName(text)})`),
+  ),
+  globalFunction('url.decode', 1, 'Percent-decoded.', (text: Value): Result => {
+    if (typeof text !== 'string') return noSuchOverload(`url.decode(${typeName(text)})`)
+    return percentDecode(text) ?? new CelError('bad_value', 'the text is not percent-encoded UTF-8')
+  }),
+  globalFunction(
+    'form.encode',
+    1,
+    'A map as a form (or query), keys sorted; a list gives its key several times.',
+    encodeForm,
+  ),
+  globalFunction('form.decode', 1, 'A form (or query) as a map; a key given several times has a list.', decodeForm),
+  method('query', 1, 'The values of a query parameter of a URI, as a list.', (uri: Value, name: Value): Result => {
+    if (typeof uri !== 'string' || typeof name !== 'string') return mismatch(uri, 'query', name)
+    const values = splitUri(uri).parameters.filter(([key]) => key === name)
+    return values.length > 0 ? values.map(([, value]) => value) : new CelError('no_such_key', `no such key: ${name}`)
+  }),
+  method('addQuery', 2, 'The URI with one more query parameter.', (uri: Value, name: Value, value: Value) =>
+    withQuery(uri, name, value, 'addQuery'),
+  ),
+  method(
+    'setQuery',
+    2,
+    'The URI with this value of a query parameter in place of all others.',
+    (uri: Value, name: Value, value: Value) => withQuery(uri, name, value, 'setQuery'),
+  ),
+]
+
+function percentEncode(text: string): Result {
+  if (!spend(text.length >> 3)) return exhausted
+  const encoded = encodeURIComponent(text.toWellFormed())
+  return encoded.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+function percentDecode(text: string): Result | undefined {
+  if (!spend(text.length >> 3)) return exhausted
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+function encodeForm(form: Value): Result {
+  if (!isMap(form)) return noSuchOverload(`form.encode(${typeName(form)})`)
+  const pairs: [string, string][] = []
+  for (const [key, value] of entriesOf(form)) {
+    for (const item of isList(value) ? value : [value]) {
+      const text = convertToString(item)
+      if (text instanceof CelError) return text
+      if (!spend(1 + (text.length >> 3))) return exhausted
+      pairs.push([toText(key), text])
+    }
+  }
+  // Stable: the items of one list stay in order.
+  pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return new URLSearchParams(pairs).toString()
+}
+
+function decodeForm(form: Value): Result {
+  const text = form instanceof Uint8Array ? decodeUtf8(form) : form
+  if (typeof text !== 'string') return noSuchOverload(`form.decode(${typeName(form)})`)
+  if (!spend(text.length >> 3)) return exhausted
+  const values = new Map<string, string[]>()
+  for (const [key, value] of parseQuery(text)) {
+    const known = values.get(key)
+    if (known === undefined) values.set(key, [value])
+    else known.push(value)
+  }
+  return new Map([...values].map(([key, all]) => [key, all.length === 1 ? all[0]! : all]))
+}
+
+function parseQuery(text: string): [string, string][] {
+  // The parser drops a question mark in front, which is data here.
+  return [...new URLSearchParams(text.startsWith('?') ? `%3F${text.slice(1)}` : text)]
+}
+
+interface SplitUri {
+  path: string
+  parameters: [string, string][]
+}
+
+function splitUri(uri: string): SplitUri {
+  const mark = uri.indexOf('?')
+  if (mark < 0) return { path: uri, parameters: [] }
+  return { path: uri.slice(0, mark), parameters: parseQuery(uri.slice(mark + 1)) }
+}
+
+function withQuery(uri: Value, name: Value, value: Value, how: 'addQuery' | 'setQuery'): Result {
+  if (typeof uri !== 'string' || typeof name !== 'string') return mismatch(uri, how, name)
+  const text = convertToString(value)
+  if (text instanceof CelError) return text
+  const { path, parameters } = splitUri(uri)
+  const kept = how === 'addQuery' ? parameters : parameters.filter(([key]) => key !== name)
+  return `${path}?${new URLSearchParams([...kept, [name, text]]).toString()}`
+}
+
+function mismatch(uri: Value, name: string, argument: Value): CelError {
+  return noSuchOverload(`${typeName(uri)}.${name}(${typeName(argument)})`)
+}

@@ -1,0 +1,24 @@
+import type { Value } from '../value.ts'
+
+/** An expression as written; macros are still calls. */
+export type Expr = Node & {
+  /** Where its own operator or name stands. */
+  offset: number
+  /** Of the tree beneath it. */
+  depth: number
+}
+
+type Node =
+  | { kind: 'literal'; value: Value }
+  | { kind: 'name'; name: string; absolute: boolean }
+  | { kind: 'select'; operand: Expr; field: string; optional: boolean }
+  | { kind: 'index'; operand: Expr; key: Expr; optional: boolean }
+  | { kind: 'call'; target: Expr | null; name: string; args: Expr[] }
+  | { kind: 'logic'; operator: '&&' | '||'; items: Expr[] }
+  | { kind: 'unary'; operator: '!' | '-'; operand: Expr }
+  | { kind: 'binary'; operator: BinaryOperator; left: Expr; right: Expr }
+  | { kind: 'conditional'; test: Expr; yes: Expr; no: Expr }
+  | { kind: 'list'; items: { value: Expr; optional: boolean }[] }
+  | { kind: 'map'; entries: { key: Expr; value: Expr; optional: boolean }[] }
+
+export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%'

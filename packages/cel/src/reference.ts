@@ -1,0 +1,40 @@
+import { celMacros, globalMacros, methodMacros } from './check/macros.ts'
+import type { FunctionDefinition } from './environment.ts'
+import { libraryFunctions } from './environment.ts'
+import { ANY_NUMBER } from './library/define.ts'
+
+/** Every macro and function that expressions have, as Markdown. */
+export function functionTable(): string {
+  const macros = [
+    ...globalMacros.map(({ name, args, summary }) =>
+      row(`${name}(${parameters(args[0]!, Math.max(...args))})`, summary),
+    ),
+    ...celMacros.map(({ name, args, summary }) =>
+      row(`cel.${name}(${parameters(args[0]!, Math.max(...args))})`, summary),
+    ),
+    ...methodMacros.map(({ name, args, summary }) =>
+      row(`v.${name}(${parameters(args[0]!, Math.max(...args))})`, summary),
+    ),
+  ]
+  const functions = libraryFunctions(undefined, new Map()).map((definition) =>
+    row(usage(definition), definition.summary),
+  )
+  return ['| written | what it gives |', '|---|---|', ...macros, ...functions].join('\n')
+}
+
+function usage({ name, style, minArgs, maxArgs }: FunctionDefinition): string {
+  return `${style === 'receiver' ? 'v.' : ''}${name}(${parameters(minArgs, maxArgs)})`
+}
+
+const LETTERS = 'abcdefgh'
+const MANY = 5
+
+/** `a, b?`: those that may be left out have a question mark. */
+function parameters(least: number, most: number): string {
+  if (most >= Math.min(ANY_NUMBER, least + MANY)) return [...LETTERS.slice(0, least).split(''), '…'].join(', ')
+  return Array.from({ length: most }, (_, index) => LETTERS[index]! + (index < least ? '' : '?')).join(', ')
+}
+
+function row(written: string, summary: string): string {
+  return `| \`${written}\` | ${summary} |`
+}

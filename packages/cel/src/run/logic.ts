@@ -1,0 +1,51 @@
+import { CelError, noSuchOverload } from '../error.ts'
+import { Optional } from '../value.ts'
+import type { Result, Value } from '../value.ts'
+import { equals } from './equality.ts'
+import { lookup } from './maps.ts'
+import { exhausted, spend } from './meter.ts'
+import { isList, isMap, typeName } from './type-of.ts'
+
+/** What stays of sides none of which decided alone: the first that is no bool. */
+export function undecided(operator: '&&' | '||', items: readonly Result[]): Result {
+  for (const item of items) {
+    if (item instanceof CelError) return item
+    if (typeof item !== 'boolean') return noSuchOverload(`${typeName(item)} ${operator} …`)
+  }
+  return operator === '&&'
+}
+
+export function not(operand: Result): Result {
+  if (typeof operand === 'boolean') return !operand
+  return operand instanceof CelError ? operand : noSuchOverload(`!${typeName(operand)}`)
+}
+
+/** A condition that is neither true nor false. */
+export function badCondition(test: Result): CelError {
+  return test instanceof CelError ? test : noSuchOverload(`${typeName(test)} ? … : …`)
+}
+
+export function isIn(item: Result, container: Result): Result {
+  if (item instanceof CelError) return item
+  if (container instanceof CelError) return container
+  if (isList(container)) return isInList(item, container)
+  if (isMap(container)) return lookup(container, item) !== undefined
+  return noSuchOverload(`${typeName(item)} in ${typeName(container)}`)
+}
+
+function isInList(item: Value, list: readonly Value[]): boolean | CelError {
+  if (typeof item === 'string') {
+    return spend(1 + (list.length >> 3)) ? list.includes(item) : exhausted
+  }
+  for (const other of list) {
+    const result = equals(item, other)
+    if (result !== false) return result
+  }
+  return false
+}
+
+/** The values of a list literal's optional items. */
+export function optionalItem(item: Result): Value | undefined | CelError {
+  if (item instanceof CelError) return item
+  return item instanceof Optional ? item.value : noSuchOverload(`?${typeName(item)} in a list or map`)
+}

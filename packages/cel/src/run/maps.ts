@@ -1,0 +1,88 @@
+import { CelError } from '../error.ts'
+import { Double, HeadersView, MapView, Uint } from '../value.ts'
+import type { MapKey, MapValue, PlainMap, Value } from '../value.ts'
+import { exhausted, spend } from './meter.ts'
+import { isInt, isNumeric, narrow } from './numbers.ts'
+import { typeName } from './type-of.ts'
+
+/** The value under a key, or undefined. Numbers of all types find one another. */
+export function lookup(map: MapValue, key: Value): Value | undefined {
+  if (map instanceof Map) return lookupMap(map, key)
+  if (typeof key !== 'string') return undefined
+  if (map instanceof HeadersView) return map.get(key.toLowerCase())
+  if (map instanceof MapView) return map.get(key)
+  return ownValue(map, key)
+}
+
+export function ownValue(map: object, key: string): Value | undefined {
+  return Object.hasOwn(map, key) ? (map as Record<string, Value | undefined>)[key] : undefined
+}
+
+function lookupMap(map: ReadonlyMap<MapKey, Value>, key: Value): Value | undefined {
+  if (typeof key === 'string' || typeof key === 'boolean') return map.get(key)
+  if (!isNumeric(key)) return undefined
+  const whole = canonicalNumber(key)
+  if (whole === undefined) return undefined
+  const found = map.get(whole)
+  if (found !== undefined) return found
+  // Unsigned keys keep their type, so that loops see it; few maps have any.
+  spend(map.size)
+  for (const [other, value] of map) {
+    if (other instanceof Uint && canonicalNumber(other) === whole) return value
+  }
+  return undefined
+}
+
+/** The same for 3, 3u and 3.0; undefined for what is no whole number. */
+export function canonicalNumber(key: number | bigint | Double | Uint): number | bigint | undefined {
+  if (isInt(key)) return typeof key === 'bigint' ? narrow(key) : key
+  if (key instanceof Uint) return narrow(key.value)
+  return key instanceof Double ? key.value : undefined
+}
+
+export function sizeOf(map: MapValue): number {
+  return map instanceof Map ? map.size : keysOf(map).length
+}
+
+/** Keys of present values: what the host left undefined is not there. */
+export function keysOf(map: MapValue): MapKey[] {
+  const keys: MapKey[] = isPlain(map) ? Object.keys(map).filter((key) => map[key] !== undefined) : [...map.keys()]
+  spend(keys.length)
+  return keys
+}
+
+export function entriesOf(map: MapValue): [MapKey, Value][] {
+  const entries: [MapKey, Value][] = []
+  if (isPlain(map)) {
+    for (const key of Object.keys(map)) {
+      const value = map[key]
+      if (value !== undefined) entries.push([key, value])
+    }
+  } else {
+    for (const key of map.keys()) entries.push([key, lookup(map, key) ?? null])
+  }
+  spend(entries.length)
+  return entries
+}
+
+function isPlain(map: MapValue): map is PlainMap {
+  return !(map instanceof Map || map instanceof MapView)
+}
+
+/** Literals may not name a key twice, nor use a double, null, list or map as one. */
+export class MapBuilder {
+  readonly map = new Map<MapKey, Value>()
+  readonly #seen = new Set<MapKey>()
+
+  add(key: Value, value: Value): CelError | undefined {
+    if (typeof key !== 'string' && typeof key !== 'boolean' && !(key instanceof Uint) && !isInt(key)) {
+      return new CelError('bad_value', `a key of a map cannot be a ${typeName(key)}`)
+    }
+    const canonical = isNumeric(key) ? canonicalNumber(key)! : key
+    if (this.#seen.has(canonical)) return new CelError('bad_value', 'a key of a map is given twice')
+    if (!spend(1)) return exhausted
+    this.#seen.add(canonical)
+    this.map.set(isInt(key) ? canonical : key, value)
+    return undefined
+  }
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { analyse } from '../check.ts'
+import { generate } from '../emit/generate.ts'
+import { interpret } from '../emit/interpret.ts'
+import type { Environment } from '../environment.ts'
+import { createEnvironment, dyn } from '../environment.ts'
+import type { Result } from '../value.ts'
+import { describeValue } from './describe.ts'
+
+/** The result of both back ends, which must be the same. Variables that the environment does not name are `dyn`. */
+export function evaluate(source: string, scope: object = {}, environment: Environment = dynamic(scope)): Result {
+  const { plan, problems } = analyse(source, environment)
+  assert.deepEqual(problems, [], source)
+  assert.ok(plan)
+  const generated = generate(plan, environment.budget)(scope)
+  assert.equal(describeValue(interpret(plan, environment.budget)(scope)), describeValue(generated), source)
+  return generated
+}
+
+/** As `evaluate`, as text. */
+export function show(source: string, scope: object = {}, environment?: Environment): string {
+  return describeValue(evaluate(source, scope, environment))
+}
+
+function dynamic(scope: object): Environment {
+  return createEnvironment({ variables: Object.fromEntries(Object.keys(scope).map((name) => [name, dyn])) })
+}

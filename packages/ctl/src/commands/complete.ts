@@ -1,0 +1,49 @@
+import type { RootCommand } from '@bomb.sh/tab'
+import { type Command, defineCommand, flagOf } from '../command.ts'
+import { exitCode } from '../io.ts'
+
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell']
+
+/** Prints the script that a shell loads; that script asks again with `complete -- <words>` at each press of tab. */
+export function createComplete(commands: readonly Command[]): Command {
+  return defineCommand({
+    name: 'complete',
+    summary: 'print the completion script of a shell',
+    usage: `<${SHELLS.join(' | ')}>`,
+    options: {},
+    notes: 'Load it with: source <(porticoctl complete bash)\n',
+    async run({ operands, afterDashes, io }) {
+      const { RootCommand } = await import('@bomb.sh/tab')
+      const root = describe(new RootCommand(), commands)
+      if (afterDashes !== null) {
+        // Behind a second `--` the words are curl's.
+        if (afterDashes.slice(0, -1).includes('--')) io.stdout.write(':0\n')
+        else root.parse([...afterDashes])
+        return exitCode.fine
+      }
+      const [shell, ...more] = operands
+      if (shell === undefined || more.length > 0 || !SHELLS.includes(shell)) {
+        io.stderr.write(`porticoctl complete: give one shell: ${SHELLS.join(', ')}\n`)
+        return exitCode.badUsage
+      }
+      root.setup('porticoctl', 'porticoctl', shell)
+      return exitCode.fine
+    },
+  })
+}
+
+function describe(root: RootCommand, commands: readonly Command[]): RootCommand {
+  for (const command of commands) {
+    const described = root.command(command.name, command.summary)
+    for (const [name, option] of Object.entries(command.options)) {
+      const long = flagOf(name).slice('--'.length)
+      // An option without a handler counts as one without a value.
+      if (option.kind === 'flag') described.option(long, option.summary)
+      else described.option(long, option.summary, () => {})
+    }
+  }
+  root.command('complete', 'print the completion script of a shell').argument('shell', (complete) => {
+    for (const shell of SHELLS) complete(shell, '')
+  })
+  return root
+}

@@ -1,0 +1,9 @@
+/** What a command may read and write; `process` is one. */
+export interface Io {
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export const exitCode = { fine: 0, failed: 1, badUsage: 2, interrupted: 130 } as const

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { olderNode, runProgram } from './testing/program.ts'
+import { VERSION } from './version.ts'
+
+describe('the command line', { timeout: 60_000 }, () => {
+  test('--help and --version print on standard output', async () => {
+    const [help, traceHelp, version] = await Promise.all([
+      runProgram(['--help']),
+      runProgram(['trace', '--help']),
+      runProgram(['--version']),
+    ])
+    assert.equal(help.code, 0)
+    assert.match(help.stdout, /trace .*show how the gateway decides/)
+    assert.equal(help.stderr, '')
+    assert.equal(traceHelp.code, 0)
+    for (const part of ['--local', '--raw', '--port', '--admin', '--admin-token', '--expression', 'plain lines']) {
+      assert.ok(traceHelp.stdout.includes(part), part)
+    }
+    assert.deepEqual(version, { code: 0, signal: null, stdout: `porticoctl ${VERSION}\n`, stderr: '' })
+  })
+
+  test('mistakes end with 2, say what is wrong, and leave standard output empty', async () => {
+    const cases: [string[], RegExp][] = [
+      [[], /Usage: porticoctl/],
+      [['--', 'trace'], /Usage: porticoctl/],
+      [['trac'], /unknown command 'trac'[^]*Did you mean trace/],
+      [['trace', '--locall'], /unknown option '--locall'/],
+      [['trace', '--local', '--port'], /option '--port <port>' argument missing/],
+      [['trace'], /--local is required: this build reads a standalone gateway/],
+      [['trace', 'gateway/x'], /--local is required/],
+      [['trace', '--local', '--port', '1'], /--port needs a URL/],
+      [['trace', '--local', '--', 'http://x/'], /a URL needs --port/],
+      [['trace', '--local', '--port', '1', 'http://x/'], /"http:\/\/x\/" before --/],
+      [['complete'], /give one shell/],
+      [['complete', 'tcsh'], /give one shell/],
+    ]
+    const outputs = await Promise.all(cases.map(([args]) => runProgram(args)))
+    for (const [at, { code, stdout, stderr }] of outputs.entries()) {
+      const [args, said] = cases[at]!
+      assert.match(stderr, said)
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' }, args.join(' '))
+    }
+  })
+
+  const old = olderNode()
+  test(
+    'runs from a checkout on an older Node',
+    { skip: old === null ? 'no older Node is installed' : false },
+    async () => {
+      const { code, stdout } = await runProgram(['--version'], { node: old! })
+      assert.deepEqual({ code, stdout }, { code: 0, stdout: `porticoctl ${VERSION}\n` })
+      assert.equal((await runProgram(['trace'], { node: old! })).code, 2)
+    },
+  )
+
+  test('the terminal UI and its libraries are loaded only when it opens', () => {
+    const loaded = staticImports(fileURLToPath(new URL('start.ts', import.meta.url)))
+    assert.ok(loaded.has('commander') && loaded.has('eventsource-parser'))
+    for (const name of ['ink', 'react', '@bomb.sh/tab']) assert.ok(!loaded.has(name), name)
+    for (const name of loaded) assert.doesNotMatch(name, /@portico|\.\.\/gateway|\/tui\//)
+  })
+})
+
+/** Files and packages that are loaded at the start. */
+function staticImports(file: string, seen = new Set<string>()): Set<string> {
+  seen.add(file)
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(/^import (?!type )[^;]*?from '([^']+)'/gm)) {
+    if (!name!.startsWith('.')) seen.add(name!)
+    else if (!seen.has(resolve(dirname(file), name!))) staticImports(resolve(dirname(file), name!), seen)
+  }
+  return seen
+}

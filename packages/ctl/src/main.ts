@@ -1,0 +1,63 @@
+import { Command as CommanderCommand, CommanderError, Option } from 'commander'
+import { type Command, flagOf } from './command.ts'
+import { commands } from './commands/index.ts'
+import { exitCode, type Io } from './io.ts'
+import { splitArgs } from './split-args.ts'
+import { VERSION } from './version.ts'
+
+/** Runs the command line; the promise is the exit code. */
+export async function main(args: readonly string[], io: Io): Promise<number> {
+  const { own, afterDashes } = splitArgs(args)
+  const program = createProgram(io)
+  let code: number = exitCode.fine
+  for (const command of commands) {
+    addCommand(program, command, async (operands, given) => {
+      code = await command.start({ operands, afterDashes, io }, given)
+    })
+  }
+  try {
+    await program.parseAsync([...own], { from: 'user' })
+    return code
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return ASKED_FOR.has(error.code) ? exitCode.fine : exitCode.badUsage
+  }
+}
+
+const ASKED_FOR = new Set(['commander.helpDisplayed', 'commander.version'])
+
+function createProgram(io: Io): CommanderCommand {
+  return new CommanderCommand('porticoctl')
+    .description('Looks into a running Portico gateway.')
+    .version(`porticoctl ${VERSION}`, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this')
+    .helpCommand(false)
+    .showHelpAfterError('(porticoctl --help lists commands and options)')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, 'porticoctl: ')),
+    })
+}
+
+function addCommand(
+  program: CommanderCommand,
+  command: Command,
+  run: (operands: string[], given: Record<string, unknown>) => Promise<void>,
+): void {
+  const added = program
+    .command(command.name)
+    .summary(command.summary)
+    .description(command.summary)
+    .usage(command.usage)
+    .helpOption('-h, --help', 'print this')
+    // Each command says better than a parser what it does not take.
+    .allowExcessArguments()
+    .addHelpText('after', `\n${command.notes}`)
+  for (const [name, option] of Object.entries(command.options)) {
+    const flag = option.kind === 'flag' ? flagOf(name) : `${flagOf(name)} ${option.value}`
+    added.addOption(new Option(flag, option.summary))
+  }
+  added.action(async (given: Record<string, unknown>, parsed: CommanderCommand) => run(parsed.args, given))
+}

@@ -1,0 +1,84 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The program as people start it. */
+
+export const PROGRAM = fileURLToPath(new URL('../../bin/porticoctl.mjs', import.meta.url))
+
+export interface Output {
+  code: number | null
+  signal: NodeJS.Signals | null
+  stdout: string
+  stderr: string
+}
+
+export interface RunOptions {
+  env?: Readonly<Record<string, string>>
+  stdin?: string
+  /** Another Node than the one that runs the test. */
+  node?: string
+}
+
+export interface RunningProgram {
+  child: ChildProcess
+  /** Resolves when standard error shows it. */
+  told(text: string): Promise<void>
+  ended: Promise<Output>
+}
+
+const running = new Set<ChildProcess>()
+// A test that failed does not wait for the end.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+export function startProgram(args: readonly string[], { env, stdin = '', node }: RunOptions = {}): RunningProgram {
+  // Compiled code is kept between starts: tests start the program often.
+  const base = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
+  const child = spawn(node ?? process.execPath, [PROGRAM, ...args], { env: { ...base, ...env } })
+  child.stdin.on('error', () => {})
+  child.stdin.end(stdin)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
+  running.add(child)
+  const ended = new Promise<Output>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal, stdout, stderr })
+    })
+  })
+  return {
+    child,
+    told: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (stderr.includes(text)) resolve()
+        }
+        child.stderr.on('data', look)
+        child.on('close', () => reject(new Error(`ended without ${JSON.stringify(text)}:\n${stdout}${stderr}`)))
+        look()
+      }),
+    ended,
+  }
+}
+
+export function runProgram(args: readonly string[], options?: RunOptions): Promise<Output> {
+  return startProgram(args, options).ended
+}
+
+/** A Node that cannot run the program itself; null when none is installed. */
+export function olderNode(): string | null {
+  const found = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'))
+  return (
+    found.filter(existsSync).find((node) => {
+      const [major = 0] = execFileSync(node, ['-p', 'process.versions.node']).toString().split('.').map(Number)
+      return major >= 20 && major < 24
+    }) ?? null
+  )
+}

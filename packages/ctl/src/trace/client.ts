@@ -1,0 +1,148 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { createParser } from 'eventsource-parser'
+import { printable } from '../printable.ts'
+import type { AdminAddress } from './admin-address.ts'
+import { LAST_TYPE, parseEvent, type TraceEvent } from './event.ts'
+import { refusalProblem, unreachableProblem } from './problems.ts'
+
+export interface ArmOptions {
+  readonly admin: AdminAddress
+  readonly token: string | null
+  /** CEL that picks the request; null takes the next one. */
+  readonly expression: string | null
+  readonly onEvent: (event: TraceEvent) => void
+  readonly signal: AbortSignal
+  /** How long the gateway may take to arm; its workers answer at once. */
+  readonly readyWithinMs?: number
+}
+
+export type Armed =
+  | { readonly ok: true; readonly ended: Promise<StreamEnd>; readonly close: () => void }
+  | { readonly ok: false; readonly problem: string; readonly isExpressionRefused: boolean }
+
+export type StreamEnd =
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'broken'; readonly problem: string }
+  /** By `close` or the signal. */
+  | { readonly kind: 'stopped' }
+
+const READY_WITHIN_MS = 10_000
+/** A single event is a few kilobytes; this is far beyond the largest. */
+const MAX_EVENT_CHARACTERS = 16 * 1024 * 1024
+const MAX_REFUSAL_BYTES = 4096
+
+/** Asks the gateway to trace one request; resolves when every worker watches for it, or with the reason why not. */
+export function arm(options: ArmOptions): Promise<Armed> {
+  const { admin, token, expression, signal, readyWithinMs = READY_WITHIN_MS } = options
+  return new Promise((resolve) => {
+    const refuse = (problem: string, isExpressionRefused = false) => {
+      resolve({ ok: false, problem, isExpressionRefused })
+      call.destroy()
+    }
+    const call = request({
+      ...admin.connect,
+      method: 'POST',
+      path: `/debug/trace${expression === null ? '' : `?expression=${encodeURIComponent(expression)}`}`,
+      headers: {
+        accept: 'text/event-stream',
+        ...('socketPath' in admin.connect ? { host: 'localhost' } : {}),
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
+      agent: false,
+      signal,
+    })
+    const late = setTimeout(
+      () => refuse(`${admin.label} takes the connection but does not answer: is it the admin address of Portico?`),
+      readyWithinMs,
+    )
+    // Errors that come after the answer began are told by the stream.
+    call.on('error', (error: NodeJS.ErrnoException) => refuse(unreachableProblem(admin, error)))
+    call.on('close', () => clearTimeout(late))
+    call.on('response', (response) => {
+      if (response.statusCode === 200 && isEventStream(response)) {
+        follow({ call, response, options }, (armed) => {
+          clearTimeout(late)
+          resolve(armed)
+        })
+      } else {
+        void readText(response).then((text) =>
+          refuse(refusalProblem({ admin, token, response, text }), response.statusCode === 400),
+        )
+      }
+    })
+    call.end()
+  })
+}
+
+interface Stream {
+  call: ClientRequest
+  response: IncomingMessage
+  options: ArmOptions
+}
+
+function follow({ call, response, options }: Stream, onArmed: (armed: Armed) => void): void {
+  const { admin, onEvent, signal } = options
+  let isArmed = false
+  let isOver = false
+  const { promise: ended, resolve: end } = Promise.withResolvers<StreamEnd>()
+  const finish = (ending: StreamEnd) => {
+    if (isOver) return
+    isOver = true
+    end(ending)
+    if (!isArmed) {
+      const problem = ending.kind === 'broken' ? ending.problem : `stopped before ${admin.label} was ready`
+      onArmed({ ok: false, problem, isExpressionRefused: false })
+    }
+    call.destroy()
+  }
+  const broken = (problem: string) => finish({ kind: 'broken', problem })
+  const parser = createParser({
+    maxBufferSize: MAX_EVENT_CHARACTERS,
+    onComment(comment) {
+      if (isArmed || comment.trim() !== 'ready') return
+      isArmed = true
+      onArmed({ ok: true, ended, close: () => finish({ kind: 'stopped' }) })
+    },
+    onEvent({ data }) {
+      if (isOver) return
+      const event = parseEvent(data)
+      if (event === null) {
+        broken(`${admin.label} sent something that is no trace event: ${printable(data.slice(0, 80))}`)
+        return
+      }
+      onEvent(event)
+      if (event.type === LAST_TYPE) finish({ kind: 'finished' })
+    },
+    onError(error) {
+      if (error.type === 'max-buffer-size-exceeded') broken(`${admin.label} sent an event that is too large`)
+    },
+  })
+  response.setEncoding('utf8')
+  response.on('data', (chunk: string) => {
+    if (!isOver) parser.feed(chunk)
+  })
+  response.on('error', () => {})
+  // Comes after an orderly end as well as after a cut.
+  response.on('close', () => {
+    if (signal.aborted) finish({ kind: 'stopped' })
+    else broken(`${admin.label} ended the trace before the request was finished: did the gateway stop or reload?`)
+  })
+}
+
+function isEventStream(response: IncomingMessage): boolean {
+  return /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '')
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  let text = ''
+  response.setEncoding('utf8')
+  try {
+    for await (const chunk of response) {
+      text += String(chunk)
+      if (text.length > MAX_REFUSAL_BYTES) break
+    }
+  } catch {
+    // What came before the cut is enough.
+  }
+  return text.slice(0, MAX_REFUSAL_BYTES)
+}

@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process'
+import type { PortRange } from './local-ports.ts'
+
+export interface Injection {
+  /** The listener's port on this machine. */
+  readonly port: number
+  /** Its host becomes the Host header and the TLS server name; it is never looked up. */
+  readonly url: string
+  /** Passed to curl as they are, never through a shell. */
+  readonly args: readonly string[]
+}
+
+export interface CurlOptions extends Injection {
+  readonly localPorts: PortRange | null
+  /** Off while keys are read from the terminal; then curl has no terminal to ask on either. */
+  readonly mayReadInput: boolean
+}
+
+export type CurlEnd =
+  | { readonly kind: 'missing' }
+  | {
+      readonly kind: 'exited'
+      /** Null when a signal ended it. */
+      readonly code: number | null
+      readonly output: Buffer
+      readonly errors: string
+      /** Whether more output came than is kept. */
+      readonly isCut: boolean
+    }
+
+export interface RunningCurl {
+  readonly ended: Promise<CurlEnd>
+  readonly stop: () => void
+}
+
+const MAX_KEPT_BYTES = 1024 * 1024
+
+/** Exit codes with which no request has left: bad arguments or URL, no connection, no TLS. */
+const NOTHING_SENT = new Set([1, 2, 3, 4, 5, 6, 7, 26, 35, 45, 58, 59, 60, 66, 77, 80, 82, 83, 90, 91])
+const COULD_NOT_CONNECT = 7
+const COULD_NOT_BIND = 45
+
+export function startCurl(options: CurlOptions): RunningCurl {
+  const child = spawn('curl', curlArguments(options), {
+    stdio: [options.mayReadInput ? 'inherit' : 'ignore', 'pipe', 'pipe'],
+    detached: !options.mayReadInput,
+  })
+  const output = collect(child.stdout)
+  const errors = collect(child.stderr)
+  const ended = new Promise<CurlEnd>((resolve) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') resolve({ kind: 'missing' })
+      else
+        resolve({ kind: 'exited', code: null, output: Buffer.alloc(0), errors: `curl: ${error.message}`, isCut: false })
+    })
+    child.on('close', (code) =>
+      resolve({
+        kind: 'exited',
+        code,
+        output: output.bytes(),
+        errors: errors.bytes().toString(),
+        isCut: output.isCut(),
+      }),
+    )
+  })
+  return { ended, stop: () => child.kill() }
+}
+
+/** The options that send the request to this machine come first; with --connect-to the first match holds. */
+export function curlArguments({ port, url, args, localPorts }: Omit<CurlOptions, 'mayReadInput'>): string[] {
+  return [
+    '--silent',
+    '--show-error',
+    '--noproxy',
+    '*',
+    '--connect-to',
+    `::127.0.0.1:${port}`,
+    ...(localPorts === null ? [] : ['--local-port', `${localPorts.first}-${localPorts.last}`]),
+    '--url',
+    url,
+    ...args,
+  ]
+}
+
+export function hasSentNothing(end: CurlEnd): boolean {
+  return end.kind === 'missing' || (end.code !== null && NOTHING_SENT.has(end.code))
+}
+
+export function couldNotBind(end: CurlEnd): boolean {
+  return end.kind === 'exited' && end.code === COULD_NOT_BIND
+}
+
+/** Why curl failed, in one line; null when it did not. */
+export function curlProblem(end: CurlEnd, { port }: Injection): string | null {
+  if (end.kind === 'missing')
+    return 'curl was not found: install it, or leave out the URL and send the request yourself'
+  if (end.code === 0) return null
+  if (end.code === COULD_NOT_CONNECT)
+    return `nothing listens on 127.0.0.1:${port}: give the port of a listener with --port`
+  const said = end.errors.split('\n').find(isComplaint)
+  return said ?? `curl ended with ${end.code === null ? 'a signal' : `exit code ${end.code}`}`
+}
+
+/** Told from the notes that curl writes with -v. */
+export function isComplaint(line: string): boolean {
+  return line.startsWith('curl: ')
+}
+
+function collect(stream: NodeJS.ReadableStream) {
+  const chunks: Buffer[] = []
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    if (size < MAX_KEPT_BYTES) chunks.push(chunk.subarray(0, MAX_KEPT_BYTES - size))
+    size += chunk.length
+  })
+  return { bytes: () => Buffer.concat(chunks), isCut: () => size > MAX_KEPT_BYTES }
+}

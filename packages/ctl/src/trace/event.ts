@@ -1,0 +1,54 @@
+export type Fields = Readonly<Record<string, unknown>>
+
+/** An event as it came, and the parts of it that this program reads. */
+export interface TraceEvent {
+  /** The JSON text as received. */
+  readonly json: string
+  /** The whole event. */
+  readonly value: Fields
+  readonly type: string
+  readonly severity: string
+  readonly scope: readonly string[]
+  readonly message: Fields
+}
+
+export const LAST_TYPE = 'requestFinished'
+
+/** Null when the text is no trace event. Types and fields that are new here are events all the same. */
+export function parseEvent(json: string): TraceEvent | null {
+  const value = parseJson(json)
+  if (!isFields(value) || !isFields(value['message'])) return null
+  const { message, severity, scope } = value
+  const type = message['type']
+  if (typeof type !== 'string') return null
+  return {
+    json,
+    value,
+    type,
+    severity: typeof severity === 'string' ? severity : 'info',
+    scope: Array.isArray(scope) ? scope.filter((part) => typeof part === 'string') : [],
+    message,
+  }
+}
+
+/** The state in a snapshot; null in every other event. */
+export function stateOf(event: TraceEvent): Fields | null {
+  const state = event.message['requestState']
+  return isSnapshot(event) && isFields(state) ? state : null
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isSnapshot({ type }: TraceEvent): boolean {
+  return type === 'requestSnapshot' || type === 'responseSnapshot'
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,76 @@
+import { type AdminAddress, parseAdminAddress } from './admin-address.ts'
+import type { Injection } from './curl.ts'
+
+/** What a trace was asked for, checked. */
+export interface TraceRequest {
+  readonly admin: AdminAddress
+  readonly token: string | null
+  readonly expression: string | null
+  /** Null waits for a request from any client. */
+  readonly injection: Injection | null
+}
+
+export interface TraceArguments {
+  readonly local: boolean
+  readonly port: string | null
+  readonly expression: string | null
+  readonly admin: string
+  readonly adminToken: string | null
+  readonly operands: readonly string[]
+  readonly afterDashes: readonly string[] | null
+}
+
+export type Planned<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problem: string }
+
+export function planTrace(given: TraceArguments): Planned<TraceRequest> {
+  if (!given.local) return refuse('--local is required: this build reads a standalone gateway')
+  const [operand] = given.operands
+  if (operand !== undefined) {
+    return refuse(`found ${JSON.stringify(operand)} before --: options only there, the URL and curl arguments after --`)
+  }
+  const admin = parseAdminAddress(given.admin)
+  if (admin === null) {
+    return refuse(`found admin address ${JSON.stringify(given.admin)}, expected <host>:<port> or unix:/<path>`)
+  }
+  // The value stays out of the message: it is a secret.
+  if (given.adminToken !== null && !/^[\x21-\x7e]+$/.test(given.adminToken)) {
+    return refuse('the admin token may hold only visible ASCII characters')
+  }
+  if (given.expression?.trim() === '') return refuse('--expression is empty')
+  const injection = planInjection(given)
+  if (!injection.ok) return injection
+  const { adminToken: token, expression } = given
+  return { ok: true, value: { admin, token, expression, injection: injection.value } }
+}
+
+function planInjection({ port, afterDashes }: TraceArguments): Planned<Injection | null> {
+  const [url, ...args] = afterDashes ?? []
+  if (port === null) {
+    return url === undefined
+      ? { ok: true, value: null }
+      : refuse('a URL needs --port: the listener port on 127.0.0.1 that the request is sent to')
+  }
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : 0
+  if (number < 1 || number > 65_535) return refuse(`found port ${JSON.stringify(port)}, expected a number up to 65535`)
+  if (url === undefined) return refuse('--port needs a URL: add -- <url>, or leave out --port to wait for a request')
+  if (!isWebUrl(url)) {
+    return refuse(
+      `found ${JSON.stringify(url)} after --, expected first a URL with http:// or https://, then curl arguments`,
+    )
+  }
+  // Behind it curl forgets that the request goes to this machine.
+  if (args.some((arg) => arg === '--next' || arg === '-:'))
+    return refuse('one request is traced: curl --next cannot be used')
+  return { ok: true, value: { port: number, url, args } }
+}
+
+function isWebUrl(text: string): boolean {
+  // curl expands braces and brackets itself, so only the part that it sends elsewhere is checked.
+  return /^https?:\/\/[^/?#\s]/i.test(text)
+}
+
+function refuse(problem: string): { ok: false; problem: string } {
+  return { ok: false, problem }
+}

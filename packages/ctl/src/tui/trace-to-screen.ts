@@ -1,0 +1,82 @@
+import { render } from 'ink'
+import { createElement as h } from 'react'
+import { exitCode, type Io } from '../io.ts'
+import { printable } from '../printable.ts'
+import { type Stop, stopOnSignals } from '../signals.ts'
+import { type CurlEnd, curlProblem } from '../trace/curl.ts'
+import type { TraceRequest } from '../trace/plan.ts'
+import { runTrace, type TraceOutcome } from '../trace/session.ts'
+import { App } from './app.ts'
+import { themeFor } from './theme.ts'
+import { createTraceStore, type TraceStore } from './trace-store.ts'
+
+/** Traces into the terminal UI, which stays open until its user leaves it. */
+export async function traceToScreen(request: TraceRequest, io: Io): Promise<number> {
+  const stop = stopOnSignals()
+  const store = createTraceStore(request.injection === null ? 'waiting for the next request' : 'sending the request')
+  const ui: { screen: Screen | null } = { screen: null }
+  const outcome = await runTrace(
+    { ...request, mayReadInput: false },
+    {
+      armed() {
+        ui.screen ??= openScreen({ request, store, io, stop })
+      },
+      event: (event) => store.add(event),
+    },
+    stop.signal,
+  )
+  showOutcome(outcome, { store, request })
+  // Without an event there is nothing to look at.
+  const isWorthALook = !stop.signal.aborted && store.snapshot().events.length > 0
+  await ui.screen?.finish({ atOnce: !isWorthALook })
+  if (outcome.kind !== 'broken' && outcome.kind !== 'failed') return stop.code()
+  io.stderr.write(`porticoctl: ${printable(outcome.problem)}\n`)
+  return stop.code() === exitCode.fine ? exitCode.failed : stop.code()
+}
+
+interface Screen {
+  /** Resolves when the terminal is as it was before. */
+  finish(how: { atOnce: boolean }): Promise<void>
+}
+
+interface ScreenOptions {
+  request: TraceRequest
+  store: TraceStore
+  io: Io
+  stop: Stop
+}
+
+function openScreen({ request, store, io, stop }: ScreenOptions): Screen {
+  const title = `porticoctl trace  ${request.admin.label}${request.injection === null ? '' : `  ${printable(request.injection.url)}`}`
+  const app = render(h(App, { title, store, theme: themeFor(io.env) }), {
+    stdin: io.stdin,
+    stdout: io.stdout,
+    stderr: io.stderr,
+    alternateScreen: true,
+    exitOnCtrlC: false,
+    // The caller has looked at the streams; a variable named CI is no reason to show nothing.
+    interactive: true,
+  })
+  stop.signal.addEventListener('abort', () => app.unmount())
+  const left = app.waitUntilExit().then((reason) => {
+    stop.now(reason === 'interrupt' ? exitCode.interrupted : exitCode.fine)
+  })
+  return {
+    finish({ atOnce }) {
+      if (atOnce) app.unmount()
+      return left
+    },
+  }
+}
+
+function showOutcome(outcome: TraceOutcome, { store, request }: { store: TraceStore; request: TraceRequest }): void {
+  const curl = outcome.curl === null ? '' : `; ${curlNote(outcome.curl, request)}`
+  if (outcome.kind === 'finished') store.setStatus(`request finished${curl}`)
+  else if (outcome.kind !== 'stopped') store.setStatus(printable(outcome.problem), true)
+}
+
+function curlNote(end: CurlEnd, request: TraceRequest): string {
+  const problem = curlProblem(end, request.injection!)
+  if (problem !== null) return printable(problem)
+  return end.kind === 'missing' ? '' : `curl got its answer (${end.output.length}${end.isCut ? ' or more' : ''} bytes)`
+}

@@ -1,0 +1,6 @@
+import type { FunctionDefinition } from '@portico/cel/check'
+import { headerFunctions } from './header-functions.ts'
+import { queryFunctions } from './query-functions.ts'
+
+/** Functions of the gateway, beside those of the language and its library. */
+export const gatewayFunctions: readonly FunctionDefinition[] = [...headerFunctions, ...queryFunctions]

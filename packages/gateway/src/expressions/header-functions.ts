@@ -1,0 +1,79 @@
+import { CelError, type FunctionDefinition, HeadersView, type Result, type Value } from '@portico/cel/check'
+import { cookieValues } from '../formats/cookies.ts'
+import { isSecretHeader } from '../formats/secret-names.ts'
+
+/** Other ways to look at `request.headers` and `response.headers`; each gives headers again. */
+export const headerFunctions: readonly FunctionDefinition[] = [
+  view('raw', 'Every header as the list of its lines.', (value) => linesOf(value)),
+  view('join', 'Every header as one text, its lines joined by `,`.', (value) => linesOf(value).join(',')),
+  view('split', 'Every header as the list of its items, cut at commas and trimmed.', (value) =>
+    linesOf(value).flatMap((line) => line.split(',').map((item) => item.trim())),
+  ),
+  view('redacted', 'Headers with `<redacted>` in place of credentials.', (value, name) =>
+    isSecretHeader(name) ? '<redacted>' : value,
+  ),
+  {
+    name: 'cookie',
+    style: 'receiver',
+    minArgs: 1,
+    maxArgs: 1,
+    summary: 'The value of a cookie.',
+    on: HeadersView,
+    call: (headers: HeadersView, name: Value): Result =>
+      typeof name === 'string'
+        ? cookie(headers, name)
+        : new CelError('no_such_overload', 'a cookie is named by a text'),
+  },
+]
+
+/** What a header has: the text of its line, or the list of its lines. */
+type HeaderValue = string | readonly string[]
+
+function view(
+  name: string,
+  summary: string,
+  change: (value: HeaderValue, headerName: string) => HeaderValue,
+): FunctionDefinition {
+  return {
+    name,
+    style: 'receiver',
+    minArgs: 0,
+    maxArgs: 0,
+    summary,
+    on: HeadersView,
+    call: (headers: HeadersView): Result => new ChangedView(headers, change),
+  }
+}
+
+class ChangedView extends HeadersView {
+  readonly #headers: HeadersView
+  readonly #change: (value: HeaderValue, headerName: string) => HeaderValue
+
+  constructor(headers: HeadersView, change: (value: HeaderValue, headerName: string) => HeaderValue) {
+    super()
+    this.#headers = headers
+    this.#change = change
+  }
+
+  get(name: string): HeaderValue | undefined {
+    const value = this.#headers.get(name)
+    return value === undefined ? undefined : this.#change(value, name)
+  }
+
+  keys(): Iterable<string> {
+    return this.#headers.keys()
+  }
+}
+
+function linesOf(value: HeaderValue): readonly string[] {
+  return typeof value === 'string' ? [value] : value
+}
+
+function cookie(headers: HeadersView, name: string): Result {
+  const lines = headers.get('cookie')
+  const values = new Set(lines === undefined ? [] : cookieValues(linesOf(lines), name))
+  // Which of two a backend would believe is anybody's guess.
+  if (values.size > 1) return new CelError('bad_value', `several cookies are named ${name}`)
+  const [value] = values
+  return value ?? new CelError('no_such_key', `no such cookie: ${name}`)
+}

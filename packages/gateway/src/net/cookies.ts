@@ -1,0 +1,40 @@
+import { cookieName, cookieValues as valuesIn } from '../formats/cookies.ts'
+import type { HeaderBlock } from './header-block.ts'
+
+/** Cookies of a request. */
+
+export function cookieValues(headers: HeaderBlock, name: string): string[] {
+  return valuesIn(cookieLines(headers), name)
+}
+
+/** Cuts the cookies of that name out; the others keep every byte. */
+export function removeCookie(headers: HeaderBlock, name: string): void {
+  const lines = cookieLines(headers)
+  const kept = lines.map((line) => withoutCookie(line, name))
+  if (kept.every((line, index) => line === lines[index])) return
+  headers.remove('cookie')
+  for (const line of kept) if (line !== '') headers.addChecked('cookie', line)
+}
+
+/** Sets a cookie in place of others of that name. */
+export function setCookie(headers: HeaderBlock, name: string, value: string): void {
+  removeCookie(headers, name)
+  const lines = cookieLines(headers)
+  headers.remove('cookie')
+  headers.add('cookie', [...lines, `${name}=${value.replaceAll(NOT_IN_VALUE, encodeURIComponent)}`].join('; '))
+}
+
+function withoutCookie(line: string, name: string): string {
+  const pairs = line.split(';')
+  const rest = pairs.filter((pair) => cookieName(pair) !== name)
+  return rest.length === pairs.length ? line : rest.join(';').replace(/^[ \t]+/, '')
+}
+
+function cookieLines(headers: HeaderBlock): string[] {
+  const lines: string[] = []
+  for (let i = 0, line = headers.get('cookie'); line !== null; line = headers.nth('cookie', ++i)) lines.push(line)
+  return lines
+}
+
+/** What would end a cookie, or does not belong in one (RFC 6265 section 4.1.1). */
+const NOT_IN_VALUE = /[^\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/g

@@ -1,0 +1,72 @@
+import { isCelError, type Result } from '@portico/cel'
+
+export type RuleMode = 'allow' | 'deny' | 'require'
+
+/** A rule as the config has it. */
+export interface RuleConfig {
+  mode: RuleMode
+  expression: string
+}
+
+/** How a set of rules may be written: a list, or one action for several expressions. */
+export interface AuthorizationConfig {
+  rules?: readonly RuleConfig[] | undefined
+  action?: 'Allow' | 'Deny' | 'Require' | undefined
+  policy?: { matchExpressions: readonly string[] } | undefined
+}
+
+/** All rules of several sets, in order. */
+export function rulesOf(configs: readonly AuthorizationConfig[]): RuleConfig[] {
+  return configs.flatMap(({ rules, action = 'Allow', policy }) => [
+    ...(rules ?? []),
+    ...(policy?.matchExpressions ?? []).map((expression) => ({ mode: modes[action], expression })),
+  ])
+}
+
+const modes = { Allow: 'allow', Deny: 'deny', Require: 'require' } as const
+
+export interface Rule<Subject> {
+  mode: RuleMode
+  source: string
+  evaluate: (subject: Subject) => Result
+}
+
+/**
+ * Deny unless no deny rule holds, every require rule holds, and, where there are allow rules, one of them holds.
+ * A deny rule that fails denies: what cannot be decided is not let through.
+ */
+export function createJudge<Subject>(rules: readonly Rule<Subject>[]): Judge<Subject> {
+  const [allow, deny, require] = (['allow', 'deny', 'require'] as const).map((mode) =>
+    rules.filter((rule) => rule.mode === mode).map((rule) => rule.evaluate),
+  ) as [Evaluate<Subject>[], Evaluate<Subject>[], Evaluate<Subject>[]]
+  return {
+    allows(subject) {
+      for (const evaluate of deny) if (evaluate(subject) !== false) return false
+      for (const evaluate of require) if (evaluate(subject) !== true) return false
+      for (const evaluate of allow) if (evaluate(subject) === true) return true
+      return allow.length === 0
+    },
+    explain: (subject) => rules.map((rule) => explainRule(rule, rule.evaluate(subject))),
+  }
+}
+
+type Evaluate<Subject> = (subject: Subject) => Result
+
+export interface Judge<Subject> {
+  allows(subject: Subject): boolean
+  /** Every rule with its outcome, for traces. */
+  explain(subject: Subject): RuleOutcome[]
+}
+
+export interface RuleOutcome {
+  name: string
+  mode: RuleMode
+  matched: boolean
+  error?: string
+}
+
+function explainRule<Subject>({ mode, source }: Rule<Subject>, result: Result): RuleOutcome {
+  const outcome = { name: source, mode, matched: result === true }
+  if (isCelError(result)) return { ...outcome, error: result.message }
+  return typeof result === 'boolean' ? outcome : { ...outcome, error: 'the result is neither true nor false' }
+}

@@ -1,0 +1,72 @@
+import { compile, createEnvironment, type Environment, type Program, reads, type Result } from '@portico/cel'
+import { type ExpressionPhase, variablesByPhase } from '../expressions/variables.ts'
+import { gatewayFunctions } from '../expressions/functions.ts'
+import type { Rx } from './request.ts'
+import { Scope, type ScopeServices } from './scope.ts'
+
+export type { ExpressionPhase } from '../expressions/variables.ts'
+
+/** A compiled expression over one request. */
+export interface Expression {
+  readonly source: string
+  readonly requestBody: BodyUse
+  readonly responseBody: BodyUse
+  /** Errors are values. */
+  evaluate(rx: Rx): Result
+  /** True only for `true`: an error or another type is not. */
+  isTrue(rx: Rx): boolean
+}
+
+/** How much of a body an expression must have: `whole` fails on one that is too large. */
+export type BodyUse = 'none' | 'prefix' | 'whole'
+
+/** The most that any of them needs. */
+export function widest(uses: readonly (BodyUse | undefined)[]): BodyUse {
+  return uses.includes('whole') ? 'whole' : uses.includes('prefix') ? 'prefix' : 'none'
+}
+
+/** Compiles the expressions of one generation; equal ones are compiled once. */
+export function createExpressions(services: ScopeServices): (source: string, phase: ExpressionPhase) => Expression {
+  const made = new Map<string, Expression>()
+  return (source, phase) => {
+    const key = `${phase} ${source}`
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const expression = createExpression(source, phase, services)
+    made.set(key, expression)
+    return expression
+  }
+}
+
+function createExpression(source: string, phase: ExpressionPhase, services: ScopeServices): Expression {
+  const { references, evaluate } = compileExpression(source, phase)
+  const use = (root: string): BodyUse =>
+    reads(references, [root, 'body']) ? 'whole' : reads(references, [root, 'bodyPrefix']) ? 'prefix' : 'none'
+  const evaluateOn = (rx: Rx): Result => evaluate((rx.scope ??= new Scope(rx, services)))
+  return {
+    source,
+    requestBody: use('request'),
+    responseBody: phase === 'response' ? use('response') : 'none',
+    evaluate: evaluateOn,
+    isTrue: (rx) => evaluateOn(rx) === true,
+  }
+}
+
+/** An expression over any scope: a connection is no request. */
+export function compileExpression(source: string, phase: ExpressionPhase): Program {
+  const compiled = compile(source, environmentFor(phase))
+  // The schema has checked it with the same environment.
+  if (!compiled.ok) throw new Error(`expression ${JSON.stringify(source)}: ${compiled.problems[0]!.message}`)
+  return compiled.program
+}
+
+const environments = new Map<ExpressionPhase, Environment>()
+
+export function environmentFor(phase: ExpressionPhase): Environment {
+  let environment = environments.get(phase)
+  if (environment === undefined) {
+    environment = createEnvironment({ variables: variablesByPhase[phase], functions: gatewayFunctions })
+    environments.set(phase, environment)
+  }
+  return environment
+}

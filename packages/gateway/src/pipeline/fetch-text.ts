@@ -1,0 +1,117 @@
+import { emptySource, type Sink, type Source } from '../net/body.ts'
+import { HeaderBlock } from '../net/header-block.ts'
+import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../upstream/contract.ts'
+import type { BackendClient, CallContext } from './step.ts'
+
+export interface FetchOptions {
+  authority: string
+  /** Path and query. */
+  target: string
+  maxBytes: number
+  timeoutMs: number
+}
+
+export interface FetchedText {
+  headers: HeaderBlock
+  text: string
+}
+
+/** A document that the gateway itself needs, by GET. Anything but a plain 200 rejects: redirects are never followed. */
+export function fetchText(client: BackendClient, options: FetchOptions): Promise<FetchedText> {
+  return new Promise((resolve, reject) => {
+    const fetch = new TextFetch(options.maxBytes, (error, fetched) => {
+      clearTimeout(timer)
+      if (fetched === null) reject(error)
+      else resolve(fetched)
+    })
+    const timer = setTimeout(() => fetch.giveUp(new Error('no whole answer in time')), options.timeoutMs)
+    timer.unref()
+    const request = {
+      method: 'GET',
+      target: options.target,
+      authority: options.authority,
+      headers: HeaderBlock.of([['accept', 'application/json']]),
+      body: emptySource,
+      upgrade: '',
+      teTrailers: false,
+    }
+    fetch.started(client.send(request, CONTEXT, fetch))
+  })
+}
+
+const CONTEXT: CallContext = { clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {} }
+
+type Done = (error: Error | null, fetched: FetchedText | null) => void
+
+class TextFetch implements UpstreamHandler, Sink {
+  source: Source | null = null
+  readonly #chunks: Buffer[] = []
+  readonly #maxBytes: number
+  readonly #done: Done
+  #call: UpstreamCall | null = null
+  #headers = new HeaderBlock()
+  #size = 0
+  #isOver = false
+
+  constructor(maxBytes: number, done: Done) {
+    this.#maxBytes = maxBytes
+    this.#done = done
+  }
+
+  started(call: UpstreamCall): void {
+    if (this.#isOver) call.cancel(NOT_NEEDED)
+    else this.#call = call
+  }
+
+  giveUp(error: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#call?.cancel(NOT_NEEDED)
+    this.#done(error, null)
+  }
+
+  informed(): void {}
+
+  responded({ status, headers, body }: UpstreamResponse): void {
+    const encoding = headers.get('content-encoding')
+    if (status === 200 && (encoding === null || encoding === 'identity') && body.length <= this.#maxBytes) {
+      this.#headers = headers
+      return body.pipe(this)
+    }
+    body.cancel(NOT_NEEDED)
+    this.giveUp(new Error(status === 200 ? 'the answer is encoded or too long' : `the answer has status ${status}`))
+  }
+
+  upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {
+    raw.socket.destroy()
+    this.giveUp(new Error('the answer changes the protocol'))
+  }
+
+  failed(error: UpstreamError): void {
+    this.giveUp(error)
+  }
+
+  write(chunk: Buffer): void {
+    this.#size += chunk.length
+    // A chunk may be a view of a buffer that the next read fills again.
+    if (this.#size <= this.#maxBytes) this.#chunks.push(Buffer.from(chunk))
+  }
+
+  flush(): boolean {
+    if (this.#size > this.#maxBytes) this.giveUp(new Error('the answer is too long'))
+    return true
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    if (this.#size > this.#maxBytes) return this.giveUp(new Error('the answer is too long'))
+    this.#isOver = true
+    this.#done(null, { headers: this.#headers, text: Buffer.concat(this.#chunks).toString('utf8') })
+  }
+
+  abort(cause: Error): void {
+    this.giveUp(cause)
+  }
+}
+
+const NOT_NEEDED = new Error('answer not needed')

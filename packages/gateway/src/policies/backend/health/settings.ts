@@ -1,0 +1,24 @@
+import type { Expression } from '../../../pipeline/expression.ts'
+import type { Env } from '../../../pipeline/step.ts'
+import type { ConnectionSettings } from '../../../upstream/settings.ts'
+import type { HealthConfig } from './schema.ts'
+
+export function applyHealth(settings: ConnectionSettings, { eviction }: HealthConfig): void {
+  settings.health = {
+    eviction:
+      eviction === undefined
+        ? null
+        : {
+            durationMs: eviction.duration,
+            restoreHealth: eviction.restoreHealth ?? null,
+            consecutiveFailures: eviction.consecutiveFailures ?? 0,
+            healthThreshold: eviction.healthThreshold ?? null,
+          },
+  }
+}
+
+/** Null leaves it to the status. */
+export function unhealthyCondition(config: HealthConfig | undefined, env: Pick<Env, 'cel'>): Expression | null {
+  const source = config?.unhealthyCondition
+  return source === undefined ? null : env.cel(source, 'responseHead')
+}

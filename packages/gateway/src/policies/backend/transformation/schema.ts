@@ -1,0 +1,17 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { transform } from '../../../schema/transform.ts'
+
+export const transformation = definePolicy({
+  name: 'transformation',
+  section: 'backend',
+  attach: ['backend'],
+  merge: 'replace',
+  schema: object({
+    request: transform('request', 'backend').optional().describe('Changes to each attempt, before it is sent.'),
+    response: transform('response', 'response').optional().describe('Changes to the response of this backend.'),
+  }).describe('Changes what one backend gets and answers, by CEL expressions.'),
+})
+
+export type BackendTransformationConfig = Output<typeof transformation.schema>

@@ -1,0 +1,19 @@
+import { editableAttempt, editableResponse } from '../../../pipeline/editable-message.ts'
+import { widest } from '../../../pipeline/expression.ts'
+import type { BackendStep } from '../../../pipeline/outgoing.ts'
+import type { Env } from '../../../pipeline/step.ts'
+import { createTransform } from '../../../pipeline/transform.ts'
+import type { BackendTransformationConfig } from './schema.ts'
+
+export function backendTransformation(config: BackendTransformationConfig, env: Env): BackendStep {
+  const request = config.request === undefined ? null : createTransform(config.request, env, 'backend')
+  const response = config.response === undefined ? null : createTransform(config.response, env, 'response')
+  return {
+    requestBody: widest([request?.requestBody, response?.requestBody]),
+    ...(request !== null && { request: (outgoing, rx) => request.apply(editableAttempt(outgoing, rx), rx) }),
+    ...(response !== null && {
+      responseBody: response.responseBody,
+      response: (rx) => response.apply(editableResponse(rx), rx),
+    }),
+  }
+}

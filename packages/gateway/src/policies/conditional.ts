@@ -1,0 +1,80 @@
+import { bufferRequest, bufferResponse } from '../pipeline/buffered-body.ts'
+import { type BodyUse, type Expression, widest } from '../pipeline/expression.ts'
+import type { Rx } from '../pipeline/request.ts'
+import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'
+
+/** A policy in its plain form, or in several of which the first whose condition holds is taken. */
+export type OrConditional<Config> = Partial<Config> & {
+  conditional?: readonly { condition?: string | undefined; policy: Config }[] | undefined
+}
+
+/** Chosen when the policy's turn comes, so that conditions see what earlier policies found out. */
+export function conditional<Config extends object>(make: MakeStep<Config>): MakeStep<OrConditional<Config>> {
+  return (config, env) => {
+    // Without the list the schema has seen to it that the plain form is whole.
+    if (config.conditional === undefined) return make(config as Config, env)
+    const cases = config.conditional.map(({ condition, policy }, index) => ({
+      condition: condition === undefined ? null : env.cel(condition, 'request'),
+      form: form(make(policy, { ...env, attachment: `${env.attachment}/conditional/${index}` }), env),
+    }))
+    return new Choice(cases)
+  }
+}
+
+interface Case {
+  /** Null: always. */
+  condition: Expression | null
+  form: Step
+}
+
+class Choice implements Step {
+  /** Only what conditions read: a form reads bodies for itself, so that the others let them flow. */
+  readonly requestBody: BodyUse
+  readonly response?: Step['response']
+  readonly #cases: readonly Case[]
+
+  constructor(cases: readonly Case[]) {
+    this.#cases = cases
+    this.requestBody = widest(cases.map(({ condition }) => condition?.requestBody))
+    if (cases.some(({ form }) => form.response !== undefined)) this.response = (rx) => this.#respond(rx)
+  }
+
+  readonly request = (rx: Rx): StepResult => {
+    const index = this.#cases.findIndex(({ condition }) => condition === null || condition.isTrue(rx))
+    const chosen = this.#cases[index]
+    if (chosen === undefined) return rx.trace?.skipped('no condition is true')
+    rx.trace?.note({ chosen: index, condition: chosen.condition?.source ?? null })
+    ;(rx.chosen ??= new Map()).set(this, chosen.form)
+    return chosen.form.request?.(rx)
+  }
+
+  /** Also on replies of policies before this one: then nothing was chosen. */
+  #respond(rx: Rx): StepResult {
+    const chosen = rx.chosen?.get(this)
+    if (chosen?.response === undefined) return rx.trace?.skipped('no form for this request')
+    return chosen.response(rx)
+  }
+}
+
+/** A step that reads the bodies it needs by itself. */
+function form(step: Step | null, env: Env): Step {
+  const { requestBody = 'none', responseBody = 'none', request, response } = step ?? {}
+  const readRequest = requestBody === 'none' ? null : bufferRequest(requestBody, env.maxBufferBytes)
+  const readResponse = responseBody === 'none' ? null : bufferResponse(responseBody, env.maxBufferBytes)
+  return {
+    ...((request ?? readRequest) && { request: afterReading(readRequest, request) }),
+    ...(response && { response: afterReading(readResponse, response) }),
+  }
+}
+
+function afterReading(
+  read: ((rx: Rx) => StepResult) | null,
+  run: ((rx: Rx) => StepResult) | undefined,
+): (rx: Rx) => StepResult {
+  if (read === null) return run!
+  return (rx) => {
+    const waiting = read(rx)
+    if (waiting instanceof Promise) return waiting.then((reply) => reply ?? run?.(rx))
+    return waiting ?? run?.(rx)
+  }
+}

@@ -1,0 +1,91 @@
+import { attributes } from '../../../schema/attributes.ts'
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { expression } from '../../../schema/expression.ts'
+import { list, object, Refusal, scalar } from '../../../schema/kit.ts'
+import type { Output, Schema } from '../../../schema/kit.ts'
+import { didYouMean } from '../../../schema/suggest.ts'
+
+/** What a line has by itself, in order. */
+export const defaultFields = [
+  'gateway',
+  'listener',
+  'route',
+  'endpoint',
+  'src.addr',
+  'http.method',
+  'http.host',
+  'http.path',
+  'http.version',
+  'http.status',
+  'grpc.status',
+  'tls.sni',
+  'protocol',
+  'retry.attempt',
+  'request.bytes',
+  'response.bytes',
+  'error',
+  'reason',
+  'duration',
+] as const
+
+/** Words that every line has to say what it is. */
+const taken = ['level', 'time', 'scope']
+
+export const accessLog = definePolicy({
+  name: 'accessLog',
+  section: 'frontend',
+  attach: ['gateway'],
+  merge: 'replace',
+  schema: object({
+    filter: expression('log')
+      .optional()
+      .describe('Only what makes this expression true is logged; one that fails is not.'),
+    attributes: object({
+      remove: list(defaultField().describe('Name of a field.'), { min: 1, max: 32 })
+        .optional()
+        .describe('Fields that lines have by themselves, and that are left out.'),
+      add: attributes('log', addedField(), 64)
+        .optional()
+        .describe(
+          'Fields at the end of a line, in this order. One of a name that lines have by themselves replaces that one. A field whose expression fails or gives null is left out.',
+        ),
+    })
+      .optional()
+      .describe('Which fields a line has.'),
+  }).describe('Chooses what is logged of requests and connections.'),
+})
+
+export type AccessLogConfig = Output<typeof accessLog.schema>
+
+function defaultField(): Schema<string> {
+  return scalar(
+    (input) => {
+      if (typeof input !== 'string') return new Refusal('wrong_type')
+      if (defaultFields.some((name) => name === input)) return input
+      return new Refusal('not_allowed', { suggestion: didYouMean(input, defaultFields) })
+    },
+    {
+      type: 'string',
+      expected: 'a field that lines of the access log have, such as `http.method`',
+      json: { enum: [...defaultFields] },
+      crd: { type: 'string', minLength: 1, maxLength: 64 },
+      values: defaultFields,
+    },
+  )
+}
+
+function addedField(): Schema<string> {
+  return scalar(
+    (input) => {
+      if (typeof input !== 'string') return new Refusal('wrong_type')
+      if (input.length < 1 || input.length > 256) return new Refusal('out_of_range')
+      return taken.includes(input) ? new Refusal('not_allowed') : input
+    },
+    {
+      type: 'string',
+      expected: 'a name of 1 to 256 characters other than `level`, `time` and `scope`',
+      json: { type: 'string', minLength: 1, maxLength: 256, not: { enum: taken } },
+      crd: { type: 'string', minLength: 1, maxLength: 256 },
+    },
+  )
+}

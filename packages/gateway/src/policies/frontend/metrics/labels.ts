@@ -1,0 +1,37 @@
+import { Double, type Result, toText, Uint } from '@portico/cel'
+import { compileExpression } from '../../../pipeline/expression.ts'
+import type { AddedLabels } from '../../../telemetry/request-metrics.ts'
+import type { MetricsConfig } from './schema.ts'
+
+/** The labels that a config adds to the metrics of requests; null where it adds none. */
+export function metricLabels(config: MetricsConfig | undefined): AddedLabels | null {
+  if (config === undefined) return null
+  const { add } = config.attributes
+  const programs = add.map(({ expression }) => compileExpression(expression, 'log'))
+  return {
+    names: add.map(({ name }) => name),
+    valuesOf: (scope) => programs.map(({ evaluate }) => labelValue(evaluate(scope))),
+  }
+}
+
+/** Texts, numbers and truth values; everything else, and an empty text, which Prometheus takes for no label, is unknown. */
+export function labelValue(result: Result): string {
+  if (typeof result === 'string') return result === '' ? UNKNOWN : wellFormed(result)
+  return isScalar(result) ? toText(result) : UNKNOWN
+}
+
+function isScalar(result: Result): boolean {
+  if (result instanceof Double || result instanceof Uint) return true
+  return typeof result === 'number' || typeof result === 'bigint' || typeof result === 'boolean'
+}
+
+/** Two values that are written alike would be one series twice, which no scraper accepts. */
+function wellFormed(text: string): string {
+  const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+  return short.toWellFormed().replace(CONTROLS, '\ufffd')
+}
+
+const UNKNOWN = 'unknown'
+const LONGEST = 128
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\0-\x1f\x7f-\x9f]/g

@@ -1,0 +1,56 @@
+import { attributes } from '../../../schema/attributes.ts'
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { object, Refusal, scalar } from '../../../schema/kit.ts'
+import type { Output, Schema } from '../../../schema/kit.ts'
+
+/** Labels that the metrics of requests have by themselves. */
+export const ownLabels = [
+  'backend',
+  'protocol',
+  'method',
+  'status',
+  'reason',
+  'bind',
+  'gateway',
+  'listener',
+  'route',
+  'route_rule',
+  'le',
+] as const
+
+/** What Prometheus takes; names that start with two underscores are its own. */
+const labelPattern = '^([a-zA-Z]|_[a-zA-Z0-9])[a-zA-Z0-9_]*$'
+
+export const metrics = definePolicy({
+  name: 'metrics',
+  section: 'frontend',
+  attach: ['gateway'],
+  merge: 'replace',
+  schema: object({
+    attributes: object({
+      add: attributes('log', labelName(), 16).describe(
+        'Labels on the metrics of requests, computed at the end of each. The value is `unknown` when the expression fails or gives neither a text, a number nor a truth value.',
+      ),
+    }).describe('Labels beside those that the metrics have by themselves.'),
+  }).describe('Adds labels to the metrics of requests.'),
+})
+
+export type MetricsConfig = Output<typeof metrics.schema>
+
+function labelName(): Schema<string> {
+  return scalar(
+    (input) => {
+      if (typeof input !== 'string') return new Refusal('wrong_type')
+      if (input.length < 1 || input.length > 256) return new Refusal('out_of_range')
+      if (!new RegExp(labelPattern).test(input)) return new Refusal('bad_format')
+      if (!ownLabels.some((name) => name === input)) return input
+      return new Refusal('not_allowed', { detail: 'the metrics have this label already' })
+    },
+    {
+      type: 'string',
+      expected: 'a label of letters, digits and `_` that starts with a letter or one `_`',
+      json: { type: 'string', minLength: 1, maxLength: 256, pattern: labelPattern, not: { enum: [...ownLabels] } },
+      crd: { type: 'string', minLength: 1, maxLength: 256, pattern: labelPattern },
+    },
+  )
+}

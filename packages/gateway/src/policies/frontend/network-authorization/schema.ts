@@ -1,0 +1,15 @@
+import { authorization } from '../../../schema/authorization.ts'
+import { definePolicy } from '../../../schema/define-policy.ts'
+import type { Output } from '../../../schema/kit.ts'
+
+export const networkAuthorization = definePolicy({
+  name: 'networkAuthorization',
+  section: 'frontend',
+  attach: ['gateway'],
+  merge: 'join',
+  schema: authorization('network').describe(
+    'Decides by CEL expressions over `source` which connections are let in; others are closed without an answer, before TLS and HTTP. Rules of all attachments count together.',
+  ),
+})
+
+export type NetworkAuthorizationConfig = Output<typeof networkAuthorization.schema>

@@ -1,0 +1,69 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import { credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
+import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
+import type { Reply } from '../../../pipeline/reply.ts'
+import type { JsonObject, Rx } from '../../../pipeline/request.ts'
+import { implement } from '../../../pipeline/step.ts'
+import type { ApiKeyAuthenticationConfig } from './schema.ts'
+
+export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((config) => {
+  const { mode, location = BEARER, secretRef } = config
+  const reader = credentialReader(location)
+  const keysByHash = indexKeys(secretRef.data ?? secretRef.file ?? {})
+
+  function refuse(rx: Rx, reason: string): Reply {
+    if (rx.trace !== null) rx.trace.note({ code: 'api_key_refused', reason })
+    const message = `api key authentication failure: ${reason}`
+    return refuseCredential(rx, { status: 401, message, reason: 'ApiKeyAuth' }, null)
+  }
+
+  return {
+    request(rx) {
+      const key = reader.read(rx)
+      if (key === SEVERAL) return refuse(rx, 'more than one API key found')
+      if (key === null) {
+        if (mode === 'Strict') return refuse(rx, 'no API key found')
+        if (rx.trace !== null) rx.trace.skipped('no API key found')
+        return
+      }
+      const known = key.length > MAX_KEY ? undefined : findKey(keysByHash, key)
+      if (known === undefined) return refuse(rx, 'invalid credentials')
+      reader.remove(rx)
+      rx.apiKey = known.metadata
+      rx.clientToken ??= key
+      if (rx.trace !== null) rx.trace.note({ code: 'api_key_accepted', name: known.name })
+    },
+  }
+})
+
+interface KnownKey {
+  name: string
+  digest: Buffer
+  metadata: JsonObject
+}
+
+type Entries = NonNullable<ApiKeyAuthenticationConfig['secretRef']['data']>
+
+/** Keys are found by their SHA-256, so that how long a search takes says nothing about them. */
+function indexKeys(entries: Entries): Map<string, KnownKey> {
+  const keysByHash = new Map<string, KnownKey>()
+  for (const [name, { key, keyHash, metadata }] of Object.entries(entries)) {
+    const digest = key === undefined ? keyHash!.slice('sha256:'.length) : hash('sha256', key, 'hex')
+    const same = keysByHash.get(digest)
+    if (same !== undefined) {
+      const names = `${JSON.stringify(same.name)} and ${JSON.stringify(name)}`
+      throw new Error(`apiKeyAuthentication: ${names} have the same key`)
+    }
+    keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata })
+  }
+  return keysByHash
+}
+
+function findKey(keysByHash: ReadonlyMap<string, KnownKey>, key: string): KnownKey | undefined {
+  const digest = hash('sha256', key, 'hex')
+  const known = keysByHash.get(digest)
+  return known !== undefined && timingSafeEqual(known.digest, Buffer.from(digest, 'hex')) ? known : undefined
+}
+
+const BEARER = { header: { name: 'authorization', prefix: 'Bearer ' } }
+const MAX_KEY = 4096

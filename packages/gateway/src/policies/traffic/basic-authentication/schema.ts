@@ -1,0 +1,44 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { credentialLocation } from '../../../schema/credential-location.ts'
+import { htpasswdLine, parseHtpasswd } from '../../../schema/htpasswd.ts'
+import { list, localForm, object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { objectReference, secret } from '../../../schema/references.ts'
+import { exactlyOneOf } from '../../../schema/rules.ts'
+import { enumeration, string } from '../../../schema/values.ts'
+
+export const basicAuthentication = definePolicy({
+  name: 'basicAuthentication',
+  section: 'traffic',
+  attach: ['listener', 'route'],
+  merge: 'replace',
+  phases: ['PreRouting', 'PostRouting'],
+  traceKey: 'basicAuth',
+  schema: object(
+    {
+      mode: enumeration(['Strict', 'Optional'])
+        .prefault('Strict')
+        .describe('`Strict` needs valid credentials; `Optional` lets requests without credentials pass.'),
+      realm: string(
+        { min: 1, max: 256 },
+        { pattern: /^[\x20-\x7e]+$/, expected: 'text of 1 to 256 printable characters' },
+      )
+        .prefault('Restricted')
+        .describe('What browsers show when they ask for a password.'),
+      users: list(htpasswdLine().describe('A line `<username>:<hash>`.'), { min: 1, max: 256 })
+        .optional()
+        .describe('Users and the hashes of their passwords, as `htpasswd` prints them.'),
+      secretRef: localForm(secret('a file of htpasswd lines', parseHtpasswd), objectReference())
+        .optional()
+        .describe(
+          'A whole htpasswd file: `{file: path}` or `{env: NAME}`; in a cluster a Secret with the key `.htaccess`.',
+        ),
+      location: credentialLocation()
+        .optional()
+        .describe('Where the credentials are; `Authorization: Basic` when unset.'),
+    },
+    [exactlyOneOf('users', 'secretRef')],
+  ).describe('Asks for a username and a password, and gives the name to later policies as `basicAuth.username`.'),
+})
+
+export type BasicAuthenticationConfig = Output<typeof basicAuthentication.schema>

@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
+import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
+import type { Reply } from '../../../pipeline/reply.ts'
+import type { Rx } from '../../../pipeline/request.ts'
+import { implement } from '../../../pipeline/step.ts'
+import type { BasicAuthenticationConfig } from './schema.ts'
+import { type Outcome, Users } from './users.ts'
+
+export const basicAuthentication = implement<BasicAuthenticationConfig>((config, env) => {
+  const { mode, location = BASIC, realm } = config
+  const reader = credentialReader(location)
+  const entries = config.users ?? config.secretRef ?? []
+  const digest = createHash('sha256').update(JSON.stringify(entries)).digest('base64')
+  const users = env.kept.shared(`basic ${digest}`, () => new Users(entries))
+  const isProxy = location.header?.name === 'proxy-authorization'
+  const challenge = [
+    isProxy ? 'proxy-authenticate' : 'www-authenticate',
+    `Basic realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`,
+  ] as const
+
+  function refuse(rx: Rx, reason: string): Reply {
+    if (rx.trace !== null) rx.trace.note({ code: 'basic_refused', reason })
+    const message = `basic authentication failure: ${reason}`
+    return refuseCredential(rx, { status: isProxy ? 407 : 401, message, reason: 'BasicAuth' }, challenge)
+  }
+
+  function conclude(rx: Rx, credential: string, username: string, outcome: Outcome): Reply | void {
+    if (outcome === 'busy') {
+      const message = 'basic authentication failure: too many passwords are being checked'
+      return refuseCredential(rx, { status: 503, message, reason: 'BasicAuth' }, ['retry-after', '1'])
+    }
+    if (outcome === 'refused') return refuse(rx, 'invalid credentials')
+    reader.remove(rx)
+    rx.basicAuth = { username }
+    rx.clientToken ??= credential
+    if (rx.trace !== null) rx.trace.note({ code: 'basic_accepted', username })
+  }
+
+  return {
+    request(rx) {
+      const credential = reader.read(rx)
+      if (credential === SEVERAL) return refuse(rx, 'more than one set of credentials found')
+      if (credential === null) {
+        if (mode === 'Strict') return refuse(rx, 'no basic authentication credentials found')
+        if (rx.trace !== null) rx.trace.skipped('no basic authentication credentials found')
+        return
+      }
+      const pair = decode(credential)
+      if (pair === null) return refuse(rx, 'invalid credentials')
+      const outcome = users.check(pair.username, pair.password)
+      if (outcome instanceof Promise) {
+        return outcome.then((known) => conclude(rx, credential, pair.username, known))
+      }
+      return conclude(rx, credential, pair.username, outcome)
+    },
+  }
+})
+
+/** Base64 of `username:password` (RFC 7617); control characters are in neither. */
+function decode(credential: string): { username: string; password: Buffer } | null {
+  if (credential.length > MAX_CREDENTIAL || !BASE64.test(credential)) return null
+  const bytes = Buffer.from(credential, 'base64')
+  const colon = bytes.indexOf(0x3a)
+  if (colon === -1 || bytes.some((byte) => byte < 0x20 || byte === 0x7f)) return null
+  return { username: bytes.toString('utf8', 0, colon), password: bytes.subarray(colon + 1) }
+}
+
+const BASIC = { header: { name: 'authorization', prefix: 'Basic ' } }
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+const MAX_CREDENTIAL = 2048

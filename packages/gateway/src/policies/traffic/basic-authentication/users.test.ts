@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CheckQueue } from './check-queue.ts'
+import { Users } from './users.ts'
+
+const alice = { username: 'alice', hash: '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=' }
+const password = Buffer.from('password')
+
+test('outcomes are remembered, right and wrong ones', async () => {
+  const users = new Users([alice])
+  for (const [name, text, outcome] of [
+    ['alice', 'password', 'accepted'],
+    ['alice', 'wrong', 'refused'],
+    ['nobody', 'password', 'refused'],
+  ] as const) {
+    const first = users.check(name, Buffer.from(text))
+    assert.ok(first instanceof Promise)
+    assert.equal(users.check(name, Buffer.from(text)), first, 'the same check is made once')
+    assert.equal(await first, outcome)
+    assert.equal(users.check(name, Buffer.from(text)), outcome)
+  }
+})
+
+test('names and passwords are not run together', async () => {
+  const users = new Users([alice])
+  assert.equal(await users.check('alice', password), 'accepted')
+  assert.equal(await users.check('alicepass', Buffer.from('word')), 'refused')
+  assert.equal(await users.check('alicepassword', Buffer.alloc(0)), 'refused')
+})
+
+test('one name has one password', () => {
+  assert.throws(() => new Users([alice, alice]), /user "alice" stands there twice/)
+})
+
+test('a few checks run at a time, some wait, more are turned away', async () => {
+  const queue = new CheckQueue()
+  const ends: (() => void)[] = []
+  const start = () => queue.run(() => new Promise<void>((resolve) => ends.push(resolve)))
+  const accepted = Array.from({ length: 66 }, start)
+  assert.ok(accepted.every((each) => each !== null))
+  assert.equal(start(), null)
+  assert.equal(ends.length, 2)
+  for (let done = 0; done < 66; done++) {
+    assert.ok(ends.length - done <= 2)
+    ends[done]!()
+    await accepted[done]
+    await new Promise(setImmediate)
+  }
+  const again = start()
+  ends.at(-1)!()
+  await again
+})
+
+test('a check that fails makes room', async () => {
+  const queue = new CheckQueue()
+  for (let i = 0; i < 5; i++) await assert.rejects(queue.run(() => Promise.reject(new Error('broken')))!)
+  assert.equal(await queue.run(() => Promise.resolve('works')), 'works')
+})

@@ -1,0 +1,58 @@
+import type { Rx } from '../../../pipeline/request.ts'
+import { rescue } from '../../../pipeline/rescue.ts'
+import { implement } from '../../../pipeline/step.ts'
+import type { CsrfConfig } from './schema.ts'
+
+export const csrf = implement<CsrfConfig>((config) => {
+  const others = new Set((config.additionalOrigins ?? []).map(canonicalOrigin))
+  return {
+    request(rx) {
+      const verdict = judge(rx, others)
+      rx.trace?.note({ code: verdict, origin: rx.headers.get('origin'), site: rx.headers.get('sec-fetch-site') })
+      if (verdict === 'cross_origin' || verdict === 'contradictory') {
+        return rescue(REFUSED, rx.headers.get('content-type'))
+      }
+    },
+  }
+})
+
+const REFUSED = { status: 403, message: 'CSRF validation failed', reason: 'Csrf' } as const
+
+type Verdict =
+  | 'safe_method'
+  /** Programs send neither header, and no page can make a browser leave both out. */
+  | 'not_a_browser'
+  | 'same_origin'
+  | 'additional_origin'
+  | 'cross_origin'
+  /** A second line could say something else: then none is believed. */
+  | 'contradictory'
+
+function judge(rx: Rx, others: ReadonlySet<string>): Verdict {
+  if (SAFE_METHODS.has(rx.method)) return 'safe_method'
+  const { headers } = rx
+  if (headers.nth('sec-fetch-site', 1) !== null || headers.nth('origin', 1) !== null) return 'contradictory'
+  const site = headers.get('sec-fetch-site')
+  const origin = headers.get('origin')
+  if (site === null && origin === null) return 'not_a_browser'
+  if (site === 'same-origin' || site === 'none') return 'same_origin'
+  if (origin === null) return 'cross_origin'
+  const canonical = canonicalOrigin(origin)
+  if (others.has(canonical)) return 'additional_origin'
+  // The browser knows better than we do which names are the same place.
+  return site === null && canonical === ownOrigin(rx) ? 'same_origin' : 'cross_origin'
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** By the Host that the browser sent, whatever became of it. */
+function ownOrigin(rx: Rx): string {
+  return canonicalOrigin(`${rx.scheme}://${rx.exchange.authority}`)
+}
+
+/** Lower case, without the default port of the scheme. */
+function canonicalOrigin(origin: string): string {
+  const text = origin.toLowerCase()
+  if (text.startsWith('https:')) return text.replace(/:443$/, '')
+  return text.startsWith('http:') ? text.replace(/:80$/, '') : text
+}

@@ -1,0 +1,38 @@
+import { conditionalForms } from '../../../schema/conditional.ts'
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { list, object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { conditionalOr, exactlyOneOf } from '../../../schema/rules.ts'
+import { enumeration, integer } from '../../../schema/values.ts'
+
+const MOST = 10_000_000
+
+const localLimit = object({
+  requests: integer({ min: 1, max: MOST }).describe('Requests that each unit of time adds to the budget.'),
+  unit: enumeration(['Seconds', 'Minutes', 'Hours']).describe(
+    'Length of a window. The first request begins the first one.',
+  ),
+  burst: integer({ min: 0, max: MOST })
+    .prefault(0)
+    .describe(
+      'Requests that the budget holds beyond `requests`. It is full at first; once spent, what a window leaves unused fills it again.',
+    ),
+}).describe('One limit.')
+
+const local = list(localLimit, { min: 1, max: 16 }).describe(
+  'Limits that this proxy counts by itself, over all its workers; other replicas count their own. A request must pass all of them.',
+)
+
+export const rateLimit = definePolicy({
+  name: 'rateLimit',
+  section: 'traffic',
+  attach: ['listener', 'route'],
+  merge: 'replace',
+  traceKey: { local: 'localRateLimit' },
+  schema: object({ local: local.optional(), conditional: conditionalForms(object({ local })) }, [
+    exactlyOneOf('local', 'conditional'),
+    conditionalOr('local'),
+  ]).describe('Refuses requests beyond a number per unit of time, with status 429.'),
+})
+
+export type RateLimitConfig = { local: NonNullable<Output<typeof rateLimit.schema>['local']> }

@@ -1,0 +1,60 @@
+import type { Failure } from '../../../pipeline/failure.ts'
+import type { RateLimitState } from '../../../pipeline/request.ts'
+import { rescue } from '../../../pipeline/rescue.ts'
+import { type Env, implement } from '../../../pipeline/step.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import { Budget } from '../../../state/budget.ts'
+import { conditional } from '../../conditional.ts'
+import type { RateLimitConfig } from './schema.ts'
+import { type Limit, takeFromAll } from './take-from-all.ts'
+
+export const rateLimit = conditional(
+  implement<RateLimitConfig>((config, env) => {
+    const [first, ...others] = config.local.map((local, index) => limitOf(local, index, env))
+    if (first === undefined) return null
+    const limits: [Limit, ...Limit[]] = [first, ...others]
+    return {
+      request(rx) {
+        const { limit, standing } = takeFromAll(limits, env.monotonic())
+        const { granted, remaining } = standing
+        // Rounded up: who waits that long is served.
+        const resetSeconds = Math.ceil(standing.resetMs / 1000)
+        rx.rateLimit = { limit: limit.budget.capacity, remaining, resetSeconds }
+        if (rx.trace !== null) {
+          rx.trace.note({ code: granted ? 'within_limit' : 'rate_limited', limit: limit.name, remaining, resetSeconds })
+        }
+        if (granted) return
+        rx.error = `${exceeded.message}: ${limit.name}`
+        const reply = rescue(exceeded, rx.headers.get('content-type'))
+        reply.headers.add('retry-after', String(resetSeconds))
+        return reply
+      },
+      response(rx) {
+        if (rx.rateLimit !== null) tell(rx.rateLimit, rx.responseHeaders!)
+      },
+    }
+  }),
+)
+
+type LocalLimit = RateLimitConfig['local'][number]
+
+const exceeded: Failure = { status: 429, message: 'rate limit exceeded', reason: 'RateLimit' }
+const windowMsByUnit = { Seconds: 1_000, Minutes: 60_000, Hours: 3_600_000 }
+
+/** The attachment names the budget, so that all its routes, all workers and all generations spend from the same one. */
+function limitOf({ requests, unit, burst }: LocalLimit, index: number, env: Env): Limit {
+  const name = `${requests}/${unit}${burst === 0 ? '' : `+${burst}`}`
+  // Other numbers keep what was spent; windows of another length cannot.
+  const cells = env.counters.cells(`${env.attachment}/local/${index}/requests/${unit}`)
+  if (cells === null) throw new Error(`there is no room for the limit ${name} of ${env.attachment}: too many limits`)
+  return { name, budget: new Budget({ cells, amount: requests, burst, windowMs: windowMsByUnit[unit] }) }
+}
+
+/** A backend that speaks of its own limit is let speak: a mixture of both would be wrong about both. */
+function tell({ limit, remaining, resetSeconds }: RateLimitState, headers: HeaderBlock): void {
+  if (headers.has('x-ratelimit-limit') || headers.has('x-ratelimit-remaining') || headers.has('x-ratelimit-reset'))
+    return
+  headers.addChecked('x-ratelimit-limit', String(limit))
+  headers.addChecked('x-ratelimit-remaining', String(remaining))
+  headers.addChecked('x-ratelimit-reset', String(resetSeconds))
+}

@@ -1,0 +1,42 @@
+import type { Budget, Standing } from '../../../state/budget.ts'
+
+/** A limit of the policy. */
+export interface Limit {
+  /** As traces and logs call it, such as `100/Seconds+20`. */
+  name: string
+  budget: Budget
+}
+
+/** The limit that clients are told of: the one with the least left, or the one that refuses. */
+export interface Decision {
+  limit: Limit
+  standing: Standing
+}
+
+/** Takes one request from every budget, or from none. */
+export function takeFromAll(limits: readonly [Limit, ...Limit[]], now: number): Decision {
+  // Looking first, so that hardly ever something must be given back: in the meantime it is missing to others.
+  const refusal = limits.length === 1 ? null : lastingRefusal(limits, now)
+  if (refusal !== null) return refusal
+  const taken: Decision[] = []
+  for (const limit of limits) {
+    const standing = limit.budget.take(1, now)
+    if (!standing.granted) {
+      for (const before of taken) before.limit.budget.giveBack(1, before.standing.window, now)
+      return { limit, standing }
+    }
+    taken.push({ limit, standing })
+  }
+  return taken.reduce((tightest, next) => (next.standing.remaining < tightest.standing.remaining ? next : tightest))
+}
+
+/** Of several that refuse, the one that does so for the longest time: who waits for it passes the others too. */
+function lastingRefusal(limits: readonly Limit[], now: number): Decision | null {
+  let lasting: Decision | null = null
+  for (const limit of limits) {
+    const standing = limit.budget.look(now)
+    if (standing.granted) continue
+    if (lasting === null || standing.resetMs > lasting.standing.resetMs) lasting = { limit, standing }
+  }
+  return lasting
+}

@@ -1,0 +1,21 @@
+import { editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
+import { widest } from '../../../pipeline/expression.ts'
+import { implement } from '../../../pipeline/step.ts'
+import { createTransform } from '../../../pipeline/transform.ts'
+import { conditional } from '../../conditional.ts'
+import type { TransformationConfig } from './schema.ts'
+
+export const transformation = conditional(
+  implement<Pick<TransformationConfig, 'request' | 'response'>>((config, env) => {
+    const request = config.request === undefined ? null : createTransform(config.request, env, 'request')
+    const response = config.response === undefined ? null : createTransform(config.response, env, 'response')
+    return {
+      requestBody: widest([request?.requestBody, response?.requestBody]),
+      ...(request !== null && { request: (rx) => request.apply(editableRequest(rx), rx) }),
+      ...(response !== null && {
+        responseBody: response.responseBody,
+        response: (rx) => response.apply(editableResponse(rx), rx),
+      }),
+    }
+  }),
+)

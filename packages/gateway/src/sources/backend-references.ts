@@ -1,0 +1,61 @@
+import type { Backend } from '../ir/resources.ts'
+import type { BackendPolicies } from '../policies/index.ts'
+import type { BackendReference } from '../schema/kit.ts'
+import { didYouMean } from '../schema/suggest.ts'
+import type { FoundReference } from './references.ts'
+import type { Report } from './report.ts'
+import type { Spot } from './tree.ts'
+
+type Found = FoundReference<BackendReference>
+
+export type DescribedBackends = readonly { backend: Backend; policies: BackendPolicies | undefined }[]
+
+/** Every backend that is named must exist. */
+export function checkBackendNames(
+  found: readonly Found[],
+  backendsByName: ReadonlyMap<string, Spot>,
+  report: Report,
+): void {
+  for (const { spot, refers } of found) {
+    const located = refers.locate(spot.value)
+    if (located?.kind !== 'name') continue
+    const backend = backendsByName.get(located.name)
+    if (backend !== undefined) {
+      if (refers.fixed && backend.at('dynamicForwardProxy').exists) {
+        report('conflict', spot, { found: 'found a dynamic forward proxy', expected: 'a fixed destination' })
+      }
+      continue
+    }
+    report('unknown_reference', spot, {
+      found: `found no backend named \`${located.name}\``,
+      expected: 'the name of a backend in the top-level `backends`',
+      suggestion: didYouMean(located.name, backendsByName.keys()),
+    })
+  }
+}
+
+/** Backends that policies describe by an address or a URL; the same description is the same backend. */
+export function backendsOf(found: readonly Found[]): DescribedBackends {
+  const byKey = new Map<string, DescribedBackends[number]>()
+  for (const { spot, refers } of found) {
+    const located = refers.locate(spot.value)
+    if (located === null || located.kind === 'name') continue
+    const { key } = located
+    if (located.kind === 'host') {
+      const { target } = located
+      byKey.set(key, { backend: { key, name: targetName(target), target }, policies: undefined })
+    } else {
+      const { host, port, secure } = located.url
+      const target = { kind: 'static' as const, host, port }
+      byKey.set(key, { backend: { key, name: targetName(target), target }, policies: secure ? { tls: {} } : undefined })
+    }
+  }
+  return [...byKey.values()]
+}
+
+/** What logs and metrics call a backend that has no name of its own. */
+export function targetName(target: Backend['target']): string {
+  if (target.kind === 'unix') return `unix:${target.path}`
+  if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'
+  return target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { request } from './testing/client.ts'
+import { closedPort, httpConfig, routeTo, useGateway, useOrigin } from './testing/scene.ts'
+
+/** The conditions of the spec's part 7 that exist, one test for each, by its name there. */
+
+test('Local rate limit exceeded (requests): 429, not forwarded, `rate limit exceeded`', async (t) => {
+  const origin = await useOrigin(t)
+  const rateLimit = { local: [{ requests: 1, unit: 'Hours' }] }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { rateLimit })]))
+  assert.equal((await request(gateway.port())).status, 200)
+  const { status, body } = await request(gateway.port())
+  assert.deepEqual([status, body, origin.seen.length], [429, 'rate limit exceeded', 1])
+})
+
+test('HTTP-level authorization denies: 403', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { authorization: { rules: [{ deny: 'true' }] } })]))
+  assert.equal((await request(gateway.port())).status, 403)
+  assert.equal(origin.seen.length, 0)
+})
+
+test('Basic authentication fails: WWW-Authenticate with the configured realm, `Restricted` by default', async (t) => {
+  const origin = await useOrigin(t)
+  const users = ['alice:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=']
+  for (const [realm, expected] of [
+    [undefined, 'Restricted'],
+    ['Staff only', 'Staff only'],
+  ]) {
+    const basicAuthentication = { users, ...(realm !== undefined && { realm }) }
+    const gateway = await useGateway(t, httpConfig([routeTo(origin, { basicAuthentication })]))
+    const { status, headers } = await request(gateway.port())
+    assert.equal(status, 401)
+    assert.match(headers['www-authenticate'] ?? '', new RegExp(`^Basic realm="${expected}"`))
+  }
+  assert.equal(origin.seen.length, 0)
+})
+
+test('Upstream transport error: reported in the trace event backendCallResult.error', async (t) => {
+  const gateway = await useGateway(t, httpConfig([routeTo({ host: `127.0.0.1:${await closedPort()}` })]))
+  const events = gateway.trace()
+  assert.equal((await request(gateway.port())).status, 503)
+  const result = (await events).find(({ message }) => message.type === 'backendCallResult')
+  assert.equal(result?.message['status'], null)
+  assert.match(String(result?.message['error']), /^connect_failed: .*ECONNREFUSED/)
+  assert.notEqual(result?.eventStart, null)
+})

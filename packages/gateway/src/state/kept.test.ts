@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Kept } from './kept.ts'
+
+test('the same key gives the same object, another key another', () => {
+  const kept = new Kept()
+  const a = kept.shared('a', () => ({ name: 'a' }))
+  assert.equal(
+    kept.shared('a', () => ({ name: 'other' })),
+    a,
+  )
+  assert.equal(
+    kept.held('a', () => ({ name: 'other' })),
+    a,
+  )
+  assert.notEqual(
+    kept.shared('b', () => ({ name: 'a' })),
+    a,
+  )
+})
+
+test('many keys come and go, and the newest stay', () => {
+  const kept = new Kept()
+  let made = 0
+  const take = (key: string) => kept.held(key, () => ({ number: made++ }))
+  for (let i = 0; i < 3_000; i++) take(`key ${i}`)
+  assert.equal(made, 3_000)
+  for (let i = 2_940; i < 3_000; i++) assert.equal(take(`key ${i}`).number, i)
+})

@@ -1,0 +1,34 @@
+/** Objects of one worker that outlive reloads, by a text that says what they are made from. */
+export class Kept {
+  readonly #refs = new Map<string, WeakRef<object>>()
+  readonly #held = new Map<string, object>()
+  #sweepAt = FIRST_SWEEP
+
+  /** The same object for everybody who asks with the same key, as long as somebody uses it. */
+  shared<T extends object>(key: string, make: () => T): T {
+    // A key says what is behind it, so the type is always the same.
+    const known = this.#refs.get(key)?.deref() as T | undefined
+    if (known !== undefined) return known
+    if (this.#refs.size >= this.#sweepAt) this.#sweep()
+    const made = make()
+    this.#refs.set(key, new WeakRef(made))
+    return made
+  }
+
+  /** Like `shared`, and the last ones asked for stay though nobody uses them: a route is put together only when asked for. */
+  held<T extends object>(key: string, make: () => T): T {
+    const object = this.shared(key, make)
+    this.#held.delete(key)
+    this.#held.set(key, object)
+    if (this.#held.size > MAX_HELD) this.#held.delete(this.#held.keys().next().value!)
+    return object
+  }
+
+  #sweep(): void {
+    for (const [key, ref] of this.#refs) if (ref.deref() === undefined) this.#refs.delete(key)
+    this.#sweepAt = Math.max(FIRST_SWEEP, this.#refs.size * 2)
+  }
+}
+
+const MAX_HELD = 64
+const FIRST_SWEEP = 1024

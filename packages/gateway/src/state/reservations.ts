@@ -1,0 +1,42 @@
+import type { SharedCounters } from './counters.ts'
+import { monotonic } from './monotonic.ts'
+import { type SharedTable, TableCells } from './shared-table.ts'
+
+/**
+ * The table as the main thread uses it. It asks for every key of a config before workers see it: a config that does
+ * not fit is refused, and one that is live always finds its keys. When the table is crowded, keys that no live config
+ * has and that were not used for a day make room.
+ */
+export class Reservations implements SharedCounters {
+  readonly #table: SharedTable
+  readonly #now: () => number
+  /** Slots of the live config. */
+  #live = new Set<number>()
+  /** Slots of the config that is being tried. */
+  #next = new Set<number>()
+
+  constructor(table: SharedTable, now = monotonic) {
+    this.#table = table
+    this.#now = now
+  }
+
+  cells(key: string): TableCells | null {
+    const path = this.#table.path(key)
+    const isKept = (slot: number): boolean => this.#live.has(slot) || this.#next.has(slot)
+    const slot = this.#table.locate(path) ?? this.#table.reuse(path, this.#now(), isKept)
+    if (slot === null) return null
+    this.#next.add(slot)
+    return new TableCells(this.#table, path, slot)
+  }
+
+  /** The config whose keys were asked for is live. */
+  keep(): void {
+    this.#live = this.#next
+    this.#next = new Set()
+  }
+
+  /** It is not going to be. */
+  drop(): void {
+    this.#next = new Set()
+  }
+}

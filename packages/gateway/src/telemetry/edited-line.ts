@@ -1,0 +1,88 @@
+import type { AccessRecord } from './access-log.ts'
+import { escapeControls, quoted, textValue } from './quote.ts'
+
+/** What a config makes of the line for one record. */
+export interface LineChanges {
+  /** Fields that lines have by themselves, and that this one lacks; those of added names are replaced anyway. */
+  removed: ReadonlySet<string>
+  /** Behind the others; of two with one name the later one counts. */
+  added: ReadonlyMap<string, LogValue>
+}
+
+/** Anything JSON can say. */
+export type LogValue = null | boolean | number | string | LogValue[] | { [key: string]: LogValue }
+
+interface LineParts {
+  record: AccessRecord
+  gateway: string
+  time: string
+}
+
+export function editedTextLine({ record, gateway, time }: LineParts, changes: LineChanges): string {
+  let line = `${time}\tinfo\trequest`
+  if (stays('gateway', changes)) line += ` gateway=${textValue(gateway)}`
+  for (const [name, read] of FIELDS) {
+    const value = stays(name, changes) ? read(record) : null
+    if (value === null) continue
+    // Errors are free text, quoted even where they are one word.
+    line += ` ${name}=${name === 'error' ? quoted(String(value)) : textValue(String(value))}`
+  }
+  for (const [name, value] of changes.added) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    line += ` ${name.includes('=') ? quoted(name) : textValue(name)}=${textValue(shortened(text))}`
+  }
+  return `${line}\n`
+}
+
+export function editedJsonLine({ record, gateway, time }: LineParts, changes: LineChanges): string {
+  let line = `{"level":"info","time":"${time}","scope":"request"`
+  if (stays('gateway', changes)) line += `,"gateway":${quoted(gateway)}`
+  for (const [name, read] of FIELDS) {
+    const value = stays(name, changes) ? read(record) : null
+    if (value !== null) line += `,"${name}":${typeof value === 'number' ? value : quoted(value)}`
+  }
+  for (const [name, value] of changes.added) line += `,${quoted(name)}:${jsonValue(value)}`
+  return `${line}}\n`
+}
+
+/** The fields behind `gateway`, in order: the same as in the lines that nothing was changed about. */
+const FIELDS: readonly (readonly [name: string, read: (r: AccessRecord) => string | number | null])[] = [
+  ['listener', (r) => r.listenerName],
+  ['route', (r) => r.routeName],
+  ['endpoint', (r) => r.endpoint],
+  ['src.addr', (r) => r.srcAddr],
+  ['http.method', (r) => r.method],
+  ['http.host', (r) => r.host],
+  ['http.path', (r) => r.target],
+  ['http.version', (r) => r.version],
+  ['http.status', (r) => (r.status === 0 ? null : r.status)],
+  ['grpc.status', (r) => r.grpcStatus],
+  ['tls.sni', (r) => (r.host === null ? r.sni : null)],
+  ['protocol', (r) => r.protocol],
+  ['retry.attempt', (r) => (r.retryAttempt === 0 ? null : r.retryAttempt)],
+  ['request.bytes', (r) => r.requestBytes],
+  ['response.bytes', (r) => r.responseBytes],
+  ['error', (r) => r.error],
+  ['reason', (r) => (r.reason === 'Upstream' ? null : r.reason)],
+  ['duration', (r) => `${Math.round(r.durationMs)}ms`],
+]
+
+export const lineFields: readonly string[] = ['gateway', ...FIELDS.map(([name]) => name)]
+
+function stays(name: string, { removed, added }: LineChanges): boolean {
+  return !removed.has(name) && !added.has(name)
+}
+
+function jsonValue(value: LogValue): string {
+  if (typeof value === 'string') return quoted(shortened(value))
+  const json = JSON.stringify(value)
+  // Half of a list or a mapping is no JSON; as a text it can be cut.
+  return json.length > LONGEST ? quoted(shortened(json)) : escapeControls(json)
+}
+
+/** Clients write much of what is logged; a line must not grow with them. */
+function shortened(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+}
+
+const LONGEST = 4096

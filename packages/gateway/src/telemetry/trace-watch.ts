@@ -1,0 +1,74 @@
+import type { TraceEvent, TraceFromWorker, TraceToWorker } from './trace-event.ts'
+import { TraceSlots } from './trace-slots.ts'
+
+export interface TraceWatchOptions<Subject> {
+  shared: SharedArrayBuffer
+  /** Number of this worker. */
+  worker: number
+  /** Makes an expression, which the main thread has checked, ready to run. */
+  compile: (expression: string) => (subject: Subject) => boolean
+  post: (message: TraceFromWorker) => void
+}
+
+/** The watchers as a worker sees them: in the order they came, which is the same in every worker. */
+export class TraceWatch<Subject> {
+  readonly #slots: TraceSlots
+  readonly #options: TraceWatchOptions<Subject>
+  #watchers: Watcher<Subject>[] = []
+
+  constructor(options: TraceWatchOptions<Subject>) {
+    this.#slots = new TraceSlots(options.shared)
+    this.#options = options
+  }
+
+  /** Whether to ask `claim` at all: one read, the whole cost while nobody watches. */
+  get armed(): boolean {
+    return this.#slots.anyArmed
+  }
+
+  /** Takes the first watcher that wants this request; null when none does. */
+  claim(subject: Subject): ((event: TraceEvent) => void) | null {
+    for (const { id, slot, matches } of this.#watchers) {
+      if (!this.#slots.isArmed(slot, id)) continue
+      if (matches !== null && !matches(subject)) continue
+      if (this.#slots.claim(slot, id, this.#options.worker)) return (event) => this.#send(id, event)
+    }
+    return null
+  }
+
+  take(message: TraceToWorker): void {
+    if (message.type === 'unwatch') {
+      this.#watchers = this.#watchers.filter((watcher) => watcher.id !== message.id)
+      return
+    }
+    const { id, slot, expression } = message
+    this.#watchers.push({ id, slot, matches: expression === null ? null : this.#compile(expression) })
+    this.#options.post({ type: 'watching', id })
+  }
+
+  #compile(expression: string): (subject: Subject) => boolean {
+    try {
+      return this.#options.compile(expression)
+    } catch {
+      // Traffic must not end with it: the watcher waits until its client leaves.
+      return () => false
+    }
+  }
+
+  #send(id: number, event: TraceEvent): void {
+    try {
+      this.#options.post({ type: 'traced', id, event })
+    } catch (error) {
+      // Something that cannot be cloned: what is watched goes on, and so does its stream.
+      const message = { type: event.message.type, unsent: String(error) }
+      this.#options.post({ type: 'traced', id, event: { ...event, message } })
+    }
+  }
+}
+
+interface Watcher<Subject> {
+  id: number
+  slot: number
+  /** Null takes any request. */
+  matches: ((subject: Subject) => boolean) | null
+}

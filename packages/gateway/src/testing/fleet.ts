@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { BroadcastChannel, type ResourceLimits } from 'node:worker_threads'
+import { Gateway } from '../gateway.ts'
+import { loadConfig } from '../sources/file.ts'
+import { Supervisor } from '../supervisor.ts'
+import { parseLogFilter } from '../telemetry/log-filter.ts'
+import { createLogger } from '../telemetry/logger.ts'
+import { createCollector } from '../telemetry/metrics-collect.ts'
+import type { Fate } from './mortal-worker.ts'
+
+export interface FleetOptions {
+  workers: number
+  resourceLimits?: ResourceLimits
+  /** Workers that can be told to die when left out. */
+  entry?: URL
+}
+
+/** A supervisor with its gateway in this thread, not started. */
+export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
+  const filter = parseLogFilter('error')
+  assert.ok(filter.ok)
+  const lines: string[] = []
+  const log = createLogger({ filter: filter.value, format: 'text', write: (line) => lines.push(line) }).child('main')
+  const collector = createCollector()
+  const supervisor = new Supervisor({
+    workers,
+    entry: entry ?? new URL('./mortal-worker.ts', import.meta.url),
+    log,
+    collector,
+    settings: {
+      logFilter: 'off',
+      logFormat: 'text',
+      lookupFamily: 'Auto',
+      identity: { podName: 'test', namespace: 'default', gateway: 'default' },
+      upstream: { connectTimeoutMs: 10_000, poolIdleTimeoutMs: 90_000, poolMaxIdle: 100 },
+      reusePort: true,
+    },
+    ...(resourceLimits && { resourceLimits }),
+  })
+  const gateway = new Gateway({ supervisor, log, collector, ipv6: true })
+  return { supervisor, gateway, collector, logged: () => lines.join('') }
+}
+
+/** Started, and ended with the test. */
+export async function useFleet(t: TestContext, options: FleetOptions) {
+  const fleet = newFleet(options)
+  const channel = new BroadcastChannel('portico-mortal-worker')
+  t.after(async () => {
+    channel.close()
+    await fleet.supervisor.stop()
+  })
+  assert.equal(await fleet.supervisor.start(), null)
+  return {
+    ...fleet,
+    channel,
+    tell: (fate: Fate) => channel.postMessage(fate),
+    /** Makes a config live. */
+    async apply(config: object): Promise<void> {
+      const loaded = loadConfig(JSON.stringify(config), { file: 'test.yaml', dir: '.', env: {} })
+      assert.ok(loaded.ok)
+      assert.deepEqual(await fleet.gateway.apply(loaded.ir), [])
+    },
+    port: () => fleet.gateway.ports['bind/0']!,
+    restarts: () => Number(/^portico_worker_restarts_total (\d+)$/m.exec([...fleet.collector.render()].join(''))![1]),
+  }
+}

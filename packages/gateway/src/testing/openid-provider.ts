@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { Provider } from 'oidc-provider'
+import type { SigningKey } from './issuer.ts'
+
+/** A certified OpenID provider on loopback, whose keys the test changes while it runs. */
+export interface OpenIdProvider {
+  issuer: string
+  host: string
+  port: number
+  /** Of the key set. */
+  jwksPath: string
+  jwksRequests(): number
+  /** The first key signs from now on. */
+  useKeys(...keys: SigningKey[]): void
+  /** An access token by the client credentials grant. */
+  token(scope?: string): Promise<string>
+}
+
+export async function useOpenIdProvider(t: TestContext, ...keys: SigningKey[]): Promise<OpenIdProvider> {
+  let jwksRequests = 0
+  let handler: RequestListener = () => {}
+  const server = createServer((request, response) => {
+    if (request.url === '/jwks') jwksRequests++
+    handler(request, response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  const issuer = `http://127.0.0.1:${port}`
+  const useKeys = (...keys: SigningKey[]): void => {
+    handler = quietly(() => new Provider(issuer, configuration(keys))).callback()
+  }
+  useKeys(...keys)
+  return {
+    issuer,
+    host: `127.0.0.1:${port}`,
+    port,
+    jwksPath: '/jwks',
+    jwksRequests: () => jwksRequests,
+    useKeys,
+    async token(scope = 'read') {
+      const response = await fetch(`${issuer}/token`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${btoa(`${CLIENT.client_id}:${CLIENT.client_secret}`)}` },
+        body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+      })
+      const answer = (await response.json()) as { access_token?: string }
+      assert.ok(answer.access_token, JSON.stringify(answer))
+      return answer.access_token
+    },
+  }
+}
+
+const CLIENT = {
+  client_id: 'app',
+  client_secret: 'app-secret',
+  grant_types: ['client_credentials'],
+  redirect_uris: [],
+  response_types: [],
+}
+
+function configuration(keys: readonly SigningKey[]): object {
+  const alg = keys[0]!.alg
+  return {
+    clients: [{ ...CLIENT, id_token_signed_response_alg: alg }],
+    jwks: { keys: keys.map((key) => ({ ...key.privateKey.export({ format: 'jwk' }), kid: key.kid, alg, use: 'sig' })) },
+    scopes: ['read', 'write'],
+    ttl: { ClientCredentials: 3600 },
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => 'urn:api',
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: 'read write',
+          audience: 'api',
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: 3600,
+          jwt: { sign: { alg } },
+        }),
+      },
+    },
+  }
+}
+
+/** It warns of what a test does not mind: memory as storage, a runtime without the name of a long-term release. */
+function quietly<T>(action: () => T): T {
+  const { warn } = console
+  console.warn = () => {}
+  try {
+    return action()
+  } finally {
+    console.warn = warn
+  }
+}

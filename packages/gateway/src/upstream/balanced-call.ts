@@ -1,0 +1,114 @@
+import type { RawConnection } from '../net/exchange.ts'
+import type { HeaderBlock } from '../net/header-block.ts'
+import {
+  type EndpointWatcher,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from './contract.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { EndpointOwner, Endpoints } from './endpoints.ts'
+import { ForwardingHandler } from './forwarding-handler.ts'
+import type { Pool } from './pool.ts'
+import { TrackedBody } from './tracked-body.ts'
+import type { Visit } from './visit.ts'
+
+/** An address and its connections. */
+export interface Way {
+  endpoint: Endpoint
+  pool: Pool
+}
+
+export interface BalancedCallOptions {
+  owner: EndpointOwner
+  endpoints: Endpoints
+  watcher: EndpointWatcher
+}
+
+/** A call to one of several addresses, and to the next one while none could be connected. */
+export class BalancedCall extends ForwardingHandler implements UpstreamCall {
+  readonly #request: UpstreamRequest
+  readonly #options: BalancedCallOptions
+  #ways: readonly Way[] = []
+  #tries = 0
+  #way: Way | null = null
+  #visit: Visit | null = null
+  #call: UpstreamCall | null = null
+  #cancelled = false
+
+  constructor(request: UpstreamRequest, handler: UpstreamHandler, options: BalancedCallOptions) {
+    super(handler)
+    this.#request = request
+    this.#options = options
+  }
+
+  start(error: UpstreamError | null, ways: readonly Way[]): void {
+    if (this.#cancelled) return
+    if (error !== null) return this.handler.failed(error)
+    this.#ways = ways
+    this.#try()
+  }
+
+  #try(): void {
+    const way = chooseWay(this.#ways, this.#options)
+    const visit = this.#options.endpoints.visit(this.#options.owner, way.endpoint)
+    this.#way = way
+    this.#visit = visit
+    this.#tries++
+    const call = way.pool.request(this.#request, this)
+    if (this.#visit === visit) this.#call = call
+  }
+
+  cancel(cause: Error): void {
+    this.#cancelled = true
+    if (cause instanceof UpstreamError) this.#visit?.failed()
+    else this.#visit?.ended()
+    this.#call?.cancel(cause)
+  }
+
+  override responded(response: UpstreamResponse): void {
+    const visit = this.#visit!
+    visit.answered(this.#options.watcher.isUnhealthy?.(response) ?? response.status >= 500)
+    if (response.body.length === 0) visit.ended()
+    else response.body = new TrackedBody(response.body, visit)
+    this.handler.responded(response)
+  }
+
+  override upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
+    keepUntilClosed(this.#visit!, raw.socket)
+    this.handler.upgraded(status, headers, raw, protocol)
+  }
+
+  failed(error: UpstreamError): void {
+    if (this.#cancelled) return
+    this.#visit!.failed()
+    this.#ways = this.#ways.filter((way) => way !== this.#way)
+    const isLast = this.#ways.length === 0 || this.#tries >= MAX_TRIES
+    // A connection that was made may have taken some of the body, even if it says that it did not use it.
+    if (isLast || !error.unsent || (this.#request.body.length !== 0 && !isConnectError(error))) {
+      return this.handler.failed(error)
+    }
+    this.#try()
+  }
+}
+
+export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher }: BalancedCallOptions): Way {
+  const way = endpoints.choose(owner, ways, watcher)
+  watcher.connectingTo(way.endpoint.name)
+  return way
+}
+
+/** A connection without HTTP on it is a call under way as long as it is open. */
+export function keepUntilClosed(visit: Visit, socket: RawConnection['socket']): void {
+  visit.connected()
+  socket.once('close', () => visit.ended())
+}
+
+function isConnectError(error: UpstreamError): boolean {
+  return error.code === 'connect_failed' || error.code === 'connect_timeout' || error.code === 'tls_failed'
+}
+
+/** Addresses that one call is tried at. */
+export const MAX_TRIES = 3

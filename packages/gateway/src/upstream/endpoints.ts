@@ -1,0 +1,94 @@
+import { LRUCache } from 'lru-cache'
+import type { SharedCounters } from '../state/counters.ts'
+import { choose, type Standing } from './balance.ts'
+import type { EndpointWatcher } from './contract.ts'
+import { Endpoint } from './endpoint.ts'
+import type { EvictionRule } from './health.ts'
+import { Visit } from './visit.ts'
+
+export interface EndpointServices {
+  counters: SharedCounters
+  /** Uniform in [0, 1). */
+  random: () => number
+  /** Milliseconds that never go back, from the same beginning in every worker. */
+  monotonic: () => number
+  evicted: (eviction: Eviction) => void
+}
+
+export interface Eviction {
+  /** Name of the backend. */
+  backend: string
+  endpoint: string
+  durationMs: number
+  /** Evictions since the last healthy answer, with this one. */
+  times: number
+}
+
+/** Whose endpoints they are, and what the backend's `health` policy says of them. */
+export interface EndpointOwner {
+  key: string
+  name: string
+  health: HealthRule | null
+}
+
+/** A backend without it has scores, for the choice between its addresses; nothing of it is evicted. */
+export interface HealthRule {
+  /** Null moves the score only. */
+  eviction: EvictionRule | null
+}
+
+/** The endpoints of a worker, by backend and address; they outlive config generations. */
+export class Endpoints {
+  readonly #services: EndpointServices
+  readonly #endpointsByKey = new LRUCache<string, Endpoint>({ max: MAX_ENDPOINTS })
+
+  constructor(services: EndpointServices) {
+    this.#services = services
+  }
+
+  /** Scores that a policy speaks of are shared by all workers; others are not worth a place in their table. */
+  get(owner: EndpointOwner, name: string): Endpoint {
+    const shared = owner.health !== null
+    const key = `${shared ? 'health' : 'own'}/${owner.key}/${name}`
+    let endpoint = this.#endpointsByKey.get(key)
+    if (endpoint === undefined) {
+      endpoint = new Endpoint(name, shared ? this.#services.counters.cells(key) : null)
+      this.#endpointsByKey.set(key, endpoint)
+    }
+    return endpoint
+  }
+
+  /** The one of them that a call goes to. */
+  choose<Way extends { endpoint: Endpoint }>(
+    owner: EndpointOwner,
+    ways: readonly Way[],
+    watcher: EndpointWatcher,
+  ): Way {
+    const { random, monotonic } = this.#services
+    if (ways.length === 1) return ways[0]!
+    const now = monotonic()
+    const rule = owner.health?.eviction ?? null
+    const standingOf = ({ endpoint }: Way): Standing =>
+      endpoint.standing(now, rule, watcher.hasTried?.(endpoint.name) ?? false)
+    if (ways.length > MANY) {
+      // Of very many a few stand for all, as long as one of them can be used.
+      const some = Array.from({ length: MANY }, () => ways[Math.floor(random() * ways.length)]!)
+      const standings = some.map(standingOf)
+      const index = choose(standings, random)
+      if (!standings[index]!.evicted) return some[index]!
+    }
+    return ways[choose(ways.map(standingOf), random)]!
+  }
+
+  visit(owner: EndpointOwner, endpoint: Endpoint): Visit {
+    return new Visit(owner, endpoint, this.#services)
+  }
+
+  /** The same, with scores that no other worker shares: clients choose the names, and would fill the shared table. */
+  apart(): Endpoints {
+    return new Endpoints({ ...this.#services, counters: { cells: () => null } })
+  }
+}
+
+const MAX_ENDPOINTS = 4096
+const MANY = 16

@@ -1,0 +1,91 @@
+import type { Socket } from 'node:net'
+import { latin1 } from '../net/http1/chars.ts'
+import { MessageHead, parseResponseHead } from '../net/http1/head.ts'
+import { UpstreamError } from './contract.ts'
+import type { Destination } from './destination.ts'
+
+/** A proxy that connections to a backend go through. */
+export interface Tunnel {
+  /** The proxy, as errors call it. */
+  readonly name: string
+  /** Tunnels are interchangeable where keys are equal. */
+  readonly key: string
+  /** Opens a connection at whose other end `target`, a `host:port`, is; returns how to give up. */
+  open(target: string, done: (error: UpstreamError | null, socket: Socket | null) => void): () => void
+}
+
+export interface TunnelOptions {
+  name: string
+  key: string
+  proxy: Destination
+  /** Value of `Proxy-Authorization`, or null. */
+  credentials: string | null
+}
+
+/** A tunnel made by HTTP CONNECT. Names go to the proxy as they are: it resolves them. */
+export function createTunnel({ name, key, proxy, credentials }: TunnelOptions): Tunnel {
+  const authorization = credentials === null ? '' : `proxy-authorization: ${credentials}\r\n`
+  return {
+    name,
+    key,
+    open(target, done) {
+      let giveUp = (): void => call.cancel()
+      const fail = (code: UpstreamError['code'], reason: string): void =>
+        done(new UpstreamError(code, `tunnel through ${name}: ${reason}`, true), null)
+      const call = proxy.connect(UNWATCHED, (error, socket) => {
+        if (socket === null) return fail(error!.code, error!.message)
+        giveUp = () => socket.destroy()
+        socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${authorization}\r\n`)
+        readReply(socket, (problem) => {
+          if (problem === null) return done(null, socket)
+          socket.destroy()
+          fail('connect_failed', problem)
+        })
+      })
+      return () => giveUp()
+    },
+  }
+}
+
+/** Reads the head of the reply and no more: what follows is the target's, and goes back into the stream. */
+function readReply(socket: Socket, done: (problem: string | null) => void): void {
+  let received = Buffer.alloc(0)
+  const settle = (problem: string | null): void => {
+    socket.off('readable', onReadable)
+    socket.off('close', onClose)
+    socket.off('end', onClose)
+    if (problem === null) socket.off('error', onError)
+    done(problem)
+  }
+  const onReadable = (): void => {
+    const chunk = socket.read() as Buffer | null
+    if (chunk === null) return
+    received = Buffer.concat([received, chunk])
+    const end = received.indexOf('\r\n\r\n')
+    if (end === -1 ? received.length > MAX_HEAD : end + 4 > MAX_HEAD)
+      return settle('the reply of the proxy is too long')
+    if (end === -1) return
+    const rest = received.subarray(end + 4)
+    if (rest.length > 0) socket.unshift(rest)
+    settle(problemOf(latin1(received, 0, end + 4)))
+  }
+  const onClose = (): void => settle('the proxy closed the connection')
+  // Kept after a failure, which destroys the socket.
+  const onError = (): void => {}
+  socket.on('error', onError)
+  socket.on('readable', onReadable)
+  socket.on('end', onClose)
+  socket.on('close', onClose)
+}
+
+function problemOf(text: string): string | null {
+  const head = parseResponseHead(text, MAX_HEADERS)
+  if (!(head instanceof MessageHead)) return 'the reply of the proxy is malformed'
+  if (head.status === 200) return null
+  if (head.status === 407) return 'the proxy answered 407, it wants other credentials'
+  return `the proxy answered ${head.status}`
+}
+
+const UNWATCHED = { connectingTo: () => {} }
+const MAX_HEAD = 8192
+const MAX_HEADERS = 100

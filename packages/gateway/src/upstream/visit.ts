@@ -1,0 +1,76 @@
+import type { Endpoint } from './endpoint.ts'
+import type { EndpointOwner, EndpointServices } from './endpoints.ts'
+import type { EvictionRule } from './health.ts'
+
+/** One call at one endpoint, until nothing of it is left; keeps the endpoint's score. */
+export class Visit {
+  readonly #owner: EndpointOwner
+  readonly #endpoint: Endpoint
+  readonly #services: EndpointServices
+  readonly #startedAt: number
+  /** Milliseconds to a healthy answer that is not counted yet; -1 without one. */
+  #latencyMs = -1
+  #isCounted = false
+  #isOver = false
+
+  constructor(owner: EndpointOwner, endpoint: Endpoint, services: EndpointServices) {
+    this.#owner = owner
+    this.#endpoint = endpoint
+    this.#services = services
+    this.#startedAt = services.monotonic()
+    endpoint.pending++
+  }
+
+  /** A response began. An unhealthy one counts at once, so that a retry goes elsewhere; a healthy one has yet to end. */
+  answered(isUnhealthy: boolean): void {
+    if (isUnhealthy) this.#countUnhealthy()
+    else this.#latencyMs = this.#services.monotonic() - this.#startedAt
+  }
+
+  /** There is a connection without HTTP on it: no answer of which could be judged. */
+  connected(): void {
+    this.answered(false)
+    this.#countHealthy()
+  }
+
+  /** Nothing more comes, because all has come or nobody wants it. */
+  ended(): void {
+    if (this.#leave() && this.#latencyMs !== -1) this.#countHealthy()
+  }
+
+  /** There was no answer, or it broke off. */
+  failed(): void {
+    if (this.#leave()) this.#countUnhealthy()
+  }
+
+  #leave(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    this.#endpoint.pending--
+    return true
+  }
+
+  #countHealthy(): void {
+    if (this.#isCounted) return
+    this.#isCounted = true
+    this.#endpoint.wasHealthy(this.#services.monotonic(), this.#rule, this.#latencyMs)
+  }
+
+  #countUnhealthy(): void {
+    if (this.#isCounted) return
+    this.#isCounted = true
+    const now = this.#services.monotonic()
+    const evicted = this.#endpoint.wasUnhealthy(now, this.#rule)
+    if (evicted === null) return
+    this.#services.evicted({
+      backend: this.#owner.name,
+      endpoint: this.#endpoint.name,
+      durationMs: evicted.evictedUntil - now,
+      times: evicted.evictions,
+    })
+  }
+
+  get #rule(): EvictionRule | null {
+    return this.#owner.health?.eviction ?? null
+  }
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { hasLinearBacktracking } from './linear.ts'
+import type { RegexNode } from './parse.ts'
+import { parseCommonSyntax, wholeTree } from './parse.ts'
+
+const TEXT_LENGTH = 300
+
+describe('linear backtracking', () => {
+  it('holds for every accepted pattern when the steps of a backtracking matcher are counted', () => {
+    let accepted = 0
+    fc.assert(
+      fc.property(patterns, fc.array(texts, { minLength: 4, maxLength: 4 }), (pattern, samples) => {
+        const tree = parseTree(pattern)
+        if (!hasLinearBacktracking(tree)) return
+        accepted++
+        for (const text of samples) assert.ok(withinBound(tree, text), `${pattern} on ${text}`)
+      }),
+      { seed: 30, numRuns: 3000 },
+    )
+    assert.ok(accepted > 500, `${accepted} accepted`)
+  })
+
+  it('is really missed by evil patterns, so that counting proves something', () => {
+    const text = 'a'.repeat(TEXT_LENGTH)
+    for (const pattern of ['(a+)+b', '(a|a)*b', 'a*a*b', '(a|aa)*b', 'a*(a*b|a*)c']) {
+      const tree = parseTree(pattern)
+      assert.equal(withinBound(tree, text), false, pattern)
+      assert.equal(hasLinearBacktracking(tree), false, pattern)
+    }
+  })
+})
+
+function parseTree(pattern: string): RegexNode {
+  const branches = parseCommonSyntax(pattern)
+  assert.ok(branches)
+  return wholeTree(branches)
+}
+
+/** Matches as a backtracking engine does, and gives up as soon as the steps are more than linear in the text. */
+function withinBound(tree: RegexNode, text: string): boolean {
+  let left = 20 * size(tree) * (text.length + 1)
+  const tooMany = new Error('too many steps')
+  try {
+    run(tree, 0, (at) => at === text.length)
+    return true
+  } catch (error) {
+    if (error !== tooMany) throw error
+    return false
+  }
+
+  function run(node: RegexNode, at: number, go: (at: number) => boolean): boolean {
+    if (left-- === 0) throw tooMany
+    if (node.kind === 'chars') {
+      return at < text.length && ((node.set >> BigInt(text.charCodeAt(at))) & 1n) === 1n && go(at + 1)
+    }
+    if (node.kind === 'choice') return node.branches.some((branch) => run(branch, at, go))
+    if (node.kind === 'sequence') return runItems(node.items, 0, at, go)
+    return runRepeat(node, 0, at, go)
+  }
+
+  function runItems(items: RegexNode[], index: number, at: number, go: (at: number) => boolean): boolean {
+    const item = items[index]
+    return item === undefined ? go(at) : run(item, at, (next) => runItems(items, index + 1, next, go))
+  }
+
+  function runRepeat(
+    node: RegexNode & { kind: 'repeat' },
+    round: number,
+    at: number,
+    go: (at: number) => boolean,
+  ): boolean {
+    const again =
+      round < node.max &&
+      run(node.item, at, (next) => (next > at || round < node.min) && runRepeat(node, round + 1, next, go))
+    return again || (round >= node.min && go(at))
+  }
+}
+
+/** Nodes, counted copies included. */
+function size(node: RegexNode): number {
+  if (node.kind === 'chars') return 1
+  if (node.kind === 'sequence') return node.items.reduce((sum, item) => sum + size(item), 1)
+  if (node.kind === 'choice') return node.branches.reduce((sum, branch) => sum + size(branch), 1)
+  return 1 + size(node.item) * (node.max === Infinity ? Math.max(node.min, 1) : node.max)
+}
+
+const texts = fc
+  .tuple(
+    fc.constantFrom('a', 'b', 'ab', 'aab', 'abc', 'c/', 'ba/'),
+    fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 4 }),
+  )
+  .map(([unit, end]) => unit.repeat(TEXT_LENGTH / unit.length) + end)
+
+const patterns = fc.letrec<{ pattern: string; atom: string }>((tie) => ({
+  atom: fc.oneof(
+    { maxDepth: 3 },
+    fc.constantFrom('a', 'b', 'c', '/', '.', '[ab]', '[^a]', '[^/]'),
+    tie('pattern').map((inner) => `(${inner})`),
+  ),
+  pattern: fc
+    .array(
+      fc
+        .array(
+          fc
+            .tuple(tie('atom'), fc.constantFrom('', '', '', '?', '*', '+', '{2}', '{1,2}', '{0,3}', '{2,}'))
+            .map(([atom, repeat]) => atom + repeat),
+          { maxLength: 5 },
+        )
+        .map((items) => items.join('')),
+      { minLength: 1, maxLength: 3 },
+    )
+    .map((branches) => branches.join('|')),
+})).pattern

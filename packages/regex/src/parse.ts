@@ -1,0 +1,172 @@
+import type { CharSet } from './char-set.ts'
+import { complement, DOT, EMPTY, PERL_CLASSES, range, single } from './char-set.ts'
+
+export type RegexNode =
+  | { kind: 'chars'; set: CharSet }
+  | { kind: 'sequence'; items: RegexNode[] }
+  | { kind: 'choice'; branches: RegexNode[] }
+  | { kind: 'repeat'; item: RegexNode; min: number; max: number }
+
+/** One of the outermost alternatives, with the anchors at its ends. */
+export interface Branch {
+  node: RegexNode
+  fromStart: boolean
+  toEnd: boolean
+}
+
+/**
+ * Reads a pattern that RE2 has accepted, if it keeps to the plain syntax that V8 can be given too.
+ * Null for all the rest (flags, named groups, inner anchors, Unicode and POSIX classes, rare escapes): RE2 runs those.
+ */
+export function parseCommonSyntax(pattern: string): Branch[] | null {
+  const reader: Reader = { text: pattern, at: 0 }
+  const branches: Branch[] = []
+  do {
+    const branch = readBranch(reader)
+    if (branch === null) return null
+    branches.push(branch)
+  } while (take(reader, '|'))
+  return reader.at === pattern.length ? branches : null
+}
+
+/** For a match of the whole text, where the outermost anchors say nothing. */
+export function wholeTree(branches: Branch[]): RegexNode {
+  return branches.length === 1 ? branches[0]!.node : { kind: 'choice', branches: branches.map(({ node }) => node) }
+}
+
+interface Reader {
+  text: string
+  at: number
+}
+
+const LITERAL = /[\w/\-~!@#%&=:;,<>"'` ]/
+const ESCAPED_LITERAL = /[!-/:-@[-`{-~]/
+const BOUNDS = /\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/y
+
+function readBranch(reader: Reader): Branch | null {
+  const fromStart = take(reader, '^')
+  const node = readSequence(reader)
+  const toEnd = node !== null && take(reader, '$')
+  const isEnd = reader.at === reader.text.length || isAhead(reader, '|')
+  return node !== null && isEnd ? { node, fromStart, toEnd } : null
+}
+
+function readChoice(reader: Reader): RegexNode | null {
+  const branches: RegexNode[] = []
+  do {
+    const branch = readSequence(reader)
+    if (branch === null) return null
+    branches.push(branch)
+  } while (take(reader, '|'))
+  return branches.length === 1 ? branches[0]! : { kind: 'choice', branches }
+}
+
+/** Ends before what belongs to the group or branch around it. An inner anchor is read by nobody, so it is refused. */
+function readSequence(reader: Reader): RegexNode | null {
+  const items: RegexNode[] = []
+  while (reader.at < reader.text.length && !isAhead(reader, '|') && !isAhead(reader, ')') && !isAhead(reader, '$')) {
+    const atom = readAtom(reader)
+    const item = atom && readRepeat(reader, atom)
+    if (item === null) return null
+    items.push(item)
+  }
+  return items.length === 1 ? items[0]! : { kind: 'sequence', items }
+}
+
+function readAtom(reader: Reader): RegexNode | null {
+  if (take(reader, '(')) {
+    if (isAhead(reader, '?') && !take(reader, '?:')) return null
+    const inner = readChoice(reader)
+    return take(reader, ')') ? inner : null
+  }
+  const set = take(reader, '[') ? readClass(reader) : take(reader, '.') ? DOT : readChar(reader)
+  return set === null ? null : { kind: 'chars', set }
+}
+
+function readRepeat(reader: Reader, item: RegexNode): RegexNode | null {
+  let min = 0
+  let max = Infinity
+  if (take(reader, '?')) max = 1
+  else if (take(reader, '+')) min = 1
+  else if (!take(reader, '*')) {
+    if (!isAhead(reader, '{')) return item
+    BOUNDS.lastIndex = reader.at
+    const bounds = BOUNDS.exec(reader.text)
+    if (bounds === null) return null
+    reader.at = BOUNDS.lastIndex
+    min = Number(bounds[1])
+    max = bounds[2] === undefined ? min : bounds[3] === undefined ? Infinity : Number(bounds[3])
+    if (max === 0) return null
+  }
+  // Lazy or greedy is no difference to whether the whole text matches.
+  take(reader, '?')
+  return { kind: 'repeat', item, min, max }
+}
+
+function readClass(reader: Reader): CharSet | null {
+  const negated = take(reader, '^')
+  let set = EMPTY
+  const start = reader.at
+  while (reader.at === start || !take(reader, ']')) {
+    const isFirst = reader.at === start
+    const from = reader.at
+    const low = readClassChar(reader)
+    if (low === null) return null
+    const isHyphen = reader.text[from] === '-'
+    // A bare hyphen is plain only at either end.
+    if (isHyphen && !isFirst && !isAhead(reader, ']')) return null
+    if (!isAhead(reader, '-') || reader.text[reader.at + 1] === ']') {
+      set |= low
+      continue
+    }
+    reader.at++
+    const to = reader.at
+    if (isHyphen || isAhead(reader, '-') || readClassChar(reader) === null) return null
+    const ends = [plainChar(reader.text, from), plainChar(reader.text, to)] as const
+    const span = ends[0] !== null && ends[1] !== null ? range(ends[0], ends[1]) : null
+    if (span === null) return null
+    set |= span
+  }
+  return negated ? complement(set) : set
+}
+
+function readClassChar(reader: Reader): CharSet | null {
+  const char = reader.text[reader.at]
+  if (char !== undefined && '.+*?()|{}^$'.includes(char)) {
+    reader.at++
+    return single(char)
+  }
+  return readChar(reader)
+}
+
+function readChar(reader: Reader): CharSet | null {
+  const char = reader.text[reader.at]
+  if (char === undefined) return null
+  if (char !== '\\') {
+    if (!LITERAL.test(char)) return null
+    reader.at++
+    return single(char)
+  }
+  const escaped = reader.text[reader.at + 1]
+  if (escaped === undefined) return null
+  reader.at += 2
+  if (Object.hasOwn(PERL_CLASSES, escaped)) return PERL_CLASSES[escaped]!
+  return ESCAPED_LITERAL.test(escaped) ? single(escaped) : null
+}
+
+/** The character written at this place of a class, or null for a shorthand such as \d. */
+function plainChar(text: string, at: number): string | null {
+  if (text[at] !== '\\') return text[at]!
+  const escaped = text[at + 1]!
+  return Object.hasOwn(PERL_CLASSES, escaped) ? null : escaped
+}
+
+function isAhead(reader: Reader, token: string): boolean {
+  return reader.text.startsWith(token, reader.at)
+}
+
+function take(reader: Reader, token: string): boolean {
+  if (!isAhead(reader, token)) return false
+  reader.at += token.length
+  return true
+}

@@ -1,0 +1,46 @@
+import { hasLinearBacktracking, isBounded } from './linear.ts'
+import type { Branch, RegexNode } from './parse.ts'
+import { wholeTree } from './parse.ts'
+import { toV8Source } from './to-v8-source.ts'
+
+/**
+ * The pattern with which V8 may look for a match anywhere in a text, or null when only RE2 may.
+ *
+ * An engine that backtracks starts anew at every place. That is linear when it starts at one place only, or when every
+ * attempt is short. Whether there is a match, not where, is asked: so loops at either end need not run.
+ */
+export function searchSource(branches: Branch[]): string | null {
+  if (branches.every(({ fromStart }) => fromStart)) {
+    return hasLinearBacktracking(wholeTree(branches)) ? `^(?:${branches.map(toSource).join('|')})` : null
+  }
+  const trimmed = branches.map(trim)
+  return isBounded(wholeTree(trimmed))
+    ? trimmed.map((branch) => (branch.fromStart ? '^' : '') + toSource(branch)).join('|')
+    : null
+}
+
+// Not a dollar: V8 starts a search for `[^a]$` one unit before the end, and so misses characters that take two.
+const TEXT_END = '(?![^])'
+
+function toSource({ node, toEnd }: Branch): string {
+  return `(?:${toV8Source(node)})${toEnd ? TEXT_END : ''}`
+}
+
+function trim({ node, fromStart, toEnd }: Branch): Branch {
+  const items = node.kind === 'sequence' ? [...node.items] : [node]
+  if (!fromStart) trimFirst(items)
+  if (!toEnd) trimFirst(items.reverse()).reverse()
+  return { node: { kind: 'sequence', items }, fromStart, toEnd }
+}
+
+/** Takes from the front what a match can do without. */
+function trimFirst(items: RegexNode[]): RegexNode[] {
+  for (let first = items[0]; first?.kind === 'repeat'; first = items[0]) {
+    if (first.min === 0) items.shift()
+    else {
+      items[0] = { ...first, max: first.min }
+      break
+    }
+  }
+  return items
+}
