@@ -101,6 +101,16 @@ describe('cel check: what is read', () => {
     ['request[jwt.field]', ['request', 'jwt.field']],
     ['jwt.realm.roles[0]', ['jwt.realm.roles']],
     ['jwt["realm"]["roles"]', ['jwt.realm.roles']],
+    ['jwt.groups[0].name', ['jwt.groups']],
+    ['request[jwt.a].b["c"]', ['request', 'jwt.a']],
+    ['has(request[jwt.a].b)', ['request', 'jwt.a', 'request']],
+    ['default(request, {}).body', ['request']],
+    ['(true ? request : request).body', ['request', 'request']],
+    ['[request][0].body', ['request']],
+    ['request.with(r, r.body)', ['request']],
+    ['{"a": request}.a.body', ['request']],
+    ['optional.of(request).body', ['request']],
+    ['request.exists(k, v, v == b"")', ['request']],
     ['jwt.groups.exists(g, g == jwt.sub)', ['jwt.groups', 'jwt.sub']],
     ['[1].exists(jwt, jwt.sub == 1)', []],
     ['[1].exists(request, request > 0) && request.method == "GET"', ['request.method']],
@@ -130,6 +140,7 @@ describe('cel check: what is read', () => {
     assert.equal(read('request.body', 'request', 'body'), true)
     assert.equal(read('request', 'request', 'body'), true)
     assert.equal(read('request[jwt.a]', 'request', 'body'), true)
+    assert.equal(read('request[jwt.a].b.c', 'request', 'body'), true)
     assert.equal(read('json(request.body).a', 'request', 'body'), true)
     assert.equal(read('request.headers["a"]', 'request', 'headers'), true)
     assert.equal(read('variables()', 'request', 'body'), true)

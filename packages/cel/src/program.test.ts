@@ -113,7 +113,7 @@ describe('cel: what is absent', () => {
   it('errors are values with a kind, a message and a place', () => {
     const result = run('request.path == "/v1" &&\n jwt.sub == "a"')
     assert.ok(result instanceof CelError)
-    assert.deepEqual(result, new CelError('no_such_key', 'no such key: sub', 30))
+    assert.deepEqual(result, new CelError('no_such_key', 'no such key: jwt.sub', 30))
     const missing = run('response.code > 1')
     assert.ok(isMissing(missing) && missing instanceof CelError)
     assert.equal(missing.message, 'no such key: response.code')

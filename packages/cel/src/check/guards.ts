@@ -1,5 +1,6 @@
+import { pathOf } from '../known-path.ts'
 import type { Plan } from '../plan.ts'
-import { isPath, pathNames } from '../plan.ts'
+import { pathNames } from '../plan.ts'
 
 /** Paths known to be there, as JSON. */
 export type Facts = ReadonlySet<string>
@@ -47,14 +48,8 @@ function factOf(names: readonly string[] | undefined, ...more: string[]): Facts 
   return names === undefined ? NONE : new Set([JSON.stringify([...names, ...more])])
 }
 
+/** Not through an optional, which is there whatever is in it, nor past a key that is not known. */
 function namesOf(plan: Plan): readonly string[] | undefined {
-  if (isPath(plan)) return pathNames(plan)
-  if (plan.kind === 'view') return pathNames(plan.path)
-  if (plan.kind === 'select') return added(namesOf(plan.operand), plan.field)
-  if (plan.kind !== 'index' || plan.key.kind !== 'constant' || typeof plan.key.value !== 'string') return undefined
-  return added(namesOf(plan.operand), plan.key.value)
-}
-
-function added(names: readonly string[] | undefined, name: string): readonly string[] | undefined {
-  return names && [...names, name]
+  const path = pathOf(plan)
+  return path === undefined || path.guarded || path.open ? undefined : path.names
 }

@@ -1,6 +1,7 @@
 import type { Plan } from '../plan.ts'
-import { isPath, pathNames } from '../plan.ts'
+import { pathNames } from '../plan.ts'
 import { childrenOf } from '../plan-children.ts'
+import { pathOf } from '../known-path.ts'
 import { addFacts, covers, factsWhen } from './guards.ts'
 import type { Facts } from './guards.ts'
 
@@ -22,7 +23,7 @@ export function findReferences(plan: Plan, roots: Iterable<string>): Reference[]
   function visit(node: Plan, state: State): void {
     const path = pathOf(node)
     if (path !== undefined) {
-      note(path, node.offset, state)
+      note(path.names, node.offset, { ...state, guarded: state.guarded || path.guarded })
       visitKeys(node, state)
       return
     }
@@ -39,7 +40,7 @@ export function findReferences(plan: Plan, roots: Iterable<string>): Reference[]
       for (const item of node.items) visit(item, { ...state, guarded: true })
     } else {
       if (node.kind === 'call' && node.fallback?.name === 'variables') {
-        for (const root of roots) note({ names: [root], guarded: true }, node.offset, state)
+        for (const root of roots) note([root], node.offset, { ...state, guarded: true })
       }
       for (const child of childrenOf(node)) visit(child, state)
     }
@@ -55,7 +56,7 @@ export function findReferences(plan: Plan, roots: Iterable<string>): Reference[]
 
   function visitHas(node: Plan & { kind: 'has' | 'hasPath' }, state: State): void {
     if (node.kind === 'hasPath') {
-      note({ names: pathNames(node.path), guarded: true }, node.offset, state)
+      note(pathNames(node.path), node.offset, { ...state, guarded: true })
       return
     }
     const operand = pathOf(node.operand)
@@ -65,7 +66,8 @@ export function findReferences(plan: Plan, roots: Iterable<string>): Reference[]
     }
     // An absent variable has no fields, but a missing key on the way is an error.
     if (node.operand.kind !== 'root') visit(node.operand, state)
-    note({ names: [...operand.names, node.field], guarded: true }, node.offset, state)
+    const names = operand.open ? operand.names : [...operand.names, node.field]
+    note(names, node.offset, { ...state, guarded: true })
   }
 
   /** Keys that are computed read something themselves. */
@@ -77,9 +79,8 @@ export function findReferences(plan: Plan, roots: Iterable<string>): Reference[]
     }
   }
 
-  function note(path: KnownPath, offset: number, state: State): void {
-    const guarded = path.guarded || state.guarded || covers(state.facts, path.names)
-    references.push({ path: path.names, offset, guarded })
+  function note(names: readonly string[], offset: number, { guarded, facts }: State): void {
+    references.push({ path: names, offset, guarded: guarded || covers(facts, names) })
   }
 }
 
@@ -90,27 +91,4 @@ interface State {
 
 function withFacts(state: State, facts: Facts): State {
   return facts.size === 0 ? state : { ...state, facts: addFacts(state.facts, facts) }
-}
-
-interface KnownPath {
-  names: readonly string[]
-  /** An optional on the way makes what follows optional. */
-  guarded: boolean
-}
-
-/** A read of something declared, as far as its keys are literal. */
-export function pathOf(node: Plan): KnownPath | undefined {
-  if (isPath(node)) return { names: pathNames(node), guarded: false }
-  if (node.kind === 'view') return { names: pathNames(node.path), guarded: false }
-  if (node.kind === 'optionalPath') return { names: pathNames(node.path), guarded: true }
-  if (node.kind === 'select') return extended(pathOf(node.operand), node.field, false)
-  if (node.kind !== 'index' && node.kind !== 'optionalIndex') return undefined
-  const key = node.key.kind === 'constant' && typeof node.key.value === 'string' ? node.key.value : undefined
-  return extended(pathOf(node.operand), key, node.kind === 'optionalIndex')
-}
-
-function extended(path: KnownPath | undefined, name: string | undefined, isOptional: boolean): KnownPath | undefined {
-  if (path === undefined) return undefined
-  const guarded = path.guarded || isOptional
-  return { names: name === undefined ? path.names : [...path.names, name], guarded }
 }

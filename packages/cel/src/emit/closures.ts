@@ -1,7 +1,7 @@
-import { CelError, isMissing, noSuchOverload } from '../error.ts'
+import { CelError, isMissing } from '../error.ts'
 import type { FunctionDefinition } from '../environment.ts'
-import type { CallNode, LoopNode, Path, Plan } from '../plan.ts'
-import { pathNames, typeOfPath } from '../plan.ts'
+import type { CallNode, LoopNode, Plan } from '../plan.ts'
+import { typeOfPath } from '../plan.ts'
 import { negate } from '../run/arithmetic.ts'
 import { makeList, makeMap } from '../run/literals.ts'
 import { badCondition, not, undecided } from '../run/logic.ts'
@@ -9,11 +9,13 @@ import { badPredicate, itemsOf, keysOfMap, valueAt } from '../run/loops.ts'
 import { exhausted, spend } from '../run/meter.ts'
 import { mapped, notOptional, optionalOf } from '../run/optionals.ts'
 import { has, index, optionalIndex, select } from '../run/select.ts'
-import { readHost, viewOf } from '../run/struct-view.ts'
-import { isList, typeName } from '../run/type-of.ts'
-import { HeadersView, Optional } from '../value.ts'
-import type { MapKey, Result, Value } from '../value.ts'
+import { isList } from '../run/type-of.ts'
+import { Optional } from '../value.ts'
+import type { MapKey, Result } from '../value.ts'
+import { flagsOf, missingField, missingPath, noMethod, placed } from './answers.ts'
 import { operators } from './operators.ts'
+import { readPath, readView } from './path-readers.ts'
+import { sinks } from './sinks.ts'
 
 /** Evaluates a node; `locals` are the variables of macros. */
 export type Closure = (scope: object, locals: Result[]) => Result
@@ -177,45 +179,9 @@ export function toClosure(plan: Plan): Closure {
   }
 }
 
-export function placed(result: Result, offset: number): Result {
-  return result instanceof CelError ? result.at(offset) : result
-}
-
-/** The error of a declared name that is absent. */
-export function missingPath(path: Path): CelError {
-  return new CelError('no_such_key', `no such key: ${pathNames(path).join('.')}`, path.offset)
-}
-
-export function missingField({ field, offset }: { field: string; offset: number }): CelError {
-  return new CelError('no_such_key', `no such key: ${field}`, offset)
-}
-
-export function flagsOf(items: readonly { optional: boolean }[]): boolean[] | null {
-  return items.some(({ optional }) => optional) ? items.map(({ optional }) => optional) : null
-}
-
 /** Roots stay undefined, because an absent one has no fields and yet is null. */
 function toRawClosure(plan: Plan): RawClosure {
   return plan.kind === 'root' ? readPath(plan) : toClosure(plan)
-}
-
-type PathReader = (scope: object) => Value | undefined
-
-function readPath(path: Path): PathReader {
-  const { name } = path
-  if (path.kind === 'root') return (scope) => readHost(scope, name)
-  const parent = readPath(path.parent)
-  if (path.kind === 'field') return (scope) => readHost(parent(scope), name)
-  return (scope) => {
-    const view = parent(scope)
-    return view instanceof HeadersView ? view.get(name) : undefined
-  }
-}
-
-function readView(path: Path): PathReader {
-  const read = readPath(path)
-  const type = typeOfPath(path)
-  return type?.kind === 'struct' ? (scope) => viewOf(read(scope), type) : read
 }
 
 function strict2(left: Plan, right: Plan, apply: (a: Result, b: Result) => Result, offset: number): Closure {
@@ -251,10 +217,6 @@ function definitionFor(call: CallNode, receiver: Result | undefined): FunctionDe
   return call.methods.find(({ on }) => on !== undefined && receiver instanceof on) ?? call.fallback
 }
 
-export function noMethod(receiver: Result, label: string): CelError {
-  return receiver instanceof CelError ? receiver : noSuchOverload(`${typeName(receiver)}${label}`)
-}
-
 function invoke(definition: FunctionDefinition, scope: object, values: readonly Result[]): Result {
   // The table is untyped here; each function checks what it is given.
   const call = definition.call as (...args: unknown[]) => Result
@@ -285,73 +247,5 @@ function loopClosure(loop: LoopNode, offset: number): Closure {
       if (done !== undefined) return placed(done, offset)
     }
     return placed(sink.finish(), offset)
-  }
-}
-
-interface Sink {
-  /** A result ends the loop. */
-  take(result: Result, key: MapKey, over: Result): Result | undefined
-  finish(): Result
-}
-
-const sinks: Readonly<Record<LoopNode['macro'], () => Sink>> = {
-  all: () => quantifier(false),
-  exists: () => quantifier(true),
-  existsOne() {
-    let count = 0
-    return {
-      take(result) {
-        if (typeof result !== 'boolean') return badPredicate(result)
-        if (result) count++
-        return undefined
-      },
-      finish: () => count === 1,
-    }
-  },
-  toList() {
-    const list: Value[] = []
-    return {
-      take(result) {
-        if (result instanceof CelError) return result
-        list.push(result)
-        return undefined
-      },
-      finish: () => list,
-    }
-  },
-  toMap() {
-    const map = new Map<MapKey, Value>()
-    return {
-      take(result, key) {
-        if (result instanceof CelError) return result
-        map.set(key, result)
-        return undefined
-      },
-      finish: () => map,
-    }
-  },
-  filterKeys() {
-    const map = new Map<MapKey, Value>()
-    return {
-      take(result, key, over) {
-        if (typeof result !== 'boolean') return badPredicate(result)
-        if (result) map.set(key, valueAt(over, key))
-        return undefined
-      },
-      finish: () => map,
-    }
-  },
-}
-
-/** Errors count only when no item decides. */
-function quantifier(decisive: boolean): Sink {
-  let failure: CelError | undefined
-  return {
-    take(result) {
-      if (result === decisive) return decisive
-      if (typeof result !== 'boolean') failure ??= badPredicate(result)
-      return undefined
-    },
-    finish: () => failure ?? !decisive,
   }
 }

@@ -1,6 +1,7 @@
+import { CelError } from '../error.ts'
 import type { Path, Plan } from '../plan.ts'
 import { typeOfPath } from '../plan.ts'
-import { missingField, missingPath } from './closures.ts'
+import { missingField, missingPath } from './answers.ts'
 import type { Code, Writer } from './writer.ts'
 import { settle } from './writer.ts'
 
@@ -48,7 +49,7 @@ export function writeIndex(writer: Writer, plan: Plan & { kind: 'index' }): Code
   if (key.kind === 'constant' && typeof key.value === 'string') {
     const text = JSON.stringify(key.value)
     return readKey(writer, operand, key.value, {
-      missing: writer.constant(missingField({ field: key.value, offset })),
+      missing: writer.constant(new CelError('no_such_key', `no such key: ${key.value}`, offset)),
       fast: (value) => value,
       slow: (map) => `F.placed(F.index(${map}, ${text}), ${offset})`,
     })

@@ -9,7 +9,7 @@ import { mapped, notOptional, optionalOf } from '../run/optionals.ts'
 import { greater, greaterOrEqual, less, lessOrEqual } from '../run/order.ts'
 import { has, index, optionalIndex, select } from '../run/select.ts'
 import { readHost, viewOf } from '../run/struct-view.ts'
-import { noMethod, placed } from './closures.ts'
+import { noMethod, placed } from './answers.ts'
 import { thrown } from './interpret.ts'
 
 /** What generated code calls, by the names it uses. Most of it is off the fast path. */

@@ -1,7 +1,6 @@
 import type { FunctionDefinition } from '../environment.ts'
 import { controlFunctions } from './control.ts'
 import { flattenFunctions } from './flatten.ts'
-import { headerFunctions } from './headers.ts'
 import { jsonFunctions } from './json.ts'
 import { mapFunctions } from './maps.ts'
 import { networkFunctions } from './network.ts'
@@ -20,6 +19,5 @@ export const gatewayFunctions: readonly FunctionDefinition[] = [
   ...randomFunctions,
   ...flattenFunctions,
   ...networkFunctions,
-  ...headerFunctions,
   ...secretFunctions,
 ]

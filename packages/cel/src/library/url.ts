@@ -6,7 +6,7 @@ import { exhausted, spend } from '../run/meter.ts'
 import { isList, isMap, typeName } from '../run/type-of.ts'
 import { decodeUtf8 } from '../run/utf8.ts'
 import type { Result, Value } from '../value.ts'
-import { globalFunction, method } from './define.ts'
+import { globalFunction } from './define.ts'
 
 export const urlFunctions = [
   globalFunction('url.encode', 1, 'Percent-encoded, all but letters, digits and -._~.', (text: Value): Result =>
@@ -23,20 +23,6 @@ export const urlFunctions = [
     encodeForm,
   ),
   globalFunction('form.decode', 1, 'A form (or query) as a map; a key given several times has a list.', decodeForm),
-  method('query', 1, 'The values of a query parameter of a URI, as a list.', (uri: Value, name: Value): Result => {
-    if (typeof uri !== 'string' || typeof name !== 'string') return mismatch(uri, 'query', name)
-    const values = splitUri(uri).parameters.filter(([key]) => key === name)
-    return values.length > 0 ? values.map(([, value]) => value) : new CelError('no_such_key', `no such key: ${name}`)
-  }),
-  method('addQuery', 2, 'The URI with one more query parameter.', (uri: Value, name: Value, value: Value) =>
-    withQuery(uri, name, value, 'addQuery'),
-  ),
-  method(
-    'setQuery',
-    2,
-    'The URI with this value of a query parameter in place of all others.',
-    (uri: Value, name: Value, value: Value) => withQuery(uri, name, value, 'setQuery'),
-  ),
 ]
 
 function percentEncode(text: string): Result {
@@ -86,28 +72,4 @@ function decodeForm(form: Value): Result {
 function parseQuery(text: string): [string, string][] {
   // The parser drops a question mark in front, which is data here.
   return [...new URLSearchParams(text.startsWith('?') ? `%3F${text.slice(1)}` : text)]
-}
-
-interface SplitUri {
-  path: string
-  parameters: [string, string][]
-}
-
-function splitUri(uri: string): SplitUri {
-  const mark = uri.indexOf('?')
-  if (mark < 0) return { path: uri, parameters: [] }
-  return { path: uri.slice(0, mark), parameters: parseQuery(uri.slice(mark + 1)) }
-}
-
-function withQuery(uri: Value, name: Value, value: Value, how: 'addQuery' | 'setQuery'): Result {
-  if (typeof uri !== 'string' || typeof name !== 'string') return mismatch(uri, how, name)
-  const text = convertToString(value)
-  if (text instanceof CelError) return text
-  const { path, parameters } = splitUri(uri)
-  const kept = how === 'addQuery' ? parameters : parameters.filter(([key]) => key !== name)
-  return `${path}?${new URLSearchParams([...kept, [name, text]]).toString()}`
-}
-
-function mismatch(uri: Value, name: string, argument: Value): CelError {
-  return noSuchOverload(`${typeName(uri)}.${name}(${typeName(argument)})`)
 }

@@ -1,7 +1,6 @@
 import { CelError, noSuchOverload } from '../error.ts'
 import { Duration, Timestamp, Uint } from '../value.ts'
 import type { Result, Value } from '../value.ts'
-import { asBigInt } from './equality.ts'
 import { exhausted, MAX_SIZE, spend, spendText } from './meter.ts'
 import { doubleOf, isDouble, isInt, toDouble, toInt, toUint } from './numbers.ts'
 import { addDurations, addToTimestamp, negateDuration, subtractTimestamps } from './time.ts'
@@ -16,14 +15,7 @@ export function add(left: Result, right: Result): Result {
   if (left instanceof Timestamp && right instanceof Duration) return addToTimestamp(left, right)
   if (left instanceof Duration && right instanceof Timestamp) return addToTimestamp(right, left)
   if (left instanceof Duration && right instanceof Duration) return addDurations(left, right)
-  return (
-    calculate(
-      left,
-      right,
-      (a, b) => a + b,
-      (a, b) => a + b,
-    ) ?? mismatch(left, '+', right)
-  )
+  return calculate(left, '+', right)
 }
 
 export function subtract(left: Result, right: Result): Result {
@@ -32,56 +24,25 @@ export function subtract(left: Result, right: Result): Result {
   if (left instanceof Timestamp && right instanceof Timestamp) return subtractTimestamps(left, right)
   if (left instanceof Timestamp && right instanceof Duration) return addToTimestamp(left, negateDuration(right))
   if (left instanceof Duration && right instanceof Duration) return addDurations(left, negateDuration(right))
-  return (
-    calculate(
-      left,
-      right,
-      (a, b) => a - b,
-      (a, b) => a - b,
-    ) ?? mismatch(left, '-', right)
-  )
+  return calculate(left, '-', right)
 }
 
 export function multiply(left: Result, right: Result): Result {
   if (left instanceof CelError) return left
-  if (right instanceof CelError) return right
-  return (
-    calculate(
-      left,
-      right,
-      (a, b) => a * b,
-      (a, b) => a * b,
-    ) ?? mismatch(left, '*', right)
-  )
+  return right instanceof CelError ? right : calculate(left, '*', right)
 }
 
 export function divide(left: Result, right: Result): Result {
   if (left instanceof CelError) return left
   if (right instanceof CelError) return right
-  if (isZero(right)) return new CelError('divide_by_zero', 'division by zero')
-  return (
-    calculate(
-      left,
-      right,
-      (a, b) => a / b,
-      (a, b) => a / b,
-    ) ?? mismatch(left, '/', right)
-  )
+  return isZero(right) ? new CelError('divide_by_zero', 'division by zero') : calculate(left, '/', right)
 }
 
 export function modulo(left: Result, right: Result): Result {
   if (left instanceof CelError) return left
   if (right instanceof CelError) return right
   if (isZero(right)) return new CelError('divide_by_zero', 'modulus by zero')
-  if (isDouble(left) || isDouble(right)) return mismatch(left, '%', right)
-  return (
-    calculate(
-      left,
-      right,
-      (a, b) => a % b,
-      (a, b) => a % b,
-    ) ?? mismatch(left, '%', right)
-  )
+  return isDouble(left) ? mismatch(left, '%', right) : calculate(left, '%', right)
 }
 
 export function negate(operand: Result): Result {
@@ -98,17 +59,30 @@ export function joinText(left: string, right: string): string | CelError {
 
 export const tooLarge = new CelError('budget', 'the result is too large')
 
-/** Both of one numeric type, or undefined: CEL does not convert for arithmetic. */
-function calculate(
-  left: Value,
-  right: Value,
-  ofWhole: (a: bigint, b: bigint) => bigint,
-  ofDoubles: (a: number, b: number) => number,
-): Result | undefined {
-  if (isInt(left) && isInt(right)) return toInt(ofWhole(asBigInt(left), asBigInt(right)))
-  if (isDouble(left) && isDouble(right)) return toDouble(ofDoubles(doubleOf(left), doubleOf(right)))
-  if (left instanceof Uint && right instanceof Uint) return toUint(ofWhole(left.value, right.value))
-  return undefined
+type Operator = '+' | '-' | '*' | '/' | '%'
+
+/** CEL does not convert for arithmetic: both must be of one type. */
+function calculate(left: Value, operator: Operator, right: Value): Result {
+  if (isInt(left) && isInt(right)) return toInt(ofWhole[operator](BigInt(left), BigInt(right)))
+  if (isDouble(left) && isDouble(right)) return toDouble(ofDoubles[operator](doubleOf(left), doubleOf(right)))
+  if (left instanceof Uint && right instanceof Uint) return toUint(ofWhole[operator](left.value, right.value))
+  return mismatch(left, operator, right)
+}
+
+const ofWhole: Readonly<Record<Operator, (a: bigint, b: bigint) => bigint>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => a / b,
+  '%': (a, b) => a % b,
+}
+
+const ofDoubles: Readonly<Record<Operator, (a: number, b: number) => number>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => a / b,
+  '%': (a, b) => a % b,
 }
 
 function isZero(value: Value): boolean {

@@ -39,10 +39,11 @@ export function createExpressions(services: ScopeServices): (source: string, pha
 }
 
 function createExpression(source: string, phase: ExpressionPhase, services: ScopeServices): Expression {
-  const { references, evaluate } = compileExpression(source, phase)
+  const program = compileExpression(source, phase)
+  const { references } = program
   const use = (root: string): BodyUse =>
     reads(references, [root, 'body']) ? 'whole' : reads(references, [root, 'bodyPrefix']) ? 'prefix' : 'none'
-  const evaluateOn = (rx: Rx): Result => evaluate((rx.scope ??= new Scope(rx, services)))
+  const evaluateOn = (rx: Rx): Result => program.evaluate((rx.scope ??= new Scope(rx, services)))
   return {
     source,
     requestBody: use('request'),

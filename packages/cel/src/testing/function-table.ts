@@ -1,21 +1,11 @@
-import { celMacros, globalMacros, methodMacros } from './check/macros.ts'
-import type { FunctionDefinition } from './environment.ts'
-import { libraryFunctions } from './environment.ts'
-import { ANY_NUMBER } from './library/define.ts'
+import { celMacros, globalMacros, methodMacros } from '../check/macros.ts'
+import type { FunctionDefinition } from '../environment.ts'
+import { libraryFunctions } from '../environment.ts'
+import { ANY_NUMBER } from '../library/define.ts'
 
 /** Every macro and function that expressions have, as Markdown. */
 export function functionTable(): string {
-  const macros = [
-    ...globalMacros.map(({ name, args, summary }) =>
-      row(`${name}(${parameters(args[0]!, Math.max(...args))})`, summary),
-    ),
-    ...celMacros.map(({ name, args, summary }) =>
-      row(`cel.${name}(${parameters(args[0]!, Math.max(...args))})`, summary),
-    ),
-    ...methodMacros.map(({ name, args, summary }) =>
-      row(`v.${name}(${parameters(args[0]!, Math.max(...args))})`, summary),
-    ),
-  ]
+  const macros = [...globalMacros, ...celMacros, ...methodMacros].map((macro) => row(macro.usage, macro.summary))
   const functions = libraryFunctions(undefined, new Map()).map((definition) =>
     row(usage(definition), definition.summary),
   )

@@ -1,0 +1,44 @@
+import type { Expr } from '../parse/ast.ts'
+import type { Plan } from '../plan.ts'
+import type { Call } from './macro.ts'
+import type { Locals, Resolver } from './resolver.ts'
+
+/** Adds the variable of a macro to what is in sight. Undefined when it is no name. */
+export function declare(resolver: Resolver, variable: Expr, scope: Map<string, number>): number | undefined {
+  const name = variableName(variable)
+  if (name === undefined) return undefined
+  const local = resolver.newLocal()
+  scope.set(name, local)
+  return local
+}
+
+export function nameExpected(resolver: Resolver, args: readonly Expr[], count: number): Plan {
+  const wrong = args.slice(0, count).find((arg) => variableName(arg) === undefined) ?? args[0]!
+  return resolver.refuse('expected the name of a variable', wrong.offset)
+}
+
+interface Binding {
+  offset: number
+  variable: Expr
+  value: Plan
+  body: Expr
+}
+
+/** The body, with a name for the value. */
+export function bind(resolver: Resolver, { offset, variable, value, body }: Binding, locals: Locals): Plan {
+  const inner = new Map(locals)
+  const local = declare(resolver, variable, inner)
+  if (local === undefined) return nameExpected(resolver, [variable], 1)
+  return { kind: 'bind', offset, local, value, body: resolver.resolve(body, inner) }
+}
+
+export function variableName(expr: Expr): string | undefined {
+  if (expr.kind === 'name') return expr.absolute ? undefined : expr.name
+  return expr.kind === 'call' ? blockName(expr) : undefined
+}
+
+/** `cel.index(0)` and `cel.iterVar(0, 1)` are variables that tools write. No name can look like them. */
+export function blockName({ target, name, args }: Call): string | undefined {
+  if (target?.kind !== 'name' || target.name !== 'cel' || (name !== 'index' && name !== 'iterVar')) return undefined
+  return `cel.${name}(${args.map((arg) => (arg.kind === 'literal' && typeof arg.value === 'number' ? arg.value : '?')).join(', ')})`
+}

@@ -1,0 +1,41 @@
+import type { MethodMacro } from './macro.ts'
+import { declare, nameExpected } from './macro-variables.ts'
+
+export const optionalMacros: readonly MethodMacro[] = [
+  orElse('or', false, 'The optional, or another when it is empty.'),
+  orElse('orValue', true, 'What is in the optional, or another value when it is empty.'),
+  optionalMap('optMap', false, 'An optional of what the expression gives for the value, if there is one.'),
+  optionalMap('optFlatMap', true, 'The same, with an expression that gives an optional.'),
+]
+
+function orElse(name: string, unwrap: boolean, summary: string): MethodMacro {
+  return {
+    name,
+    usage: `v.${name}(other)`,
+    args: [1],
+    summary,
+    expand: (resolver, { target, args, offset }, locals) => ({
+      kind: 'orElse',
+      offset,
+      unwrap,
+      operand: resolver.resolve(target, locals),
+      alternative: resolver.resolve(args[0]!, locals),
+    }),
+  }
+}
+
+function optionalMap(name: string, flat: boolean, summary: string): MethodMacro {
+  return {
+    name,
+    usage: `v.${name}(x, expr)`,
+    args: [2],
+    summary,
+    expand(resolver, { target, args, offset }, locals) {
+      const operand = resolver.resolve(target, locals)
+      const inner = new Map(locals)
+      const local = declare(resolver, args[0]!, inner)
+      if (local === undefined) return nameExpected(resolver, args, 1)
+      return { kind: 'optionalMap', offset, operand, local, flat, body: resolver.resolve(args[1]!, inner) }
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { reads } from '../check.ts'
+import { createEnvironment } from '../environment.ts'
+import { compile } from '../program.ts'
+import type { RichScope } from '../testing/rich-expressions.ts'
+import { richScopes, richSources, richVariables } from '../testing/rich-expressions.ts'
+
+describe('cel references', () => {
+  const environment = createEnvironment({ variables: richVariables })
+
+  it('name everything that an evaluation reads', () => {
+    let seen = 0
+    fc.assert(
+      fc.property(richSources, richScopes, (source, scope) => {
+        const compiled = compile(source, environment)
+        if (!compiled.ok) return
+        const read: string[][] = []
+        compiled.program.evaluate(traced(scope, read))
+        seen += read.length
+        for (const path of read) assert.ok(reads(compiled.program.references, path), `${path.join('.')} of ${source}`)
+      }),
+      { seed: 51, numRuns: 4000 },
+    )
+    assert.ok(seen > 5000, `${seen} reads`)
+  })
+})
+
+/** A scope that notes what is read of it: variables, fields of the request, headers. */
+function traced(scope: RichScope, read: string[][]): object {
+  const note =
+    (base: readonly string[]) =>
+    (target: object, name: string | symbol): unknown => {
+      if (typeof name === 'string' && name !== 'random') read.push([...base, name])
+      return Reflect.get(target, name)
+    }
+  const request = new Proxy(scope.request, { get: note(['request']) })
+  return new Proxy({ ...scope, request }, { get: note([]) })
+}

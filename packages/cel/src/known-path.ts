@@ -1,0 +1,27 @@
+import type { Plan } from './plan.ts'
+import { isPath, pathNames } from './plan.ts'
+
+export interface KnownPath {
+  names: readonly string[]
+  /** An optional on the way makes what follows optional. */
+  guarded: boolean
+  /** A key on the way is not known, so that what follows may be anything beneath. */
+  open: boolean
+}
+
+/** A read of something declared, as far as its keys are literal. */
+export function pathOf(node: Plan): KnownPath | undefined {
+  if (isPath(node)) return { names: pathNames(node), guarded: false, open: false }
+  if (node.kind === 'view') return { names: pathNames(node.path), guarded: false, open: false }
+  if (node.kind === 'optionalPath') return { names: pathNames(node.path), guarded: true, open: false }
+  if (node.kind === 'select') return extended(pathOf(node.operand), node.field, false)
+  if (node.kind !== 'index' && node.kind !== 'optionalIndex') return undefined
+  const key = node.key.kind === 'constant' && typeof node.key.value === 'string' ? node.key.value : undefined
+  return extended(pathOf(node.operand), key, node.kind === 'optionalIndex')
+}
+
+function extended(path: KnownPath | undefined, name: string | undefined, isOptional: boolean): KnownPath | undefined {
+  if (path === undefined) return undefined
+  const open = path.open || name === undefined
+  return { names: open ? path.names : [...path.names, name], guarded: path.guarded || isOptional, open }
+}
