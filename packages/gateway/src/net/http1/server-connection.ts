@@ -44,6 +44,9 @@ export class Http1ServerConnection implements ExchangeHost {
   #headStarted = false
   #pumping = false
   #readPaused = false
+  /** Bytes that a client which sends no more had got at the last look. */
+  #writtenBefore = 0
+  #stuckMs = 0
   #inputEnded = false
   #detached = false
 
@@ -137,9 +140,10 @@ export class Http1ServerConnection implements ExchangeHost {
       return
     } else if (!exchange.requestDone) {
       this.destroy(new Error('client closed the connection inside a request'))
-    } else if (!exchange.started) {
-      // A client may stop sending and still read; one that says nothing more and waits long is gone.
+    } else {
+      // A client may stop sending and still read; one that says nothing more while nothing comes is gone.
       exchange.close = true
+      this.#writtenBefore = this.#socket.bytesWritten
       this.#options.deadlines.set(this.#deadline, HALF_CLOSED_MS)
     }
   }
@@ -166,9 +170,23 @@ export class Http1ServerConnection implements ExchangeHost {
       else this.#leave()
     } else if (!exchange.requestDone && exchange.readable) {
       this.destroy(new Error('client stopped sending inside a request'))
-    } else if (this.#socket.writableNeedDrain || (this.#inputEnded && !exchange.started)) {
+    } else if (this.#inputEnded && exchange.requestDone) {
+      this.#lookAfterHalfClosed()
+    } else if (this.#socket.writableNeedDrain) {
       this.destroy(new Error('client takes no data'))
     } else this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
+  }
+
+  /** One that reads slowly may go on reading; one that is given nothing, or takes nothing for long, is gone. */
+  #lookAfterHalfClosed(): void {
+    const { bytesWritten, writableNeedDrain } = this.#socket
+    const isStuck = bytesWritten === this.#writtenBefore
+    this.#stuckMs = isStuck ? this.#stuckMs + HALF_CLOSED_MS : 0
+    if (isStuck && (!writableNeedDrain || this.#stuckMs >= this.#options.idleTimeoutMs)) {
+      return this.destroy(new Error('client has left'))
+    }
+    this.#writtenBefore = bytesWritten
+    this.#options.deadlines.set(this.#deadline, HALF_CLOSED_MS)
   }
 
   /** Consumes what can be consumed; a loop, so that pipelined requests do not nest. */
