@@ -3,6 +3,7 @@ import { toJson } from '../render.ts'
 import { decodeBase64Url } from '../run/base64.ts'
 import { tooLarge } from '../run/arithmetic.ts'
 import { exhausted, MAX_SIZE, meter, spend } from '../run/meter.ts'
+import { parseSafely } from '../safe-json.ts'
 import { isPlainMap, typeName } from '../run/type-of.ts'
 import { decodeUtf8 } from '../run/utf8.ts'
 import type { Result, Value } from '../value.ts'
@@ -26,7 +27,7 @@ function json(source: Value): Result {
 function parse(text: string): Result {
   if (!spend(text.length >> 5)) return exhausted
   try {
-    return JSON.parse(text) as Value
+    return parseSafely(text)
   } catch {
     return new CelError('bad_value', 'the text is not JSON')
   }

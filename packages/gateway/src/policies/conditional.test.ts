@@ -122,7 +122,7 @@ test('the trace tells which form was taken, and why none was', async (t) => {
   }
   assert.deepEqual(await results('/a'), [
     { type: 'apply', details: { chosen: 0, condition: 'request.path == "/a"' } },
-    { type: 'apply', details: { 'header x-a failed': 'no such key: sub' } },
+    { type: 'apply', details: { 'header x-a failed': 'no such key: jwt.sub' } },
   ])
   assert.deepEqual(await results('/b'), [
     { type: 'skip', reason: 'no condition is true' },

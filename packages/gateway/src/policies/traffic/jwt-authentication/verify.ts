@@ -1,3 +1,4 @@
+import { parseSafely } from '@portico/cel'
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../../pipeline/request.ts'
 import type { KeySet, VerificationKey } from '../../../state/key-set.ts'
@@ -141,7 +142,7 @@ function parse(token: string): ParsedToken | null {
 
 function decode(part: string): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    const value: unknown = parseSafely(Buffer.from(part, 'base64url').toString('utf8'))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null
   } catch {
     return null
