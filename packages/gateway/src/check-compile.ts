@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { compile, type CompileServices } from './compile.ts'
+import { createCredentials } from './credentials/credentials.ts'
 import type { Ir } from './ir/resources.ts'
 import { Deadlines } from './net/deadlines.ts'
 import type { SharedCounters } from './state/counters.ts'
@@ -35,6 +36,7 @@ export function checkServices(counters: SharedCounters = newCounters()): {
 } {
   const deadlines = new Deadlines()
   const resolver = createResolver({ family: 'Auto' })
+  const shared = { random: () => 0, kept: new Kept(), monotonic: () => 0, clock: () => 0, log: silent }
   return {
     services: {
       deadlines,
@@ -45,17 +47,14 @@ export function checkServices(counters: SharedCounters = newCounters()): {
       requestMetrics: () => () => {},
       callTimer: () => {},
       ticketSecret: randomBytes(32),
-      random: () => 0,
+      ...shared,
       counters,
-      kept: new Kept(),
-      monotonic: () => 0,
+      credentials: createCredentials({ ...shared, environment: process.env, fetch }),
       now: () => 0,
-      clock: () => 0,
       identity: { podName: '', namespace: '', gateway: '' },
       httpDate: () => '',
       accessLog: () => {},
       tracer: { armed: false, claim: () => null },
-      log: silent,
     },
     close() {
       resolver.close()

@@ -1,6 +1,7 @@
 import { dynamicForwardProxyBackend } from './backends/dynamic-forward-proxy/call.ts'
 import { staticBackend } from './backends/static/call.ts'
-import type { PolicyIndex } from './ir/merge.ts'
+import { compileAi } from './compile-ai.ts'
+import type { BackendPlace, PolicyIndex } from './ir/merge.ts'
 import type { Backend, Route, RouteBackend } from './ir/resources.ts'
 import { compileBackendSteps } from './compile-backend-steps.ts'
 import { connectionSettings } from './compile-connection.ts'
@@ -9,7 +10,6 @@ import type { BackendIdentity, CompiledBackend } from './pipeline/compiled.ts'
 import { widest } from './pipeline/expression.ts'
 import type { Env } from './pipeline/step.ts'
 import { unhealthyCondition } from './policies/backend/health/settings.ts'
-import type { BackendPolicies } from './policies/index.ts'
 import { type AddressGuard, createAddressGuard } from './upstream/address-guard.ts'
 import type { Resolver } from './upstream/dns.ts'
 import type { Endpoints } from './upstream/endpoints.ts'
@@ -21,6 +21,8 @@ export interface BackendServices {
   pools: Pools
   endpoints: Endpoints
   upstream: ConnectionDefaults
+  /** Milliseconds of this worker's clock. */
+  now: () => number
 }
 
 /** Backends by where they are used: the policies of the place count too. */
@@ -40,35 +42,31 @@ export function compileBackends(
   return {
     forRoute: (route, entry) =>
       compileBackend(
-        backendsByKey.get(entry.backend)!,
-        policies.backend({
+        {
           listener: route.listener,
           route: route.key,
           parent: `${route.listener}/${route.name}`,
           backend: entry.backend,
           entry: entry.key,
-        }),
+        },
         parts,
         env(),
       ),
-    named: (key) =>
-      compileBackend(
-        backendsByKey.get(key)!,
-        policies.backend({ listener: '', route: '', parent: '', backend: key, entry: key }),
-        parts,
-        env(),
-      ),
+    named: (key) => compileBackend({ listener: '', route: '', parent: '', backend: key, entry: key }, parts, env()),
   }
 }
 
-function compileBackend(
-  backend: Backend,
-  policies: BackendPolicies,
-  parts: TunnelParts,
-  env: Omit<Env, 'attachment'>,
-): CompiledBackend {
+function compileBackend(at: BackendPlace, parts: TunnelParts, env: Omit<Env, 'attachment'>): CompiledBackend {
+  const backend = parts.backendsByKey.get(at.backend)!
+  const policies = parts.policies.backend(at)
   const condition = unhealthyCondition(policies.health, env)
-  const steps = compileBackendSteps(policies, { ...env, attachment: backend.key })
+  const place = {
+    isFixed: backend.target.kind !== 'dynamicForwardProxy',
+    host: backend.target.kind === 'static' ? backend.target.host : null,
+  }
+  // Each provider of models is shown credentials, and gets changed requests, in its own way.
+  const own = backend.target.kind === 'ai' ? { ...policies, auth: undefined } : policies
+  const steps = compileBackendSteps(own, { ...env, attachment: backend.key }, place)
   const identity: BackendIdentity = {
     key: backend.key,
     name: backend.name,
@@ -89,6 +87,15 @@ function compileBackend(
       return staticBackend(identity, { ...common, address: { host: target.host, port: target.port }, guard: null })
     case 'unix':
       return staticBackend(identity, { ...common, address: { path: target.path }, guard: null })
+    case 'ai':
+      return compileAi({
+        identity: { ...identity, request: null },
+        groups: target.groups,
+        policies,
+        policiesOf: ({ key }) => parts.policies.backend({ ...at, section: key }),
+        env: { ...env, attachment: backend.key },
+        parts,
+      })
     case 'dynamicForwardProxy':
       return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })
   }

@@ -54,6 +54,10 @@ export class LazyRoute implements CompiledRoute {
     return this.make().request
   }
 
+  get done(): CompiledRoute['done'] {
+    return this.make().done
+  }
+
   get effectivePolicy(): CompiledRoute['effectivePolicy'] {
     return this.make().effectivePolicy
   }
@@ -75,7 +79,10 @@ export class LazyRoute implements CompiledRoute {
   }
 }
 
-type MadeRoute = Pick<CompiledRoute, 'request' | 'response' | 'effectivePolicy' | 'backends' | 'pick' | 'count'>
+type MadeRoute = Pick<
+  CompiledRoute,
+  'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count'
+>
 
 function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRoute {
   const { policies, backends, services } = parts

@@ -10,6 +10,7 @@ import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from './
 export interface CompiledSteps {
   request: StepList | null
   response: StepList | null
+  done: ((rx: Rx) => void)[] | null
   /** Config by policy, for traces. */
   effectivePolicy: Record<string, unknown>
 }
@@ -40,7 +41,13 @@ export function compileSteps(
     response.need(step?.responseBody ?? 'none')
     response.add(name, step?.response)
   }
-  return { request: request.list(), response: response.list(), effectivePolicy: configsOf(effective) }
+  const done = steps.flatMap(([, step]) => (step.done === undefined ? [] : [step.done]))
+  return {
+    request: request.list(),
+    response: response.list(),
+    done: done.length === 0 ? null : done,
+    effectivePolicy: configsOf(effective),
+  }
 }
 
 function makeStep(name: TrafficName, effective: Effective<TrafficPolicies>, env: Omit<Env, 'attachment'>): Step | null {

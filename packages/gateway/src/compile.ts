@@ -19,7 +19,7 @@ export type CompileServices = BackendServices &
   BindServices &
   TelemetryServices &
   RouteServices &
-  Pick<Env, 'counters' | 'monotonic' | 'kept'>
+  Pick<Env, 'counters' | 'monotonic' | 'kept' | 'credentials'>
 
 /** Everything ready to run. Unchanged routes are the same objects as in the generation before. */
 export interface CompiledConfig {
@@ -73,6 +73,7 @@ function createParts(ir: Ir, services: CompileServices): RouteParts {
     client: (key) => backends.named(key),
     describe: (key) => describeBackend(backendsByKey.get(key)!, policies),
     kept: services.kept,
+    credentials: services.credentials,
     log: services.log,
   }
   const labels = metricLabels(policies.frontend().metrics)

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { compile, type CompiledConfig } from './compile.ts'
+import { createCredentials } from './credentials/credentials.ts'
 import type { CompiledBind } from './compile-bind.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from './net/listener.ts'
@@ -71,23 +72,22 @@ const tracer: TraceWatch<Rx> = new TraceWatch({
   },
   post,
 })
+const shared = { random: Math.random, kept: new Kept(), monotonic, clock: Date.now, log: logger.child('pipeline') }
 const services = {
+  ...shared,
   deadlines,
   resolver,
   pools,
   endpoints,
   requestMetrics: createRequestMetrics(registry, (names) =>
-    log.warn('the labels added to metrics have too many values, new ones are counted as other', { labels: names }),
+    log.warn('labels of metrics have too many values, new ones are counted as other', { labels: names }),
   ),
   callTimer: createCallTimer(registry, 'Primary', 'Http'),
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
-  random: Math.random,
   counters,
-  kept: new Kept(),
-  monotonic,
+  credentials: createCredentials({ ...shared, environment: process.env, fetch }),
   now: () => performance.now(),
-  clock: Date.now,
   identity: settings.identity,
   httpDate: createHttpDate(),
   accessLog: createAccessLog({
@@ -96,7 +96,6 @@ const services = {
     enabled: () => requestLog.enabled('info'),
   }),
   tracer,
-  log: logger.child('pipeline'),
 }
 
 interface Port {

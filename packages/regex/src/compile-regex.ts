@@ -3,6 +3,8 @@ import { RE2JS } from 're2js'
 import { hasLinearBacktracking } from './linear.ts'
 import type { Branch } from './parse.ts'
 import { parseCommonSyntax, wholeTree } from './parse.ts'
+import type { Reach } from './reach.ts'
+import { reachOf } from './reach.ts'
 import { parseReplacement } from './replacement.ts'
 import { searchSource } from './search-form.ts'
 import { toV8Source } from './to-v8-source.ts'
@@ -23,6 +25,18 @@ export interface Regex {
   search: (text: string) => boolean
   /** The text with its first match replaced; `$1` and `${name}` in the replacement stand for groups. */
   replaceFirst: (text: string, replacement: string) => string
+  /** Every match from this place on, in order, none overlapping another; what stands before is seen, but not matched. */
+  matches: (text: string, from: number) => Iterable<Span>
+  /** What matches can be; null when that is not known. */
+  readonly reach: Reach | null
+}
+
+export type { Reach } from './reach.ts'
+
+/** A piece of a text, in UTF-16 code units; `end` is the first that does not belong to it. */
+export interface Span {
+  start: number
+  end: number
 }
 
 type Engine = 'v8' | 're2'
@@ -50,6 +64,10 @@ export function compileRegex(pattern: string): CompiledRegex {
     },
     search: (text) => searching().test(text),
     replaceFirst: (text, replacement) => replaceFirst(re2.matcher(text), text, replacement),
+    matches: (text, from) => matchesOf(re2.matcher(text), from),
+    get reach() {
+      return reachOf(pattern)
+    },
   }
 }
 
@@ -68,6 +86,12 @@ function testOf(v8Source: string | null, re2Test: (text: string) => boolean): Te
   // The u flag makes V8 step by code points, as RE2 does.
   const regex = new RegExp(v8Source, 'u')
   return { engine: 'v8', test: (text) => regex.test(text) }
+}
+
+function* matchesOf(matcher: Matcher, from: number): Generator<Span> {
+  for (let found = matcher.find(from); found; found = matcher.find()) {
+    yield { start: matcher.start(), end: matcher.end() }
+  }
 }
 
 function replaceFirst(matcher: Matcher, text: string, replacement: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { hasLinearBacktracking } from './linear.ts'
+import { hasLinearBacktracking, isBounded } from './linear.ts'
 import type { RegexNode } from './parse.ts'
 import { parseCommonSyntax, wholeTree } from './parse.ts'
 
@@ -22,6 +22,22 @@ describe('linear backtracking', () => {
     assert.ok(accepted > 500, `${accepted} accepted`)
   })
 
+  it('holds for searches too: bounded patterns take a constant number of steps from each start', () => {
+    let accepted = 0
+    fc.assert(
+      fc.property(patterns, texts, (pattern, text) => {
+        const tree = parseTree(pattern)
+        if (!isBounded(tree)) return
+        accepted++
+        for (let start = 0; start < text.length; start += 7) {
+          assert.ok(withinSteps(tree, text.slice(start), MAX_STEPS_FROM_A_START), `${pattern} on ${text}`)
+        }
+      }),
+      { seed: 31, numRuns: 3000 },
+    )
+    assert.ok(accepted > 300, `${accepted} accepted`)
+  })
+
   it('is really missed by evil patterns, so that counting proves something', () => {
     const text = 'a'.repeat(TEXT_LENGTH)
     for (const pattern of ['(a+)+b', '(a|a)*b', 'a*a*b', '(a|aa)*b', 'a*(a*b|a*)c']) {
@@ -38,9 +54,17 @@ function parseTree(pattern: string): RegexNode {
   return wholeTree(branches)
 }
 
-/** Matches as a backtracking engine does, and gives up as soon as the steps are more than linear in the text. */
+/** Nodes and copies around the characters that `isBounded` counts. */
+const MAX_STEPS_FROM_A_START = 2000
+
+/** Whether the steps are linear in the text. */
 function withinBound(tree: RegexNode, text: string): boolean {
-  let left = 20 * size(tree) * (text.length + 1)
+  return withinSteps(tree, text, 20 * size(tree) * (text.length + 1))
+}
+
+/** Matches as a backtracking engine does, and gives up when the steps are used up. */
+function withinSteps(tree: RegexNode, text: string, steps: number): boolean {
+  let left = steps
   const tooMany = new Error('too many steps')
   try {
     run(tree, 0, (at) => at === text.length)

@@ -1,7 +1,15 @@
 import { dyn, headers, present, struct, type VariableType } from '@portico/cel/check'
 
 /** Where an expression is evaluated: it decides which variables exist. */
-export type ExpressionPhase = 'network' | 'start' | 'request' | 'backend' | 'responseHead' | 'response' | 'log'
+export type ExpressionPhase =
+  | 'network'
+  | 'start'
+  | 'request'
+  | 'llmRequest'
+  | 'backend'
+  | 'responseHead'
+  | 'response'
+  | 'log'
 
 const head = {
   method: present,
@@ -38,21 +46,50 @@ const found = {
 }
 const backend = struct({ name: dyn, type: dyn, protocol: dyn })
 
+/** The model call, where the backend is one. */
+const llm = struct(
+  {
+    streaming: present,
+    provider: present,
+    requestModel: present,
+    responseModel: dyn,
+    inputTokens: dyn,
+    outputTokens: dyn,
+    totalTokens: dyn,
+    providerInputTokens: dyn,
+    providerTotalTokens: dyn,
+    cachedInputTokens: dyn,
+    cacheCreationInputTokens: dyn,
+    reasoningTokens: dyn,
+    inputAudioTokens: dyn,
+    outputAudioTokens: dyn,
+    serviceTier: dyn,
+    countTokens: dyn,
+    estimated: present,
+    timeToFirstToken: dyn,
+    timePerOutputToken: dyn,
+  },
+  { optional: true },
+)
+
 export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, VariableType>>> = {
   // Nothing of HTTP has been read yet.
   network: { source },
   // The raw request, before any policy.
   start: { request: struct(head), source },
   request: { ...found, request },
+  // The body of a request to a language model, as the client sent it.
+  llmRequest: { ...found, request, backend, llmRequest: present },
   backend: { ...found, request, backend },
   // The body is yet to come.
   responseHead: { ...found, request, backend, response: struct(response) },
-  response: { ...found, request, backend, response: struct({ ...response, ...body }) },
+  response: { ...found, request, backend, llm, response: struct({ ...response, ...body }) },
   // Everything is over: bodies have gone by.
   log: {
     ...found,
     request: struct(head),
     backend,
+    llm,
     response: struct({ ...response, grpcStatus: dyn }, { optional: true }),
   },
 }

@@ -34,6 +34,8 @@ export interface BackendPlace {
   parent: string
   backend: string
   entry: string
+  /** A part of the backend, such as one of its providers. */
+  section?: string
 }
 
 export function indexPolicies(ir: Ir, joined: JoinedPolicies): PolicyIndex {
@@ -50,7 +52,7 @@ export function indexPolicies(ir: Ir, joined: JoinedPolicies): PolicyIndex {
       const all = [...at('gateway'), ...at('listener', listener), ...at('route', parent), ...at('rule', key)]
       return merge(inPhase('PostRouting', all), joined)
     },
-    backend: ({ listener, route, parent, backend, entry }) =>
+    backend: ({ listener, route, parent, backend, entry, section }) =>
       replaced(
         [
           ...at('gateway'),
@@ -59,6 +61,7 @@ export function indexPolicies(ir: Ir, joined: JoinedPolicies): PolicyIndex {
           ...at('rule', route),
           ...at('backend', backend),
           ...(entry === backend ? NONE : at('backend', entry)),
+          ...(section === undefined ? NONE : at('backend', section)),
         ],
         'backend',
       ),

@@ -1,3 +1,4 @@
+import type { LlmProviderConfig } from '../backends/ai/schema.ts'
 import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
 
 /** What the data plane runs: flat, keyed, plain JSON (structured-clone safe). Children point to parents. */
@@ -88,6 +89,16 @@ export type BackendTarget =
   | { kind: 'static'; host: string; port: number }
   | { kind: 'unix'; path: string }
   | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }
+  /** Groups in order of priority, with providers of equal rank in each. */
+  | { kind: 'ai'; groups: AiProvider[][] }
+
+/** One provider of an `ai` backend. */
+export interface AiProvider {
+  /** `<backend key>/provider/<name>`: what policies of this provider alone attach to. */
+  key: string
+  name: string
+  config: LlmProviderConfig
+}
 
 export type PolicyTarget = { kind: 'gateway' } | { kind: 'listener' | 'route' | 'rule' | 'backend'; key: string }
 

@@ -8,8 +8,9 @@ import {
   type UpstreamHandler,
   type UpstreamResponse,
 } from '../upstream/contract.ts'
-import type { AttemptStepList, CompiledBackend } from './compiled.ts'
-import { type Failure, failures, upstreamFailure } from './failure.ts'
+import { prepareAttempt } from './attempt-steps.ts'
+import type { CompiledBackend } from './compiled.ts'
+import { type Failure, upstreamFailure } from './failure.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 import { ReplayableBody } from './replayable-body.ts'
 import type { Rx } from './request.ts'
@@ -48,6 +49,8 @@ export class BackendCall implements UpstreamHandler, CallContext {
   #method = ''
   /** Where attempts went, when others may follow. */
   #tried: string[] | null = null
+  /** The attempt whose policies have not all run yet. */
+  #preparing: OutgoingRequest | null = null
   #over = false
 
   constructor(rx: Rx, backend: CompiledBackend, services: BackendCallServices, outcome: BackendOutcome) {
@@ -59,6 +62,10 @@ export class BackendCall implements UpstreamHandler, CallContext {
       this.#replayable = ReplayableBody.wrap(rx.body)
       if (this.#replayable !== null) rx.body = this.#replayable
     }
+  }
+
+  get rx(): Rx {
+    return this.#rx
   }
 
   get clientVersion(): string {
@@ -100,6 +107,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
   /** The response, if it has come, is cut with it. */
   cancel(cause: Error): void {
     this.#over = true
+    this.#preparing = null
     this.#clear()
     this.#call?.cancel(cause)
     this.#call = null
@@ -126,31 +134,35 @@ export class BackendCall implements UpstreamHandler, CallContext {
       upgrade: upgrade !== '' && rx.upgrades.has(upgrade) ? upgrade : '',
       teTrailers: rx.exchange.teTrailers,
     }
-    if (backend.request !== null) {
-      outgoing.headers = rx.headers.clone()
-      const failure = this.#prepare(outgoing, backend.request)
-      if (failure !== undefined) return this.#refused(failure)
-    }
-    this.#method = outgoing.method
-    if (rx.trace !== null && rx.retryAttempt === 0) rx.trace.sending(outgoing, backend)
-    this.#call = backend.send(outgoing, this, this)
+    if (backend.request === null && backend.sign === null) this.#send(outgoing)
+    else this.#prepare(outgoing)
   }
 
   /** The backend's own policies, on a copy that a retry makes anew. */
-  #prepare(outgoing: OutgoingRequest, { run, names }: AttemptStepList): Failure | undefined {
+  #prepare(outgoing: OutgoingRequest): void {
     const rx = this.#rx
-    for (let i = 0; i < run.length; i++) {
-      let failure
-      try {
-        failure = run[i]!(outgoing, rx)
-      } catch (error) {
-        this.#services.bug(error)
-        return failures.internal
-      }
-      if (failure !== undefined) return failure
-      if (rx.trace !== null) rx.trace.policy(names[i]!, 'backend')
-    }
-    return undefined
+    outgoing.headers = rx.headers.clone()
+    this.#preparing = outgoing
+    const isWanted = (): boolean => this.#preparing === outgoing
+    const prepared = prepareAttempt(this.#backend, { outgoing, rx, isWanted, bug: this.#services.bug })
+    if (!(prepared instanceof Promise)) return this.#prepared(outgoing, prepared)
+    void prepared.then((failure) => {
+      if (isWanted()) this.#prepared(outgoing, failure)
+    })
+  }
+
+  #prepared(outgoing: OutgoingRequest, failure: Failure | undefined): void {
+    this.#preparing = null
+    if (failure === undefined) this.#send(outgoing)
+    else this.#refused(failure)
+  }
+
+  #send(outgoing: OutgoingRequest): void {
+    const rx = this.#rx
+    const backend = this.#backend
+    this.#method = outgoing.method
+    if (rx.trace !== null && rx.retryAttempt === 0) rx.trace.sending(outgoing, backend)
+    this.#call = backend.send(outgoing, this, this)
   }
 
   #refused(failure: Failure): void {
@@ -167,7 +179,9 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 
   #timedOut(): void {
-    const error = new UpstreamError('response_timeout', 'no response in time', false)
+    const isUnsent = this.#preparing !== null
+    const error = new UpstreamError('response_timeout', 'no response in time', isUnsent)
+    this.#preparing = null
     this.#call?.cancel(error)
     this.failed(error)
   }

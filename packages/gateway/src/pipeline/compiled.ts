@@ -4,7 +4,7 @@ import type { HostnameTable } from './hostname.ts'
 import type { RouteTable } from './route.ts'
 import type { BackendClient, CallContext, StepResult } from './step.ts'
 import type { BodyUse, Expression } from './expression.ts'
-import type { BackendStep } from './outgoing.ts'
+import type { AttemptStep } from './outgoing.ts'
 import type { RecordRequest } from '../telemetry/request-metrics.ts'
 import type { Rx } from './request.ts'
 
@@ -16,7 +16,7 @@ export interface StepList {
 
 /** What backend policies do to each attempt. */
 export interface AttemptStepList {
-  readonly run: readonly NonNullable<BackendStep['request']>[]
+  readonly run: readonly AttemptStep[]
   readonly names: readonly string[]
 }
 
@@ -28,6 +28,8 @@ export interface CompiledRoute {
   readonly rule: string
   readonly request: StepList | null
   readonly response: StepList | null
+  /** Run once when a request is over; null when there is nothing to do. */
+  readonly done: readonly ((rx: Rx) => void)[] | null
   /** The merged config of the traffic policies by name, for traces. */
   readonly effectivePolicy: Readonly<Record<string, unknown>>
   readonly backends: CompiledBackend[]
@@ -45,6 +47,8 @@ export interface BackendIdentity {
   readonly kind: string
   /** Run on every attempt; null when there is nothing to do. */
   readonly request: AttemptStepList | null
+  /** Run on every attempt last of all. */
+  readonly sign: AttemptStepList | null
   /** Run on its responses, before those of the route. */
   readonly response: StepList | null
   /** What its policies must have of the request body. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { RequestListener } from 'node:http'
 import { Deadlines } from '../net/deadlines.ts'
+import { HeaderBlock } from '../net/header-block.ts'
 import { startOrigin } from '../testing/origin.ts'
 import { Pool } from '../upstream/pool.ts'
 import { fetchText } from './fetch-text.ts'
@@ -96,4 +97,18 @@ test('a connection that breaks rejects', async (t) => {
   })
   await assert.rejects(fetch({ target: '/gone' }))
   await assert.rejects(fetch({ target: '/half' }))
+})
+
+test('a document is asked for by POST when something is to be sent', async (t) => {
+  const { origin, fetch } = await useClient(t, (request, response) => {
+    response.writeHead(request.url === '/made' ? 201 : 302, { location: '/keys' }).end('made')
+  })
+  const post = { headers: HeaderBlock.of([['content-type', 'application/json']]), body: Buffer.from('{"a":1}') }
+  assert.equal((await fetch({ target: '/made', post })).text, 'made')
+  assert.equal(origin.seen[0]!.method, 'POST')
+  assert.equal(origin.seen[0]!.body, '{"a":1}')
+  assert.equal(origin.seen[0]!.headers['content-type'], 'application/json')
+  assert.equal(origin.seen[0]!.headers['content-length'], '7')
+  await assert.rejects(fetch({ target: '/moved', post }), /status 302/)
+  await assert.rejects(fetch({ target: '/made' }), /status 201/)
 })

@@ -1,4 +1,4 @@
-import { emptySource, type Sink, type Source } from '../net/body.ts'
+import { emptySource, type Sink, type Source, sourceOf } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../upstream/contract.ts'
 import type { BackendClient, CallContext } from './step.ts'
@@ -9,6 +9,8 @@ export interface FetchOptions {
   target: string
   maxBytes: number
   timeoutMs: number
+  /** Sent by POST, with these headers; any 2xx is an answer then. */
+  post?: { headers: HeaderBlock; body: Buffer }
 }
 
 export interface FetchedText {
@@ -16,10 +18,14 @@ export interface FetchedText {
   text: string
 }
 
-/** A document that the gateway itself needs, by GET. Anything but a plain 200 rejects: redirects are never followed. */
+/**
+ * A document that the gateway itself needs, by GET unless something is to be sent. Anything but a plain 200 rejects:
+ * redirects are never followed.
+ */
 export function fetchText(client: BackendClient, options: FetchOptions): Promise<FetchedText> {
   return new Promise((resolve, reject) => {
-    const fetch = new TextFetch(options.maxBytes, (error, fetched) => {
+    const { post } = options
+    const fetch = new TextFetch(options, (error, fetched) => {
       clearTimeout(timer)
       if (fetched === null) reject(error)
       else resolve(fetched)
@@ -27,11 +33,11 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
     const timer = setTimeout(() => fetch.giveUp(new Error('no whole answer in time')), options.timeoutMs)
     timer.unref()
     const request = {
-      method: 'GET',
+      method: post === undefined ? 'GET' : 'POST',
       target: options.target,
       authority: options.authority,
-      headers: HeaderBlock.of([['accept', 'application/json']]),
-      body: emptySource,
+      headers: post?.headers ?? HeaderBlock.of([['accept', 'application/json']]),
+      body: post === undefined ? emptySource : sourceOf(post.body),
       upgrade: '',
       teTrailers: false,
     }
@@ -47,14 +53,16 @@ class TextFetch implements UpstreamHandler, Sink {
   source: Source | null = null
   readonly #chunks: Buffer[] = []
   readonly #maxBytes: number
+  readonly #highestStatus: number
   readonly #done: Done
   #call: UpstreamCall | null = null
   #headers = new HeaderBlock()
   #size = 0
   #isOver = false
 
-  constructor(maxBytes: number, done: Done) {
+  constructor({ maxBytes, post }: FetchOptions, done: Done) {
     this.#maxBytes = maxBytes
+    this.#highestStatus = post === undefined ? 200 : 299
     this.#done = done
   }
 
@@ -74,12 +82,13 @@ class TextFetch implements UpstreamHandler, Sink {
 
   responded({ status, headers, body }: UpstreamResponse): void {
     const encoding = headers.get('content-encoding')
-    if (status === 200 && (encoding === null || encoding === 'identity') && body.length <= this.#maxBytes) {
+    const isAnswer = status >= 200 && status <= this.#highestStatus
+    if (isAnswer && (encoding === null || encoding === 'identity') && body.length <= this.#maxBytes) {
       this.#headers = headers
       return body.pipe(this)
     }
     body.cancel(NOT_NEEDED)
-    this.giveUp(new Error(status === 200 ? 'the answer is encoded or too long' : `the answer has status ${status}`))
+    this.giveUp(new Error(isAnswer ? 'the answer is encoded or too long' : `the answer has status ${status}`))
   }
 
   upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {

@@ -8,6 +8,20 @@ export type OutgoingRequest = UpstreamRequest
 
 /** What a backend policy does to each attempt, and to the response that the client gets. */
 export interface BackendStep extends Pick<Step, 'response' | 'requestBody' | 'responseBody'> {
-  /** A failure ends the request; nothing is sent. */
-  request?: (outgoing: OutgoingRequest, rx: Rx) => Failure | void
+  request?: AttemptStep
+  /** Behind the `request` of every policy, over what is really sent: nothing changes after it. */
+  sign?: AttemptStep
+}
+
+/** A failure ends the request; nothing is sent. */
+export type AttemptStep = (outgoing: OutgoingRequest, rx: Rx) => Failure | void | Promise<Failure | void>
+
+/** What policies may know of the backend they are for. The config alone says it, never a client. */
+export interface BackendPlace {
+  /** False where clients choose it. */
+  isFixed: boolean
+  /** Name or address without port; null where it has none. */
+  host: string | null
+  /** How the cloud it stands in calls it, where its kind tells. */
+  signing?: { region: string; service: string }
 }

@@ -27,6 +27,7 @@ export type Reason =
   | 'Authorization'
   | 'Csrf'
   | 'RateLimit'
+  | 'PromptGuard'
   | 'InvalidRequest'
   | 'NoHealthyBackend'
   | 'UpstreamFailure'

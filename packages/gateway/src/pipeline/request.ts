@@ -1,6 +1,7 @@
 import type { Source } from '../net/body.ts'
 import type { ConnectionInfo, Exchange } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
+import type { LlmFacts } from '../llm/facts.ts'
 import { normalizeHost } from './hostname.ts'
 import type { Reason } from './reply.ts'
 import type { RouteCandidate } from './route.ts'
@@ -68,6 +69,10 @@ export class Rx implements RoutableRequest {
   clientToken: string | null = null
   /** What is left of the tightest local limit, for the response. */
   rateLimit: RateLimitState | null = null
+  /** The model call behind this request, where there is one. */
+  llm: LlmFacts | null = null
+  /** The body that expressions of the `ai` policy see. */
+  llmRequest: JsonObject | null = null
   /** The whole request body, once a step has asked for it. */
   bufferedBody: BufferedBody | null = null
   bufferedResponse: BufferedBody | null = null
@@ -136,7 +141,7 @@ export class Rx implements RoutableRequest {
   }
 
   get protocol(): string {
-    return 'http'
+    return this.llm === null ? 'http' : 'llm'
   }
 
   get requestBytes(): number {

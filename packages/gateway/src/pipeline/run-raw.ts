@@ -27,6 +27,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   readonly status = 0
   readonly grpcStatus = null
   readonly retryAttempt = 0
+  readonly llm = null
   readonly clientVersion = ''
   readonly clientScheme = 'http'
   readonly connection: ConnectionInfo
@@ -35,6 +36,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   readonly sni: string | null
   readonly protocol: string
   readonly listenerName: string
+  readonly startedAt: number
   routeName: string | null = null
   endpoint: string | null = null
   requestBytes = 0
@@ -46,14 +48,13 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   route: CompiledRoute | null = null
 
   readonly #services: RawServices
-  readonly #startedAt: number
   #over = false
 
   constructor(info: ConnectionInfo, listener: CompiledListener, services: RawServices) {
     this.connection = info
     this.listener = listener
     this.#services = services
-    this.#startedAt = services.now()
+    this.startedAt = services.now()
     this.srcAddr = info.source
     this.sni = info.sni === '' ? null : info.sni
     this.protocol = listener.protocol.toLowerCase()
@@ -104,7 +105,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
     this.#over = true
     this.reason = reason
     this.error = error
-    this.durationMs = this.#services.now() - this.#startedAt
+    this.durationMs = this.#services.now() - this.startedAt
     this.#services.finished(this)
   }
 }

@@ -284,8 +284,18 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     this.#over = true
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     this.#rx.durationMs = this.#services.now() - this.#rx.startedAt
+    if (this.#rx.route !== null) this.#runDone(this.#rx.route)
     this.#rx.trace?.finished()
     this.#services.finished(this.#rx)
+  }
+
+  #runDone({ done }: CompiledRoute): void {
+    if (done === null) return
+    try {
+      for (const step of done) step(this.#rx)
+    } catch (error) {
+      this.#services.bug(error)
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { type HeadersView, Timestamp, type Value } from '@portico/cel'
 import { BlockView } from './header-view.ts'
+import { LlmView } from './llm-view.ts'
 import type { Rx } from './request.ts'
 import { targetPath } from './target.ts'
 import type { ProxyIdentity } from './trace.ts'
@@ -58,6 +59,16 @@ export class Scope {
   get backend(): { name: string; type: string; protocol: string } | undefined {
     const chosen = this.#rx.route?.backends[this.#rx.backendIndex]
     return chosen === undefined ? undefined : { name: chosen.name, type: chosen.kind, protocol: 'http' }
+  }
+
+  /** Absent where no model is called. */
+  get llm(): LlmView | undefined {
+    return this.#rx.llm === null ? undefined : new LlmView(this.#rx.llm, this.#rx.startedAt)
+  }
+
+  /** Only while a request to a model is edited. */
+  get llmRequest(): Value | undefined {
+    return (this.#rx.llmRequest as Value | null) ?? undefined
   }
 
   get proxy(): ProxyView {

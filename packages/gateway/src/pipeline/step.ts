@@ -1,3 +1,4 @@
+import type { Credentials } from '../credentials/credentials.ts'
 import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/contract.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { Kept } from '../state/kept.ts'
@@ -18,6 +19,8 @@ export interface Step {
   request?: (rx: Rx) => StepResult
   /** Before the response leaves; also on replies made by the gateway itself. */
   response?: (rx: Rx) => StepResult
+  /** When everything is over, whatever became of it. */
+  done?: (rx: Rx) => void
 }
 
 /** All that a step may use besides the request: the pipeline is a pure function of these and its config. */
@@ -42,6 +45,8 @@ export interface Env {
   describe(backendKey: string): { content: string; address: string }
   /** What this worker keeps from one generation to the next. */
   kept: Kept
+  /** What the gateway shows to clouds. */
+  credentials: Credentials
   log: Logger
 }
 
@@ -54,6 +59,8 @@ export interface BackendClient {
 
 /** What a call must know of the request it serves. */
 export interface CallContext extends EndpointWatcher {
+  /** The request itself; absent where the gateway calls on its own account. */
+  readonly rx?: Rx
   /** Of the client's connection, for the choice of version. */
   clientVersion: string
   clientScheme: 'http' | 'https'

@@ -31,12 +31,14 @@ class Choice implements Step {
   /** Only what conditions read: a form reads bodies for itself, so that the others let them flow. */
   readonly requestBody: BodyUse
   readonly response?: Step['response']
+  readonly done?: Step['done']
   readonly #cases: readonly Case[]
 
   constructor(cases: readonly Case[]) {
     this.#cases = cases
     this.requestBody = widest(cases.map(({ condition }) => condition?.requestBody))
     if (cases.some(({ form }) => form.response !== undefined)) this.response = (rx) => this.#respond(rx)
+    if (cases.some(({ form }) => form.done !== undefined)) this.done = (rx) => rx.chosen?.get(this)?.done?.(rx)
   }
 
   readonly request = (rx: Rx): StepResult => {
@@ -58,12 +60,13 @@ class Choice implements Step {
 
 /** A step that reads the bodies it needs by itself. */
 function form(step: Step | null, env: Env): Step {
-  const { requestBody = 'none', responseBody = 'none', request, response } = step ?? {}
+  const { requestBody = 'none', responseBody = 'none', request, response, done } = step ?? {}
   const readRequest = requestBody === 'none' ? null : bufferRequest(requestBody, env.maxBufferBytes)
   const readResponse = responseBody === 'none' ? null : bufferResponse(responseBody, env.maxBufferBytes)
   return {
     ...((request ?? readRequest) && { request: afterReading(readRequest, request) }),
     ...(response && { response: afterReading(readResponse, response) }),
+    ...(done && { done }),
   }
 }
 

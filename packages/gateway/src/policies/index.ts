@@ -1,6 +1,7 @@
 import type { JoinedOf, PoliciesOf, Policy } from '../schema/define-policy.ts'
 import { auth } from './backend/auth/schema.ts'
 import { health } from './backend/health/schema.ts'
+import { ai as backendAi } from './backend/ai/schema.ts'
 import { http as backendHttp } from './backend/http/schema.ts'
 import { tcp as backendTcp } from './backend/tcp/schema.ts'
 import { tls as backendTls } from './backend/tls/schema.ts'
@@ -74,6 +75,7 @@ export const backendPolicies = [
   auth,
   backendTransformation,
   health,
+  backendAi,
 ] as const
 
 export const allPolicies: readonly Policy[] = [...frontendPolicies, ...trafficPolicies, ...backendPolicies]

@@ -59,6 +59,10 @@ function printObject(node: ObjectNode): JsonObject {
 /** A rule may not speak of keys that were left out. */
 function withKeys(rule: Rule, names: ReadonlySet<string>): Rule | null {
   if (rule.rule === 'onlyWith') return names.has(rule.key) && names.has(rule.needs) ? rule : null
+  if (rule.rule === 'uniqueAcross') return names.has(rule.key) ? rule : null
+  if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') {
+    return names.has(rule.key) && names.has(rule.other) ? rule : null
+  }
   if (rule.rule === 'conditional') return { ...rule, plain: rule.plain.filter((key) => names.has(key)) }
   const keys = rule.keys.filter((key) => names.has(key))
   return keys.length === 0 || (keys.length === 1 && rule.rule === 'atMostOneOf') ? null : { ...rule, keys }
@@ -66,6 +70,15 @@ function withKeys(rule: Rule, names: ReadonlySet<string>): Rule | null {
 
 function toCel(rule: Rule): string {
   if (rule.rule === 'onlyWith') return `!has(self.${rule.key}) || has(self.${rule.needs})`
+  if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') {
+    const isOther = rule.rule === 'requiredWhen' ? '!=' : '=='
+    return `!has(self.${rule.other}) || self.${rule.other} ${isOther} '${rule.word}' || has(self.${rule.key})`
+  }
+  if (rule.rule === 'uniqueAcross') {
+    const { key, items, by } = rule
+    const twins = `self.${key}.map(y, y.${items}.filter(z, z.${by} == x.${by}).size()).sum()`
+    return `!has(self.${key}) || self.${key}.all(w, w.${items}.all(x, ${twins} == 1))`
+  }
   if (rule.rule === 'conditional') {
     const list = `self.${rule.key}`
     const plain = rule.plain.map((key) => `has(self.${key})`).join(' || ')

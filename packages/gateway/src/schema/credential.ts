@@ -1,5 +1,6 @@
 import { Refusal, scalar } from './kit.ts'
 import type { Schema } from './kit.ts'
+import { locateSecret, secretJson, withoutLineEnd } from './references.ts'
 
 const credentialPattern = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/
 
@@ -15,6 +16,29 @@ export function secretText({ max }: { max: number }): Schema<string> {
       expected: `a credential of 1 to ${max} printable characters`,
       json: { type: 'string', minLength: 1, maxLength: max, pattern: credentialPattern.source },
       secret: true,
+    },
+  )
+}
+
+/** A credential written in place, or in a file or variable of its own. */
+export function secretValue({ max }: { max: number }): Schema<string> {
+  const read = (text: string): string | Refusal =>
+    text.length > max ? new Refusal('out_of_range', { detail: 'a longer text' }) : parseCredential(text)
+  const expected = `1 to ${max} printable characters, \`{file: path}\` or \`{env: NAME}\``
+  return scalar<string>(
+    (input) => {
+      // What lies elsewhere is read by `sources` before anybody looks at it.
+      if (locateSecret(input) !== null) return ''
+      return typeof input === 'string' ? read(input) : new Refusal('wrong_type')
+    },
+    {
+      type: 'secret',
+      expected,
+      json: {
+        anyOf: [{ type: 'string', minLength: 1, maxLength: max, pattern: credentialPattern.source }, secretJson],
+      },
+      secret: true,
+      refers: { to: 'contents', locate: locateSecret, expected, pem: null, read: (text) => read(withoutLineEnd(text)) },
     },
   )
 }

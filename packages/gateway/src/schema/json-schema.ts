@@ -1,10 +1,11 @@
 import { fieldOf } from './kit.ts'
 import type { Json, JsonObject, ObjectNode, Schema } from './kit.ts'
 import type { Rule } from './rules.ts'
+import { shareRepeats } from './share-repeats.ts'
 
 /** The definition as JSON Schema (draft 2020-12), for editors and other tools. */
 export function toJsonSchema(schema: Schema, head: JsonObject = {}): JsonObject {
-  return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...head, ...print(schema) }
+  return shareRepeats({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...head, ...print(schema) })
 }
 
 function print(schema: Schema): JsonObject {
@@ -50,10 +51,21 @@ function printRule(rule: Rule): JsonObject {
       return { oneOf: [{ not: { anyOf: rule.keys.map(has) } }, ...rule.keys.map(has)] }
     case 'onlyWith':
       return { dependentRequired: { [rule.key]: [rule.needs] } }
+    case 'requiredWhen':
+      return { if: hasWord(rule.other, rule.word), then: has(rule.key) }
+    case 'requiredUnless':
+      return { if: { required: [rule.other], not: hasWord(rule.other, rule.word) }, then: has(rule.key) }
+    case 'uniqueAcross':
+      // Beyond JSON Schema.
+      return {}
     case 'conditional':
       // That only the last item may lack a condition is beyond JSON Schema.
       return { not: { allOf: [has(rule.key), { anyOf: rule.plain.map(has) }] } }
   }
+}
+
+function hasWord(key: string, word: string): JsonObject {
+  return { required: [key], properties: { [key]: { enum: [...new Set([word, word.toLowerCase()])] } } }
 }
 
 function has(key: string): { [key: string]: Json } {

@@ -58,7 +58,7 @@ export function locateSecret(input: unknown): { file: string } | { env: string }
 }
 
 /** Editors end files with a line break, which is not part of a secret. */
-function withoutLineEnd(text: string): string {
+export function withoutLineEnd(text: string): string {
   return text.replace(/\r?\n$/, '')
 }
 

@@ -6,6 +6,11 @@ export type Rule =
   | { rule: 'exactlyOneOf'; keys: readonly string[] }
   | { rule: 'atMostOneOf'; keys: readonly string[] }
   | { rule: 'onlyWith'; key: string; needs: string }
+  /** Whether `key` must be set hangs on a word that `other` has. */
+  | { rule: 'requiredWhen'; key: string; other: string; word: string }
+  | { rule: 'requiredUnless'; key: string; other: string; word: string }
+  /** In all lists `items` of the list `key` together, each `by` stands once. */
+  | { rule: 'uniqueAcross'; key: string; items: string; by: string }
   /** `key` is a list of conditional forms; it excludes the plain ones. */
   | { rule: 'conditional'; key: string; plain: readonly string[] }
 
@@ -22,6 +27,21 @@ export function onlyWith(key: string, needs: string): Rule {
   return { rule: 'onlyWith', key, needs }
 }
 
+/** `key` must be set when `other` is `word`. */
+export function requiredWhen(key: string, other: string, word: string): Rule {
+  return { rule: 'requiredWhen', key, other, word }
+}
+
+/** `key` must be set when `other` is anything but `word`. */
+export function requiredUnless(key: string, other: string, word: string): Rule {
+  return { rule: 'requiredUnless', key, other, word }
+}
+
+/** `by` must differ between all items of the lists `items` in the list `key`. */
+export function uniqueAcross(key: string, items: string, by: string): Rule {
+  return { rule: 'uniqueAcross', key, items, by }
+}
+
 /** Either the list `conditional` or the plain keys; only the last item of the list may lack a condition. */
 export function conditionalOr(...plain: string[]): Rule {
   return { rule: 'conditional', key: 'conditional', plain }
@@ -36,6 +56,12 @@ export function printRule(rule: Rule): string {
       return `At most one of ${printChoices(rule.keys)} may be set.`
     case 'onlyWith':
       return `\`${rule.key}\` may be set only together with \`${rule.needs}\`.`
+    case 'requiredWhen':
+      return `\`${rule.key}\` must be set when \`${rule.other}\` is \`${rule.word}\`.`
+    case 'requiredUnless':
+      return `\`${rule.key}\` must be set unless \`${rule.other}\` is \`${rule.word}\`.`
+    case 'uniqueAcross':
+      return `Each \`${rule.by}\` may stand once in all \`${rule.items}\` of \`${rule.key}\`.`
     case 'conditional':
       return `\`${rule.key}\` may not be set together with ${printChoices(rule.plain)}; only its last item may lack a condition.`
   }
@@ -57,6 +83,8 @@ export function brokenRules(rules: readonly Rule[], value: unknown): BrokenRule[
 
 function brokenRule(rule: Rule, has: (key: string) => boolean, value: object): BrokenRule[] {
   if (rule.rule === 'conditional') return brokenConditional(rule, has, value)
+  if (rule.rule === 'uniqueAcross') return brokenUniqueness(rule, value)
+  if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') return brokenNeed(rule, has, value)
   if (rule.rule === 'onlyWith') {
     if (!has(rule.key) || has(rule.needs)) return []
     const found = `found \`${rule.key}\` without \`${rule.needs}\``
@@ -68,6 +96,47 @@ function brokenRule(rule: Rule, has: (key: string) => boolean, value: object): B
   if (set.length === 0) return [{ code: 'missing_key', found: 'found none of the keys', expected }]
   const found = `found ${set.map((key) => `\`${key}\``).join(' and ')}`
   return [{ code: 'conflict', found, expected, key: set[1]! }]
+}
+
+function brokenNeed(
+  rule: Rule & { rule: 'requiredWhen' | 'requiredUnless' },
+  has: (key: string) => boolean,
+  value: object,
+): BrokenRule[] {
+  const word: unknown = (value as Record<string, unknown>)[rule.other]
+  if (has(rule.key) || typeof word !== 'string') return []
+  if ((word === rule.word) !== (rule.rule === 'requiredWhen')) return []
+  return [
+    {
+      code: 'missing_key',
+      found: `found \`${rule.other}\` ${JSON.stringify(word)} alone`,
+      expected: `also \`${rule.key}\``,
+    },
+  ]
+}
+
+function brokenUniqueness({ key, items, by }: Rule & { rule: 'uniqueAcross' }, value: object): BrokenRule[] {
+  const seen = new Set<unknown>()
+  for (const list of listAt(value, key)) {
+    // Twins in one list are the list's own matter.
+    const names = new Set(listAt(list, items).map((item) => memberOf(item, by)))
+    for (const name of names) {
+      if (typeof name !== 'string') continue
+      const found = `found ${JSON.stringify(name)} a second time`
+      if (seen.has(name)) return [{ code: 'duplicate', found, expected: `each \`${by}\` once`, key }]
+      seen.add(name)
+    }
+  }
+  return []
+}
+
+function listAt(value: unknown, key: string): unknown[] {
+  const list = memberOf(value, key)
+  return Array.isArray(list) ? list : []
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return (value as Record<string, unknown> | null | undefined)?.[key]
 }
 
 function brokenConditional(

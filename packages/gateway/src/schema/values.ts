@@ -1,5 +1,5 @@
 import { Refusal, scalar } from './kit.ts'
-import type { JsonObject, Schema } from './kit.ts'
+import type { Json, JsonObject, Schema } from './kit.ts'
 import { printChoices } from './problem.ts'
 import { didYouMean } from './suggest.ts'
 import { byteSizePattern, parseByteSize, parseDuration, printDuration } from './quantity.ts'
@@ -142,6 +142,33 @@ export function durationOrSeconds() {
       },
     },
   )
+}
+
+/** Any JSON value; texts of `max` characters can hold it. */
+export function json({ max }: { max: number }): Schema<Json> {
+  return scalar<Json>(
+    (input) => {
+      if (!isJson(input, 0)) return new Refusal('wrong_type')
+      return JSON.stringify(input).length <= max ? input : new Refusal('out_of_range')
+    },
+    {
+      type: 'JSON',
+      expected: `a JSON value of at most ${max} characters`,
+      json: {},
+      crd: { 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  )
+}
+
+/** YAML has more: `.nan`, dates, values that hold themselves. */
+function isJson(input: unknown, depth: number): input is Json {
+  if (typeof input === 'number') return Number.isFinite(input)
+  if (input === null || typeof input === 'string' || typeof input === 'boolean') return true
+  if (typeof input !== 'object' || depth > 64) return false
+  if (Array.isArray(input)) return input.every((item) => isJson(item, depth + 1))
+  const prototype: unknown = Object.getPrototypeOf(input)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  return Object.values(input).every((member) => isJson(member, depth + 1))
 }
 
 /** One of some status codes. */

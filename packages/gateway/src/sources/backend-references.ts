@@ -57,5 +57,6 @@ export function backendsOf(found: readonly Found[]): DescribedBackends {
 export function targetName(target: Backend['target']): string {
   if (target.kind === 'unix') return `unix:${target.path}`
   if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'
+  if (target.kind === 'ai') return 'ai'
   return target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
 }

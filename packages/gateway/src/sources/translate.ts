@@ -5,7 +5,7 @@ import { type DescribedBackends, targetName } from './backend-references.ts'
 import type { NamedBackendConfig } from './backends/schema.ts'
 import type { BindConfig, ListenerConfig } from './binds/schema.ts'
 import type { RouteConfig } from './routes/schema.ts'
-import { attachTargeted, targetKey } from './policies/attach.ts'
+import { attachTargeted, providerKey, targetKey } from './policies/attach.ts'
 import type { ConfigFile } from './schema.ts'
 
 /** The checked file as flat resources; `more` are the backends that policies describe instead of naming one. */
@@ -24,7 +24,8 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
 
   function addNamedBackend(backend: NamedBackendConfig): void {
     const key = backendKey(backend.name)
-    ir.backends.push({ key, name: backend.name, target: namedTarget(backend) })
+    ir.backends.push({ key, name: backend.name, target: namedTarget(backend, key) })
+    attachProviders(backend.ai, key)
     attachBackend(key, backend.policies)
   }
 
@@ -72,8 +73,9 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
     if (config.policies !== undefined) addRoutePolicies(key, config.policies)
     for (const [index, entry] of config.backends.entries()) {
       const entryKey = `${key}/backend/${index}`
-      const inline = entry.host ?? (entry.dynamicForwardProxy && dynamic(entry.dynamicForwardProxy))
+      const inline = inlineTarget(entry, entryKey)
       if (inline !== undefined) ir.backends.push({ key: entryKey, name: targetName(inline), target: inline })
+      attachProviders(entry.ai, entryKey)
       route.backends.push({ key: entryKey, backend: entry.backend ?? entryKey, weight: entry.weight })
       attachBackend(entryKey, entry.policies)
     }
@@ -81,6 +83,13 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
 
   function addRoutePolicies(key: string, { backend, ...traffic }: NonNullable<RouteConfig['policies']>): void {
     attach(ir, { target: { kind: 'rule', key }, traffic, backend: backend ?? null })
+  }
+
+  /** Policies that stand in a provider. */
+  function attachProviders(ai: AiConfig | undefined, key: string): void {
+    for (const { name, policies } of ai?.groups?.flatMap((group) => group.providers) ?? []) {
+      attachBackend(providerKey(key, name), policies)
+    }
   }
 
   function attachBackend(key: string, policies: BackendPolicies | undefined): void {
@@ -93,10 +102,35 @@ function attach(ir: Ir, policy: Pick<AttachedPolicy, 'target'> & Partial<Attache
   ir.policies.push({ key, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...policy })
 }
 
-function namedTarget(backend: NamedBackendConfig): BackendTarget {
+function namedTarget(backend: NamedBackendConfig, key: string): BackendTarget {
+  if (backend.ai !== undefined) return aiTarget(backend.ai, key)
   if (backend.dynamicForwardProxy !== undefined) return dynamic(backend.dynamicForwardProxy)
   const { host, port, unixPath } = backend.static!
   return unixPath === undefined ? { kind: 'static', host: host!, port: port! } : { kind: 'unix', path: unixPath }
+}
+
+type EntryConfig = RouteConfig['backends'][number]
+type AiConfig = NonNullable<EntryConfig['ai']>
+
+/** What an entry of a route describes instead of naming it. */
+function inlineTarget({ host, dynamicForwardProxy, ai }: EntryConfig, key: string): BackendTarget | undefined {
+  if (ai !== undefined) return aiTarget(ai, key)
+  return host ?? (dynamicForwardProxy && dynamic(dynamicForwardProxy))
+}
+
+function aiTarget({ provider, groups }: AiConfig, key: string): BackendTarget {
+  const all = groups ?? [{ providers: [{ name: vendorOf(provider!), ...provider! }] }]
+  return {
+    kind: 'ai',
+    groups: all.map(({ providers }) =>
+      providers.map(({ name, policies: _inline, ...config }) => ({ key: providerKey(key, name), name, config })),
+    ),
+  }
+}
+
+/** A provider without a name goes by its vendor's. */
+function vendorOf(provider: NonNullable<AiConfig['provider']>): string {
+  return Object.keys(provider).find((name) => typeof provider[name as keyof typeof provider] === 'object')!
 }
 
 function dynamic(config: { allowCidrs: string[]; ports: number[] }): BackendTarget {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { accessRecord as record } from '../testing/access-record.ts'
+import { streamedChat } from '../testing/model-call.ts'
 import { createAccessLog } from './access-log.ts'
 import type { AccessRecord } from './access-log.ts'
 
@@ -46,14 +47,24 @@ test('nothing is made while the log is off', () => {
   assert.equal(written, 1)
 })
 
-test('json and text say the same', () => {
-  const { time, ...fields } = JSON.parse(line('json', record)) as Record<string, unknown>
-  const pairs = line('text', record).trimEnd().split(' ').slice(1)
-  assert.equal(time, '2026-01-02T03:04:05.067000Z')
-  assert.deepEqual(
-    Object.entries(fields).map(([key, value]) => `${key}=${String(value)}`),
-    ['level=info', 'scope=request', ...pairs],
+test('a model call stands between bytes and error', () => {
+  const call = { ...record, protocol: 'llm', startedAt: 1000, llm: streamedChat(), error: 'refused' }
+  assert.match(
+    line('text', call),
+    / protocol=llm .* response\.bytes=53 gen_ai\.operation\.name=chat .*time_per_output_token=20ms error="refused" /,
   )
+})
+
+test('json and text say the same', () => {
+  for (const each of [record, { ...record, startedAt: 1000, llm: streamedChat({ isEstimated: true }) }]) {
+    const { time, ...fields } = JSON.parse(line('json', each)) as Record<string, unknown>
+    const pairs = line('text', each).trimEnd().split(' ').slice(1)
+    assert.equal(time, '2026-01-02T03:04:05.067000Z')
+    assert.deepEqual(
+      Object.entries(fields).map(([key, value]) => `${key}=${String(value)}`),
+      ['level=info', 'scope=request', ...pairs],
+    )
+  }
 })
 
 test('what a client sends can forge neither a field nor a line', () => {

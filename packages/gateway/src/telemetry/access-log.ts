@@ -1,5 +1,7 @@
+import type { LlmFacts } from '../llm/facts.ts'
 import { editedJsonLine, editedTextLine, type LineChanges } from './edited-line.ts'
 import type { LogFormat } from './logger.ts'
+import { modelJson, modelText } from './model-fields.ts'
 import { quoted, textValue } from './quote.ts'
 import { createTimestamp } from './timestamp.ts'
 
@@ -29,7 +31,11 @@ export interface AccessRecord {
   readonly responseBytes: number
   readonly error: string | null
   readonly reason: string
+  /** On the clock of the times in `llm`. */
+  readonly startedAt: number
   readonly durationMs: number
+  /** The model call behind the request, where there was one. */
+  readonly llm: LlmFacts | null
 }
 
 /** The record of a message that was refused before it was a request. */
@@ -52,7 +58,9 @@ export function refusedRecord(source: { source: string; sni: string }, status: n
     responseBytes: 0,
     error: code,
     reason: 'InvalidRequest',
+    startedAt: 0,
     durationMs: 0,
+    llm: null,
   }
 }
 
@@ -106,6 +114,7 @@ function textLine(r: AccessRecord, time: string, prefix: string): string {
   line += ' protocol=' + textValue(r.protocol)
   if (r.retryAttempt !== 0) line += ' retry.attempt=' + r.retryAttempt
   line += ' request.bytes=' + r.requestBytes + ' response.bytes=' + r.responseBytes
+  if (r.llm !== null) line += modelText(r.llm, r.startedAt)
   if (r.error !== null) line += ' error=' + quoted(r.error)
   if (r.reason !== 'Upstream') line += ' reason=' + textValue(r.reason)
   return line + ' duration=' + Math.round(r.durationMs) + 'ms\n'
@@ -127,6 +136,7 @@ function jsonLine(r: AccessRecord, time: string, prefix: string): string {
   line += ',"protocol":' + quoted(r.protocol)
   if (r.retryAttempt !== 0) line += ',"retry.attempt":' + r.retryAttempt
   line += ',"request.bytes":' + r.requestBytes + ',"response.bytes":' + r.responseBytes
+  if (r.llm !== null) line += modelJson(r.llm, r.startedAt)
   if (r.error !== null) line += ',"error":' + quoted(r.error)
   if (r.reason !== 'Upstream') line += ',"reason":' + quoted(r.reason)
   return line + ',"duration":"' + Math.round(r.durationMs) + 'ms"}\n'

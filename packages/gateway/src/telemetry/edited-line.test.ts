@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { accessRecord as record } from '../testing/access-record.ts'
+import { modelCall } from '../testing/model-call.ts'
 import { type AccessRecord, createAccessLog } from './access-log.ts'
 import { type LineChanges, lineFields, type LogValue } from './edited-line.ts'
 import type { LogFormat } from './logger.ts'
@@ -56,13 +57,15 @@ test('a line that was looked through without finding anything to change is the l
     status: fc.constantFrom(0, 200, 503),
     grpcStatus: optional(fc.nat()),
     sni: optional(fc.string()),
-    protocol: fc.constantFrom('http', 'tcp'),
+    protocol: fc.constantFrom('http', 'tcp', 'llm'),
     retryAttempt: fc.nat(3),
     requestBytes: fc.nat(),
     responseBytes: fc.nat(),
     error: optional(fc.string({ unit: 'binary' })),
     reason: fc.constantFrom('Upstream', 'Timeout'),
+    startedAt: fc.constant(1000),
     durationMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
+    llm: optional(modelCall),
   })
   fc.assert(
     fc.property(anyRecord, fc.constantFrom<LogFormat>('text', 'json'), (of, format) => {

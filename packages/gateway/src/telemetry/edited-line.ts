@@ -1,4 +1,5 @@
 import type { AccessRecord } from './access-log.ts'
+import { modelFields } from './model-fields.ts'
 import { escapeControls, quoted, textValue } from './quote.ts'
 
 /** What a config makes of the line for one record. */
@@ -39,14 +40,16 @@ export function editedJsonLine({ record, gateway, time }: LineParts, changes: Li
   if (stays('gateway', changes)) line += `,"gateway":${quoted(gateway)}`
   for (const [name, read] of FIELDS) {
     const value = stays(name, changes) ? read(record) : null
-    if (value !== null) line += `,"${name}":${typeof value === 'number' ? value : quoted(value)}`
+    if (value !== null) line += `,"${name}":${typeof value === 'string' ? quoted(value) : value}`
   }
   for (const [name, value] of changes.added) line += `,${quoted(name)}:${jsonValue(value)}`
   return `${line}}\n`
 }
 
+type Field = readonly [name: string, read: (r: AccessRecord) => string | number | boolean | null]
+
 /** The fields behind `gateway`, in order: the same as in the lines that nothing was changed about. */
-const FIELDS: readonly (readonly [name: string, read: (r: AccessRecord) => string | number | null])[] = [
+const FIELDS: readonly Field[] = [
   ['listener', (r) => r.listenerName],
   ['route', (r) => r.routeName],
   ['endpoint', (r) => r.endpoint],
@@ -62,6 +65,7 @@ const FIELDS: readonly (readonly [name: string, read: (r: AccessRecord) => strin
   ['retry.attempt', (r) => (r.retryAttempt === 0 ? null : r.retryAttempt)],
   ['request.bytes', (r) => r.requestBytes],
   ['response.bytes', (r) => r.responseBytes],
+  ...modelFields.map(([name, read]): Field => [name, (r) => (r.llm === null ? null : read(r.llm, r.startedAt))]),
   ['error', (r) => r.error],
   ['reason', (r) => (r.reason === 'Upstream' ? null : r.reason)],
   ['duration', (r) => `${Math.round(r.durationMs)}ms`],

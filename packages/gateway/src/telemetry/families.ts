@@ -7,10 +7,27 @@ export interface Family {
 }
 
 const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', 'bind', 'gateway', 'listener', 'route'] as const
+/** Models are what clients and providers name them: `model-metrics.ts` bounds the number of sets. */
+const MODEL_CALL = [
+  'gen_ai_operation_name',
+  'gen_ai_system',
+  'gen_ai_request_model',
+  'gen_ai_response_model',
+  'bind',
+  'gateway',
+  'listener',
+  'route',
+] as const
 const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
 
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80] as const
 const CONNECT_SECONDS = [0.0005, 0.0015, 0.0043, 0.0126, 0.0368, 0.108, 0.316, 0.924, 2.71, 8] as const
+const MODEL_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92] as const
+const FIRST_TOKEN_SECONDS = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+] as const
+const PER_TOKEN_SECONDS = [0.001, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5] as const
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864] as const
 
 /** Every metric there is. The names get a prefix when they are shown, see `exposedName`. */
 export const families = {
@@ -39,6 +56,30 @@ export const families = {
     type: 'counter',
     help: 'Attempts after the first one of a request',
     labels: REQUEST,
+  },
+  gen_ai_client_token_usage: {
+    type: 'histogram',
+    help: 'Tokens of a model call, by type; those of the cache are among the input too',
+    labels: ['gen_ai_token_type', ...MODEL_CALL],
+    buckets: TOKENS,
+  },
+  gen_ai_server_request_duration: {
+    type: 'histogram',
+    help: 'Seconds from the first byte of a request that was a model call to the end of its response',
+    labels: MODEL_CALL,
+    buckets: MODEL_SECONDS,
+  },
+  gen_ai_server_time_to_first_token: {
+    type: 'histogram',
+    help: 'Seconds from the first byte of a request to the first token of a streamed answer',
+    labels: MODEL_CALL,
+    buckets: FIRST_TOKEN_SECONDS,
+  },
+  gen_ai_server_time_per_output_token: {
+    type: 'histogram',
+    help: 'Seconds from the first token of a streamed answer to its end, divided by its tokens',
+    labels: MODEL_CALL,
+    buckets: PER_TOKEN_SECONDS,
   },
   downstream_connections_total: {
     type: 'counter',

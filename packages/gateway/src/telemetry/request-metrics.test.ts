@@ -28,7 +28,9 @@ const outcome: RequestOutcome = {
   retryAttempt: 0,
   requestBytes: 10,
   responseBytes: 53,
+  startedAt: 1000,
   durationMs: 3,
+  llm: null,
 }
 
 const byTeam: AddedLabels = {

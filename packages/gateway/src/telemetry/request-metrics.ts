@@ -1,8 +1,10 @@
+import type { LlmFacts } from '../llm/facts.ts'
 import { families } from './families.ts'
 import type { LabelValues } from './families.ts'
 import { createLabelSets, type LabelSets, MOST_LABEL_SETS } from './label-sets.ts'
 import { observe } from './metrics.ts'
 import type { CustomLabels, Registry } from './metrics.ts'
+import { createModelMetrics, modelLabels } from './model-metrics.ts'
 
 /** What is counted of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
 export interface RequestOutcome {
@@ -15,7 +17,10 @@ export interface RequestOutcome {
   readonly retryAttempt: number
   readonly requestBytes: number
   readonly responseBytes: number
+  readonly startedAt: number
   readonly durationMs: number
+  /** The model call behind the request, where there was one. */
+  readonly llm: LlmFacts | null
 }
 
 /** Labels that are the same for every request of a route. Requests that found no route have one with `route: 'unknown'`. */
@@ -41,7 +46,7 @@ export type RequestMetrics = (route: RouteLabels, added?: AddedLabels | null) =>
 
 /**
  * Gives the function that is made once for each compiled route, kept with it and called at the end of each request.
- * `onFull` hears once for each set of added labels that their values have become too many.
+ * `onFull` hears once for each set of labels that their values have become too many: added ones, and those of models.
  */
 export function createRequestMetrics(
   registry: Registry,
@@ -49,6 +54,7 @@ export function createRequestMetrics(
 ): RequestMetrics {
   const { values } = registry
   const reasonId = createReasonIds()
+  const recordModelCall = createModelMetrics(registry, () => onFull(modelLabels))
   // By name, so that a reload which leaves the labels alone does not make room for as many again.
   const setsByNames = new Map<string, LabelSets>()
 
@@ -58,7 +64,8 @@ export function createRequestMetrics(
     return (outcome, scope) => {
       const reason = reasonId(outcome.reason)
       const statusKey = (outcome.backendIndex + 1) * 1024 + statusId(outcome.status)
-      let key = (statusKey * 16 + methodId(outcome.method)) * MAX_REASONS + reason
+      const kind = (outcome.llm === null ? 0 : 16) + methodId(outcome.method)
+      let key = (statusKey * 32 + kind) * MAX_REASONS + reason
       const set = added === null ? 0 : sets!.idOf(added.valuesOf(scope ?? NOTHING))
       if (added !== null) key = key * (MOST_LABEL_SETS + 1) + set
       let series = seriesByKey.get(key)
@@ -67,6 +74,8 @@ export function createRequestMetrics(
         seriesByKey.set(key, series)
       }
       record(series, outcome)
+      const { llm, startedAt, durationMs } = outcome
+      if (llm !== null) recordModelCall({ llm, startedAt, durationMs }, route, series.custom)
     }
   }
 
@@ -153,7 +162,7 @@ function labelsOf(route: RouteLabels, outcome: RequestOutcome, reason: number): 
   const backend = route.backends[outcome.backendIndex]
   return [
     backend?.name ?? 'unknown',
-    backend?.protocol ?? (outcome.method === null ? 'tcp' : 'http'),
+    outcome.llm !== null ? 'llm' : (backend?.protocol ?? (outcome.method === null ? 'tcp' : 'http')),
     METHODS[methodId(outcome.method)]!,
     statusLabel(outcome.status),
     reason === OTHER_REASON ? 'other' : outcome.reason,

@@ -19,5 +19,7 @@ export const accessRecord: AccessRecord = {
   responseBytes: 53,
   error: null,
   reason: 'Upstream',
+  startedAt: 0,
   durationMs: 12.4,
+  llm: null,
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { TraceSource } from '../admin/trace.ts'
 import { compile, type CompiledConfig, type CompileServices } from '../compile.ts'
+import { createCredentials } from '../credentials/credentials.ts'
 import type { Ir } from '../ir/resources.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { BindServer } from '../net/listener.ts'
@@ -68,6 +69,8 @@ export interface TestGatewayOptions {
   /** Of the access log; text when left out. */
   logFormat?: LogFormat
   lookup?: ResolverOptions['lookup']
+  /** Asks token endpoints. */
+  fetch?: typeof fetch
   connectTimeoutMs?: number
   poolIdleTimeoutMs?: number
 }
@@ -111,6 +114,8 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
     counters: new SharedTable(options.counters ?? createTable()),
     kept: new Kept(),
     monotonic: options.monotonic ?? monotonic,
+    clock: options.clock ?? Date.now,
+    log: logger.child('pipeline'),
   }
   const services: CompileServices = {
     ...shared,
@@ -127,7 +132,6 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
     },
     ticketSecret: randomBytes(32),
     now: () => performance.now(),
-    clock: options.clock ?? Date.now,
     identity: { podName: 'test', namespace: 'default', gateway: 'default' },
     httpDate: createHttpDate(),
     accessLog(record, edit) {
@@ -136,7 +140,11 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
       for (const waiter of waiting) if (records.length >= waiter.count) waiter.resolve()
     },
     tracer,
-    log: logger.child('pipeline'),
+    credentials: createCredentials({
+      ...shared,
+      environment: options.env ?? {},
+      fetch: options.fetch ?? fetch,
+    }),
   }
   const servers = new Map<string, BindServer<string>>()
   const ports: number[] = []

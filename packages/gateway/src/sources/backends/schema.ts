@@ -4,6 +4,7 @@ import { object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { objectName } from '../../schema/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
+import { aiBackend } from '../../backends/ai/schema.ts'
 import { backendBlock, labels } from '../policies/schema.ts'
 
 export const namedBackend = object(
@@ -12,9 +13,10 @@ export const namedBackend = object(
     labels: labels().prefault({}).describe('Labels that policies select backends by.'),
     static: staticBackend.optional().describe('A fixed destination.'),
     dynamicForwardProxy: dynamicForwardProxy.optional().describe('Sends each request to the host that it names.'),
+    ai: aiBackend(backendBlock).optional().describe('Large language models.'),
     policies: backendBlock().optional().describe('Policies for talking to this backend.'),
   },
-  [exactlyOneOf('static', 'dynamicForwardProxy')],
+  [exactlyOneOf('static', 'dynamicForwardProxy', 'ai')],
 ).describe('A destination with a name.')
 
 export type NamedBackendConfig = Output<typeof namedBackend>

@@ -26,6 +26,11 @@ export function targetKey(target: PolicyTarget): string {
   return target.kind === 'gateway' ? 'gateway' : `${target.kind}/${target.key}`
 }
 
+/** What policies of one provider of a backend attach to. */
+export function providerKey(backend: string, name: string): string {
+  return `${backend}/provider/${name}`
+}
+
 function targetsOf({ targetRefs = [], targetSelectors = [] }: TargetedPolicyConfig, known: Known): PolicyTarget[] {
   const named = targetRefs.flatMap(({ kind, name, sectionName }): PolicyTarget[] => {
     switch (kind) {
@@ -34,7 +39,12 @@ function targetsOf({ targetRefs = [], targetSelectors = [] }: TargetedPolicyConf
       case 'Route':
         return routesWhere((route) => route.name === name, sectionName, known)
       case 'Backend':
-        return [{ kind: 'backend', key: backendKey(name) }]
+        return [
+          {
+            kind: 'backend',
+            key: sectionName === undefined ? backendKey(name) : providerKey(backendKey(name), sectionName),
+          },
+        ]
     }
   })
   const selected = targetSelectors.flatMap(({ kind, matchLabels, sectionName }): PolicyTarget[] => {

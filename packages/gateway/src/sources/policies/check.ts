@@ -56,7 +56,8 @@ function checkTarget(target: Spot, policy: Spot, objects: Objects, report: Repor
   }
   const known = kind === 'route' ? objects.routes : objects.backends
   if (!expectKnown(target.at('name'), kind, known, report) || section.text === null) return
-  const rules = kind === 'route' ? rulesOf(objects.routes.filter((route) => route.name === name)) : []
+  const named = known.filter((object) => object.name === name)
+  const rules = kind === 'route' ? rulesOf(named) : providersOf(named)
   if (!rules.includes(section.text))
     reportUnknown(section, kind === 'route' ? 'rule' : 'part of the backend', rules, report)
 }
@@ -75,6 +76,12 @@ function checkSelector(selector: Spot, policy: Spot, objects: Objects, report: R
 
 function rulesOf(routes: readonly Named[]): string[] {
   return routes.map(({ spot }) => spot.at('ruleName').text ?? '').filter((rule) => rule !== '')
+}
+
+function providersOf(backends: readonly Named[]): string[] {
+  return backends
+    .flatMap(({ spot }) => spot.in('ai', 'groups').items.flatMap((group) => group.at('providers').items))
+    .map((provider) => provider.at('name').text ?? '')
 }
 
 /** Which section may be about which kind of object. */

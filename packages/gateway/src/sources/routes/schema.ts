@@ -1,3 +1,4 @@
+import { aiBackend } from '../../backends/ai/schema.ts'
 import { dynamicForwardProxy } from '../../backends/dynamic-forward-proxy/schema.ts'
 import { fileOnly, list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
@@ -61,9 +62,10 @@ const backend = object(
     backend: backendName().optional().describe('Name of a backend of the top-level `backends`.'),
     host: hostTarget().optional().describe('Destination as `host:port`, `[ipv6]:port` or `unix:/path`.'),
     dynamicForwardProxy: dynamicForwardProxy.optional().describe('Sends each request to the host that it names.'),
+    ai: aiBackend(backendBlock).optional().describe('Large language models.'),
     policies: backendBlock().optional().describe('Policies for this backend, in this route only.'),
   },
-  [exactlyOneOf('backend', 'host', 'dynamicForwardProxy')],
+  [exactlyOneOf('backend', 'host', 'dynamicForwardProxy', 'ai')],
 ).describe('A destination.')
 
 export const route = object({

@@ -112,7 +112,7 @@ test('configs that cannot work are refused, and say nothing of the key', async (
     assert.ok(!error.includes('s3cret'), error)
     return error
   }
-  assert.match(await problems({}), /exactly one of `key`, `secretRef` or `passthrough`/)
+  assert.match(await problems({}), /exactly one of `key`, `secretRef`, `passthrough`, `aws`, `azure` or `gcp`/)
   assert.match(await problems({ key: 's3cret', passthrough: {} }), /exactly one of/)
   assert.match(await problems({ key: 's3cret\r\nx-evil: 1' }), /auth\.key: found spaces at an end, line breaks or/)
   assert.match(await problems({ key: `s3cret${'x'.repeat(3000)}` }), /auth\.key: found a longer text/)

@@ -1,10 +1,11 @@
+import { awsCredentials, azureCredentials, gcpCredentials } from '../../../schema/cloud-credentials.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { credentialLocation } from '../../../schema/credential-location.ts'
 import { localForm, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { parseCredential, secretText } from '../../../schema/credential.ts'
 import { objectReference, secret } from '../../../schema/references.ts'
-import { exactlyOneOf } from '../../../schema/rules.ts'
+import { atMostOneOf, exactlyOneOf } from '../../../schema/rules.ts'
 
 export const auth = definePolicy({
   name: 'auth',
@@ -26,11 +27,25 @@ export const auth = definePolicy({
         .describe(
           'The credential that client authentication took off the request; nothing changes when there is none.',
         ),
+      aws: awsCredentials().optional().describe('Signs each request with keys of AWS (Signature Version 4).'),
+      azure: azureCredentials()
+        .optional()
+        .describe(
+          'A token of Azure; with neither key the environment says who the gateway is: client secret, workload identity, managed identity.',
+        ),
+      gcp: gcpCredentials().optional().describe('A token of Google.'),
       location: credentialLocation()
         .optional()
-        .describe('Where the backend expects the credential; `Authorization: Bearer` when unset.'),
+        .describe(
+          'Where the backend expects the credential; `Authorization: Bearer` when unset. Clouds have a place of their own.',
+        ),
     },
-    [exactlyOneOf('key', 'secretRef', 'passthrough')],
+    [
+      exactlyOneOf('key', 'secretRef', 'passthrough', 'aws', 'azure', 'gcp'),
+      atMostOneOf('aws', 'location'),
+      atMostOneOf('azure', 'location'),
+      atMostOneOf('gcp', 'location'),
+    ],
   ).describe('Shows a credential to the backend, in place of what the client sent there.'),
 })
 

@@ -7,7 +7,12 @@ import type { BackendAuthConfig } from '../auth/schema.ts'
 export function proxyCredentials(auth: BackendAuthConfig | undefined): string | null {
   if (auth === undefined) return null
   const credential = auth.key ?? auth.secretRef
-  if (credential === undefined) throw new Error('`auth.passthrough` cannot be used: a proxy gets no token of clients')
+  if (credential === undefined) {
+    if (auth.passthrough !== undefined) {
+      throw new Error('`auth.passthrough` cannot be used: a proxy gets no token of clients')
+    }
+    throw new Error('`auth` of a cloud cannot be used: a proxy takes a `key` or a `secretRef`')
+  }
   const header = auth.location === undefined ? DEFAULT : auth.location.header
   if (header === undefined || !NAMES.has(header.name.toLowerCase())) {
     throw new Error('`auth.location` must be the header `Proxy-Authorization` or `Authorization`')

@@ -295,6 +295,7 @@ test('what a tunnel cannot do is refused at load', () => {
       /backend app\.test:80: tunnel through egress: the proxy has a tunnel itself/,
     ],
     [app, [egress(proxy, { auth: { passthrough: {} } })], /`auth\.passthrough` cannot be used/],
+    [app, [egress(proxy, { auth: { azure: {} } })], /`auth` of a cloud cannot be used/],
     [app, [egress(proxy, location({ queryParameter: { name: 'k' } }))], /`auth\.location` must be the header/],
     [app, [egress(proxy, location({ header: { name: 'x-key' } }))], /`auth\.location` must be the header/],
   ] as const) {

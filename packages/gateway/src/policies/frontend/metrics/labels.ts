@@ -1,5 +1,6 @@
 import { Double, type Result, toText, Uint } from '@portico/cel'
 import { compileExpression } from '../../../pipeline/expression.ts'
+import { labelText } from '../../../telemetry/label-text.ts'
 import type { AddedLabels } from '../../../telemetry/request-metrics.ts'
 import type { MetricsConfig } from './schema.ts'
 
@@ -16,7 +17,7 @@ export function metricLabels(config: MetricsConfig | undefined): AddedLabels | n
 
 /** Texts, numbers and truth values; everything else, and an empty text, which Prometheus takes for no label, is unknown. */
 export function labelValue(result: Result): string {
-  if (typeof result === 'string') return result === '' ? UNKNOWN : wellFormed(result)
+  if (typeof result === 'string') return labelText(result)
   return isScalar(result) ? toText(result) : UNKNOWN
 }
 
@@ -25,13 +26,4 @@ function isScalar(result: Result): boolean {
   return typeof result === 'number' || typeof result === 'bigint' || typeof result === 'boolean'
 }
 
-/** Two values that are written alike would be one series twice, which no scraper accepts. */
-function wellFormed(text: string): string {
-  const short = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
-  return short.toWellFormed().replace(CONTROLS, '\ufffd')
-}
-
 const UNKNOWN = 'unknown'
-const LONGEST = 128
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\0-\x1f\x7f-\x9f]/g

@@ -20,7 +20,8 @@ const add = (labels: Record<string, string>) => ({
 const team = add({ team: 'request.headers["x-team"]' })
 
 test('the schema knows the labels that metrics have', () => {
-  for (const label of families.requests_total.labels) assert.ok(ownLabels.includes(label), label)
+  const { requests_total: requests, gen_ai_client_token_usage: tokens } = families
+  for (const label of [...requests.labels, ...tokens.labels]) assert.ok(ownLabels.includes(label), label)
 })
 
 test('labels are computed at the end of each request, also of one without a route', async (t) => {

@@ -15,6 +15,11 @@ export const ownLabels = [
   'listener',
   'route',
   'route_rule',
+  'gen_ai_token_type',
+  'gen_ai_operation_name',
+  'gen_ai_system',
+  'gen_ai_request_model',
+  'gen_ai_response_model',
   'le',
 ] as const
 

@@ -7,17 +7,25 @@ import { enumeration, integer } from '../../../schema/values.ts'
 
 const MOST = 10_000_000
 
-const localLimit = object({
-  requests: integer({ min: 1, max: MOST }).describe('Requests that each unit of time adds to the budget.'),
-  unit: enumeration(['Seconds', 'Minutes', 'Hours']).describe(
-    'Length of a window. The first request begins the first one.',
-  ),
-  burst: integer({ min: 0, max: MOST })
-    .prefault(0)
-    .describe(
-      'Requests that the budget holds beyond `requests`. It is full at first; once spent, what a window leaves unused fills it again.',
+const localLimit = object(
+  {
+    requests: integer({ min: 1, max: MOST }).optional().describe('Requests that each unit of time adds to the budget.'),
+    tokens: integer({ min: 1, max: MOST })
+      .optional()
+      .describe(
+        'LLM tokens, of prompts and answers, that each unit of time adds to the budget. They are known when an answer is complete, so the one that crosses the limit still passes.',
+      ),
+    unit: enumeration(['Seconds', 'Minutes', 'Hours']).describe(
+      'Length of a window. The first request begins the first one.',
     ),
-}).describe('One limit.')
+    burst: integer({ min: 0, max: MOST })
+      .prefault(0)
+      .describe(
+        'What the budget holds beyond `requests` or `tokens`. It is full at first; once spent, what a window leaves unused fills it again.',
+      ),
+  },
+  [exactlyOneOf('requests', 'tokens')],
+).describe('One limit.')
 
 const local = list(localLimit, { min: 1, max: 16 }).describe(
   'Limits that this proxy counts by itself, over all its workers; other replicas count their own. A request must pass all of them.',

@@ -1,5 +1,5 @@
 import type { Failure } from '../../../pipeline/failure.ts'
-import type { RateLimitState } from '../../../pipeline/request.ts'
+import type { RateLimitState, Rx } from '../../../pipeline/request.ts'
 import { rescue } from '../../../pipeline/rescue.ts'
 import { type Env, implement } from '../../../pipeline/step.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
@@ -13,6 +13,7 @@ export const rateLimit = conditional(
     const [first, ...others] = config.local.map((local, index) => limitOf(local, index, env))
     if (first === undefined) return null
     const limits: [Limit, ...Limit[]] = [first, ...others]
+    const tokenLimits = limits.filter((limit) => limit.counts === 'tokens')
     return {
       request(rx) {
         const { limit, standing } = takeFromAll(limits, env.monotonic())
@@ -32,6 +33,13 @@ export const rateLimit = conditional(
       response(rx) {
         if (rx.rateLimit !== null) tell(rx.rateLimit, rx.responseHeaders!)
       },
+      ...(tokenLimits.length > 0 && {
+        // To the window in which they are known: there is no reservation.
+        done(rx: Rx) {
+          const used = rx.llm?.totalTokens ?? 0
+          if (used > 0) for (const { budget } of tokenLimits) budget.charge(used, env.monotonic())
+        },
+      }),
     }
   }),
 )
@@ -42,12 +50,14 @@ const exceeded: Failure = { status: 429, message: 'rate limit exceeded', reason:
 const windowMsByUnit = { Seconds: 1_000, Minutes: 60_000, Hours: 3_600_000 }
 
 /** The attachment names the budget, so that all its routes, all workers and all generations spend from the same one. */
-function limitOf({ requests, unit, burst }: LocalLimit, index: number, env: Env): Limit {
-  const name = `${requests}/${unit}${burst === 0 ? '' : `+${burst}`}`
+function limitOf({ requests, tokens, unit, burst }: LocalLimit, index: number, env: Env): Limit {
+  const counts = tokens === undefined ? 'requests' : 'tokens'
+  const amount = tokens ?? requests!
+  const name = `${amount}${counts === 'tokens' ? ' tokens' : ''}/${unit}${burst === 0 ? '' : `+${burst}`}`
   // Other numbers keep what was spent; windows of another length cannot.
-  const cells = env.counters.cells(`${env.attachment}/local/${index}/requests/${unit}`)
+  const cells = env.counters.cells(`${env.attachment}/local/${index}/${counts}/${unit}`)
   if (cells === null) throw new Error(`there is no room for the limit ${name} of ${env.attachment}: too many limits`)
-  return { name, budget: new Budget({ cells, amount: requests, burst, windowMs: windowMsByUnit[unit] }) }
+  return { name, counts, budget: new Budget({ cells, amount, burst, windowMs: windowMsByUnit[unit] }) }
 }
 
 /** A backend that speaks of its own limit is let speak: a mixture of both would be wrong about both. */

@@ -13,7 +13,11 @@ const SECOND = 1000
 const MINUTE = 60_000
 
 function limitOf(name: string, cells: SharedCells, numbers: { amount: number; burst?: number; windowMs?: number }) {
-  return { name, budget: new Budget({ burst: 0, windowMs: SECOND, ...numbers, cells }) } satisfies Limit
+  return {
+    name,
+    counts: 'requests',
+    budget: new Budget({ burst: 0, windowMs: SECOND, ...numbers, cells }),
+  } satisfies Limit
 }
 
 function remaining(limits: readonly Limit[], now: number): number[] {

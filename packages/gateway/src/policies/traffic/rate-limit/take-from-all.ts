@@ -4,6 +4,8 @@ import type { Budget, Standing } from '../../../state/budget.ts'
 export interface Limit {
   /** As traces and logs call it, such as `100/Seconds+20`. */
   name: string
+  /** Requests are taken when they come; tokens are charged when they are known, so a request needs only that some are left. */
+  counts: 'requests' | 'tokens'
   budget: Budget
 }
 
@@ -13,16 +15,18 @@ export interface Decision {
   standing: Standing
 }
 
-/** Takes one request from every budget, or from none. */
+/** Takes one request from every budget of requests, or from none. */
 export function takeFromAll(limits: readonly [Limit, ...Limit[]], now: number): Decision {
   // Looking first, so that hardly ever something must be given back: in the meantime it is missing to others.
   const refusal = limits.length === 1 ? null : lastingRefusal(limits, now)
   if (refusal !== null) return refusal
   const taken: Decision[] = []
   for (const limit of limits) {
-    const standing = limit.budget.take(1, now)
+    const standing = limit.counts === 'tokens' ? limit.budget.look(now) : limit.budget.take(1, now)
     if (!standing.granted) {
-      for (const before of taken) before.limit.budget.giveBack(1, before.standing.window, now)
+      for (const before of taken) {
+        if (before.limit.counts === 'requests') before.limit.budget.giveBack(1, before.standing.window, now)
+      }
       return { limit, standing }
     }
     taken.push({ limit, standing })

@@ -14,7 +14,7 @@ const { buffer, amounts, gate } = workerData as TakerData
 const table = new SharedTable(buffer)
 const made = amounts.map((amount, index): Limit => {
   const cells = table.cells(`limit ${index}`)!
-  return { name: `limit ${index}`, budget: new Budget({ cells, amount, burst: 0, windowMs: 1000 }) }
+  return { name: `limit ${index}`, counts: 'requests', budget: new Budget({ cells, amount, burst: 0, windowMs: 1000 }) }
 })
 const limits: [Limit, ...Limit[]] = [made[0]!, ...made.slice(1)]
 parentPort!.postMessage('ready')

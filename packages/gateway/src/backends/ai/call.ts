@@ -1,0 +1,210 @@
+import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
+import { type JsonBody, readJsonBody } from '../../llm/edits/json-body.ts'
+import { type ChatRequest, Unsupported } from '../../llm/middle.ts'
+import { bufferRequest } from '../../pipeline/buffered-body.ts'
+import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import type { Failure } from '../../pipeline/failure.ts'
+import { Reply } from '../../pipeline/reply.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { CallContext } from '../../pipeline/step.ts'
+import { targetPath } from '../../pipeline/target.ts'
+import type { RouteType } from '../../policies/backend/ai/schema.ts'
+import { sourceOf } from '../../net/body.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+} from '../../upstream/contract.ts'
+import type { Visit } from '../../upstream/visit.ts'
+import { ChatCall } from './chat-call.ts'
+import { countTokensJob } from './count-tokens-job.ts'
+import { decodeBody } from './decode-body.ts'
+import { embeddingsJob } from './embeddings-job.ts'
+import type { ReadyProvider } from './provider.ts'
+import { RawCall } from './raw-call.ts'
+import { refuse } from './refuse.ts'
+import type { CallServices } from './tried-call.ts'
+import { WholeCall, type WholeJob } from './whole-call.ts'
+
+export interface AiServices {
+  routeType: (path: string) => RouteType
+  clientFormats: Readonly<Record<'completions' | 'messages' | 'responses', ClientFormat & UpstreamFormat>>
+  calls: CallServices
+  /** Names that the config gives to models; where there are none, the provider is asked for its own. */
+  models: readonly string[]
+  /** Counts by itself, where a provider does not. */
+  countTokens: (request: ChatRequest) => Promise<number>
+}
+
+/** A backend of language models: what the client speaks is told by the path, what the provider speaks by the provider. */
+export function aiBackend(identity: BackendIdentity, services: AiServices): CompiledBackend {
+  return {
+    ...identity,
+    needsName: false,
+    requestTimeoutMs: 0,
+    hostname: null,
+    send(request, context, handler) {
+      const { rx } = context
+      if (rx === undefined) {
+        // A mirror: answers of models are made for somebody, and cost.
+        handler.failed(new UpstreamError('bad_response', 'a model cannot be called without a request', true))
+        return NOTHING
+      }
+      return new AiCall({ rx, request, context, handler }, services).start()
+    },
+    connect(_destination, _context, done) {
+      done(new UpstreamError('bad_response', 'a model takes no tunnel', true), null)
+      return NOTHING
+    },
+  }
+}
+
+const NOTHING: UpstreamCall = { cancel() {} }
+
+interface CallParts {
+  rx: Rx
+  request: UpstreamRequest
+  context: CallContext
+  handler: UpstreamHandler
+}
+
+/** Finds out what is asked, and hands it to whoever can do it. */
+class AiCall implements UpstreamCall {
+  readonly #parts: CallParts
+  readonly #services: AiServices
+  #inner: UpstreamCall | null = null
+  #isCancelled = false
+
+  constructor(parts: CallParts, services: AiServices) {
+    this.#parts = parts
+    this.#services = services
+  }
+
+  start(): UpstreamCall {
+    const { request } = this.#parts
+    const { clientFormats, routeType } = this.#services
+    const type = routeType(targetPath(request.target))
+    switch (type) {
+      case 'Completions':
+        this.#chat(clientFormats.completions)
+        break
+      case 'Messages':
+        this.#chat(clientFormats.messages)
+        break
+      case 'Responses':
+        this.#chat(clientFormats.responses)
+        break
+      case 'Passthrough':
+        this.#raw('raw', false)
+        break
+      case 'Detect':
+        this.#raw('raw', true)
+        break
+      case 'Realtime':
+        this.#raw('realtime', false)
+        break
+      case 'Models':
+        if (this.#services.models.length === 0) this.#raw('models', false)
+        else this.#listModels()
+        break
+      case 'Embeddings':
+        this.#whole((body) =>
+          embeddingsJob({ body, target: request.target, rx: this.#parts.rx }, clientFormats.completions),
+        )
+        break
+      case 'MessagesTokenCount':
+        this.#whole((body) =>
+          countTokensJob(
+            { body, target: request.target, headers: request.headers, rx: this.#parts.rx },
+            clientFormats.messages,
+            this.#services.countTokens,
+          ),
+        )
+        break
+    }
+    return this
+  }
+
+  cancel(cause: Error): void {
+    this.#isCancelled = true
+    this.#inner?.cancel(cause)
+  }
+
+  #raw(kind: 'raw' | 'realtime' | 'models', detects: boolean): void {
+    const { rx, request, context, handler } = this.#parts
+    const { next, maxBytes, now, bug } = this.#services.calls
+    const chosen = this.#next(next)
+    if (chosen === null) return
+    const call = new RawCall(rx, handler, chosen.visit, { kind, detects, maxBytes, now, bug })
+    this.#inner = call
+    call.start(request, chosen.provider, context)
+  }
+
+  #listModels(): void {
+    const { handler } = this.#parts
+    const created = Math.floor(this.#services.calls.clock() / 1000)
+    const data = this.#services.models.map((id) => ({ id, object: 'model', created, owned_by: 'portico' }))
+    const headers = HeaderBlock.of([['content-type', 'application/json']])
+    handler.responded({ status: 200, headers, body: sourceOf(Buffer.from(JSON.stringify({ object: 'list', data }))) })
+  }
+
+  #next(next: CallServices['next']): { provider: ReadyProvider; visit: Visit } | null {
+    const chosen = next(NOBODY)
+    if (chosen === null) this.#refuse(NO_PROVIDER)
+    return chosen
+  }
+
+  #chat(format: ClientFormat): void {
+    const { rx, request, context, handler } = this.#parts
+    this.#readBody((body) => {
+      const chat = { format, body, target: request.target, headers: request.headers }
+      const call = new ChatCall({ rx, headers: request.headers, context, handler }, chat, this.#services.calls)
+      this.#inner = call
+      call.start()
+    })
+  }
+
+  #whole(jobOf: (body: JsonBody) => WholeJob): void {
+    const { rx, request, context, handler } = this.#parts
+    this.#readBody((body) => {
+      const parts = { rx, headers: request.headers, context, handler }
+      const call = new WholeCall(parts, jobOf(body), this.#services.calls)
+      this.#inner = call
+      call.start()
+    })
+  }
+
+  /** The whole body as JSON; anything else is refused. */
+  #readBody(done: (body: JsonBody) => void): void {
+    const { rx, handler } = this.#parts
+    const go = (reply: Reply | void): void => {
+      if (this.#isCancelled) return
+      if (reply instanceof Reply) {
+        rx.reason = reply.reason
+        return handler.responded({ status: reply.status, headers: reply.headers, body: sourceOf(reply.body) })
+      }
+      const { maxBytes } = this.#services.calls
+      const bytes = decodeBody(rx.bufferedBody!.whole!, rx.headers.get('content-encoding'), maxBytes)
+      if ('status' in bytes) return this.#refuse(bytes)
+      const body = readJsonBody(bytes)
+      if (body instanceof Unsupported) this.#refuse(unreadable(body))
+      else done(body)
+    }
+    const waiting = bufferRequest('whole', this.#services.calls.maxBytes)(rx)
+    if (waiting instanceof Promise) void waiting.then(go)
+    else go(waiting)
+  }
+
+  #refuse(failure: Failure): void {
+    refuse(this.#parts.rx, this.#parts.handler, failure)
+  }
+}
+
+const NOBODY: ReadonlySet<ReadyProvider> = new Set()
+const NO_PROVIDER: Failure = { status: 503, message: 'no healthy backends', reason: 'NoHealthyBackend' }
+
+function unreadable({ field, message }: Unsupported): Failure {
+  return { status: 400, message: `failed to process LLM request: ${field} ${message}`, reason: 'InvalidRequest' }
+}

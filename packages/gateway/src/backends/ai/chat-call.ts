@@ -1,0 +1,209 @@
+import { sourceOf } from '../../net/body.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { parseExactJson } from '../../llm/exact-json.ts'
+import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
+import type { GuardContext, GuardNote, Rejection } from '../../llm/guards/guard.ts'
+import { guardAnswer } from '../../llm/guards/guard-answer.ts'
+import { guardRequest } from '../../llm/guards/guard-request.ts'
+import { whenSettled } from '../../llm/guards/settled.ts'
+import { createStreamGuard, type StreamGuard } from '../../llm/guards/stream-window.ts'
+import { isObject } from '../../llm/json.ts'
+import { type ChatEvent, type ChatRequest, Unsupported } from '../../llm/middle.ts'
+import type { UpstreamResponse } from '../../upstream/contract.ts'
+import { collect } from './collect.ts'
+import { HeldBody } from './held-body.ts'
+import { type ClientChat, editChat, type EditedChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
+import type { ReadyProvider } from './provider.ts'
+import { NativeWork, type ResponseObserver, TranslatedWork } from './stream-work.ts'
+import { TappedBody } from './tapped-body.ts'
+import { type CallParts, type CallServices, headersFor, NOT_NEEDED, TriedCall, UNREADABLE } from './tried-call.ts'
+
+/** One chat: edited, guarded and translated on the way there, and on the way back. */
+export class ChatCall extends TriedCall implements ResponseObserver {
+  readonly #chat: ClientChat
+  #prepared: PreparedChat | null = null
+  #provider: ReadyProvider | null = null
+  #streamGuard: StreamGuard | null = null
+
+  constructor(parts: CallParts, chat: ClientChat, services: CallServices) {
+    super(parts, services)
+    this.facts.operation = 'chat'
+    this.#chat = chat
+  }
+
+  protected get format(): ClientFormat {
+    return this.#chat.format
+  }
+
+  // To a provider.
+
+  protected ask(provider: ReadyProvider): void {
+    const { upstreamFormats } = this.services
+    const edited = editChat(this.#chat, provider, { upstreamFormats, rx: this.rx })
+    if (edited instanceof Unsupported) return this.refuseField(edited)
+    const chain = provider.guards.request
+    if (chain === null) return this.#sendTo(provider, edited, edited.request)
+    const { tries } = this
+    void whenSettled(guardRequest(chain, edited.request, this.#guardContext(null)), ({ request, notes }) => {
+      // Somebody may have left in the meantime.
+      if (this.isOver || tries !== this.tries) return
+      this.#noteGuards('request', notes)
+      if (request.kind === 'reject') this.#reject(request)
+      else this.#sendTo(provider, edited, request.request)
+    })
+  }
+
+  #sendTo(provider: ReadyProvider, edited: EditedChat, request: ChatRequest): void {
+    const prepared = prepareChat(edited, request)
+    if (prepared instanceof Unsupported) return this.refuseField(prepared)
+    this.#prepared = prepared
+    this.#provider = provider
+    this.#note(provider, prepared)
+    this.send(provider, prepared.call, prepared.bytes)
+  }
+
+  #note(provider: ReadyProvider, { call, isNative, losses }: PreparedChat): void {
+    this.rx.trace?.emit({
+      type: 'llmRequest',
+      provider: provider.name,
+      vendor: provider.vendor.telemetryName,
+      clientFormat: this.format.name,
+      upstreamFormat: call.format,
+      passedThrough: isNative,
+      model: call.model,
+      streaming: call.stream,
+      losses,
+    })
+  }
+
+  // From a provider.
+
+  protected answered(response: UpstreamResponse): void {
+    const { status } = response
+    if (status < 200 || status > 299) this.#answerError(response)
+    else if (this.#prepared!.call.stream) this.#answerStream(response)
+    else this.#answerWhole(response)
+  }
+
+  #answerStream(response: UpstreamResponse): void {
+    const { upstream, isNative, hidesUsage } = this.#prepared!
+    const context = this.#responseContext()
+    const decoder = upstream.createStreamDecoder(context)
+    const chain = this.#provider!.guards.response
+    const guard = chain === null ? null : createStreamGuard(chain, this.#guardContext(response.headers))
+    this.#streamGuard = guard
+    const work =
+      isNative && guard === null
+        ? new NativeWork(decoder, this, hidesUsage)
+        : new TranslatedWork(decoder, this.format.createStreamEncoder(context), guard, this)
+    const held = new HeldBody(response.body, work, () => {
+      const error = work.firstError
+      if (this.isOver || (error !== null && this.goesElsewhere(error.status, error.message))) {
+        return held.cancel(NOT_NEEDED)
+      }
+      this.answer(200, headersFor(response.headers, 'text/event-stream'), held)
+    })
+    held.open()
+  }
+
+  #answerWhole({ status, headers, body }: UpstreamResponse): void {
+    const { maxBytes } = this.services
+    const chain = this.#provider!.guards.response
+    if (this.#prepared!.isNative && chain === null) {
+      const tapped = new TappedBody(body, maxBytes, (copy) => {
+        this.#read(copy)
+        this.over({ whole: copy !== null, records: 0 })
+      })
+      return this.answer(status, headers, tapped)
+    }
+    collect(body, maxBytes, (bytes) => {
+      if (this.isOver) return
+      const events = this.#read(bytes)
+      this.over({ whole: events !== null, records: 0 })
+      if (events === null) return this.refuse(UNREADABLE)
+      const error = events.find((event) => event.type === 'error')?.error
+      if (error !== undefined) return this.refuse(error)
+      if (chain === null) return this.#answerEvents(events, headers)
+      void whenSettled(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
+        if (this.isOver) return
+        this.#noteGuards('response', notes)
+        if (answer.kind === 'reject') this.#reject(answer)
+        else this.#answerEvents(answer.events, headers)
+      })
+    })
+  }
+
+  /** Null when it is no answer in the provider's format. */
+  #read(bytes: Buffer | null): ChatEvent[] | null {
+    // Ids in the arguments of tools may be larger than a double can hold.
+    const body = bytes === null ? undefined : parseExactJson(bytes.toString('utf8'))
+    const events = !isObject(body) ? null : this.#prepared!.upstream.decodeResponse(body, this.#responseContext())
+    for (const event of events ?? []) this.observe(event)
+    return events
+  }
+
+  #answerEvents(events: readonly ChatEvent[], headers: HeaderBlock): void {
+    this.answerJson(200, this.format.encodeResponse(events, this.#responseContext()), headers)
+  }
+
+  /** Errors of providers keep their status, and come in the client's own format. */
+  #answerError({ status, headers, body }: UpstreamResponse): void {
+    const { isNative, upstream } = this.#prepared!
+    this.visit?.ended()
+    if (isNative) return this.answer(status, headers, body)
+    collect(body, MAX_ERROR_BYTES, (bytes) => {
+      if (!this.isOver) this.refuse(upstream.decodeError(status, bytes ?? Buffer.alloc(0)), headers)
+    })
+  }
+
+  #responseContext(): ResponseContext {
+    const { request, toolNames } = this.#prepared!
+    const { clock, newId } = this.services
+    const asked = this.#chat.body.value['model']
+    const model = typeof asked === 'string' ? asked : request.model
+    return { request, model, now: Math.floor(clock() / 1000), newId, toolNames }
+  }
+
+  // Guards.
+
+  #guardContext(responseHeaders: HeaderBlock | null): Omit<GuardContext, 'about'> {
+    return { requestHeaders: this.headers, responseHeaders }
+  }
+
+  #noteGuards(phase: 'request' | 'response', notes: readonly GuardNote[]): void {
+    for (const note of notes) this.rx.trace?.emit({ type: 'promptGuard', phase, ...note }, severityOf(note))
+  }
+
+  /** Final: another provider would be told the same. */
+  #reject({ status, body, reason }: Rejection): void {
+    this.visit?.ended()
+    this.rx.reason = 'PromptGuard'
+    this.rx.error = reason
+    const headers = HeaderBlock.of([['content-type', 'text/plain']])
+    this.answer(status, headers, sourceOf(Buffer.from(body)))
+  }
+
+  // What the answer says of itself.
+
+  observe(event: ChatEvent): void {
+    this.facts.observe(event, this.services.now())
+  }
+
+  over({ whole, records }: { whole: boolean; records: number }): void {
+    const { facts } = this
+    if (facts.endedAt !== -1) return
+    facts.endedAt = this.services.now()
+    if (this.#streamGuard !== null) this.#noteGuards('response', this.#streamGuard.notes)
+    this.visit?.ended()
+    if (whole && facts.usage.output !== undefined) return
+    // A stream that broke off is charged what came: about one token a record.
+    facts.isEstimated = true
+    if (facts.usage.output === undefined || facts.usage.output < records) facts.usage.output = records
+  }
+}
+
+function severityOf({ verdict }: GuardNote): 'info' | 'warn' | 'error' {
+  return verdict === 'pass' ? 'info' : verdict === 'mask' ? 'warn' : 'error'
+}
+
+const MAX_ERROR_BYTES = 1024 * 1024

@@ -1,0 +1,61 @@
+import type { JsonBody } from '../../llm/edits/json-body.ts'
+import { applyEdits } from '../../llm/edits/member-edits.ts'
+import { spliceJson } from '../../llm/edits/splice-json.ts'
+import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
+import { decodeBedrockCountTokens, encodeBedrockCountTokens } from '../../llm/formats/count-tokens/bedrock.ts'
+import { countAt } from '../../llm/json.ts'
+import { type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { WholeJob } from './whole-call.ts'
+
+/** How many tokens a Messages request has: by the provider where it counts, else by a tokenizer of the gateway. */
+export function countTokensJob(
+  { body, target, headers, rx }: { body: JsonBody; target: string; headers: HeaderBlock; rx: Rx },
+  format: ClientFormat & UpstreamFormat,
+  count: (request: ChatRequest) => Promise<number>,
+): WholeJob {
+  return {
+    operation: 'count_tokens',
+    format,
+    prepare({ vendor, edits }) {
+      const edited = edits.request(body.value, null, rx)
+      if (edited.model === '') return new Unsupported('model', 'missing field: model not specified')
+      const kind = vendor.tokenCount(edited.model)
+      const { model } = edited
+      const call = {
+        kind: 'countTokens' as const,
+        format: 'messages' as const,
+        model,
+        stream: false,
+        clientTarget: target,
+      }
+      const readError = (status: number, bytes: Buffer) => format.decodeError(status, bytes)
+      if (kind === null) {
+        // Counting takes no limit on the answer, which the format demands elsewhere.
+        const request = format.decodeRequest({ max_tokens: 1, ...edited.body })
+        if (request instanceof Unsupported) return request
+        return { answer: counted(count(request), rx) }
+      }
+      if (kind === 'bedrock') {
+        const encoded = encodeBedrockCountTokens(edited.body)
+        const bytes = Buffer.from(JSON.stringify(applyEdits(encoded, vendor.finishBody(encoded, call, headers))))
+        return { call, bytes, readError, read: (answer) => noted(decodeBedrockCountTokens(answer), rx) }
+      }
+      const finished = vendor.finishBody(edited.body, call, headers)
+      const bytes = spliceJson(body, new Map([...edited.edits, ...finished]))
+      return { call, bytes, readError, read: (answer) => noted(answer, rx) }
+    },
+  }
+}
+
+async function counted(count: Promise<number>, rx: Rx): Promise<JsonObject> {
+  return noted({ input_tokens: await count }, rx)!
+}
+
+/** It is a count, not usage. */
+function noted(answer: JsonObject | null, rx: Rx): JsonObject | null {
+  const count = answer === null ? undefined : countAt(answer, 'input_tokens')
+  if (count !== undefined && rx.llm !== null) rx.llm.countedTokens = count
+  return answer
+}

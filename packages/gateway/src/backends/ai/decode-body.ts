@@ -1,0 +1,29 @@
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
+import type { Failure } from '../../pipeline/failure.ts'
+
+/** The body without its content encoding; what cannot be undone is refused. */
+export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: number): Buffer | Failure {
+  const name = (encoding ?? 'identity').trim().toLowerCase()
+  if (name === 'identity' || name === '') return bytes
+  const decode = Object.hasOwn(decoders, name) ? decoders[name as keyof typeof decoders] : null
+  if (decode === null) return refusal(415, `unsupported content encoding ${name}`)
+  try {
+    // A few bytes can unpack to gigabytes.
+    return decode(bytes, { maxOutputLength: maxBytes })
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+    return isTooLarge ? refusal(413, 'too large') : refusal(400, `the body is not ${name}`)
+  }
+}
+
+const decoders = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+}
+
+function refusal(status: number, why: string): Failure {
+  return { status, message: `failed to process LLM request: ${why}`, reason: 'InvalidRequest' }
+}

@@ -1,0 +1,60 @@
+import type { JsonBody } from '../../llm/edits/json-body.ts'
+import { spliceJson } from '../../llm/edits/splice-json.ts'
+import type { ClientFormat } from '../../llm/format.ts'
+import type { UpstreamFormat } from '../../llm/format.ts'
+import { decodeEmbeddingRequest, embeddingUpstreams, encodeEmbeddings } from '../../llm/formats/embeddings/index.ts'
+import type { Embeddings } from '../../llm/formats/embeddings/embedding.ts'
+import type { LlmFacts } from '../../llm/facts.ts'
+import { Unsupported } from '../../llm/middle.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { ReadyProvider } from './provider.ts'
+import type { PreparedJob, WholeJob } from './whole-call.ts'
+
+/** Embeddings in OpenAI's form, of whichever provider. */
+export function embeddingsJob(
+  { body, target, rx }: { body: JsonBody; target: string; rx: Rx },
+  format: ClientFormat & UpstreamFormat,
+): WholeJob {
+  return {
+    operation: 'embeddings',
+    format,
+    prepare({ vendor, edits }: ReadyProvider): PreparedJob | Unsupported {
+      const edited = edits.request(body.value, null, rx)
+      const kind = vendor.embeddings(edited.model)
+      if (kind === null) return new Unsupported('model', 'this provider gives no embeddings for the model')
+      const request = decodeEmbeddingRequest(edited.body)
+      if (request instanceof Unsupported) return request
+      const upstream = embeddingUpstreams[kind]
+      const call = {
+        kind: 'embeddings' as const,
+        format: 'completions' as const,
+        model: edited.model,
+        stream: false,
+        clientTarget: target,
+      }
+      const encoded = kind === 'openai' ? null : upstream.encodeRequest(request, edited.model, [])
+      if (encoded instanceof Unsupported) return encoded
+      return {
+        call,
+        bytes: encoded === null ? spliceJson(body, edited.edits) : Buffer.from(JSON.stringify(encoded)),
+        read(answer, headers, facts) {
+          const embeddings = upstream.decodeResponse(answer, headerOf(headers))
+          if (embeddings === null) return null
+          observe(embeddings, facts)
+          return encoded === null ? answer : encodeEmbeddings(embeddings, request)
+        },
+        readError: (status, bytes) => format.decodeError(status, bytes),
+      }
+    },
+  }
+}
+
+function headerOf(headers: HeaderBlock): (name: string) => string | undefined {
+  return (name) => headers.get(name) ?? undefined
+}
+
+function observe({ model, usage }: Embeddings, facts: LlmFacts): void {
+  facts.responseModel = model
+  if (usage !== null) facts.usage = usage
+}

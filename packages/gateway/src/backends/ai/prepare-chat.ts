@@ -1,0 +1,85 @@
+import type { HeaderBlock } from '../../net/header-block.ts'
+import type { JsonBody } from '../../llm/edits/json-body.ts'
+import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../llm/edits/member-edits.ts'
+import { modelInPath } from '../../llm/edits/model-in-path.ts'
+import { asksForUsage, completionsEdits } from '../../llm/edits/native-edits.ts'
+import { spliceJson } from '../../llm/edits/splice-json.ts'
+import type { ClientFormat, EncodeTarget, UpstreamFormat } from '../../llm/format.ts'
+import { type ChatRequest, type FormatName, type JsonObject, type Loss, Unsupported } from '../../llm/middle.ts'
+import { pickFormat } from '../../llm/providers/pick-format.ts'
+import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import { targetPath } from '../../pipeline/target.ts'
+import type { ReadyProvider } from './provider.ts'
+
+/** A client's chat request as it was read. */
+export interface ClientChat {
+  format: ClientFormat
+  body: JsonBody
+  /** Path and query. */
+  target: string
+  headers: HeaderBlock
+}
+
+/** The same with the edits of one provider's policy, understood. */
+export interface EditedChat {
+  chat: ClientChat
+  vendor: Provider
+  edits: MemberEdits
+  body: JsonObject
+  /** As the client's body says it. */
+  decoded: ChatRequest
+  /** With what the policy adds to the conversation; the same object where that is nothing. */
+  request: ChatRequest
+  upstream: UpstreamFormat
+  call: ProviderCall
+}
+
+/** The same, as the provider gets it. */
+export interface PreparedChat extends Pick<EditedChat, 'request' | 'upstream' | 'call'> {
+  /** The client's own bytes go on, but for members that edits changed. */
+  isNative: boolean
+  /** The provider reports usage in a record that the client did not ask for. */
+  hidesUsage: boolean
+  bytes: Buffer
+  toolNames: Map<string, string>
+  losses: Loss[]
+}
+
+/** What the policy of the provider makes of the request, still in the client's terms. */
+export function editChat(
+  chat: ClientChat,
+  { vendor, edits: policy }: Pick<ReadyProvider, 'vendor' | 'edits'>,
+  parts: { upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>; rx: Rx },
+): EditedChat | Unsupported {
+  const { edits, body, model } = policy.request(chat.body.value, modelInPath(targetPath(chat.target)), parts.rx)
+  if (model === '') return new Unsupported('model', 'missing field: model not specified')
+  const decoded = chat.format.decodeRequest(body)
+  if (decoded instanceof Unsupported) return decoded
+  const request = policy.shape(decoded)
+  const upstream = parts.upstreamFormats[pickFormat(chat.format.name, vendor.chatFormats(model))]
+  const clientTarget = chat.target
+  const call: ProviderCall = { kind: 'chat', format: upstream.name, model, stream: request.stream, clientTarget }
+  return { chat, vendor, edits, body, decoded, request, upstream, call }
+}
+
+/** Translates where the provider speaks another format, or the conversation was changed; else the client's bytes go on. */
+export function prepareChat(edited: EditedChat, request: ChatRequest): PreparedChat | Unsupported {
+  const { chat, vendor, edits, body, decoded, upstream, call } = edited
+  const quirks = vendor.quirks(call.model, upstream.name)
+  const target: EncodeTarget = { model: call.model, quirks, toolNames: new Map() }
+  const losses: Loss[] = []
+  const isNative = upstream.name === chat.format.name && request === decoded
+  const hidesUsage = chat.format.name === 'completions' && call.stream && !asksForUsage(chat.body.value)
+  const common = { request, upstream, call, isNative, hidesUsage, toolNames: target.toolNames, losses }
+  if (isNative) {
+    const needed = upstream.name === 'completions' ? completionsEdits(body, quirks) : NO_EDITS
+    const all = joinEdits(edits, needed)
+    const finished = vendor.finishBody(applyEdits(chat.body.value, all), call, chat.headers)
+    return { ...common, bytes: spliceJson(chat.body, joinEdits(all, finished)) }
+  }
+  const encoded = upstream.encodeRequest(request, target, losses)
+  if (encoded instanceof Unsupported) return encoded
+  const finished = applyEdits(encoded, vendor.finishBody(encoded, call, chat.headers))
+  return { ...common, bytes: Buffer.from(JSON.stringify(finished)) }
+}

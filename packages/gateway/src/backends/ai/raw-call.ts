@@ -1,0 +1,108 @@
+import type { RawConnection } from '../../net/exchange.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import { LlmFacts } from '../../llm/facts.ts'
+import { readDetected } from '../../llm/detect.ts'
+import { Unsupported } from '../../llm/middle.ts'
+import type { Failure } from '../../pipeline/failure.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { CallContext } from '../../pipeline/step.ts'
+import type {
+  UpstreamCall,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '../../upstream/contract.ts'
+import type { Visit } from '../../upstream/visit.ts'
+import type { CallKind } from '../../llm/providers/provider.ts'
+import type { ReadyProvider } from './provider.ts'
+import { refuse } from './refuse.ts'
+import { sendTo } from './send.ts'
+import { TappedBody } from './tapped-body.ts'
+
+export interface RawCallOptions {
+  kind: CallKind
+  /** Usage is looked for in the answer. */
+  detects: boolean
+  maxBytes: number
+  now: () => number
+  bug: (error: unknown) => void
+}
+
+/** A call whose bytes go through as they are: only host, path and credentials are the provider's. */
+export class RawCall implements UpstreamCall, UpstreamHandler {
+  readonly #rx: Rx
+  readonly #handler: UpstreamHandler
+  readonly #visit: Visit
+  readonly #options: RawCallOptions
+  #call: UpstreamCall | null = null
+  #isCancelled = false
+
+  constructor(rx: Rx, handler: UpstreamHandler, visit: Visit, options: RawCallOptions) {
+    this.#rx = rx
+    this.#handler = handler
+    this.#visit = visit
+    this.#options = options
+  }
+
+  start(request: UpstreamRequest, provider: ReadyProvider, context: CallContext): void {
+    const { kind, detects } = this.#options
+    const rx = this.#rx
+    const call = { kind, format: 'completions' as const, model: '', stream: false, clientTarget: request.target }
+    const outgoing = { ...request, headers: request.headers.clone() }
+    if (detects) {
+      const facts = (rx.llm ??= new LlmFacts())
+      facts.provider = provider.vendor.telemetryName
+      facts.providerName = provider.name
+      outgoing.headers.set('accept-encoding', 'identity')
+    }
+    sendTo(provider, call, {
+      outgoing,
+      rx,
+      context,
+      handler: this,
+      isWanted: () => !this.#isCancelled,
+      bug: this.#options.bug,
+      refused: (why) => refuse(rx, this.#handler, why instanceof Unsupported ? unsupported(why) : why),
+      sent: (sent) => (this.#call = sent),
+    })
+  }
+
+  cancel(cause: Error): void {
+    this.#isCancelled = true
+    this.#visit.ended()
+    this.#call?.cancel(cause)
+  }
+
+  informed(status: number, headers: HeaderBlock): void {
+    this.#handler.informed(status, headers)
+  }
+
+  responded(response: UpstreamResponse): void {
+    this.#visit.answered(response.status >= 500)
+    this.#visit.ended()
+    const { detects, maxBytes, now } = this.#options
+    if (!detects) return this.#handler.responded(response)
+    const body = new TappedBody(response.body, maxBytes, (copy) => {
+      const facts = this.#rx.llm!
+      facts.endedAt = now()
+      if (copy !== null) readDetected(copy, facts)
+    })
+    this.#handler.responded({ ...response, body })
+  }
+
+  upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
+    this.#visit.connected()
+    raw.socket.once('close', () => this.#visit.ended())
+    this.#handler.upgraded(status, headers, raw, protocol)
+  }
+
+  failed(error: UpstreamError): void {
+    this.#visit.failed()
+    this.#handler.failed(error)
+  }
+}
+
+function unsupported({ message }: Unsupported): Failure {
+  return { status: 400, message: `failed to process LLM request: ${message}`, reason: 'InvalidRequest' }
+}

@@ -1,0 +1,42 @@
+import type { ProviderCall } from '../../llm/providers/provider.ts'
+import { Unsupported } from '../../llm/middle.ts'
+import { prepareAttempt } from '../../pipeline/attempt-steps.ts'
+import type { Failure } from '../../pipeline/failure.ts'
+import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { CallContext } from '../../pipeline/step.ts'
+import type { UpstreamCall, UpstreamHandler } from '../../upstream/contract.ts'
+import type { ReadyProvider } from './provider.ts'
+
+export interface SendParts {
+  outgoing: OutgoingRequest
+  rx: Rx
+  context: CallContext
+  handler: UpstreamHandler
+  /** False once nobody waits for it any more. */
+  isWanted: () => boolean
+  bug: (error: unknown) => void
+  /** What stands in the way; nothing was sent then. */
+  refused: (why: Failure | Unsupported) => void
+  sent: (call: UpstreamCall) => void
+}
+
+/** Puts a call on its way, with host, path, policies and headers of the provider. */
+export function sendTo(provider: ReadyProvider, call: ProviderCall, parts: SendParts): void {
+  const { outgoing, rx, context, handler, isWanted, bug, refused, sent } = parts
+  const { vendor, connection, credential } = provider
+  const path = vendor.target(call)
+  if (path instanceof Unsupported) return refused(path)
+  outgoing.target = path
+  outgoing.authority = vendor.destination.authority
+  const finish = (): void => vendor.finishHeaders(outgoing.headers, call, credential)
+  const go = (failure: Failure | undefined): void => {
+    if (!isWanted()) return
+    if (failure !== undefined) return refused(failure)
+    if (rx.trace !== null) rx.trace.sending(outgoing, connection)
+    sent(connection.send(outgoing, context, handler))
+  }
+  const prepared = prepareAttempt(connection, { outgoing, rx, isWanted, bug, finish })
+  if (prepared instanceof Promise) void prepared.then(go)
+  else go(prepared)
+}

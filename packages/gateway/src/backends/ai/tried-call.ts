@@ -1,0 +1,218 @@
+import { type Source, sourceOf } from '../../net/body.ts'
+import type { RawConnection } from '../../net/exchange.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { LlmFacts } from '../../llm/facts.ts'
+import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
+import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
+import type { ProviderCall } from '../../llm/providers/provider.ts'
+import type { Failure } from '../../pipeline/failure.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { CallContext } from '../../pipeline/step.ts'
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamResponse,
+} from '../../upstream/contract.ts'
+import type { Visit } from '../../upstream/visit.ts'
+import type { ReadyProvider } from './provider.ts'
+import { sendTo } from './send.ts'
+
+/** What all calls of one backend have in common. */
+export interface CallServices {
+  upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
+  /** The provider for the next try, with its visit; null when all were tried. */
+  next: (tried: ReadonlySet<ReadyProvider>) => { provider: ReadyProvider; visit: Visit } | null
+  now: () => number
+  clock: () => number
+  newId: (prefix: string) => string
+  maxBytes: number
+  bug: (error: unknown) => void
+}
+
+export interface CallParts {
+  rx: Rx
+  /** Of the request as the route left it. */
+  headers: HeaderBlock
+  context: CallContext
+  handler: UpstreamHandler
+}
+
+/** A call that is tried at one provider after the other, until one has begun to answer. */
+export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
+  protected readonly rx: Rx
+  protected readonly headers: HeaderBlock
+  protected readonly services: CallServices
+  protected readonly facts: LlmFacts
+  protected visit: Visit | null = null
+  /** The client has its answer, or has left. */
+  protected isOver = false
+  readonly #context: CallContext
+  readonly #handler: UpstreamHandler
+  readonly #tried = new Set<ReadyProvider>()
+  #call: UpstreamCall | null = null
+  #body: Source | null = null
+
+  constructor({ rx, headers, context, handler }: CallParts, services: CallServices) {
+    this.rx = rx
+    this.headers = headers
+    this.services = services
+    this.facts = rx.llm ??= new LlmFacts()
+    this.#context = context
+    this.#handler = handler
+  }
+
+  /** Asks that provider: ends in `send`, or in an answer. */
+  protected abstract ask(provider: ReadyProvider): void
+  /** A response that stays: it is not tried elsewhere. */
+  protected abstract answered(response: UpstreamResponse): void
+  protected abstract readonly format: Pick<ClientFormat, 'encodeError'>
+
+  start(): void {
+    if (!this.#tryNext()) this.refuse({ status: 503, kind: 'api', message: 'no healthy backends' })
+  }
+
+  cancel(cause: Error): void {
+    this.isOver = true
+    if (cause instanceof UpstreamError) this.visit?.failed()
+    else this.visit?.ended()
+    this.#call?.cancel(cause)
+    this.#body?.cancel(cause)
+  }
+
+  // To a provider.
+
+  /** False when nobody is left to ask. */
+  #tryNext(): boolean {
+    const chosen = this.services.next(this.#tried)
+    if (chosen === null) return false
+    this.#tried.add(chosen.provider)
+    this.visit?.ended()
+    this.visit = chosen.visit
+    this.facts.provider = chosen.provider.vendor.telemetryName
+    this.facts.providerName = chosen.provider.name
+    this.ask(chosen.provider)
+    return true
+  }
+
+  /** Whether this is still the try that was begun with so many providers asked. */
+  protected get tries(): number {
+    return this.#tried.size
+  }
+
+  protected send(provider: ReadyProvider, call: ProviderCall, bytes: Buffer): void {
+    const { rx, services } = this
+    this.facts.requestModel = call.model
+    this.facts.streaming = call.stream
+    const headers = this.headers.clone()
+    // Of the body that the client sent.
+    headers.remove('content-length')
+    headers.remove('content-encoding')
+    headers.set('content-type', 'application/json')
+    // What cannot be read cannot be counted.
+    headers.set('accept-encoding', 'identity')
+    const tries = this.tries
+    const isWanted = (): boolean => !this.isOver && this.tries === tries
+    sendTo(provider, call, {
+      outgoing: {
+        method: 'POST',
+        target: '',
+        authority: '',
+        headers,
+        body: sourceOf(bytes),
+        upgrade: '',
+        teTrailers: false,
+      },
+      rx,
+      context: this.#context,
+      handler: this,
+      isWanted,
+      bug: services.bug,
+      refused: (why) => (why instanceof Unsupported ? this.refuseField(why) : this.#refuseFailure(why)),
+      // An answer may have come, and another provider may have been asked, before this one returned.
+      sent: (sent) => {
+        if (isWanted()) this.#call = sent
+      },
+    })
+  }
+
+  // From a provider.
+
+  informed(): void {}
+
+  responded(response: UpstreamResponse): void {
+    if (this.isOver) return response.body.cancel(NOT_NEEDED)
+    this.visit?.answered(response.status >= 500)
+    if (this.goesElsewhere(response.status, `status ${response.status}`)) return response.body.cancel(NOT_NEEDED)
+    this.answered(response)
+  }
+
+  upgraded(_status: number, _headers: HeaderBlock, raw: RawConnection): void {
+    raw.socket.destroy()
+    this.failed(new UpstreamError('bad_response', 'the provider changed the protocol', false))
+  }
+
+  failed(error: UpstreamError): void {
+    if (this.isOver) return
+    this.visit?.failed()
+    if (this.goesElsewhere(503, `${error.code}: ${error.message}`)) return
+    this.isOver = true
+    this.#handler.failed(error)
+  }
+
+  /** Another provider may do better where this one has too much to do, or is in trouble: nothing has gone to the client. */
+  protected goesElsewhere(status: number, reason: string): boolean {
+    const left = this.facts.providerName
+    if ((status !== 429 && status < 500) || !this.#tryNext()) return false
+    this.rx.trace?.emit({ type: 'llmFailover', from: left, to: this.facts.providerName, reason }, 'warn')
+    return true
+  }
+
+  // To the client.
+
+  protected refuseField({ field, message }: Unsupported): void {
+    this.rx.reason = 'InvalidRequest'
+    this.rx.error = `failed to process LLM request: ${message}`
+    this.refuse({ status: 400, kind: 'invalid', message, param: field })
+  }
+
+  #refuseFailure({ status, message, reason }: Failure): void {
+    this.rx.reason = reason
+    this.rx.error = message
+    this.refuse({ status, kind: 'api', message })
+  }
+
+  protected refuse(error: ChatError, headers: HeaderBlock | null = null): void {
+    this.visit?.ended()
+    const { status, body } = this.format.encodeError(error)
+    this.answerJson(status, body, headers)
+  }
+
+  protected answerJson(status: number, body: JsonObject, upstreamHeaders: HeaderBlock | null): void {
+    const headers = headersFor(upstreamHeaders, 'application/json')
+    this.answer(status, headers, sourceOf(Buffer.from(JSON.stringify(body))))
+  }
+
+  protected answer(status: number, headers: HeaderBlock, body: Source): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.#body = body
+    this.#handler.responded({ status, headers, body })
+  }
+}
+
+/** Headers of the provider that still hold for the body the client gets. */
+export function headersFor(upstream: HeaderBlock | null, contentType: string): HeaderBlock {
+  const headers = upstream?.clone() ?? new HeaderBlock()
+  headers.remove('content-length')
+  headers.remove('content-encoding')
+  headers.set('content-type', contentType)
+  return headers
+}
+
+export const UNREADABLE: ChatError = {
+  status: 502,
+  kind: 'api',
+  message: 'the answer of the provider could not be read',
+}
+export const NOT_NEEDED = new Error('answer not needed')

@@ -1,0 +1,75 @@
+import type { HeaderBlock } from '../../net/header-block.ts'
+import type { LlmFacts, ModelOperation } from '../../llm/facts.ts'
+import type { ClientFormat } from '../../llm/format.ts'
+import { parseJsonObject } from '../../llm/json.ts'
+import { type ChatError, type JsonObject, Unsupported } from '../../llm/middle.ts'
+import type { ProviderCall } from '../../llm/providers/provider.ts'
+import type { UpstreamResponse } from '../../upstream/contract.ts'
+import { collect } from './collect.ts'
+import type { ReadyProvider } from './provider.ts'
+import { type CallParts, type CallServices, TriedCall, UNREADABLE } from './tried-call.ts'
+
+/** A question with one whole answer: embeddings, a count of tokens. */
+export interface WholeJob {
+  operation: ModelOperation
+  /** What a provider is asked, what the gateway finds out by itself, or why neither can be. */
+  prepare(provider: ReadyProvider): PreparedJob | { answer: Promise<JsonObject> } | Unsupported
+  /** How errors are told. */
+  format: Pick<ClientFormat, 'encodeError'>
+}
+
+export interface PreparedJob {
+  call: ProviderCall
+  bytes: Buffer
+  /** The answer for the client; null when it cannot be read. */
+  read: (body: JsonObject, headers: HeaderBlock, facts: LlmFacts) => JsonObject | null
+  readError: (status: number, body: Buffer) => ChatError
+}
+
+export class WholeCall extends TriedCall {
+  readonly #job: WholeJob
+  #prepared: PreparedJob | null = null
+
+  constructor(parts: CallParts, job: WholeJob, services: CallServices) {
+    super(parts, services)
+    this.facts.operation = job.operation
+    this.#job = job
+  }
+
+  protected get format(): WholeJob['format'] {
+    return this.#job.format
+  }
+
+  protected ask(provider: ReadyProvider): void {
+    const prepared = this.#job.prepare(provider)
+    if (prepared instanceof Unsupported) return this.refuseField(prepared)
+    if ('answer' in prepared) return this.#answerItself(prepared.answer)
+    this.#prepared = prepared
+    this.send(provider, prepared.call, prepared.bytes)
+  }
+
+  #answerItself(answer: Promise<JsonObject>): void {
+    this.visit?.ended()
+    answer.then(
+      (body) => this.answerJson(200, body, null),
+      (error: unknown) => {
+        this.services.bug(error)
+        this.refuse({ status: 500, kind: 'api', message: 'internal error' })
+      },
+    )
+  }
+
+  protected answered({ status, headers, body }: UpstreamResponse): void {
+    const { read, readError } = this.#prepared!
+    collect(body, this.services.maxBytes, (bytes) => {
+      this.visit?.ended()
+      if (this.isOver) return
+      this.facts.endedAt = this.services.now()
+      if (status < 200 || status > 299) return this.refuse(readError(status, bytes ?? Buffer.alloc(0)))
+      const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
+      const told = answer === null ? null : read(answer, headers, this.facts)
+      if (told === null) this.refuse(UNREADABLE)
+      else this.answerJson(200, told, headers)
+    })
+  }
+}

@@ -1,0 +1,18 @@
+import type { Source } from '../../net/body.ts'
+
+/** The whole body; null when it breaks off or is larger than the limit. */
+export function readBody(body: Source, limit: number, done: (bytes: Buffer | null) => void): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  body.pipe({
+    source: null,
+    write(chunk) {
+      size += chunk.length
+      // It may be a view of a buffer that the next read fills again.
+      if (size <= limit) chunks.push(Buffer.from(chunk))
+    },
+    flush: () => true,
+    end: () => done(size <= limit ? Buffer.concat(chunks) : null),
+    abort: () => done(null),
+  })
+}

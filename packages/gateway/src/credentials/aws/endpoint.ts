@@ -1,0 +1,30 @@
+import type { SigningScope } from './sigv4.ts'
+
+/** What a host of AWS says of itself: `bedrock-runtime.eu-west-1.amazonaws.com`. Null for other hosts. */
+export function scopeOfHost(host: string): SigningScope | null {
+  const labels = host.toLowerCase().split('.')
+  const suffix = SUFFIXES.find((names) => names.every((name, at) => labels.at(at - names.length) === name))
+  if (suffix === undefined) return null
+  const own = labels.slice(0, labels.length - suffix.length)
+  const at = own.findIndex((label) => REGION.test(label))
+  // The service stands before the region: `<id>.execute-api.eu-west-1`.
+  const name = own[at - 1]?.replace(/-fips$/, '')
+  if (at < 1 || name === undefined) return null
+  return { region: own[at]!, service: SERVICES[name] ?? name }
+}
+
+const SUFFIXES = [
+  ['amazonaws', 'com'],
+  ['amazonaws', 'com', 'cn'],
+  ['api', 'aws'],
+  ['on', 'aws'],
+]
+const REGION = /^[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}$/
+
+/** Where signatures use another name than hosts. */
+const SERVICES: Readonly<Record<string, string>> = {
+  'bedrock-runtime': 'bedrock',
+  'bedrock-agent': 'bedrock',
+  'bedrock-agent-runtime': 'bedrock',
+  'lambda-url': 'lambda',
+}

@@ -1,0 +1,28 @@
+/** Why a credential cannot be had. Clients and logs read it, so it never holds a part of one. */
+export class CredentialFault {
+  readonly reason: string
+
+  constructor(reason: string) {
+    this.reason = reason
+  }
+}
+
+/**
+ * What may be told of an error that a library threw: its kind. The message may quote answers, commands or files, and
+ * those hold secrets.
+ */
+export function faultOf(what: string, error: unknown): CredentialFault {
+  return new CredentialFault(`${what} (${kindOf(error)})`)
+}
+
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error'
+  for (const source of [error, error.cause]) {
+    const code = source instanceof Error && 'code' in source ? source.code : undefined
+    if (typeof code === 'string' && PLAIN.test(code)) return code
+  }
+  if ('status' in error && typeof error.status === 'number') return `status ${error.status}`
+  return PLAIN.test(error.name) && error.name !== 'Error' ? error.name : 'unknown error'
+}
+
+const PLAIN = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/

@@ -1,0 +1,78 @@
+import type { AuthClient } from 'google-auth-library'
+import { CredentialFault, faultOf } from '../fault.ts'
+import { type Obtained, Renewed } from '../renewed.ts'
+import type { CredentialServices } from '../services.ts'
+import { sharedSource } from '../shared-source.ts'
+import { isToken, type TokenSource } from '../token.ts'
+import { createGoogleClient } from './client.ts'
+
+export interface GcpTokenConfig {
+  /** JSON as Google gives it out; left out, the environment or the machine says who this is. */
+  credentials?: string | undefined
+  /** For whom an ID token is; left out, it is an access token. */
+  audience?: string | undefined
+}
+
+/** Nothing is asked for before the first token is wanted. */
+export function createGcpToken(config: GcpTokenConfig, services: CredentialServices): TokenSource {
+  const { clock, monotonic, random, log } = services
+  return sharedSource(services, ['gcp', config], () => {
+    let client: Promise<AuthClient> | null = null
+    const obtain = async (): Promise<Obtained<string> | CredentialFault> => {
+      try {
+        client ??= createGoogleClient(config.credentials, services)
+        return await askFor(await client, config.audience, clock)
+      } catch (error) {
+        // It may have learnt something that was true only for a moment, such as that there is no metadata server.
+        client = null
+        return isNothingFound(error) ? NOTHING : faultOf(WHAT, error)
+      }
+    }
+    return new Renewed({
+      what: WHAT,
+      obtain,
+      monotonic,
+      random,
+      failed: (reason) => log.warn('Google token not renewed', { reason }),
+    })
+  })
+}
+
+async function askFor(
+  client: AuthClient,
+  audience: string | undefined,
+  clock: () => number,
+): Promise<Obtained<string> | CredentialFault> {
+  if (audience === undefined) {
+    const { token } = await client.getAccessToken()
+    const end = client.credentials.expiry_date
+    return isToken(token) ? { value: token, lifetimeMs: (end ?? Number.NaN) - clock() } : NONE
+  }
+  if (!canIdentify(client)) return new CredentialFault(`${WHAT}: these credentials cannot get an ID token`)
+  const token: unknown = await client.fetchIdToken(audience)
+  return isToken(token) ? { value: token, lifetimeMs: endOf(token) - clock() } : NONE
+}
+
+/** The library has no other mark for it. */
+function isNothingFound(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Could not load the default credentials')
+}
+
+function canIdentify(client: AuthClient): client is AuthClient & { fetchIdToken(audience: string): Promise<string> } {
+  return 'fetchIdToken' in client && typeof client.fetchIdToken === 'function'
+}
+
+/** Milliseconds since 1970; NaN when the token does not say. */
+function endOf(token: string): number {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+    const end = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined
+    return typeof end === 'number' ? end * 1000 : Number.NaN
+  } catch {
+    return Number.NaN
+  }
+}
+
+const WHAT = 'no Google token'
+const NONE = new CredentialFault(`${WHAT}: the answer has none`)
+const NOTHING = new CredentialFault(`${WHAT}: no credentials were found`)

@@ -1,0 +1,104 @@
+import type { FormatName, Loss } from './middle.ts'
+
+/** How clients of each format call what the middle speaks of, for losses and refusals that they can read. */
+
+export type ClientField = keyof typeof fields
+
+export function clientField(format: FormatName, field: ClientField): string {
+  const names = fields[field]
+  return typeof names === 'string' ? names : (namesIn(names, format) ?? names.completions)
+}
+
+/** The same thing lost many times, as in a long conversation, is said once; nobody reads more than a screen of them. */
+export function lose(losses: Loss[], loss: Loss): void {
+  if (losses.length >= MAX_LOSSES) return
+  const isKnown = losses.some(({ what, path, note }) => what === loss.what && path === loss.path && note === loss.note)
+  if (!isKnown) losses.push(loss)
+}
+
+const MAX_LOSSES = 50
+
+interface Names {
+  completions: string
+  messages: string
+  responses: string
+}
+
+function namesIn(names: Names, format: FormatName): string | undefined {
+  return format === 'completions' || format === 'messages' || format === 'responses' ? names[format] : undefined
+}
+
+const fields = {
+  content: { completions: 'messages[].content[]', messages: 'messages[].content[]', responses: 'input[].content[]' },
+  image: {
+    completions: 'messages[].content[].image_url',
+    messages: 'messages[].content[].source',
+    responses: 'input[].content[].image_url',
+  },
+  file: {
+    completions: 'messages[].content[].file',
+    messages: 'messages[].content[].source',
+    responses: 'input[].content[].file_data',
+  },
+  audio: {
+    completions: 'messages[].content[].input_audio',
+    messages: 'messages[].content[]',
+    responses: 'input[].content[].input_audio',
+  },
+  toolArguments: {
+    completions: 'messages[].tool_calls[].function.arguments',
+    messages: 'messages[].content[].input',
+    responses: 'input[].arguments',
+  },
+  reasoningHistory: {
+    completions: 'messages[].reasoning_content',
+    messages: 'messages[].content[].thinking',
+    responses: 'input[].reasoning',
+  },
+  callSignature: {
+    completions: 'messages[].tool_calls[].id',
+    messages: 'messages[].content[].id',
+    responses: 'input[].call_id',
+  },
+  toolResultId: {
+    completions: 'messages[].tool_call_id',
+    messages: 'messages[].content[].tool_use_id',
+    responses: 'input[].call_id',
+  },
+  toolError: { completions: 'messages[]', messages: 'messages[].content[].is_error', responses: 'input[].status' },
+  imageDetail: {
+    completions: 'messages[].content[].image_url.detail',
+    messages: 'messages[].content[]',
+    responses: 'input[].content[].detail',
+  },
+  cache: 'cache_control',
+  maxTokens: { completions: 'max_tokens', messages: 'max_tokens', responses: 'max_output_tokens' },
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  seed: 'seed',
+  stop: { completions: 'stop', messages: 'stop_sequences', responses: 'stop' },
+  tools: 'tools',
+  strict: { completions: 'tools[].function.strict', messages: 'tools[].strict', responses: 'tools[].strict' },
+  toolSchema: {
+    completions: 'tools[].function.parameters',
+    messages: 'tools[].input_schema',
+    responses: 'tools[].parameters',
+  },
+  toolFormat: {
+    completions: 'tools[].custom.format',
+    messages: 'tools[]',
+    responses: 'tools[].format',
+  },
+  toolChoice: 'tool_choice',
+  parallelTools: {
+    completions: 'parallel_tool_calls',
+    messages: 'tool_choice.disable_parallel_tool_use',
+    responses: 'parallel_tool_calls',
+  },
+  reasoning: { completions: 'reasoning_effort', messages: 'thinking', responses: 'reasoning' },
+  output: { completions: 'response_format', messages: 'output_config.format', responses: 'text.format' },
+  user: { completions: 'user', messages: 'metadata.user_id', responses: 'user' },
+} as const satisfies Record<string, string | Names>

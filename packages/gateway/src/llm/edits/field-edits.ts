@@ -1,0 +1,34 @@
+import type { FieldExpression, FieldValue } from '../../policies/backend/ai/schema.ts'
+import type { Json, JsonObject } from '../middle.ts'
+import { type MemberEdits, NO_EDITS } from './member-edits.ts'
+
+export interface FieldRules {
+  defaults?: readonly FieldValue[] | undefined
+  overrides?: readonly FieldValue[] | undefined
+  transformations?: readonly FieldExpression[] | undefined
+}
+
+/**
+ * What the policy changes in a body: transformations win over overrides, these over the client, and defaults fill what
+ * is absent then. `evaluate` sees the body as it was before; undefined says that the expression failed, and removes.
+ */
+export function fieldEdits(
+  body: JsonObject,
+  { defaults = [], overrides = [], transformations = [] }: FieldRules,
+  evaluate: (expression: string) => Json | undefined,
+): MemberEdits {
+  if (defaults.length + overrides.length + transformations.length === 0) return NO_EDITS
+  const edits = new Map<string, Json | undefined>()
+  for (const { field, value } of overrides) edits.set(field, value)
+  for (const { field, expression } of transformations) edits.set(field, evaluate(expression))
+  for (const { field, value } of defaults) {
+    const current = edits.has(field) ? edits.get(field) : ownMember(body, field)
+    // SDKs send null for what is not set.
+    if (current === undefined || current === null) edits.set(field, value)
+  }
+  return edits
+}
+
+function ownMember(body: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(body, name) ? body[name] : undefined
+}

@@ -1,0 +1,130 @@
+/** One member at the top of a JSON object, by positions in its bytes. */
+export interface JsonMember {
+  name: string
+  /** Of the name's quote. */
+  start: number
+  valueStart: number
+  valueEnd: number
+}
+
+export interface JsonMembers {
+  members: readonly JsonMember[]
+  /** Behind the brace. */
+  open: number
+  /** Of all members, those of members too; a name that stands twice counts twice. */
+  count: number
+}
+
+/** Finds the members of an object without reading their values. Null when the bytes are no such object; of bytes that are no JSON it may take some for one. */
+export function findMembers(bytes: Buffer): JsonMembers | null {
+  const open = skipSpace(bytes, 0) + 1
+  if (bytes[open - 1] !== OPEN_BRACE) return null
+  const members: JsonMember[] = []
+  let count = 0
+  let at = skipSpace(bytes, open)
+  if (bytes[at] === CLOSE_BRACE) return endsAt(bytes, at) ? { members, open, count } : null
+  for (;;) {
+    if (bytes[at] !== QUOTE) return null
+    const start = at
+    const nameEnd = stringEnd(bytes, at)
+    at = skipSpace(bytes, nameEnd)
+    if (bytes[at] !== COLON) return null
+    const valueStart = skipSpace(bytes, at + 1)
+    const value = findValueEnd(bytes, valueStart)
+    const name = readName(bytes, start, nameEnd)
+    if (value === null || name === null) return null
+    members.push({ name, start, valueStart, valueEnd: value.end })
+    count += 1 + value.count
+    at = skipSpace(bytes, value.end)
+    if (bytes[at] === CLOSE_BRACE) return endsAt(bytes, at) ? { members, open, count } : null
+    if (bytes[at] !== COMMA) return null
+    at = skipSpace(bytes, at + 1)
+  }
+}
+
+function readName(bytes: Buffer, start: number, end: number): string | null {
+  const isPlain = !bytes.subarray(start, end).includes(BACKSLASH)
+  if (isPlain) return bytes.toString('utf8', start + 1, end - 1)
+  try {
+    return String(JSON.parse(bytes.toString('utf8', start, end)))
+  } catch {
+    return null
+  }
+}
+
+/** Behind the value, with the number of members in it; null when there is none, or it has no end. */
+function findValueEnd(bytes: Buffer, start: number): { end: number; count: number } | null {
+  let depth = 0
+  let count = 0
+  let at = start
+  while (at < bytes.length) {
+    switch (bytes[at]!) {
+      case QUOTE:
+        at = stringEnd(bytes, at)
+        if (depth === 0) return { end: at, count }
+        continue
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        depth += 1
+        break
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        if (depth === 0) return plainEnd(start, at, count)
+        depth -= 1
+        if (depth === 0) return { end: at + 1, count }
+        break
+      case COLON:
+        count += 1
+        break
+      case COMMA:
+      case SPACE:
+      case TAB:
+      case LINE_FEED:
+      case RETURN:
+        if (depth === 0) return plainEnd(start, at, count)
+        break
+    }
+    at += 1
+  }
+  return null
+}
+
+/** A number or a word ends where something else begins. */
+function plainEnd(start: number, end: number, count: number): { end: number; count: number } | null {
+  return end === start ? null : { end, count }
+}
+
+/** Behind the closing quote; the end of the bytes when there is none. */
+function stringEnd(bytes: Buffer, quote: number): number {
+  let at = bytes.indexOf(QUOTE, quote + 1)
+  while (at !== -1) {
+    let backslashes = 0
+    while (bytes[at - 1 - backslashes] === BACKSLASH) backslashes += 1
+    if (backslashes % 2 === 0) return at + 1
+    at = bytes.indexOf(QUOTE, at + 1)
+  }
+  return bytes.length
+}
+
+function endsAt(bytes: Buffer, brace: number): boolean {
+  return skipSpace(bytes, brace + 1) === bytes.length
+}
+
+function skipSpace(bytes: Buffer, start: number): number {
+  let at = start
+  while (bytes[at] === SPACE || bytes[at] === LINE_FEED || bytes[at] === RETURN || bytes[at] === TAB) at += 1
+  return at
+}
+
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const RETURN = 0x0d
+const SPACE = 0x20
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d

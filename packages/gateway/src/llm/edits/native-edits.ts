@@ -1,0 +1,22 @@
+import { isObject } from '../json.ts'
+import type { Json, JsonObject } from '../middle.ts'
+import { type MemberEdits, NO_EDITS } from './member-edits.ts'
+
+/** What a body of chat completions needs that goes on as it came: the same as its encoder does to any other. */
+export function completionsEdits(body: JsonObject, quirks: ReadonlySet<string>): MemberEdits {
+  const edits = new Map<string, Json | undefined>()
+  if (quirks.has('completionTokens') && typeof body.max_tokens === 'number') {
+    edits.set('max_tokens', undefined)
+    edits.set('max_completion_tokens', body.max_completion_tokens ?? body.max_tokens)
+  }
+  if (body.stream === true && !quirks.has('noStreamOptions') && !asksForUsage(body)) {
+    const options = isObject(body.stream_options) ? body.stream_options : {}
+    edits.set('stream_options', { ...options, include_usage: true })
+  }
+  return edits.size === 0 ? NO_EDITS : edits
+}
+
+/** Whether the client itself wants the usage of a stream; if not, the record of it is kept from the client. */
+export function asksForUsage(body: JsonObject): boolean {
+  return isObject(body.stream_options) && body.stream_options.include_usage === true
+}

@@ -1,0 +1,24 @@
+import type { RouteType } from '../../policies/backend/ai/schema.ts'
+
+/** What a request is, by the end of its path (without query): the longest end that fits, then `*`, then `Completions`. */
+export function createRouteTypes(
+  routes: Readonly<Record<string, RouteType>> = DEFAULT_ROUTES,
+): (path: string) => RouteType {
+  const ends = Object.entries(routes)
+    .filter(([end]) => end !== '*')
+    .sort(([a], [b]) => b.length - a.length)
+  const otherwise = Object.hasOwn(routes, '*') ? routes['*']! : 'Completions'
+  return (path) => ends.find(([end]) => path.endsWith(end))?.[1] ?? otherwise
+}
+
+/** Only what is counted and guarded, or harmless: to let anything else through takes a word of the operator. */
+const DEFAULT_ROUTES: Readonly<Record<string, RouteType>> = {
+  '/chat/completions': 'Completions',
+  '/messages': 'Messages',
+  '/messages/count_tokens': 'MessagesTokenCount',
+  ':rawPredict': 'Messages',
+  ':streamRawPredict': 'Messages',
+  '/responses': 'Responses',
+  '/embeddings': 'Embeddings',
+  '/models': 'Models',
+}

@@ -1,0 +1,28 @@
+import type { JsonBody } from './json-body.ts'
+import type { MemberEdits } from './member-edits.ts'
+
+/** The body's bytes with these members changed; every other byte, and the order of members, stays. */
+export function spliceJson({ bytes, members, open }: JsonBody, edits: MemberEdits): Buffer {
+  if (edits.size === 0) return bytes
+  const pieces: Buffer[] = [bytes.subarray(0, members[0]?.start ?? open)]
+  const known = new Set<string>()
+  let isFirst = true
+  for (const [at, { name, start, valueStart, valueEnd }] of members.entries()) {
+    const isEdited = edits.has(name)
+    if (isEdited) known.add(name)
+    const value = edits.get(name)
+    if (isEdited && value === undefined) continue
+    // The comma, with whatever space is around it.
+    if (!isFirst) pieces.push(bytes.subarray(members[at - 1]!.valueEnd, start))
+    isFirst = false
+    if (isEdited) pieces.push(bytes.subarray(start, valueStart), Buffer.from(JSON.stringify(value)))
+    else pieces.push(bytes.subarray(start, valueEnd))
+  }
+  for (const [name, value] of edits) {
+    if (value === undefined || known.has(name)) continue
+    pieces.push(Buffer.from(`${isFirst ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`))
+    isFirst = false
+  }
+  pieces.push(bytes.subarray(members.at(-1)?.valueEnd ?? open))
+  return Buffer.concat(pieces)
+}

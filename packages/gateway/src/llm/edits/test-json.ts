@@ -1,0 +1,91 @@
+import * as fc from 'fast-check'
+
+/** A JSON value as it may be written: members in order, names perhaps twice, space and escapes anywhere. */
+export type Written =
+  | { kind: 'plain'; text: string }
+  | { kind: 'list'; items: Written[]; space: string[] }
+  | { kind: 'object'; members: WrittenMember[]; space: string[] }
+
+export interface WrittenMember {
+  name: string
+  /** The name as JSON text. */
+  label: string
+  value: Written
+}
+
+export type WrittenObject = Written & { kind: 'object' }
+
+const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 2 })
+const spaces = fc.array(space, { minLength: 6, maxLength: 6 })
+const unit = fc.oneof(
+  fc.constantFrom('"', '\\', '{', '}', '[', ']', ':', ',', '/', 'a', 'b', '\u00e9', '\ud83d\ude00', '\n', '\u0000'),
+  fc.string({ unit: 'binary', maxLength: 1 }),
+)
+const text = fc.array(unit, { maxLength: 6 }).map((units) => units.join('').toWellFormed())
+const name = fc.oneof(fc.constantFrom('model', 'a', 'b', '', '__proto__', 'toString'), text)
+
+/** The text as JSON, with some characters as escapes. */
+function label(value: fc.Arbitrary<string>): fc.Arbitrary<{ value: string; label: string }> {
+  return fc.tuple(value, fc.boolean()).map(([value, escaped]) => ({
+    value,
+    label: escaped
+      ? `"${[...Array(value.length).keys()].map((at) => hex(value.charCodeAt(at))).join('')}"`
+      : JSON.stringify(value),
+  }))
+}
+
+function hex(code: number): string {
+  return `\\u${code.toString(16).padStart(4, '0')}`
+}
+
+const plain = fc
+  .oneof(
+    fc.constantFrom('null', 'true', 'false', '0', '-1.5e+3', '12345678901234567890', '1E400', '-0'),
+    label(text).map((made) => made.label),
+  )
+  .map((text): Written => ({ kind: 'plain', text }))
+
+const { value } = fc.letrec<{ value: Written; object: WrittenObject; list: Written }>((tie) => ({
+  value: fc.oneof({ maxDepth: 4, withCrossShrink: true }, plain, tie('list'), tie('object')),
+  list: fc
+    .record({ items: fc.array(tie('value'), { maxLength: 3 }), space: spaces })
+    .map((list): Written => ({ kind: 'list', ...list })),
+  object: members(tie('value'), 3),
+}))
+
+function members(value: fc.Arbitrary<Written>, maxLength: number): fc.Arbitrary<WrittenObject> {
+  const member = fc
+    .tuple(label(name), value)
+    .map(([made, value]): WrittenMember => ({ name: made.value, label: made.label, value }))
+  return fc
+    .record({ members: fc.array(member, { maxLength }), space: spaces })
+    .map((object): WrittenObject => ({ kind: 'object', ...object }))
+}
+
+/** Objects whose names may stand twice, at any depth. */
+export const writtenObject: fc.Arbitrary<WrittenObject> = members(value, 6)
+
+/** The same, each name once in each object. */
+export const properObject: fc.Arbitrary<WrittenObject> = writtenObject.map((object) => proper(object) as WrittenObject)
+
+function proper(value: Written): Written {
+  if (value.kind === 'plain') return value
+  if (value.kind === 'list') return { ...value, items: value.items.map(proper) }
+  const members = new Map(value.members.map((member) => [member.name, { ...member, value: proper(member.value) }]))
+  return { ...value, members: [...members.values()] }
+}
+
+export function isProper(value: Written): boolean {
+  if (value.kind === 'plain') return true
+  if (value.kind === 'list') return value.items.every(isProper)
+  const names = value.members.map((member) => member.name)
+  return new Set(names).size === names.length && value.members.every((member) => isProper(member.value))
+}
+
+export function write(value: Written): string {
+  if (value.kind === 'plain') return value.text
+  const [a = '', b = '', c = '', d = '', e = '', f = ''] = value.space
+  if (value.kind === 'list') return `${a}[${b}${value.items.map(write).join(`${c},${d}`)}${e}]${f}`
+  const members = value.members.map((member) => `${member.label}${c}:${d}${write(member.value)}`)
+  return `${a}{${b}${members.join(`${e},${f}`)}${c}}${d}`
+}

@@ -1,0 +1,112 @@
+import { crc32 } from 'node:zlib'
+
+/** The framing of streamed AWS answers: length-prefixed messages of headers and a payload, each with two checksums. */
+
+export interface EventStreamMessage {
+  /** Headers whose value is a text; AWS sends no others that matter. */
+  headers: Map<string, string>
+  payload: Buffer
+}
+
+export interface EventStreamReader {
+  /** Messages that these bytes complete; none ever again after a failure. */
+  push(chunk: Buffer): EventStreamMessage[]
+  /** Why these bytes are no event stream; null while they are. */
+  failure(): string | null
+  /** Whether a message has begun and is not complete. */
+  isPartial(): boolean
+}
+
+/** As the gateway's own limit for buffered bodies. */
+export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024
+
+export function createEventStreamReader(maxSize = MAX_MESSAGE_SIZE): EventStreamReader {
+  const prelude = Buffer.alloc(PRELUDE_SIZE)
+  /** What is being put together: first the prelude, then the message whose size it gave. */
+  let target = prelude
+  let held = 0
+  let failure: string | null = null
+
+  /** The message, if the target's last byte made it complete. */
+  function complete(): EventStreamMessage | null {
+    if (target === prelude) {
+      const size = messageSize(prelude, maxSize)
+      if (typeof size === 'string') failure = size
+      else {
+        target = Buffer.allocUnsafe(size)
+        prelude.copy(target)
+      }
+      return null
+    }
+    const message = readMessage(target)
+    target = prelude
+    held = 0
+    if (typeof message !== 'string') return message
+    failure = message
+    return null
+  }
+
+  function push(chunk: Buffer): EventStreamMessage[] {
+    const messages: EventStreamMessage[] = []
+    let at = 0
+    while (at < chunk.length && failure === null) {
+      const taken = chunk.copy(target, held, at, at + target.length - held)
+      at += taken
+      held += taken
+      const message = held === target.length ? complete() : null
+      if (message !== null) messages.push(message)
+    }
+    return messages
+  }
+
+  return { push, failure: () => failure, isPartial: () => held > 0 }
+}
+
+/** Both lengths and their checksum. */
+const PRELUDE_SIZE = 12
+const CHECKSUM_SIZE = 4
+
+/** The size of the whole message, or what is wrong with its prelude. */
+function messageSize(prelude: Buffer, maxSize: number): number | string {
+  if (crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8)) return 'the checksum of a prelude is wrong'
+  const size = prelude.readUInt32BE(0)
+  if (size > maxSize) return `a message of ${size} bytes is larger than ${maxSize}`
+  if (prelude.readUInt32BE(4) > size - PRELUDE_SIZE - CHECKSUM_SIZE)
+    return 'the lengths of a message contradict each other'
+  return size
+}
+
+function readMessage(message: Buffer): EventStreamMessage | string {
+  const end = message.length - CHECKSUM_SIZE
+  if (crc32(message.subarray(0, end)) !== message.readUInt32BE(end)) return 'the checksum of a message is wrong'
+  const payloadAt = PRELUDE_SIZE + message.readUInt32BE(4)
+  const headers = readHeaders(message.subarray(PRELUDE_SIZE, payloadAt))
+  return headers === null ? 'a header is malformed' : { headers, payload: message.subarray(payloadAt, end) }
+}
+
+function readHeaders(bytes: Buffer): Map<string, string> | null {
+  const headers = new Map<string, string>()
+  let at = 0
+  while (at < bytes.length) {
+    const nameAt = at + 1
+    const typeAt = nameAt + bytes.readUInt8(at)
+    if (typeAt >= bytes.length) return null
+    const type = bytes.readUInt8(typeAt)
+    let valueAt = typeAt + 1
+    let size = sizeByType[type]
+    if (size === undefined) {
+      if ((type !== BYTES && type !== TEXT) || valueAt + 2 > bytes.length) return null
+      size = bytes.readUInt16BE(valueAt)
+      valueAt += 2
+    }
+    at = valueAt + size
+    if (at > bytes.length) return null
+    if (type === TEXT) headers.set(bytes.toString('utf8', nameAt, typeAt), bytes.toString('utf8', valueAt, at))
+  }
+  return headers
+}
+
+const BYTES = 6
+const TEXT = 7
+/** True, false, 8, 16, 32 and 64 bit integers, then (behind the two with a length of their own) a time and a UUID. */
+const sizeByType: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16]

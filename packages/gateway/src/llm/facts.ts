@@ -1,0 +1,69 @@
+import type { ChatEvent, Usage } from './middle.ts'
+
+export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens'
+
+/** What is known of the model call behind one request; expressions read it as `llm`, limits and metrics count by it. */
+export class LlmFacts {
+  /** Null where only the provider knows what was asked. */
+  operation: ModelOperation | null = null
+  /** `openai`, `gcp.gemini`: as telemetry names them. */
+  provider = ''
+  /** Name of the provider in the config, or empty. */
+  providerName = ''
+  /** After aliases and overrides. */
+  requestModel = ''
+  /** As the provider reports it. */
+  responseModel = ''
+  streaming = false
+  usage: Usage = {}
+  /** Some of the usage was never reported: the stream broke off. */
+  isEstimated = false
+  /** Result of a count_tokens call, which is no usage. */
+  countedTokens: number | null = null
+  /** Milliseconds of the clock of `rx.startedAt`; -1 before. */
+  firstTokenAt = -1
+  endedAt = -1
+
+  /** Takes what an event of the response says. */
+  observe(event: ChatEvent, now: number): void {
+    switch (event.type) {
+      case 'start':
+        if (event.model !== '') this.responseModel = event.model
+        return
+      case 'partDelta':
+        if (this.firstTokenAt === -1) this.firstTokenAt = now
+        return
+      case 'usage':
+        this.usage = { ...this.usage, ...event.usage }
+        return
+      case 'partStart':
+      case 'partEnd':
+      case 'finish':
+      case 'error':
+        return
+    }
+  }
+
+  get inputTokens(): number {
+    return this.usage.input ?? 0
+  }
+
+  get outputTokens(): number {
+    return this.usage.output ?? 0
+  }
+
+  get totalTokens(): number {
+    return this.inputTokens + this.outputTokens
+  }
+
+  /** Milliseconds, of streams only: elsewhere all tokens come at once. */
+  timeToFirstToken(startedAt: number): number | null {
+    return this.streaming && this.firstTokenAt !== -1 ? this.firstTokenAt - startedAt : null
+  }
+
+  /** Milliseconds from the first token to the end, by the number of tokens; of streams only. */
+  get timePerOutputToken(): number | null {
+    if (!this.streaming || this.firstTokenAt === -1 || this.endedAt === -1 || this.outputTokens === 0) return null
+    return (this.endedAt - this.firstTokenAt) / this.outputTokens
+  }
+}

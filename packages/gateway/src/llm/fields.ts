@@ -1,0 +1,124 @@
+import { isObject } from './json.ts'
+import type { Json, JsonObject } from './middle.ts'
+import { Unsupported } from './middle.ts'
+
+/**
+ * The members of a client's object, taken one by one; what nobody took is the rest. Null is the same as absent, as SDKs
+ * send it for what is not set. The first member of a wrong type is the fault of the whole request.
+ */
+export class Fields {
+  readonly #object: JsonObject
+  readonly #parent: Fields | null
+  readonly #name: string
+  readonly #taken = new Set<string>()
+  #fault: Unsupported | null = null
+
+  constructor(object: JsonObject, parent: Fields | null = null, name = '') {
+    this.#object = object
+    this.#parent = parent
+    this.#name = name
+  }
+
+  get fault(): Unsupported | null {
+    return this.#fault
+  }
+
+  /** The object as it came. */
+  get raw(): JsonObject {
+    return this.#object
+  }
+
+  take(name: string): Json | undefined {
+    this.#taken.add(name)
+    return this.#object[name] ?? undefined
+  }
+
+  text(name: string): string | undefined {
+    const value = this.take(name)
+    return value === undefined || typeof value === 'string' ? value : this.fail(name, 'a text')
+  }
+
+  number(name: string): number | undefined {
+    const value = this.take(name)
+    return value === undefined || typeof value === 'number' ? value : this.fail(name, 'a number')
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.take(name)
+    return value === undefined || typeof value === 'boolean' ? value : this.fail(name, 'true or false')
+  }
+
+  object(name: string): JsonObject | undefined {
+    const value = this.take(name)
+    return value === undefined || isObject(value) ? value : this.fail(name, 'an object')
+  }
+
+  fields(name: string): Fields | undefined {
+    const value = this.object(name)
+    return value === undefined ? undefined : new Fields(value, this, name)
+  }
+
+  /** A list of objects; empty when absent. */
+  list(name: string): Fields[] {
+    const value = this.take(name) ?? []
+    if (!Array.isArray(value)) {
+      this.fail(name, 'a list')
+      return []
+    }
+    const objects: Fields[] = []
+    for (const [at, entry] of value.entries()) {
+      if (isObject(entry)) objects.push(new Fields(entry, this, `${name}[${at}]`))
+      else this.fail(`${name}[${at}]`, 'an object')
+    }
+    return objects
+  }
+
+  /** One text, or a list of texts. */
+  texts(name: string): string[] | undefined {
+    const value = this.take(name)
+    if (value === undefined) return undefined
+    const texts = Array.isArray(value) ? value : [value]
+    return texts.every((text) => typeof text === 'string') ? texts : this.fail(name, 'a text, or a list of texts')
+  }
+
+  /** A text stands for a list of one part of type `text`. */
+  content(name: string): Fields[] {
+    const value = this.#object[name]
+    if (typeof value !== 'string') return this.list(name)
+    this.#taken.add(name)
+    return [new Fields({ type: 'text', text: value }, this, name)]
+  }
+
+  /** What nobody took; undefined when that is nothing. */
+  rest(): JsonObject | undefined {
+    const names = Object.keys(this.#object)
+    if (names.length <= this.#taken.size && names.every((name) => this.#taken.has(name))) return undefined
+    const rest = Object.entries(this.#object).filter(([name]) => !this.#taken.has(name))
+    return rest.length === 0 ? undefined : Object.fromEntries(rest)
+  }
+
+  fail(name: string, expected: string): undefined {
+    this.refuse(name, `must be ${expected}`)
+  }
+
+  refuse(name: string, message: string): undefined {
+    if (this.#parent === null) this.#fault ??= new Unsupported(name, message)
+    else this.#parent.refuse(`${this.#name}.${name}`, message)
+  }
+}
+
+interface Marks {
+  cache?: JsonObject
+  rest?: JsonObject
+}
+
+/** What was read of these fields, with `rest`, and with `cache` where the client marked it. */
+export function withMarks<T extends object>(part: T, fields: Fields): T & Marks {
+  const cache = fields.object('cache_control')
+  return cache === undefined ? withRest(part, fields) : { ...withRest(part, fields), cache }
+}
+
+export function withRest<T extends object>(part: T, fields: Fields): T & Pick<Marks, 'rest'> {
+  const rest = fields.rest()
+  return rest === undefined ? part : { ...part, rest }
+}

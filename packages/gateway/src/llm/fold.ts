@@ -1,0 +1,90 @@
+import type {
+  ChatError,
+  ChatEvent,
+  FinishReason,
+  ReasoningPart,
+  RefusalPart,
+  StartedPart,
+  TextPart,
+  ToolCallPart,
+  Usage,
+} from './middle.ts'
+
+/** What a response was, once all its events have come. */
+export interface Folded {
+  id: string
+  model: string
+  created?: number
+  parts: AnswerPart[]
+  /** Null when the provider reported none. */
+  usage: Usage | null
+  /** Null when the response broke off. */
+  finish: { reason: FinishReason; stopSequence?: string } | null
+  error: ChatError | null
+}
+
+export type StartedNative = Extract<StartedPart, { type: 'native' }>
+export type AnswerPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart | StartedNative
+
+export function fold(events: Iterable<ChatEvent>): Folded {
+  const folded = emptyFold()
+  for (const event of events) foldInto(folded, event)
+  return folded
+}
+
+export function emptyFold(): Folded {
+  return { id: '', model: '', parts: [], usage: null, finish: null, error: null }
+}
+
+/** For those that see a response event by event. */
+export function foldInto(folded: Folded, event: ChatEvent): void {
+  switch (event.type) {
+    case 'start':
+      folded.id = event.id
+      folded.model = event.model
+      if (event.created !== undefined) folded.created = event.created
+      break
+    case 'partStart':
+      folded.parts[event.index] = beginPart(event.part)
+      break
+    case 'partDelta': {
+      const part = folded.parts[event.index]
+      if (part?.type === 'toolCall') part.arguments += event.text
+      else if (part !== undefined && part.type !== 'native') part.text += event.text
+      break
+    }
+    case 'partEnd': {
+      const part = folded.parts[event.index]
+      if (part === undefined || part.type === 'native') break
+      if (event.rest !== undefined && part.type !== 'reasoning' && part.type !== 'refusal') part.rest = event.rest
+      if (event.signature !== undefined && (part.type === 'toolCall' || part.type === 'reasoning')) {
+        part.signature = event.signature
+      }
+      if (event.opaque !== undefined && part.type === 'reasoning') part.opaque = event.opaque
+      break
+    }
+    case 'usage':
+      folded.usage = { ...folded.usage, ...event.usage }
+      break
+    case 'finish':
+      folded.finish = { reason: event.reason }
+      if (event.stopSequence !== undefined) folded.finish.stopSequence = event.stopSequence
+      break
+    case 'error':
+      folded.error = event.error
+      break
+  }
+}
+
+function beginPart(started: StartedPart): AnswerPart {
+  switch (started.type) {
+    case 'toolCall':
+      return { ...started, arguments: '' }
+    case 'native':
+      return started
+    case 'text':
+    case 'refusal':
+    case 'reasoning':
+      return { ...started, text: '' }
+  }
+}

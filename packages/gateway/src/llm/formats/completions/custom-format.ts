@@ -1,0 +1,13 @@
+import { isObject } from '../../json.ts'
+import type { JsonObject } from '../../middle.ts'
+
+/** The middle has the grammar of a custom tool as Responses writes it, flat; here it stands in a member. */
+
+export function flatFormat(format: JsonObject): JsonObject {
+  return format.type === 'grammar' && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format
+}
+
+export function nestedFormat(format: JsonObject): JsonObject {
+  const { type, ...grammar } = format
+  return type === 'grammar' ? { type, grammar } : format
+}

@@ -1,0 +1,99 @@
+import { isEffort } from '../../effort.ts'
+import { Fields } from '../../fields.ts'
+import type { ChatRequest, JsonObject, OutputFormat, Reasoning, Sampling, Unsupported } from '../../middle.ts'
+import { decodeMessages } from './decode-messages.ts'
+import { decodeToolChoice, decodeTools } from './decode-tools.ts'
+
+export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {
+  const fields = new Fields(body)
+  const model = fields.text('model') ?? ''
+  const { system, messages } = decodeMessages(fields)
+  const { tools, nativeTools } = decodeTools(fields)
+  const toolChoice = decodeToolChoice(fields)
+  const output = decodeOutput(fields)
+  const reasoning = decodeReasoning(fields)
+  const request: ChatRequest = {
+    format: 'completions',
+    model,
+    system,
+    messages,
+    tools,
+    toolChoice: toolChoice.known,
+    parallelTools: fields.boolean('parallel_tool_calls') ?? null,
+    sampling: decodeSampling(fields),
+    reasoning: reasoning.known,
+    output: output.known,
+    stream: fields.boolean('stream') ?? false,
+    user: fields.text('user') ?? null,
+    rest: {},
+  }
+  // Which of the two names the client used is remembered for a provider of this format.
+  const limit = fields.number('max_completion_tokens')
+  request.rest = {
+    ...fields.rest(),
+    ...(limit !== undefined && { max_completion_tokens: limit }),
+    ...nativeTools,
+    ...toolChoice.native,
+    ...output.native,
+    ...reasoning.native,
+  }
+  return fields.fault ?? request
+}
+
+function decodeSampling(fields: Fields): Sampling {
+  // The newer name of the two wins.
+  const olderLimit = fields.number('max_tokens')
+  const sampling = {
+    maxTokens: fields.number('max_completion_tokens') ?? olderLimit,
+    temperature: fields.number('temperature'),
+    topP: fields.number('top_p'),
+    topK: fields.number('top_k'),
+    frequencyPenalty: fields.number('frequency_penalty'),
+    presencePenalty: fields.number('presence_penalty'),
+    seed: fields.number('seed'),
+    stop: fields.texts('stop'),
+  }
+  return Object.fromEntries(Object.entries(sampling).filter(([, value]) => value !== undefined))
+}
+
+/** What the middle knows, and what only this format says, under the same name. */
+interface Decoded<T> {
+  known: T
+  native?: JsonObject
+}
+
+function decodeOutput(fields: Fields): Decoded<OutputFormat> {
+  const format = fields.fields('response_format')
+  const type = format?.text('type')
+  switch (type) {
+    case undefined:
+    case 'text':
+      return { known: { kind: 'text' } }
+    case 'json_object':
+      return { known: { kind: 'json' } }
+    case 'json_schema': {
+      const wanted = format?.fields('json_schema')
+      const strict = wanted?.boolean('strict')
+      const description = wanted?.text('description')
+      const name = wanted?.text('name') ?? 'structured_output'
+      const schema = wanted?.object('schema') ?? {}
+      return {
+        known: {
+          kind: 'schema',
+          name,
+          schema,
+          ...(strict !== undefined && { strict }),
+          ...(description !== undefined && { description }),
+        },
+      }
+    }
+    default:
+      return { known: { kind: 'text' }, native: { response_format: format!.raw } }
+  }
+}
+
+function decodeReasoning(fields: Fields): Decoded<Reasoning | null> {
+  const effort = fields.text('reasoning_effort')
+  if (effort === undefined) return { known: null }
+  return isEffort(effort) ? { known: { effort } } : { known: null, native: { reasoning_effort: effort } }
+}

@@ -1,0 +1,118 @@
+import { clientField, lose } from '../../client-fields.ts'
+import { fitCallId } from '../../fit-call-id.ts'
+import { textAt } from '../../json.ts'
+import { mediaUrlOf } from '../../media-url.ts'
+import type { FilePart, FormatName, ImagePart, Json, JsonObject, Loss, Part, TextPart } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+
+/** What everything that encodes a request must know. */
+export interface EncodeRules {
+  /** The client's. */
+  format: FormatName
+  /** The client speaks this format too: what it wrote is given back. */
+  isOwn: boolean
+  quirks: ReadonlySet<string>
+  /** The provider's names of tools, by the client's. */
+  names: ReadonlyMap<string, string>
+  losses: Loss[]
+}
+
+/** One part of a list of content; null for what has its own place in a message, or none. */
+export function encodePart(part: Part, rules: EncodeRules): JsonObject | Unsupported | null {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part, rules)
+    case 'image': {
+      const image = encodeImage(part, rules)
+      return image instanceof Unsupported ? image : { ...rest(part, rules), ...image, ...cacheMark(part, rules) }
+    }
+    case 'file': {
+      const file = encodeFile(part, rules)
+      return file instanceof Unsupported ? file : { ...rest(part, rules), ...file, ...cacheMark(part, rules) }
+    }
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.format } }
+    case 'refusal':
+      return { type: 'refusal', refusal: part.text }
+    case 'native':
+      return rules.isOwn ? part.value : null
+    case 'toolCall':
+    case 'toolResult':
+    case 'reasoning':
+      return null
+  }
+}
+
+export function encodeText(part: TextPart, rules: EncodeRules): JsonObject {
+  return { ...rest(part, rules), type: 'text', text: part.text, ...cacheMark(part, rules) }
+}
+
+function encodeImage({ source, detail }: ImagePart, rules: EncodeRules): JsonObject | Unsupported {
+  if (source.kind === 'id') {
+    return new Unsupported(
+      clientField(rules.format, 'image'),
+      'this provider cannot read stored images: send the image',
+    )
+  }
+  return { type: 'image_url', image_url: { url: mediaUrlOf(source), ...(detail !== undefined && { detail }) } }
+}
+
+function encodeFile({ source, name }: FilePart, rules: EncodeRules): JsonObject | Unsupported {
+  const path = clientField(rules.format, 'file')
+  switch (source.kind) {
+    case 'url':
+      return new Unsupported(path, 'this provider reads no files by URL: send the file')
+    case 'id':
+      if (!rules.isOwn) return new Unsupported(path, 'this provider cannot read files stored at another: send the file')
+      return { type: 'file', file: { file_id: source.id, ...(name !== undefined && { filename: name }) } }
+    case 'data':
+      if (!rules.isOwn && source.mediaType.startsWith('text/')) {
+        lose(rules.losses, { what: 'renamed', path, note: 'a text file became text' })
+        const text = Buffer.from(source.data, 'base64').toString('utf8')
+        return { type: 'text', text: name === undefined ? text : `${name}:\n${text}` }
+      }
+      return { type: 'file', file: { filename: name ?? defaultName(source.mediaType), file_data: mediaUrlOf(source) } }
+  }
+}
+
+/** A name is demanded. */
+function defaultName(mediaType: string): string {
+  return mediaType === 'application/pdf' ? 'document.pdf' : 'document'
+}
+
+function rest(part: { rest?: JsonObject }, { isOwn }: EncodeRules): JsonObject {
+  return (isOwn ? part.rest : undefined) ?? {}
+}
+
+export function cacheMark(
+  { cache }: { cache?: JsonObject },
+  { isOwn, quirks, format, losses }: EncodeRules,
+): JsonObject {
+  if (cache === undefined) return {}
+  if (isOwn || quirks.has('cacheControl')) return { cache_control: cache }
+  if (quirks.has('cacheBreakpoints')) return { prompt_cache_breakpoint: { mode: 'explicit' } }
+  lose(losses, { what: 'dropped', path: clientField(format, 'cache') })
+  return {}
+}
+
+/** The content of messages that hold text: one plain text is a text, as every server takes it. */
+export function textContent(parts: JsonObject[], { quirks }: EncodeRules): Json {
+  if (!quirks.has('stringContent')) return plainOr(parts)
+  const texts = parts.filter((part) => part.type === 'text')
+  return texts.map((part) => textAt(part, 'text') ?? '').join('\n')
+}
+
+export function plainOr(parts: JsonObject[]): Json {
+  const [only] = parts
+  if (only === undefined) return ''
+  const isPlain = parts.length === 1 && only.type === 'text' && Object.keys(only).length === 2
+  return isPlain ? (only.text ?? '') : parts
+}
+
+/** A client of this format knows which ids its provider takes. */
+export function upstreamId(id: string, isOwn: boolean): string {
+  return isOwn ? id : fitCallId(id, MAX_ID)
+}
+
+/** Longer ids of calls are refused. */
+const MAX_ID = 40

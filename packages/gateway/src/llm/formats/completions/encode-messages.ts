@@ -1,0 +1,85 @@
+import { clientField, lose } from '../../client-fields.ts'
+import type { ChatRequest, JsonObject, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import { encodeAssistant } from './encode-assistant.ts'
+import type { EncodeRules } from './encode-content.ts'
+import { encodePart, encodeText, plainOr, textContent, upstreamId } from './encode-content.ts'
+
+export function encodeMessages(request: ChatRequest, rules: EncodeRules): JsonObject[] | Unsupported {
+  const encoded: JsonObject[] = []
+  if (request.system.length > 0) encoded.push(encodeSystem(request.system, rules))
+  for (const message of request.messages) {
+    const next = encodeMessage(message, rules)
+    if (next instanceof Unsupported) return next
+    encoded.push(...next)
+  }
+  return encoded
+}
+
+function encodeMessage({ role, parts, rest }: Message, rules: EncodeRules): JsonObject[] | Unsupported {
+  const own = (rules.isOwn ? rest : undefined) ?? {}
+  switch (role) {
+    case 'system': {
+      const texts = parts.filter((part) => part.type === 'text')
+      return [{ ...own, ...encodeSystem(texts, rules) }]
+    }
+    case 'assistant': {
+      const assistant = encodeAssistant(parts, rules)
+      if (assistant instanceof Unsupported) return assistant
+      return assistant === null ? [] : [{ ...own, ...assistant }]
+    }
+    case 'user':
+      return encodeUser(parts, own, rules)
+  }
+}
+
+function encodeSystem(texts: readonly TextPart[], rules: EncodeRules): JsonObject {
+  const role = rules.quirks.has('developerRole') ? 'developer' : 'system'
+  const parts = texts.map((part) => encodeText(part, rules))
+  return { role, content: textContent(parts, rules) }
+}
+
+/** Results of tools are messages of their own, before everything else that stands beside them. */
+function encodeUser(parts: readonly Part[], own: JsonObject, rules: EncodeRules): JsonObject[] | Unsupported {
+  const results: JsonObject[] = []
+  /** What results show besides text must come in a message of the user. */
+  const shown: JsonObject[] = []
+  const others: JsonObject[] = []
+  for (const part of parts) {
+    const encoded = part.type === 'toolResult' ? encodeResult(part, rules, shown) : encodePart(part, rules)
+    if (encoded instanceof Unsupported) return encoded
+    if (encoded !== null) (part.type === 'toolResult' ? results : others).push(encoded)
+  }
+  const content = [...shown, ...others]
+  // A message that says nothing is kept only for the client that wrote it.
+  const isEmpty = content.length === 0 && (results.length > 0 || !rules.isOwn)
+  return isEmpty ? results : [...results, { ...own, role: 'user', content: plainOr(content) }]
+}
+
+function encodeResult(result: ToolResultPart, rules: EncodeRules, shown: JsonObject[]): JsonObject | Unsupported {
+  const { isOwn, format, losses } = rules
+  const id = upstreamId(result.id, isOwn)
+  const texts: JsonObject[] = []
+  for (const part of result.parts) {
+    const encoded = encodePart(part, rules)
+    if (encoded instanceof Unsupported) return encoded
+    if (encoded === null) continue
+    if (isOwn || encoded.type === 'text') {
+      texts.push(encoded)
+      continue
+    }
+    lose(losses, { what: 'renamed', path: `${clientField(format, 'content')}.content[]`, note: SHOWN })
+    shown.push({ type: 'text', text: `From the result of the tool call ${id}:` }, encoded)
+  }
+  if (result.isError) lose(losses, { what: 'dropped', path: clientField(format, 'toolError') })
+  return {
+    ...(isOwn && result.rest),
+    role: 'tool',
+    tool_call_id: id,
+    ...(isOwn && result.name !== undefined && { name: result.name }),
+    content: textContent(texts, rules),
+    ...(isOwn && result.cache !== undefined && { cache_control: result.cache }),
+  }
+}
+
+const SHOWN = 'results are text here; the rest follows in a message of the user'

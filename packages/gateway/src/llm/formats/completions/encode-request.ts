@@ -1,0 +1,99 @@
+import { clientField, lose } from '../../client-fields.ts'
+import { effortOf } from '../../effort.ts'
+import type { EncodeTarget } from '../../format.ts'
+import type { ChatRequest, Json, JsonObject, Loss } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import { carryRest } from '../../rest.ts'
+import { nameTools } from '../../tool-names.ts'
+import type { EncodeRules } from './encode-content.ts'
+import { encodeMessages } from './encode-messages.ts'
+import { encodeSampling, encodeUser } from './encode-sampling.ts'
+import { encodeTools } from './encode-tools.ts'
+
+/**
+ * Quirks, by which a provider says how it deviates:
+ *
+ * | quirk                | what it changes                                                                       |
+ * | -------------------- | ------------------------------------------------------------------------------------- |
+ * | completionTokens     | the limit is `max_completion_tokens`, not `max_tokens`                                |
+ * | topK                 | `top_k` is known                                                                      |
+ * | noSampling           | temperature, top_p and penalties are refused, as by reasoning models                  |
+ * | noStop               | `stop` is refused                                                                     |
+ * | noSeed               | `seed` is refused                                                                     |
+ * | noReasoning          | `reasoning_effort` is refused                                                         |
+ * | noReasoningWithTools | with tools only the effort `none` is taken                                            |
+ * | noParallelTools      | `parallel_tool_calls` is refused                                                      |
+ * | noJsonSchema         | of structured output only `json_object` is known                                      |
+ * | noStrict             | `strict` is refused                                                                   |
+ * | noStreamOptions      | `stream_options` is refused                                                           |
+ * | noUser               | `user` is refused                                                                     |
+ * | customTools          | tools that take free text are known                                                   |
+ * | developerRole        | instructions have the role `developer`                                                |
+ * | stringContent        | the content of system, assistant and tool messages must be one text                   |
+ * | reasoningContent     | wants its reasoning back in `reasoning_content`                                       |
+ * | cacheControl         | takes `cache_control` marks on parts                                                  |
+ * | cacheBreakpoints     | takes `prompt_cache_breakpoint` marks on parts                                        |
+ * | googleSignatures     | wants `extra_content.google.thought_signature` back with tool calls                   |
+ */
+export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+  const rest = carryRest(request, 'completions', losses)
+  if (rest instanceof Unsupported) return rest
+  const isOwn = request.format === 'completions'
+  const names = nameTools(request, isOwn ? ANY_NAME : TOOL_NAME, target.toolNames)
+  const rules: EncodeRules = { format: request.format, isOwn, quirks: target.quirks, names, losses }
+  const messages = encodeMessages(request, rules)
+  if (messages instanceof Unsupported) return messages
+  const { tools: nativeTools, stream_options: streamOptions, max_completion_tokens: _limit, ...others } = rest
+  return {
+    ...others,
+    model: target.model,
+    messages,
+    ...encodeTools(request, rules, Array.isArray(nativeTools) ? nativeTools : []),
+    ...encodeSampling(request, target.quirks, losses),
+    ...encodeReasoning(request, target.quirks, losses),
+    ...encodeOutput(request, target.quirks, losses),
+    ...encodeUser(request, target.quirks, losses),
+    ...encodeStream(request, target.quirks, streamOptions),
+  }
+}
+
+function encodeReasoning(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+  const path = clientField(request.format, 'reasoning')
+  if (quirks.has('noReasoningWithTools') && request.tools.length > 0) {
+    lose(losses, { what: 'defaulted', path, note: 'this model does not reason when it has tools' })
+    return { reasoning_effort: 'none' }
+  }
+  const effort = effortOf(request.reasoning)
+  if (effort === null) return {}
+  if (quirks.has('noReasoning')) {
+    if (effort !== 'none') lose(losses, { what: 'dropped', path })
+    return {}
+  }
+  // The other formats go further than the words that every model of this one knows.
+  if (effort !== 'max' || request.format === 'completions') return { reasoning_effort: effort }
+  lose(losses, { what: 'renamed', path, note: 'max became high' })
+  return { reasoning_effort: 'high' }
+}
+
+function encodeOutput({ format, output }: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+  if (output.kind === 'text') return {}
+  if (output.kind === 'json') return { response_format: { type: 'json_object' } }
+  if (quirks.has('noJsonSchema')) {
+    lose(losses, { what: 'dropped', path: clientField(format, 'output'), note: 'the schema; the answer is still JSON' })
+    return { response_format: { type: 'json_object' } }
+  }
+  const { kind: _kind, ...wanted } = output
+  return { response_format: { type: 'json_schema', json_schema: wanted } }
+}
+
+/** Usage is asked for even when the client did not: it is counted here. */
+function encodeStream({ stream }: ChatRequest, quirks: ReadonlySet<string>, options: Json | undefined): JsonObject {
+  if (!stream) return {}
+  if (quirks.has('noStreamOptions')) return { stream }
+  const own = typeof options === 'object' && options !== null && !Array.isArray(options) ? options : {}
+  return { stream, stream_options: { ...own, include_usage: true } }
+}
+
+const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
+/** A client of this format knows what its provider takes. */
+const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }

@@ -1,0 +1,43 @@
+import { clientCallId } from '../../client-call-id.ts'
+import { fold } from '../../fold.ts'
+import type { ResponseContext } from '../../format.ts'
+import type { ChatEvent, JsonObject, ToolCallPart } from '../../middle.ts'
+import { customNames } from '../../custom-names.ts'
+import { FINISH_WORDS } from './finish.ts'
+import { reasoningForClient } from './reasoning-fields.ts'
+import { encodeToolCall } from './tool-calls.ts'
+import { encodeUsage } from './usage.ts'
+
+export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
+  const { id, model, created, parts, usage, finish } = fold(events)
+  const customs = customNames(context.request)
+  const texts = parts.filter((part) => part.type === 'text')
+  const refusals = parts.filter((part) => part.type === 'refusal')
+  const calls = parts.filter((part) => part.type === 'toolCall')
+  const annotations = texts.flatMap(({ rest }) => (Array.isArray(rest?.annotations) ? rest.annotations : []))
+  const encodeCall = (call: ToolCallPart): JsonObject =>
+    encodeToolCall(customs.has(call.name) ? { ...call, custom: true } : call, call.name, clientCallId(call), true)
+  return {
+    id: id || context.newId('chatcmpl-'),
+    object: 'chat.completion',
+    created: created ?? context.now,
+    model: model || context.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: texts.length === 0 ? null : texts.map((part) => part.text).join(''),
+          refusal: refusals.length === 0 ? null : refusals.map((part) => part.text).join(''),
+          ...reasoningForClient(parts),
+          ...(annotations.length > 0 && { annotations }),
+          ...(calls.length > 0 && { tool_calls: calls.map(encodeCall) }),
+        },
+        logprobs: null,
+        finish_reason: FINISH_WORDS[finish?.reason ?? 'stop'],
+      },
+    ],
+    ...(usage !== null && { usage: encodeUsage(usage) }),
+    ...(usage?.serviceTier !== undefined && { service_tier: usage.serviceTier }),
+  }
+}

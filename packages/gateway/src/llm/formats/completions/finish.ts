@@ -1,0 +1,29 @@
+import type { FinishReason } from '../../middle.ts'
+
+/** How an answer ended, as servers of this format say it. */
+export function decodeFinish(word: string, hasCalls: boolean): FinishReason {
+  const reason = REASONS.get(word) ?? 'stop'
+  // A forced tool, and some servers always, end with `stop`.
+  return reason === 'stop' && hasCalls ? 'toolCalls' : reason
+}
+
+const REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['model_length', 'contextWindow'],
+  ['tool_calls', 'toolCalls'],
+  ['function_call', 'toolCalls'],
+  ['content_filter', 'filtered'],
+])
+
+export const FINISH_WORDS: Readonly<Record<FinishReason, string>> = {
+  stop: 'stop',
+  stopSequence: 'stop',
+  pause: 'stop',
+  length: 'length',
+  contextWindow: 'length',
+  toolCalls: 'tool_calls',
+  filtered: 'content_filter',
+}

@@ -1,0 +1,22 @@
+import type { ClientFormat, UpstreamFormat } from '../../format.ts'
+import { decodeSseJson } from '../../sse-json.ts'
+import { createChunkReader } from './chunk-reader.ts'
+import { decodeRequest } from './decode-request.ts'
+import { decodeResponse } from './decode-response.ts'
+import { encodeRequest } from './encode-request.ts'
+import { encodeResponse } from './encode-response.ts'
+import { decodeError, encodeError } from './errors.ts'
+import { createStreamEncoder } from './stream-encoder.ts'
+
+/** `/v1/chat/completions`, as OpenAI defined it and many others speak it. */
+export const completions: ClientFormat & UpstreamFormat = {
+  name: 'completions',
+  decodeRequest,
+  encodeResponse,
+  createStreamEncoder,
+  encodeError,
+  encodeRequest,
+  decodeResponse,
+  createStreamDecoder: (context) => decodeSseJson(createChunkReader(context)),
+  decodeError,
+}

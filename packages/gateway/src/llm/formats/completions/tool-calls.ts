@@ -1,0 +1,58 @@
+import { fromClientCallId } from '../../client-call-id.ts'
+import type { Fields } from '../../fields.ts'
+import { withRest } from '../../fields.ts'
+import { objectAt, textAt } from '../../json.ts'
+import type { JsonObject, ToolCallPart } from '../../middle.ts'
+import { madeBy, withMaker } from '../../provenance.ts'
+import { unwrapInput, wrapInput } from '../responses/custom-tools.ts'
+
+/** Functions of old have no ids: `legacyId` is given to such a call. */
+export function decodeToolCalls(message: Fields, legacyId: string): ToolCallPart[] {
+  const calls = message.list('tool_calls').map(decodeToolCall)
+  const legacy = message.fields('function_call')
+  if (legacy === undefined) return calls
+  return [
+    ...calls,
+    { type: 'toolCall', id: legacyId, name: legacy.text('name') ?? '', arguments: argumentsText(legacy) },
+  ]
+}
+
+function decodeToolCall(call: Fields): ToolCallPart {
+  const { id, signature = googleSignature(call.raw) } = fromClientCallId(call.text('id') ?? '')
+  const signed = signature === undefined ? {} : { signature }
+  if (call.text('type') === 'custom') {
+    const custom = call.fields('custom')
+    const name = custom?.text('name') ?? ''
+    const input = wrapInput(custom?.text('input') ?? '')
+    return withRest({ type: 'toolCall', id, name, arguments: input, custom: true, ...signed }, call)
+  }
+  const called = call.fields('function')
+  if (called === undefined) call.fail('function', 'an object')
+  const name = called?.text('name') ?? ''
+  const text = called === undefined ? '' : argumentsText(called)
+  return withRest({ type: 'toolCall', id, name, arguments: text, ...signed }, call)
+}
+
+/** Some clients send the arguments as an object. */
+function argumentsText(called: Fields): string {
+  const value = called.take('arguments')
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** `isFree`: a call with free text may be written as such. */
+export function encodeToolCall(call: ToolCallPart, name: string, id: string, isFree: boolean): JsonObject {
+  if (call.custom && isFree) return { id, type: 'custom', custom: { name, input: unwrapInput(call.arguments) } }
+  return { id, type: 'function', function: { name, arguments: call.arguments === '' ? '{}' : call.arguments } }
+}
+
+/** Where Google's servers of this format put what they want back with a call. */
+export function googleSignature(call: JsonObject): string | undefined {
+  const bare = textAt(objectAt(objectAt(call, 'extra_content'), 'google'), 'thought_signature')
+  return bare === undefined ? undefined : withMaker('google', bare)
+}
+
+export function googleExtra(signature: string | undefined): JsonObject {
+  const bare = signature === undefined ? null : madeBy('google', signature)
+  return bare === null ? {} : { extra_content: { google: { thought_signature: bare } } }
+}

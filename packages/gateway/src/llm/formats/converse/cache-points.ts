@@ -1,0 +1,39 @@
+import { clientField, lose } from '../../client-fields.ts'
+import type { JsonObject } from '../../middle.ts'
+import type { ConverseEncoder } from './encoder.ts'
+import { canCache } from './model.ts'
+
+/** The block behind what the client marked; none without a mark, or when the model has no cache. */
+export function cachePoint(mark: JsonObject | undefined, { target, format, losses }: ConverseEncoder): JsonObject[] {
+  if (mark === undefined) return []
+  if (!canCache(target.model)) {
+    lose(losses, { what: 'dropped', path: clientField(format, 'cache'), note: 'this model does not cache' })
+    return []
+  }
+  const { ttl } = mark
+  return [{ cachePoint: { type: 'default', ...((ttl === '5m' || ttl === '1h') && { ttl }) } }]
+}
+
+/**
+ * The points that may stay, of which Bedrock takes four. Those behind tools and instructions serve all conversations; of
+ * those inside the conversation the last ones reach farthest.
+ */
+export function keptCachePoints(
+  fixed: readonly JsonObject[][],
+  moving: readonly JsonObject[][],
+): ReadonlySet<JsonObject> {
+  const keptFixed = pointsIn(fixed).slice(0, MAX_POINTS)
+  const room = MAX_POINTS - keptFixed.length
+  const all = pointsIn(moving)
+  return new Set([...keptFixed, ...all.slice(Math.max(0, all.length - room))])
+}
+
+export function withKeptPoints(blocks: readonly JsonObject[], kept: ReadonlySet<JsonObject>): JsonObject[] {
+  return blocks.filter((block) => block.cachePoint === undefined || kept.has(block))
+}
+
+export function pointsIn(lists: readonly JsonObject[][]): JsonObject[] {
+  return lists.flatMap((list) => list.filter((block) => block.cachePoint !== undefined))
+}
+
+const MAX_POINTS = 4

@@ -1,0 +1,94 @@
+import { clientField, lose } from '../../client-fields.ts'
+import type { FilePart, ImagePart, JsonObject, MediaSource } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import type { ConverseEncoder } from './encoder.ts'
+
+/** Null, and a fault, for what Converse takes in no way. */
+export function encodeImage(part: ImagePart, encoder: ConverseEncoder): JsonObject | null {
+  const { format: client, losses } = encoder
+  if (part.detail !== undefined && part.detail !== 'auto') {
+    lose(losses, { what: 'dropped', path: clientField(client, 'imageDetail') })
+  }
+  const field = clientField(client, 'image')
+  const format = imageFormats.get(extensionOf(part.source))
+  const source = encodeSource(part.source, field, encoder)
+  if (source === null) return null
+  if (format !== undefined) return { image: { format, source } }
+  encoder.faults.push(new Unsupported(field, 'this provider takes images as png, jpeg, gif or webp'))
+  return null
+}
+
+export function encodeDocument(part: FilePart, encoder: ConverseEncoder): JsonObject | null {
+  const field = clientField(encoder.format, 'file')
+  const source = encodeSource(part.source, field, encoder)
+  if (source === null) return null
+  const format = documentFormats.get(extensionOf(part.source)) ?? documentFormats.get(afterLastDot(part.name ?? ''))
+  if (format !== undefined) return { document: { format, name: documentName(part, encoder), source } }
+  const formats = [...new Set(documentFormats.values())].join(', ')
+  encoder.faults.push(new Unsupported(field, `this provider takes documents as ${formats}`))
+  return null
+}
+
+function encodeSource(source: MediaSource, field: string, { faults }: ConverseEncoder): JsonObject | null {
+  if (source.kind === 'data') return { bytes: source.data }
+  if (source.kind === 'url' && source.url.startsWith('s3://')) return { s3Location: { uri: source.url } }
+  const message =
+    source.kind === 'url'
+      ? 'this provider takes no remote URLs: send the bytes as a data URL, or an s3:// URI'
+      : 'a file stored at another provider cannot be sent to this one'
+  faults.push(new Unsupported(field, message))
+  return null
+}
+
+/** Of a media type, or of an address: the words that the tables below know. */
+function extensionOf(source: MediaSource): string {
+  if (source.kind === 'id') return ''
+  return (source.mediaType ?? afterLastDot(source.kind === 'url' ? source.url : '')).toLowerCase()
+}
+
+function afterLastDot(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+}
+
+/** Letters, digits, single spaces, hyphens and brackets only; each name stands once in a request. */
+function documentName({ name = '' }: FilePart, { documents }: ConverseEncoder): string {
+  const bare = name.replace(/\.[^.]*$/, '')
+  const clean = bare
+    .replaceAll(/[^A-Za-z0-9\s()[\]-]/g, '-')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, MAX_NAME_LENGTH)
+  const used = clean === '' ? 'document' : clean
+  const times = (documents.get(used) ?? 0) + 1
+  documents.set(used, times)
+  return times === 1 ? used : `${used} [${times}]`
+}
+
+/** Leaves room for a number behind it. */
+const MAX_NAME_LENGTH = 180
+
+const imageFormats: ReadonlyMap<string, string> = new Map([
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpeg'],
+  ['image/jpg', 'jpeg'],
+  ['image/gif', 'gif'],
+  ['image/webp', 'webp'],
+  ['png', 'png'],
+  ['jpeg', 'jpeg'],
+  ['jpg', 'jpeg'],
+  ['gif', 'gif'],
+  ['webp', 'webp'],
+])
+
+const documentFormats: ReadonlyMap<string, string> = new Map([
+  ['application/pdf', 'pdf'],
+  ['text/csv', 'csv'],
+  ['application/msword', 'doc'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+  ['application/vnd.ms-excel', 'xls'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['text/html', 'html'],
+  ['text/plain', 'txt'],
+  ['text/markdown', 'md'],
+  ...['pdf', 'csv', 'doc', 'docx', 'xls', 'xlsx', 'html', 'txt', 'md'].map((name): [string, string] => [name, name]),
+])

@@ -1,0 +1,23 @@
+import { clientField, lose } from '../../client-fields.ts'
+import type { JsonObject, ReasoningPart } from '../../middle.ts'
+import { madeBy } from '../../provenance.ts'
+import type { ConverseEncoder } from './encoder.ts'
+
+/** Signatures of Claude hold everywhere; what Bedrock sealed, only Bedrock opens. */
+export function isReadable({ signature, opaque }: ReasoningPart): boolean {
+  return madeBy('anthropic', signature ?? '') !== null || madeBy('amazon', opaque ?? '') !== null
+}
+
+/** Thinking that nobody signed, or another vendor did, is refused by the models: it is left out and reported. */
+export function encodeReasoning(part: ReasoningPart, { format, losses }: ConverseEncoder): JsonObject[] {
+  const signature = madeBy('anthropic', part.signature ?? '')
+  const redactedContent = madeBy('amazon', part.opaque ?? '')
+  if (!isReadable(part)) {
+    const path = clientField(format, 'reasoningHistory')
+    lose(losses, { what: 'dropped', path, note: 'not signed by this vendor' })
+  }
+  return [
+    ...(signature === null ? [] : [{ reasoningContent: { reasoningText: { text: part.text, signature } } }]),
+    ...(redactedContent === null ? [] : [{ reasoningContent: { redactedContent } }]),
+  ]
+}

@@ -1,0 +1,116 @@
+import { clientField, lose } from '../../client-fields.ts'
+import type { EncodeTarget } from '../../format.ts'
+import { isObject } from '../../json.ts'
+import type { ChatRequest, JsonObject, Loss, TextPart } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import { carryRest } from '../../rest.ts'
+import { hoistSystem } from '../../system.ts'
+import { nameTools } from '../../tool-names.ts'
+import { closeSchema } from '../messages/close-schema.ts'
+import { cachePoint, keptCachePoints, pointsIn, withKeptPoints } from './cache-points.ts'
+import type { ConverseEncoder } from './encoder.ts'
+import { encodeMessages } from './encode-messages.ts'
+import { encodeSampling } from './encode-sampling.ts'
+import { planThinking } from './encode-thinking.ts'
+import { encodeTools, TOOL_NAMES } from './encode-tools.ts'
+import { familyOf } from './model.ts'
+
+/**
+ * The body of `converse` and `converse-stream`; the model and whether to stream stand in the path.
+ *
+ * | Quirk | What changes |
+ * |---|---|
+ * | `adaptiveThinking` | the model decides how much it thinks, by effort; without it the model's name tells |
+ * | `noThinking` | the model cannot think |
+ * | `noSampling` | temperature, top_p and top_k are refused |
+ * | `temperatureOrTopP` | only one of the two is taken |
+ * | `noOutputFormat` | structured output is refused |
+ * | `strictTools` | `strict` on tools is known |
+ */
+export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+  const refused = carryRest(request, 'converse', losses)
+  if (refused instanceof Unsupported) return refused
+  const { format } = request
+  const encoder: ConverseEncoder = {
+    format,
+    target,
+    names: nameTools(request, TOOL_NAMES, target.toolNames),
+    documents: new Map(),
+    losses,
+    faults: [],
+  }
+  const hoisted = hoistSystem(request, losses)
+  const messages = encodeMessages(hoisted.messages, encoder)
+  const [fault] = encoder.faults
+  if (fault !== undefined) return fault
+  const system = encodeSystem(request, hoisted.system, encoder)
+  const tools = encodeTools(request, encoder)
+  const fixed = [tools?.tools ?? [], system]
+  const moving = messages.map(({ content }) => content)
+  const kept = keptCachePoints(fixed, moving)
+  if (kept.size < pointsIn([...fixed, ...moving]).length) {
+    lose(losses, { what: 'dropped', path: clientField(format, 'cache'), note: `${kept.size} are the most` })
+  }
+  const plan = planThinking(request, encoder)
+  const { inferenceConfig, fields } = encodeSampling(request, plan, encoder)
+  const additional = { ...plan.fields, ...fields, ...encodeUser(request, encoder) }
+  const body: JsonObject = {
+    ...(system.length > 0 && { system: withKeptPoints(system, kept) }),
+    messages: messages.map(({ role, content }) => ({ role, content: withKeptPoints(content, kept) })),
+    ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
+    ...(tools !== null && {
+      toolConfig: {
+        tools: withKeptPoints(tools.tools, kept),
+        ...(tools.choice !== null && { toolChoice: tools.choice }),
+      },
+    }),
+    ...encodeOutput(request, encoder),
+    ...(Object.keys(additional).length > 0 && { additionalModelRequestFields: additional }),
+    ...encodeWanted(request, target.model),
+  }
+  return withExtra(body, target.extra ?? {})
+}
+
+function encodeSystem({ output }: ChatRequest, system: readonly TextPart[], encoder: ConverseEncoder): JsonObject[] {
+  const spoken = system.filter((part) => part.text.trim() !== '')
+  return [
+    ...spoken.flatMap(({ text, cache }) => [{ text }, ...cachePoint(cache, encoder)]),
+    ...(output.kind === 'json' ? [{ text: 'Answer with one JSON object and nothing else.' }] : []),
+  ]
+}
+
+function encodeOutput({ output }: ChatRequest, { format, target, losses }: ConverseEncoder): JsonObject {
+  const path = clientField(format, 'output')
+  if (output.kind === 'json') lose(losses, { what: 'renamed', path, note: 'an instruction asks for JSON' })
+  if (output.kind !== 'schema') return {}
+  if (target.quirks.has('noOutputFormat')) {
+    lose(losses, { what: 'dropped', path })
+    return {}
+  }
+  const { name, description } = output
+  const schema = JSON.stringify(closeSchema(output.schema, path, losses))
+  const jsonSchema = { schema, name, ...(description !== undefined && { description }) }
+  return { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } }
+}
+
+function encodeUser({ user }: ChatRequest, { format, target, losses }: ConverseEncoder): JsonObject {
+  if (user === null) return {}
+  if (familyOf(target.model) === 'claude') return { metadata: { user_id: user } }
+  lose(losses, { what: 'dropped', path: clientField(format, 'user') })
+  return {}
+}
+
+/** Which sequence stopped a Claude is told only when asked for: by one name in whole answers, by the other in streams. */
+function encodeWanted({ sampling, stream }: ChatRequest, model: string): JsonObject {
+  if (familyOf(model) !== 'claude' || (sampling.stop ?? []).length === 0) return {}
+  return { additionalModelResponseFieldPaths: [stream ? '/delta/stop_sequence' : '/stop_sequence'] }
+}
+
+function withExtra(body: JsonObject, extra: JsonObject): JsonObject {
+  const merged = { ...body }
+  for (const [name, value] of Object.entries(extra)) {
+    const own = merged[name]
+    merged[name] = isObject(own) && isObject(value) ? { ...own, ...value } : value
+  }
+  return merged
+}

@@ -1,0 +1,49 @@
+import { lose } from '../../client-fields.ts'
+import type { Json, JsonObject, Loss, Usage } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import type { EmbeddingRequest } from './embedding.ts'
+
+/** What the forms of providers other than OpenAI's have in common. */
+
+/** Only OpenAI knows which tokens its numbers mean. */
+export function textsOf({ inputs }: EmbeddingRequest): string[] | Unsupported {
+  const texts = inputs.filter((input) => typeof input === 'string')
+  return texts.length === inputs.length
+    ? texts
+    : new Unsupported('input', 'this provider takes texts, not tokens: send input as text')
+}
+
+export function onlyTextOf(request: EmbeddingRequest): string | Unsupported {
+  const texts = textsOf(request)
+  if (texts instanceof Unsupported) return texts
+  const [text, ...others] = texts
+  return text !== undefined && others.length === 0
+    ? text
+    : new Unsupported('input', 'this model takes exactly one text in a request: send one request for each')
+}
+
+/** Fields of the client that the provider knows by other names, by the client's names; all others are reported. */
+export function carryKnown(
+  { rest, user }: EmbeddingRequest,
+  names: Readonly<Record<string, string>>,
+  losses: Loss[],
+): JsonObject {
+  const known: [string, Json][] = []
+  for (const [name, value] of Object.entries(rest)) {
+    const theirs = Object.hasOwn(names, name) ? names[name] : undefined
+    if (theirs !== undefined && value !== null) known.push([theirs, value])
+    else if (value !== null) lose(losses, { what: 'dropped', path: name })
+  }
+  if (user !== null) lose(losses, { what: 'dropped', path: 'user' })
+  return Object.fromEntries(known)
+}
+
+export function inputUsage(tokens: number | undefined): Usage | null {
+  return tokens === undefined ? null : { input: tokens, providerInput: tokens, providerTotal: tokens }
+}
+
+/** Bedrock counts in a header where the model does not count in its answer. */
+export function countedByHeader(header: (name: string) => string | undefined): number | undefined {
+  const text = header('x-amzn-bedrock-input-token-count')
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}

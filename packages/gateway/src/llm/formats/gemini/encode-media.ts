@@ -1,0 +1,72 @@
+import { clientField, lose } from '../../client-fields.ts'
+import type { AudioPart, FilePart, ImagePart, JsonObject, MediaSource } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import type { GeminiEncoder } from './encoder.ts'
+
+/** A part of `contents`; null, and a fault, for what Gemini takes in no way. */
+export function encodeMedia(part: ImagePart | FilePart | AudioPart, encoder: GeminiEncoder): JsonObject | null {
+  if (part.type === 'audio') return { inlineData: { mimeType: `audio/${part.format}`, data: part.data } }
+  if (part.type === 'file' && part.name !== undefined) {
+    lose(encoder.losses, { what: 'dropped', path: `${clientField(encoder.format, 'file')}.filename` })
+  }
+  if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto') {
+    lose(encoder.losses, { what: 'dropped', path: clientField(encoder.format, 'imageDetail') })
+  }
+  const made = encodeSource(part.source, clientField(encoder.format, part.type))
+  if (!(made instanceof Unsupported)) return made
+  encoder.faults.push(made)
+  return null
+}
+
+/** Bytes travel in the request; by address Gemini takes only what lies at Google. */
+function encodeSource(source: MediaSource, field: string): JsonObject | Unsupported {
+  switch (source.kind) {
+    case 'data':
+      return { inlineData: { mimeType: source.mediaType, data: source.data } }
+    case 'id':
+      return new Unsupported(field, 'a file stored at another provider cannot be sent to this one')
+    case 'url':
+      return encodeAddress(source, field)
+  }
+}
+
+function encodeAddress(source: Address, field: string): JsonObject | Unsupported {
+  if (!AT_GOOGLE.test(source.url)) {
+    return new Unsupported(field, 'this provider takes no remote URLs: send the bytes as a data URL, or a gs:// URI')
+  }
+  const mimeType = mediaTypeOf(source)
+  if (mimeType !== undefined) return { fileData: { mimeType, fileUri: source.url } }
+  return new Unsupported(field, 'this provider must know the media type of a URI, and its end does not tell it')
+}
+
+type Address = Extract<MediaSource, { kind: 'url' }>
+
+/** Cloud storage, and files that the client uploaded to the Gemini API. */
+const AT_GOOGLE = /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/
+
+function mediaTypeOf({ url, mediaType }: Address): string | undefined {
+  return mediaType ?? mediaTypeByExtension.get(url.slice(url.lastIndexOf('.') + 1).toLowerCase())
+}
+
+const mediaTypeByExtension: ReadonlyMap<string, string> = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['webp', 'image/webp'],
+  ['gif', 'image/gif'],
+  ['heic', 'image/heic'],
+  ['heif', 'image/heif'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['json', 'application/json'],
+  ['mp3', 'audio/mpeg'],
+  ['wav', 'audio/wav'],
+  ['flac', 'audio/flac'],
+  ['ogg', 'audio/ogg'],
+  ['mp4', 'video/mp4'],
+  ['mov', 'video/quicktime'],
+  ['webm', 'video/webm'],
+])

@@ -1,0 +1,112 @@
+import { isObject } from '../../json.ts'
+import type { Json, JsonObject } from '../../middle.ts'
+
+/** A JSON Schema being read: where its references point, and what reading it may still cost. */
+export interface SchemaReader {
+  root: JsonObject
+  /** Roughly characters. References can make a short schema enormous, so all schemas of a request share one budget. */
+  budget: { left: number }
+  /** What Gemini has no word for. */
+  dropped: Set<string>
+  /** Whether objects say in which order their properties are to be written. */
+  isOrdered: boolean
+}
+
+export interface FlatSchema {
+  /** Without `$ref` and `allOf`. */
+  schema: JsonObject
+  /** References that lead here; meeting one of them again would never end. */
+  refs: readonly string[]
+}
+
+/** Puts what `$ref` points to, and all of `allOf`, into one schema. Where two say different things the first is heard. */
+export function flattenSchema(
+  reader: SchemaReader,
+  schema: JsonObject,
+  refs: readonly string[],
+  depth = 0,
+): FlatSchema {
+  const { $ref, allOf, ...own } = schema
+  let flat: FlatSchema = { schema: own, refs }
+  if ($ref === undefined && allOf === undefined) return flat
+  if (!spend(reader, 0, depth)) return flat
+  if (typeof $ref === 'string') flat = add(reader, flat, referred(reader, $ref, refs, depth))
+  for (const part of Array.isArray(allOf) ? allOf : []) {
+    if (isObject(part)) flat = add(reader, flat, flattenSchema(reader, part, refs, depth + 1))
+  }
+  return flat
+}
+
+/** False, and reported, when the schema has become too large or too deep. */
+export function spend(reader: SchemaReader, cost: number, depth: number): boolean {
+  reader.budget.left -= cost + COST_OF_SCHEMA
+  if (reader.budget.left >= 0 && depth <= MAX_DEPTH) return true
+  reader.dropped.add('what is too large or too deep')
+  return false
+}
+
+const COST_OF_SCHEMA = 16
+const MAX_DEPTH = 48
+
+function referred(reader: SchemaReader, ref: string, refs: readonly string[], depth: number): FlatSchema {
+  const target = ref.startsWith('#') ? pointedAt(reader.root, ref.slice(1)) : undefined
+  if (target === undefined) {
+    reader.dropped.add('$ref')
+    return { schema: {}, refs }
+  }
+  if (!refs.includes(ref)) return flattenSchema(reader, target, [...refs, ref], depth + 1)
+  reader.dropped.add('recursive $ref')
+  return { schema: withoutMembers(target), refs }
+}
+
+/** What a schema is, without what it is made of. */
+function withoutMembers({ type, description }: JsonObject): JsonObject {
+  return { type: type ?? 'object', ...(description !== undefined && { description }) }
+}
+
+function pointedAt(root: JsonObject, pointer: string): JsonObject | undefined {
+  if (pointer !== '' && !pointer.startsWith('/')) return undefined
+  let at: Json | undefined = root
+  for (const step of pointer.split('/').slice(1)) {
+    const key = unescaped(step)
+    if (Array.isArray(at)) at = at[Number(key)]
+    else at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
+  }
+  return isObject(at) ? at : undefined
+}
+
+function unescaped(step: string): string {
+  let text = step
+  try {
+    text = decodeURIComponent(step)
+  } catch {
+    // Not escaped for a URI, then.
+  }
+  return text.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+function add(reader: SchemaReader, flat: FlatSchema, more: FlatSchema): FlatSchema {
+  const [one, other] = [flat.schema, more.schema]
+  const size =
+    sizeOf(one['properties']) + sizeOf(other['properties']) + sizeOf(one['required']) + sizeOf(other['required'])
+  if (!spend(reader, size, 0)) return flat
+  const schema = { ...other, ...one }
+  const properties = bothProperties(one['properties'], other['properties'])
+  if (properties !== undefined) schema['properties'] = properties
+  const required = [one['required'], other['required']].flatMap((list) => (Array.isArray(list) ? list : []))
+  if (required.length > 0) schema['required'] = [...new Set(required)]
+  return { schema, refs: [...new Set([...flat.refs, ...more.refs])] }
+}
+
+function sizeOf(value: Json | undefined): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
+}
+
+function bothProperties(one: Json | undefined, other: Json | undefined): Json | undefined {
+  if (!isObject(one) || !isObject(other)) return one ?? other
+  const added = Object.entries(other).map(([name, schema]): [string, Json] => {
+    const first = Object.hasOwn(one, name) ? one[name] : undefined
+    return [name, first === undefined ? schema : { allOf: [first, schema] }]
+  })
+  return Object.fromEntries([...Object.entries(one), ...added])
+}

@@ -1,0 +1,103 @@
+import type { ResponseContext } from '../../format.ts'
+import { isObject, parseJson, textAt } from '../../json.ts'
+import type { ChatEvent, Json, JsonObject, StartedPart } from '../../middle.ts'
+import { withMaker } from '../../provenance.ts'
+
+/** One block of content, from its start to its stop. */
+export interface BlockReader {
+  start(): ChatEvent[]
+  delta(delta: JsonObject): ChatEvent[]
+  end(): ChatEvent[]
+}
+
+export function createBlockReader(block: JsonObject, context: ResponseContext, nextPart: () => number): BlockReader {
+  switch (textAt(block, 'type')) {
+    case 'text':
+      return textBlock(block, nextPart())
+    case 'thinking':
+      return thinkingBlock(block, nextPart())
+    case 'redacted_thinking':
+      return redactedBlock(block, nextPart())
+    case 'tool_use':
+      return toolBlock(block, context, nextPart())
+    case undefined:
+    default:
+      return nativeBlock(block, nextPart)
+  }
+}
+
+function textBlock(block: JsonObject, index: number): BlockReader {
+  const citations: Json[] = Array.isArray(block.citations) ? [...block.citations] : []
+  return {
+    start: () => [started(index, { type: 'text' }), ...text(index, block.text)],
+    delta(delta) {
+      if (delta.type === 'citations_delta' && isObject(delta.citation)) citations.push(delta.citation)
+      return delta.type === 'text_delta' ? text(index, delta.text) : []
+    },
+    end: () => [{ type: 'partEnd', index, ...(citations.length > 0 && { rest: { citations } }) }],
+  }
+}
+
+function thinkingBlock(block: JsonObject, index: number): BlockReader {
+  let signature = textAt(block, 'signature') ?? ''
+  return {
+    start: () => [started(index, { type: 'reasoning' }), ...text(index, block.thinking)],
+    delta(delta) {
+      if (delta.type === 'signature_delta') signature += textAt(delta, 'signature') ?? ''
+      return delta.type === 'thinking_delta' ? text(index, delta.thinking) : []
+    },
+    end: () => [{ type: 'partEnd', index, ...(signature !== '' && { signature: withMaker('anthropic', signature) }) }],
+  }
+}
+
+function redactedBlock(block: JsonObject, index: number): BlockReader {
+  const opaque = withMaker('anthropic', textAt(block, 'data') ?? '')
+  return {
+    start: () => [started(index, { type: 'reasoning', opaque })],
+    delta: () => [],
+    end: () => [{ type: 'partEnd', index }],
+  }
+}
+
+function toolBlock(block: JsonObject, context: ResponseContext, index: number): BlockReader {
+  const name = textAt(block, 'name') ?? ''
+  const id = textAt(block, 'id') || context.newId('toolu_')
+  let isEmpty = true
+  return {
+    start: () => [started(index, { type: 'toolCall', id, name: context.toolNames.get(name) ?? name })],
+    delta(delta) {
+      if (delta.type !== 'input_json_delta') return []
+      const pieces = text(index, delta.partial_json)
+      if (pieces.length > 0) isEmpty = false
+      return pieces
+    },
+    // Without pieces the input is what the block began with, as in a whole answer.
+    end: () => [...(isEmpty ? text(index, JSON.stringify(block.input ?? {})) : []), { type: 'partEnd', index }],
+  }
+}
+
+/** What only this format knows, such as a search that the provider ran, is given on whole. */
+function nativeBlock(block: JsonObject, nextPart: () => number): BlockReader {
+  let input = ''
+  return {
+    start: () => [],
+    delta(delta) {
+      if (delta.type === 'input_json_delta') input += textAt(delta, 'partial_json') ?? ''
+      return []
+    },
+    end() {
+      const index = nextPart()
+      const parsed = input === '' ? null : parseJson(input)
+      const value = parsed === null ? block : { ...block, input: parsed.value }
+      return [started(index, { type: 'native', format: 'messages', value }), { type: 'partEnd', index }]
+    },
+  }
+}
+
+function started(index: number, part: StartedPart): ChatEvent {
+  return { type: 'partStart', index, part }
+}
+
+function text(index: number, value: Json | undefined): ChatEvent[] {
+  return typeof value === 'string' && value !== '' ? [{ type: 'partDelta', index, text: value }] : []
+}

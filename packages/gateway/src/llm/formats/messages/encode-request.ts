@@ -1,0 +1,144 @@
+import { clientField, lose } from '../../client-fields.ts'
+import type { EncodeTarget } from '../../format.ts'
+import { objectAt } from '../../json.ts'
+import type { ChatRequest, JsonObject, Loss, Sampling, TextPart } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import { carryRest } from '../../rest.ts'
+import { hoistSystem, joinSystem } from '../../system.ts'
+import { nameTools } from '../../tool-names.ts'
+import { closeSchema } from './close-schema.ts'
+import type { ContentRules } from './encode-content.ts'
+import { encodeMessages, encodeText } from './encode-content.ts'
+import { planThinking } from './encode-thinking.ts'
+import { encodeTools } from './encode-tools.ts'
+
+/**
+ * Quirks, by which a provider says how it deviates:
+ *
+ * | quirk             | what it changes                                                                          |
+ * | ----------------- | ---------------------------------------------------------------------------------------- |
+ * | noModel           | the model is not in the body, because it is in the path                                  |
+ * | systemMessages    | instructions inside the conversation are known                                           |
+ * | adaptiveThinking  | the model decides how much it thinks, by effort; budgets are refused                     |
+ * | noThinking        | the model cannot think                                                                   |
+ * | noSampling        | temperature, top_p and top_k are refused                                                 |
+ * | temperatureOrTopP | only one of the two is taken                                                             |
+ * | noOutputFormat    | structured output is refused                                                             |
+ * | strictTools       | `strict` on tools is known                                                               |
+ * | noCacheScope      | `cache_control.scope` is refused                                                         |
+ */
+export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+  const rest = carryRest(request, 'messages', losses)
+  if (rest instanceof Unsupported) return rest
+  const isOwn = request.format === 'messages'
+  const { quirks } = target
+  const keepsSystem = isOwn || quirks.has('systemMessages')
+  const { system, messages } = keepsSystem ? request : hoistSystem(request, losses)
+  const names = nameTools(request, isOwn ? ANY_NAME : TOOL_NAME, target.toolNames)
+  const rules: ContentRules = { format: request.format, isOwn, quirks, names, losses }
+  const encoded = encodeMessages(messages, rules)
+  if (encoded instanceof Unsupported) return encoded
+  const plan = planThinking(request, quirks, losses)
+  const { tools: nativeTools, output_config: _config, metadata: _metadata, ...others } = rest
+  const config = { ...objectAt(rest, 'output_config'), ...plan.config, ...encodeOutput(request, quirks, losses) }
+  const metadata = { ...objectAt(rest, 'metadata'), ...(request.user !== null && { user_id: request.user }) }
+  return {
+    ...others,
+    ...(!quirks.has('noModel') && { model: target.model }),
+    max_tokens: plan.maxTokens,
+    ...encodeSystem(asksForJson(request) ? [...system, { type: 'text', text: ONLY_JSON }] : system, rules),
+    messages: encoded,
+    ...encodeTools(request, rules, Array.isArray(nativeTools) ? nativeTools : []),
+    ...encodeSampling(request, quirks, plan.thinking !== undefined && plan.thinking.type !== 'disabled', losses),
+    ...(plan.thinking !== undefined && { thinking: plan.thinking }),
+    ...(Object.keys(config).length > 0 && { output_config: config }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(request.stream && { stream: true }),
+  }
+}
+
+/** Clients of this format get their blocks back; others wrote texts, which become one. */
+function encodeSystem(system: readonly TextPart[], rules: ContentRules): JsonObject {
+  if (rules.isOwn || system.some((part) => part.cache !== undefined)) {
+    const blocks = system
+      .filter((part) => rules.isOwn || part.text.trim() !== '')
+      .map((part) => encodeText(part, rules))
+    const [only] = blocks
+    if (only === undefined) return {}
+    return { system: blocks.length === 1 && Object.keys(only).length === 2 ? (only.text ?? '') : blocks }
+  }
+  const text = joinSystem(system)
+  return text === null ? {} : { system: text }
+}
+
+function encodeSampling(
+  request: ChatRequest,
+  quirks: ReadonlySet<string>,
+  thinks: boolean,
+  losses: Loss[],
+): JsonObject {
+  const { sampling, format } = request
+  const isOwn = format === 'messages'
+  const drop = (field: keyof Sampling, note?: string): undefined => {
+    lose(losses, { what: 'dropped', path: clientField(format, field), ...(note !== undefined && { note }) })
+  }
+  let { temperature, topP, topK } = sampling
+  if (quirks.has('noSampling')) {
+    if (temperature !== undefined) temperature = drop('temperature')
+    if (topP !== undefined) topP = drop('topP')
+    if (topK !== undefined) topK = drop('topK')
+  } else if (thinks && !isOwn) {
+    if (temperature !== undefined && temperature !== 1) temperature = drop('temperature', WITH_THINKING)
+    if (topP !== undefined && topP < 0.95) topP = drop('topP', WITH_THINKING)
+    if (topK !== undefined) topK = drop('topK', WITH_THINKING)
+  }
+  if (temperature !== undefined && topP !== undefined && quirks.has('temperatureOrTopP')) {
+    topP = drop('topP', 'temperature is given too')
+  }
+  if (temperature !== undefined && temperature > 1 && !isOwn) {
+    lose(losses, { what: 'renamed', path: 'temperature', note: 'the highest here is 1' })
+    temperature = 1
+  }
+  for (const field of ['frequencyPenalty', 'presencePenalty', 'seed'] as const) {
+    if (sampling[field] !== undefined) drop(field)
+  }
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(topK !== undefined && { top_k: topK }),
+    ...(sampling.stop !== undefined && { stop_sequences: sampling.stop }),
+  }
+}
+
+function encodeOutput({ format, output }: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+  const path = clientField(format, 'output')
+  switch (output.kind) {
+    case 'text':
+      return {}
+    case 'json':
+      lose(losses, { what: 'renamed', path, note: 'an instruction asks for JSON' })
+      return {}
+    case 'schema':
+      if (quirks.has('noOutputFormat')) {
+        lose(losses, { what: 'dropped', path })
+        return {}
+      }
+      return {
+        format: {
+          type: 'json_schema',
+          schema: format === 'messages' ? output.schema : closeSchema(output.schema, path, losses),
+        },
+      }
+  }
+}
+
+/** JSON of any shape cannot be forced here: a schema must list its members. */
+function asksForJson({ output }: ChatRequest): boolean {
+  return output.kind === 'json'
+}
+
+const ONLY_JSON = 'Answer with one JSON object and nothing else.'
+const WITH_THINKING = 'not while thinking'
+const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,128}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 128 }
+/** A client of this format knows what its provider takes. */
+const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }

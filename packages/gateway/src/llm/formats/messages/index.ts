@@ -1,0 +1,22 @@
+import type { ClientFormat, UpstreamFormat } from '../../format.ts'
+import { decodeSseJson } from '../../sse-json.ts'
+import { decodeRequest } from './decode-request.ts'
+import { decodeResponse } from './decode-response.ts'
+import { encodeRequest } from './encode-request.ts'
+import { encodeResponse } from './encode-response.ts'
+import { decodeError, encodeError } from './errors.ts'
+import { createEventReader } from './event-reader.ts'
+import { createStreamEncoder } from './stream-encoder.ts'
+
+/** `/v1/messages`, as Anthropic defined it. */
+export const messages: ClientFormat & UpstreamFormat = {
+  name: 'messages',
+  decodeRequest,
+  encodeResponse,
+  createStreamEncoder,
+  encodeError,
+  encodeRequest,
+  decodeResponse,
+  createStreamDecoder: (context) => decodeSseJson(createEventReader(context)),
+  decodeError,
+}

@@ -1,0 +1,51 @@
+import { clientField, lose } from '../../client-fields.ts'
+import { mediaUrlOf } from '../../media-url.ts'
+import type { ChatRequest, FilePart, ImagePart, JsonObject, Loss, Part, TextPart } from '../../middle.ts'
+
+/** What a user or a tool may say; null when this format has no word for it here. */
+export function encodeContent(part: Part, request: ChatRequest, losses: Loss[]): JsonObject | null {
+  const rest = request.format === 'responses' && 'rest' in part ? part.rest : undefined
+  if ('cache' in part && part.cache !== undefined) {
+    lose(losses, { what: 'dropped', path: clientField(request.format, 'cache') })
+  }
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text', text: part.text, ...rest }
+    case 'image':
+      return { ...encodeImage(part), ...rest }
+    case 'file':
+      return { ...encodeFile(part), ...rest }
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.format } }
+    case 'native':
+      return request.format === 'responses' ? part.value : null
+    case 'refusal':
+    case 'reasoning':
+    case 'toolCall':
+    case 'toolResult':
+      return null
+  }
+}
+
+function encodeImage({ source, detail = 'auto' }: ImagePart): JsonObject {
+  return source.kind === 'id'
+    ? { type: 'input_image', file_id: source.id, detail }
+    : { type: 'input_image', image_url: mediaUrlOf(source), detail }
+}
+
+function encodeFile({ source, name }: FilePart): JsonObject {
+  switch (source.kind) {
+    case 'id':
+      return { type: 'input_file', file_id: source.id, ...(name !== undefined && { filename: name }) }
+    case 'url':
+      return { type: 'input_file', file_url: source.url, ...(name !== undefined && { filename: name }) }
+    case 'data':
+      return { type: 'input_file', filename: name ?? 'file', file_data: mediaUrlOf(source) }
+  }
+}
+
+/** What the assistant said. */
+export function encodeOutputText(part: TextPart, isOwn: boolean): JsonObject {
+  const { item: _item, ...rest } = (isOwn && part.rest) || {}
+  return { type: 'output_text', text: part.text, ...rest }
+}

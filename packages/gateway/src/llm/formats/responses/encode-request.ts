@@ -1,0 +1,110 @@
+import { clientField, lose } from '../../client-fields.ts'
+import { effortOf } from '../../effort.ts'
+import { fitCallId } from '../../fit-call-id.ts'
+import type { EncodeTarget } from '../../format.ts'
+import { objectAt } from '../../json.ts'
+import type { ChatRequest, JsonObject, Loss } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import { carryRest } from '../../rest.ts'
+import { joinSystem } from '../../system.ts'
+import { nameTools } from '../../tool-names.ts'
+import { encodeInput } from './encode-input.ts'
+import { encodeText } from './encode-text.ts'
+import { encodeTools } from './encode-tools.ts'
+
+/** No provider of this format needs quirks. */
+export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
+  const isOwn = request.format === 'responses'
+  const { shared, others } = splitShared(request)
+  const rest = carryRest({ ...request, rest: others }, 'responses', losses)
+  if (rest instanceof Unsupported) return rest
+  const names = isOwn ? null : nameTools(request, NAME_RULE, target.toolNames)
+  const nameOf = (name: string): string => names?.get(name) ?? name
+  const idOf = (id: string): string => (isOwn ? id : fitCallId(id, MAX_CALL_ID))
+  reportUnsaid(request, losses)
+  const { maxTokens, temperature, topP } = request.sampling
+  const text = encodeText(request.output, objectAt(isOwn ? rest : shared, 'text'))
+  const instructions = joinSystem(
+    isOwn ? request.system.filter((part) => part.rest?.role === undefined) : request.system,
+  )
+  return {
+    ...rest,
+    ...shared,
+    model: target.model,
+    ...(instructions !== null && { instructions }),
+    input: [...leadingItems(request), ...encodeInput({ request, isOwn, nameOf, idOf, losses })],
+    ...encodeTools(request, nameOf),
+    ...(request.parallelTools !== null && { parallel_tool_calls: request.parallelTools }),
+    ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...encodeReasoning(request, losses),
+    ...(text !== null && { text }),
+    ...(request.user !== null && rest.safety_identifier !== request.user && { user: request.user }),
+    ...(request.stream && { stream: true }),
+  }
+}
+
+const NAME_RULE = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
+const MAX_CALL_ID = 64
+
+/** Completions has these too, and means the same by them. */
+const SHARED: ReadonlySet<string> = new Set([
+  'metadata',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'service_tier',
+  'store',
+])
+
+function splitShared(request: ChatRequest): { shared: JsonObject; others: JsonObject } {
+  if (request.format === 'responses') return { shared: {}, others: request.rest }
+  // Left to itself the provider keeps what it answers, which clients of other formats do not expect.
+  if (request.format !== 'completions') return { shared: { store: false }, others: request.rest }
+  const { verbosity, ...others } = request.rest
+  const entries = Object.entries(others)
+  return {
+    shared: {
+      store: false,
+      ...Object.fromEntries(entries.filter(([name]) => SHARED.has(name))),
+      ...(typeof verbosity === 'string' && { text: { verbosity } }),
+    },
+    others: Object.fromEntries(entries.filter(([name]) => !SHARED.has(name))),
+  }
+}
+
+/** Instructions that the client sent as items stay items. */
+function leadingItems(request: ChatRequest): JsonObject[] {
+  if (request.format !== 'responses') return []
+  return request.system.flatMap(({ text, rest }) => {
+    const { role, ...others } = rest ?? {}
+    return role === undefined ? [] : [{ type: 'message', role, content: [{ type: 'input_text', text, ...others }] }]
+  })
+}
+
+function encodeReasoning(request: ChatRequest, losses: Loss[]): JsonObject {
+  const { reasoning, format } = request
+  if (reasoning === null) return {}
+  if (format === 'responses') return { reasoning: { ...reasoning.rest } }
+  const effort = effortOf(reasoning)
+  if (reasoning.effort === undefined && effort !== null) {
+    lose(losses, { what: 'renamed', path: clientField(format, 'reasoning'), note: `said as effort ${effort}` })
+  }
+  return {
+    reasoning: { ...(effort !== null && { effort }), ...(reasoning.include && { summary: 'auto' }) },
+    // Nothing is stored, so the client has to bring the reasoning back.
+    ...(effort !== 'none' && { include: ['reasoning.encrypted_content'] }),
+  }
+}
+
+function reportUnsaid({ sampling, format, system, tools }: ChatRequest, losses: Loss[]): void {
+  if ([...system, ...tools].some(({ cache }) => cache !== undefined)) {
+    lose(losses, { what: 'dropped', path: clientField(format, 'cache') })
+  }
+  for (const field of UNKNOWN_SAMPLING) {
+    if (sampling[field] !== undefined) lose(losses, { what: 'dropped', path: clientField(format, field) })
+  }
+}
+
+const UNKNOWN_SAMPLING = ['topK', 'frequencyPenalty', 'presencePenalty', 'seed', 'stop'] as const

@@ -1,0 +1,58 @@
+import { objectsAt } from '../../json.ts'
+import type { ChatRequest, Json, JsonObject, Tool } from '../../middle.ts'
+
+/** Tools and the choice among them; `nameOf` gives the name that the reader knows a tool by. */
+export function encodeTools(request: ChatRequest, nameOf: (name: string) => string): JsonObject {
+  const isOwn = request.format === 'responses'
+  const native = isOwn ? objectsAt(request.rest, 'tools') : []
+  const tools = [...request.tools.map((tool) => encodeTool(tool, nameOf(tool.name), isOwn)), ...native]
+  const choice = encodeToolChoice(request, native, nameOf)
+  return { ...(tools.length > 0 && { tools }), ...(choice !== undefined && { tool_choice: choice }) }
+}
+
+function encodeTool(tool: Tool, name: string, isOwn: boolean): JsonObject {
+  const { description, custom } = tool
+  if (custom !== undefined) {
+    return {
+      type: 'custom',
+      name,
+      ...(description !== undefined && { description }),
+      ...(Object.keys(custom).length > 0 && { format: custom }),
+      ...(isOwn && tool.rest),
+    }
+  }
+  // Elsewhere schemas are loose unless the client says otherwise; here they are strict.
+  const strict = tool.strict ?? (isOwn ? undefined : false)
+  return {
+    type: 'function',
+    name,
+    ...(description !== undefined && { description }),
+    parameters: tool.schema,
+    ...(strict !== undefined && { strict }),
+    ...(isOwn && tool.rest),
+  }
+}
+
+function encodeToolChoice(
+  request: ChatRequest,
+  native: readonly JsonObject[],
+  nameOf: (name: string) => string,
+): Json | undefined {
+  const { toolChoice, tools } = request
+  if (request.format === 'responses' && request.rest.tool_choice !== undefined) return request.rest.tool_choice
+  if (toolChoice === null) return undefined
+  if (toolChoice.kind === 'tool') return namedTool(request, toolChoice.name, nameOf)
+  // Only tools that the client's choice leaves out come to stand among the native ones.
+  const isLimited = native.some(({ type }) => type === 'function' || type === 'custom')
+  if (!isLimited || toolChoice.kind === 'none') return toolChoice.kind
+  return {
+    type: 'allowed_tools',
+    mode: toolChoice.kind,
+    tools: tools.map((tool) => namedTool(request, tool.name, nameOf)),
+  }
+}
+
+function namedTool(request: ChatRequest, name: string, nameOf: (name: string) => string): JsonObject {
+  const isCustom = request.tools.some((tool) => tool.name === name && tool.custom !== undefined)
+  return { type: isCustom ? 'custom' : 'function', name: nameOf(name) }
+}

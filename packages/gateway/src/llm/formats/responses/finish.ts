@@ -1,0 +1,35 @@
+import { objectAt, textAt } from '../../json.ts'
+import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
+import { errorOfBody } from '../completions/errors.ts'
+import { usageOf } from './usage.ts'
+
+/** What a response that is over says at its end. */
+export function endEvents(response: JsonObject, hasCalls: boolean): ChatEvent[] {
+  const usage = usageOf(response)
+  return [...(usage === null ? [] : [{ type: 'usage', usage } as const]), lastEvent(response, hasCalls)]
+}
+
+function lastEvent(response: JsonObject, hasCalls: boolean): ChatEvent {
+  const error = errorOfBody({ error: response.error ?? null })
+  if (error !== null) return { type: 'error', error }
+  switch (textAt(response, 'status')) {
+    case undefined:
+    case 'completed':
+      return { type: 'finish', reason: hasCalls ? 'toolCalls' : 'stop' }
+    case 'incomplete':
+      return {
+        type: 'finish',
+        reason: incompleteReason(textAt(objectAt(response, 'incomplete_details'), 'reason') ?? ''),
+      }
+    default: {
+      // Also a response that runs in the background: nobody can wait for it here.
+      const message = `the provider's response is ${JSON.stringify(response.status)}`
+      return { type: 'error', error: { status: 502, kind: 'api', message, code: 'response_not_completed' } }
+    }
+  }
+}
+
+function incompleteReason(reason: string): FinishReason {
+  if (reason.includes('filter')) return 'filtered'
+  return reason.includes('context') ? 'contextWindow' : 'length'
+}

@@ -1,0 +1,22 @@
+import type { ClientFormat, UpstreamFormat } from '../../format.ts'
+import { decodeSseJson } from '../../sse-json.ts'
+import { decodeError, encodeError } from '../completions/errors.ts'
+import { decodeRequest } from './decode-request.ts'
+import { decodeResponse } from './decode-response.ts'
+import { encodeRequest } from './encode-request.ts'
+import { encodeResponse } from './encode-response.ts'
+import { createStreamEncoder } from './stream-encoder.ts'
+import { createStreamReader } from './stream-reader.ts'
+
+/** `/v1/responses`, as OpenAI defined it. */
+export const responses: ClientFormat & UpstreamFormat = {
+  name: 'responses',
+  decodeRequest,
+  encodeResponse,
+  createStreamEncoder,
+  encodeError,
+  encodeRequest,
+  decodeResponse,
+  createStreamDecoder: (context) => decodeSseJson(createStreamReader(context)),
+  decodeError,
+}

@@ -1,0 +1,78 @@
+import { objectsAt, parseJsonObject, textAt } from '../../json.ts'
+import type { JsonObject, ReasoningPart } from '../../middle.ts'
+import { madeBy, withMaker } from '../../provenance.ts'
+
+/**
+ * A reasoning item is read as one part for each of its sections, all with its id. What other vendors want back with their
+ * reasoning travels in `encrypted_content`, which clients return as it is.
+ */
+
+export function partsOfReasoningItem(item: JsonObject): ReasoningPart[] {
+  const sealed = textAt(item, 'encrypted_content')
+  const carried = sealed === undefined ? null : unpackForeign(sealed)
+  const id = carried === null ? textAt(item, 'id') : undefined
+  const sections = sectionsOf(item)
+  const parts = (sections.length === 0 ? [{ text: '' }] : sections).map((section): ReasoningPart => ({
+    type: 'reasoning',
+    ...section,
+    ...(id !== undefined && { id }),
+  }))
+  const last = parts.at(-1)!
+  if (carried !== null) Object.assign(last, carried)
+  else if (sealed !== undefined) last.opaque = withMaker('openai', sealed)
+  return parts
+}
+
+/** `summary` is there even when it is empty, because readers rely on it. */
+export function reasoningItem(parts: readonly ReasoningPart[], sealed: string | undefined): JsonObject {
+  const texts = parts.filter((part) => part.text !== '')
+  const content = texts.filter((part) => part.verbatim).map((part) => ({ type: 'reasoning_text', text: part.text }))
+  return {
+    type: 'reasoning',
+    summary: texts.filter((part) => !part.verbatim).map((part) => ({ type: 'summary_text', text: part.text })),
+    ...(content.length > 0 && { content }),
+    ...(sealed !== undefined && { encrypted_content: sealed }),
+  }
+}
+
+/** As the vendor of this format made it. */
+export function ownEncryptedContent(parts: readonly ReasoningPart[]): string | undefined {
+  for (const { opaque } of parts) {
+    const own = opaque === undefined ? null : madeBy('openai', opaque)
+    if (own !== null) return own
+  }
+}
+
+/** For clients: reasoning without an id comes from a vendor of another format, and must come back as such. */
+export function encryptedContent(parts: readonly ReasoningPart[]): string | undefined {
+  const own = ownEncryptedContent(parts)
+  const last = parts.at(-1)
+  return own ?? (last === undefined || last.id !== undefined ? undefined : packForeign(last))
+}
+
+interface Carried {
+  signature?: string
+  opaque?: string
+}
+
+function packForeign({ signature, opaque }: Carried): string {
+  return MARK + Buffer.from(JSON.stringify({ signature, opaque })).toString('base64url')
+}
+
+function unpackForeign(sealed: string): Carried | null {
+  if (!sealed.startsWith(MARK)) return null
+  const carried = parseJsonObject(Buffer.from(sealed.slice(MARK.length), 'base64url').toString('utf8')) ?? {}
+  const signature = textAt(carried, 'signature')
+  const opaque = textAt(carried, 'opaque')
+  return { ...(signature !== undefined && { signature }), ...(opaque !== undefined && { opaque }) }
+}
+
+function sectionsOf(item: JsonObject): Pick<ReasoningPart, 'text' | 'verbatim'>[] {
+  return [
+    ...objectsAt(item, 'content').map((section) => ({ text: textAt(section, 'text') ?? '', verbatim: true as const })),
+    ...objectsAt(item, 'summary').map((section) => ({ text: textAt(section, 'text') ?? '' })),
+  ]
+}
+
+/** No base64 begins like this. */
+const MARK = 'carried:'

@@ -1,0 +1,69 @@
+import { HeaderBlock } from '../../net/header-block.ts'
+import { fetchText } from '../../pipeline/fetch-text.ts'
+import type { BackendClient } from '../../pipeline/step.ts'
+import { parseJsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../middle.ts'
+
+/** Somebody who is asked about texts. */
+export interface GuardTarget {
+  client: BackendClient
+  /** What stands in `Host`. */
+  authority: string
+  /** Ten seconds when left out. */
+  timeoutMs?: number
+  /** Headers that show who asks, for exactly this request: a token, a signature. */
+  sign?: Sign
+}
+
+export type Sign = (request: SignableRequest) => SignedHeaders | Promise<SignedHeaders>
+
+export interface SignableRequest {
+  method: 'POST'
+  authority: string
+  /** Path, and query if there is one. */
+  target: string
+  headers: SignedHeaders
+  body: Buffer
+}
+
+export type SignedHeaders = readonly (readonly [name: string, value: string])[]
+
+/** One question and its answer, both JSON. Rejects with a reason that holds nothing of the texts. */
+export async function ask(
+  { client, authority, timeoutMs = DEFAULT_TIMEOUT_MS, sign }: GuardTarget,
+  target: string,
+  question: { body: Json; headers?: SignedHeaders },
+): Promise<JsonObject> {
+  const body = Buffer.from(JSON.stringify(question.body))
+  const plain: SignedHeaders = [
+    ['content-type', 'application/json'],
+    ['accept', 'application/json'],
+    ...(question.headers ?? []),
+  ]
+  const signed =
+    sign === undefined ? [] : await signWith(sign, { method: 'POST', authority, target, headers: plain, body })
+  const headers = HeaderBlock.of([...plain, ...signed])
+  // Masked texts come back as long as they went, or longer.
+  const maxBytes = SPARE_BYTES + 2 * body.length
+  const { text } = await fetchText(client, { authority, target, maxBytes, timeoutMs, post: { headers, body } })
+  const answer = parseJsonObject(text)
+  if (answer === null) throw new Error('the answer is not JSON')
+  return answer
+}
+
+/** What went wrong, for the trace. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'the guard could not be asked'
+}
+
+async function signWith(sign: Sign, request: SignableRequest): Promise<SignedHeaders> {
+  try {
+    return await sign(request)
+  } catch {
+    // What was thrown may hold a credential.
+    throw new Error('the request could not be signed')
+  }
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000
+const SPARE_BYTES = 1_048_576

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { BATCH, batchStage, OVERLAP } from './batch-stage.ts'
+import type { Mask, Pass, Rejection } from './guard.ts'
+import { PASS } from './guard.ts'
+import { cutAt, somePlaces } from './testing/splits.ts'
+
+const REJECTION: Rejection = { kind: 'reject', status: 403, body: 'no', found: [], reason: 'test' }
+
+describe('checking a text that comes in pieces', () => {
+  it('asks about batches, each with the end of the one before', async () => {
+    const asked: string[] = []
+    const text = Array.from({ length: 900 }, (_, index) => String(index).padStart(4, '0')).join(' ')
+    const released = await run(text.split(''), (batch) => {
+      asked.push(batch)
+      return PASS
+    })
+    assert.equal(released, text)
+    assert.ok(asked.length > 3)
+    for (const [index, batch] of asked.entries()) {
+      assert.ok(batch.length <= BATCH + OVERLAP)
+      if (index > 0) assert.ok(batch.startsWith(asked[index - 1]!.slice(-OVERLAP)))
+    }
+  })
+
+  it('asks once about a short text, and never about none', async () => {
+    const asked: string[] = []
+    const check = (batch: string): Pass => {
+      asked.push(batch)
+      return PASS
+    }
+    assert.equal(await run(['short ', 'text'], check), 'short text')
+    assert.equal(await run([], check), '')
+    assert.equal(await run(['', ''], check), '')
+    assert.deepEqual(asked, ['short text'])
+  })
+
+  it('lets nothing go before it was checked', () => {
+    let unchecked = 0
+    const stage = batchStage((batch) => {
+      unchecked = 0
+      assert.ok(batch.length > 0)
+      return PASS
+    })
+    let waiting = 0
+    for (let index = 0; index < 5_000; index++) {
+      unchecked++
+      waiting++
+      const released = stage.push('x')
+      assert.ok(typeof released === 'string')
+      waiting -= released.length
+      assert.ok(waiting >= unchecked)
+    }
+  })
+
+  it('ends with a refusal', async () => {
+    const text = `${'a '.repeat(800)}bad ${'b '.repeat(800)}`
+    const released: string[] = []
+    const stage = batchStage((batch) => (batch.includes('bad') ? REJECTION : PASS))
+    for (const piece of text) {
+      const next = await stage.push(piece)
+      if (typeof next !== 'string') {
+        assert.equal(next, REJECTION)
+        assert.ok(text.startsWith(released.join('')) && !released.join('').includes('bad'))
+        return
+      }
+      released.push(next)
+    }
+    assert.fail('not refused')
+  })
+
+  it('refuses at the end, too', async () => {
+    const stage = batchStage(() => REJECTION)
+    assert.equal(await stage.push('short'), '')
+    assert.equal(await stage.end(), REJECTION)
+  })
+
+  const words = fc.constantFrom(
+    'secret-abc',
+    'secret-zzzzzzzzzzzzzzzzzzzz',
+    'plain',
+    'se',
+    'secret-',
+    'x'.repeat(200),
+    '😀',
+  )
+  const between = fc.constantFrom(' ', '\n', ', ', '', '-', '。', '.')
+  const text = fc
+    .array(fc.tuple(words, between), { minLength: 5, maxLength: 300, size: 'max' })
+    .map((pieces) => pieces.flat().join(''))
+
+  it('gives what masking the whole gives', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, somePlaces, fc.boolean(), async (given, places, isLater) => {
+        const check = (batch: string): Pass | Mask | Promise<Pass | Mask> =>
+          isLater ? Promise.resolve(maskSecrets(batch)) : maskSecrets(batch)
+        assert.equal(await run(cutAt(given, places), check), hide(given))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('never parts a character', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, somePlaces, async (given, places) => {
+        const stage = batchStage(maskSecrets)
+        const pieces: unknown[] = []
+        for (const piece of cutAt(`😀${given}`.repeat(3), places)) pieces.push(await stage.push(piece))
+        pieces.push(await stage.end())
+        for (const piece of pieces) assert.ok(typeof piece === 'string' && piece.isWellFormed())
+      }),
+    )
+  })
+
+  it('waits no longer than it must for the end of a mask that has none', async () => {
+    const text = 'x'.repeat(20_000)
+    const released = await run(text.split(''), (batch) => ({
+      kind: 'mask',
+      texts: ['y'.repeat(batch.length)],
+      found: [],
+    }))
+    assert.equal(released, 'y'.repeat(20_000))
+  })
+})
+
+function hide(text: string): string {
+  return text.replaceAll(/secret-[a-z]{1,40}/g, '<hidden>')
+}
+
+function maskSecrets(batch: string): Pass | Mask {
+  const masked = hide(batch)
+  return masked === batch ? PASS : { kind: 'mask', texts: [masked], found: ['secret'] }
+}
+
+async function run(pieces: readonly string[], check: Parameters<typeof batchStage>[0]): Promise<string> {
+  const stage = batchStage(check)
+  let released = ''
+  for (const piece of pieces) {
+    const next = await stage.push(piece)
+    released += typeof next === 'string' ? next : assert.fail('refused')
+  }
+  const rest = await stage.end()
+  return released + (typeof rest === 'string' ? rest : assert.fail('refused'))
+}

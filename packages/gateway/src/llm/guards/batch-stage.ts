@@ -1,0 +1,90 @@
+import type { Mask, Pass, Rejection } from './guard.ts'
+import { whenSettled } from './settled.ts'
+import type { Released, Stage } from './stage.ts'
+
+/** Most characters that a check is about, beside those that were checked before. */
+export const BATCH = 1024
+/** Checked characters that wait for the next batch, so that a match over the boundary is seen before any of it goes on. */
+export const OVERLAP = 256
+/** Most characters that wait because a mask reaches to their end, where more of what it hides may follow. */
+const MAX_OPEN = 3 * BATCH
+
+export type Check = (text: string) => Pass | Mask | Rejection | Promise<Pass | Mask | Rejection>
+
+/** A guard that has to be asked: nothing goes on before the guard has seen it, with what stands before and behind. */
+export function batchStage(check: Check): Stage {
+  let held = ''
+  /** So many of the held characters were checked before. */
+  let checked = 0
+
+  return { push: (text) => release(text, ''), end }
+
+  function release(text: string, before: string): Released | Promise<Released> {
+    held += text
+    if (held.length - checked < BATCH) return before
+    const batch = held.slice(0, batchEnd(held, checked + BATCH))
+    return whenSettled(check(batch), (verdict) => {
+      if (verdict.kind === 'reject') return verdict
+      const released = settledPart(batch, verdict.kind === 'mask' ? verdict.texts[0]! : batch)
+      checked = batch.length - released.length
+      held = held.slice(released.length)
+      return release('', before + released.text)
+    })
+  }
+
+  function end(): Released | Promise<Released> {
+    if (held.length === checked) return held
+    return whenSettled(check(held), (verdict) => {
+      if (verdict.kind === 'reject') return verdict
+      return verdict.kind === 'mask' ? verdict.texts[0]! : held
+    })
+  }
+}
+
+/** Between lines if possible, else between words: what is one piece is checked as one. */
+function batchEnd(held: string, latest: number): number {
+  const earliest = latest - OVERLAP
+  const line = held.lastIndexOf('\n', latest - 1)
+  if (line >= earliest) return line + 1
+  for (let end = latest; end > earliest; end--) if (isSpace(held.charCodeAt(end - 1))) return end
+  return isHalfCharacter(held, latest) ? latest - 1 : latest
+}
+
+/** What may go on of a batch, and how many characters of it that stands for. */
+function settledPart(batch: string, masked: string): { text: string; length: number } {
+  const end = commonEnd(batch, masked)
+  // A space may stand behind the last mask.
+  const isOpen = masked !== batch && end <= 1 && batch.length < MAX_OPEN
+  if (isOpen) {
+    const start = Math.min(commonStart(batch, masked), batch.length - OVERLAP)
+    const length = isHalfCharacter(batch, start) ? start - 1 : start
+    return { text: batch.slice(0, length), length }
+  }
+  const kept = end > 0 && isHalfCharacter(batch, batch.length - end) ? end - 1 : end
+  return { text: masked.slice(0, masked.length - kept), length: batch.length - kept }
+}
+
+function commonStart(left: string, right: string): number {
+  let length = 0
+  while (length < left.length && left[length] === right[length]) length++
+  return length
+}
+
+/** No more of it than waits anyway. */
+function commonEnd(left: string, right: string): number {
+  const most = Math.min(left.length, right.length, OVERLAP)
+  let length = 0
+  while (length < most && left.at(-1 - length) === right.at(-1 - length)) length++
+  return length
+}
+
+/** Whether a cut here would part what UTF-16 writes as two: half of it would be nothing to whoever gets it. */
+function isHalfCharacter(text: string, cut: number): boolean {
+  const code = text.charCodeAt(cut - 1)
+  return code >= 0xd800 && code < 0xdc00
+}
+
+/** The full stop of Chinese and Japanese stands where others have a space. */
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09 || code === 0xa0 || code === 0x3002
+}

@@ -1,0 +1,154 @@
+import { kindOfStatus } from '../chat-error.ts'
+import type { ChatEvent, StartedPart, Usage } from '../middle.ts'
+import type { Rejection, TextInfo } from './guard.ts'
+import { guardObject } from './guard-object.ts'
+import { infoOf, OpenPart } from './open-part.ts'
+import { whenSettled } from './settled.ts'
+import type { Released, Stage } from './stage.ts'
+
+type PartStart = Extract<ChatEvent, { type: 'partStart' }>
+type PartEnd = Extract<ChatEvent, { type: 'partEnd' }>
+type NativeStart = Extract<StartedPart, { type: 'native' }>
+
+/**
+ * Leads every text of an answer through a stage of its own: text, refusals, reasoning, the arguments of tool calls, and
+ * what only the provider's format can say. Other events keep their place, but usage waits for texts that came before it.
+ */
+export class EventGuard {
+  /** Why the answer was refused: nothing follows its error event. */
+  rejection: Rejection | null = null
+  readonly #createStage: (about: TextInfo) => Stage
+  readonly #parts = new Map<number, OpenPart>()
+  #usage: Usage | null = null
+  #out: ChatEvent[] = []
+
+  constructor(createStage: (about: TextInfo) => Stage) {
+    this.#createStage = createStage
+  }
+
+  push(events: readonly ChatEvent[]): ChatEvent[] | Promise<ChatEvent[]> {
+    return whenSettled(this.#takeFrom(events, 0), () => this.#drain())
+  }
+
+  /** Whatever still waits. */
+  end(): ChatEvent[] | Promise<ChatEvent[]> {
+    return whenSettled(this.#endAllTexts(), () => {
+      this.#emitUsage()
+      return this.#drain()
+    })
+  }
+
+  #drain(): ChatEvent[] {
+    const out = this.#out
+    this.#out = []
+    return out
+  }
+
+  #takeFrom(events: readonly ChatEvent[], first: number): void | Promise<void> {
+    for (let index = first; index < events.length && this.rejection === null; index++) {
+      const taken = this.#take(events[index]!)
+      if (taken instanceof Promise) return taken.then(() => this.#takeFrom(events, index + 1))
+    }
+  }
+
+  #take(event: ChatEvent): void | Promise<void> {
+    switch (event.type) {
+      case 'start':
+        return this.#emit(event)
+      case 'partStart':
+        return event.part.type === 'native' ? this.#passNative(event, event.part) : this.#begin(event)
+      case 'partDelta':
+        return whenSettled(this.#partAt(event.index).push(event.text), (released) =>
+          this.#release(event.index, released),
+        )
+      case 'partEnd':
+        return whenSettled(this.#endText(event.index), (part) => this.#endPart(event, part))
+      case 'usage':
+        if (this.#parts.size === 0 && this.#usage === null) return this.#emit(event)
+        this.#usage = { ...this.#usage, ...event.usage }
+        return
+      case 'finish':
+      case 'error':
+        return whenSettled(this.#endAllTexts(), () => {
+          this.#emitUsage()
+          this.#emit(event)
+        })
+    }
+  }
+
+  #emit(event: ChatEvent): void {
+    if (this.rejection === null) this.#out.push(event)
+  }
+
+  #emitUsage(): void {
+    if (this.#usage !== null) this.#emit({ type: 'usage', usage: this.#usage })
+    this.#usage = null
+  }
+
+  #begin(event: PartStart): void {
+    const { type } = event.part
+    this.#parts.set(event.index, new OpenPart(type, this.#createStage(infoOf(type))))
+    this.#emit(event)
+  }
+
+  /** A decoder says what a part is before its text; a text that nobody announced is guarded all the same. */
+  #partAt(index: number): OpenPart {
+    let part = this.#parts.get(index)
+    if (part === undefined) {
+      part = new OpenPart('text', this.#createStage(infoOf('text')))
+      this.#parts.set(index, part)
+    }
+    return part
+  }
+
+  #release(index: number, released: Released): void {
+    if (typeof released !== 'string') this.#block(released)
+    else if (released !== '') this.#emit({ type: 'partDelta', index, text: released })
+  }
+
+  #block(rejection: Rejection): void {
+    if (this.rejection !== null) return
+    const { status, body } = rejection
+    const error = { status, kind: kindOfStatus(status), message: body, code: 'guardrail_intervention' }
+    this.#emit({ type: 'error', error })
+    this.rejection = rejection
+    this.#parts.clear()
+  }
+
+  #endAllTexts(): void | Promise<void> {
+    for (const index of this.#parts.keys()) {
+      const ended = this.#endText(index)
+      if (ended instanceof Promise) return ended.then(() => this.#endAllTexts())
+    }
+  }
+
+  /** The part, when there was one. */
+  #endText(index: number): OpenPart | undefined | Promise<OpenPart | undefined> {
+    const part = this.#parts.get(index)
+    if (part === undefined) return undefined
+    return whenSettled(part.end(), (released) => {
+      this.#parts.delete(index)
+      this.#release(index, released)
+      return part
+    })
+  }
+
+  #endPart(event: PartEnd, part: OpenPart | undefined): void | Promise<void> {
+    const { signature, rest, ...end } = event
+    // A signature vouches for text that the client did not get.
+    const isVoid = part?.type === 'reasoning' && part.isMasked
+    const signed: PartEnd = signature === undefined || isVoid ? end : { ...end, signature }
+    if (rest === undefined) return this.#emit(signed)
+    return whenSettled(guardObject(rest, this.#createStage(infoOf('native'))), (guarded) => {
+      if (guarded.kind === 'reject') this.#block(guarded)
+      else this.#emit({ ...signed, rest: guarded.value })
+    })
+  }
+
+  #passNative(event: PartStart, part: NativeStart): void | Promise<void> {
+    return whenSettled(guardObject(part.value, this.#createStage(infoOf('native'))), (guarded) => {
+      if (guarded.kind === 'reject') this.#block(guarded)
+      else this.#emit({ ...event, part: { ...part, value: guarded.value } })
+    })
+  }
+}

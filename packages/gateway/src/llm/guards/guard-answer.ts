@@ -1,0 +1,55 @@
+import type { ChatEvent } from '../middle.ts'
+import type { GuardChain } from './chain.ts'
+import { EventGuard } from './event-guard.ts'
+import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
+import { whenSettled } from './settled.ts'
+import type { Stage } from './stage.ts'
+
+export interface GuardedAnswer {
+  /** The events that were given, when nothing was masked. */
+  answer: { kind: 'events'; events: readonly ChatEvent[] } | Rejection
+  notes: readonly GuardNote[]
+}
+
+/** Guards an answer that is whole: the same parts as in a stream, but each guard is asked once, about all of them. */
+export function guardAnswer(
+  chain: GuardChain,
+  events: readonly ChatEvent[],
+  context: Omit<GuardContext, 'about'>,
+): GuardedAnswer | Promise<GuardedAnswer> {
+  const texts: string[] = []
+  const about: TextInfo[] = []
+  replaceTexts(events, (text, info) => {
+    texts.push(text)
+    about.push(info)
+    return text
+  })
+  return whenSettled(chain.run(texts, { ...context, about }), ({ verdict, notes }): GuardedAnswer => {
+    if (verdict.kind === 'reject') return { answer: verdict, notes }
+    if (verdict.kind === 'pass') return { answer: { kind: 'events', events }, notes }
+    const masked = verdict.texts.values()
+    return { answer: replaceTexts(events, () => masked.next().value ?? ''), notes }
+  })
+}
+
+/** Calls back with every text, in an order that depends on the events alone. */
+function replaceTexts(
+  events: readonly ChatEvent[],
+  replace: (text: string, about: TextInfo) => string,
+): GuardedAnswer['answer'] {
+  const replaced: ChatEvent[] = []
+  const guard = new EventGuard((about) => wholeStage((text) => replace(text, about)))
+  for (const released of [guard.push(events), guard.end()]) if (Array.isArray(released)) replaced.push(...released)
+  return guard.rejection ?? { kind: 'events', events: replaced }
+}
+
+function wholeStage(replace: (text: string) => string): Stage {
+  let whole = ''
+  return {
+    push(text) {
+      whole += text
+      return ''
+    },
+    end: () => replace(whole),
+  }
+}

@@ -1,0 +1,21 @@
+import { parseJsonObject } from '../json.ts'
+import type { JsonObject } from '../middle.ts'
+import { failedClosed } from './decide.ts'
+import type { Rejection } from './guard.ts'
+import { whenSettled } from './settled.ts'
+import type { Stage } from './stage.ts'
+
+export type GuardedObject = { kind: 'object'; value: JsonObject } | Rejection
+
+/** Takes an object through the guards as the JSON that it is. */
+export function guardObject(value: JsonObject, pipe: Stage): GuardedObject | Promise<GuardedObject> {
+  return whenSettled(pipe.push(JSON.stringify(value)), (start) => {
+    if (typeof start !== 'string') return start
+    return whenSettled(pipe.end(), (end) => (typeof end === 'string' ? readObject(start + end) : end))
+  })
+}
+
+export function readObject(text: string): GuardedObject {
+  const value = parseJsonObject(text)
+  return value === null ? failedClosed('masks broke the JSON of a part') : { kind: 'object', value }
+}

@@ -1,0 +1,70 @@
+import type { TextMasker } from '../guard.ts'
+import { JsonStringMasker } from './json-string-masker.ts'
+import { cutPieces, findRegions } from './regions.ts'
+import type { Rule } from './rule.ts'
+import { maskPieces } from './text-masker.ts'
+import { MAX_HELD, type PieceFinder, Window } from './window.ts'
+
+/**
+ * Masks JSON that may be cut anywhere, and leaves it JSON: every string (keys, too) is looked at by itself, as it reads
+ * without escapes, and so is every number; a number with a match becomes a string. Nothing else changes by a letter.
+ */
+export class JsonMasker implements TextMasker {
+  readonly found = new Set<string>()
+  readonly #rules: readonly Rule[]
+  readonly #string: JsonStringMasker
+  #isInString = false
+  /** A number or word, up to here. */
+  #word = ''
+
+  constructor(rules: readonly Rule[], finder: PieceFinder = new Window(rules)) {
+    this.#rules = rules
+    this.#string = new JsonStringMasker(finder, this.found)
+  }
+
+  push(text: string): string | null {
+    let masked = ''
+    for (let at = 0; at < text.length;) {
+      const end = this.#isInString ? this.#string.findEnd(text, at) : endOfWord(text, at)
+      const part = this.#take(text.slice(at, end))
+      if (part === null) return null
+      masked += part
+      at = end
+      if (at < text.length) masked += this.#pass(text[at++]!)
+    }
+    return masked
+  }
+
+  end(): string {
+    return this.#isInString ? this.#string.end() : this.#endWord()
+  }
+
+  #take(part: string): string | null {
+    if (this.#isInString) return this.#string.push(part)
+    this.#word += part
+    return this.#word.length > MAX_HELD ? null : ''
+  }
+
+  /** A quote that begins or ends a string, or something between words. */
+  #pass(character: string): string {
+    const before = this.end()
+    if (character === '"') this.#isInString = !this.#isInString
+    return before + character
+  }
+
+  #endWord(): string {
+    const word = this.#word
+    this.#word = ''
+    if (word === '') return ''
+    const regions = findRegions(this.#rules, word, 0)
+    if (regions.length === 0) return word
+    return JSON.stringify(maskPieces(cutPieces(word, regions, { from: 0, to: word.length }), this.found))
+  }
+}
+
+const BETWEEN_WORDS = /["\s,:[\]{}]/g
+
+function endOfWord(text: string, from: number): number {
+  BETWEEN_WORDS.lastIndex = from
+  return BETWEEN_WORDS.exec(text)?.index ?? text.length
+}

@@ -1,0 +1,92 @@
+import type { Piece } from './regions.ts'
+import { maskPieces } from './text-masker.ts'
+import type { PieceFinder } from './window.ts'
+
+/** The inside of one JSON string after the other: what it reads is searched, what it was written as is passed on. */
+export class JsonStringMasker {
+  readonly #finder: PieceFinder
+  readonly #found: Set<string>
+  /** Characters that were not written as themselves, by their place in the string; only those not yet passed on. */
+  #escapes: { at: number; raw: string }[] = []
+  /** Begun, but not whole. */
+  #escape = ''
+  #read = 0
+  #written = 0
+
+  constructor(finder: PieceFinder, found: Set<string>) {
+    this.#finder = finder
+    this.#found = found
+  }
+
+  /** The quote that ends the string; the end of the text when it is not in there. */
+  findEnd(text: string, from: number): number {
+    let at = from + (this.#escape === '\\' ? 1 : 0)
+    while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+    return Math.min(at, text.length)
+  }
+
+  push(raw: string): string | null {
+    let text = ''
+    for (let at = 0; at < raw.length;) {
+      if (this.#escape === '' && raw[at] !== '\\') {
+        const next = raw.indexOf('\\', at)
+        const end = next === -1 ? raw.length : next
+        text += raw.slice(at, end)
+        at = end
+        continue
+      }
+      if (this.#escape.startsWith('\\u') && !/[0-9A-Fa-f]/.test(raw[at]!)) text += this.#endEscape(text.length)
+      else {
+        this.#escape += raw[at++]!
+        if (isWhole(this.#escape)) text += this.#endEscape(text.length)
+      }
+    }
+    this.#read += text.length
+    const pieces = this.#finder.push(text)
+    return pieces === null ? null : this.#write(pieces)
+  }
+
+  end(): string {
+    const rest = this.#write(this.#finder.end()) + this.#escape
+    this.#escape = ''
+    this.#read = 0
+    this.#written = 0
+    return rest
+  }
+
+  /** What it reads, which is one code unit always. */
+  #endEscape(offset: number): string {
+    const raw = this.#escape
+    this.#escape = ''
+    this.#escapes.push({ at: this.#read + offset, raw })
+    if (raw.length === 2) return READ[raw[1]!] ?? raw[1]!
+    return raw.length === 6 ? String.fromCharCode(Number.parseInt(raw.slice(2), 16)) : '\ufffd'
+  }
+
+  #write(pieces: readonly Piece[]): string {
+    let written = ''
+    let next = 0
+    for (const { text, region } of pieces) {
+      const end = this.#written + text.length
+      let from = 0
+      for (let escape = this.#escapes[next]; escape !== undefined && escape.at < end; escape = this.#escapes[++next]) {
+        if (region === null) written += text.slice(from, escape.at - this.#written) + escape.raw
+        from = escape.at - this.#written + 1
+      }
+      written += region === null ? text.slice(from) : inString(maskPieces([{ text, region }], this.#found))
+      this.#written = end
+    }
+    this.#escapes.splice(0, next)
+    return written
+  }
+}
+
+function isWhole(escape: string): boolean {
+  return escape.length === 6 || (escape.length === 2 && escape[1] !== 'u')
+}
+
+const READ: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+function inString(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}

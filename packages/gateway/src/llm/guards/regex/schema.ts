@@ -1,0 +1,26 @@
+import { list, object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { regex } from '../../../schema/names.ts'
+import { enumeration } from '../../../schema/values.ts'
+
+const builtin = enumeration(['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'])
+
+export const regexGuard = object({
+  matches: list(regex().describe('A pattern in RE2 syntax; what it finds is masked as `<masked>`.'), { max: 64 })
+    .prefault([])
+    .describe('Patterns to look for.'),
+  builtins: list(
+    builtin.describe(
+      'What to look for: `Ssn` (masked as `<SSN>`), `CreditCard` (`<CREDIT_CARD>`), `PhoneNumber` (`<PHONE_NUMBER>`), `Email` (`<EMAIL_ADDRESS>`), `CaSin` (`<CA_SIN>`).',
+    ),
+    { max: 5 },
+  )
+    .prefault([])
+    .describe('Kinds of private data to look for, beside `matches`.'),
+  action: enumeration(['Mask', 'Reject'])
+    .prefault('Mask')
+    .describe('What happens to a request with a match. Responses are masked, whatever is said here.'),
+}).describe('Looks for patterns and for private data, in the gateway itself.')
+
+export type RegexGuardConfig = Output<typeof regexGuard>
+export type Builtin = Output<typeof builtin>

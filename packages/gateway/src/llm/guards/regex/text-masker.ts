@@ -1,0 +1,32 @@
+import type { TextMasker } from '../guard.ts'
+import type { Piece } from './regions.ts'
+import type { Rule } from './rule.ts'
+import { type PieceFinder, Window } from './window.ts'
+
+export class PlainMasker implements TextMasker {
+  readonly found = new Set<string>()
+  readonly #finder: PieceFinder
+
+  constructor(rules: readonly Rule[], finder: PieceFinder = new Window(rules)) {
+    this.#finder = finder
+  }
+
+  push(text: string): string | null {
+    const pieces = this.#finder.push(text)
+    return pieces === null ? null : maskPieces(pieces, this.found)
+  }
+
+  end(): string {
+    return maskPieces(this.#finder.end(), this.found)
+  }
+}
+
+/** `found` gets the kinds of what was masked. */
+export function maskPieces(pieces: readonly Piece[], found: Set<string>): string {
+  let masked = ''
+  for (const { text, region } of pieces) {
+    masked += region === null ? text : region.rule.mask
+    if (region !== null) for (const kind of region.kinds) found.add(kind)
+  }
+  return masked
+}

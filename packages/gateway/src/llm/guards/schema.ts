@@ -1,0 +1,61 @@
+import { list, object } from '../../schema/kit.ts'
+import type { Output, Schema } from '../../schema/kit.ts'
+import { exactlyOneOf } from '../../schema/rules.ts'
+import { integer, string } from '../../schema/values.ts'
+import { bedrockGuardrailsGuard } from './bedrock-guardrails/schema.ts'
+import { googleModelArmorGuard } from './google-model-armor/schema.ts'
+import { openAIModerationGuard } from './openai-moderation/schema.ts'
+import { regexGuard } from './regex/schema.ts'
+import { webhookGuard } from './webhook/schema.ts'
+
+/** `policies` is the block for connections to vendors (BackendSimple of the spec). */
+export function promptGuard<Policies>(policies: Schema<Policies>) {
+  const vendors = {
+    bedrockGuardrails: bedrockGuardrailsGuard(policies).optional(),
+    googleModelArmor: googleModelArmorGuard(policies).optional(),
+  }
+  const request = object(
+    {
+      regex: regexGuard.optional(),
+      webhook: webhookGuard.optional(),
+      openAIModeration: openAIModerationGuard(policies).optional(),
+      ...vendors,
+      response: customResponse('The request was rejected due to inappropriate content.'),
+    },
+    [exactlyOneOf('regex', 'webhook', 'openAIModeration', 'bedrockGuardrails', 'googleModelArmor')],
+  ).describe('One guard.')
+  const response = object(
+    {
+      regex: regexGuard.optional(),
+      webhook: webhookGuard.optional(),
+      ...vendors,
+      response: customResponse('The response was rejected due to inappropriate content.'),
+    },
+    [exactlyOneOf('regex', 'webhook', 'bedrockGuardrails', 'googleModelArmor')],
+  ).describe('One guard.')
+  return object({
+    request: list(request, { min: 1, max: 8 })
+      .optional()
+      .describe('What looks at requests before the provider gets them, one after the other.'),
+    response: list(response, { min: 1, max: 8 })
+      .optional()
+      .describe('What looks at answers before the client gets them, streamed ones too, one after the other.'),
+  }).describe('Masks or refuses what must not reach the provider, or the client.')
+}
+
+function customResponse(message: string) {
+  return object({
+    message: string({ max: 4_096 }).prefault(message).describe('The body of the answer; the message, in a stream.'),
+    statusCode: integer({ min: 200, max: 599 }).prefault(403).describe('The status of the answer.'),
+  })
+    .prefault({})
+    .describe('What clients are told when this guard refuses. A webhook says that itself.')
+}
+
+export type CustomResponseConfig = Output<ReturnType<typeof customResponse>>
+export type PromptGuardConfig<Policies> = Output<ReturnType<typeof promptGuard<Policies>>>
+export type RequestGuardConfig<Policies> = NonNullable<PromptGuardConfig<Policies>['request']>[number]
+export type ResponseGuardConfig<Policies> = NonNullable<PromptGuardConfig<Policies>['response']>[number]
+export type OpenAIModerationConfig = NonNullable<RequestGuardConfig<unknown>['openAIModeration']>
+export type BedrockGuardrailsConfig = NonNullable<RequestGuardConfig<unknown>['bedrockGuardrails']>
+export type GoogleModelArmorConfig = NonNullable<RequestGuardConfig<unknown>['googleModelArmor']>

@@ -1,0 +1,11 @@
+import type { Rejection } from './guard.ts'
+
+/** What one guard does to one text that is still coming. */
+export interface Stage {
+  push(text: string): Released | Promise<Released>
+  /** The rest, once the text is over. Nothing follows. */
+  end(): Released | Promise<Released>
+}
+
+/** What may go on, or why nothing may any more. */
+export type Released = string | Rejection

@@ -1,0 +1,26 @@
+import type { MediaSource } from './middle.ts'
+
+type UrlSource = Exclude<MediaSource, { kind: 'id' }>
+
+/** `data:` URLs hold the bytes themselves; a malformed one is left for the provider to refuse. */
+export function mediaSourceOf(url: string): UrlSource {
+  const comma = url.indexOf(',')
+  if (comma === -1 || !/^data:/i.test(url)) return { kind: 'url', url }
+  const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';')
+  const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
+  const data = isBase64 ? url.slice(comma + 1) : base64OfEscaped(url.slice(comma + 1))
+  const mediaType = type.trim().toLowerCase()
+  return data === null ? { kind: 'url', url } : { kind: 'data', mediaType: mediaType || 'text/plain', data }
+}
+
+export function mediaUrlOf(source: UrlSource): string {
+  return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
+}
+
+function base64OfEscaped(text: string): string | null {
+  try {
+    return Buffer.from(decodeURIComponent(text)).toString('base64')
+  } catch {
+    return null
+  }
+}

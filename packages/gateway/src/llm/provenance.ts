@@ -1,0 +1,24 @@
+/**
+ * Signatures and encrypted reasoning can be read only by the vendor that made them, yet a client hands them to whichever
+ * provider comes next. So in the middle each begins with its maker: a client of the maker's own format gets it bare, any
+ * other client as it is, and an encoder drops what its provider did not make.
+ */
+
+export type Maker = 'openai' | 'anthropic' | 'google' | 'amazon'
+
+/** Base64 of either alphabet has no colon. */
+export function withMaker(maker: Maker, value: string): string {
+  return `${maker}:${value}`
+}
+
+/** The bare value; null when somebody else made it. */
+export function madeBy(maker: Maker, value: string): string | null {
+  return value.startsWith(`${maker}:`) ? value.slice(maker.length + 1) : null
+}
+
+/** As a client sent it: bare values are of the vendor whose format the client speaks. */
+export function fromClientOf(maker: Maker, value: string): string {
+  return MARKED.test(value) ? value : withMaker(maker, value)
+}
+
+const MARKED = /^(?:openai|anthropic|google|amazon):/

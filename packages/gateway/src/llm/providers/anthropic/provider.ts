@@ -1,0 +1,56 @@
+import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
+import { NO_EDITS } from '../../edits/member-edits.ts'
+import { Unsupported } from '../../middle.ts'
+import { claudeQuirks } from '../claude-models.ts'
+import { type CredentialHeader, placeCredential } from '../credential.ts'
+import { destinationOf } from '../destination.ts'
+import { NONE } from '../openai-models.ts'
+import type { Provider, ProviderCall } from '../provider.ts'
+import { basePath, createTarget } from '../target.ts'
+import { dropBrowserHeaders, dropForeignHeaders, setAnthropicVersion } from '../vendor-headers.ts'
+
+export function anthropic(config: NonNullable<LlmProviderConfig['anthropic']>, overrides: LlmProviderConfig): Provider {
+  const base = basePath(overrides)
+  return {
+    name: 'anthropic',
+    telemetryName: 'anthropic',
+    defaultAuth: 'none',
+    region: null,
+    destination: destinationOf(overrides, 'api.anthropic.com'),
+    model: config.model ?? null,
+    chatFormats: () => ['messages'],
+    quirks: (model, format) => (format === 'messages' ? claudeQuirks(model, { structuredSince: 405 }) : NONE),
+    tokenCount: () => 'messages',
+    embeddings: () => null,
+    cachesPrompts: () => false,
+    target: createTarget(overrides, (call) => ownTarget(base, call), { drop: [] }),
+    finishHeaders(headers, { kind }, credential) {
+      placeCredential(headers, credential, keyHeader)
+      dropBrowserHeaders(headers)
+      if (kind !== 'raw') dropForeignHeaders(headers, 'anthropic')
+      setAnthropicVersion(headers)
+    },
+    finishBody: () => NO_EDITS,
+  }
+}
+
+function ownTarget(base: string, { kind }: ProviderCall): string | Unsupported | null {
+  switch (kind) {
+    case 'chat':
+      return `${base}/messages`
+    case 'countTokens':
+      return `${base}/messages/count_tokens`
+    case 'models':
+      return `${base}/models`
+    case 'embeddings':
+      return new Unsupported('model', 'anthropic has no embeddings')
+    case 'realtime':
+    case 'raw':
+      return null
+  }
+}
+
+/** Tokens of subscriptions are no keys. */
+function keyHeader(credential: string): CredentialHeader {
+  return credential.startsWith('sk-ant-oat') ? 'authorization' : 'x-api-key'
+}

@@ -1,0 +1,14 @@
+import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
+import { azureProvider } from './resource.ts'
+import type { Provider } from '../provider.ts'
+
+export function azure(config: NonNullable<LlmProviderConfig['azure']>, overrides: LlmProviderConfig): Provider {
+  const { resourceName, resourceType, apiVersion, projectName, model = null } = config
+  const isFoundry = resourceType === 'Foundry'
+  const host = isFoundry
+    ? // The portal names resources so, and people know the part before.
+      `${resourceName.replace(/-resource$/i, '')}-resource.services.ai.azure.com`
+    : `${resourceName}.openai.azure.com`
+  const project = isFoundry ? (projectName ?? null) : null
+  return azureProvider('azure', { host: host.toLowerCase(), isFoundry, project, apiVersion, model }, overrides)
+}

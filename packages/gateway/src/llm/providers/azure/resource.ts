@@ -1,0 +1,65 @@
+import { NO_EDITS } from '../../edits/member-edits.ts'
+import type { FormatName } from '../../middle.ts'
+import { claudeQuirks, isClaude } from '../claude-models.ts'
+import { type CredentialHeader, placeCredential } from '../credential.ts'
+import { destinationOf, type Overrides } from '../destination.ts'
+import { NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'
+import type { Provider } from '../provider.ts'
+import { createTarget } from '../target.ts'
+import { dropForeignHeaders, setAnthropicVersion } from '../vendor-headers.ts'
+import { ownTarget } from './target.ts'
+
+/** A resource on Azure, however the config names it. */
+export interface AzureResource {
+  host: string
+  /** Such a resource has models of other vendors too. */
+  isFoundry: boolean
+  /** Of a Foundry resource; null where its address does without. */
+  project: string | null
+  apiVersion: string
+  model: string | null
+}
+
+export function azureProvider(name: 'azure' | 'azureopenai', resource: AzureResource, overrides: Overrides): Provider {
+  const speaksClaude = (model: string): boolean => resource.isFoundry && isClaude(model)
+  const isDated = /^\d/.test(resource.apiVersion)
+  return {
+    name,
+    telemetryName: 'azure',
+    defaultAuth: 'azure',
+    region: null,
+    destination: destinationOf(overrides, resource.host),
+    model: resource.model,
+    chatFormats(model) {
+      if (speaksClaude(model)) return MESSAGES
+      return resource.apiVersion < FIRST_WITH_RESPONSES && isDated ? COMPLETIONS : openAiFormats(model)
+    },
+    quirks(model, format) {
+      if (format === 'messages') return claudeQuirks(model, { structuredSince: 405 })
+      return format === 'completions' ? openAiQuirks(model) : NONE
+    },
+    tokenCount: (model) => (speaksClaude(model) ? 'messages' : null),
+    embeddings: () => 'openai',
+    cachesPrompts: () => false,
+    target: createTarget(overrides, (call) => ownTarget(resource, call, speaksClaude(call.model)), {
+      drop: ['api-version'],
+    }),
+    finishHeaders(headers, { kind, model }, credential) {
+      const isMessages = speaksClaude(model) && (kind === 'chat' || kind === 'countTokens')
+      placeCredential(headers, credential, (value) => keyHeader(value, isMessages || isDated))
+      if (kind !== 'raw') dropForeignHeaders(headers, isMessages ? 'anthropic' : 'openai')
+      if (isMessages) setAnthropicVersion(headers)
+    },
+    finishBody: () => NO_EDITS,
+  }
+}
+
+/** The `v1` paths take a key as a bearer token, as OpenAI's SDK sends it; the others only in a header of Azure's own. */
+function keyHeader(credential: string, ownHeader: boolean): CredentialHeader {
+  const isToken = credential.startsWith('eyJ')
+  return ownHeader && !isToken ? 'api-key' : 'authorization'
+}
+
+const MESSAGES: readonly [FormatName] = ['messages']
+const COMPLETIONS: readonly [FormatName] = ['completions']
+const FIRST_WITH_RESPONSES = '2025-03'

@@ -1,0 +1,15 @@
+import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
+import { azureProvider } from '../azure/resource.ts'
+import type { Provider } from '../provider.ts'
+
+/** The older form of `azure`: the host instead of the resource's name. */
+export function azureopenai(
+  config: NonNullable<LlmProviderConfig['azureopenai']>,
+  overrides: LlmProviderConfig,
+): Provider {
+  const { endpoint, apiVersion, deploymentName: model = null } = config
+  const isFoundry = endpoint.host.endsWith('.services.ai.azure.com')
+  // The bare name of a resource is enough.
+  const host = endpoint.host.includes('.') ? endpoint.host : `${endpoint.host}.openai.azure.com`
+  return azureProvider('azureopenai', { host, isFoundry, project: endpoint.project, apiVersion, model }, overrides)
+}

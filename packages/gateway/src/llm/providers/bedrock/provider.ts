@@ -1,0 +1,80 @@
+import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
+import { NO_EDITS } from '../../edits/member-edits.ts'
+import { Unsupported } from '../../middle.ts'
+import { claudeQuirks } from '../claude-models.ts'
+import { alwaysBearer, placeCredential } from '../credential.ts'
+import { destinationOf } from '../destination.ts'
+import { modelSegment } from '../model-segment.ts'
+import { NONE } from '../openai-models.ts'
+import type { EmbeddingsKind, Provider, ProviderCall } from '../provider.ts'
+import { createTarget } from '../target.ts'
+import { dropForeignHeaders } from '../vendor-headers.ts'
+import { converseEdits, METADATA_HEADER } from './body.ts'
+
+export function bedrock(config: NonNullable<LlmProviderConfig['bedrock']>, overrides: LlmProviderConfig): Provider {
+  const { region, guardrail } = config
+  return {
+    name: 'bedrock',
+    telemetryName: 'aws.bedrock',
+    defaultAuth: 'aws',
+    region,
+    destination: destinationOf(overrides, `bedrock-runtime.${region}.amazonaws.com`),
+    model: config.model ?? null,
+    chatFormats: () => ['converse'],
+    quirks: quirksOf,
+    tokenCount: (model) => (isClaude(model) ? 'bedrock' : null),
+    embeddings: embeddingsOf,
+    cachesPrompts,
+    target: createTarget(overrides, ownTarget, { drop: 'all' }),
+    finishHeaders(headers, { kind }, credential) {
+      placeCredential(headers, credential, alwaysBearer)
+      // Parts of a signature of the client's own would be signed along.
+      for (const name of SIGNATURE_HEADERS) headers.remove(name)
+      if (kind === 'raw') return
+      dropForeignHeaders(headers, 'amazon')
+      // The body says it now.
+      headers.remove(METADATA_HEADER)
+      // Ids of one SDK's own, which would be signed.
+      for (const name of ['conversation_id', 'session_id']) headers.remove(name)
+    },
+    finishBody(body, { kind, model }, headers) {
+      return kind === 'chat' ? converseEdits(body, headers, { guardrail, isClaude: isClaude(model) }) : NO_EDITS
+    },
+  }
+}
+
+const SIGNATURE_HEADERS = ['x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256']
+
+function ownTarget({ kind, model, stream }: ProviderCall): string | Unsupported | null {
+  if (kind === 'models') return new Unsupported('path', 'bedrock lists no models where it answers chats')
+  if (kind === 'realtime' || kind === 'raw') return null
+  const segment = modelSegment(model)
+  if (segment instanceof Unsupported) return segment
+  const verbs = { chat: stream ? 'converse-stream' : 'converse', embeddings: 'invoke', countTokens: 'count-tokens' }
+  return `/model/${segment}/${verbs[kind]}`
+}
+
+/** Models of these vendors know no structured output there. */
+const UNSTRUCTURED = /(?:amazon|meta|cohere|ai21)\./
+const NO_OUTPUT_FORMAT: ReadonlySet<string> = new Set(['noOutputFormat'])
+
+function quirksOf(model: string): ReadonlySet<string> {
+  if (isClaude(model)) return claudeQuirks(model, { structuredSince: 405 })
+  return UNSTRUCTURED.test(model) ? NO_OUTPUT_FORMAT : NONE
+}
+
+function embeddingsOf(model: string): EmbeddingsKind | null {
+  if (model.includes('titan-embed')) return 'titan'
+  if (model.includes('cohere.embed')) return 'cohere'
+  return model.includes('nova') && model.includes('embed') ? 'nova' : null
+}
+
+function isClaude(model: string): boolean {
+  return model.includes('anthropic.claude')
+}
+
+/** Profiles of applications hide which model they stand for. */
+function cachesPrompts(model: string): boolean {
+  if (isClaude(model)) return !/claude-(?:instant|v1|v2)/.test(model)
+  return model.includes('amazon.nova') || /^arn:aws[\w-]*:bedrock:.*:application-inference-profile\//.test(model)
+}

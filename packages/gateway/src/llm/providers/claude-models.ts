@@ -1,0 +1,25 @@
+/** What the name of a Claude model says about it, wherever it is served. */
+
+export function isClaude(model: string): boolean {
+  return /(?:^|[/.])claude/.test(model)
+}
+
+/** Quirks of the Messages format, as its encoder lists them. A name without a version counts as the newest. */
+export function claudeQuirks(model: string, { structuredSince }: { structuredSince: number }): Set<string> {
+  const quirks = new Set<string>()
+  // Others speak the format too, and follow its plain form.
+  if (!isClaude(model)) return quirks
+  const version = claudeVersion(model)
+  if (version < 307) quirks.add('noThinking')
+  if (version >= 406) quirks.add('adaptiveThinking')
+  if (version >= 407) quirks.add('noSampling')
+  else if (version >= 401) quirks.add('temperatureOrTopP')
+  quirks.add(version < structuredSince ? 'noOutputFormat' : 'strictTools')
+  return quirks
+}
+
+/** 405 for `claude-sonnet-4-5-20250929`, 307 for `claude-3-7-sonnet`. */
+export function claudeVersion(model: string): number {
+  const found = /claude-(?:[a-z]+-)?v?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model)
+  return found === null ? Infinity : Number(found[1]) * 100 + Number(found[2] ?? 0)
+}

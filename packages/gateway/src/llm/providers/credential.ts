@@ -1,0 +1,49 @@
+import type { HeaderBlock } from '../../net/header-block.ts'
+import type { CredentialPlace } from './provider.ts'
+
+/** Where a vendor looks for a credential of this form. */
+export type CredentialHeader = 'authorization' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
+
+/** Moves the credential to where the vendor looks for it. Whatever else the client sent as one goes: it is not for this vendor. */
+export function placeCredential(
+  headers: HeaderBlock,
+  place: CredentialPlace,
+  headerFor: (credential: string) => CredentialHeader,
+): void {
+  if (place.by === 'signature' || place.by === 'config') {
+    const kept = place.by === 'config' ? place.header : null
+    removeAll(headers, (name) => name !== kept)
+    return
+  }
+  const bearer = bearerOf(headers)
+  // A scheme of its own is not ours to move.
+  if (bearer === null && headers.has('authorization')) return removeAll(headers, (name) => name !== 'authorization')
+  const credential = bearer ?? (place.by === 'client' ? clientKey(headers) : null)
+  removeAll(headers, () => true)
+  if (credential === null) return
+  const name = headerFor(credential)
+  headers.set(name, name === 'authorization' ? `Bearer ${credential}` : credential)
+}
+
+export function alwaysBearer(): CredentialHeader {
+  return 'authorization'
+}
+
+function bearerOf(headers: HeaderBlock): string | null {
+  return /^bearer +(\S.*)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
+}
+
+/** SDKs of other vendors say their key elsewhere. */
+function clientKey(headers: HeaderBlock): string | null {
+  for (const name of KEY_HEADERS) {
+    const key = headers.get(name)
+    if (key !== null && key !== '') return key
+  }
+  return null
+}
+
+function removeAll(headers: HeaderBlock, isWanted: (name: string) => boolean): void {
+  for (const name of ['authorization', ...KEY_HEADERS]) if (isWanted(name)) headers.removeAlike(name)
+}
+
+const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key'] as const

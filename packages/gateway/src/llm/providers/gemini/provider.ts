@@ -1,0 +1,63 @@
+import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
+import { NO_EDITS } from '../../edits/member-edits.ts'
+import { Unsupported } from '../../middle.ts'
+import { alwaysBearer, type CredentialHeader, placeCredential } from '../credential.ts'
+import { destinationOf } from '../destination.ts'
+import { modelSegment } from '../model-segment.ts'
+import { NONE } from '../openai-models.ts'
+import type { Provider, ProviderCall } from '../provider.ts'
+import { createTarget } from '../target.ts'
+import { dropForeignHeaders } from '../vendor-headers.ts'
+
+/** Google's Gemini API. Chats go to the native endpoint, whichever format the client speaks: the other one says less. */
+export function gemini(config: NonNullable<LlmProviderConfig['gemini']>, overrides: LlmProviderConfig): Provider {
+  return {
+    name: 'gemini',
+    telemetryName: 'gcp.gemini',
+    defaultAuth: 'none',
+    region: null,
+    destination: destinationOf(overrides, 'generativelanguage.googleapis.com'),
+    model: config.model ?? null,
+    chatFormats: () => ['gemini'],
+    quirks: (_model, format) => (format === 'gemini' ? CALL_IDS : NONE),
+    tokenCount: () => null,
+    embeddings: () => 'openai',
+    cachesPrompts: () => false,
+    target: createTarget(overrides, ownTarget, { drop: 'all' }),
+    finishHeaders(headers, { kind }, credential) {
+      const isCompatible = kind === 'embeddings' || kind === 'models'
+      placeCredential(headers, credential, isCompatible ? alwaysBearer : keyHeader)
+      if (kind !== 'raw') dropForeignHeaders(headers, 'google')
+    },
+    finishBody: () => NO_EDITS,
+  }
+}
+
+function ownTarget(call: ProviderCall): string | Unsupported | null {
+  switch (call.kind) {
+    case 'chat':
+      return generateTarget(call)
+    // The endpoint that speaks OpenAI's formats.
+    case 'embeddings':
+    case 'models':
+      return `/v1beta/openai/${call.kind}`
+    case 'countTokens':
+    case 'realtime':
+    case 'raw':
+      return null
+  }
+}
+
+function generateTarget({ model, stream }: ProviderCall): string | Unsupported {
+  const [, collection = 'models', name = ''] = /^(?:(models|tunedModels)\/)?(.*)$/s.exec(model)!
+  const segment = modelSegment(name)
+  if (segment instanceof Unsupported) return segment
+  return `/v1beta/${collection}/${segment}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+/** Keys of both kinds; anything else is a token. */
+function keyHeader(credential: string): CredentialHeader {
+  return /^(?:AIza|AQ\.)/.test(credential) ? 'x-goog-api-key' : 'authorization'
+}
+
+const CALL_IDS: ReadonlySet<string> = new Set(['callIds'])

@@ -1,0 +1,41 @@
+import type { LlmProviderConfig } from '../../backends/ai/schema.ts'
+import { anthropic } from './anthropic/provider.ts'
+import { azure } from './azure/provider.ts'
+import { azureopenai } from './azureopenai/provider.ts'
+import { bedrock } from './bedrock/provider.ts'
+import { gemini } from './gemini/provider.ts'
+import { mock } from './mock/provider.ts'
+import { openai } from './openai/provider.ts'
+import type { Provider, ProviderName } from './provider.ts'
+import { vertexai } from './vertexai/provider.ts'
+
+/** The provider that a config names. */
+export function createProvider(config: LlmProviderConfig): Provider {
+  for (const name of Object.keys(makers) as ProviderName[]) {
+    const provider = make(name, config)
+    if (provider !== null) return provider
+  }
+  // The schema demands exactly one key.
+  throw new Error('the config names no provider')
+}
+
+type Maker<Name extends ProviderName> = (
+  config: NonNullable<LlmProviderConfig[Name]>,
+  overrides: LlmProviderConfig,
+) => Provider
+
+const makers: { [Name in ProviderName]: Maker<Name> } = {
+  openai,
+  azureopenai,
+  azure,
+  anthropic,
+  gemini,
+  vertexai,
+  bedrock,
+  mock,
+}
+
+function make<Name extends ProviderName>(name: Name, config: LlmProviderConfig): Provider | null {
+  const own = config[name]
+  return own === undefined || own === null ? null : makers[name](own, config)
+}

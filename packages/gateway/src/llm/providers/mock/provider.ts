@@ -1,0 +1,34 @@
+import { NO_EDITS } from '../../edits/member-edits.ts'
+import type { FormatName } from '../../middle.ts'
+import type { Provider } from '../provider.ts'
+
+/** The mock speaks whatever its clients speak, and is nowhere. */
+export function mock(): Provider {
+  return {
+    name: 'mock',
+    telemetryName: 'mock',
+    defaultAuth: 'none',
+    region: null,
+    destination: { host: 'mock.invalid', port: 80, tls: false, authority: 'mock.invalid' },
+    model: null,
+    chatFormats: () => ['completions', 'messages', 'responses'],
+    quirks: () => NO_QUIRKS,
+    tokenCount: () => null,
+    embeddings: () => null,
+    cachesPrompts: () => false,
+    target: ({ kind, format, clientTarget }) =>
+      kind === 'chat' ? PATHS[format] : kind === 'models' ? '/v1/models' : clientTarget,
+    finishHeaders() {},
+    finishBody: () => NO_EDITS,
+  }
+}
+
+const NO_QUIRKS: ReadonlySet<string> = new Set()
+/** The last two are never picked: no client speaks them. */
+const PATHS: Readonly<Record<FormatName, string>> = {
+  completions: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+  gemini: '',
+  converse: '',
+}

@@ -1,0 +1,51 @@
+import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
+import { withParameter } from '../../../formats/query-parameters.ts'
+import { NO_EDITS } from '../../edits/member-edits.ts'
+import { alwaysBearer, placeCredential } from '../credential.ts'
+import { destinationOf } from '../destination.ts'
+import { COMPLETIONS_FIRST, NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'
+import type { Provider, ProviderCall } from '../provider.ts'
+import { basePath, createTarget } from '../target.ts'
+import { dropForeignHeaders } from '../vendor-headers.ts'
+
+/** OpenAI, or with a host of one's own any server that speaks its formats. */
+export function openai(config: NonNullable<LlmProviderConfig['openai']>, overrides: LlmProviderConfig): Provider {
+  const base = basePath(overrides)
+  const isVendor = overrides.host === undefined
+  return {
+    name: 'openai',
+    telemetryName: 'openai',
+    defaultAuth: 'none',
+    region: null,
+    destination: destinationOf(overrides, 'api.openai.com'),
+    model: config.model ?? null,
+    // Other servers know the older format better.
+    chatFormats: (model) => (isVendor ? openAiFormats(model) : COMPLETIONS_FIRST),
+    quirks: (model, format) => (format === 'completions' ? openAiQuirks(model) : NONE),
+    tokenCount: () => null,
+    embeddings: () => 'openai',
+    cachesPrompts: () => false,
+    target: createTarget(overrides, (call) => ownTarget(base, call), { drop: [] }),
+    finishHeaders(headers, { kind }, credential) {
+      placeCredential(headers, credential, alwaysBearer)
+      if (kind !== 'raw') dropForeignHeaders(headers, 'openai')
+    },
+    finishBody: () => NO_EDITS,
+  }
+}
+
+function ownTarget(base: string, call: ProviderCall): string | null {
+  switch (call.kind) {
+    case 'chat':
+      return base + (call.format === 'responses' ? '/responses' : '/chat/completions')
+    case 'embeddings':
+      return `${base}/embeddings`
+    case 'models':
+      return `${base}/models`
+    case 'realtime':
+      return withParameter(`${base}/realtime`, 'model', call.model)
+    case 'countTokens':
+    case 'raw':
+      return null
+  }
+}

@@ -1,0 +1,50 @@
+import { splitTarget, withoutParameter } from '../../formats/query-parameters.ts'
+import { Unsupported } from '../middle.ts'
+import type { Overrides } from './destination.ts'
+import type { ProviderCall } from './provider.ts'
+
+/** What a vendor says of its own paths; null leaves the path as the client sent it. */
+export type OwnTarget = (call: ProviderCall) => string | Unsupported | null
+
+/** The client's parameters that do not go on. Some vendors refuse what they do not know, and other vendors' SDKs send such. */
+export interface QueryRule {
+  drop: 'all' | readonly string[]
+}
+
+/** Path and query of each call: those of the config before those of the vendor. */
+export function createTarget(
+  { path, pathPrefix }: Overrides,
+  own: OwnTarget,
+  { drop }: QueryRule,
+): (call: ProviderCall) => string | Unsupported {
+  return (call) => {
+    if (call.kind === 'raw') return rawTarget(call.clientTarget, pathPrefix)
+    // A list of models is never where chats go.
+    if (path !== undefined && call.kind !== 'models') return path
+    const target = own(call)
+    if (target === null) return rawTarget(call.clientTarget, pathPrefix)
+    if (target instanceof Unsupported || drop === 'all') return target
+    return withClientQuery(target, splitTarget(call.clientTarget)[1], drop)
+  }
+}
+
+/** What stands before the names of calls, without the slash at its end. */
+export function basePath({ pathPrefix = '/v1' }: Overrides): string {
+  return pathPrefix.replace(/\/+$/, '')
+}
+
+function rawTarget(clientTarget: string, pathPrefix: string | undefined): string {
+  if (pathPrefix === undefined) return clientTarget
+  const prefix = basePath({ pathPrefix })
+  return prefix + (/^\/v1(?=[/?]|$)/.test(clientTarget) ? clientTarget.slice('/v1'.length) : clientTarget)
+}
+
+/** The vendor's own parameters are not the client's to say. */
+function withClientQuery(target: string, query: string, drop: readonly string[]): string {
+  if (query === '') return target
+  const [path, own] = splitTarget(target)
+  const taken = own.split('&').map((pair) => pair.split('=', 1)[0]!)
+  const [, kept] = splitTarget([...taken, ...drop].reduce(withoutParameter, `?${query}`))
+  const all = [own, kept].filter((part) => part !== '').join('&')
+  return all === '' ? path : `${path}?${all}`
+}

@@ -1,0 +1,77 @@
+import { lose } from './client-fields.ts'
+import { unsupportedStoredField } from './formats/responses/stored-fields.ts'
+import type { ChatRequest, FormatName, Json, JsonObject, Loss } from './middle.ts'
+import { Unsupported } from './middle.ts'
+
+/**
+ * What the client said beyond the middle: for an upstream of its own format it is given back, for any other one it is
+ * reported, or refused where the answer would not be what the client asked for.
+ */
+export function carryRest(request: ChatRequest, format: FormatName, losses: Loss[]): JsonObject | Unsupported {
+  if (request.format === format) return request.rest
+  const stored = unsupportedStoredField(request)
+  if (stored !== null) return stored
+  for (const [name, value] of Object.entries(request.rest)) {
+    if (refuses(name, value)) return new Unsupported(name, REFUSED.get(name)!)
+    if (!REFUSED.has(name) && !isHonoured(name, value)) report(name, value, losses)
+  }
+  const list = request.format === 'responses' ? 'input[]' : 'messages[]'
+  reportAll('system[]', request.system, losses)
+  reportAll('tools[]', request.tools, losses)
+  for (const message of request.messages) {
+    reportMembers(list, message.rest, losses)
+    reportAll(`${list}.content[]`, message.parts, losses)
+  }
+  return {}
+}
+
+interface Extended {
+  type?: string
+  rest?: JsonObject
+  value?: JsonObject
+  parts?: readonly Extended[]
+}
+
+function reportAll(path: string, extended: readonly Extended[], losses: Loss[]): void {
+  for (const { type, rest, value, parts } of extended) {
+    if (type === 'native') {
+      const kind = typeof value?.type === 'string' ? value.type : 'unknown'
+      lose(losses, { what: 'dropped', path, note: `${kind} has no counterpart` })
+    }
+    reportMembers(path, rest, losses)
+    if (parts !== undefined) reportAll(`${path}.content[]`, parts, losses)
+  }
+}
+
+function reportMembers(path: string, rest: JsonObject | undefined, losses: Loss[]): void {
+  for (const [name, value] of Object.entries(rest ?? {})) {
+    if (!BOOKKEEPING.has(name)) report(`${path}.${name}`, value, losses)
+  }
+}
+
+/** SDKs send what is not set as null, false or an empty list. */
+function report(path: string, value: Json, losses: Loss[]): void {
+  if (value === null || value === false || (Array.isArray(value) && value.length === 0)) return
+  lose(losses, { what: 'dropped', path })
+}
+
+function refuses(name: string, value: Json): boolean {
+  if (!REFUSED.has(name) || value === null) return false
+  return name !== 'n' || value !== 1
+}
+
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['n', 'this provider gives one answer at a time: leave n out, or ask several times'],
+  ['functions', 'this provider knows no functions: use tools'],
+  ['function_call', 'this provider knows no functions: use tool_choice'],
+  ['tool_choice', 'this provider knows only auto, none, required and a named tool'],
+])
+
+/** Not for the upstream: the middle says it too, or the encoder of the answer reads it, or does it in any case. */
+function isHonoured(name: string, value: Json): boolean {
+  if (name === 'include') return Array.isArray(value) && value.every((each) => each === 'reasoning.encrypted_content')
+  return name === 'stream_options' || name === 'max_completion_tokens'
+}
+
+/** What Responses clients repeat of items they got: it means something only to the provider that gave them. */
+const BOOKKEEPING: ReadonlySet<string> = new Set(['id', 'status', 'item', 'role'])

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Folded } from './fold.ts'
+import { fold } from './fold.ts'
+import type { ClientFormat, EncodeTarget, ResponseContext, UpstreamFormat } from './format.ts'
+import type { ChatEvent, ChatRequest, FormatName, JsonObject, Loss } from './middle.ts'
+import { Unsupported } from './middle.ts'
+
+/** What tests of formats share: requests, contexts, and streams in pieces. */
+
+export function request(changes: Partial<ChatRequest> = {}, format: FormatName = 'completions'): ChatRequest {
+  return {
+    format,
+    model: 'some-model',
+    system: [],
+    messages: [],
+    tools: [],
+    toolChoice: null,
+    parallelTools: null,
+    sampling: {},
+    reasoning: null,
+    output: { kind: 'text' },
+    stream: false,
+    user: null,
+    rest: {},
+    ...changes,
+  }
+}
+
+export function responseContext(changes: Partial<ResponseContext> = {}): ResponseContext {
+  let ids = 0
+  return {
+    request: request(),
+    model: 'asked-for',
+    now: 1_700_000_000,
+    newId: (prefix) => `${prefix}${(ids += 1)}`,
+    toolNames: new Map(),
+    ...changes,
+  }
+}
+
+export function decoded(format: ClientFormat, body: JsonObject): ChatRequest {
+  const result = format.decodeRequest(structuredClone(body))
+  if (result instanceof Unsupported) throw new Error(`${result.field}: ${result.message}`)
+  return result
+}
+
+/** The body for the upstream, and the paths of what was lost. */
+export function encoded(
+  format: UpstreamFormat,
+  request: ChatRequest,
+  quirks: string[] = [],
+): { body: JsonObject; losses: string[]; target: EncodeTarget } {
+  const losses: Loss[] = []
+  const target = { model: request.model, quirks: new Set(quirks), toolNames: new Map<string, string>() }
+  const body = format.encodeRequest(request, target, losses)
+  if (body instanceof Unsupported) throw new Error(`${body.field}: ${body.message}`)
+  return { body: throughJson(body), losses: losses.map(({ what, path }) => `${what} ${path}`), target }
+}
+
+/** As it goes over the wire. */
+export function throughJson(body: JsonObject): JsonObject {
+  return JSON.parse(JSON.stringify(body)) as JsonObject
+}
+
+export function decodeBuffered(format: UpstreamFormat, body: JsonObject, context = responseContext()): Folded {
+  const events = format.decodeResponse(body, context)
+  if (events === null) throw new Error('not of this format')
+  return fold(events)
+}
+
+/** `cuts`: where the stream is cut into chunks. */
+export function decodeStream(
+  format: UpstreamFormat,
+  stream: Buffer | string,
+  cuts: readonly number[] = [],
+  context = responseContext(),
+): ChatEvent[] {
+  const bytes = Buffer.from(stream)
+  const decoder = format.createStreamDecoder(context)
+  const edges = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((one, other) => one - other), bytes.length]
+  const events = edges.slice(1).flatMap((edge, at) => decoder.push(Buffer.from(bytes.subarray(edges[at], edge))))
+  return [...events, ...decoder.end()]
+}
+
+export function encodeStream(format: ClientFormat, events: readonly ChatEvent[], context = responseContext()): string {
+  const encoder = format.createStreamEncoder(context)
+  return events.map((event) => encoder.event(event)).join('') + encoder.end()
+}
+
+/** The stream in every two chunks that it can be, and byte by byte, gives the same events. */
+export function everyCut(length: number): number[][] {
+  const cuts = Array.from({ length: length + 1 }, (_, at) => at)
+  return [...cuts.map((cut) => [cut]), cuts]
+}
+
+/** An exchange as it went over the wire, whole and streamed. */
+export interface Exchange {
+  body: JsonObject
+  stream: Buffer
+}
+
+export function readExchange(folder: string, name: string): Exchange {
+  const path = join(folder, 'fixtures', name)
+  return { body: JSON.parse(readFileSync(`${path}.json`, 'utf8')) as JsonObject, stream: readFileSync(`${path}.sse`) }
+}

@@ -1,0 +1,37 @@
+import { isCelError, toJson } from '@portico/cel'
+import { enrichPrompt } from '../../../llm/edits/enrich-prompt.ts'
+import { markCaching } from '../../../llm/edits/mark-caching.ts'
+import { createAliases } from '../../../llm/edits/model-aliases.ts'
+import type { ProviderEdits } from '../../../llm/edits/provider-edits.ts'
+import { editRequest } from '../../../llm/edits/request-edits.ts'
+import type { ChatRequest, Json } from '../../../llm/middle.ts'
+import type { Provider } from '../../../llm/providers/provider.ts'
+import type { Env } from '../../../pipeline/step.ts'
+import type { AiConfig } from './schema.ts'
+
+/** What the `ai` policy does to the chats of one provider. */
+export function providerEdits(config: AiConfig | undefined, vendor: Provider, env: Env): ProviderEdits {
+  const { defaults, overrides, transformations, modelAliases, prompt, promptCaching } = config ?? {}
+  const rules = {
+    model: vendor.model,
+    fields: { defaults, overrides, transformations },
+    aliasOf: createAliases(modelAliases),
+  }
+  const expressions = new Map(
+    (transformations ?? []).map(({ expression }) => [expression, env.cel(expression, 'llmRequest')] as const),
+  )
+  const shape = (request: ChatRequest): ChatRequest => {
+    const enriched = prompt === undefined ? request : enrichPrompt(request, prompt)
+    const caches = promptCaching !== undefined && vendor.cachesPrompts(request.model)
+    return caches ? markCaching(enriched, promptCaching) : enriched
+  }
+  return {
+    shape,
+    request: (body, pathModel, rx) =>
+      editRequest(body, pathModel, rules, (source): Json | undefined => {
+        rx.llmRequest = body
+        const result = expressions.get(source)!.evaluate(rx)
+        return isCelError(result) ? undefined : toJson(result)
+      }),
+  }
+}

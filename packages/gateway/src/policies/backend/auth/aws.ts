@@ -1,0 +1,54 @@
+import { isSigned, OWN_HEADERS } from '../../../credentials/aws/canonical-request.ts'
+import { scopeOfHost } from '../../../credentials/aws/endpoint.ts'
+import type { SignatureHeaders, SigningScope } from '../../../credentials/aws/sigv4.ts'
+import { CredentialFault } from '../../../credentials/fault.ts'
+import { sourceOf } from '../../../net/body.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { Failure } from '../../../pipeline/failure.ts'
+import type { BackendPlace, BackendStep, OutgoingRequest } from '../../../pipeline/outgoing.ts'
+import type { Env } from '../../../pipeline/step.ts'
+import { takeWhole } from '../../../pipeline/take-whole.ts'
+import { credentialFailure } from './failure.ts'
+import type { BackendAuthConfig } from './schema.ts'
+
+type AwsConfig = NonNullable<BackendAuthConfig['aws']>
+
+/** Signs each attempt behind everything that changes it, over the bytes that are sent. */
+export function awsAuth(config: AwsConfig, env: Env, place: BackendPlace): BackendStep {
+  const scope = scopeFor(config, place, env)
+  const sign = env.credentials.awsSigner({ ...scope, keys: config.secretRef?.data })
+  return {
+    requestBody: 'whole',
+    sign(outgoing) {
+      const body = takeWhole(outgoing.body)
+      // It may be read only once.
+      outgoing.body = sourceOf(body.bytes, body.trailers)
+      const { method, target, authority, headers } = outgoing
+      for (const name of OWN_HEADERS) headers.removeAlike(name)
+      const signed = sign({ method, target, authority, headers: signedOf(headers), body: body.bytes })
+      return signed instanceof Promise ? signed.then((later) => write(outgoing, later)) : write(outgoing, signed)
+    },
+  }
+}
+
+function write({ headers }: OutgoingRequest, signed: SignatureHeaders | CredentialFault): Failure | undefined {
+  if (signed instanceof CredentialFault) return credentialFailure(signed)
+  for (const [name, value] of signed) headers.add(name, value)
+  return undefined
+}
+
+function signedOf(headers: HeaderBlock): [string, string][] {
+  const found: [string, string][] = []
+  headers.forEach((name, value) => {
+    if (isSigned(name.toLowerCase())) found.push([name, value])
+  })
+  return found
+}
+
+function scopeFor({ region, service }: AwsConfig, place: BackendPlace, env: Env): SigningScope {
+  const known = place.signing ?? (place.host === null ? null : scopeOfHost(place.host))
+  const found = region ?? known?.region ?? env.credentials.awsRegion
+  if (found === null)
+    throw new Error(`${env.attachment}: \`auth.aws\` needs a \`region\`, which the host does not tell`)
+  return { region: found, service: service ?? known?.service ?? 'bedrock' }
+}

@@ -1,0 +1,6 @@
+import type { CredentialFault } from '../../../credentials/fault.ts'
+import type { Failure } from '../../../pipeline/failure.ts'
+
+export function credentialFailure({ reason }: CredentialFault): Failure {
+  return { status: 500, message: `backend authentication failed: ${reason}`, reason: 'UpstreamFailure' }
+}
