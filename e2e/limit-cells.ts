@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { request } from '../packages/gateway/src/testing/client.ts'
+import type { ClientFormatName } from './clients.ts'
+import { limits } from './limits.ts'
+import { type Stand, startStand } from './stand.ts'
+import { targets } from './targets.ts'
+
+export function limitCells(): void {
+  for (const target of targets) {
+    describe(`limits of ${target.name}`, () => {
+      let stand: Stand
+      before(async () => {
+        stand = await startStand(target)
+      })
+      after(() => stand.close())
+
+      for (const { what, asks, refusedBy } of limits) {
+        for (const format of FORMATS) {
+          const ask = asks[format]
+          if (ask === undefined || !refusedBy(target.upstream[format], target)) continue
+          it(`${what} in ${format}`, async () => {
+            const asked = stand.fake.seen.length
+            const body = JSON.stringify({ model: target.model, ...ask.body })
+            const headers = { 'content-type': 'application/json' }
+            const reply = await request(stand.gateway.port(), { method: 'POST', path: PATHS[format], headers, body })
+            assert.equal(reply.status, 400, reply.body)
+            const { error } = JSON.parse(reply.body) as { error: { message: string; param?: string } }
+            assert.ok(`${error.param ?? ''} ${error.message}`.includes(ask.field), reply.body)
+            assert.equal(stand.fake.seen.length, asked, 'the provider was not asked')
+          })
+        }
+      }
+    })
+  }
+}
+
+const FORMATS: ClientFormatName[] = ['completions', 'messages', 'responses']
+const PATHS: Record<ClientFormatName, string> = {
+  completions: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+}

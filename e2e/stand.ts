@@ -1,0 +1,35 @@
+import { startGateway, type TestGateway } from '../packages/gateway/src/testing/gateway.ts'
+import type { Endpoint } from '../packages/gateway/src/testing/sdk-clients/client.ts'
+import { type FakeProvider, startFakeProvider } from '../packages/gateway/src/testing/providers/server.ts'
+import type { Target } from './targets.ts'
+
+/** A gateway with one provider, and the fake behind it. */
+export interface Stand {
+  gateway: TestGateway
+  fake: FakeProvider
+  /** What a client library is given in place of the vendor's URL and key. */
+  endpoint: Endpoint
+  close(): Promise<void>
+}
+
+/** `routes` says what paths mean, where the usual does not do. */
+export async function startStand(target: Target, routes?: Record<string, string>): Promise<Stand> {
+  const fake = await startFakeProvider(target.vendor())
+  const provider = { ...target.provider, host: '127.0.0.1', port: fake.port }
+  const policies = { auth: target.auth, ...(routes !== undefined && { ai: { routes } }) }
+  const gateway = await startGateway(gatewayConfig({ ai: { provider }, policies }))
+  return {
+    gateway,
+    fake,
+    endpoint: { url: `http://127.0.0.1:${gateway.port()}`, key: 'client-key' },
+    async close() {
+      await gateway.close()
+      await fake.close()
+    },
+  }
+}
+
+/** One listener whose only route goes to this backend. JSON is YAML too. */
+export function gatewayConfig(backend: object): string {
+  return JSON.stringify({ binds: [{ port: 0, listeners: [{ routes: [{ backends: [backend] }] }] }] })
+}

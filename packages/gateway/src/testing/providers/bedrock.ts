@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { invalid, Refused } from './answer.ts'
+import type { Asked } from './asked.ts'
+import { check } from './check.ts'
+import { bedrockFailure, converseReply, converseStream } from './formats/converse-reply.ts'
+import { bedrockComplaints, readConverse } from './formats/converse-request.ts'
+import { tokensOf, vectorOf } from './formats/embeddings.ts'
+import { type FakeReply, type FakeRequest, headerOf, json, type Vendor } from './reply.ts'
+import { play } from './scenes.ts'
+import { type AwsKeys, isSignedWith } from './sigv4.ts'
+
+export const BEDROCK_KEYS: AwsKeys = { accessKeyId: 'AKIDFAKE', secretAccessKey: 'fake+secret/key' }
+export const BEDROCK_TOKEN = 'bedrock-api-key-fake'
+
+export function bedrockVendor(): Vendor {
+  return {
+    name: 'bedrock',
+    answer(request, saw) {
+      const isBearer = headerOf(request, 'authorization') === `Bearer ${BEDROCK_TOKEN}`
+      if (!isBearer && !isSignedWith(request, BEDROCK_KEYS)) {
+        throw new Refused({
+          kind: 'authentication',
+          message: 'The request signature we calculated does not match the signature you provided.',
+        })
+      }
+      const [, model, operation] = /^\/model\/([^/]+)\/([a-z-]+)$/.exec(request.path) ?? []
+      if (request.method !== 'POST' || model === undefined) throw notFound(request)
+      return operate(request, { model: decodeURIComponent(model), operation: operation ?? '' }, saw)
+    },
+    fail: bedrockFailure,
+  }
+}
+
+function operate(
+  request: FakeRequest,
+  { model, operation }: { model: string; operation: string },
+  saw: (asked: Asked) => void,
+): FakeReply {
+  switch (operation) {
+    case 'converse':
+    case 'converse-stream': {
+      const isStream = operation === 'converse-stream'
+      const asked = readConverse(request.body, model, isStream)
+      saw(asked)
+      const answer = play(asked)
+      if (isStream) return converseStream(answer)
+      if (answer.failure !== undefined) throw new Refused(answer.failure)
+      return converseReply(answer)
+    }
+    case 'count-tokens': {
+      const { input } = check(countSchema, request.body, bedrockComplaints)
+      const counted =
+        'invokeModel' in input
+          ? Buffer.from(input.invokeModel.body, 'base64').toString()
+          : JSON.stringify(input.converse)
+      return json({ inputTokens: tokensOf([counted]) })
+    }
+    case 'invoke':
+      return embed(request, model)
+    default:
+      throw notFound(request)
+  }
+}
+
+/** Each family of embedding models has a body of its own. */
+function embed(request: FakeRequest, model: string): FakeReply {
+  if (model.startsWith('amazon.titan-embed')) {
+    const { inputText, dimensions } = check(titanSchema, request.body, bedrockComplaints)
+    const tokens = tokensOf([inputText])
+    return json(
+      { embedding: vectorOf(inputText, dimensions), inputTextTokenCount: tokens },
+      { 'x-amzn-bedrock-input-token-count': String(tokens) },
+    )
+  }
+  if (model.startsWith('cohere.embed')) {
+    const { texts, output_dimension: dimensions } = check(cohereSchema, request.body, bedrockComplaints)
+    return json(
+      {
+        id: 'fake',
+        texts,
+        response_type: 'embeddings_floats',
+        embeddings: texts.map((text) => vectorOf(text, dimensions)),
+      },
+      { 'x-amzn-bedrock-input-token-count': String(tokensOf(texts)) },
+    )
+  }
+  if (model.startsWith('amazon.nova')) {
+    const { singleEmbeddingParams: params } = check(novaSchema, request.body, bedrockComplaints)
+    return json(
+      { embeddings: [{ embeddingType: 'TEXT', embedding: vectorOf(params.text.value, params.embeddingDimension) }] },
+      { 'x-amzn-bedrock-input-token-count': String(tokensOf([params.text.value])) },
+    )
+  }
+  throw invalid(`The provided model identifier is invalid: ${model}`)
+}
+
+function notFound(request: FakeRequest): Refused {
+  return new Refused({ kind: 'notFound', message: `Unable to determine service/operation name for ${request.path}` })
+}
+
+const countSchema = z.strictObject({
+  input: z.union([
+    z.strictObject({ invokeModel: z.strictObject({ body: z.base64() }) }),
+    z.strictObject({ converse: z.looseObject({}) }),
+  ]),
+})
+const titanSchema = z.strictObject({
+  inputText: z.string().min(1),
+  dimensions: z.int().optional(),
+  normalize: z.boolean().optional(),
+  embeddingTypes: z.array(z.literal('float')).optional(),
+})
+const cohereSchema = z.strictObject({
+  texts: z.array(z.string().min(1)).min(1),
+  input_type: z.enum(['search_query', 'search_document', 'classification', 'clustering']),
+  truncate: z.string().optional(),
+  output_dimension: z.int().optional(),
+  embedding_types: z.array(z.string()).optional(),
+})
+const novaSchema = z.strictObject({
+  schemaVersion: z.string().optional(),
+  taskType: z.literal('SINGLE_EMBEDDING'),
+  singleEmbeddingParams: z.strictObject({
+    embeddingPurpose: z.string(),
+    embeddingDimension: z.int().optional(),
+    text: z.strictObject({ truncationMode: z.enum(['START', 'END', 'NONE']), value: z.string().min(1) }),
+  }),
+})
