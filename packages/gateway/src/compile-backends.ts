@@ -1,6 +1,6 @@
 import { dynamicForwardProxyBackend } from './backends/dynamic-forward-proxy/call.ts'
 import { staticBackend } from './backends/static/call.ts'
-import { compileAi } from './compile-ai.ts'
+import { loadedAi } from './load-features.ts'
 import type { BackendPlace, PolicyIndex } from './ir/merge.ts'
 import type { Backend, Route, RouteBackend } from './ir/resources.ts'
 import { compileBackendSteps } from './compile-backend-steps.ts'
@@ -88,7 +88,7 @@ function compileBackend(at: BackendPlace, parts: TunnelParts, env: Omit<Env, 'at
     case 'unix':
       return staticBackend(identity, { ...common, address: { path: target.path }, guard: null })
     case 'ai':
-      return compileAi({
+      return loadedAi()({
         identity: { ...identity, request: null },
         groups: target.groups,
         policies,

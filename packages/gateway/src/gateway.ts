@@ -1,4 +1,5 @@
 import { checkCompile } from './check-compile.ts'
+import { loadFeatures } from './load-features.ts'
 import type { Bind, Ir } from './ir/resources.ts'
 import { claimPort } from './ports.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -50,6 +51,7 @@ export class Gateway {
   /** The problems that keep the config from going live; none when it has. */
   async apply(config: Ir): Promise<string[]> {
     const ir = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
+    await loadFeatures(ir)
     const problems = checkCompile(ir, this.#supervisor.counters)
     if (problems.length > 0) return this.refused(problems)
     const ports: Record<string, number> = {}

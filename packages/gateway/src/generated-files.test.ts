@@ -24,7 +24,12 @@ for (const name of readdirSync(new URL('examples/', root)).filter((file) => file
     assert.ok(text.startsWith('# yaml-language-server: $schema=../schema/config.json\n'))
     const fixture = (path: string) =>
       readFileSync(new URL(`./testing/fixtures/tls${path.slice(-4)}`, import.meta.url), 'utf8')
-    const result = loadConfig(text, { file: name, dir: '/', env: { ALICE_KEY: 'alice-key-0123456789' }, readFile: fixture })
+    const result = loadConfig(text, {
+      file: name,
+      dir: '/',
+      env: { ALICE_KEY: 'alice-key-0123456789' },
+      readFile: fixture,
+    })
     assert.ok(result.ok, result.ok ? '' : printProblems(result.problems))
     assert.equal(printProblems(result.warnings), '')
     assert.ok(result.ir.binds.length > 0)

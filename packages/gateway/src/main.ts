@@ -1,4 +1,5 @@
 import { checkCompile } from './check-compile.ts'
+import { loadFeatures } from './load-features.ts'
 import { HELP, parseCommand } from './cli.ts'
 import { type ConfigSource, configSource } from './config-source.ts'
 import { serve } from './serve.ts'
@@ -28,8 +29,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function validate(source: ConfigSource): number {
+async function validate(source: ConfigSource): Promise<number> {
   const loaded = source.load()
+  if (loaded.ok) await loadFeatures(loaded.ir)
   const problems = loaded.ok ? checkCompile(loaded.ir) : loaded.problems
   if (problems.length > 0) {
     process.stderr.write(problems.join('\n') + '\n')

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { compile, type CompiledConfig } from './compile.ts'
 import { createCredentials } from './credentials/credentials.ts'
 import type { CompiledBind } from './compile-bind.ts'
+import { loadFeatures } from './load-features.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from './net/listener.ts'
 import { Deadlines } from './net/deadlines.ts'
@@ -140,6 +141,7 @@ post({ type: 'online' })
 async function apply(message: ToWorker & { type: 'config' }): Promise<void> {
   const opened = new Map<string, Port>()
   try {
+    await loadFeatures(message.ir)
     const next = compile(message.ir, services, current)
     // Opening a port may fail, so that comes first; nothing after it does.
     for (const [key, bind] of next.binds) {

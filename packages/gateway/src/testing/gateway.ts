@@ -7,6 +7,7 @@ import { Deadlines } from '../net/deadlines.ts'
 import { BindServer } from '../net/listener.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import type { Rx } from '../pipeline/request.ts'
+import { loadFeatures } from '../load-features.ts'
 import { claimPort } from '../ports.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
@@ -152,6 +153,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
   let currentIr: Ir | null = null
 
   async function apply(ir: Ir): Promise<void> {
+    await loadFeatures(ir)
     const next = compile(ir, services, current)
     for (const bind of ir.binds) {
       const compiled = next.binds.get(bind.key)!

@@ -7,14 +7,14 @@ import { guardAnswer } from '../../llm/guards/guard-answer.ts'
 import { guardRequest } from '../../llm/guards/guard-request.ts'
 import { whenSettled } from '../../llm/guards/settled.ts'
 import { createStreamGuard, type StreamGuard } from '../../llm/guards/stream-window.ts'
-import { isObject } from '../../llm/json.ts'
-import { type ChatEvent, type ChatRequest, Unsupported } from '../../llm/middle.ts'
+import { isObject, parseJsonObject } from '../../llm/json.ts'
+import { type ChatEvent, type ChatRequest, type FormatName, Unsupported } from '../../llm/middle.ts'
 import type { UpstreamResponse } from '../../upstream/contract.ts'
 import { collect } from './collect.ts'
 import { HeldBody } from './held-body.ts'
 import { type ClientChat, editChat, type EditedChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
 import type { ReadyProvider } from './provider.ts'
-import { NativeWork, type ResponseObserver, TranslatedWork } from './stream-work.ts'
+import { END_MARKS, NativeWork, type ResponseObserver, TranslatedWork } from './stream-work.ts'
 import { TappedBody } from './tapped-body.ts'
 import { type CallParts, type CallServices, headersFor, NOT_NEEDED, TriedCall, UNREADABLE } from './tried-call.ts'
 
@@ -89,13 +89,18 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const { upstream, isNative, hidesUsage } = this.#prepared!
     const context = this.#responseContext()
     const decoder = upstream.createStreamDecoder(context)
+    const encoder = this.format.createStreamEncoder(context)
     const chain = this.#provider!.guards.response
     const guard = chain === null ? null : createStreamGuard(chain, this.#guardContext(response.headers))
     this.#streamGuard = guard
     const work =
       isNative && guard === null
-        ? new NativeWork(decoder, this, hidesUsage)
-        : new TranslatedWork(decoder, this.format.createStreamEncoder(context), guard, this)
+        ? new NativeWork(decoder, this, {
+            hidesUsage,
+            endMarks: END_MARKS[upstream.name],
+            tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
+          })
+        : new TranslatedWork(decoder, encoder, guard, this)
     const held = new HeldBody(response.body, work, () => {
       const error = work.firstError
       if (this.isOver || (error !== null && this.goesElsewhere(error.status, error.message))) {
@@ -150,9 +155,12 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   #answerError({ status, headers, body }: UpstreamResponse): void {
     const { isNative, upstream } = this.#prepared!
     this.visit?.ended()
-    if (isNative) return this.answer(status, headers, body)
     collect(body, MAX_ERROR_BYTES, (bytes) => {
-      if (!this.isOver) this.refuse(upstream.decodeError(status, bytes ?? Buffer.alloc(0)), headers)
+      if (this.isOver) return
+      const known = bytes ?? Buffer.alloc(0)
+      // Some vendors wrap a format, but speak their own where something is wrong.
+      if (isNative && isErrorOf(this.format.name, known)) return this.answer(status, headers, sourceOf(known))
+      this.refuse(upstream.decodeError(status, known), headers)
     })
   }
 
@@ -200,6 +208,14 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     facts.isEstimated = true
     if (facts.usage.output === undefined || facts.usage.output < records) facts.usage.output = records
   }
+}
+
+/** Whether clients of the format read it as an error as it is. */
+function isErrorOf(format: FormatName, bytes: Buffer): boolean {
+  const body = parseJsonObject(bytes.toString('utf8'))
+  const error = body?.['error']
+  if (!isObject(error)) return false
+  return format === 'messages' ? body?.['type'] === 'error' : error['status'] === undefined
 }
 
 function severityOf({ verdict }: GuardNote): 'info' | 'warn' | 'error' {

@@ -6,6 +6,7 @@ import { asksForUsage, completionsEdits } from '../../llm/edits/native-edits.ts'
 import { spliceJson } from '../../llm/edits/splice-json.ts'
 import type { ClientFormat, EncodeTarget, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatRequest, type FormatName, type JsonObject, type Loss, Unsupported } from '../../llm/middle.ts'
+import { madeBy } from '../../llm/provenance.ts'
 import { pickFormat } from '../../llm/providers/pick-format.ts'
 import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
 import type { Rx } from '../../pipeline/request.ts'
@@ -69,7 +70,7 @@ export function prepareChat(edited: EditedChat, request: ChatRequest): PreparedC
   const quirks = vendor.quirks(call.model, upstream.name)
   const target: EncodeTarget = { model: call.model, quirks, toolNames: new Map() }
   const losses: Loss[] = []
-  const isNative = upstream.name === chat.format.name && request === decoded
+  const isNative = upstream.name === chat.format.name && request === decoded && !bearsForeignMarks(decoded)
   const hidesUsage = chat.format.name === 'completions' && call.stream && !asksForUsage(chat.body.value)
   const common = { request, upstream, call, isNative, hidesUsage, toolNames: target.toolNames, losses }
   if (isNative) {
@@ -82,4 +83,16 @@ export function prepareChat(edited: EditedChat, request: ChatRequest): PreparedC
   if (encoded instanceof Unsupported) return encoded
   const finished = applyEdits(encoded, vendor.finishBody(encoded, call, chat.headers))
   return { ...common, bytes: Buffer.from(JSON.stringify(finished)) }
+}
+
+/** What another vendor made came back with the conversation: only the encoder knows how to leave it out. */
+function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
+  const maker = format === 'messages' ? 'anthropic' : 'openai'
+  const isForeign = (mark: string | undefined): boolean => mark !== undefined && madeBy(maker, mark) === null
+  return messages.some(({ parts }) =>
+    parts.some((part) => {
+      if (part.type === 'reasoning') return isForeign(part.signature) || isForeign(part.opaque)
+      return part.type === 'toolCall' && (isForeign(part.signature) || part.id.includes('__thought__'))
+    }),
+  )
 }

@@ -1,5 +1,6 @@
 import type { StreamDecoder, StreamEncoder } from '../../llm/format.ts'
-import type { ChatError, ChatEvent } from '../../llm/middle.ts'
+import { brokenStream } from '../../llm/chat-error.ts'
+import type { ChatError, ChatEvent, FormatName } from '../../llm/middle.ts'
 import { whenSettled } from '../../llm/guards/settled.ts'
 import type { StreamGuard } from '../../llm/guards/stream-window.ts'
 import type { BodyWork, Given } from './held-body.ts'
@@ -22,6 +23,7 @@ export class TranslatedWork implements BodyWork {
   readonly #observer: ResponseObserver
   #held = ''
   #hasContent = false
+  #isFinished = false
   #records = 0
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, guard: StreamGuard | null, observer: ResponseObserver) {
@@ -52,8 +54,8 @@ export class TranslatedWork implements BodyWork {
     return this.end()
   }
 
-  over(whole: boolean): void {
-    this.#observer.over({ whole, records: this.#records })
+  over(): void {
+    this.#observer.over({ whole: this.#isFinished, records: this.#records })
   }
 
   #read(events: readonly ChatEvent[]): readonly ChatEvent[] {
@@ -61,6 +63,7 @@ export class TranslatedWork implements BodyWork {
       this.#observer.observe(event)
       if (event.type === 'error' && !this.#hasContent) this.firstError = event.error
       if (event.type === 'partDelta') this.#records++
+      if (event.type === 'finish') this.#isFinished = true
       if (event.type !== 'start' && event.type !== 'usage') this.#hasContent = true
     }
     return events
@@ -95,6 +98,24 @@ export class TranslatedWork implements BodyWork {
   }
 }
 
+export interface NativeOptions {
+  /** Keeps back the record that only reports usage: the client did not ask for it. */
+  hidesUsage: boolean
+  /** What stands in the record that says that the answer is complete. */
+  endMarks: readonly string[]
+  /** An error as the client reads it inside a stream. */
+  tellError: (error: ChatError) => string
+}
+
+/** By the format of the stream. */
+export const END_MARKS: Readonly<Record<FormatName, readonly string[]>> = {
+  completions: ['[DONE]', '"finish_reason":"', '"finish_reason": "'],
+  messages: ['"message_stop"', '"type":"error"'],
+  responses: ['"response.completed"', '"response.incomplete"', '"response.failed"', '"type":"error"'],
+  gemini: [],
+  converse: [],
+}
+
 /** A stream that passes byte for byte; only the records up to the first token, and those of usage and errors, are read. */
 export class NativeWork implements BodyWork {
   readonly isDone = false
@@ -103,16 +124,20 @@ export class NativeWork implements BodyWork {
   readonly #decoder: StreamDecoder
   readonly #observer: ResponseObserver
   readonly #hidesUsage: boolean
+  readonly #options: NativeOptions
+  #isFinished = false
+  /** The provider has said itself what is wrong. */
+  #hasError = false
   /** A record whose end has not come. */
   #held: Buffer = EMPTY
   #records = 0
   #hasToken = false
 
-  /** `hidesUsage` keeps back the record that only reports usage: the client did not ask for it. */
-  constructor(decoder: StreamDecoder, observer: ResponseObserver, hidesUsage: boolean) {
+  constructor(decoder: StreamDecoder, observer: ResponseObserver, options: NativeOptions) {
     this.#decoder = decoder
     this.#observer = observer
-    this.#hidesUsage = hidesUsage
+    this.#hidesUsage = options.hidesUsage
+    this.#options = options
   }
 
   /** Whole records only, where one of them may have to be kept back. */
@@ -134,26 +159,39 @@ export class NativeWork implements BodyWork {
   }
 
   end(): Given {
-    if (this.#held.length === 0) return NOTHING
     const rest = this.#held
-    const isShown = this.#read(Buffer.concat([rest, RECORD_END]))
-    return this.#hidesUsage && isShown ? [rest] : NOTHING
+    const isShown = rest.length > 0 && this.#read(Buffer.concat([rest, RECORD_END]))
+    const given = this.#hidesUsage && isShown ? [rest] : NOTHING
+    return this.#isFinished || this.#hasError
+      ? given
+      : [...given, ...this.#breakOff('the stream of the provider ended too early')]
   }
 
-  broken(): null {
-    return null
+  broken(cause: Error): Given {
+    return this.#breakOff(cause.message)
   }
 
-  over(whole: boolean): void {
-    this.#observer.over({ whole, records: this.#records })
+  over(): void {
+    this.#observer.over({ whole: this.#isFinished, records: this.#records })
+  }
+
+  /** The client is told in its own format: a cut stream would look like one that ended. */
+  #breakOff(why: string): Given {
+    const error = brokenStream(why)
+    if (this.#records === 0) this.firstError = error
+    return [Buffer.from(this.#options.tellError(error))]
   }
 
   /** Whether the client gets it. */
   #read(record: Buffer): boolean {
     this.#records++
+    if (!this.#isFinished) this.#isFinished = this.#options.endMarks.some((mark) => record.includes(mark))
     if (this.#hasToken && !MARKS.some((mark) => record.includes(mark))) return true
     for (const event of this.#decoder.push(record)) {
-      if (event.type === 'error' && this.#records === 1) this.firstError = event.error
+      if (event.type === 'error') {
+        this.#hasError = true
+        if (this.#records === 1) this.firstError = event.error
+      }
       if (event.type === 'partDelta') this.#hasToken = true
       this.#observer.observe(event)
     }

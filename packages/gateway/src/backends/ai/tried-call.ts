@@ -172,8 +172,9 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   protected refuseField({ field, message }: Unsupported): void {
     this.rx.reason = 'InvalidRequest'
-    this.rx.error = `failed to process LLM request: ${message}`
-    this.refuse({ status: 400, kind: 'invalid', message, param: field })
+    this.rx.error = `failed to process LLM request: ${field}: ${message}`
+    // Not every format has a place for the field's name.
+    this.refuse({ status: 400, kind: 'invalid', message: `${field}: ${message}`, param: field })
   }
 
   #refuseFailure({ status, message, reason }: Failure): void {
