@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { compile, type CompileServices } from './compile.ts'
 import { createCredentials } from './credentials/credentials.ts'
+import { fetchLater } from './credentials/fetch-later.ts'
 import type { Ir } from './ir/resources.ts'
 import { Deadlines } from './net/deadlines.ts'
 import type { SharedCounters } from './state/counters.ts'
@@ -49,7 +50,7 @@ export function checkServices(counters: SharedCounters = newCounters()): {
       ticketSecret: randomBytes(32),
       ...shared,
       counters,
-      credentials: createCredentials({ ...shared, environment: process.env, fetch }),
+      credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
       now: () => 0,
       identity: { podName: '', namespace: '', gateway: '' },
       httpDate: () => '',

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { compile, type CompiledConfig } from './compile.ts'
 import { createCredentials } from './credentials/credentials.ts'
+import { fetchLater } from './credentials/fetch-later.ts'
 import type { CompiledBind } from './compile-bind.ts'
 import { loadFeatures } from './load-features.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
@@ -87,7 +88,7 @@ const services = {
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
   counters,
-  credentials: createCredentials({ ...shared, environment: process.env, fetch }),
+  credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
   now: () => performance.now(),
   identity: settings.identity,
   httpDate: createHttpDate(),
