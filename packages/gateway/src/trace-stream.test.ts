@@ -7,24 +7,9 @@ import { TraceWatch } from './telemetry/trace-watch.ts'
 import { request } from './testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram } from './testing/process.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from './testing/scene.ts'
-import { tracedPath, types, useTrace } from './testing/trace-client.ts'
+import { TRACE_ORDER, tracedPath, types, useTrace } from './testing/trace-client.ts'
 
 const limit = { timeout: 60_000 }
-
-const ORDER = [
-  'requestStarted',
-  'initial request',
-  'gateway policies',
-  'routeSelection',
-  'policySelection',
-  'route policies',
-  'final request',
-  'backendCallStart',
-  'backendCallResult',
-  'backend response ready',
-  'final response',
-  'requestFinished',
-]
 
 describe('with two workers', limit, () => {
   test('each watcher gets one request, the first come the first', async (t) => {
@@ -227,7 +212,7 @@ describe('the events', limit, () => {
 function assertOrder(found: string[]): void {
   assert.deepEqual(
     found.filter((type) => type !== 'policy'),
-    ORDER,
+    TRACE_ORDER,
   )
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { describe, test, type TestContext } from 'node:test'
 import { useConfigFile, useProgram as useGatewayProgram } from '../../../gateway/src/testing/process.ts'
+import { TRACE_ORDER } from '../../../gateway/src/testing/trace-client.ts'
 import { useServer } from '../testing/fake-gateway.ts'
 import { skipWithout } from '../testing/installed.ts'
 import { runProgram, startProgram } from '../testing/program.ts'
@@ -45,22 +46,6 @@ function send({ port }: Gateway, path: string): void {
   get({ host: '127.0.0.1', port, path, agent: false }, (response) => response.resume()).on('error', () => {})
 }
 
-/** The order of the events that the tool's users rely on; others may stand between. */
-const STEPS = [
-  'requestStarted',
-  'initial request',
-  'gateway policies',
-  'routeSelection',
-  'policySelection',
-  'route policies',
-  'final request',
-  'backendCallStart',
-  'backendCallResult',
-  'backend response ready',
-  'final response',
-  'requestFinished',
-]
-
 describe('with the real gateway', { timeout: 120_000, skip: skipWithout('curl') }, () => {
   test('a request of another client is traced from its start to its end', async (t) => {
     const gateway = await useGateway(t)
@@ -71,8 +56,8 @@ describe('with the real gateway', { timeout: 120_000, skip: skipWithout('curl') 
     assert.equal(code, 0, stderr)
     const steps = rawEvents(stdout).map(({ message }) => message.stage ?? message.type)
     assert.deepEqual(
-      steps.filter((step) => STEPS.includes(step)),
-      STEPS,
+      steps.filter((step) => TRACE_ORDER.includes(step)),
+      TRACE_ORDER,
     )
   })
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chatRequest, responseContext as plainContext } from '../testing/chat-request.ts'
 import type { Folded } from './fold.ts'
 import { fold } from './fold.ts'
 import type { ClientFormat, EncodeTarget, ResponseContext, UpstreamFormat } from './format.ts'
@@ -9,34 +10,11 @@ import { Unsupported } from './middle.ts'
 /** What tests of formats share: requests, contexts, and streams in pieces. */
 
 export function request(changes: Partial<ChatRequest> = {}, format: FormatName = 'completions'): ChatRequest {
-  return {
-    format,
-    model: 'some-model',
-    system: [],
-    messages: [],
-    tools: [],
-    toolChoice: null,
-    parallelTools: null,
-    sampling: {},
-    reasoning: null,
-    output: { kind: 'text' },
-    stream: false,
-    user: null,
-    rest: {},
-    ...changes,
-  }
+  return chatRequest({ format, model: 'some-model', ...changes })
 }
 
 export function responseContext(changes: Partial<ResponseContext> = {}): ResponseContext {
-  let ids = 0
-  return {
-    request: request(),
-    model: 'asked-for',
-    now: 1_700_000_000,
-    newId: (prefix) => `${prefix}${(ids += 1)}`,
-    toolNames: new Map(),
-    ...changes,
-  }
+  return plainContext({ request: request(), model: 'asked-for', ...changes })
 }
 
 export function decoded(format: ClientFormat, body: JsonObject): ChatRequest {

@@ -55,3 +55,19 @@ export function tracedPath(events: readonly TraceEvent[]): string {
 export function types(events: readonly TraceEvent[]): string[] {
   return events.map(({ message }) => (typeof message['stage'] === 'string' ? message['stage'] : message.type))
 }
+
+/** The events of the spec in order, snapshots by their stage; others may stand between. */
+export const TRACE_ORDER: readonly string[] = [
+  'requestStarted',
+  'initial request',
+  'gateway policies',
+  'routeSelection',
+  'policySelection',
+  'route policies',
+  'final request',
+  'backendCallStart',
+  'backendCallResult',
+  'backend response ready',
+  'final response',
+  'requestFinished',
+]
