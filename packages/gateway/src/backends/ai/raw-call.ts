@@ -6,6 +6,7 @@ import { Unsupported } from '../../llm/middle.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { Rx } from '../../pipeline/request.ts'
 import type { CallContext } from '../../pipeline/step.ts'
+import { targetQuery } from '../../pipeline/target.ts'
 import type {
   UpstreamCall,
   UpstreamError,
@@ -48,7 +49,8 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   start(request: UpstreamRequest, provider: ReadyProvider, context: CallContext): void {
     const { kind, detects } = this.#options
     const rx = this.#rx
-    const call = { kind, format: 'completions' as const, model: '', stream: false, clientTarget: request.target }
+    const model = kind === 'realtime' ? realtimeModel(request.target, provider, rx) : ''
+    const call = { kind, format: 'completions' as const, model, stream: false, clientTarget: request.target }
     const outgoing = { ...request, headers: request.headers.clone() }
     if (detects) {
       const facts = (rx.llm ??= new LlmFacts())
@@ -105,4 +107,10 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
 function unsupported({ message }: Unsupported): Failure {
   return { status: 400, message: `failed to process LLM request: ${message}`, reason: 'InvalidRequest' }
+}
+
+/** A WebSocket has no body: its model stands in the query, and is edited as one in a body is. */
+function realtimeModel(target: string, { edits }: ReadyProvider, rx: Rx): string {
+  const model = new URLSearchParams(targetQuery(target)).get('model')
+  return edits.request(model === null ? {} : { model }, null, rx).model
 }
