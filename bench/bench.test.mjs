@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { chatAnswer, chatRequest, EVENTS, LAST_EVENT, PATHS, streamEvents } from './chat.mjs'
 import { parseH2load, parseH2loadLog, parseWrk, percentile } from './load.mjs'
 import { parseCoreBusy, parseProcessStat, parseResidentBytes, parseSchedstat } from './measure.mjs'
 import { readOptions } from './options.mjs'
 import { selfTimes } from './profile.mjs'
 import { insertResult } from './results.mjs'
 import { scenarios } from './scenarios.mjs'
+import { answerTo, INITIALIZED, toolCall } from './tool-call.mjs'
 import { addRatios, renderBars, renderTable } from './table.mjs'
 
 const H2LOAD = `starting benchmark...
@@ -108,6 +110,37 @@ test('the ratio is against the nginx row of the same scenario, and bars are judg
   const lines = renderTable(rows).split('\n')
   assert.match(lines[3] ?? '', /portico .* 45\.0 .* 1\.50x .* 0\.25 .*load not held/)
   assert.equal(new Set(lines.map((line) => line.length)).size, 1)
+})
+
+test('a bar between two rows names both, and how far the rounds lie apart', () => {
+  const scenario = { title: 'chat', bars: [{ ratio: 2, of: 'portico, native', to: 'portico, plain' }] }
+  const rows = [
+    { scenario: 'chat', proxy: 'portico, plain', cpu: 40, cpuByRound: [40, 30, 50], notes: [] },
+    { scenario: 'chat', proxy: 'portico, native', cpu: 90, cpuByRound: [90, 60, 100], notes: [] },
+  ]
+  const line = '- chat: CPU of portico, native against portico, plain ≤ 2x, 2.25x: MISSED (rounds 2.00 to 2.25)'
+  assert.deepEqual(renderBars([scenario], rows), [line])
+})
+
+test('requests and answers of models have the stated sizes, and streams the stated number of events', () => {
+  for (const format of Object.keys(PATHS)) {
+    for (const stream of [false, true]) {
+      const request = chatRequest(format, { stream })
+      assert.deepEqual([request.length, JSON.parse(request).stream ?? false], [300, stream])
+    }
+    const answer = chatAnswer(format)
+    assert.deepEqual([answer.length, typeof JSON.parse(answer).usage], [400, 'object'])
+    const events = streamEvents(format)
+    assert.equal(events.length, EVENTS)
+    assert.ok(events.at(-1)?.endsWith(LAST_EVENT[format]))
+  }
+})
+
+test('a call of a tool is answered with what it was given', () => {
+  const { params, id } = JSON.parse(toolCall(7))
+  const { result } = JSON.parse(answerTo({ id, method: 'tools/call', params }))
+  assert.deepEqual(result, { content: [{ type: 'text', text: params.arguments.message }] })
+  assert.equal(answerTo(JSON.parse(INITIALIZED)), null)
 })
 
 test('a bar without numbers is not called met', () => {

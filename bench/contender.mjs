@@ -8,7 +8,8 @@ let started = 0
 
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
- *   protocol?: 'http' | 'https' | 'h2c', routes?: number, secured?: boolean, env?: Record<string, string> }} what
+ *   protocol?: 'http' | 'https' | 'h2c', routes?: number, secured?: boolean, env?: Record<string, string>,
+ *   chat?: import('./scenarios.mjs').Chat, tools?: boolean }} what
  * @param {{ dir: string, origin: number, certificate: { cert: string, key: string, both: string } | null,
  *   identity: { token: string, jwks: string } }} bench
  * @returns the running proxy, or `{ problem }`
@@ -21,7 +22,10 @@ export async function startContender(what, bench) {
   const readinessPort = await freePort()
   const { origin, certificate } = bench
   const jwks = what.secured ? bench.identity.jwks : null
-  const plan = peer.plan({ dir, port, readinessPort, origin, routes, protocol, certificate, jwks })
+  const provider = what.chat?.provider ?? null
+  const { tools = false } = what
+  const setup = { dir, port, readinessPort, origin, routes, protocol, certificate, jwks, provider, tools, found }
+  const plan = peer.plan(setup)
   for (const [name, text] of Object.entries(plan.files)) writeFileSync(join(dir, name), text)
   const url = `${protocol === 'https' ? 'https' : 'http'}://127.0.0.1:${port}`
   // A port that speaks only HTTP/2 cannot be asked in HTTP/1.1.

@@ -1,6 +1,6 @@
 // What this machine is and which programs it has.
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem } from 'node:os'
 import { delimiter, join } from 'node:path'
 
@@ -17,6 +17,12 @@ export function findProgram(name) {
     }
   }
   return null
+}
+
+/** The Node that Portico runs on; its peers on Node are to have the same. */
+export function projectNode() {
+  const own = join(import.meta.dirname, '../node_modules/.bin/node')
+  return existsSync(own) ? own : process.execPath
 }
 
 /** First match of `pattern` in what the program prints about itself (some print it to standard error). */

@@ -5,6 +5,7 @@ export const USAGE = `node bench/run.mjs [options]
   --quick              about two minutes instead of ten
   --only a,b           only these scenarios
   --peers a,b          only these proxies
+  --variant text       only the variants of scenarios whose name has this text
   --seconds n          seconds of each fixed load
   --rounds n           rounds
   --portico program    another build of Portico
@@ -24,6 +25,7 @@ export function readOptions(args, known) {
         quick: { type: 'boolean' },
         only: { type: 'string' },
         peers: { type: 'string' },
+        variant: { type: 'string' },
         seconds: { type: 'string' },
         rounds: { type: 'string' },
         portico: { type: 'string' },

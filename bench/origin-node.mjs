@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { FILES, SMALL_BODY } from './origin.mjs'
+import { ANSWERS, FILES, SMALL_BODY } from './origin.mjs'
 
 const [port, dir] = process.argv.slice(2)
 const bodyByPath = new Map(Object.keys(FILES).map((path) => [path, readFileSync(join(dir ?? '.', path))]))
+for (const [path, body] of Object.entries(ANSWERS)) bodyByPath.set(path, Buffer.from(body))
 const small = Buffer.from(SMALL_BODY)
 
 createServer({ keepAliveTimeout: 600_000 }, (request, response) => {

@@ -1,6 +1,7 @@
 // The origin behind every proxy: one cheap nginx on the load core, or a small Node server where nginx is missing.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chatAnswer, PATHS } from './chat.mjs'
 import { LOAD_CORE, startChild } from './children.mjs'
 import { findProgram } from './machine.mjs'
 import { freePort, untilAnswers } from './ports.mjs'
@@ -9,6 +10,9 @@ export const SMALL_BODY = '{"id":12345,"name":"portico","tags":["a","b"],"n":10}
 
 /** Replies of more than one packet, by path. */
 export const FILES = { '/64k.bin': 64 * 1024, '/1m.bin': 1024 * 1024, '/16m.bin': 16 * 1024 * 1024 }
+
+/** Answers of language models, by path. */
+export const ANSWERS = Object.fromEntries(Object.entries(PATHS).map(([format, path]) => [path, chatAnswer(format)]))
 
 export async function startOrigin(dir) {
   const port = await freePort()
@@ -31,6 +35,7 @@ export async function startOrigin(dir) {
 }
 
 function nginxOrigin(dir, port) {
+  const answers = Object.entries(ANSWERS).map(([path, body]) => `    location = ${path} { return 200 '${body}'; }`)
   return `daemon off;
 worker_processes 1;
 worker_rlimit_nofile 16384;
@@ -49,6 +54,7 @@ http {
     listen 127.0.0.1:${port} backlog=4096;
     root ${dir};
     default_type application/json;
+${answers.join('\n')}
     location / { return 200 '${SMALL_BODY}'; }
     location ~ \\.bin$ { default_type application/octet-stream; }
   }

@@ -10,6 +10,8 @@ import { measureLoad } from './kinds/load.mjs'
 import { profileLoad } from './kinds/profile.mjs'
 import { measureSlow } from './kinds/slow.mjs'
 import { measureStart } from './kinds/start.mjs'
+import { measureStream } from './kinds/stream.mjs'
+import { measureTools } from './kinds/tools.mjs'
 import { describeMachine, machineTools } from './machine.mjs'
 import { readOptions, USAGE } from './options.mjs'
 import { startOrigin } from './origin.mjs'
@@ -19,7 +21,14 @@ import { scenarios } from './scenarios.mjs'
 import { makeToken } from './token.mjs'
 import { addRatios, renderBars, renderTable } from './table.mjs'
 
-const measureByKind = { load: measureLoad, idle: measureIdle, slow: measureSlow, start: measureStart }
+const measureByKind = {
+  load: measureLoad,
+  idle: measureIdle,
+  slow: measureSlow,
+  start: measureStart,
+  stream: measureStream,
+  tools: measureTools,
+}
 
 const options = readOptions(process.argv.slice(2), {
   scenarios: [...scenarios.map(({ name }) => name), 'cel'],
@@ -39,6 +48,8 @@ if (!machineTools().h2load) {
   process.exit(1)
 }
 
+const offered = scenarios.map((scenario) => withVariants(scenario, options.variant))
+const chosen = offered.filter(({ name }) => options.only.includes(name))
 const dir = mkdtempSync(join(tmpdir(), 'portico-bench-'))
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
 pinSelf()
@@ -51,13 +62,13 @@ const bench = {
   identity: makeToken(),
   times: options.times,
   entries: peers
-    .filter(({ name }) => options.peers.includes(name))
+    .filter(({ name, onlyNamed }) => options.peers.includes(name) && (!onlyNamed || isNamed(name)))
     .map((peer) => ({ peer, found: peer.find(options) })),
 }
 
 if (options.profile) {
   await profileLoad(
-    scenarios.find(({ name }) => name === options.profile),
+    offered.find(({ name }) => name === options.profile),
     bench,
   )
 } else {
@@ -66,9 +77,17 @@ if (options.profile) {
 await origin.stop()
 process.exit(0)
 
+function withVariants(scenario, text) {
+  if (!scenario.variants || text === undefined) return scenario
+  return { ...scenario, variants: scenario.variants.filter(({ label }) => label.includes(text)) }
+}
+
+function isNamed(peer) {
+  return chosen.some(({ variants = [] }) => variants.some((variant) => variant.peer === peer))
+}
+
 async function compare() {
   const begun = Date.now()
-  const chosen = scenarios.filter(({ name }) => options.only.includes(name))
   const head = describeRun()
   console.log(`${head}\n`)
   const rows = []
@@ -81,11 +100,12 @@ async function compare() {
   const took = `Took ${Math.round((Date.now() - begun) / 1000)} s.`
   console.log(`${table}\n\n${bars}\n\n${took}`)
   if (!options.write) return
-  const { quick, only, peers: named } = options
+  const { quick, only, peers: named, variant } = options
   const which = [
     quick && 'quick',
     only.length < scenarios.length && only.join(','),
     named.length < peers.length && named.join(','),
+    variant,
   ]
   const date = new Date().toISOString().slice(0, 10)
   const heading = [date, describeMachine().machine, ...which.filter(Boolean)].join(' · ')

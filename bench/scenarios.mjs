@@ -6,21 +6,39 @@ const MANY = 10_000
 const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
 
 /**
- * @typedef {{ name: string, title: string, kind: 'load' | 'idle' | 'slow' | 'start', protocol?: 'http' | 'https' | 'h2c',
- *   paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number, bar?: Bar,
- *   variants?: { peer: string, label: string, routes: number }[] }} Scenario
+ * @typedef {{ name: string, title: string, kind: 'load' | 'idle' | 'slow' | 'start' | 'stream' | 'tools',
+ *   protocol?: 'http' | 'https' | 'h2c', paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number,
+ *   paceMs?: number, bars?: Bar[], variants?: { peer: string, label: string, routes?: number, chat?: Chat, tools?: boolean }[] }} Scenario
+ *   `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server
+ * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
+ *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
  * @typedef {{ ratio?: number, readyMs?: number, residentMb?: number, of?: string, to?: string }} Bar
  *   what Portico (or the row `of`) is held to, against nginx (or the row `to`)
  */
 
+const PLAIN = { peer: 'portico', label: 'portico, plain route', chat: { client: 'completions' } }
+const NATIVE = { peer: 'portico', label: 'portico, native', chat: { client: 'completions', provider: 'openai' } }
+const TO_OPENAI = {
+  peer: 'portico',
+  label: 'portico, Messages to Completions',
+  chat: { client: 'messages', provider: 'openai' },
+}
+const TO_ANTHROPIC = {
+  peer: 'portico',
+  label: 'portico, Completions to Messages',
+  chat: { client: 'completions', provider: 'anthropic' },
+}
+const PORTKEY = { peer: 'portkey', label: 'portkey', chat: { client: 'completions', provider: 'openai' } }
+const FORWARDER = { peer: 'forwarder', label: 'byte forwarder', chat: { client: 'completions' } }
+
 /** @type {Scenario[]} */
 export const scenarios = [
-  { name: 'get', title: 'plain GET 53 B', kind: 'load', rps: 250, bar: { ratio: 1.6 } },
+  { name: 'get', title: 'plain GET 53 B', kind: 'load', rps: 250, bars: [{ ratio: 1.6 }] },
   { name: 'post', title: 'POST 1 KiB', kind: 'load', rps: 250, body: 1024 },
   { name: '64k', title: '64 KiB reply', kind: 'load', rps: 64, paths: ['/64k.bin'] },
   { name: '1m', title: '1 MiB reply', kind: 'load', rps: 4, paths: ['/1m.bin'] },
-  { name: 'tls', title: 'TLS 1.3, HTTP/1.1', kind: 'load', protocol: 'https', rps: 125, bar: { ratio: 1.9 } },
-  { name: 'h2c', title: 'h2c in, HTTP/1.1 out', kind: 'load', protocol: 'h2c', rps: 125, bar: { ratio: 4.5 } },
+  { name: 'tls', title: 'TLS 1.3, HTTP/1.1', kind: 'load', protocol: 'https', rps: 125, bars: [{ ratio: 1.9 }] },
+  { name: 'h2c', title: 'h2c in, HTTP/1.1 out', kind: 'load', protocol: 'h2c', rps: 125, bars: [{ ratio: 4.5 }] },
   {
     name: 'policies',
     title: 'JWT, CEL rule, local limit',
@@ -32,7 +50,7 @@ export const scenarios = [
       { peer: 'nginx', label: 'nginx', routes: 1 },
       { peer: 'portico', label: 'portico', routes: 1 },
     ],
-    bar: { ratio: 2 },
+    bars: [{ ratio: 2 }],
   },
   {
     name: 'routes',
@@ -45,10 +63,51 @@ export const scenarios = [
       { peer: 'portico', label: 'portico, 1', routes: 1 },
       { peer: 'portico', label: 'portico, 10,000', routes: MANY },
     ],
-    bar: { ratio: 1.1, of: 'portico, 10,000', to: 'portico, 1' },
+    bars: [{ ratio: 1.1, of: 'portico, 10,000', to: 'portico, 1' }],
   },
   { name: 'idle1000', title: 'GET beside 1,000 idle', kind: 'idle', rps: 250, crowd: 1000 },
   { name: 'idle5000', title: 'GET beside 5,000 idle', kind: 'idle', rps: 250, crowd: 5000 },
   { name: 'slow', title: 'GET beside 64 slow readers of 16 MiB', kind: 'slow', rps: 30, crowd: 64 },
-  { name: 'start', title: 'start, one worker, idle', kind: 'start', bar: { readyMs: 500, residentMb: 110 } },
+  {
+    name: 'chat',
+    title: 'chat completion, 300 B in, 400 B out',
+    kind: 'load',
+    rps: 125,
+    variants: [PLAIN, NATIVE, TO_OPENAI, TO_ANTHROPIC, PORTKEY],
+    bars: [
+      { ratio: 2, of: NATIVE.label, to: PLAIN.label },
+      { ratio: 3, of: TO_OPENAI.label, to: PLAIN.label },
+      { ratio: 3, of: TO_ANTHROPIC.label, to: PLAIN.label },
+      { ratio: 0.1, of: NATIVE.label, to: PORTKEY.label },
+    ],
+  },
+  {
+    name: 'stream',
+    title: '64 streams of 200 events, one each 10 ms; per event',
+    kind: 'stream',
+    crowd: 64,
+    paceMs: 10,
+    variants: [FORWARDER, PLAIN, NATIVE, TO_OPENAI, TO_ANTHROPIC],
+    bars: [
+      { ratio: 1.5, of: NATIVE.label, to: FORWARDER.label },
+      { ratio: 2.5, of: TO_OPENAI.label, to: FORWARDER.label },
+      { ratio: 2.5, of: TO_ANTHROPIC.label, to: FORWARDER.label },
+    ],
+  },
+  {
+    name: 'mcp',
+    title: 'tools/call echo, one Streamable HTTP target',
+    kind: 'tools',
+    // Sessions, each with a connection of its own.
+    crowd: 8,
+    rps: 250,
+    variants: [
+      { peer: 'portico', label: 'portico, plain route' },
+      { peer: 'portico', label: 'portico, MCP', tools: true },
+      { peer: 'supergateway', label: 'supergateway', tools: true },
+      { peer: 'mcp-proxy', label: 'mcp-proxy', tools: true },
+    ],
+    bars: [{ ratio: 3, of: 'portico, MCP', to: 'portico, plain route' }],
+  },
+  { name: 'start', title: 'start, one worker, idle', kind: 'start', bars: [{ readyMs: 500, residentMb: 110 }] },
 ]

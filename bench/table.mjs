@@ -38,16 +38,16 @@ export function renderTable(rows) {
 
 /** One line for each bar: met, missed, or not measured. */
 export function renderBars(scenarios, rows) {
-  return scenarios.filter(({ bar }) => bar).flatMap((scenario) => barLines(scenario, rows))
+  return scenarios.flatMap(({ title, bars = [] }) => bars.flatMap((bar) => barLines(title, bar, rows)))
 }
 
-function barLines({ title, bar }, rows) {
+function barLines(title, bar, rows) {
   const rowOf = (proxy) => rows.find((row) => row.scenario === title && row.proxy === proxy)
   const row = rowOf(bar.of ?? 'portico')
   const base = rowOf(bar.to ?? 'nginx')
   const ratio = row?.cpu && base?.cpu ? row.cpu / base.cpu : undefined
   const parts = [
-    [bar.ratio, ratio, 'x', `CPU against ${bar.to ?? 'nginx'}`, 2],
+    [bar.ratio, ratio, 'x', `CPU${bar.of ? ` of ${bar.of}` : ''} against ${bar.to ?? 'nginx'}`, 2],
     [bar.readyMs, row?.readyMs, ' ms', 'to ready', 0],
     [bar.residentMb, row?.residentMb, ' MB', 'RSS', 0],
   ]
@@ -56,8 +56,16 @@ function barLines({ title, bar }, rows) {
     .map(([most, got, unit, what, digits]) => {
       const verdict =
         got === undefined ? 'not measured' : `${got.toFixed(digits)}${unit}: ${got <= most ? 'met' : 'MISSED'}`
-      return `- ${title}: ${what} ≤ ${most}${unit}, ${verdict}`
+      const spread = unit === 'x' ? renderSpread(row, base) : ''
+      return `- ${title}: ${what} ≤ ${most}${unit}, ${verdict}${spread}`
     })
+}
+
+/** Rounds are taken in turn, so those of one number stand beside each other in time. */
+function renderSpread(row, base) {
+  const ratios = (row?.cpuByRound ?? []).map((cpu, round) => cpu / (base?.cpuByRound?.[round] ?? 0))
+  if (ratios.length < 2 || !ratios.every(Number.isFinite)) return ''
+  return ` (rounds ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`
 }
 
 function isText(column) {

@@ -60,10 +60,12 @@ reasons, usage with cached tokens, errors with the provider's status and message
 | What | Where | What a client sees |
 |---|---|---|
 | Reasoning text | OpenAI's chat completions do not show it | its tokens only |
+| Reasoning text of OpenAI's responses | \`api.openai.com\` shows it to verified organisations alone | clients of Messages ask for it with \`display: summarized\`; on Azure they need not |
 | Reasoning that was handed back | \`@ai-sdk/openai\` chat keeps none | the next turn with a tool result is asked without reasoning where the provider would refuse it |
 | Tokens of reasoning | Bedrock does not count them | absent |
 | Tokens written to caches | Gemini does not count them | absent |
 | Stop sequences | OpenAI's responses have none; OpenAI and Gemini do not say that one ended the answer | left out, and listed in the trace; \`stop\`, \`end_turn\` |
+| Structured output | Claude before 4.5 (on Vertex AI before 4.6), and on Bedrock models of Amazon, Meta, Cohere and AI21, refuse schemas | the schema is asked for in words, and listed in the trace |
 | Refusals | only OpenAI tells them from filtered answers | \`refusal\` of the message, else the word for filtered |
 
 ## What cannot be carried
@@ -74,8 +76,14 @@ ${table(
   ['What', 'Why', 'Providers'],
   limits.map(({ what, why, asks, refusedBy }) => {
     const formats = Object.keys(asks) as (keyof typeof asks)[]
-    const refusing = targets.filter((target) => formats.every((format) => refusedBy(target.upstream[format], target)))
-    return [what, why, refusing.map(({ name }) => name).join(', ')]
+    const refusing = targets.flatMap((target) => {
+      const refused = formats.filter((format) => refusedBy(target.upstream[format], target))
+      if (refused.length === 0) return []
+      return refused.length === formats.length
+        ? [target.name]
+        : [`${target.name} (of clients of ${refused.join(', ')})`]
+    })
+    return [what, why, refusing.join(', ')]
   }),
 )}`
 }

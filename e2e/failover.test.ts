@@ -4,13 +4,14 @@ import { startGateway, type TestGateway } from '../packages/gateway/src/testing/
 import type { Fault } from '../packages/gateway/src/testing/providers/fault.ts'
 import { ANSWERS, toldText } from '../packages/gateway/src/testing/providers/scenes.ts'
 import { type FakeProvider, startFakeProvider } from '../packages/gateway/src/testing/providers/server.ts'
+import type { FollowUp, Heard, Question } from '../packages/gateway/src/testing/sdk-clients/client.ts'
 import { clients } from './clients.ts'
 import { gatewayConfig } from './stand.ts'
 import { type Target, targets } from './targets.ts'
 
 /** A conversation that one vendor began goes on at another: calls keep their results, signatures of others stay away. */
 
-const vendors = ['azure OpenAI', 'anthropic', 'gemini 3', 'bedrock', 'openai'].map((name) =>
+const vendors = ['azure OpenAI', 'anthropic', 'gemini 2.5', 'gemini 3', 'bedrock', 'openai'].map((name) =>
   targets.find((target) => target.name === name)!,
 )
 const modelOf = ({ model, reasoningModel }: Target): string => reasoningModel ?? model
@@ -38,23 +39,34 @@ for (const first of vendors) {
 
       for (const client of clients) {
         for (const streamed of [false, true]) {
-          it(`${client.name}, ${streamed ? 'streamed' : 'whole'}`, async () => {
-            const sdk = client.connect({ url: `http://127.0.0.1:${gateway.port()}`, key: 'client-key' })
-            one.fault = {}
-            const heard = await sdk.ask({
-              scene: 'reasoning-tool',
-              model: 'any-model',
-              streamed,
-              reasons: true,
-              maxTokens: 4000,
-              tools: ['get_weather'],
-            })
-            assert.equal(heard.calls.length, 1)
+          const how = `${client.name}, ${streamed ? 'streamed' : 'whole'}`
+          const asks = { model: 'any-model', streamed, reasons: true, maxTokens: 4000 } as const
+          const moved = async (heard: Heard, next: FollowUp): Promise<Heard> => {
             one.fault = { failure: { kind: 'overloaded', message: 'busy' } }
             const answered = two.asked.length
-            const next = await heard.follow({ results: ['21 degrees'] })
-            assert.equal(next.text, toldText(['21 degrees']))
+            const after = await heard.follow(next)
             assert.equal(two.asked.length, answered + 1)
+            return after
+          }
+          const ask = (question: Pick<Question, 'scene' | 'tools'>): Promise<Heard> => {
+            one.fault = {}
+            return client
+              .connect({ url: `http://127.0.0.1:${gateway.port()}`, key: 'client-key' })
+              .ask({ ...asks, ...question })
+          }
+
+          it(`between a call and its result: ${how}`, async () => {
+            const heard = await ask({ scene: 'reasoning-tool', tools: ['get_weather'] })
+            assert.equal(heard.calls.length, 1)
+            const after = await moved(heard, { results: ['21 degrees'] })
+            assert.equal(after.text, toldText(['21 degrees']))
+          })
+
+          it(`after an answer with reasoning: ${how}`, async () => {
+            const heard = await ask({ scene: 'reasoning' })
+            assert.equal(heard.text, ANSWERS.reasoned.join(''))
+            const after = await moved(heard, { text: 'Go on.' })
+            assert.match(after.text, /^Signed reasoning came back: /)
           })
         }
       }

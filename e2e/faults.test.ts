@@ -47,9 +47,24 @@ for (const target of targets) {
         })
       }
 
+      it(`${client.name}: a stream that ends before it has begun`, async () => {
+        await assert.rejects(
+          ask({ break: { afterFrames: 0, how: 'end' } }),
+          (error: unknown) => statusOf(error) === 502,
+        )
+      })
+
       it(`${client.name}: a whole answer that breaks`, async () => {
         await assert.rejects(ask({ break: { afterFrames: 0, how: 'reset' } }, false))
       })
     }
   })
+}
+
+/** As the libraries say it: some at the error, some at what caused it. */
+function statusOf(error: unknown): unknown {
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('status' in error) return error.status
+  if ('statusCode' in error) return error.statusCode
+  return 'cause' in error ? statusOf(error.cause) : undefined
 }

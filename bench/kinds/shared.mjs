@@ -1,6 +1,7 @@
 // What the kinds of scenarios have in common: starting the proxies, one measured step, and the rows they give.
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chatRequest, PATHS } from '../chat.mjs'
 import { PROXY_CORE } from '../children.mjs'
 import { startContender } from '../contender.mjs'
 import { CLIENTS, fixedLoad, saturatedLoad } from '../load.mjs'
@@ -13,7 +14,8 @@ const SATURATED_SHARE = 0.85
 /**
  * One row of the table; CPU in µs per request, latencies in µs.
  * @typedef {{ scenario: string, proxy: string, cpu?: number, ratio?: number, p50?: number, p99?: number, rate?: number,
- *   saturatedCpu?: number, saturatedP99?: number, residentMb?: number, readyMs?: number, notes: string[] }} Row
+ *   saturatedCpu?: number, saturatedP99?: number, residentMb?: number, readyMs?: number, cpuByRound?: number[],
+ *   notes: string[] }} Row
  */
 
 /** Starts every contender of a scenario; the missing and the failed become rows that say so. */
@@ -34,17 +36,18 @@ export async function startAll(scenario, bench) {
     const { protocol, secured } = scenario
     const contender = await startContender({ ...what, protocol, secured, env: bench.env }, bench)
     if (contender.problem) row.notes.push(contender.problem)
-    else contenders.push({ ...contender, row, target: targetOf(contender, scenario, bench) })
+    else contenders.push({ ...contender, row, chat: what.chat, target: targetOf(contender, scenario, what, bench) })
   }
   return { contenders, rows, stop: () => Promise.all(contenders.map((contender) => contender.stop())) }
 }
 
 /** The proxies of a scenario, or the variants it names. */
 export function wanted(scenario, bench) {
-  if (!scenario.variants) return bench.entries.map(({ peer, found }) => ({ peer, found, label: peer.name }))
-  return scenario.variants.flatMap(({ peer: name, label, routes }) => {
+  if (!scenario.variants)
+    return bench.entries.flatMap(({ peer, found }) => (peer.onlyNamed ? [] : [{ peer, found, label: peer.name }]))
+  return scenario.variants.flatMap(({ peer: name, ...variant }) => {
     const entry = bench.entries.find(({ peer }) => peer.name === name)
-    return entry ? [{ ...entry, label, routes }] : []
+    return entry ? [{ ...entry, ...variant }] : []
   })
 }
 
@@ -52,9 +55,7 @@ export async function fixedStep(contender, scenario, seconds) {
   const step = await measured(contender, () => fixedLoad(contender.target, { rps: scenario.rps, seconds }))
   if (!step) return { notes: ['fixed load did not end'] }
   const offered = CLIENTS * scenario.rps
-  const notes = [...step.notes]
-  if (step.load.rate < HELD * offered) notes.push(`load not held: ${whole(step.load.rate)} of ${whole(offered)}/s`)
-  if (step.foreign > FOREIGN_SHARE) notes.push('core shared with other work')
+  const notes = [...step.notes, ...noteForeign(step), ...noteHeld(step, offered)]
   return { cpu: step.cpu, p50: step.load.p50, p99: step.load.p99, notes }
 }
 
@@ -67,8 +68,19 @@ export async function saturatedStep(contender, seconds) {
   return { rate: step.load.rate, saturatedCpu: step.cpu, saturatedP99: step.load.p99, notes }
 }
 
+/** Numbers taken beside other work are to be doubted. */
+export function noteForeign({ foreign }) {
+  return foreign > FOREIGN_SHARE ? ['core shared with other work'] : []
+}
+
+/** A proxy that cannot keep up is measured saturated. */
+export function noteHeld({ load }, offered) {
+  return load.rate < HELD * offered ? [`load not held: ${whole(load.rate)} of ${whole(offered)}/s`] : []
+}
+
 /** Medians of the numbers of all rounds, and each note once. */
 export function summarize(row, steps, keys) {
+  row.cpuByRound = steps.flatMap(({ cpu }) => cpu ?? [])
   for (const key of keys) {
     const values = steps.map((step) => step[key]).filter((value) => value !== undefined)
     if (values.length > 0) row[key] = median(values)
@@ -92,7 +104,8 @@ export function residentMb(contender) {
   return residentBytes(contender.pid) / 2 ** 20
 }
 
-async function measured(contender, load) {
+/** What a load cost the proxy; null when it came to nothing. */
+export async function measured(contender, load) {
   const before = cpuSeconds(contender.pid)
   const coreBefore = coreBusySeconds(PROXY_CORE)
   const result = await load()
@@ -110,14 +123,22 @@ async function measured(contender, load) {
   }
 }
 
-function targetOf(contender, scenario, bench) {
+function targetOf(contender, scenario, { peer, chat }, bench) {
   const { url, protocol, dir } = contender
-  const headers = scenario.secured ? { authorization: `Bearer ${bench.identity.token}` } : {}
-  const target = { url, protocol, dir, headers, paths: scenario.paths ?? ['/'] }
-  if (!scenario.body) return target
-  const bodyFile = join(dir, 'body.txt')
-  writeFileSync(bodyFile, 'x'.repeat(scenario.body))
-  return { ...target, bodyFile }
+  const headers = {
+    ...(scenario.secured && { authorization: `Bearer ${bench.identity.token}` }),
+    ...(chat && { 'content-type': 'application/json' }),
+    ...peer.headers?.(bench),
+  }
+  const paths = chat ? [PATHS[chat.client]] : (scenario.paths ?? ['/'])
+  const target = { url, protocol, dir, headers, paths }
+  const body = chat ? chatRequest(chat.client, { stream: scenario.kind === 'stream' }) : 'x'.repeat(scenario.body ?? 0)
+  if (body === '') return target
+  // Not beside the proxy's config: a proxy that watches its folder would be woken.
+  mkdirSync(join(dir, 'load'), { recursive: true })
+  const bodyFile = join(dir, 'load', 'body.txt')
+  writeFileSync(bodyFile, body)
+  return { ...target, body, bodyFile }
 }
 
 function whole(value) {

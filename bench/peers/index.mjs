@@ -1,19 +1,26 @@
 // Every proxy of the comparison, in the order they are measured. A new one is one file and one line here.
 import { caddy } from './caddy.mjs'
+import { forwarder } from './forwarder.mjs'
 import { haproxy } from './haproxy.mjs'
+import { mcpProxy } from './mcp-proxy.mjs'
 import { nginx } from './nginx.mjs'
 import { portico } from './portico.mjs'
+import { portkey } from './portkey.mjs'
+import { supergateway } from './supergateway.mjs'
 
 /**
  * @typedef {{ dir: string, port: number, readinessPort: number, origin: number, routes: number,
- *   protocol: 'http' | 'https' | 'h2c', certificate: { cert: string, key: string, both: string } | null }} Setup
- *   `routes` > 1: path prefixes /r0/ to /r<routes - 1>/, each its own route to the origin
+ *   protocol: 'http' | 'https' | 'h2c', certificate: { cert: string, key: string, both: string } | null,
+ *   jwks: string | null, provider: 'openai' | 'anthropic' | null, tools: boolean, found: Found }} Setup
+ *   `routes` > 1: path prefixes /r0/ to /r<routes - 1>/, each its own route to the origin; `provider`: the origin is one of
+ *   language models; `tools`: it is an MCP server, and to be spoken to as one
  * @typedef {{ files: Record<string, string>, args: string[], env?: Record<string, string>, ready?: string }} Plan
  *   `files` are written into `setup.dir`; `ready` is a URL that gives 200, else the traffic port is asked
- * @typedef {{ name: string, many?: boolean, find: (options: { portico?: string }) => Found | null,
- *   plan: (setup: Setup) => Plan }} Peer `many`: can be set up with thousands of routes
+ * @typedef {{ name: string, many?: boolean, onlyNamed?: boolean, find: (options: { portico?: string }) => Found | null,
+ *   plan: (setup: Setup) => Plan, headers?: (setup: { origin: number }) => Record<string, string> }} Peer
+ *   `many`: can be set up with thousands of routes; `onlyNamed`: only in scenarios that name it; `headers`: of every request
  * @typedef {{ command: string, args?: string[], version: string }} Found
  */
 
 /** @type {Peer[]} */
-export const peers = [nginx, haproxy, portico, caddy]
+export const peers = [nginx, haproxy, portico, caddy, forwarder, portkey, supergateway, mcpProxy]

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
+import { projectNode } from '../machine.mjs'
 import { ISSUER } from '../token.mjs'
+import { MCP_PATH } from '../tool-call.mjs'
 
 const project = resolve(import.meta.dirname, '../..')
 const gateway = join(project, 'packages/gateway')
@@ -15,10 +17,9 @@ export const portico = {
       : [join(gateway, 'dist/portico.js'), join(gateway, 'bin/portico.mjs')]
     const program = programs.find((path) => existsSync(path))
     if (!program) return null
-    const ownNode = join(project, 'node_modules/.bin/node')
     const { version } = JSON.parse(readFileSync(join(gateway, 'package.json'), 'utf8'))
     return {
-      command: existsSync(ownNode) ? ownNode : process.execPath,
+      command: projectNode(),
       args: [program],
       version: `${version} (${program.startsWith(project) ? relative(project, program) : basename(program)})`,
     }
@@ -31,11 +32,11 @@ export const portico = {
   }),
 }
 
-function config({ port, readinessPort, origin, protocol, certificate, routes, jwks }) {
+function config({ port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools }) {
   const route = (name, pathPrefix) => ({
     name,
     matches: [{ path: { pathPrefix } }],
-    backends: [{ host: `127.0.0.1:${origin}` }],
+    backends: [backendOf({ provider, tools, origin })],
     policies: { ...(jwks && securedBy(jwks)), backend: { http: { version: 'HTTP1' } } },
   })
   const listener = {
@@ -53,6 +54,19 @@ function config({ port, readinessPort, origin, protocol, certificate, routes, jw
       logging: { level: 'warn,request=off' },
     },
     binds: [{ port, listeners: [listener] }],
+  }
+}
+
+function backendOf({ provider, tools, origin }) {
+  if (provider) return models(provider, origin)
+  if (!tools) return { host: `127.0.0.1:${origin}` }
+  return { mcp: { targets: [{ name: 'origin', static: { host: '127.0.0.1', port: origin, path: MCP_PATH } }] } }
+}
+
+function models(provider, origin) {
+  return {
+    ai: { provider: { [provider]: {}, host: '127.0.0.1', port: origin } },
+    policies: { auth: { key: 'key-of-the-gateway' } },
   }
 }
 

@@ -1,13 +1,15 @@
 import type { Ir } from './ir/resources.ts'
+import type { Guide } from './quick-start.ts'
 
 export interface Listening {
   ir: Ir
   ports: Readonly<Record<string, number>>
   addresses: Record<'admin' | 'stats' | 'readiness', string[]>
+  guide: Guide | null
 }
 
 /** What a person needs to know right after the start. */
-export function banner(name: string, config: string, { ir, ports, addresses }: Listening): string {
+export function banner(name: string, config: string, { ir, ports, addresses, guide }: Listening): string {
   const lines = [`${name} is running with ${config}`, '']
   for (const bind of ir.binds) {
     const protocols = [...new Set(ir.listeners.filter((l) => l.bind === bind.key).map((l) => l.protocol))].join(', ')
@@ -21,7 +23,10 @@ export function banner(name: string, config: string, { ir, ports, addresses }: L
   const first = ir.listeners.find((listener) => listener.protocol === 'HTTP')
   if (first !== undefined) {
     const host = first.hostname === '' || first.hostname.startsWith('*') ? '' : ` -H 'Host: ${first.hostname}'`
-    lines.push('', `try:  curl -i${host} http://127.0.0.1:${ports[first.bind]}/`)
+    const port = ports[first.bind]!
+    const { serves, tries } = guide?.(port) ?? { serves: [], tries: [`curl -i${host} http://127.0.0.1:${port}/`] }
+    if (serves.length > 0) lines.push('', ...serves.map((line) => `  ${line}`))
+    lines.push('', ...tries.map((line, at) => `${at === 0 ? 'try:' : '    '}  ${line}`.trimEnd()))
   }
   return lines.join('\n') + '\n\n'
 }

@@ -3,6 +3,7 @@ import { compile, type CompileServices } from './compile.ts'
 import { createCredentials } from './credentials/credentials.ts'
 import { fetchLater } from './credentials/fetch-later.ts'
 import type { Ir } from './ir/resources.ts'
+import type { Hub } from './mcp/hub/hub.ts'
 import { Deadlines } from './net/deadlines.ts'
 import type { SharedCounters } from './state/counters.ts'
 import { Kept } from './state/kept.ts'
@@ -41,6 +42,7 @@ export function checkServices(counters: SharedCounters = newCounters()): {
   return {
     services: {
       deadlines,
+      sessionKeys: () => ['00'.repeat(32)],
       resolver,
       pools: new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} })),
       endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }),
@@ -56,6 +58,7 @@ export function checkServices(counters: SharedCounters = newCounters()): {
       httpDate: () => '',
       accessLog: () => {},
       tracer: { armed: false, claim: () => null },
+      hub: NOBODY,
     },
     close() {
       resolver.close()
@@ -67,6 +70,19 @@ export function checkServices(counters: SharedCounters = newCounters()): {
 /** Of nobody else. */
 function newCounters(): SharedCounters {
   return new Reservations(new SharedTable(createTable()))
+}
+
+/** Nothing runs here, so nothing is shared. */
+const NOBODY: Hub = {
+  isRevoked: () => false,
+  revoke: () => Promise.resolve(),
+  targetSession: () => undefined,
+  setTargetSession() {},
+  listen: () => () => {},
+  send: () => Promise.resolve(false),
+  process() {
+    throw new Error('no process is started to check a config')
+  },
 }
 
 const silent: Logger = {

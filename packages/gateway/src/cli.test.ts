@@ -116,6 +116,15 @@ describe('a start', limit, () => {
     assert.equal((await request(program.port())).body, 'hi')
   })
 
+  test('with a session key that is none ends with 2 and names the variable, where sessions are needed', async (t) => {
+    const { code, stderr } = await runProgram({ env: { SESSION_KEY: 'secret' } })
+    assert.equal(code, 2)
+    assert.match(stderr, /^SESSION_KEY: expected 64 hexadecimal digits/)
+    assert.doesNotMatch(stderr, /secret/)
+    const { file } = useConfigFile(t, { binds: [] })
+    await useProgram(t, { args: ['-f', file], env: { SESSION_KEY: 'secret' } })
+  })
+
   test('on a port in use ends with 1 and names the port', async (t) => {
     const server = createServer().listen(0, '127.0.0.1')
     t.after(() => server.close())

@@ -31,7 +31,8 @@ export const HELP = `portico: a gateway for HTTP, LLM and MCP traffic
 usage: portico [-f FILE] [--validate-only]
 
   -f, --file FILE   the config file (YAML or JSON); - reads standard input.
-                    Without it a built-in quick start runs on loopback.
+                    Without it a built-in quick start runs on loopback, with a model when
+                    OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY is set.
   --validate-only   check the config, say what is wrong, and stop
   -V, --version     print the version
   -h, --help        print this

@@ -3,11 +3,10 @@ import type { ReadyProvider } from './backends/ai/provider.ts'
 import { selectProvider } from './backends/ai/select-provider.ts'
 import { mockBackend, type MockServices } from './backends/mock/call.ts'
 import type { MockConfig } from './backends/mock/schema.ts'
-import { staticBackend } from './backends/static/call.ts'
-import { compileBackendSteps } from './compile-backend-steps.ts'
 import { connectionSettings } from './compile-connection.ts'
 import { compileGuards } from './compile-guards.ts'
-import { compileTunnel, type TunnelParts } from './compile-tunnel.ts'
+import { compilePart, type Part, partIdentity } from './compile-part.ts'
+import type { TunnelParts } from './compile-tunnel.ts'
 import type { AiProvider } from './ir/resources.ts'
 import { clientFormats, upstreamFormats } from './llm/formats/index.ts'
 import type { ChatRequest } from './llm/middle.ts'
@@ -58,6 +57,7 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
       const provider = selectProvider(ready, tried, standingOf, env.random)
       return provider === null ? null : { provider, visit: endpoints.visit(owner, provider.endpoint) }
     },
+    providerCount: ready.flat().length,
     now: services.now,
     clock: env.clock,
     newId: (prefix) => prefix + randomHex(env.random),
@@ -97,28 +97,11 @@ function connectionOf(
   policies: BackendPolicies,
   { env, parts }: Pick<AiParts, 'env' | 'parts'>,
 ): CompiledBackend {
-  const { resolver, pools, endpoints, upstream } = parts.services
-  const place = {
-    isFixed: true,
-    host: destination.host,
-    ...(region !== null && { signing: { region, service: 'bedrock' } }),
-  }
-  const identity: BackendIdentity = {
-    key,
-    name,
-    kind: 'ai',
-    ...compileBackendSteps(policies, { ...env, attachment: key }, place),
-    unhealthyCondition: null,
-  }
-  if (config.mock !== undefined) return mockBackend(identity, mockServices(config.mock, env))
-  // The provider as a whole is judged, not its addresses.
-  const settings = { ...connectionSettings(policies, upstream), health: null }
-  const address = { host: destination.host, port: destination.port }
-  if (policies.tunnel !== undefined) {
-    const backend = { key, name, target: { kind: 'static' as const, ...address } }
-    settings.tunnel = compileTunnel(backend, policies.tunnel.backendRef.name, parts)
-  }
-  return staticBackend(identity, { backend: identity, settings, address, guard: null, resolver, pools, endpoints })
+  const { host, port } = destination
+  const signing = region === null ? undefined : { region, service: 'bedrock' }
+  const part: Part = { key, name, kind: 'ai', address: { host, port }, policies, signing }
+  if (config.mock !== undefined) return mockBackend(partIdentity(part, env), mockServices(config.mock, env))
+  return compilePart(part, env, parts)
 }
 
 function mockServices(config: MockConfig, env: Env): MockServices {

@@ -6,8 +6,8 @@ import { applyTls } from './policies/backend/tls/settings.ts'
 import type { BackendPolicies } from './policies/index.ts'
 import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from './upstream/settings.ts'
 
-/** Policies that say by themselves how a backend is reached; a tunnel takes another backend for that, and `ai` is about what is said. */
-type SettingName = Exclude<keyof BackendPolicies, BackendStepName | 'tunnel' | 'ai'>
+/** Policies that say by themselves how a backend is reached; a tunnel takes another backend for that, `ai` and `mcp` are about what is said. */
+type SettingName = Exclude<keyof BackendPolicies, BackendStepName | 'tunnel' | 'ai' | 'mcp'>
 
 const applyByName: {
   [Name in SettingName]: (settings: ConnectionSettings, config: NonNullable<BackendPolicies[Name]>) => void

@@ -111,21 +111,35 @@ export function routeLabels(listener: Listener, route: string, backends: readonl
   }
 }
 
+/** Keys of the parts of a backend that may have policies of their own. */
+function sectionsOf(backend: Backend | undefined): readonly string[] {
+  const target = backend?.target
+  if (target?.kind === 'ai') return target.groups.flat().map(({ key }) => key)
+  return target?.kind === 'mcp' ? target.targets.map(({ key }) => key) : NO_SECTIONS
+}
+
+const NO_SECTIONS: readonly string[] = []
+
 /** Everything a compiled route is made of, as text: equal texts behave equally. */
 export function contentOf(route: Route, listener: Listener, parts: RouteParts): string {
   const { policies, backendsByKey } = parts
   const place = placeOf(route)
   const traffic = policies.traffic(place)
-  const entries = route.backends.map((entry) => [
-    backendsByKey.get(entry.backend),
-    policies.backend({
+  const entries = route.backends.map((entry) => {
+    const backend = backendsByKey.get(entry.backend)
+    const at = {
       listener: listener.key,
       route: route.key,
       parent: place.parent,
       backend: entry.backend,
       entry: entry.key,
-    }),
-  ])
+    }
+    const sections = sectionsOf(backend).map((section) => [
+      policies.backend({ ...at, section }),
+      policies.mcpAuthorization({ ...at, section }),
+    ])
+    return [backend, policies.backend(at), sections]
+  })
   const { metrics } = policies.frontend()
   const own = JSON.stringify([
     route,

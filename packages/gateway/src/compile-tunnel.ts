@@ -31,6 +31,8 @@ function problemOf({ target }: Backend): string | null {
   switch (target.kind) {
     case 'static':
     case 'ai':
+    case 'agentCore':
+    case 'mcp':
       return null
     case 'unix':
       return 'a socket file cannot be reached through a tunnel'
@@ -43,8 +45,7 @@ function problemOf({ target }: Backend): string | null {
 function tunnelThrough(proxy: Backend, policies: BackendPolicies, services: BackendServices): Tunnel {
   if (policies.tunnel !== undefined) throw new Error('the proxy has a tunnel itself, and tunnels do not nest')
   const { target } = proxy
-  if (target.kind === 'dynamicForwardProxy' || target.kind === 'ai')
-    throw new Error('the proxy must be a fixed destination')
+  if (target.kind !== 'static' && target.kind !== 'unix') throw new Error('the proxy must be a fixed destination')
   const { resolver, pools, endpoints, upstream } = services
   return createTunnel({
     name: proxy.name,

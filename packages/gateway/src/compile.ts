@@ -19,7 +19,7 @@ export type CompileServices = BackendServices &
   BindServices &
   TelemetryServices &
   RouteServices &
-  Pick<Env, 'counters' | 'monotonic' | 'kept' | 'credentials'>
+  Pick<Env, 'counters' | 'monotonic' | 'kept' | 'credentials' | 'hub'>
 
 /** Everything ready to run. Unchanged routes are the same objects as in the generation before. */
 export interface CompiledConfig {
@@ -74,6 +74,7 @@ function createParts(ir: Ir, services: CompileServices): RouteParts {
     describe: (key) => describeBackend(backendsByKey.get(key)!, policies),
     kept: services.kept,
     credentials: services.credentials,
+    hub: services.hub,
     log: services.log,
   }
   const labels = metricLabels(policies.frontend().metrics)

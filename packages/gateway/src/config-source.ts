@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { QUICK_START } from './quick-start.ts'
+import { type Guide, quickStart } from './quick-start.ts'
 import { loadConfig, type LoadedConfig } from './sources/file.ts'
 import { printProblem } from './sources/print-problems.ts'
 
@@ -10,6 +10,8 @@ export interface ConfigSource {
   name: string
   /** The file to watch; null when there is none. */
   path: string | null
+  /** What to tell people of it after the start; null when they wrote it themselves. */
+  guide: Guide | null
   load(): LoadedConfig | RefusedSource
 }
 
@@ -22,13 +24,14 @@ export interface RefusedSource {
 }
 
 export function configSource(file: string | null): ConfigSource {
-  if (file === null) return fixedSource('the built-in quick start', '<quick start>', () => QUICK_START)
+  if (file === null) return quickStartSource()
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
   let isReload = false
   return {
     name: file,
     path,
+    guide: null,
     load() {
       const text = read(file, () => readFileSync(path, 'utf8'))
       if (typeof text !== 'string') return text
@@ -40,10 +43,18 @@ export function configSource(file: string | null): ConfigSource {
   }
 }
 
+function quickStartSource(): ConfigSource {
+  const name = 'the built-in quick start'
+  const found = quickStart(process.env)
+  if ('problem' in found) return { name, path: null, guide: null, load: () => refused(found.problem) }
+  return { ...fixedSource(name, '<quick start>', () => found.text), guide: found.guide }
+}
+
 function fixedSource(name: string, file: string, readText: () => string): ConfigSource {
   return {
     name,
     path: null,
+    guide: null,
     load() {
       const text = read(name, readText)
       return typeof text === 'string' ? load(text, file, process.cwd()) : text

@@ -2,6 +2,7 @@ import { checkCompile } from './check-compile.ts'
 import { loadFeatures } from './load-features.ts'
 import type { Bind, Ir } from './ir/resources.ts'
 import { claimPort } from './ports.ts'
+import type { SessionKeys } from './session-keys.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { Collector } from './telemetry/metrics-collect.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -10,6 +11,8 @@ export interface GatewayOptions {
   supervisor: Supervisor
   log: Logger
   collector: Collector
+  /** Keys of MCP sessions, asked for once a config needs them. */
+  sessionKeys: () => SessionKeys
   /** Whether ports without an address are opened for IPv6 too. */
   ipv6: boolean
 }
@@ -19,6 +22,8 @@ export class Gateway {
   readonly #supervisor: Supervisor
   readonly #log: Logger
   readonly #ipv6: boolean
+  readonly #loadSessionKeys: () => SessionKeys
+  #sessionKeys: SessionKeys | null = null
   /** Real ports by bind key. */
   #ports: Record<string, number> = {}
   #ir: Ir | null = null
@@ -26,7 +31,8 @@ export class Gateway {
   #synchronized = false
   readonly #reloads = { success: 0, failure: 0 }
 
-  constructor({ supervisor, log, collector, ipv6 }: GatewayOptions) {
+  constructor({ supervisor, log, collector, ipv6, sessionKeys }: GatewayOptions) {
+    this.#loadSessionKeys = sessionKeys
     this.#supervisor = supervisor
     this.#log = log
     this.#ipv6 = ipv6
@@ -48,12 +54,20 @@ export class Gateway {
     return this.#ports
   }
 
+  /** What is wrong with the keys that the sessions of a config would need; null when nothing is. */
+  sessionProblem(ir: Ir): string | null {
+    const sessions = this.#sessionKeysFor(ir)
+    return 'problem' in sessions ? sessions.problem : null
+  }
+
   /** The problems that keep the config from going live; none when it has. */
   async apply(config: Ir): Promise<string[]> {
     const ir = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
     await loadFeatures(ir)
     const problems = checkCompile(ir, this.#supervisor.counters)
     if (problems.length > 0) return this.refused(problems)
+    const sessions = this.#sessionKeysFor(ir)
+    if ('problem' in sessions) return this.refused([sessions.problem])
     const ports: Record<string, number> = {}
     for (const bind of ir.binds) {
       // A port that the config leaves open stays what it was.
@@ -64,7 +78,7 @@ export class Gateway {
     }
     if (problems.length > 0) return this.refused(problems)
     const generation = this.#generation + 1
-    const error = await this.#supervisor.apply({ generation, ir, ports })
+    const error = await this.#supervisor.apply({ generation, ir, ports, sessionKeys: sessions.keys })
     if (error !== null) return this.refused([error])
     this.#supervisor.counters.keep()
     this.#generation = generation
@@ -82,6 +96,14 @@ export class Gateway {
     this.#synchronized = false
     this.#reloads.failure++
     return problems
+  }
+
+  #sessionKeysFor(ir: Ir): SessionKeys {
+    if (!ir.backends.some(({ target }) => target.kind === 'mcp')) return { keys: [] }
+    const found = this.#sessionKeys ?? this.#loadSessionKeys()
+    // What is wrong with a file may be put right before the next reload.
+    if ('keys' in found) this.#sessionKeys = found
+    return found
   }
 
   /** A port that workers listen on cannot be claimed once more; another address of it is theirs to open. */

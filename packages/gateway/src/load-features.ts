@@ -1,16 +1,23 @@
 import type { compileAi } from './compile-ai.ts'
+import type { compileMcp } from './compile-mcp.ts'
 import type { Ir } from './ir/resources.ts'
 
 /**
  * Parts of the program that most configs do not need, loaded before the first config that does: calling language models
  * takes a third of all code, and whoever only routes HTTP starts faster without it.
  */
-const loaded: { ai: typeof compileAi | null } = { ai: null }
+const loaded: { ai: typeof compileAi | null; mcp: typeof compileMcp | null } = { ai: null, mcp: null }
 
 /** Must be awaited before a config is compiled. */
 export async function loadFeatures(ir: Ir): Promise<void> {
-  if (loaded.ai !== null || !ir.backends.some(({ target }) => target.kind === 'ai')) return
-  loaded.ai = (await import('./compile-ai.ts')).compileAi
+  const needs = (kind: 'ai' | 'mcp'): boolean => ir.backends.some(({ target }) => target.kind === kind)
+  if (needs('ai')) loaded.ai ??= (await import('./compile-ai.ts')).compileAi
+  if (needs('mcp')) loaded.mcp ??= (await import('./compile-mcp.ts')).compileMcp
+}
+
+export function loadedMcp(): typeof compileMcp {
+  if (loaded.mcp === null) throw new Error('loadFeatures was not awaited')
+  return loaded.mcp
 }
 
 export function loadedAi(): typeof compileAi {

@@ -1,4 +1,5 @@
 import type { Ir } from './ir/resources.ts'
+import type { HubFromWorker, HubToWorker } from './mcp/hub/hub-messages.ts'
 import type { ConnectionDefaults } from './upstream/settings.ts'
 import type { ProxyIdentity } from './pipeline/trace.ts'
 import type { LookupFamily } from './upstream/dns.ts'
@@ -30,12 +31,13 @@ export interface WorkerSettings {
 
 export type ToWorker =
   /** `ports` are the real ones, by bind key: the main thread has picked them. */
-  | { type: 'config'; generation: number; ir: Ir; ports: Record<string, number> }
+  | { type: 'config'; generation: number; ir: Ir; ports: Record<string, number>; sessionKeys: readonly string[] }
   | { type: 'logFilter'; filter: string }
   /** Connections end after what they are doing. */
   | { type: 'drain' }
   | { type: 'stopListening' }
   | { type: 'exit' }
+  | { type: 'mcp'; message: HubToWorker }
   | TraceToWorker
 
 export type FromWorker =
@@ -45,4 +47,5 @@ export type FromWorker =
   | { type: 'series'; definition: SeriesDefinition }
   /** Said after `stopListening`, once nothing is open. */
   | { type: 'idle' }
+  | { type: 'mcp'; message: HubFromWorker }
   | TraceFromWorker

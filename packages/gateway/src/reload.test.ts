@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -55,6 +56,21 @@ describe('a change of the config file', limit, () => {
     config.edit({ ...saying('two'), config: { workers: 2 } })
     await program.logged(/the `config` block has changed/)
     await eventually('the rest is live', async () => (await said(program)) === 'two')
+  })
+
+  test('that needs a key of sessions is refused while the file with the key is bad, and not any longer', async (t) => {
+    const sealed = { config: { session: { keyFile: './session.key' } } }
+    const config = useConfigFile(t, { ...saying('one'), ...sealed })
+    const key = join(config.folder, 'session.key')
+    writeFileSync(key, 'no key')
+    const program = await useProgram(t, { args: ['-f', config.file] })
+    const mcp = { targets: [{ name: 'tools', static: { host: '127.0.0.1', port: 1 } }] }
+    config.edit({ ...saying('two'), ...sealed, backends: [{ name: 'tools', mcp }] })
+    await program.logged(/session\.key: expected 64 hexadecimal digits/)
+    assert.equal(await said(program), 'one')
+    writeFileSync(key, randomBytes(32).toString('hex'))
+    program.child.kill('SIGHUP')
+    await eventually('live', async () => (await said(program)) === 'two')
   })
 
   test('that asks for a port in use is refused whole', async (t) => {

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { dirname, resolve } from 'node:path'
 import { redact } from './admin/redact.ts'
 import { startServers } from './admin/servers.ts'
 import { banner } from './banner.ts'
@@ -7,6 +8,7 @@ import { Gateway } from './gateway.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
 import { printProblem } from './sources/print-problems.ts'
+import { loadSessionKeys, type SessionKeys } from './session-keys.ts'
 import { Supervisor } from './supervisor.ts'
 import { identityOf } from './identity.ts'
 import { createTraceSource } from './trace-source.ts'
@@ -44,6 +46,7 @@ export async function serve(source: ConfigSource): Promise<number> {
     workers: reusePort ? workers : 1,
     entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
     log,
+    mcpLog: logger.child('mcp'),
     collector,
     settings: {
       logFilter: filter.value.text,
@@ -58,7 +61,16 @@ export async function serve(source: ConfigSource): Promise<number> {
       reusePort,
     },
   })
-  const gateway = new Gateway({ supervisor, log, collector, ipv6: settings.enableIpv6 })
+  const keyFile = settings.session.keyFile
+  const sessionKeys = (): SessionKeys =>
+    loadSessionKeys({
+      environment: process.env,
+      keyFile: keyFile === undefined ? null : resolve(dirname(source.path ?? ''), keyFile),
+      warn: (message) => log.warn(message),
+    })
+  const gateway = new Gateway({ supervisor, log, collector, ipv6: settings.enableIpv6, sessionKeys })
+  const badKey = gateway.sessionProblem(loaded.ir)
+  if (badKey !== null) return refuse(BAD_CONFIG, badKey)
 
   let draining = false
   const ended = Promise.withResolvers<void>()
@@ -88,7 +100,9 @@ export async function serve(source: ConfigSource): Promise<number> {
     return refuse(CANNOT_START, problems.join('\n'))
   }
   const addresses = servers.value.addresses
-  process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports: gateway.ports, addresses }))
+  const { ports } = gateway
+  const { guide } = source
+  process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports, addresses, guide }))
 
   reloader?.start(gateway, log)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { request } from './testing/client.ts'
-import { closedPort, httpConfig, routeTo, useGateway, useOrigin } from './testing/scene.ts'
+import { useMcpScene } from './testing/mcp-scene.ts'
+import { type TargetRequest, useTarget } from './testing/mcp-target.ts'
+import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin } from './testing/scene.ts'
 
 /** The conditions of the spec's part 7 that exist, one test for each, by its name there. */
 
@@ -45,4 +47,43 @@ test('Upstream transport error: reported in the trace event backendCallResult.er
   assert.equal(result?.message['status'], null)
   assert.match(String(result?.message['error']), /^connect_failed: .*ECONNREFUSED/)
   assert.notEqual(result?.eventStart, null)
+})
+
+const listing = (request: TargetRequest): boolean | void => {
+  if (request.method === 'tools/list') {
+    return (request.result({ tools: ['open', 'secret'].map((name) => ({ name, inputSchema: {} })) }), true)
+  }
+  if (request.method === 'tools/call') return (request.result({ content: [] }), true)
+}
+
+test('MCP backend-level authorization denies a get or call: request rejected; list results are filtered instead', async (t) => {
+  const target = await useTarget(t, listing)
+  const backend = { mcp: { authorization: { rules: [{ deny: 'mcp.tool.name == "secret"' }] } } }
+  const { caller } = await useMcpScene(t, { one: target }, { policies: { backend } })
+  const session = await caller.begin()
+  const refused = await session.ask('tools/call', { name: 'secret' })
+  assert.deepEqual(refused.messages[0]?.error, { code: -32602, message: 'Unknown tool: secret' })
+  assert.equal(target.asked('tools/call').length, 0)
+  const { tools } = (await session.ask('tools/list')).messages[0]!.result as { tools: { name: string }[] }
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['open'],
+  )
+})
+
+test('MCP target fails to start or become available: FailClosed the whole session fails, FailOpen the target is skipped', async (t) => {
+  const targets = { one: await useTarget(t, listing), two: { port: await closedPort() } }
+  const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+  const closed = await useMcpScene(t, targets, { backend: { failureMode: 'FailClosed' } })
+  const failed = await closed.caller.ask('initialize', initialize)
+  assert.equal(failed.status, 503)
+  assert.equal(failed.headers.get('mcp-session-id'), null)
+  await until(() => targets.one.asked('DELETE').length === 1)
+  const open = await useMcpScene(t, targets, { backend: { failureMode: 'FailOpen' } })
+  const session = await open.caller.begin()
+  const { tools } = (await session.ask('tools/list')).messages[0]!.result as { tools: { name: string }[] }
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['one_open', 'one_secret'],
+  )
 })

@@ -99,6 +99,8 @@ describe('a config', limit, () => {
       for (let at = 5; at < 10; at++) assert.deepEqual(await fleet.gateway.apply(saying(`${round}.${at}`)), [])
     }
     await eventually('two again', () => fleet.supervisor.size === 2)
+    // The newest worker may be the only one, and has not opened its port yet.
+    await eventually('served again', () => fleet.serves('2.9'))
     const clients = useClients(t, fleet.port())
     await eventually('all new', async () => String(await bodies(clients)) === '2.9')
   })
@@ -108,7 +110,7 @@ describe('a config', limit, () => {
     const { port } = await useOrigin(t)
     const next = saying('two', [{ port: 0 }, { port }])
     const ports = { 'bind/0': fleet.port(), [`bind/${port}`]: port }
-    const error = await fleet.supervisor.apply({ generation: 2, ir: next, ports })
+    const error = await fleet.supervisor.apply({ generation: 2, ir: next, ports, sessionKeys: [] })
     assert.match(error ?? '', /EADDRINUSE/)
     const clients = useClients(t, fleet.port())
     assert.deepEqual(await bodies(clients), ['one'])

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ResourceLimits } from 'node:worker_threads'
+import { MainHub } from './mcp/hub/main-hub.ts'
+import { processContents } from './mcp/hub/process-spec.ts'
 import type { WorkerSettings } from './messages.ts'
 import { Reservations } from './state/reservations.ts'
 import { createTable, SharedTable } from './state/shared-table.ts'
@@ -15,6 +17,8 @@ export interface SupervisorOptions {
   entry: URL
   settings: Omit<WorkerSettings, 'number' | 'name' | 'region' | 'counters' | 'traces' | 'ticketSecret'>
   log: Logger
+  /** For what programs behind MCP backends say, and what becomes of them. */
+  mcpLog: Logger
   collector: Collector
   /** Those of the runtime when left out. */
   resourceLimits?: ResourceLimits
@@ -24,6 +28,7 @@ export interface SupervisorOptions {
 export class Supervisor {
   /** Who watches for requests. */
   readonly traces = new TraceHub()
+  readonly #mcp: MainHub
   readonly #table = createTable()
   /** What all workers count together; it outlives each of them. */
   readonly counters = new Reservations(new SharedTable(this.#table))
@@ -41,6 +46,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options
     this.#logFilter = options.settings.logFilter
+    this.#mcp = new MainHub({ log: options.mcpLog, clock: Date.now })
     options.collector.provide('worker_restarts_total', [], () => this.#restarts)
   }
 
@@ -57,7 +63,10 @@ export class Supervisor {
     // Workers that are born from here on get it as their first.
     this.#config = config
     const error = await this.#applyToAll(config)
-    if (error === null) return null
+    if (error === null) {
+      void this.#mcp.keepProcesses(processContents(config.ir))
+      return null
+    }
     this.#config = before
     if (before !== null) await this.#applyToAll(before)
     return error
@@ -86,6 +95,7 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.#stopping = true
     await Promise.all([...this.#handles].map((handle) => handle.exit()))
+    await this.#mcp.close()
   }
 
   async #applyToAll(config: LiveConfig): Promise<string | null> {
@@ -114,9 +124,11 @@ export class Supervisor {
       {
         series: (definition) => collector.define(name, definition),
         trace: (message) => this.traces.received(number, message),
+        mcp: (message) => this.#mcp.received(number, message),
         exited: (cause) => {
           this.#handles.delete(handle)
           this.traces.died(number)
+          this.#mcp.died(number)
           collector.retire(name)
           this.#died(name, cause)
         },
@@ -124,6 +136,7 @@ export class Supervisor {
     )
     this.#handles.add(handle)
     this.traces.born(number, (message) => handle.post(message))
+    this.#mcp.born(number, (message) => handle.post({ type: 'mcp', message }))
     return handle
   }
 

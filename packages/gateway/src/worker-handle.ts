@@ -1,5 +1,6 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import type { Ir } from './ir/resources.ts'
+import type { HubFromWorker } from './mcp/hub/hub-messages.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import type { TraceFromWorker } from './telemetry/trace-event.ts'
 
@@ -7,6 +8,8 @@ export interface LiveConfig {
   generation: number
   ir: Ir
   ports: Record<string, number>
+  /** Seal MCP sessions; none where the config has no use for them. */
+  sessionKeys: readonly string[]
 }
 
 /** One worker thread as the main thread sees it. */
@@ -26,6 +29,7 @@ export class WorkerHandle {
     events: {
       series(definition: (FromWorker & { type: 'series' })['definition']): void
       trace(message: TraceFromWorker): void
+      mcp(message: HubFromWorker): void
       exited(cause: Error | null): void
     },
   ) {
@@ -55,6 +59,8 @@ export class WorkerHandle {
         case 'watching':
         case 'traced':
           return events.trace(message)
+        case 'mcp':
+          return events.mcp(message.message)
       }
     })
     this.#worker.on('error', (error: unknown) => {

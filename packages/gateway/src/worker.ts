@@ -4,6 +4,7 @@ import { createCredentials } from './credentials/credentials.ts'
 import { fetchLater } from './credentials/fetch-later.ts'
 import type { CompiledBind } from './compile-bind.ts'
 import { loadFeatures } from './load-features.ts'
+import { HubClient } from './mcp/hub/hub-client.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from './net/listener.ts'
 import { Deadlines } from './net/deadlines.ts'
@@ -74,10 +75,12 @@ const tracer: TraceWatch<Rx> = new TraceWatch({
   },
   post,
 })
+const hub = new HubClient({ post: (message) => post({ type: 'mcp', message }), clock: Date.now })
 const shared = { random: Math.random, kept: new Kept(), monotonic, clock: Date.now, log: logger.child('pipeline') }
 const services = {
   ...shared,
   deadlines,
+  sessionKeys: () => sessionKeys,
   resolver,
   pools,
   endpoints,
@@ -98,6 +101,7 @@ const services = {
     enabled: () => requestLog.enabled('info'),
   }),
   tracer,
+  hub,
 }
 
 interface Port {
@@ -112,6 +116,7 @@ const retired = new Set<BindServer<string>>()
 let current: CompiledConfig | null = null
 let applying: Promise<void> = Promise.resolve()
 let isStopping = false
+let sessionKeys: readonly string[] = []
 
 port.on('message', (message: ToWorker) => {
   switch (message.type) {
@@ -127,6 +132,8 @@ port.on('message', (message: ToWorker) => {
     case 'watch':
     case 'unwatch':
       return tracer.take(message)
+    case 'mcp':
+      return hub.take(message.message)
     case 'stopListening':
       isStopping = true
       for (const { server } of portsByBind.values()) server.stopListening()
@@ -143,6 +150,7 @@ async function apply(message: ToWorker & { type: 'config' }): Promise<void> {
   const opened = new Map<string, Port>()
   try {
     await loadFeatures(message.ir)
+    sessionKeys = message.sessionKeys
     const next = compile(message.ir, services, current)
     // Opening a port may fail, so that comes first; nothing after it does.
     for (const [key, bind] of next.binds) {

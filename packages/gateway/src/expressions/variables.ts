@@ -6,6 +6,7 @@ export type ExpressionPhase =
   | 'start'
   | 'request'
   | 'llmRequest'
+  | 'mcp'
   | 'backend'
   | 'responseHead'
   | 'response'
@@ -72,6 +73,18 @@ const llm = struct(
   { optional: true },
 )
 
+const mcpItem = struct({ name: present, target: present }, { optional: true })
+/** What an MCP message is about: of the items only one is there, if any. */
+const mcp = {
+  tool: mcpItem,
+  prompt: mcpItem,
+  resource: mcpItem,
+  task: mcpItem,
+  methodName: present,
+  sessionId: dyn,
+  protocolVersion: dyn,
+}
+
 export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, VariableType>>> = {
   // Nothing of HTTP has been read yet.
   network: { source },
@@ -80,6 +93,8 @@ export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, V
   request: { ...found, request },
   // The body of a request to a language model, as the client sent it.
   llmRequest: { ...found, request, backend, llmRequest: present },
+  // One tool, prompt, resource or task of an MCP server; the message was read from the body.
+  mcp: { ...found, request: struct(head), backend, mcp: struct(mcp) },
   backend: { ...found, request, backend },
   // The body is yet to come.
   responseHead: { ...found, request, backend, response: struct(response) },
@@ -90,6 +105,7 @@ export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, V
     request: struct(head),
     backend,
     llm,
+    mcp: struct({ ...mcp, target: dyn, outcome: dyn, errorCode: dyn }, { optional: true }),
     response: struct({ ...response, grpcStatus: dyn }, { optional: true }),
   },
 }

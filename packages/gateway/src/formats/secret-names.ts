@@ -1,5 +1,5 @@
 /** `secretRef` has what stood in the file it names. */
-const SECRET_NAMES = new Set(['key', 'keys', 'cookie', 'setcookie', 'hash', 'keyhash', 'secretref'])
+const SECRET_NAMES = new Set(['key', 'keys', 'cookie', 'setcookie', 'hash', 'keyhash', 'secretref', 'mcpsessionid'])
 const SECRET_ENDINGS = [
   'authorization',
   'password',

@@ -25,7 +25,14 @@ export interface PolicyIndex {
   traffic(route: { listener: string; key: string; parent: string }): Effective<TrafficPolicies>
   /** Gateway, listener, route, rule, then the backend, then the entry that names it. */
   backend(place: BackendPlace): BackendPolicies
+  /** Every MCP authorization of the same attachments: rules count together, so that nothing nearer takes one back. */
+  mcpAuthorization(place: BackendPlace): readonly McpAuthorization[]
+  /** The nearest MCP authentication of backends: a nearer attachment that sets none does not take it back. */
+  mcpAuthentication(place: BackendPlace): McpAuthentication | null
 }
+
+type McpAuthorization = NonNullable<NonNullable<BackendPolicies['mcp']>['authorization']>
+type McpAuthentication = NonNullable<NonNullable<BackendPolicies['mcp']>['authentication']>
 
 export interface BackendPlace {
   listener: string
@@ -44,6 +51,15 @@ export function indexPolicies(ir: Ir, joined: JoinedPolicies): PolicyIndex {
   const inPhase = (phase: AttachedPolicy['phase'], policies: AttachedPolicy[]): AttachedPolicy[] =>
     policies.filter((policy) => policy.phase === phase)
   const frontend = replaced(at('gateway'), 'frontend')
+  const atBackend = ({ listener, route, parent, backend, entry, section }: BackendPlace): AttachedPolicy[] => [
+    ...at('gateway'),
+    ...at('listener', listener),
+    ...at('route', parent),
+    ...at('rule', route),
+    ...at('backend', backend),
+    ...(entry === backend ? NONE : at('backend', entry)),
+    ...(section === undefined ? NONE : at('backend', section)),
+  ]
   return {
     frontend: () => frontend,
     networkAuthorization: () => at('gateway').flatMap((policy) => policy.frontend?.networkAuthorization ?? []),
@@ -52,19 +68,12 @@ export function indexPolicies(ir: Ir, joined: JoinedPolicies): PolicyIndex {
       const all = [...at('gateway'), ...at('listener', listener), ...at('route', parent), ...at('rule', key)]
       return merge(inPhase('PostRouting', all), joined)
     },
-    backend: ({ listener, route, parent, backend, entry, section }) =>
-      replaced(
-        [
-          ...at('gateway'),
-          ...at('listener', listener),
-          ...at('route', parent),
-          ...at('rule', route),
-          ...at('backend', backend),
-          ...(entry === backend ? NONE : at('backend', entry)),
-          ...(section === undefined ? NONE : at('backend', section)),
-        ],
-        'backend',
-      ),
+    backend: (place) => replaced(atBackend(place), 'backend'),
+    mcpAuthorization: (place) => atBackend(place).flatMap(({ backend }) => backend?.mcp?.authorization ?? []),
+    mcpAuthentication: (place) =>
+      atBackend(place)
+        .flatMap(({ backend }) => backend?.mcp?.authentication ?? [])
+        .at(-1) ?? null,
   }
 }
 

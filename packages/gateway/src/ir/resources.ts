@@ -1,4 +1,6 @@
 import type { LlmProviderConfig } from '../backends/ai/schema.ts'
+import type { McpBackendConfig, StdioTargetConfig } from '../backends/mcp/schema.ts'
+import type { OpenApiTools } from '../formats/openapi/operation.ts'
 import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
 
 /** What the data plane runs: flat, keyed, plain JSON (structured-clone safe). Children point to parents. */
@@ -91,14 +93,36 @@ export type BackendTarget =
   | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }
   /** Groups in order of priority, with providers of equal rank in each. */
   | { kind: 'ai'; groups: AiProvider[][] }
+  /** A runtime of Amazon Bedrock AgentCore. */
+  | { kind: 'agentCore'; arn: string; region: string; host: string; qualifier: string | null }
+  | McpBackend
 
 /** One provider of an `ai` backend. */
 export interface AiProvider {
-  /** `<backend key>/provider/<name>`: what policies of this provider alone attach to. */
+  /** `<backend key>/section/<name>`: what policies of this provider alone attach to. */
   key: string
   name: string
   config: LlmProviderConfig
 }
+
+/** Servers of the Model Context Protocol behind one endpoint. */
+export interface McpBackend extends Omit<McpBackendConfig, 'targets'> {
+  kind: 'mcp'
+  targets: McpTarget[]
+}
+
+export interface McpTarget {
+  /** `<backend key>/section/<name>`: what policies of this target alone attach to. */
+  key: string
+  name: string
+  reached: McpReached
+}
+
+/** How a target is reached. */
+export type McpReached =
+  | { by: 'http'; host: string; port: number; path: string; protocol: 'StreamableHTTP' | 'SSE' }
+  | ({ by: 'stdio' } & StdioTargetConfig)
+  | { by: 'openapi'; host: string; port: number; tools: OpenApiTools }
 
 export type PolicyTarget = { kind: 'gateway' } | { kind: 'listener' | 'route' | 'rule' | 'backend'; key: string }
 

@@ -5,9 +5,12 @@ export function kindOfStatus(status: number): ChatError['kind'] {
   return KINDS.get(status) ?? (status >= 400 && status < 500 ? 'invalid' : 'api')
 }
 
+/** No code of a vendor: made here. */
+export const STREAM_BROKEN = 'upstream_stream_broken'
+
 /** A stream that stopped in the middle, or that nobody can read. */
 export function brokenStream(message: string): ChatError {
-  return { status: 502, kind: 'api', message, code: 'upstream_stream_broken' }
+  return { status: 502, kind: 'api', message, code: STREAM_BROKEN }
 }
 
 /** The text of an error body in which no format was found: short plain texts are kept, pages of proxies are not. */

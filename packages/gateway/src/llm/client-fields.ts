@@ -1,4 +1,4 @@
-import type { FormatName, Loss } from './middle.ts'
+import type { FilePart, FormatName, ImagePart, Loss } from './middle.ts'
 
 /** How clients of each format call what the middle speaks of, for losses and refusals that they can read. */
 
@@ -7,6 +7,12 @@ export type ClientField = keyof typeof fields
 export function clientField(format: FormatName, field: ClientField): string {
   const names = fields[field]
   return typeof names === 'string' ? names : (namesIn(names, format) ?? names.completions)
+}
+
+/** Where an image or a file says what, or where, it is. */
+export function mediaField(format: FormatName, { type, source }: ImagePart | FilePart): string {
+  if (source.kind === 'id') return clientField(format, 'fileId')
+  return clientField(format, type === 'file' && source.kind === 'url' ? 'fileUrl' : type)
 }
 
 /** The same thing lost many times, as in a long conversation, is said once; nobody reads more than a screen of them. */
@@ -39,6 +45,17 @@ const fields = {
     completions: 'messages[].content[].file',
     messages: 'messages[].content[].source',
     responses: 'input[].content[].file_data',
+  },
+  /** Of something that a vendor keeps for the client. */
+  fileId: {
+    completions: 'messages[].content[].file.file_id',
+    messages: 'messages[].content[].source.file_id',
+    responses: 'input[].content[].file_id',
+  },
+  fileUrl: {
+    completions: 'messages[].content[].file',
+    messages: 'messages[].content[].source',
+    responses: 'input[].content[].file_url',
   },
   audio: {
     completions: 'messages[].content[].input_audio',

@@ -1,5 +1,5 @@
-import { parseJson } from './json.ts'
-import type { Json } from './middle.ts'
+import { isObject, parseJson } from './json.ts'
+import type { Json, JsonObject } from './middle.ts'
 
 /**
  * JSON whose integers survive: ids of 17 digits and more do not fit into a double, and a model would see another id in
@@ -8,7 +8,18 @@ import type { Json } from './middle.ts'
 export function parseExactJson(text: string): Json | undefined {
   const parsed = parseJson(text)
   if (parsed === null) return undefined
-  return LARGE_NUMBER.test(text) ? JSON.parse(text, keepLargeNumber) : parsed.value
+  return hasLargeNumber(text) ? JSON.parse(text, keepLargeNumber) : parsed.value
+}
+
+/** Whether exact reading may give anything else than the usual one: a quick look, that takes digits of texts for numbers. */
+export function hasLargeNumber(text: string): boolean {
+  return LARGE_NUMBER.test(text)
+}
+
+/** Null when it is no object. */
+export function parseExactObject(text: string): JsonObject | null {
+  const value = parseExactJson(text)
+  return isObject(value) ? value : null
 }
 
 const LARGE_NUMBER = /\d{16}|\d[eE]/

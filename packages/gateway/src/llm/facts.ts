@@ -1,6 +1,6 @@
 import type { ChatEvent, Usage } from './middle.ts'
 
-export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens'
+export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens' | 'realtime'
 
 /** What is known of the model call behind one request; expressions read it as `llm`, limits and metrics count by it. */
 export class LlmFacts {
@@ -16,6 +16,8 @@ export class LlmFacts {
   responseModel = ''
   streaming = false
   usage: Usage = {}
+  /** Tokens that limits were charged while the call went on; the rest follows at its end. */
+  chargedTokens = 0
   /** Some of the usage was never reported: the stream broke off. */
   isEstimated = false
   /** Result of a count_tokens call, which is no usage. */

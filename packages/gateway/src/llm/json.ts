@@ -50,6 +50,18 @@ export function countAt(object: JsonObject, name: string): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
+/** The members that are there. */
+export function withoutAbsent<T extends object>(object: T): { [name in keyof T]?: T[name] & Present } {
+  const present: { [name in keyof T]?: T[name] & Present } = {}
+  for (const name in object) {
+    const value = object[name]
+    if (value !== undefined) present[name] = value
+  }
+  return present
+}
+
+type Present = {} | null
+
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0

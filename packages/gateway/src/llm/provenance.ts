@@ -21,4 +21,21 @@ export function fromClientOf(maker: Maker, value: string): string {
   return MARKED.test(value) ? value : withMaker(maker, value)
 }
 
+/**
+ * Some vendors check what they sealed against the id of the item it was in. Clients whose format has no place for the id
+ * get it behind the value.
+ */
+export function withItemId(sealed: string, id: string | undefined): string {
+  return id === undefined || !ITEM_ID.test(id) ? sealed : `${sealed}#${id}`
+}
+
+export function splitItemId(sealed: string): { sealed: string; id?: string } {
+  const at = sealed.lastIndexOf('#')
+  const id = sealed.slice(at + 1)
+  return at === -1 || !ITEM_ID.test(id) ? { sealed } : { sealed: sealed.slice(0, at), id }
+}
+
+/** Base64 of either alphabet has no `#` either. */
+const ITEM_ID = /^[\w-]+$/
+
 const MARKED = /^(?:openai|anthropic|google|amazon):/

@@ -15,8 +15,14 @@ export interface RecordReader {
   end(): ChatEvent[]
 }
 
-/** Bytes of server-sent events to a reader of records. After `finish` or an error nothing is read any more. */
-export function decodeSseJson(reader: RecordReader): StreamDecoder {
+/**
+ * Bytes of server-sent events to a reader of records. After `finish` or an error nothing is read any more. `parse` is for
+ * formats whose records hold numbers that must not be rounded.
+ */
+export function decodeSseJson(
+  reader: RecordReader,
+  parse: (text: string) => JsonObject | null = parseJsonObject,
+): StreamDecoder {
   const parser = createSseParser()
   let isOver = false
 
@@ -42,7 +48,7 @@ export function decodeSseJson(reader: RecordReader): StreamDecoder {
         take(reader.done?.() ?? [], into)
         continue
       }
-      const body = parseJsonObject(data)
+      const body = parse(data)
       if (body === null) fail('the provider sent a stream that cannot be read', into)
       else take(reader.record(body, event), into)
     }

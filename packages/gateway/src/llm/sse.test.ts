@@ -9,7 +9,7 @@ function parse(...chunks: (string | Buffer)[]): SseEvent[] {
   return [...chunks.flatMap((chunk) => parser.push(Buffer.from(chunk))), ...parser.end()]
 }
 
-const data = (text: string, event = ''): SseEvent => ({ event, data: text })
+const data = (text: string, event = ''): SseEvent => ({ event, data: text, id: '', retry: null })
 
 describe('server-sent events', () => {
   it('are data, with or without a name', () => {
@@ -21,7 +21,14 @@ describe('server-sent events', () => {
   })
 
   it('join several lines of data, and pass over comments and unknown fields', () => {
-    assert.deepEqual(parse(': hello\nid: 7\nretry: 3\ndata: a\ndata:b\ndata\n\n: bye\n\n'), [data('a\nb\n')])
+    assert.deepEqual(parse(': hello\nother: 7\ndata: a\ndata:b\ndata\n\n: bye\n\n'), [data('a\nb\n')])
+  })
+
+  it('say where to go on, each for itself', () => {
+    assert.deepEqual(parse('id: 7\nretry: 3\ndata: a\n\nretry: soon\ndata: b\n\n'), [
+      { ...data('a'), id: '7', retry: 3 },
+      data('b'),
+    ])
   })
 
   it('keep all but the first space of a value', () => {
@@ -91,10 +98,7 @@ describe('any stream', () => {
         const bytes = Buffer.from(text.join(''))
         const edges = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((a, b) => a - b)
         const chunks = edges.map((edge, at) => bytes.subarray(edges[at - 1] ?? 0, edge))
-        const expected = events.map(({ name, lines }) => ({
-          event: name.toWellFormed(),
-          data: lines.join('\n').toWellFormed(),
-        }))
+        const expected = events.map(({ name, lines }) => data(lines.join('\n').toWellFormed(), name.toWellFormed()))
         assert.deepEqual(parse(...chunks), expected)
       }),
     )

@@ -4,6 +4,10 @@ export interface SseEvent {
   /** Empty where the stream names none. */
   event: string
   data: string
+  /** Empty where the event has none. */
+  id: string
+  /** Milliseconds after which a broken stream may be opened again; null where the event does not say. */
+  retry: number | null
 }
 
 export interface SseParser {
@@ -21,6 +25,8 @@ export function createSseParser(maxEventBytes: number = MAX_EVENT_BYTES): SsePar
   let heldLength = 0
   let event = ''
   let data: string | null = null
+  let id = ''
+  let retry: number | null = null
   let eventBytes = 0
   let isOverflown = false
   let isFirstLine = true
@@ -51,9 +57,11 @@ export function createSseParser(maxEventBytes: number = MAX_EVENT_BYTES): SsePar
 
   function readLine(line: string, into: SseEvent[]): void {
     if (line === '') {
-      if (data !== null) into.push({ event, data })
+      if (data !== null) into.push({ event, data, id, retry })
       event = ''
       data = null
+      id = ''
+      retry = null
       eventBytes = 0
       return
     }
@@ -62,6 +70,8 @@ export function createSseParser(maxEventBytes: number = MAX_EVENT_BYTES): SsePar
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
     if (name === 'data') data = data === null ? value : `${data}\n${value}`
     else if (name === 'event') event = value
+    else if (name === 'id') id = value.includes('\0') ? '' : value
+    else if (name === 'retry') retry = /^\d{1,9}$/.test(value) ? Number(value) : null
   }
 
   return {

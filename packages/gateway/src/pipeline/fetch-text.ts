@@ -9,11 +9,12 @@ export interface FetchOptions {
   target: string
   maxBytes: number
   timeoutMs: number
-  /** Sent by POST, with these headers; any 2xx is an answer then. */
-  post?: { headers: HeaderBlock; body: Buffer }
+  /** Sent by POST, with these headers; any 2xx is an answer then, and with `refusals` any 4xx too. */
+  post?: { headers: HeaderBlock; body: Buffer; refusals?: boolean }
 }
 
 export interface FetchedText {
+  status: number
   headers: HeaderBlock
   text: string
 }
@@ -54,7 +55,9 @@ class TextFetch implements UpstreamHandler, Sink {
   readonly #chunks: Buffer[] = []
   readonly #maxBytes: number
   readonly #highestStatus: number
+  readonly #takesRefusals: boolean
   readonly #done: Done
+  #status = 0
   #call: UpstreamCall | null = null
   #headers = new HeaderBlock()
   #size = 0
@@ -63,6 +66,7 @@ class TextFetch implements UpstreamHandler, Sink {
   constructor({ maxBytes, post }: FetchOptions, done: Done) {
     this.#maxBytes = maxBytes
     this.#highestStatus = post === undefined ? 200 : 299
+    this.#takesRefusals = post?.refusals ?? false
     this.#done = done
   }
 
@@ -82,8 +86,10 @@ class TextFetch implements UpstreamHandler, Sink {
 
   responded({ status, headers, body }: UpstreamResponse): void {
     const encoding = headers.get('content-encoding')
-    const isAnswer = status >= 200 && status <= this.#highestStatus
+    const isRefusal = this.#takesRefusals && status >= 400 && status <= 499
+    const isAnswer = isRefusal || (status >= 200 && status <= this.#highestStatus)
     if (isAnswer && (encoding === null || encoding === 'identity') && body.length <= this.#maxBytes) {
+      this.#status = status
       this.#headers = headers
       return body.pipe(this)
     }
@@ -115,7 +121,8 @@ class TextFetch implements UpstreamHandler, Sink {
     if (this.#isOver) return
     if (this.#size > this.#maxBytes) return this.giveUp(new Error('the answer is too long'))
     this.#isOver = true
-    this.#done(null, { headers: this.#headers, text: Buffer.concat(this.#chunks).toString('utf8') })
+    const text = Buffer.concat(this.#chunks).toString('utf8')
+    this.#done(null, { status: this.#status, headers: this.#headers, text })
   }
 
   abort(cause: Error): void {

@@ -2,6 +2,7 @@ import type { Source } from '../net/body.ts'
 import type { ConnectionInfo, Exchange } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import type { LlmFacts } from '../llm/facts.ts'
+import type { McpFacts } from '../mcp/facts.ts'
 import { normalizeHost } from './hostname.ts'
 import type { Reason } from './reply.ts'
 import type { RouteCandidate } from './route.ts'
@@ -14,6 +15,11 @@ import { targetPath, targetQuery } from './target.ts'
 import type { RequestTrace } from './trace.ts'
 
 export type JsonObject = { readonly [key: string]: unknown }
+
+/** Token limits that a request counts against; more than the end of a call may be charged. */
+export interface TokenAccount {
+  charge(tokens: number): void
+}
 
 /** Numbers of one limit, as the `x-ratelimit-*` headers say them. */
 export interface RateLimitState {
@@ -62,6 +68,8 @@ export class Rx implements RoutableRequest {
   jwt: JsonObject | null = null
   /** Metadata of the client's key. */
   apiKey: JsonObject | null = null
+  /** What the config calls that key. */
+  apiKeyName: string | null = null
   basicAuth: { username: string } | null = null
   /** What transformations computed for later expressions and logs. */
   metadata: Record<string, unknown> | null = null
@@ -69,10 +77,14 @@ export class Rx implements RoutableRequest {
   clientToken: string | null = null
   /** What is left of the tightest local limit, for the response. */
   rateLimit: RateLimitState | null = null
+  /** Limits that its tokens count against. */
+  tokenAccounts: readonly TokenAccount[] = NO_ACCOUNTS
   /** The model call behind this request, where there is one. */
   llm: LlmFacts | null = null
   /** The body that expressions of the `ai` policy see. */
   llmRequest: JsonObject | null = null
+  /** The MCP message behind this request, where there is one. */
+  mcp: McpFacts | null = null
   /** The whole request body, once a step has asked for it. */
   bufferedBody: BufferedBody | null = null
   bufferedResponse: BufferedBody | null = null
@@ -141,7 +153,7 @@ export class Rx implements RoutableRequest {
   }
 
   get protocol(): string {
-    return this.llm === null ? 'http' : 'llm'
+    return this.llm !== null ? 'llm' : this.mcp !== null ? 'mcp' : 'http'
   }
 
   get requestBytes(): number {
@@ -181,4 +193,5 @@ export class Rx implements RoutableRequest {
   }
 }
 
+const NO_ACCOUNTS: readonly TokenAccount[] = []
 const WEBSOCKET_ONLY: ReadonlySet<string> = new Set(['websocket'])

@@ -28,6 +28,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   readonly grpcStatus = null
   readonly retryAttempt = 0
   readonly llm = null
+  readonly mcp = null
   readonly clientVersion = ''
   readonly clientScheme = 'http'
   readonly connection: ConnectionInfo

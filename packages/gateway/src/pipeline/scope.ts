@@ -1,6 +1,7 @@
 import { type HeadersView, Timestamp, type Value } from '@portico/cel'
 import { BlockView } from './header-view.ts'
 import { LlmView } from './llm-view.ts'
+import { McpView } from './mcp-view.ts'
 import type { Rx } from './request.ts'
 import { targetPath } from './target.ts'
 import type { ProxyIdentity } from './trace.ts'
@@ -69,6 +70,11 @@ export class Scope {
   /** Only while a request to a model is edited. */
   get llmRequest(): Value | undefined {
     return (this.#rx.llmRequest as Value | null) ?? undefined
+  }
+
+  /** Absent where no MCP server is asked. */
+  get mcp(): McpView | undefined {
+    return this.#rx.mcp === null ? undefined : new McpView(this.#rx.mcp)
   }
 
   get proxy(): ProxyView {

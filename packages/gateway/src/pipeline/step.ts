@@ -1,4 +1,5 @@
 import type { Credentials } from '../credentials/credentials.ts'
+import type { Hub } from '../mcp/hub/hub.ts'
 import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/contract.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { Kept } from '../state/kept.ts'
@@ -47,6 +48,8 @@ export interface Env {
   kept: Kept
   /** What the gateway shows to clouds. */
   credentials: Credentials
+  /** What workers hold together for MCP. */
+  hub: Hub
   log: Logger
 }
 

@@ -3,6 +3,7 @@ import { auth } from './backend/auth/schema.ts'
 import { health } from './backend/health/schema.ts'
 import { ai as backendAi } from './backend/ai/schema.ts'
 import { http as backendHttp } from './backend/http/schema.ts'
+import { mcp as backendMcp } from './backend/mcp/schema.ts'
 import { tcp as backendTcp } from './backend/tcp/schema.ts'
 import { tls as backendTls } from './backend/tls/schema.ts'
 import { transformation as backendTransformation } from './backend/transformation/schema.ts'
@@ -24,6 +25,7 @@ import { directResponse } from './traffic/direct-response/schema.ts'
 import { headerModifiers } from './traffic/header-modifiers/schema.ts'
 import { hostRewrite } from './traffic/host-rewrite/schema.ts'
 import { jwtAuthentication } from './traffic/jwt-authentication/schema.ts'
+import { mcpAuthentication } from './traffic/mcp-authentication/schema.ts'
 import { rateLimit } from './traffic/rate-limit/schema.ts'
 import { requestMirror } from './traffic/request-mirror/schema.ts'
 import { requestRedirect } from './traffic/request-redirect/schema.ts'
@@ -56,6 +58,7 @@ export const trafficPolicies = [
   headerModifiers,
   hostRewrite,
   jwtAuthentication,
+  mcpAuthentication,
   rateLimit,
   requestMirror,
   requestRedirect,
@@ -76,6 +79,7 @@ export const backendPolicies = [
   backendTransformation,
   health,
   backendAi,
+  backendMcp,
 ] as const
 
 export const allPolicies: readonly Policy[] = [...frontendPolicies, ...trafficPolicies, ...backendPolicies]

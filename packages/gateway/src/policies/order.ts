@@ -9,6 +9,7 @@ import { directResponse } from './traffic/direct-response/step.ts'
 import { headerModifiers } from './traffic/header-modifiers/step.ts'
 import { hostRewrite } from './traffic/host-rewrite/step.ts'
 import { jwtAuthentication } from './traffic/jwt-authentication/step.ts'
+import { mcpAuthentication } from './traffic/mcp-authentication/step.ts'
 import { rateLimit } from './traffic/rate-limit/step.ts'
 import { requestMirror } from './traffic/request-mirror/step.ts'
 import { requestRedirect } from './traffic/request-redirect/step.ts'
@@ -35,6 +36,7 @@ export const trafficSteps: { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> }
   cors,
   // Who the client is, before anything asks.
   jwtAuthentication,
+  mcpAuthentication,
   basicAuthentication,
   apiKeyAuthentication,
   // After everything that says who the client is.

@@ -1,3 +1,4 @@
+import { alternativesOf, isConjunction, itemKinds } from '../expressions/item-rules.ts'
 import type { ExpressionPhase } from '../expressions/variables.ts'
 import { expression, readExpression, unguardedReads } from './expression.ts'
 import { fileOnly, list, object, Refusal, scalar, type Schema } from './kit.ts'
@@ -64,15 +65,47 @@ function rule(phase: ExpressionPhase): Schema<AuthorizationRule> {
         to: 'expression',
         doubts(input) {
           const written = locateRule(input)
-          if (written?.mode !== 'deny' || readExpression(written.expression, phase) instanceof Refusal) return []
-          return unguardedReads(String(written.expression), phase).map((found) => ({
-            found: `found a deny rule that may fail: ${found}`,
-            expected: '`has(...)` or `default(...)` around it; a deny rule that fails denies',
-          }))
+          if (written === null || written.mode === 'allow') return []
+          const source = readExpression(written.expression, phase)
+          if (source instanceof Refusal) return []
+          const failing = unguardedReads(source, phase)
+          return written.mode === 'deny' ? denyDoubts(source, failing) : requireDoubts(source, failing)
         },
       },
     },
   )
+}
+
+function denyDoubts(source: string, failing: readonly string[]): Doubt[] {
+  // What is about tools alone is passed over for prompts, unless it is too twisted to tell.
+  const isPlain = alternativesOf(source).every(isConjunction)
+  return failing
+    .filter((found) => !isPlain || itemReadIn(found) === undefined)
+    .map((found) => ({
+      found: `found a deny rule that may fail: ${found}`,
+      expected: '`has(...)` or `default(...)` around it; a deny rule that fails denies',
+    }))
+}
+
+/** A rule that must hold for everything, and can hold for one kind of item only. */
+function requireDoubts(source: string, failing: readonly string[]): Doubt[] {
+  return failing.flatMap((found) => {
+    const kind = itemReadIn(found)
+    if (kind === undefined || source.includes(`has(mcp.${kind}`)) return []
+    return {
+      found: `found a require rule that denies everything but ${kind}s: ${found}`,
+      expected: `\`!has(mcp.${kind}) || ...\`, or an \`allow\` rule`,
+    }
+  })
+}
+
+function itemReadIn(found: string): string | undefined {
+  return itemKinds.find((kind) => found.startsWith(`\`mcp.${kind}`))
+}
+
+interface Doubt {
+  found: string
+  expected: string
 }
 
 const MODES = ['allow', 'deny', 'require'] as const

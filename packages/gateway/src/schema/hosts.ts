@@ -1,5 +1,5 @@
-import { isCidr, isHost, isIp, parseHostPort, parseHostTarget } from './address.ts'
-import type { HostTarget } from './address.ts'
+import { isCidr, isHost, isIp, parseHostPort, parseHostTarget } from '../formats/address.ts'
+import type { HostTarget } from '../formats/address.ts'
 import type { Schema } from './kit.ts'
 import { textual } from './values.ts'
 

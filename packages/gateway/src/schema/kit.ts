@@ -53,7 +53,7 @@ export interface ScalarNode {
 }
 
 /** What a scalar stands for. */
-export type Refers = ContentsReference | BackendReference | ExpressionReference
+export type Refers = ContentsReference | BackendReference | ExpressionReference | Deprecation
 
 /** An expression; it stays as it is, but may deserve a warning. */
 export interface ExpressionReference {
@@ -62,17 +62,27 @@ export interface ExpressionReference {
   doubts(input: unknown): { found: string; expected: string }[]
 }
 
-/** A text that lies elsewhere; `locate` gives null where it stands in place, or where the input is wrong. */
+/** Nothing else, but the mapping that it stands in should be written otherwise. */
+export interface Deprecation {
+  to: 'deprecated'
+  /** What to write. */
+  instead: string
+}
+
+/** A text that lies elsewhere, or must be parsed; `locate` gives null where there is none, or where the input is wrong. */
 export interface ContentsReference {
   to: 'contents'
-  locate(input: unknown): { file: string } | { env: string } | null
+  locate(input: unknown): { file: string } | { env: string } | { text: string } | null
   /** Completes "expected ...", for the text. */
   expected: string
   /** What the text must be beyond what `read` can tell. */
   pem: 'certificate' | 'privateKey' | 'authorities' | null
   /** What comes out, or why the text cannot be used. */
-  read(text: string): unknown
+  read(text: string, parse: ParseText): unknown
 }
+
+/** What a text in YAML or JSON says: definitions know no parser, those who read the config have one. */
+export type ParseText = (text: string) => { value: Json } | { fault: string }
 
 /** A backend, by its name or by what it is; its key comes out. */
 export interface BackendReference {

@@ -19,6 +19,7 @@ export type ProblemCode =
   | 'bad_expression'
   | 'no_effect'
   | 'may_fail'
+  | 'deprecated'
 
 /** One thing that is wrong with a value. Phrases fit the sentence "<found>, expected <expected>". */
 export interface Problem {

@@ -1,7 +1,7 @@
-import { parseBackendUrl, parseHostTarget } from './address.ts'
-import type { BackendUrl, HostTarget } from './address.ts'
+import { parseBackendUrl, parseHostTarget, urlKey } from '../formats/address.ts'
+import type { BackendUrl, HostTarget } from '../formats/address.ts'
 import { Refusal, object, scalar } from './kit.ts'
-import type { ContentsReference, JsonObject, Schema } from './kit.ts'
+import type { ContentsReference, JsonObject, ParseText, Schema } from './kit.ts'
 import { namePattern } from './names.ts'
 import { port, string } from './values.ts'
 
@@ -22,7 +22,7 @@ export function pemFile(pem: NonNullable<ContentsReference['pem']>): Schema<stri
 }
 
 /** Path of a text file, relative to the folder of the config file; what `read` makes of its text comes out. */
-export function textFile<Out>(expected: string, read: (text: string) => Out | Refusal): Schema<Out> {
+export function textFile<Out>(expected: string, read: (text: string, parse: ParseText) => Out | Refusal): Schema<Out> {
   return scalar<Out>((input) => unread(readPath(input)), {
     type: 'string',
     expected: 'the path of a file',
@@ -163,10 +163,6 @@ function locateUrl(input: unknown): NamedBackend | null {
   return url === null ? null : { kind: 'url', key: urlKey(url), url }
 }
 
-function urlKey(url: BackendUrl): string {
-  return `url/${url.secure ? 'https' : 'http'}://${url.host.includes(':') ? `[${url.host}]` : url.host}:${url.port}`
-}
-
 function readPath(input: unknown): string | Refusal {
   if (typeof input !== 'string') return new Refusal('wrong_type')
   if (input.length < 1 || input.length > longestPath) return new Refusal('out_of_range')
@@ -179,6 +175,6 @@ function locateFile(input: unknown): { file: string } | null {
 }
 
 /** What stands for a value until `sources` has read it: a config with an unread value is refused. */
-function unread<Out>(reason: unknown): Out | Refusal {
+export function unread<Out>(reason: unknown): Out | Refusal {
   return reason instanceof Refusal ? reason : (null as Out)
 }

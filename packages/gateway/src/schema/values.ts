@@ -1,5 +1,5 @@
 import { Refusal, scalar } from './kit.ts'
-import type { Json, JsonObject, Schema } from './kit.ts'
+import type { Json, JsonObject, Refers, Schema } from './kit.ts'
 import { printChoices } from './problem.ts'
 import { didYouMean } from './suggest.ts'
 import { byteSizePattern, parseByteSize, parseDuration, printDuration } from './quantity.ts'
@@ -23,7 +23,7 @@ export function string(size: { min?: number; max: number }, form?: { pattern: Re
 /** Text that `read` turns into a value, or refuses with null. */
 export function textual<Out>(
   read: (text: string) => Out | null,
-  node: { type: string; expected: string; json: JsonObject; crd?: JsonObject },
+  node: { type: string; expected: string; json: JsonObject; crd?: JsonObject; refers?: Refers | null },
 ): Schema<Out> {
   return scalar<Out>((input) => {
     if (typeof input !== 'string') return new Refusal('wrong_type')

@@ -1,3 +1,4 @@
+import { type BackendUrl, urlKey } from '../formats/address.ts'
 import type { Backend } from '../ir/resources.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import type { BackendReference } from '../schema/kit.ts'
@@ -44,19 +45,25 @@ export function backendsOf(found: readonly Found[]): DescribedBackends {
     if (located.kind === 'host') {
       const { target } = located
       byKey.set(key, { backend: { key, name: targetName(target), target }, policies: undefined })
-    } else {
-      const { host, port, secure } = located.url
-      const target = { kind: 'static' as const, host, port }
-      byKey.set(key, { backend: { key, name: targetName(target), target }, policies: secure ? { tls: {} } : undefined })
-    }
+    } else byKey.set(key, urlBackend(located.url))
   }
   return [...byKey.values()]
+}
+
+/** The origin of a URL as a backend. */
+export function urlBackend(url: BackendUrl): DescribedBackends[number] {
+  const target = { kind: 'static' as const, host: url.host, port: url.port }
+  return {
+    backend: { key: urlKey(url), name: targetName(target), target },
+    policies: url.secure ? { tls: {} } : undefined,
+  }
 }
 
 /** What logs and metrics call a backend that has no name of its own. */
 export function targetName(target: Backend['target']): string {
   if (target.kind === 'unix') return `unix:${target.path}`
   if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'
-  if (target.kind === 'ai') return 'ai'
+  if (target.kind === 'ai' || target.kind === 'mcp') return target.kind
+  if (target.kind === 'agentCore') return target.host
   return target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
 }

@@ -66,13 +66,22 @@ function checkRawRoute(route: Spot, protocol: string, backendsByName: ReadonlyMa
   if (protocol === 'TCP') refuse(route.at('hostnames'), 'no hostnames, because TCP names none')
   const policies = route.at('policies')
   for (const name of policies.keys) if (name !== 'backend') refuse(policies.at(name), 'no policy but `backend`')
-  refuse(route.in('policies', 'backend', 'http'), '`tcp`, `tls`, `tunnel` and `health` only')
+  for (const name of ['http', 'mcp']) {
+    refuse(route.in('policies', 'backend', name), '`tcp`, `tls`, `tunnel` and `health` only')
+  }
   const entries = route.at('backends').items
   for (const entry of entries) {
-    refuse(entry.in('policies', 'http'), '`tcp`, `tls`, `tunnel` and `health` only')
+    for (const name of ['http', 'mcp']) refuse(entry.in('policies', name), '`tcp`, `tls`, `tunnel` and `health` only')
+    const named = backendsByName.get(entry.at('backend').text ?? '')
+    for (const name of SPEAKS_HTTP) {
+      refuse(entry.at(name), 'a backend that takes bytes')
+      if (named?.at(name).exists) {
+        const found = `found a backend of \`${name}\` on a ${protocol} listener`
+        report('conflict', entry.at('backend'), { found, expected: 'a backend that takes bytes' })
+      }
+    }
     if (protocol !== 'TCP') continue
     refuse(entry.at('dynamicForwardProxy'), 'a fixed destination, because TCP names none')
-    const named = backendsByName.get(entry.at('backend').text ?? '')
     if (named?.at('dynamicForwardProxy').exists) {
       const found = 'found a dynamic forward proxy on a TCP listener'
       report('conflict', entry.at('backend'), { found, expected: 'a fixed destination, because TCP names none' })
@@ -82,3 +91,6 @@ function checkRawRoute(route: Spot, protocol: string, backendsByName: ReadonlyMa
     report('missing_key', route, { found: 'found a route without backends', expected: 'at least one backend' })
   }
 }
+
+/** Kinds of backends that have nothing to do with bytes alone. */
+const SPEAKS_HTTP = ['ai', 'mcp', 'aws'] as const

@@ -1,6 +1,8 @@
-import type { ExpressionReference } from '../schema/kit.ts'
+import type { Deprecation, ExpressionReference } from '../schema/kit.ts'
 import type { Problem } from '../schema/problem.ts'
 import { checkBackendNames } from './backend-references.ts'
+import { checkMcpTargets } from './check-mcp.ts'
+import { checkOauth } from './check-oauth.ts'
 import { checkRoutes } from './check-routes.ts'
 import { checkPolicies } from './policies/check.ts'
 import { type FoundReference, isTo } from './references.ts'
@@ -29,7 +31,10 @@ export function checkFile(
   checkBackendNames(references.filter(isTo('backend')), backendsByName, report)
   for (const bind of root.at('binds').items) checkBind(bind, report)
   checkPolicies(root, report, reporter(warnings))
+  checkOauth(root, report)
+  checkMcpTargets(root, backendsByName, report)
   checkExpressions(references.filter(isTo('expression')), reporter(warnings))
+  checkDeprecated(references.filter(isTo('deprecated')), reporter(warnings))
   for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
     checkRoutes(listener, backendsByName, report, reporter(warnings))
   }
@@ -40,6 +45,14 @@ export function checkFile(
 function checkExpressions(found: readonly FoundReference<ExpressionReference>[], warn: Report): void {
   for (const { spot, refers } of found) {
     for (const doubt of refers.doubts(spot.value)) warn('may_fail', spot, doubt)
+  }
+}
+
+function checkDeprecated(found: readonly FoundReference<Deprecation>[], warn: Report): void {
+  for (const { spot, refers } of found) {
+    const { parent } = spot
+    const name = `\`${String(parent.path.at(-1))}\``
+    warn('deprecated', parent, { found: `found ${name}, which is deprecated`, expected: `\`${refers.instead}\`` })
   }
 }
 

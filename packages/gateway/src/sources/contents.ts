@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
+import { parseDocument } from 'yaml'
 import { Refusal } from '../schema/kit.ts'
-import type { ContentsReference } from '../schema/kit.ts'
+import type { ContentsReference, Json, ParseText } from '../schema/kit.ts'
 import { printPath } from '../schema/problem.ts'
 import type { Path, Problem } from '../schema/problem.ts'
 import { certificateFault, keyFault, pairFault } from './certificates.ts'
@@ -25,6 +26,7 @@ export interface ContentsOptions {
 }
 
 type Found = FoundReference<ContentsReference>
+type Location = NonNullable<ReturnType<ContentsReference['locate']>>
 
 /** Reads and checks everything that the config names instead of holding it. */
 export function readContents(found: readonly Found[], options: ContentsOptions): ReadContents {
@@ -38,7 +40,7 @@ export function readContents(found: readonly Found[], options: ContentsOptions):
   for (const { spot, refers } of found) {
     const location = refers.locate(spot.value)
     if (location === null) continue
-    const text = 'file' in location ? fromFile(spot, location.file, refers) : fromEnvironment(spot, location.env)
+    const text = textAt(spot, location, refers)
     if (text === null) continue
     const value = accept(spot, refers, text)
     if (!(value instanceof Refusal)) values.push({ path: spot.path, value })
@@ -48,6 +50,11 @@ export function readContents(found: readonly Found[], options: ContentsOptions):
     files: [...files],
     problems,
     fillIn: (config) => values.forEach(({ path, value }) => put(config, path, value)),
+  }
+
+  function textAt(spot: Spot, location: Location, refers: ContentsReference): string | null {
+    if ('text' in location) return location.text
+    return 'file' in location ? fromFile(spot, location.file, refers) : fromEnvironment(spot, location.env)
   }
 
   function fromFile(spot: Spot, name: string, { expected }: ContentsReference): string | null {
@@ -83,7 +90,7 @@ export function readContents(found: readonly Found[], options: ContentsOptions):
       report('bad_certificate', spot, { found: fault, expected: PEM_EXPECTED[pem] })
       return new Refusal('bad_format')
     }
-    const value = refers.read(text)
+    const value = refers.read(text, parseText)
     if (value instanceof Refusal) {
       report(value.code, spot, { found: `found ${value.detail ?? 'something else'}`, expected })
     }
@@ -120,6 +127,15 @@ const PEM_EXPECTED: Record<NonNullable<ContentsReference['pem']>, string> = {
   certificate: 'a certificate chain in PEM form',
   privateKey: 'a private key in PEM form, without passphrase',
   authorities: 'certificates in PEM form',
+}
+
+/** Variables are not filled in: what is read belongs to others. */
+const parseText: ParseText = (text) => {
+  const document = parseDocument(text, { stringKeys: true, prettyErrors: false })
+  const [error] = document.errors
+  if (error !== undefined) return { fault: `broken YAML or JSON (${error.message})` }
+  const value: Json | Error = attempt(() => document.toJS({ maxAliasCount: 1_000 }) as Json)
+  return value instanceof Error ? { fault: `broken YAML (${value.message})` } : { value }
 }
 
 function parentOf(spot: Spot): string {

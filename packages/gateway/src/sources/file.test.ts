@@ -207,6 +207,16 @@ const conflicts: [string, string, RegExp][] = [
     listener('{ protocol: TLS, routes: [{ policies: { backend: { http: {} } }, backends: [{ host: "a:1" }] }] }'),
     /found `http` on a TLS listener/,
   ],
+  [
+    'a backend that speaks HTTP behind a listener of bytes',
+    listener('{ protocol: TLS, routes: [{ backends: [{ ai: { provider: { openai: {} } } }] }] }'),
+    /found `ai` on a TLS listener/,
+  ],
+  [
+    'a backend that speaks HTTP behind a listener of bytes, by name',
+    `backends: [{ name: llm, ai: { provider: { openai: {} } } }]\n${listener('{ protocol: TCP, routes: [{ backends: [{ backend: llm }] }] }')}`,
+    /found a backend of `ai` on a TCP listener/,
+  ],
   ['a TCP route without backends', listener('{ protocol: TCP, routes: [{}] }'), /found a route without backends/],
   [
     'a forward proxy on TCP',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Ir } from '../ir/resources.ts'
-import type { Problem } from '../schema/problem.ts'
+import type { Ir, Route } from '../ir/resources.ts'
+import type { Path, Problem } from '../schema/problem.ts'
 import { validate } from '../schema/validate.ts'
 import { backendsOf } from './backend-references.ts'
 import { checkFile } from './check.ts'
@@ -10,6 +10,7 @@ import { readContents } from './contents.ts'
 import { readEnvironment } from './environment.ts'
 import type { PlacedProblem } from './placed-problem.ts'
 import { findReferences, isTo } from './references.ts'
+import { exposeOauth } from './expose-oauth.ts'
 import { configFile } from './schema.ts'
 import type { Environment } from './substitute.ts'
 import { translate } from './translate.ts'
@@ -67,13 +68,38 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   const problems = [...[...yaml.problems, ...rest].toSorted(byPlace), ...environment.problems]
   if (!validated.ok || problems.length > 0) return { ok: false, problems, files: read.files }
   read.fillIn(validated.value)
+  const ir = translate(validated.value, backendsOf(references.filter(isTo('backend'))))
+  const conflicts = exposeOauth(ir)
+  if (conflicts.length > 0) {
+    const paths = conflicts.map((route) => routePath(ir, route))
+    return { ok: false, problems: paths.map((path) => place({ ...TWO_AUTHENTICATIONS, path })), files: read.files }
+  }
   return {
     ok: true,
-    ir: translate(validated.value, backendsOf(references.filter(isTo('backend')))),
+    ir,
     process: environment.apply(validated.value.config),
     files: read.files,
     warnings: checked.warnings.map(place),
   }
+}
+
+/** Routes come in the order of the file, below their listeners. */
+function routePath(ir: Ir, { listener: key, order }: Route): Path {
+  const { bind } = ir.listeners.find((listener) => listener.key === key)!
+  const listeners = ir.listeners.filter((listener) => listener.bind === bind)
+  const indexes = [
+    ir.binds.findIndex((each) => each.key === bind),
+    listeners.findIndex((listener) => listener.key === key),
+  ]
+  return ['binds', indexes[0]!, 'listeners', indexes[1]!, 'routes', order]
+}
+
+const TWO_AUTHENTICATIONS: Omit<Problem, 'path'> = {
+  code: 'conflict',
+  at: 'key',
+  found: 'found backends with different `mcp.authentication`',
+  expected: 'one for the whole route',
+  suggestion: 'use `jwtAuthentication.mcp`',
 }
 
 function byPlace({ place: a }: PlacedProblem, { place: b }: PlacedProblem): number {

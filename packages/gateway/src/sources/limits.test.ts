@@ -14,18 +14,18 @@ interface Place {
   backend?: object
   frontend?: object
   policies?: object[]
+  /** Of the route. */
+  backends?: object[]
 }
 
-function load({ traffic = {}, backend, frontend, policies }: Place) {
+function load({ traffic = {}, backend, frontend, policies, backends = [{ host: '127.0.0.1:9' }] }: Place) {
   const config = {
     ...(frontend && { frontend }),
     ...(policies && { policies }),
     binds: [
       {
         port: 0,
-        listeners: [
-          { routes: [{ policies: { ...traffic, ...(backend && { backend }) }, backends: [{ host: '127.0.0.1:9' }] }] },
-        ],
+        listeners: [{ routes: [{ policies: { ...traffic, ...(backend && { backend }) }, backends }] }],
       },
     ],
   }
@@ -119,6 +119,31 @@ test('Inline JWKS size: 2-65536 chars', () => {
 counts('Backend inline key: at most 2048 chars', 1, 2048, (count) => ({
   backend: { auth: { key: 'k'.repeat(count) } },
 }))
+counts('AI priority groups: 1-8', 1, 8, (count) => ({
+  backends: [{ ai: { groups: times(count, (i) => ({ providers: [{ name: `p${i}`, openai: {} }] })) } }],
+}))
+counts('AI providers per group: 1-16', 1, 16, (count) => ({
+  backends: [{ ai: { groups: [{ providers: times(count, (i) => ({ name: `p${i}`, openai: {} })) }] } }],
+}))
+for (const phase of ['request', 'response'] as const) {
+  counts(`Prompt guard entries, ${phase}: 1-8`, 1, 8, (count) => ({
+    backend: { ai: { promptGuard: { [phase]: times(count, () => ({ regex: { builtins: ['Email'] } })) } } },
+  }))
+}
+for (const list of ['defaults', 'overrides'] as const) {
+  counts(`${list}: 1-64`, 1, 64, (count) => ({
+    backend: { ai: { [list]: times(count, (i) => ({ field: `f${i}`, value: i })) } },
+  }))
+}
+counts('transformations: 1-64', 1, 64, (count) => ({
+  backend: { ai: { transformations: times(count, (i) => ({ field: `f${i}`, expression: '"a"' })) } },
+}))
+counts('modelAliases: at most 64', 0, 64, (count) => ({
+  backend: { ai: { modelAliases: Object.fromEntries(times(count, (i) => [`alias${i}`, 'model'])) } },
+}))
+counts('Local rate limits of tokens: 1-16', 1, 16, (count) => ({
+  traffic: { rateLimit: { local: times(count, () => ({ tokens: 1, unit: 'Minutes' })) } },
+}))
 counts('access log attributes to remove: 1-32', 1, 32, (count) => ({
   frontend: { accessLog: { attributes: { remove: times(count, () => 'http.method') } } },
 }))
@@ -190,3 +215,7 @@ test('TLS versions: 1.2 and 1.3 only', () => {
     assert.ok(!load({ frontend: { tls: { minProtocolVersion: version } } }).ok, version)
   }
 })
+
+counts('MCP targets: 1-32', 1, 32, (count) => ({
+  backends: [{ mcp: { targets: times(count, (i) => ({ name: `t${i}`, static: { host: '127.0.0.1', port: 9 } })) } }],
+}))

@@ -1,16 +1,18 @@
-import type { AttachedPolicy, BackendTarget, Ir, Route, RouteMatch, ValueMatch } from '../ir/resources.ts'
+import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
+import type { AttachedPolicy, BackendTarget, Ir, McpReached, Route, RouteMatch, ValueMatch } from '../ir/resources.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { backendKey } from '../schema/references.ts'
 import { type DescribedBackends, targetName } from './backend-references.ts'
 import type { NamedBackendConfig } from './backends/schema.ts'
 import type { BindConfig, ListenerConfig } from './binds/schema.ts'
 import type { RouteConfig } from './routes/schema.ts'
-import { attachTargeted, providerKey, targetKey } from './policies/attach.ts'
+import { attachTargeted, sectionKey, targetKey } from './policies/attach.ts'
 import type { ConfigFile } from './schema.ts'
 
 /** The checked file as flat resources; `more` are the backends that policies describe instead of naming one. */
 export function translate(config: ConfigFile, more: DescribedBackends): Ir {
   const ir: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
+  const hostsByBackend = new Map(config.backends.map(({ name, static: fixed }) => [backendKey(name), fixed?.host]))
   attach(ir, { target: { kind: 'gateway' }, frontend: config.frontend })
   for (const backend of config.backends) addNamedBackend(backend)
   for (const { backend, policies } of more) {
@@ -24,8 +26,8 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
 
   function addNamedBackend(backend: NamedBackendConfig): void {
     const key = backendKey(backend.name)
-    ir.backends.push({ key, name: backend.name, target: namedTarget(backend, key) })
-    attachProviders(backend.ai, key)
+    ir.backends.push({ key, name: backend.name, target: namedTarget(backend, key, hostsByBackend) })
+    attachParts(backend, key)
     attachBackend(key, backend.policies)
   }
 
@@ -73,9 +75,9 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
     if (config.policies !== undefined) addRoutePolicies(key, config.policies)
     for (const [index, entry] of config.backends.entries()) {
       const entryKey = `${key}/backend/${index}`
-      const inline = inlineTarget(entry, entryKey)
+      const inline = inlineTarget(entry, entryKey, hostsByBackend)
       if (inline !== undefined) ir.backends.push({ key: entryKey, name: targetName(inline), target: inline })
-      attachProviders(entry.ai, entryKey)
+      attachParts(entry, entryKey)
       route.backends.push({ key: entryKey, backend: entry.backend ?? entryKey, weight: entry.weight })
       attachBackend(entryKey, entry.policies)
     }
@@ -85,10 +87,13 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
     attach(ir, { target: { kind: 'rule', key }, traffic, backend: backend ?? null })
   }
 
-  /** Policies that stand in a provider. */
-  function attachProviders(ai: AiConfig | undefined, key: string): void {
+  /** Policies that stand in a provider, or in a target. */
+  function attachParts({ ai, mcp }: { ai?: AiConfig | undefined; mcp?: McpConfig | undefined }, key: string): void {
     for (const { name, policies } of ai?.groups?.flatMap((group) => group.providers) ?? []) {
-      attachBackend(providerKey(key, name), policies)
+      attachBackend(sectionKey(key, name), policies)
+    }
+    for (const { name, static: remote, openapi } of mcp?.targets ?? []) {
+      attachBackend(sectionKey(key, name), remote?.policies ?? openapi?.policies)
     }
   }
 
@@ -102,8 +107,10 @@ function attach(ir: Ir, policy: Pick<AttachedPolicy, 'target'> & Partial<Attache
   ir.policies.push({ key, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...policy })
 }
 
-function namedTarget(backend: NamedBackendConfig, key: string): BackendTarget {
+function namedTarget(backend: NamedBackendConfig, key: string, hosts: HostsByBackend): BackendTarget {
   if (backend.ai !== undefined) return aiTarget(backend.ai, key)
+  if (backend.mcp !== undefined) return mcpTarget(backend.mcp, key, hosts)
+  if (backend.aws !== undefined) return awsTarget(backend.aws)
   if (backend.dynamicForwardProxy !== undefined) return dynamic(backend.dynamicForwardProxy)
   const { host, port, unixPath } = backend.static!
   return unixPath === undefined ? { kind: 'static', host: host!, port: port! } : { kind: 'unix', path: unixPath }
@@ -111,10 +118,18 @@ function namedTarget(backend: NamedBackendConfig, key: string): BackendTarget {
 
 type EntryConfig = RouteConfig['backends'][number]
 type AiConfig = NonNullable<EntryConfig['ai']>
+type McpConfig = NonNullable<EntryConfig['mcp']>
+type HostsByBackend = ReadonlyMap<string, string | undefined>
 
 /** What an entry of a route describes instead of naming it. */
-function inlineTarget({ host, dynamicForwardProxy, ai }: EntryConfig, key: string): BackendTarget | undefined {
+function inlineTarget(
+  { host, dynamicForwardProxy, ai, mcp, aws }: EntryConfig,
+  key: string,
+  hosts: HostsByBackend,
+): BackendTarget | undefined {
   if (ai !== undefined) return aiTarget(ai, key)
+  if (mcp !== undefined) return mcpTarget(mcp, key, hosts)
+  if (aws !== undefined) return awsTarget(aws)
   return host ?? (dynamicForwardProxy && dynamic(dynamicForwardProxy))
 }
 
@@ -123,9 +138,44 @@ function aiTarget({ provider, groups }: AiConfig, key: string): BackendTarget {
   return {
     kind: 'ai',
     groups: all.map(({ providers }) =>
-      providers.map(({ name, policies: _inline, ...config }) => ({ key: providerKey(key, name), name, config })),
+      providers.map(({ name, policies: _inline, ...config }) => ({ key: sectionKey(key, name), name, config })),
     ),
   }
+}
+
+function mcpTarget({ targets, ...config }: McpConfig, key: string, hosts: HostsByBackend): BackendTarget {
+  return {
+    kind: 'mcp',
+    ...config,
+    targets: targets.map((target) => ({
+      key: sectionKey(key, target.name),
+      name: target.name,
+      reached: mcpReached(target, hosts),
+    })),
+  }
+}
+
+function awsTarget({ agentCore }: AwsBackendConfig): BackendTarget {
+  const { agentRuntimeArn, qualifier = null } = agentCore
+  return { kind: 'agentCore', ...agentRuntimeArn, qualifier }
+}
+
+function mcpReached(
+  { static: remote, stdio, openapi }: McpConfig['targets'][number],
+  hosts: HostsByBackend,
+): McpReached {
+  if (stdio !== undefined) return { by: 'stdio', ...stdio }
+  if (openapi !== undefined) {
+    const { host, backendRef, port, schema } = openapi
+    return {
+      by: 'openapi',
+      host: host ?? hosts.get(backendRef!.name) ?? '',
+      port,
+      tools: schema.file ?? schema.inline!,
+    }
+  }
+  const { host, backendRef, port, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote!
+  return { by: 'http', host: host ?? hosts.get(backendRef!.name) ?? '', port, path, protocol }
 }
 
 /** A provider without a name goes by its vendor's. */

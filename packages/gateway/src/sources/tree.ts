@@ -16,6 +16,11 @@ export class Spot {
     return this.#parent === null ? [] : [...this.#parent.path, this.#step]
   }
 
+  /** The mapping or list that it stands in. */
+  get parent(): Spot {
+    return this.#parent ?? this
+  }
+
   get exists(): boolean {
     return this.value !== undefined
   }

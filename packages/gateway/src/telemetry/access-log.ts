@@ -1,6 +1,8 @@
 import type { LlmFacts } from '../llm/facts.ts'
+import type { McpFacts } from '../mcp/facts.ts'
 import { editedJsonLine, editedTextLine, type LineChanges } from './edited-line.ts'
 import type { LogFormat } from './logger.ts'
+import { mcpJson, mcpText } from './mcp-fields.ts'
 import { modelJson, modelText } from './model-fields.ts'
 import { quoted, textValue } from './quote.ts'
 import { createTimestamp } from './timestamp.ts'
@@ -36,6 +38,8 @@ export interface AccessRecord {
   readonly durationMs: number
   /** The model call behind the request, where there was one. */
   readonly llm: LlmFacts | null
+  /** The MCP message behind the request, where there was one. */
+  readonly mcp: McpFacts | null
 }
 
 /** The record of a message that was refused before it was a request. */
@@ -61,6 +65,7 @@ export function refusedRecord(source: { source: string; sni: string }, status: n
     startedAt: 0,
     durationMs: 0,
     llm: null,
+    mcp: null,
   }
 }
 
@@ -115,6 +120,7 @@ function textLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.retryAttempt !== 0) line += ' retry.attempt=' + r.retryAttempt
   line += ' request.bytes=' + r.requestBytes + ' response.bytes=' + r.responseBytes
   if (r.llm !== null) line += modelText(r.llm, r.startedAt)
+  if (r.mcp !== null) line += mcpText(r.mcp)
   if (r.error !== null) line += ' error=' + quoted(r.error)
   if (r.reason !== 'Upstream') line += ' reason=' + textValue(r.reason)
   return line + ' duration=' + Math.round(r.durationMs) + 'ms\n'
@@ -137,6 +143,7 @@ function jsonLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.retryAttempt !== 0) line += ',"retry.attempt":' + r.retryAttempt
   line += ',"request.bytes":' + r.requestBytes + ',"response.bytes":' + r.responseBytes
   if (r.llm !== null) line += modelJson(r.llm, r.startedAt)
+  if (r.mcp !== null) line += mcpJson(r.mcp)
   if (r.error !== null) line += ',"error":' + quoted(r.error)
   if (r.reason !== 'Upstream') line += ',"reason":' + quoted(r.reason)
   return line + ',"duration":"' + Math.round(r.durationMs) + 'ms"}\n'

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { accessRecord as record } from '../testing/access-record.ts'
+import { mcpMessage } from '../testing/mcp-message.ts'
 import { modelCall } from '../testing/model-call.ts'
 import { type AccessRecord, createAccessLog } from './access-log.ts'
 import { type LineChanges, lineFields, type LogValue } from './edited-line.ts'
@@ -57,7 +58,7 @@ test('a line that was looked through without finding anything to change is the l
     status: fc.constantFrom(0, 200, 503),
     grpcStatus: optional(fc.nat()),
     sni: optional(fc.string()),
-    protocol: fc.constantFrom('http', 'tcp', 'llm'),
+    protocol: fc.constantFrom('http', 'tcp', 'llm', 'mcp'),
     retryAttempt: fc.nat(3),
     requestBytes: fc.nat(),
     responseBytes: fc.nat(),
@@ -66,6 +67,7 @@ test('a line that was looked through without finding anything to change is the l
     startedAt: fc.constant(1000),
     durationMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
     llm: optional(modelCall),
+    mcp: optional(mcpMessage),
   })
   fc.assert(
     fc.property(anyRecord, fc.constantFrom<LogFormat>('text', 'json'), (of, format) => {

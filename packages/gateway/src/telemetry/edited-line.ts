@@ -1,4 +1,5 @@
 import type { AccessRecord } from './access-log.ts'
+import { mcpFields } from './mcp-fields.ts'
 import { modelFields } from './model-fields.ts'
 import { escapeControls, quoted, textValue } from './quote.ts'
 
@@ -66,6 +67,7 @@ const FIELDS: readonly Field[] = [
   ['request.bytes', (r) => r.requestBytes],
   ['response.bytes', (r) => r.responseBytes],
   ...modelFields.map(([name, read]): Field => [name, (r) => (r.llm === null ? null : read(r.llm, r.startedAt))]),
+  ...mcpFields.map(([name, read]): Field => [name, (r) => (r.mcp === null ? null : read(r.mcp))]),
   ['error', (r) => r.error],
   ['reason', (r) => (r.reason === 'Upstream' ? null : r.reason)],
   ['duration', (r) => `${Math.round(r.durationMs)}ms`],

@@ -18,6 +18,18 @@ const MODEL_CALL = [
   'listener',
   'route',
 ] as const
+/** Tools and resources are what clients and targets name them: `mcp-metrics.ts` bounds the number of sets. */
+const MCP_MESSAGE = [
+  'method',
+  'resource_type',
+  'server',
+  'resource',
+  'outcome',
+  'bind',
+  'gateway',
+  'listener',
+  'route',
+] as const
 const CONNECTION = ['bind', 'gateway', 'listener', 'protocol'] as const
 
 const REQUEST_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 80] as const
@@ -80,6 +92,17 @@ export const families = {
     help: 'Seconds from the first token of a streamed answer to its end, divided by its tokens',
     labels: MODEL_CALL,
     buckets: PER_TOKEN_SECONDS,
+  },
+  mcp_requests_total: {
+    type: 'counter',
+    help: 'MCP messages of clients, by what they were about and what became of them',
+    labels: MCP_MESSAGE,
+  },
+  mcp_request_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from the first byte of an MCP request to the end of its response',
+    labels: MCP_MESSAGE,
+    buckets: REQUEST_SECONDS,
   },
   downstream_connections_total: {
     type: 'counter',

@@ -159,5 +159,6 @@ function outcome(llm: LlmFacts | null): RequestOutcome {
     startedAt: 1000,
     durationMs: 900,
     llm,
+    mcp: null,
   }
 }

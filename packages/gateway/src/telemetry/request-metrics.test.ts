@@ -31,6 +31,7 @@ const outcome: RequestOutcome = {
   startedAt: 1000,
   durationMs: 3,
   llm: null,
+  mcp: null,
 }
 
 const byTeam: AddedLabels = {

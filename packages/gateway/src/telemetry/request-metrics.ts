@@ -1,7 +1,9 @@
 import type { LlmFacts } from '../llm/facts.ts'
+import type { McpFacts } from '../mcp/facts.ts'
 import { families } from './families.ts'
 import type { LabelValues } from './families.ts'
 import { createLabelSets, type LabelSets, MOST_LABEL_SETS } from './label-sets.ts'
+import { createMcpMetrics, mcpLabels } from './mcp-metrics.ts'
 import { observe } from './metrics.ts'
 import type { CustomLabels, Registry } from './metrics.ts'
 import { createModelMetrics, modelLabels } from './model-metrics.ts'
@@ -21,6 +23,8 @@ export interface RequestOutcome {
   readonly durationMs: number
   /** The model call behind the request, where there was one. */
   readonly llm: LlmFacts | null
+  /** The MCP message behind the request, where there was one. */
+  readonly mcp: McpFacts | null
 }
 
 /** Labels that are the same for every request of a route. Requests that found no route have one with `route: 'unknown'`. */
@@ -46,7 +50,7 @@ export type RequestMetrics = (route: RouteLabels, added?: AddedLabels | null) =>
 
 /**
  * Gives the function that is made once for each compiled route, kept with it and called at the end of each request.
- * `onFull` hears once for each set of labels that their values have become too many: added ones, and those of models.
+ * `onFull` hears once for each set of labels that their values have become too many: added ones, those of models, and those of MCP.
  */
 export function createRequestMetrics(
   registry: Registry,
@@ -55,6 +59,7 @@ export function createRequestMetrics(
   const { values } = registry
   const reasonId = createReasonIds()
   const recordModelCall = createModelMetrics(registry, () => onFull(modelLabels))
+  const recordMcpMessage = createMcpMetrics(registry, () => onFull(mcpLabels))
   // By name, so that a reload which leaves the labels alone does not make room for as many again.
   const setsByNames = new Map<string, LabelSets>()
 
@@ -64,8 +69,8 @@ export function createRequestMetrics(
     return (outcome, scope) => {
       const reason = reasonId(outcome.reason)
       const statusKey = (outcome.backendIndex + 1) * 1024 + statusId(outcome.status)
-      const kind = (outcome.llm === null ? 0 : 16) + methodId(outcome.method)
-      let key = (statusKey * 32 + kind) * MAX_REASONS + reason
+      const kind = (outcome.llm !== null ? 16 : outcome.mcp !== null ? 32 : 0) + methodId(outcome.method)
+      let key = (statusKey * 64 + kind) * MAX_REASONS + reason
       const set = added === null ? 0 : sets!.idOf(added.valuesOf(scope ?? NOTHING))
       if (added !== null) key = key * (MOST_LABEL_SETS + 1) + set
       let series = seriesByKey.get(key)
@@ -74,8 +79,9 @@ export function createRequestMetrics(
         seriesByKey.set(key, series)
       }
       record(series, outcome)
-      const { llm, startedAt, durationMs } = outcome
+      const { llm, mcp, startedAt, durationMs } = outcome
       if (llm !== null) recordModelCall({ llm, startedAt, durationMs }, route, series.custom)
+      if (mcp !== null) recordMcpMessage({ mcp, durationMs }, route, series.custom)
     }
   }
 
@@ -162,7 +168,11 @@ function labelsOf(route: RouteLabels, outcome: RequestOutcome, reason: number): 
   const backend = route.backends[outcome.backendIndex]
   return [
     backend?.name ?? 'unknown',
-    outcome.llm !== null ? 'llm' : (backend?.protocol ?? (outcome.method === null ? 'tcp' : 'http')),
+    outcome.llm !== null
+      ? 'llm'
+      : outcome.mcp !== null
+        ? 'mcp'
+        : (backend?.protocol ?? (outcome.method === null ? 'tcp' : 'http')),
     METHODS[methodId(outcome.method)]!,
     statusLabel(outcome.status),
     reason === OTHER_REASON ? 'other' : outcome.reason,

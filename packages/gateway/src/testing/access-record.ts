@@ -22,4 +22,5 @@ export const accessRecord: AccessRecord = {
   startedAt: 0,
   durationMs: 12.4,
   llm: null,
+  mcp: null,
 }

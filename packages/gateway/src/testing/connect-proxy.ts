@@ -22,6 +22,8 @@ export interface ConnectProxyOptions {
   answer?: (head: string) => string | null | undefined
   /** Said with the confirmation, before anything of the target can have come. */
   early?: string
+  /** Where a target is found, in place of its own port. */
+  portOf?: (target: string) => number
 }
 
 /** A forward proxy that takes CONNECT and finds every name on this machine. */
@@ -50,7 +52,8 @@ export async function useConnectProxy(t: TestContext, options: ConnectProxyOptio
   }
 
   const open = (client: Socket, target: string): void => {
-    const backend = keep(connect(Number(target.slice(target.lastIndexOf(':') + 1)), '127.0.0.1'))
+    const port = options.portOf?.(target) ?? Number(target.slice(target.lastIndexOf(':') + 1))
+    const backend = keep(connect(port, '127.0.0.1'))
     backend.on('connect', () => {
       client.write(`HTTP/1.1 200 Connection established\r\n\r\n${options.early ?? ''}`)
       client.pipe(backend).pipe(client)

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { failures } from '../pipeline/failure.ts'
+import { quickStart } from '../quick-start.ts'
+import { loadSessionKeys } from '../session-keys.ts'
 import { readEnvironment } from '../sources/environment.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
 import { exposedName, families } from '../telemetry/families.ts'
 import type { FamilyName } from '../telemetry/families.ts'
 import { createAuthority } from './certificates.ts'
+import { KEYS } from './docs-stand.ts'
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
-const docs = readdirSync(join(root, 'docs'))
-  .filter((name) => name.endsWith('.md'))
-  .map((name) => `docs/${name}`)
-
-/** What pages ask their readers to set. */
-const KEYS = { ANTHROPIC_API_KEY: 'sk-ant-example', OPENAI_API_KEY: 'sk-example' }
+const docs = globSync('docs/**/*.md', { cwd: root, exclude: ['docs/reference/**'] }).sort()
 
 test('every whole config in the docs loads', () => {
   const authority = createAuthority()
   const issued = authority.issue({ names: ['example.com'] })
+  const env = { ...KEYS, ALICE_KEY: 'alice-key-0123456789', SEARCH_KEY: 'search-key-0123456789' }
   const readPem = (path: string): string => {
     if (path.endsWith('.key')) return issued.key
     return path.includes('ca.crt') ? authority.cert : issued.cert
@@ -31,7 +31,7 @@ test('every whole config in the docs loads', () => {
     for (const { line, text } of yamlFences(read(page))) {
       if (!/^(# yaml-language-server|binds:)/m.test(text)) continue
       found++
-      const loaded = loadConfig(text, { file: `${page} from line ${line}`, dir: root, env: KEYS, readFile: readPem })
+      const loaded = loadConfig(text, { file: `${page} from line ${line}`, dir: root, env, readFile: readPem })
       assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
       assert.deepEqual(loaded.warnings, [], `${page} from line ${line}`)
     }
@@ -59,8 +59,8 @@ test('the table of metrics names every family and no other', () => {
   assert.deepEqual(named, (Object.keys(families) as FamilyName[]).map(exposedName))
 })
 
-test('the page of variables names every one that is read and no other', () => {
-  const asked = new Set(['ADMIN_TOKEN', 'PORT'])
+test('the page of variables names every one that is read and no other', (t) => {
+  const asked = new Set(['ADMIN_TOKEN'])
   const env = new Proxy<Record<string, string | undefined>>(
     {},
     {
@@ -71,6 +71,8 @@ test('the page of variables names every one that is read and no other', () => {
     },
   )
   readEnvironment(env, () => false)
+  quickStart(env)
+  rememberSessionKey(env, t)
   const named = firstColumn(read('docs/environment.md'))
   assert.deepEqual(named.toSorted(), [...asked].toSorted())
 })
@@ -82,6 +84,16 @@ test('the page of errors has every failure and every code of the parsers', () =>
   }
   for (const code of parserCodes()) assert.ok(page.includes(`\`${code}\``), code)
 })
+
+/** Looks for the key of sessions where it is kept, in a folder that goes away. */
+function rememberSessionKey(env: Record<string, string | undefined>, t: TestContext): void {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const environment = new Proxy(env, {
+    get: (asked, name: string) => asked[name] ?? (name === 'XDG_STATE_HOME' ? folder : undefined),
+  })
+  loadSessionKeys({ environment, keyFile: null, warn: assert.fail })
+}
 
 function read(path: string): string {
   return readFileSync(join(root, path), 'utf8')

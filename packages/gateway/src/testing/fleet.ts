@@ -21,12 +21,14 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
   const filter = parseLogFilter('error')
   assert.ok(filter.ok)
   const lines: string[] = []
-  const log = createLogger({ filter: filter.value, format: 'text', write: (line) => lines.push(line) }).child('main')
+  const logger = createLogger({ filter: filter.value, format: 'text', write: (line) => lines.push(line) })
+  const log = logger.child('main')
   const collector = createCollector()
   const supervisor = new Supervisor({
     workers,
     entry: entry ?? new URL('./mortal-worker.ts', import.meta.url),
     log,
+    mcpLog: logger.child('mcp'),
     collector,
     settings: {
       logFilter: 'off',
@@ -38,7 +40,13 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
     },
     ...(resourceLimits && { resourceLimits }),
   })
-  const gateway = new Gateway({ supervisor, log, collector, ipv6: true })
+  const gateway = new Gateway({
+    supervisor,
+    log,
+    collector,
+    ipv6: true,
+    sessionKeys: () => ({ keys: ['5e'.repeat(32)] }),
+  })
   return { supervisor, gateway, collector, logged: () => lines.join('') }
 }
 

@@ -28,6 +28,7 @@ import { createTraceSource } from '../trace-source.ts'
 import { createResolver, type ResolverOptions } from '../upstream/dns.ts'
 import { Endpoints, type Eviction } from '../upstream/endpoints.ts'
 import { Pools } from '../upstream/pools.ts'
+import { startHub } from './hub.ts'
 
 /** A gateway in this thread: config to wire, without workers. */
 export interface TestGateway {
@@ -72,12 +73,17 @@ export interface TestGatewayOptions {
   lookup?: ResolverOptions['lookup']
   /** Asks token endpoints. */
   fetch?: typeof fetch
+  /** Seals MCP sessions; gateways with the same one share them. */
+  sessionKey?: string
   connectTimeoutMs?: number
   poolIdleTimeoutMs?: number
+  /** Other clocks for what may take too long. */
+  deadlines?: Deadlines
 }
 
 export async function startGateway(yaml: string, options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const deadlines = new Deadlines()
+  const deadlines = options.deadlines ?? new Deadlines()
+  const sessionKey = options.sessionKey ?? randomBytes(32).toString('hex')
   const records: AccessRecord[] = []
   const lines: string[] = []
   const refusals: string[] = []
@@ -118,9 +124,11 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
     clock: options.clock ?? Date.now,
     log: logger.child('pipeline'),
   }
+  const mcp = startHub(logger.child('mcp'))
   const services: CompileServices = {
     ...shared,
     deadlines,
+    sessionKeys: () => [sessionKey],
     resolver,
     pools,
     endpoints: new Endpoints({ ...shared, evicted: (eviction) => evictions.push(eviction) }),
@@ -141,6 +149,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
       for (const waiter of waiting) if (records.length >= waiter.count) waiter.resolve()
     },
     tracer,
+    hub: mcp.workers[0]!,
     credentials: createCredentials({
       ...shared,
       environment: options.env ?? {},
@@ -198,6 +207,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
       pools.close()
       resolver.close()
       deadlines.close()
+      await mcp.main.close()
     },
   }
 }

@@ -20,10 +20,19 @@ export class KeepAliveClient {
 
   /** The reply must have a content-length. */
   get(path: string): Promise<RawResponse> {
+    return this.#send(`GET ${path} HTTP/1.1\r\nhost: test.example\r\n\r\n`)
+  }
+
+  post(path: string, body: string): Promise<RawResponse> {
+    const length = Buffer.byteLength(body)
+    return this.#send(`POST ${path} HTTP/1.1\r\nhost: test.example\r\ncontent-length: ${length}\r\n\r\n${body}`)
+  }
+
+  #send(message: string): Promise<RawResponse> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
       this.#socket ??= this.#open()
-      this.#socket.write(`GET ${path} HTTP/1.1\r\nhost: test.example\r\n\r\n`)
+      this.#socket.write(message)
     })
   }
 

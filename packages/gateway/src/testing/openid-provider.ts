@@ -18,6 +18,8 @@ export interface OpenIdProvider {
   useKeys(...keys: SigningKey[]): void
   /** An access token by the client credentials grant. */
   token(scope?: string): Promise<string>
+  /** What a person does in the browser: signs in, consents; gives the parameters that come back to the client. */
+  authorize(url: URL, login?: string): Promise<URLSearchParams>
 }
 
 export async function useOpenIdProvider(t: TestContext, ...keys: SigningKey[]): Promise<OpenIdProvider> {
@@ -45,6 +47,7 @@ export async function useOpenIdProvider(t: TestContext, ...keys: SigningKey[]): 
     jwksPath: '/jwks',
     jwksRequests: () => jwksRequests,
     useKeys,
+    authorize: signIn,
     async token(scope = 'read') {
       const response = await fetch(`${issuer}/token`, {
         method: 'POST',
@@ -58,6 +61,31 @@ export async function useOpenIdProvider(t: TestContext, ...keys: SigningKey[]): 
   }
 }
 
+async function signIn(url: URL, login = 'alice'): Promise<URLSearchParams> {
+  const jar = new Map<string, string>()
+  const open = async (place: URL, form?: Record<string, string>): Promise<URL> => {
+    const response = await fetch(place, {
+      redirect: 'manual',
+      headers: { cookie: Array.from(jar, ([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    })
+    const text = await response.text()
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
+      jar.set(name!, value!)
+    }
+    const next = response.headers.get('location')
+    assert.ok(next, `${response.status} ${place.href} ${text}`)
+    return new URL(next, place)
+  }
+  const forms: Record<string, string>[] = [{ prompt: 'login', login, password: 'any' }, { prompt: 'consent' }]
+  let place = await open(url)
+  while (place.origin === url.origin) {
+    place = place.pathname.startsWith('/interaction/') ? await open(place, forms.shift()) : await open(place)
+  }
+  return place.searchParams
+}
+
 const CLIENT = {
   client_id: 'app',
   client_secret: 'app-secret',
@@ -66,15 +94,21 @@ const CLIENT = {
   response_types: [],
 }
 
+const LIVING = ['ClientCredentials', 'AccessToken', 'RefreshToken', 'IdToken', 'Interaction', 'Session', 'Grant']
+
 function configuration(keys: readonly SigningKey[]): object {
   const alg = keys[0]!.alg
   return {
     clients: [{ ...CLIENT, id_token_signed_response_alg: alg }],
     jwks: { keys: keys.map((key) => ({ ...key.privateKey.export({ format: 'jwk' }), kid: key.kid, alg, use: 'sig' })) },
-    scopes: ['read', 'write'],
-    ttl: { ClientCredentials: 3600 },
+    scopes: ['openid', 'offline_access', 'read', 'write'],
+    clientDefaults: { id_token_signed_response_alg: alg },
+    claims: { openid: ['sub'] },
+    ttl: Object.fromEntries(LIVING.map((name) => [name, 3600])),
+    findAccount: (_: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
     features: {
-      devInteractions: { enabled: false },
+      devInteractions: { enabled: true },
+      registration: { enabled: true },
       clientCredentials: { enabled: true },
       resourceIndicators: {
         enabled: true,

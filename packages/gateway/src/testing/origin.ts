@@ -44,6 +44,8 @@ export async function startOrigin(
       handler(request, response, message)
     })
   })
+  // On a slow machine it would close idle connections just as the next request is sent on them.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {

@@ -104,7 +104,7 @@ export async function metric(program: Program, name: string): Promise<number> {
 }
 
 /** Waits for something that no event tells of. */
-export async function eventually(what: string, holds: () => boolean | Promise<boolean>, limitMs = 20_000) {
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>, limitMs = PATIENCE_MS) {
   const limit = performance.now() + limitMs
   while (!(await holds())) {
     if (performance.now() > limit) throw new Error(`never happened: ${what}`)
@@ -113,10 +113,17 @@ export async function eventually(what: string, holds: () => boolean | Promise<bo
 }
 
 const ANY = '127.0.0.1:0'
+/** A program of three threads takes its time to start where a dozen others run on two cores. */
+const PATIENCE_MS = 45_000
 
 function start({ args = [], env = {}, stdin, node = process.execPath }: RunOptions) {
   // Compiled code is kept between starts: tests start the program often.
-  const base = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
+  const base = {
+    PATH: process.env['PATH'] ?? '',
+    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+    // Keys of sessions are kept there, and not among those of whoever runs the tests.
+    XDG_STATE_HOME: join(tmpdir(), 'portico-test-state'),
+  }
   const child = spawn(node, [PROGRAM, ...args], { env: { ...base, ...env } })
   child.stdin.on('error', () => {})
   child.stdin.end(stdin)
@@ -156,7 +163,7 @@ function start({ args = [], env = {}, stdin, node = process.execPath }: RunOptio
         if (pattern.test(read())) finish(resolve)
         else if (isOver) fail('the program ended')
       }
-      const timer = setTimeout(() => fail('too late'), 20_000)
+      const timer = setTimeout(() => fail('too late'), PATIENCE_MS)
       watchers.add(look)
       look()
     })

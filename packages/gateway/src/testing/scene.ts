@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { startGateway, type TestGateway, type TestGatewayOptions } from './gateway.ts'
 import { startOrigin, type Origin, type OriginHandler } from './origin.ts'
@@ -41,13 +41,21 @@ export async function useTcpServer(
   return { port, host: `${host}:${port}`, sockets }
 }
 
-/** A port of loopback where nobody listens. */
+/**
+ * A port of loopback where nobody listens. An open connection keeps it: whoever asks for any free port, this test's own
+ * servers too, would sooner or later be given it. Who asks for this very port gets it.
+ */
 export async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
+  const accepted = once(server, 'connection')
+  connect(port, '127.0.0.1')
+    .on('error', () => {})
+    .unref()
+  const [kept] = (await accepted) as [Socket]
+  kept.on('error', () => {}).unref()
   server.close()
-  await once(server, 'close')
   return port
 }
 

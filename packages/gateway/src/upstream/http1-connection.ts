@@ -23,6 +23,8 @@ export class Http1Connection {
   calls = 0
   /** When it became idle, for the pool. */
   idleSince = 0
+  /** How long it may be idle before the backend may close it, as far as the backend says. */
+  staysMs = Infinity
 
   readonly #owner: ConnectionOwner
   readonly #reader: SocketReader
@@ -290,6 +292,8 @@ class Http1Call implements UpstreamCall, Sink, Source {
       return true
     }
     this.#keepAlive = !head.close && (head.minor === 1 || head.keepAlive)
+    // Left a little early: a request that meets the close on its way is lost.
+    if (head.keepAliveSeconds >= 0) this.#connection.staysMs = 1000 * head.keepAliveSeconds - EARLY_MS
     if (this.#request.method === 'HEAD' || status === 204 || status === 304) this.#remaining = 0
     else if (head.chunked) {
       this.#decoder = new ChunkedDecoder()
@@ -413,3 +417,5 @@ const DEAD = 3
 
 const MAX_HEAD = 262_144
 const MAX_HEADERS = 500
+
+const EARLY_MS = 1_000

@@ -49,6 +49,16 @@ test('an idle connection is closed after its time', async (t) => {
   assert.equal(backend.sockets.length, 2)
 })
 
+test('a connection that the backend is about to close is not used again', async (t) => {
+  const answers = { short: 'keep-alive: timeout=1, max=5\r\n', long: 'Keep-Alive: max=5, timeout=600\r\n', none: '' }
+  for (const [kind, line] of Object.entries(answers)) {
+    const backend = await useBackend(t, (socket) => socket.write(OK.replace('\r\n\r\n', `\r\n${line}\r\n`)))
+    const gateway = await useGateway(t, httpConfig([routeTo(backend)]))
+    for (let i = 0; i < 3; i++) assert.equal((await request(gateway.port(), { method: 'POST' })).status, 200)
+    assert.equal(backend.sockets.length, kind === 'short' ? 3 : 1, kind)
+  }
+})
+
 test('a stale connection is replaced without anybody noticing, when the request can be sent twice', async (t) => {
   const backend = await useBackend(t, (socket, connection, nth) => {
     if (connection === 1 && nth === 2) socket.resetAndDestroy()

@@ -69,10 +69,15 @@ export class Pool {
       if (session !== undefined) return call.use(session, true)
     }
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (connection.usable) return call.use(connection, true)
+      if (connection.usable && !this.#isLeaving(connection)) return call.use(connection, true)
+      connection.socket.destroy()
     }
     this.#waiting.push(call)
     if (this.#needsDial()) this.#dial()
+  }
+
+  #isLeaving({ staysMs, idleSince }: Http1Connection): boolean {
+    return staysMs !== Infinity && performance.now() - idleSince >= staysMs
   }
 
   /** One new HTTP/2 connection serves many calls, so a burst must not open one for each. */

@@ -10,7 +10,6 @@ import type { CallContext } from '../../pipeline/step.ts'
 import { targetPath } from '../../pipeline/target.ts'
 import type { RouteType } from '../../policies/backend/ai/schema.ts'
 import { sourceOf } from '../../net/body.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
 import {
   type UpstreamCall,
   UpstreamError,
@@ -22,8 +21,10 @@ import { ChatCall } from './chat-call.ts'
 import { countTokensJob } from './count-tokens-job.ts'
 import { decodeBody } from './decode-body.ts'
 import { embeddingsJob } from './embeddings-job.ts'
+import { modelsJob } from './models-job.ts'
 import type { ReadyProvider } from './provider.ts'
 import { RawCall } from './raw-call.ts'
+import { RealtimeCall } from './realtime-call.ts'
 import { refuse } from './refuse.ts'
 import type { CallServices } from './tried-call.ts'
 import { WholeCall, type WholeJob } from './whole-call.ts'
@@ -97,17 +98,16 @@ class AiCall implements UpstreamCall {
         this.#chat(clientFormats.responses)
         break
       case 'Passthrough':
-        this.#raw('raw', false)
+        this.#raw(false)
         break
       case 'Detect':
-        this.#raw('raw', true)
+        this.#raw(true)
         break
       case 'Realtime':
-        this.#raw('realtime', false)
+        this.#realtime(clientFormats.completions)
         break
       case 'Models':
-        if (this.#services.models.length === 0) this.#raw('models', false)
-        else this.#listModels()
+        this.#listModels()
         break
       case 'Embeddings':
         this.#whole((body) =>
@@ -132,22 +132,32 @@ class AiCall implements UpstreamCall {
     this.#inner?.cancel(cause)
   }
 
-  #raw(kind: 'raw' | 'realtime' | 'models', detects: boolean): void {
+  #raw(detects: boolean): void {
     const { rx, request, context, handler } = this.#parts
     const { next, maxBytes, now, bug } = this.#services.calls
     const chosen = this.#next(next)
     if (chosen === null) return
-    const call = new RawCall(rx, handler, chosen.visit, { kind, detects, maxBytes, now, bug })
+    const call = new RawCall(rx, handler, chosen.visit, { detects, maxBytes, now, bug })
     this.#inner = call
     call.start(request, chosen.provider, context)
   }
 
+  #realtime(format: ClientFormat): void {
+    const { rx, request, context, handler } = this.#parts
+    const parts = { rx, headers: request.headers, context, handler }
+    const call = new RealtimeCall(parts, request, format, this.#services.calls)
+    this.#inner = call
+    call.start()
+  }
+
   #listModels(): void {
-    const { handler } = this.#parts
-    const created = Math.floor(this.#services.calls.clock() / 1000)
-    const data = this.#services.models.map((id) => ({ id, object: 'model', created, owned_by: 'portico' }))
-    const headers = HeaderBlock.of([['content-type', 'application/json']])
-    handler.responded({ status: 200, headers, body: sourceOf(Buffer.from(JSON.stringify({ object: 'list', data }))) })
+    const { rx, request, context, handler } = this.#parts
+    const { clientFormats, calls, models: configured } = this.#services
+    const { target, headers } = request
+    const job = modelsJob({ target, headers, configured }, clientFormats, calls)
+    const call = new WholeCall({ rx, headers, context, handler }, job, calls)
+    this.#inner = call
+    call.start()
   }
 
   #next(next: CallServices['next']): { provider: ReadyProvider; visit: Visit } | null {

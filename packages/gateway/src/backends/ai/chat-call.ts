@@ -8,14 +8,15 @@ import { guardRequest } from '../../llm/guards/guard-request.ts'
 import { whenSettled } from '../../llm/guards/settled.ts'
 import { createStreamGuard, type StreamGuard } from '../../llm/guards/stream-window.ts'
 import { isObject, parseJsonObject } from '../../llm/json.ts'
-import { type ChatEvent, type ChatRequest, type FormatName, Unsupported } from '../../llm/middle.ts'
+import { type ChatEvent, type ChatRequest, type FormatName, type Json, Unsupported } from '../../llm/middle.ts'
+import { estimateRequest } from '../../llm/tokenizer/estimate.ts'
 import type { UpstreamResponse } from '../../upstream/contract.ts'
-import { collect } from './collect.ts'
+import { collect } from '../../net/collect.ts'
 import { HeldBody } from './held-body.ts'
 import { type ClientChat, editChat, type EditedChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
 import type { ReadyProvider } from './provider.ts'
 import { END_MARKS, NativeWork, type ResponseObserver, TranslatedWork } from './stream-work.ts'
-import { TappedBody } from './tapped-body.ts'
+import { TappedBody } from '../../net/tapped-body.ts'
 import { type CallParts, type CallServices, headersFor, NOT_NEEDED, TriedCall, UNREADABLE } from './tried-call.ts'
 
 /** One chat: edited, guarded and translated on the way there, and on the way back. */
@@ -93,20 +94,25 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const chain = this.#provider!.guards.response
     const guard = chain === null ? null : createStreamGuard(chain, this.#guardContext(response.headers))
     this.#streamGuard = guard
+    const observer = this.#observerOf(this.tries)
     const work =
       isNative && guard === null
-        ? new NativeWork(decoder, this, {
+        ? new NativeWork(decoder, observer, {
             hidesUsage,
+            awaitsContent: this.hasOthers,
             endMarks: END_MARKS[upstream.name],
             tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
           })
-        : new TranslatedWork(decoder, encoder, guard, this)
+        : new TranslatedWork(decoder, encoder, guard, observer)
     const held = new HeldBody(response.body, work, () => {
       const error = work.firstError
       if (this.isOver || (error !== null && this.goesElsewhere(error.status, error.message))) {
         return held.cancel(NOT_NEEDED)
       }
-      this.answer(200, headersFor(response.headers, 'text/event-stream'), held)
+      if (error === null) return this.answer(200, headersFor(response.headers, 'text/event-stream'), held)
+      // Nothing has gone to the client: it gets the error as if that had been the provider's status.
+      held.cancel(NOT_NEEDED)
+      this.refuse(error, response.headers)
     })
     held.open()
   }
@@ -116,7 +122,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const chain = this.#provider!.guards.response
     if (this.#prepared!.isNative && chain === null) {
       const tapped = new TappedBody(body, maxBytes, (copy) => {
-        this.#read(copy)
+        this.#read(copy, parseJsonObject)
         this.over({ whole: copy !== null, records: 0 })
       })
       return this.answer(status, headers, tapped)
@@ -138,10 +144,9 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     })
   }
 
-  /** Null when it is no answer in the provider's format. */
-  #read(bytes: Buffer | null): ChatEvent[] | null {
-    // Ids in the arguments of tools may be larger than a double can hold.
-    const body = bytes === null ? undefined : parseExactJson(bytes.toString('utf8'))
+  /** Null when it is no answer in the provider's format. Ids in the arguments of tools may be larger than a double can hold. */
+  #read(bytes: Buffer | null, parse: (text: string) => Json | undefined = parseExactJson): ChatEvent[] | null {
+    const body = bytes === null ? undefined : parse(bytes.toString('utf8'))
     const events = !isObject(body) ? null : this.#prepared!.upstream.decodeResponse(body, this.#responseContext())
     for (const event of events ?? []) this.observe(event)
     return events
@@ -182,6 +187,14 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     for (const note of notes) this.rx.trace?.emit({ type: 'promptGuard', phase, ...note }, severityOf(note))
   }
 
+  /** The status went out before the guards had seen all: the log is where it shows that they refused. */
+  #noteStreamGuard({ notes, rejection }: StreamGuard): void {
+    this.#noteGuards('response', notes)
+    if (rejection === null) return
+    this.rx.reason = 'PromptGuard'
+    this.rx.error = rejection.reason
+  }
+
   /** Final: another provider would be told the same. */
   #reject({ status, body, reason }: Rejection): void {
     this.visit?.ended()
@@ -193,6 +206,18 @@ export class ChatCall extends TriedCall implements ResponseObserver {
 
   // What the answer says of itself.
 
+  /** What a provider says that was given up for another counts for nothing. */
+  #observerOf(tries: number): ResponseObserver {
+    return {
+      observe: (event) => {
+        if (tries === this.tries) this.observe(event)
+      },
+      over: (outcome) => {
+        if (tries === this.tries) this.over(outcome)
+      },
+    }
+  }
+
   observe(event: ChatEvent): void {
     this.facts.observe(event, this.services.now())
   }
@@ -201,11 +226,12 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const { facts } = this
     if (facts.endedAt !== -1) return
     facts.endedAt = this.services.now()
-    if (this.#streamGuard !== null) this.#noteGuards('response', this.#streamGuard.notes)
+    if (this.#streamGuard !== null) this.#noteStreamGuard(this.#streamGuard)
     this.visit?.ended()
     if (whole && facts.usage.output !== undefined) return
-    // A stream that broke off is charged what came: about one token a record.
+    // A stream that broke off is charged what came, about one token a record, and what was read where nobody said it.
     facts.isEstimated = true
+    facts.usage.input ??= estimateRequest(this.#prepared!.request)
     if (facts.usage.output === undefined || facts.usage.output < records) facts.usage.output = records
   }
 }

@@ -4,9 +4,10 @@ import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../llm/edi
 import { modelInPath } from '../../llm/edits/model-in-path.ts'
 import { asksForUsage, completionsEdits } from '../../llm/edits/native-edits.ts'
 import { spliceJson } from '../../llm/edits/splice-json.ts'
+import { hasLargeNumber, parseExactJson } from '../../llm/exact-json.ts'
 import type { ClientFormat, EncodeTarget, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatRequest, type FormatName, type JsonObject, type Loss, Unsupported } from '../../llm/middle.ts'
-import { madeBy } from '../../llm/provenance.ts'
+import { passesThrough } from '../../llm/passes-through.ts'
 import { pickFormat } from '../../llm/providers/pick-format.ts'
 import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
 import type { Rx } from '../../pipeline/request.ts'
@@ -55,7 +56,7 @@ export function editChat(
 ): EditedChat | Unsupported {
   const { edits, body, model } = policy.request(chat.body.value, modelInPath(targetPath(chat.target)), parts.rx)
   if (model === '') return new Unsupported('model', 'missing field: model not specified')
-  const decoded = chat.format.decodeRequest(body)
+  const decoded = chat.format.decodeRequest(edits.has('messages') ? body : withExactInputs(chat, body))
   if (decoded instanceof Unsupported) return decoded
   const request = policy.shape(decoded)
   const upstream = parts.upstreamFormats[pickFormat(chat.format.name, vendor.chatFormats(model))]
@@ -64,13 +65,22 @@ export function editChat(
   return { chat, vendor, edits, body, decoded, request, upstream, call }
 }
 
+/** Arguments of calls are objects in Messages, and long ids in them must not be rounded. */
+function withExactInputs({ format, body: { bytes, members } }: ClientChat, body: JsonObject): JsonObject {
+  const member = format.name === 'messages' ? members.find(({ name }) => name === 'messages') : undefined
+  if (member === undefined) return body
+  const text = bytes.toString('utf8', member.valueStart, member.valueEnd)
+  const messages = hasLargeNumber(text) ? parseExactJson(text) : undefined
+  return messages === undefined ? body : { ...body, messages }
+}
+
 /** Translates where the provider speaks another format, or the conversation was changed; else the client's bytes go on. */
 export function prepareChat(edited: EditedChat, request: ChatRequest): PreparedChat | Unsupported {
   const { chat, vendor, edits, body, decoded, upstream, call } = edited
   const quirks = vendor.quirks(call.model, upstream.name)
   const target: EncodeTarget = { model: call.model, quirks, toolNames: new Map() }
   const losses: Loss[] = []
-  const isNative = upstream.name === chat.format.name && request === decoded && !bearsForeignMarks(decoded)
+  const isNative = upstream.name === chat.format.name && request === decoded && passesThrough(decoded, quirks)
   const hidesUsage = chat.format.name === 'completions' && call.stream && !asksForUsage(chat.body.value)
   const common = { request, upstream, call, isNative, hidesUsage, toolNames: target.toolNames, losses }
   if (isNative) {
@@ -83,16 +93,4 @@ export function prepareChat(edited: EditedChat, request: ChatRequest): PreparedC
   if (encoded instanceof Unsupported) return encoded
   const finished = applyEdits(encoded, vendor.finishBody(encoded, call, chat.headers))
   return { ...common, bytes: Buffer.from(JSON.stringify(finished)) }
-}
-
-/** What another vendor made came back with the conversation: only the encoder knows how to leave it out. */
-function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
-  const maker = format === 'messages' ? 'anthropic' : 'openai'
-  const isForeign = (mark: string | undefined): boolean => mark !== undefined && madeBy(maker, mark) === null
-  return messages.some(({ parts }) =>
-    parts.some((part) => {
-      if (part.type === 'reasoning') return isForeign(part.signature) || isForeign(part.opaque)
-      return part.type === 'toolCall' && (isForeign(part.signature) || part.id.includes('__thought__'))
-    }),
-  )
 }

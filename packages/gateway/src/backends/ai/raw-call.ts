@@ -1,12 +1,12 @@
 import type { RawConnection } from '../../net/exchange.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import { LlmFacts } from '../../llm/facts.ts'
 import { readDetected } from '../../llm/detect.ts'
+import { LlmFacts } from '../../llm/facts.ts'
 import { Unsupported } from '../../llm/middle.ts'
+import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { Rx } from '../../pipeline/request.ts'
 import type { CallContext } from '../../pipeline/step.ts'
-import { targetQuery } from '../../pipeline/target.ts'
 import type {
   UpstreamCall,
   UpstreamError,
@@ -15,14 +15,13 @@ import type {
   UpstreamResponse,
 } from '../../upstream/contract.ts'
 import type { Visit } from '../../upstream/visit.ts'
-import type { CallKind } from '../../llm/providers/provider.ts'
+import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
 import { refuse } from './refuse.ts'
 import { sendTo } from './send.ts'
-import { TappedBody } from './tapped-body.ts'
+import { TappedBody } from '../../net/tapped-body.ts'
 
 export interface RawCallOptions {
-  kind: CallKind
   /** Usage is looked for in the answer. */
   detects: boolean
   maxBytes: number
@@ -47,17 +46,22 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   }
 
   start(request: UpstreamRequest, provider: ReadyProvider, context: CallContext): void {
-    const { kind, detects } = this.#options
     const rx = this.#rx
-    const model = kind === 'realtime' ? realtimeModel(request.target, provider, rx) : ''
-    const call = { kind, format: 'completions' as const, model, stream: false, clientTarget: request.target }
+    const call: ProviderCall = {
+      kind: 'raw',
+      format: 'completions',
+      model: '',
+      stream: false,
+      clientTarget: request.target,
+    }
     const outgoing = { ...request, headers: request.headers.clone() }
-    if (detects) {
+    if (this.#options.detects) {
       const facts = (rx.llm ??= new LlmFacts())
       facts.provider = provider.vendor.telemetryName
       facts.providerName = provider.name
       outgoing.headers.set('accept-encoding', 'identity')
     }
+    noteUnguarded(rx, provider)
     sendTo(provider, call, {
       outgoing,
       rx,
@@ -107,10 +111,4 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
 function unsupported({ message }: Unsupported): Failure {
   return { status: 400, message: `failed to process LLM request: ${message}`, reason: 'InvalidRequest' }
-}
-
-/** A WebSocket has no body: its model stands in the query, and is edited as one in a body is. */
-function realtimeModel(target: string, { edits }: ReadyProvider, rx: Rx): string {
-  const model = new URLSearchParams(targetQuery(target)).get('model')
-  return edits.request(model === null ? {} : { model }, null, rx).model
 }

@@ -1,4 +1,4 @@
-import { isHost } from '../../schema/address.ts'
+import { isHost } from '../../formats/address.ts'
 import { host } from '../../schema/hosts.ts'
 import { urlPath } from '../../schema/http-parts.ts'
 import { mockModel } from '../mock/schema.ts'

@@ -12,6 +12,9 @@ export function selectProvider(
   standingOf: (provider: ReadyProvider) => Standing,
   random: () => number,
 ): ReadyProvider | null {
+  const [first] = groups
+  // Most backends have one provider, and it is better than none.
+  if (groups.length === 1 && first?.length === 1 && !tried.has(first[0]!)) return first[0]!
   const left = groups.map((group) => group.filter((provider) => !tried.has(provider)))
   const standings = new Map(left.flat().map((provider) => [provider, standingOf(provider)]))
   const usable = left.map((group) => group.filter((provider) => !standings.get(provider)!.evicted))

@@ -1,6 +1,6 @@
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import { Unsupported } from '../../llm/middle.ts'
-import { prepareAttempt } from '../../pipeline/attempt-steps.ts'
+import { sendAttempt } from '../../pipeline/send-attempt.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
 import type { Rx } from '../../pipeline/request.ts'
@@ -30,13 +30,5 @@ export function sendTo(provider: ReadyProvider, call: ProviderCall, parts: SendP
   outgoing.target = path
   outgoing.authority = vendor.destination.authority
   const finish = (): void => vendor.finishHeaders(outgoing.headers, call, credential)
-  const go = (failure: Failure | undefined): void => {
-    if (!isWanted()) return
-    if (failure !== undefined) return refused(failure)
-    if (rx.trace !== null) rx.trace.sending(outgoing, connection)
-    sent(connection.send(outgoing, context, handler))
-  }
-  const prepared = prepareAttempt(connection, { outgoing, rx, isWanted, bug, finish })
-  if (prepared instanceof Promise) void prepared.then(go)
-  else go(prepared)
+  sendAttempt(connection, { outgoing, rx, context, handler, isWanted, bug, refused, sent, finish })
 }

@@ -1,4 +1,4 @@
-import { type Source, sourceOf } from '../../net/body.ts'
+import { emptySource, type Source, sourceOf } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { LlmFacts } from '../../llm/facts.ts'
@@ -6,6 +6,7 @@ import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { Failure } from '../../pipeline/failure.ts'
+import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
 import type { Rx } from '../../pipeline/request.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import {
@@ -23,6 +24,8 @@ export interface CallServices {
   upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
   /** The provider for the next try, with its visit; null when all were tried. */
   next: (tried: ReadonlySet<ReadyProvider>) => { provider: ReadyProvider; visit: Visit } | null
+  /** Of the whole backend. */
+  providerCount: number
   now: () => number
   clock: () => number
   newId: (prefix: string) => string
@@ -44,11 +47,11 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   protected readonly headers: HeaderBlock
   protected readonly services: CallServices
   protected readonly facts: LlmFacts
+  protected readonly handler: UpstreamHandler
   protected visit: Visit | null = null
   /** The client has its answer, or has left. */
   protected isOver = false
   readonly #context: CallContext
-  readonly #handler: UpstreamHandler
   readonly #tried = new Set<ReadyProvider>()
   #call: UpstreamCall | null = null
   #body: Source | null = null
@@ -59,7 +62,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.services = services
     this.facts = rx.llm ??= new LlmFacts()
     this.#context = context
-    this.#handler = handler
+    this.handler = handler
   }
 
   /** Asks that provider: ends in `send`, or in an answer. */
@@ -91,6 +94,9 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.visit = chosen.visit
     this.facts.provider = chosen.provider.vendor.telemetryName
     this.facts.providerName = chosen.provider.name
+    // Of one that was tried before.
+    this.facts.usage = {}
+    this.facts.responseModel = ''
     this.ask(chosen.provider)
     return true
   }
@@ -100,29 +106,40 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     return this.#tried.size
   }
 
-  protected send(provider: ReadyProvider, call: ProviderCall, bytes: Buffer): void {
-    const { rx, services } = this
-    this.facts.requestModel = call.model
-    this.facts.streaming = call.stream
+  /** Whether somebody is left who could be asked. */
+  protected get hasOthers(): boolean {
+    return this.#tried.size < this.services.providerCount
+  }
+
+  /** Without bytes it is a GET. */
+  protected send(provider: ReadyProvider, call: ProviderCall, bytes: Buffer | null): void {
     const headers = this.headers.clone()
     // Of the body that the client sent.
     headers.remove('content-length')
     headers.remove('content-encoding')
-    headers.set('content-type', 'application/json')
+    if (bytes === null) headers.remove('content-type')
+    else headers.set('content-type', 'application/json')
     // What cannot be read cannot be counted.
     headers.set('accept-encoding', 'identity')
+    this.sendRequest(provider, call, {
+      method: bytes === null ? 'GET' : 'POST',
+      target: '',
+      authority: '',
+      headers,
+      body: bytes === null ? emptySource : sourceOf(bytes),
+      upgrade: '',
+      teTrailers: false,
+    })
+  }
+
+  protected sendRequest(provider: ReadyProvider, call: ProviderCall, outgoing: OutgoingRequest): void {
+    const { rx, services } = this
+    this.facts.requestModel = call.model
+    this.facts.streaming = call.stream
     const tries = this.tries
     const isWanted = (): boolean => !this.isOver && this.tries === tries
     sendTo(provider, call, {
-      outgoing: {
-        method: 'POST',
-        target: '',
-        authority: '',
-        headers,
-        body: sourceOf(bytes),
-        upgrade: '',
-        teTrailers: false,
-      },
+      outgoing,
       rx,
       context: this.#context,
       handler: this,
@@ -147,7 +164,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.answered(response)
   }
 
-  upgraded(_status: number, _headers: HeaderBlock, raw: RawConnection): void {
+  upgraded(_status: number, _headers: HeaderBlock, raw: RawConnection, _protocol: string): void {
     raw.socket.destroy()
     this.failed(new UpstreamError('bad_response', 'the provider changed the protocol', false))
   }
@@ -157,7 +174,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.visit?.failed()
     if (this.goesElsewhere(503, `${error.code}: ${error.message}`)) return
     this.isOver = true
-    this.#handler.failed(error)
+    this.handler.failed(error)
   }
 
   /** Another provider may do better where this one has too much to do, or is in trouble: nothing has gone to the client. */
@@ -198,7 +215,9 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     if (this.isOver) return
     this.isOver = true
     this.#body = body
-    this.#handler.responded({ status, headers, body })
+    // Who followed it would show the gateway's key to whoever is named there.
+    headers.remove('location')
+    this.handler.responded({ status, headers, body })
   }
 }
 

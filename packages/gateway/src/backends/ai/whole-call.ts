@@ -5,13 +5,14 @@ import { parseJsonObject } from '../../llm/json.ts'
 import { type ChatError, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { UpstreamResponse } from '../../upstream/contract.ts'
-import { collect } from './collect.ts'
+import { collect } from '../../net/collect.ts'
 import type { ReadyProvider } from './provider.ts'
 import { type CallParts, type CallServices, TriedCall, UNREADABLE } from './tried-call.ts'
 
-/** A question with one whole answer: embeddings, a count of tokens. */
+/** A question with one whole answer: embeddings, a count of tokens, a list of models. */
 export interface WholeJob {
-  operation: ModelOperation
+  /** Null where no model is called. */
+  operation: ModelOperation | null
   /** What a provider is asked, what the gateway finds out by itself, or why neither can be. */
   prepare(provider: ReadyProvider): PreparedJob | { answer: Promise<JsonObject> } | Unsupported
   /** How errors are told. */
@@ -20,7 +21,8 @@ export interface WholeJob {
 
 export interface PreparedJob {
   call: ProviderCall
-  bytes: Buffer
+  /** Null for a question without a body. */
+  bytes: Buffer | null
   /** The answer for the client; null when it cannot be read. */
   read: (body: JsonObject, headers: HeaderBlock, facts: LlmFacts) => JsonObject | null
   readError: (status: number, body: Buffer) => ChatError

@@ -26,7 +26,7 @@ export function readJsonBody(bytes: Buffer): JsonBody | Unsupported {
 }
 
 /** As many as the text has, unless a name stood twice: the later one is the one that is read. */
-function countMembers(value: Json): number {
+export function countMembers(value: Json): number {
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) {
     let count = 0

@@ -43,13 +43,18 @@ export function findMembers(bytes: Buffer): JsonMembers | null {
 }
 
 function readName(bytes: Buffer, start: number, end: number): string | null {
-  const isPlain = !bytes.subarray(start, end).includes(BACKSLASH)
-  if (isPlain) return bytes.toString('utf8', start + 1, end - 1)
+  if (!hasBackslash(bytes, start, end)) return bytes.toString('utf8', start + 1, end - 1)
   try {
     return String(JSON.parse(bytes.toString('utf8', start, end)))
   } catch {
     return null
   }
+}
+
+/** Names are short: a loop is done before a call of the runtime has begun. */
+function hasBackslash(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true
+  return false
 }
 
 /** Behind the value, with the number of members in it; null when there is none, or it has no end. */

@@ -10,6 +10,7 @@ export function placeCredential(
   place: CredentialPlace,
   headerFor: (credential: string) => CredentialHeader,
 ): void {
+  if (place.by !== 'client') dropProtocolKeys(headers)
   if (place.by === 'signature' || place.by === 'config') {
     const kept = place.by === 'config' ? place.header : null
     removeAll(headers, (name) => name !== kept)
@@ -42,8 +43,18 @@ function clientKey(headers: HeaderBlock): string | null {
   return null
 }
 
+/** Browsers cannot set headers of a WebSocket, and say their key among its protocols. */
+function dropProtocolKeys(headers: HeaderBlock): void {
+  const offered = headers.joined('sec-websocket-protocol')
+  if (offered === null || !PROTOCOL_KEY.test(offered)) return
+  const kept = offered.split(',').filter((name) => !PROTOCOL_KEY.test(name))
+  if (kept.length === 0) headers.remove('sec-websocket-protocol')
+  else headers.set('sec-websocket-protocol', kept.map((name) => name.trim()).join(', '))
+}
+
 function removeAll(headers: HeaderBlock, isWanted: (name: string) => boolean): void {
   for (const name of ['authorization', ...KEY_HEADERS]) if (isWanted(name)) headers.removeAlike(name)
 }
 
+const PROTOCOL_KEY = /api-key\./i
 const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key'] as const

@@ -34,11 +34,11 @@ export function openAiFormats(model: string): readonly [FormatName, ...FormatNam
   return reasonsWithToolsElsewhere(model) ? RESPONSES_FIRST : COMPLETIONS_FIRST
 }
 
-/** Quirks of chat completions, as the encoder of that format lists them. */
-export function openAiQuirks(model: string): ReadonlySet<string> {
+/** Quirks of chat completions, as the encoder of that format lists them; `isVendor`: no other vendor has models there. */
+export function openAiQuirks(model: string, isVendor: boolean): ReadonlySet<string> {
   const version = gptVersion(model)
-  if (version === null && !isOSeries(model)) return NONE
-  const quirks = new Set(['completionTokens'])
+  if (version === null && !isOSeries(model)) return isVendor ? UNKNOWN : NONE
+  const quirks = new Set(['completionTokens', 'noReasoningHistory'])
   if (!reasons(model)) quirks.add('noReasoning')
   if (isOSeries(model) || (version === 500 && reasons(model))) quirks.add('noSampling').add('noStop')
   if (reasonsWithToolsElsewhere(model)) quirks.add('noReasoningWithTools')
@@ -50,4 +50,5 @@ export function openAiQuirks(model: string): ReadonlySet<string> {
 export const COMPLETIONS_FIRST: readonly [FormatName, FormatName] = ['completions', 'responses']
 const RESPONSES_FIRST: readonly [FormatName, FormatName] = ['responses', 'completions']
 const RESPONSES_ONLY: readonly [FormatName] = ['responses']
+const UNKNOWN: ReadonlySet<string> = new Set(['noReasoningHistory'])
 export const NONE: ReadonlySet<string> = new Set()

@@ -23,6 +23,8 @@ export interface Provider {
   tokenCount(model: string): TokenCountKind | null
   /** Which embeddings it gives for a model; null when none. */
   embeddings(model: string): EmbeddingsKind | null
+  /** How it lists its models; null when it does not, where it answers chats. */
+  readonly modelList: ModelListKind | null
   /** Whether marks of `promptCaching` mean something to it for this model. */
   cachesPrompts(model: string): boolean
   /** Path and query; a model that cannot stand in a path, or a call that the vendor does not know, is refused. */
@@ -49,7 +51,7 @@ export type CallKind = 'chat' | 'embeddings' | 'countTokens' | 'models' | 'realt
 
 export interface ProviderCall {
   kind: CallKind
-  /** What the provider is spoken to in; it means something for chats only. */
+  /** What the provider is spoken to in; for a list of models, what the client speaks. */
   format: FormatName
   /** The model that is asked for, after aliases and overrides. */
   model: string
@@ -63,6 +65,9 @@ export type TokenCountKind = 'messages' | 'bedrock'
 
 /** `openai`: as the client sent it. */
 export type EmbeddingsKind = 'openai' | 'vertex' | 'titan' | 'cohere' | 'nova'
+
+/** `openai` and `anthropic`: as their own libraries read it; `vertex`: the models of one publisher. */
+export type ModelListKind = 'openai' | 'anthropic' | 'vertex'
 
 /** Who put a credential on the request, and where it stands. */
 export type CredentialPlace =

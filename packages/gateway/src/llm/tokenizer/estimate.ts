@@ -1,3 +1,12 @@
+import type { ChatRequest } from '../middle.ts'
+import { readTexts } from './read-texts.ts'
+
+/** What a model reads of a request, as far as that can be told at once. */
+export function estimateRequest(request: ChatRequest): number {
+  const { texts, tokens } = readTexts(request)
+  return texts.reduce((sum, text) => sum + estimateTokens(text), tokens)
+}
+
 /** A guess without a vocabulary: four letters of English make a token, and one of most other scripts. */
 export function estimateTokens(text: string): number {
   let others = 0

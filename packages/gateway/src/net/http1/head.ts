@@ -29,6 +29,8 @@ export class MessageHead {
   close = false
   /** `Connection: keep-alive`. */
   keepAlive = false
+  /** `Keep-Alive: timeout=5`: seconds that the peer waits for the next message; -1 when it does not say. */
+  keepAliveSeconds = -1
   /** The Upgrade value, in lower case, when Connection nominates it. */
   upgrade = ''
 
@@ -176,6 +178,11 @@ function parseFields(text: string, start: number, maxHeaders: number): MessageHe
         head.claimsForwarding = true
         lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
         break
+      case KEEP_ALIVE: {
+        const timeout = /(?:^|[,;\s])timeout\s*=\s*(\d{1,6})(?:$|[,;\s])/i.exec(value)
+        if (timeout !== null) head.keepAliveSeconds = Number(timeout[1])
+        break
+      }
       case HOP:
         break
     }
@@ -199,6 +206,7 @@ const UPGRADE = 6
 const TE = 7
 const EXPECT = 8
 const FORWARDING = 9
+const KEEP_ALIVE = 10
 
 const SPECIAL: readonly (readonly [string, number])[] = [
   ['host', HOST],
@@ -208,7 +216,7 @@ const SPECIAL: readonly (readonly [string, number])[] = [
   ['upgrade', UPGRADE],
   ['te', TE],
   ['expect', EXPECT],
-  ['keep-alive', HOP],
+  ['keep-alive', KEEP_ALIVE],
   ['proxy-connection', HOP],
   ['proxy-authenticate', HOP],
   ['trailer', HOP],

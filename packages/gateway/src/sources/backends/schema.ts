@@ -5,7 +5,9 @@ import type { Output } from '../../schema/kit.ts'
 import { objectName } from '../../schema/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { aiBackend } from '../../backends/ai/schema.ts'
-import { backendBlock, labels } from '../policies/schema.ts'
+import { mcpBackend } from '../../backends/mcp/schema.ts'
+import { awsBackend } from '../../backends/agent-core/schema.ts'
+import { backendBlock, targetBlock, labels } from '../policies/schema.ts'
 
 export const namedBackend = object(
   {
@@ -14,9 +16,11 @@ export const namedBackend = object(
     static: staticBackend.optional().describe('A fixed destination.'),
     dynamicForwardProxy: dynamicForwardProxy.optional().describe('Sends each request to the host that it names.'),
     ai: aiBackend(backendBlock).optional().describe('Large language models.'),
+    mcp: mcpBackend(targetBlock).optional().describe('Servers of the Model Context Protocol.'),
+    aws: awsBackend.optional(),
     policies: backendBlock().optional().describe('Policies for talking to this backend.'),
   },
-  [exactlyOneOf('static', 'dynamicForwardProxy', 'ai')],
+  [exactlyOneOf('static', 'dynamicForwardProxy', 'ai', 'mcp', 'aws')],
 ).describe('A destination with a name.')
 
 export type NamedBackendConfig = Output<typeof namedBackend>

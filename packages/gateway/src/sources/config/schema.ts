@@ -2,7 +2,7 @@ import { Refusal, object, scalar } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { listenAddress } from '../../schema/hosts.ts'
 import { logFilter } from '../../schema/names.ts'
-import { boolean, duration, enumeration, integer } from '../../schema/values.ts'
+import { boolean, duration, enumeration, integer, string } from '../../schema/values.ts'
 
 const mostWorkers = 256
 
@@ -51,6 +51,15 @@ export const processConfig = object({
   ...processFields,
   logging: object(loggingFields).prefault({}).describe('The log.'),
   dns: object(dnsFields).prefault({}).describe('Name resolution.'),
+  session: object({
+    keyFile: string({ min: 1, max: 4_096 })
+      .optional()
+      .describe(
+        'File with the key that seals MCP session ids, made when it is missing; relative to this file. `SESSION_KEY` wins; without either a key is kept in the state folder of the user.',
+      ),
+  })
+    .prefault({})
+    .describe('Sessions of MCP clients.'),
   backend: object({
     connectTimeout: duration({ min: '100ms' })
       .prefault('10s')

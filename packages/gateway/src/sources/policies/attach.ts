@@ -26,9 +26,9 @@ export function targetKey(target: PolicyTarget): string {
   return target.kind === 'gateway' ? 'gateway' : `${target.kind}/${target.key}`
 }
 
-/** What policies of one provider of a backend attach to. */
-export function providerKey(backend: string, name: string): string {
-  return `${backend}/provider/${name}`
+/** What policies of one part of a backend, such as a provider, attach to. */
+export function sectionKey(backend: string, name: string): string {
+  return `${backend}/section/${name}`
 }
 
 function targetsOf({ targetRefs = [], targetSelectors = [] }: TargetedPolicyConfig, known: Known): PolicyTarget[] {
@@ -42,7 +42,7 @@ function targetsOf({ targetRefs = [], targetSelectors = [] }: TargetedPolicyConf
         return [
           {
             kind: 'backend',
-            key: sectionName === undefined ? backendKey(name) : providerKey(backendKey(name), sectionName),
+            key: sectionName === undefined ? backendKey(name) : sectionKey(backendKey(name), sectionName),
           },
         ]
     }

@@ -57,7 +57,7 @@ function checkTarget(target: Spot, policy: Spot, objects: Objects, report: Repor
   const known = kind === 'route' ? objects.routes : objects.backends
   if (!expectKnown(target.at('name'), kind, known, report) || section.text === null) return
   const named = known.filter((object) => object.name === name)
-  const rules = kind === 'route' ? rulesOf(named) : providersOf(named)
+  const rules = kind === 'route' ? rulesOf(named) : partsOf(named)
   if (!rules.includes(section.text))
     reportUnknown(section, kind === 'route' ? 'rule' : 'part of the backend', rules, report)
 }
@@ -78,10 +78,13 @@ function rulesOf(routes: readonly Named[]): string[] {
   return routes.map(({ spot }) => spot.at('ruleName').text ?? '').filter((rule) => rule !== '')
 }
 
-function providersOf(backends: readonly Named[]): string[] {
+function partsOf(backends: readonly Named[]): string[] {
   return backends
-    .flatMap(({ spot }) => spot.in('ai', 'groups').items.flatMap((group) => group.at('providers').items))
-    .map((provider) => provider.at('name').text ?? '')
+    .flatMap(({ spot }) => [
+      ...spot.in('ai', 'groups').items.flatMap((group) => group.at('providers').items),
+      ...spot.in('mcp', 'targets').items,
+    ])
+    .map((part) => part.at('name').text ?? '')
 }
 
 /** Which section may be about which kind of object. */
@@ -135,6 +138,8 @@ function checkTaken(policy: Spot, takenBy: Map<string, string>, warn: Report): v
       const phase = section === 'traffic' ? (policy.in('traffic', 'phase').text ?? '') : ''
       for (const field of policy.at(section).keys) {
         if (field === 'phase' || JOINED.has(field)) continue
+        // Of `mcp`, rules are joined; the rest is replaced.
+        if (field === 'mcp' && !policy.in('backend', 'mcp', 'authentication').exists) continue
         const key = [place, section, phase, field].join(' ')
         const other = takenBy.get(key)
         if (other === undefined) takenBy.set(key, name)

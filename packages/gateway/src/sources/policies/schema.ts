@@ -26,6 +26,15 @@ export function backendBlock(): Attached<typeof backendPolicies> {
   return block(backendPolicies, 'backend')
 }
 
+/** SPEC 2.7 BackendSimple, with the rules for what one MCP target offers. */
+export function targetBlock(): Attached<typeof backendPolicies> {
+  const names: readonly string[] = ['tcp', 'tls', 'http', 'tunnel', 'auth', 'mcp']
+  return block(
+    backendPolicies.filter(({ name }) => names.includes(name)) as unknown as typeof backendPolicies,
+    'backend',
+  )
+}
+
 /** Traffic policies, and the backend policies for all backends of the route. */
 export function routeBlock(): Schema<
   PoliciesOf<typeof trafficPolicies> & { backend?: PoliciesOf<typeof backendPolicies> }
@@ -48,7 +57,9 @@ const targetRef = object({
     'What is meant: this gateway, a route, or a backend of the top-level `backends`.',
   ),
   name: objectName().describe('Name of the object; the gateway of the file is `default`.'),
-  sectionName: sectionName.describe('A part of it: the name of a listener of the gateway, or of a rule of the route.'),
+  sectionName: sectionName.describe(
+    'A part of it: the name of a listener of the gateway, of a rule of the route, or of a provider or MCP target of the backend.',
+  ),
 }).describe('An object by its name.')
 
 const targetSelector = object({

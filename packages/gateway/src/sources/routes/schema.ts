@@ -1,4 +1,6 @@
 import { aiBackend } from '../../backends/ai/schema.ts'
+import { mcpBackend } from '../../backends/mcp/schema.ts'
+import { awsBackend } from '../../backends/agent-core/schema.ts'
 import { dynamicForwardProxy } from '../../backends/dynamic-forward-proxy/schema.ts'
 import { fileOnly, list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
@@ -8,7 +10,7 @@ import { objectName, regex } from '../../schema/names.ts'
 import { backendName } from '../../schema/references.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { integer, string } from '../../schema/values.ts'
-import { backendBlock, labels, routeBlock } from '../policies/schema.ts'
+import { backendBlock, targetBlock, labels, routeBlock } from '../policies/schema.ts'
 
 const value = object(
   {
@@ -63,9 +65,11 @@ const backend = object(
     host: hostTarget().optional().describe('Destination as `host:port`, `[ipv6]:port` or `unix:/path`.'),
     dynamicForwardProxy: dynamicForwardProxy.optional().describe('Sends each request to the host that it names.'),
     ai: aiBackend(backendBlock).optional().describe('Large language models.'),
+    mcp: mcpBackend(targetBlock).optional().describe('Servers of the Model Context Protocol.'),
+    aws: awsBackend.optional(),
     policies: backendBlock().optional().describe('Policies for this backend, in this route only.'),
   },
-  [exactlyOneOf('backend', 'host', 'dynamicForwardProxy', 'ai')],
+  [exactlyOneOf('backend', 'host', 'dynamicForwardProxy', 'ai', 'mcp', 'aws')],
 ).describe('A destination.')
 
 export const route = object({

@@ -117,8 +117,12 @@ const scenes: Record<string, (asked: Asked) => Answer> = {
     return { ...calling([{ type: 'reasoning', pieces: ANSWERS.reasoning }, CALLS.weather]), usage: REASONING_USAGE }
   },
 
-  structured({ schema, tools }) {
+  structured({ schema, tools, system }) {
     if (hasProperties(schema, PERSON_SCHEMA)) return answer([text(ANSWERS.person)])
+    // Models that cannot be held to a schema can be asked for it in words.
+    if (system.split('\n').some((line) => hasProperties(parsed(line), PERSON_SCHEMA))) {
+      return answer([text(ANSWERS.person)])
+    }
     // Some libraries ask for a call of a tool in its place.
     const tool = tools.find((tool) => hasProperties(tool.schema, PERSON_SCHEMA))
     if (tool === undefined) throw invalid(`the schema is ${JSON.stringify(schema)}`)
@@ -202,6 +206,15 @@ function expectTools(asked: Asked, names: (keyof typeof TOOLS)[]): void {
     if (tool?.description !== description || !hasProperties(tool.schema, schema)) {
       throw invalid(`the tool ${name} is ${JSON.stringify(tool ?? null)}`)
     }
+  }
+}
+
+function parsed(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
   }
 }
 

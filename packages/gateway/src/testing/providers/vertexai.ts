@@ -13,6 +13,7 @@ import { openaiEndpoints } from './openai.ts'
 import { type FakeReply, type FakeRequest, headerOf, json, type Vendor } from './reply.ts'
 
 export const VERTEX_TOKEN = 'ya29.fake-vertex'
+export const VERTEX_MODELS = { google: ['gemini-2.5-flash', 'gemini-2.5-pro'], anthropic: ['claude-sonnet-4-5'] }
 
 export function vertexVendor(): Vendor {
   const open = openaiEndpoints({})
@@ -22,6 +23,8 @@ export function vertexVendor(): Vendor {
       if (headerOf(request, 'authorization') !== `Bearer ${VERTEX_TOKEN}`) {
         throw new Refused({ kind: 'authentication', message: 'Request had invalid authentication credentials.' })
       }
+      const listed = /^\/v1beta1\/publishers\/(google|anthropic)\/models$/.exec(request.path)?.[1]
+      if (listed === 'google' || listed === 'anthropic') return models(listed)
       const below = /^\/v1(?:beta1)?\/projects\/[^/]+\/locations\/[^/]+\/(.+)$/.exec(request.path)?.[1] ?? ''
       const [, publisher, model, method] = /^publishers\/(\w+)\/models\/([^/:]+):(\w+)$/.exec(below) ?? []
       if (below.startsWith('endpoints/openapi/')) return open(request, below.slice('endpoints/openapi/'.length), saw)
@@ -49,6 +52,17 @@ function claude(
   const asked = readVertexMessages(request.body, model)
   if (asked.streamed !== (method === 'streamRawPredict')) throw invalid(`stream: does not fit ${method}`)
   return messagesAnswer(asked, saw)
+}
+
+/** What the Model Garden has of a publisher. */
+function models(publisher: keyof typeof VERTEX_MODELS): FakeReply {
+  return json({
+    publisherModels: VERTEX_MODELS[publisher].map((name) => ({
+      name: `publishers/${publisher}/models/${name}`,
+      versionId: 'default',
+      launchStage: 'GA',
+    })),
+  })
 }
 
 /** Embeddings of the publisher Google. */

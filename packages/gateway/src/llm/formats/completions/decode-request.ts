@@ -1,5 +1,6 @@
 import { isEffort } from '../../effort.ts'
 import { Fields } from '../../fields.ts'
+import { withoutAbsent } from '../../json.ts'
 import type { ChatRequest, JsonObject, OutputFormat, Reasoning, Sampling, Unsupported } from '../../middle.ts'
 import { decodeMessages } from './decode-messages.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
@@ -43,7 +44,7 @@ export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {
 function decodeSampling(fields: Fields): Sampling {
   // The newer name of the two wins.
   const olderLimit = fields.number('max_tokens')
-  const sampling = {
+  return withoutAbsent({
     maxTokens: fields.number('max_completion_tokens') ?? olderLimit,
     temperature: fields.number('temperature'),
     topP: fields.number('top_p'),
@@ -52,8 +53,7 @@ function decodeSampling(fields: Fields): Sampling {
     presencePenalty: fields.number('presence_penalty'),
     seed: fields.number('seed'),
     stop: fields.texts('stop'),
-  }
-  return Object.fromEntries(Object.entries(sampling).filter(([, value]) => value !== undefined))
+  })
 }
 
 /** What the middle knows, and what only this format says, under the same name. */

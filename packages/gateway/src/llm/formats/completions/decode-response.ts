@@ -17,6 +17,8 @@ export function decodeResponse(body: JsonObject, context: ResponseContext): Chat
 /** A whole message has no indexes, because its calls stand in order. */
 function wholeDelta(choice: JsonObject): JsonObject {
   const message = objectAt(choice, 'message')
+  // Nearly every message is a text alone.
+  if (message.tool_calls === undefined && message.reasoning_details === undefined) return message
   const calls = objectsAt(message, 'tool_calls').map((call, index) => ({ ...call, index }))
   // Details say the same as the plain text, and more.
   const hasDetails = objectsAt(message, 'reasoning_details').some((detail) => partOfDetail(detail).length > 0)

@@ -47,7 +47,8 @@ function encodeCall(part: ToolCallPart, rules: EncodeRules): JsonObject {
 
 /** Servers that do not expect it refuse it. */
 function encodeReasoning(parts: readonly Part[], { isOwn, quirks, format, losses }: EncodeRules): JsonObject {
-  if (isOwn || quirks.has('reasoningContent')) return reasoningForUpstream(parts)
+  const takesIt = quirks.has('reasoningContent') || (isOwn && !quirks.has('noReasoningHistory'))
+  if (takesIt) return reasoningForUpstream(parts)
   if (parts.some((part) => part.type === 'reasoning')) {
     lose(losses, { what: 'dropped', path: clientField(format, 'reasoningHistory') })
   }

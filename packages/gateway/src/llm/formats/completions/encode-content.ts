@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../client-fields.ts'
+import { clientField, lose, mediaField } from '../../client-fields.ts'
 import { fitCallId } from '../../fit-call-id.ts'
 import { textAt } from '../../json.ts'
 import { mediaUrlOf } from '../../media-url.ts'
@@ -47,18 +47,17 @@ export function encodeText(part: TextPart, rules: EncodeRules): JsonObject {
   return { ...rest(part, rules), type: 'text', text: part.text, ...cacheMark(part, rules) }
 }
 
-function encodeImage({ source, detail }: ImagePart, rules: EncodeRules): JsonObject | Unsupported {
+function encodeImage(part: ImagePart, rules: EncodeRules): JsonObject | Unsupported {
+  const { source, detail } = part
   if (source.kind === 'id') {
-    return new Unsupported(
-      clientField(rules.format, 'image'),
-      'this provider cannot read stored images: send the image',
-    )
+    return new Unsupported(mediaField(rules.format, part), 'this provider cannot read stored images: send the image')
   }
   return { type: 'image_url', image_url: { url: mediaUrlOf(source), ...(detail !== undefined && { detail }) } }
 }
 
-function encodeFile({ source, name }: FilePart, rules: EncodeRules): JsonObject | Unsupported {
-  const path = clientField(rules.format, 'file')
+function encodeFile(part: FilePart, rules: EncodeRules): JsonObject | Unsupported {
+  const { source, name } = part
+  const path = mediaField(rules.format, part)
   switch (source.kind) {
     case 'url':
       return new Unsupported(path, 'this provider reads no files by URL: send the file')

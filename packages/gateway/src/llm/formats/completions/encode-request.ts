@@ -1,8 +1,9 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { effortOf } from '../../effort.ts'
 import type { EncodeTarget } from '../../format.ts'
-import type { ChatRequest, Json, JsonObject, Loss } from '../../middle.ts'
+import type { ChatRequest, Json, JsonObject, Loss, TextPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
+import { instructOutput } from '../../output-instruction.ts'
 import { carryRest } from '../../rest.ts'
 import { nameTools } from '../../tool-names.ts'
 import type { EncodeRules } from './encode-content.ts'
@@ -23,7 +24,7 @@ import { encodeTools } from './encode-tools.ts'
  * | noReasoning          | `reasoning_effort` is refused                                                         |
  * | noReasoningWithTools | with tools only the effort `none` is taken                                            |
  * | noParallelTools      | `parallel_tool_calls` is refused                                                      |
- * | noJsonSchema         | of structured output only `json_object` is known                                      |
+ * | noJsonSchema         | of structured output only `json_object` is known; a schema is asked for in words      |
  * | noStrict             | `strict` is refused                                                                   |
  * | noStreamOptions      | `stream_options` is refused                                                           |
  * | noUser               | `user` is refused                                                                     |
@@ -31,6 +32,7 @@ import { encodeTools } from './encode-tools.ts'
  * | developerRole        | instructions have the role `developer`                                                |
  * | stringContent        | the content of system, assistant and tool messages must be one text                   |
  * | reasoningContent     | wants its reasoning back in `reasoning_content`                                       |
+ * | noReasoningHistory   | refuses reasoning in the conversation, also of clients of this format                  |
  * | cacheControl         | takes `cache_control` marks on parts                                                  |
  * | cacheBreakpoints     | takes `prompt_cache_breakpoint` marks on parts                                        |
  * | googleSignatures     | wants `extra_content.google.thought_signature` back with tool calls                   |
@@ -41,7 +43,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const isOwn = request.format === 'completions'
   const names = nameTools(request, isOwn ? ANY_NAME : TOOL_NAME, target.toolNames)
   const rules: EncodeRules = { format: request.format, isOwn, quirks: target.quirks, names, losses }
-  const messages = encodeMessages(request, rules)
+  const messages = encodeMessages({ ...request, system: instructed(request, target.quirks, losses) }, rules)
   if (messages instanceof Unsupported) return messages
   const { tools: nativeTools, stream_options: streamOptions, max_completion_tokens: _limit, ...others } = rest
   return {
@@ -51,7 +53,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
     ...encodeTools(request, rules, Array.isArray(nativeTools) ? nativeTools : []),
     ...encodeSampling(request, target.quirks, losses),
     ...encodeReasoning(request, target.quirks, losses),
-    ...encodeOutput(request, target.quirks, losses),
+    ...encodeOutput(request, target.quirks),
     ...encodeUser(request, target.quirks, losses),
     ...encodeStream(request, target.quirks, streamOptions),
   }
@@ -75,13 +77,14 @@ function encodeReasoning(request: ChatRequest, quirks: ReadonlySet<string>, loss
   return { reasoning_effort: 'high' }
 }
 
-function encodeOutput({ format, output }: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+function instructed(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): TextPart[] {
+  const isForced = request.output.kind !== 'schema' || !quirks.has('noJsonSchema')
+  return isForced ? request.system : [...request.system, ...instructOutput(request, losses)]
+}
+
+function encodeOutput({ output }: ChatRequest, quirks: ReadonlySet<string>): JsonObject {
   if (output.kind === 'text') return {}
-  if (output.kind === 'json') return { response_format: { type: 'json_object' } }
-  if (quirks.has('noJsonSchema')) {
-    lose(losses, { what: 'dropped', path: clientField(format, 'output'), note: 'the schema; the answer is still JSON' })
-    return { response_format: { type: 'json_object' } }
-  }
+  if (output.kind === 'json' || quirks.has('noJsonSchema')) return { response_format: { type: 'json_object' } }
   const { kind: _kind, ...wanted } = output
   return { response_format: { type: 'json_schema', json_schema: wanted } }
 }

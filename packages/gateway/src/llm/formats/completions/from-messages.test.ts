@@ -145,11 +145,12 @@ describe('a conversation', () => {
   })
 
   it('with what the provider cannot read is refused by name', () => {
-    assert.equal(fieldRefused({ type: 'image', source: { type: 'file', file_id: 'f' } }), 'messages[].content[].source')
-    assert.equal(
-      fieldRefused({ type: 'document', source: { type: 'file', file_id: 'f' } }),
-      'messages[].content[].source',
-    )
+    for (const type of ['image', 'document']) {
+      assert.equal(
+        fieldRefused({ type, source: { type: 'file', file_id: 'f' } }),
+        'messages[].content[].source.file_id',
+      )
+    }
     assert.equal(
       fieldRefused({ type: 'document', source: { type: 'url', url: 'https://x' } }),
       'messages[].content[].source',

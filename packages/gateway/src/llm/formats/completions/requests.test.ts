@@ -29,6 +29,15 @@ describe('a request', () => {
     )
   })
 
+  it('brings reasoning back, except to those who refuse it', () => {
+    const assistant = { role: 'assistant', content: 'Hi', reasoning_content: 'Hm' }
+    const request = decoded(completions, body({ messages: [user('hi'), assistant] }))
+    assert.deepEqual(encoded(completions, request).body.messages, [user('hi'), assistant])
+    const { body: sent, losses } = encoded(completions, request, ['noReasoningHistory'])
+    assert.deepEqual(sent.messages, [user('hi'), { role: 'assistant', content: 'Hi' }])
+    assert.deepEqual(losses, ['dropped messages[].reasoning_content'])
+  })
+
   it('goes to Messages, or is refused with the name of the field', () => {
     fc.assert(
       fc.property(requestBody, (body) => {
@@ -295,11 +304,12 @@ describe('encoding', () => {
     ])
   })
 
-  it('falls back to JSON of any shape where schemas are not known', () => {
-    const format = { type: 'json_schema', json_schema: { name: 'n', schema: {} } }
+  it('falls back to JSON and an instruction where schemas are not known', () => {
+    const format = { type: 'json_schema', json_schema: { name: 'n', schema: { type: 'object' } } }
     const { body, losses } = quirky({ response_format: format }, 'noJsonSchema')
     assert.deepEqual(body.response_format, { type: 'json_object' })
-    assert.deepEqual(losses, ['dropped response_format'])
+    assert.match(JSON.stringify(body.messages), /valid against this JSON Schema:\\n\{\\"type\\":\\"object\\"\}/)
+    assert.deepEqual(losses, ['renamed response_format'])
   })
 
   it("gives Google's servers their signatures back", () => {

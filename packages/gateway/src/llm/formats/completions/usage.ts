@@ -1,4 +1,4 @@
-import { countAt, isObject, objectAt, textAt } from '../../json.ts'
+import { countAt, isObject, objectAt, textAt, withoutAbsent } from '../../json.ts'
 import type { Json, JsonObject, Usage } from '../../middle.ts'
 
 /** Usage of a body or a chunk, wherever servers of this format put it; null when there is none. */
@@ -59,8 +59,4 @@ export function encodeUsage(usage: Usage): JsonObject {
     },
     completion_tokens_details: { reasoning_tokens: usage.reasoning ?? 0, audio_tokens: usage.outputAudio ?? 0 },
   }
-}
-
-function withoutAbsent(usage: { [field in keyof Usage]: Usage[field] | undefined }): Usage {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined))
 }

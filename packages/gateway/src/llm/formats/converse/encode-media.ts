@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../client-fields.ts'
+import { clientField, lose, mediaField } from '../../client-fields.ts'
 import type { FilePart, ImagePart, JsonObject, MediaSource } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import type { ConverseEncoder } from './encoder.ts'
@@ -9,7 +9,7 @@ export function encodeImage(part: ImagePart, encoder: ConverseEncoder): JsonObje
   if (part.detail !== undefined && part.detail !== 'auto') {
     lose(losses, { what: 'dropped', path: clientField(client, 'imageDetail') })
   }
-  const field = clientField(client, 'image')
+  const field = mediaField(client, part)
   const format = imageFormats.get(extensionOf(part.source))
   const source = encodeSource(part.source, field, encoder)
   if (source === null) return null
@@ -19,7 +19,7 @@ export function encodeImage(part: ImagePart, encoder: ConverseEncoder): JsonObje
 }
 
 export function encodeDocument(part: FilePart, encoder: ConverseEncoder): JsonObject | null {
-  const field = clientField(encoder.format, 'file')
+  const field = mediaField(encoder.format, part)
   const source = encodeSource(part.source, field, encoder)
   if (source === null) return null
   const format = documentFormats.get(extensionOf(part.source)) ?? documentFormats.get(afterLastDot(part.name ?? ''))

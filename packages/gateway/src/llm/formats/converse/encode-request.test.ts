@@ -241,7 +241,7 @@ test('media that Converse cannot carry is refused by the name of its field', () 
   assert.equal(refusal({ messages: [user(zip)] }).field, 'messages[].content[].file')
   assert.equal(
     refusal({ messages: [user({ type: 'file', source: { kind: 'id', id: 'file-1' } })] }).field,
-    'messages[].content[].file',
+    'messages[].content[].file.file_id',
   )
   assert.equal(
     refusal({ messages: [user({ type: 'audio', format: 'wav', data: 'AAEC' })] }).field,
@@ -362,6 +362,21 @@ test('what a client of Messages wrote about thinking reaches Claude as it is', (
   assert.deepEqual(body.additionalModelRequestFields, { thinking, output_config: { effort: 'low' } })
 })
 
+test('but not where another vendor made the calls that it waits for', () => {
+  const thinking = { type: 'enabled', budget_tokens: 5000 }
+  const encoded = (...thought: Part[]) =>
+    encode({
+      format: 'messages',
+      messages: [user(text('Hi')), assistant(...thought, call('c1', 'f')), user(result('c1', 'x'))],
+      reasoning: { budget: 5000, rest: { thinking, effort: 'low' } },
+    })
+  const { body, losses } = encoded()
+  assert.deepEqual(body.additionalModelRequestFields, { output_config: { effort: 'low' } })
+  assert.ok(paths(losses).includes('dropped thinking'))
+  const signed = encoded({ type: 'reasoning', text: 'Hm', signature: 'anthropic:E' })
+  assert.deepEqual(signed.body.additionalModelRequestFields, { thinking, output_config: { effort: 'low' } })
+})
+
 test('marks become cache points behind what they mark', () => {
   const { body } = encode({
     sampling,
@@ -421,6 +436,23 @@ test('a schema for the answer is written as a text', () => {
   const json = encode({ sampling, output: { kind: 'json' } })
   assert.deepEqual(json.body.system, [{ text: 'Answer with one JSON object and nothing else.' }])
   assert.deepEqual(paths(json.losses), ['renamed response_format'])
+})
+
+test('a model that knows no schemas is asked for it in words, behind all other instructions', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } }
+  const { body, losses } = encode(
+    {
+      sampling,
+      system: [{ type: 'text', text: 'Be brief.' }],
+      output: { kind: 'schema', name: 'answer', description: 'Who it is.', schema },
+    },
+    { model: 'amazon.nova-pro-v1:0', quirks: new Set(['noOutputFormat']) },
+  )
+  assert.equal(body.outputConfig, undefined)
+  const [brief, asked] = body.system as { text: string }[]
+  assert.equal(brief?.text, 'Be brief.')
+  assert.ok(asked?.text.endsWith(`JSON Schema:\n${JSON.stringify(schema)}\nWho it is.`))
+  assert.deepEqual(paths(losses), ['renamed response_format'])
 })
 
 test('the configuration of the provider adds to the body', () => {

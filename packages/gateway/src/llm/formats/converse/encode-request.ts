@@ -3,6 +3,7 @@ import type { EncodeTarget } from '../../format.ts'
 import { isObject } from '../../json.ts'
 import type { ChatRequest, JsonObject, Loss, TextPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
+import { instructOutput } from '../../output-instruction.ts'
 import { carryRest } from '../../rest.ts'
 import { hoistSystem } from '../../system.ts'
 import { nameTools } from '../../tool-names.ts'
@@ -24,7 +25,7 @@ import { familyOf } from './model.ts'
  * | `noThinking` | the model cannot think |
  * | `noSampling` | temperature, top_p and top_k are refused |
  * | `temperatureOrTopP` | only one of the two is taken |
- * | `noOutputFormat` | structured output is refused |
+ * | `noOutputFormat` | structured output is refused, and asked for in words |
  * | `strictTools` | `strict` on tools is known |
  */
 export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
@@ -71,24 +72,24 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   return withExtra(body, target.extra ?? {})
 }
 
-function encodeSystem({ output }: ChatRequest, system: readonly TextPart[], encoder: ConverseEncoder): JsonObject[] {
+function encodeSystem(request: ChatRequest, system: readonly TextPart[], encoder: ConverseEncoder): JsonObject[] {
   const spoken = system.filter((part) => part.text.trim() !== '')
   return [
     ...spoken.flatMap(({ text, cache }) => [{ text }, ...cachePoint(cache, encoder)]),
-    ...(output.kind === 'json' ? [{ text: 'Answer with one JSON object and nothing else.' }] : []),
+    ...(forcesOutput(request, encoder) ? [] : instructOutput(request, encoder.losses).map(({ text }) => ({ text }))),
   ]
 }
 
-function encodeOutput({ output }: ChatRequest, { format, target, losses }: ConverseEncoder): JsonObject {
-  const path = clientField(format, 'output')
-  if (output.kind === 'json') lose(losses, { what: 'renamed', path, note: 'an instruction asks for JSON' })
-  if (output.kind !== 'schema') return {}
-  if (target.quirks.has('noOutputFormat')) {
-    lose(losses, { what: 'dropped', path })
-    return {}
-  }
+/** JSON of any shape cannot be forced here: a schema must list its members. */
+function forcesOutput({ output }: ChatRequest, { target }: ConverseEncoder): boolean {
+  return output.kind === 'schema' && !target.quirks.has('noOutputFormat')
+}
+
+function encodeOutput(request: ChatRequest, encoder: ConverseEncoder): JsonObject {
+  const { output, format } = request
+  if (output.kind !== 'schema' || !forcesOutput(request, encoder)) return {}
   const { name, description } = output
-  const schema = JSON.stringify(closeSchema(output.schema, path, losses))
+  const schema = JSON.stringify(closeSchema(output.schema, clientField(format, 'output'), encoder.losses))
   const jsonSchema = { schema, name, ...(description !== undefined && { description }) }
   return { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } }
 }

@@ -66,6 +66,12 @@ function planClaude(request: ChatRequest, wanted: number, encoder: ConverseEncod
     return 'a forced tool and thinking exclude each other'
   }
   const own = ownFields(request)
+  const isUnsigned = lacksSignedThinking(request)
+  if (isObject(own?.thinking) && own.thinking.type === 'enabled' && isUnsigned) {
+    lose(encoder.losses, { what: 'dropped', path: clientField(request.format, 'reasoning'), note: UNSIGNED })
+    const { thinking: _refused, ...others } = own
+    return { ...NO_THINKING, fields: others }
+  }
   if (own !== null) return { fields: own, budget: wanted, excludes: own.thinking === undefined ? [] : excludes }
   const kind = quirks.has('adaptiveThinking') ? 'adaptive' : thinkingOf(model)
   if (kind === 'never') return 'this model does not think'
@@ -73,13 +79,14 @@ function planClaude(request: ChatRequest, wanted: number, encoder: ConverseEncod
     const effort = effortOf(reasoning) === 'max' ? 'max' : nearestEffort(request, encoder)
     return { fields: { thinking: { type: 'adaptive' }, output_config: { effort } }, budget: wanted, excludes }
   }
-  if (lacksSignedThinking(request)) return 'the calls before came without their signed thinking'
+  if (isUnsigned) return UNSIGNED
   const budget = Math.min(wanted, (sampling.maxTokens ?? Infinity) - 1)
   if (budget < MIN_BUDGET) return `${MIN_BUDGET} tokens at least must fit into the limit`
   return { fields: { thinking: { type: 'enabled', budget_tokens: budget } }, budget, excludes }
 }
 
 const MIN_BUDGET = 1024
+const UNSIGNED = 'the calls before came without their signed thinking'
 
 /** Clients of Claude's own format write what the model reads. */
 function ownFields({ format, reasoning }: ChatRequest): JsonObject | null {

@@ -74,6 +74,18 @@ test('a reason to stop with every piece does not end the answer', () => {
   assert.deepEqual(fold(decodeStream([bytes])).parts, [{ type: 'text', text: 'ab' }])
 })
 
+test('integers in arguments are told as they came, streamed too', () => {
+  fc.assert(
+    fc.property(fc.bigInt(), (id) => {
+      const args = `{"id":${id},"list":[${id}]}`
+      const call = JSON.stringify(answer([{ functionCall: { name: 'f', args: { ARGS: 1 } } }], 'STOP'))
+      const bytes = Buffer.from(`data: ${call.replace('{"ARGS":1}', args)}\r\n\r\n`)
+      const [part] = fold(decodeStream([bytes])).parts
+      assert.equal(part?.type === 'toolCall' && part.arguments, args)
+    }),
+  )
+})
+
 test('names and ids of calls are mapped back', () => {
   const context = responseContext({ toolNames: new Map([['mcp_now', 'mcp/now']]) })
   const { parts } = fold(decodeBody(answer([{ functionCall: { name: 'mcp_now' } }], 'STOP'), context))

@@ -1,5 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
-import { parseJson, parseJsonObject } from '../../json.ts'
+import { parseExactJson } from '../../exact-json.ts'
+import { parseJsonObject } from '../../json.ts'
 import type { JsonObject, Message, ToolCallPart, ToolResultPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { madeBy } from '../../provenance.ts'
@@ -29,7 +30,7 @@ export function encodeCall(part: ToolCallPart, encoder: GeminiEncoder): JsonObje
 }
 
 function encodeArguments(part: ToolCallPart, { format, losses }: GeminiEncoder): JsonObject {
-  const { value, isWrapped } = inputOf(parseJson(part.arguments)?.value, part.arguments)
+  const { value, isWrapped } = inputOf(parseExactJson(part.arguments), part.arguments)
   const path = clientField(format, 'toolArguments')
   if (isWrapped) lose(losses, { what: 'renamed', path, note: 'the arguments are no object' })
   return value

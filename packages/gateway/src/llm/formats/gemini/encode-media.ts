@@ -1,4 +1,4 @@
-import { clientField, lose } from '../../client-fields.ts'
+import { clientField, lose, mediaField } from '../../client-fields.ts'
 import type { AudioPart, FilePart, ImagePart, JsonObject, MediaSource } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import type { GeminiEncoder } from './encoder.ts'
@@ -12,7 +12,7 @@ export function encodeMedia(part: ImagePart | FilePart | AudioPart, encoder: Gem
   if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto') {
     lose(encoder.losses, { what: 'dropped', path: clientField(encoder.format, 'imageDetail') })
   }
-  const made = encodeSource(part.source, clientField(encoder.format, part.type))
+  const made = encodeSource(part.source, mediaField(encoder.format, part))
   if (!(made instanceof Unsupported)) return made
   encoder.faults.push(made)
   return null

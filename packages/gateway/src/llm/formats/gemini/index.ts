@@ -1,3 +1,4 @@
+import { parseExactObject } from '../../exact-json.ts'
 import type { ResponseContext, StreamDecoder, UpstreamFormat } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { decodeSseJson } from '../../sse-json.ts'
@@ -26,5 +27,6 @@ const KNOWN_MEMBERS = ['candidates', 'promptFeedback', 'usageMetadata', 'error']
 
 function createStreamDecoder(context: ResponseContext): StreamDecoder {
   const reader = createAnswerReader(context)
-  return decodeSseJson({ record: (body) => reader.record(body), end: () => reader.end() })
+  // Arguments of tools are objects here, and may hold long ids.
+  return decodeSseJson({ record: (body) => reader.record(body), end: () => reader.end() }, parseExactObject)
 }

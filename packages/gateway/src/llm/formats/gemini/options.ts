@@ -1,4 +1,4 @@
-import { isObject, objectAt } from '../../json.ts'
+import { isObject, objectAt, withoutAbsent } from '../../json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 
 /** Fields of Gemini that clients of other formats may set, in the names that Google gave them there. */
@@ -14,16 +14,13 @@ export function takeOptions(body: JsonObject): { options: Options; rest: JsonObj
   const { cached_content, safety_settings, labels, thinking_config, extra_body, ...rest } = body
   const nested = objectAt(objectAt(body, 'extra_body'), 'google')
   const thinking = thinking_config ?? nested.thinking_config
-  const options = {
+  const options = withoutAbsent({
     cachedContent: cached_content ?? nested.cached_content,
     safetySettings: safety_settings ?? nested.safety_settings,
     labels: labels ?? nested.labels,
     thinkingConfig: isObject(thinking) ? inCamelCase(thinking) : undefined,
-  }
-  return {
-    options: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
-    rest: { ...rest, ...restOf(extra_body) },
-  }
+  })
+  return { options, rest: { ...rest, ...restOf(extra_body) } }
 }
 
 /** What else stands in `extra_body` is reported as a whole. */

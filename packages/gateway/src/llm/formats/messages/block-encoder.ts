@@ -64,17 +64,17 @@ export function createBlockEncoder(record: (body: JsonObject) => string): { even
   }
 
   function end({ signature, opaque, rest }: Extract<PartEvent, { type: 'partEnd' }>): string {
-    if (part?.type === 'reasoning') return endReasoning(signature, opaque ?? part.opaque)
+    if (part?.type === 'reasoning') return endReasoning(signature, opaque ?? part.opaque, part.id)
     const citations = part?.type === 'text' && Array.isArray(rest?.citations) ? rest.citations : []
     const cited = citations.map((citation) => delta({ type: 'citations_delta', citation })).join('')
     return isOpen ? cited + stop() : ''
   }
 
-  function endReasoning(signature: string | undefined, opaque: string | undefined): string {
+  function endReasoning(signature: string | undefined, opaque: string | undefined, id: string | undefined): string {
     let text = signature !== undefined && !isOpen ? begin(NO_THOUGHT) : ''
     if (signature !== undefined) text += delta({ type: 'signature_delta', signature: bare(signature) })
     if (isOpen) text += stop()
-    return opaque === undefined ? text : text + begin(redacted(opaque)) + stop()
+    return opaque === undefined ? text : text + begin(redacted(opaque, id)) + stop()
   }
 
   return {

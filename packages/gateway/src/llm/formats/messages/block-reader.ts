@@ -1,5 +1,6 @@
+import { parseExactJson } from '../../exact-json.ts'
 import type { ResponseContext } from '../../format.ts'
-import { isObject, parseJson, textAt } from '../../json.ts'
+import { isObject, textAt } from '../../json.ts'
 import type { ChatEvent, Json, JsonObject, StartedPart } from '../../middle.ts'
 import { withMaker } from '../../provenance.ts'
 
@@ -87,8 +88,8 @@ function nativeBlock(block: JsonObject, nextPart: () => number): BlockReader {
     },
     end() {
       const index = nextPart()
-      const parsed = input === '' ? null : parseJson(input)
-      const value = parsed === null ? block : { ...block, input: parsed.value }
+      const parsed = input === '' ? undefined : parseExactJson(input)
+      const value = parsed === undefined ? block : { ...block, input: parsed }
       return [started(index, { type: 'native', format: 'messages', value }), { type: 'partEnd', index }]
     },
   }

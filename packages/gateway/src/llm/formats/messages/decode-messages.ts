@@ -2,7 +2,7 @@ import { fromClientCallId } from '../../client-call-id.ts'
 import type { Fields } from '../../fields.ts'
 import { withMarks, withRest } from '../../fields.ts'
 import type { FilePart, ImagePart, MediaSource, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
-import { fromClientOf } from '../../provenance.ts'
+import { fromClientOf, splitItemId } from '../../provenance.ts'
 
 export function decodeSystem(fields: Fields): TextPart[] {
   return fields.content('system').map((block) => {
@@ -19,9 +19,20 @@ export function decodeMessages(fields: Fields): Message[] {
       message.fail('role', 'user, assistant or system')
       return []
     }
-    const parts = message.content('content').map(decodeBlock)
+    const parts = joinSections(message.content('content').map(decodeBlock))
     return [withRest({ role, parts }, message)]
   })
+}
+
+/** Thoughts that nobody signed belong to what was sealed behind them: clients get one item of reasoning as both. */
+function joinSections(parts: Part[]): Part[] {
+  let id: string | undefined
+  for (const part of parts.toReversed()) {
+    if (part.type !== 'reasoning' || part.signature !== undefined) id = undefined
+    else if (part.opaque !== undefined) id = part.id
+    else if (id !== undefined) part.id = id
+  }
+  return parts
 }
 
 function decodeBlock(block: Fields): Part {
@@ -46,8 +57,13 @@ function decodeBlock(block: Fields): Part {
       const text = block.text('thinking') ?? ''
       return { type: 'reasoning', text, ...(signature && { signature: fromClientOf('anthropic', signature) }) }
     }
-    case 'redacted_thinking':
-      return { type: 'reasoning', text: '', opaque: fromClientOf('anthropic', block.text('data') ?? '') }
+    case 'redacted_thinking': {
+      const data = block.text('data') ?? ''
+      const opaque = fromClientOf('anthropic', data)
+      if (opaque !== data) return { type: 'reasoning', text: '', opaque }
+      const { sealed, id } = splitItemId(opaque)
+      return { type: 'reasoning', text: '', opaque: sealed, ...(id !== undefined && { id }) }
+    }
     case undefined:
       block.fail('type', 'a text')
       return { type: 'native', value: block.raw }

@@ -1,4 +1,5 @@
 import { Fields } from '../../fields.ts'
+import { withoutAbsent } from '../../json.ts'
 import type { ChatRequest, JsonObject, OutputFormat, Sampling, Unsupported } from '../../middle.ts'
 import { decodeMessages, decodeSystem } from './decode-messages.ts'
 import { decodeReasoning } from './decode-reasoning.ts'
@@ -44,14 +45,13 @@ export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {
 }
 
 function decodeSampling(fields: Fields): Sampling {
-  const sampling = {
+  return withoutAbsent({
     maxTokens: fields.number('max_tokens'),
     temperature: fields.number('temperature'),
     topP: fields.number('top_p'),
     topK: fields.number('top_k'),
     stop: fields.texts('stop_sequences'),
-  }
-  return Object.fromEntries(Object.entries(sampling).filter(([, value]) => value !== undefined))
+  })
 }
 
 /** `output_format` is the name of old. */

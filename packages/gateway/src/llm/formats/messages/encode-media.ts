@@ -1,29 +1,30 @@
-import { clientField, lose } from '../../client-fields.ts'
+import { clientField, lose, mediaField } from '../../client-fields.ts'
 import type { FilePart, ImagePart, JsonObject } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import type { ContentRules } from './encode-content.ts'
 
-export function encodeImage(
-  { source, detail }: ImagePart,
-  { format, isOwn, losses }: ContentRules,
-): JsonObject | Unsupported {
+export function encodeImage(part: ImagePart, rules: ContentRules): JsonObject | Unsupported {
+  const { source, detail } = part
+  const { format, losses } = rules
   if (detail !== undefined && detail !== 'auto')
     lose(losses, { what: 'dropped', path: clientField(format, 'imageDetail') })
+  const fault = refusal(part, rules)
+  if (fault !== null) return fault
   switch (source.kind) {
     case 'data':
       return { type: 'image', source: { type: 'base64', media_type: source.mediaType, data: source.data } }
     case 'url':
       return { type: 'image', source: { type: 'url', url: source.url } }
     case 'id':
-      if (!isOwn) return new Unsupported(clientField(format, 'image'), STORED_ELSEWHERE)
       return { type: 'image', source: { type: 'file', file_id: source.id } }
   }
 }
 
-export function encodeFile(
-  { source, name }: FilePart,
-  { format, isOwn, losses }: ContentRules,
-): JsonObject | Unsupported {
+export function encodeFile(part: FilePart, rules: ContentRules): JsonObject | Unsupported {
+  const fault = refusal(part, rules)
+  if (fault !== null) return fault
+  const { source, name } = part
+  const { format, isOwn, losses } = rules
   const path = clientField(format, 'file')
   const document = (source: JsonObject): JsonObject => ({
     type: 'document',
@@ -34,7 +35,7 @@ export function encodeFile(
     case 'url':
       return document({ type: 'url', url: source.url })
     case 'id':
-      return isOwn ? document({ type: 'file', file_id: source.id }) : new Unsupported(path, STORED_ELSEWHERE)
+      return document({ type: 'file', file_id: source.id })
     case 'data':
       if (isText(source.mediaType)) {
         if (source.mediaType !== 'text/plain')
@@ -49,8 +50,16 @@ export function encodeFile(
   }
 }
 
+/** Null for what the provider can get hold of. */
+function refusal(part: ImagePart | FilePart, { format, isOwn, quirks }: ContentRules): Unsupported | null {
+  const { kind } = part.source
+  const isRefused = kind === 'id' ? !isOwn || quirks.has('bytesOnly') : kind === 'url' && quirks.has('bytesOnly')
+  return isRefused ? new Unsupported(mediaField(format, part), kind === 'id' ? STORED_ELSEWHERE : NO_URLS) : null
+}
+
 function isText(mediaType: string): boolean {
   return mediaType.startsWith('text/') || mediaType === 'application/json'
 }
 
+const NO_URLS = 'this provider takes no remote URLs: send the bytes'
 const STORED_ELSEWHERE = 'this provider cannot read what is stored at another: send it along'

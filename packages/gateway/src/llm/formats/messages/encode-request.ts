@@ -3,13 +3,14 @@ import type { EncodeTarget } from '../../format.ts'
 import { objectAt } from '../../json.ts'
 import type { ChatRequest, JsonObject, Loss, Sampling, TextPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
+import { instructOutput } from '../../output-instruction.ts'
 import { carryRest } from '../../rest.ts'
 import { hoistSystem, joinSystem } from '../../system.ts'
 import { nameTools } from '../../tool-names.ts'
 import { closeSchema } from './close-schema.ts'
 import type { ContentRules } from './encode-content.ts'
 import { encodeMessages, encodeText } from './encode-content.ts'
-import { planThinking } from './encode-thinking.ts'
+import { contextRules, planThinking } from './encode-thinking.ts'
 import { encodeTools } from './encode-tools.ts'
 
 /**
@@ -23,9 +24,10 @@ import { encodeTools } from './encode-tools.ts'
  * | noThinking        | the model cannot think                                                                   |
  * | noSampling        | temperature, top_p and top_k are refused                                                 |
  * | temperatureOrTopP | only one of the two is taken                                                             |
- * | noOutputFormat    | structured output is refused                                                             |
+ * | noOutputFormat    | structured output is refused, and asked for in words                                     |
  * | strictTools       | `strict` on tools is known                                                               |
  * | noCacheScope      | `cache_control.scope` is refused                                                         |
+ * | bytesOnly         | images and files are in the request: URLs and ids of stored ones are refused             |
  */
 export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
   const rest = carryRest(request, 'messages', losses)
@@ -44,9 +46,10 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const metadata = { ...objectAt(rest, 'metadata'), ...(request.user !== null && { user_id: request.user }) }
   return {
     ...others,
+    ...(isOwn && contextRules(request, losses)),
     ...(!quirks.has('noModel') && { model: target.model }),
     max_tokens: plan.maxTokens,
-    ...encodeSystem(asksForJson(request) ? [...system, { type: 'text', text: ONLY_JSON }] : system, rules),
+    ...encodeSystem(forcesOutput(request, quirks) ? system : [...system, ...instructOutput(request, losses)], rules),
     messages: encoded,
     ...encodeTools(request, rules, Array.isArray(nativeTools) ? nativeTools : []),
     ...encodeSampling(request, quirks, plan.thinking !== undefined && plan.thinking.type !== 'disabled', losses),
@@ -110,34 +113,19 @@ function encodeSampling(
   }
 }
 
-function encodeOutput({ format, output }: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+function encodeOutput(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+  const { format, output } = request
+  if (output.kind !== 'schema' || !forcesOutput(request, quirks)) return {}
   const path = clientField(format, 'output')
-  switch (output.kind) {
-    case 'text':
-      return {}
-    case 'json':
-      lose(losses, { what: 'renamed', path, note: 'an instruction asks for JSON' })
-      return {}
-    case 'schema':
-      if (quirks.has('noOutputFormat')) {
-        lose(losses, { what: 'dropped', path })
-        return {}
-      }
-      return {
-        format: {
-          type: 'json_schema',
-          schema: format === 'messages' ? output.schema : closeSchema(output.schema, path, losses),
-        },
-      }
-  }
+  const schema = format === 'messages' ? output.schema : closeSchema(output.schema, path, losses)
+  return { format: { type: 'json_schema', schema } }
 }
 
 /** JSON of any shape cannot be forced here: a schema must list its members. */
-function asksForJson({ output }: ChatRequest): boolean {
-  return output.kind === 'json'
+function forcesOutput({ output }: ChatRequest, quirks: ReadonlySet<string>): boolean {
+  return output.kind === 'schema' && !quirks.has('noOutputFormat')
 }
 
-const ONLY_JSON = 'Answer with one JSON object and nothing else.'
 const WITH_THINKING = 'not while thinking'
 const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,128}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 128 }
 /** A client of this format knows what its provider takes. */

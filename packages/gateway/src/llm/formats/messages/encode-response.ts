@@ -4,7 +4,7 @@ import type { AnswerPart, Folded } from '../../fold.ts'
 import { fold } from '../../fold.ts'
 import type { ResponseContext } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
-import { madeBy } from '../../provenance.ts'
+import { madeBy, withItemId } from '../../provenance.ts'
 import { STOP_REASONS } from './finish.ts'
 import { inputOf } from './tool-input.ts'
 import { encodeUsage } from './usage.ts'
@@ -45,7 +45,7 @@ function encodeBlocks(part: AnswerPart): JsonObject[] {
       const isTold = part.text !== '' || part.signature !== undefined
       return [
         ...(isTold ? [{ type: 'thinking', thinking: part.text, signature: bare(part.signature ?? '') }] : []),
-        ...(part.opaque !== undefined ? [redacted(part.opaque)] : []),
+        ...(part.opaque !== undefined ? [redacted(part.opaque, part.id)] : []),
       ]
     }
     case 'toolCall': {
@@ -62,6 +62,6 @@ export function bare(sealed: string): string {
   return madeBy('anthropic', sealed) ?? sealed
 }
 
-export function redacted(opaque: string): JsonObject {
-  return { type: 'redacted_thinking', data: bare(opaque) }
+export function redacted(opaque: string, id: string | undefined): JsonObject {
+  return { type: 'redacted_thinking', data: madeBy('anthropic', opaque) ?? withItemId(opaque, id) }
 }

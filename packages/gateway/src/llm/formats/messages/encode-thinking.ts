@@ -1,8 +1,8 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { budgetOf, effortOf } from '../../effort.ts'
-import { isObject } from '../../json.ts'
+import { isObject, objectAt, textAt } from '../../json.ts'
 import type { ChatRequest, JsonObject, Loss } from '../../middle.ts'
-import { madeBy } from '../../provenance.ts'
+import { lacksSignedReasoning, lacksThinking } from '../../passes-through.ts'
 
 export interface ThinkingPlan {
   maxTokens: number
@@ -19,7 +19,7 @@ export function planThinking(request: ChatRequest, quirks: ReadonlySet<string>, 
     lose(losses, { what: 'defaulted', path: clientField(format, 'maxTokens'), note: `${DEFAULT_MAX_TOKENS}` })
   }
   const maxTokens = sampling.maxTokens ?? DEFAULT_MAX_TOKENS
-  if (format === 'messages') return { maxTokens, ...ownPlan(reasoning?.rest) }
+  if (format === 'messages') return { maxTokens, ...ownPlan(request, losses) }
   const wants = budgetOf(reasoning)
   if (wants === null) return { maxTokens }
   const drop = (note: string): ThinkingPlan => {
@@ -30,7 +30,7 @@ export function planThinking(request: ChatRequest, quirks: ReadonlySet<string>, 
   const isForced = request.toolChoice?.kind === 'required' || request.toolChoice?.kind === 'tool'
   if (isForced) return drop('a forced tool and thinking exclude each other')
   if (quirks.has('adaptiveThinking')) return { maxTokens, ...adaptivePlan(request, path, losses) }
-  if (lacksSignedReasoning(request)) return drop('the calls before came without their signed thinking')
+  if (lacksSignedReasoning(request.messages)) return drop(UNSIGNED)
   // Room for the answer, where the limit is ours.
   const limit = sampling.maxTokens ?? DEFAULT_MAX_TOKENS + wants
   const budget = Math.min(wants, limit - 1)
@@ -38,9 +38,24 @@ export function planThinking(request: ChatRequest, quirks: ReadonlySet<string>, 
   return { maxTokens: limit, thinking: { type: 'enabled', budget_tokens: budget } }
 }
 
-function ownPlan(written: JsonObject | undefined): Pick<ThinkingPlan, 'thinking' | 'config'> {
-  const { thinking, effort } = written ?? {}
-  return { ...(isObject(thinking) && { thinking }), ...(effort !== undefined && { config: { effort } }) }
+/** As the client wrote it, unless another vendor made the calls that wait for their results. */
+function ownPlan(request: ChatRequest, losses: Loss[]): Pick<ThinkingPlan, 'thinking' | 'config'> {
+  const { thinking, effort } = request.reasoning?.rest ?? {}
+  const config = effort === undefined ? {} : { config: { effort } }
+  if (!isObject(thinking)) return config
+  if (!lacksThinking(request)) return { thinking, ...config }
+  lose(losses, { what: 'dropped', path: clientField(request.format, 'reasoning'), note: UNSIGNED })
+  return config
+}
+
+/** Rules for the thinking of earlier turns are refused where nothing is thought, and go with it. */
+export function contextRules(request: ChatRequest, losses: Loss[]): JsonObject {
+  const context = objectAt(request.rest, 'context_management')
+  if (!lacksThinking(request) || !Array.isArray(context.edits)) return {}
+  const edits = context.edits.filter((edit) => !isObject(edit) || !textAt(edit, 'type')?.startsWith('clear_thinking'))
+  if (edits.length === context.edits.length) return {}
+  lose(losses, { what: 'dropped', path: 'context_management.edits[]', note: UNSIGNED })
+  return { context_management: { ...context, edits } }
 }
 
 function adaptivePlan(request: ChatRequest, path: string, losses: Loss[]): Pick<ThinkingPlan, 'thinking' | 'config'> {
@@ -52,17 +67,9 @@ function adaptivePlan(request: ChatRequest, path: string, losses: Loss[]): Pick<
   return { thinking: { type: 'adaptive', ...display }, config: { effort } }
 }
 
-/** The thinking before the last calls must be there. */
-function lacksSignedReasoning({ messages }: ChatRequest): boolean {
-  const last = messages.findLast((message) => message.role === 'assistant')
-  if (last === undefined || !last.parts.some((part) => part.type === 'toolCall')) return false
-  return !last.parts.some(
-    (part) => part.type === 'reasoning' && madeBy('anthropic', part.signature ?? part.opaque ?? '') !== null,
-  )
-}
-
 const DEFAULT_MAX_TOKENS = 4096
 const MIN_BUDGET = 1024
+const UNSIGNED = 'the calls before came without their signed thinking'
 const EFFORTS: ReadonlyMap<string, string> = new Map([
   ['minimal', 'low'],
   ['xhigh', 'high'],

@@ -51,6 +51,21 @@ describe('recorded answers', () => {
   }
 })
 
+describe('long ids', () => {
+  it('stay as they are in a call that comes whole, or that the provider ran itself', () => {
+    const input = '{"id":12345678901234567890}'
+    const start = (type: string, begun: string) =>
+      `data: {"type":"content_block_start","index":0,"content_block":{"type":"${type}","id":"t","name":"f","input":${begun}}}\n\n`
+    const stop = 'data: {"type":"content_block_stop","index":0}\n\n'
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: input } }
+    const piece = `data: ${JSON.stringify(delta)}\n\n`
+    const [whole] = fold(decodeStream(messages, Buffer.from(start('tool_use', input) + stop))).parts
+    assert.equal(whole?.type === 'toolCall' && whole.arguments, input)
+    const [native] = fold(decodeStream(messages, Buffer.from(start('server_tool_use', '{}') + piece + stop))).parts
+    assert.ok(JSON.stringify(native).includes(`"input":${input}`))
+  })
+})
+
 /** A whole answer has arguments as JSON, so spaces are lost; native parts have no arguments. */
 function normal(folded: Folded): Folded {
   const parts = folded.parts.map((part) =>

@@ -169,7 +169,7 @@ describe('a conversation', () => {
       fieldRefused(content({ type: 'input_audio', input_audio: { data: 'x', format: 'wav' } })),
       'messages[].content[].input_audio',
     )
-    assert.equal(fieldRefused(content({ type: 'file', file: { file_id: 'f' } })), 'messages[].content[].file')
+    assert.equal(fieldRefused(content({ type: 'file', file: { file_id: 'f' } })), 'messages[].content[].file.file_id')
     assert.equal(
       fieldRefused(content({ type: 'file', file: { file_data: 'data:application/zip;base64,AAAA' } })),
       'messages[].content[].file',

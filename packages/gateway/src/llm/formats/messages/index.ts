@@ -1,3 +1,4 @@
+import { parseExactObject } from '../../exact-json.ts'
 import type { ClientFormat, UpstreamFormat } from '../../format.ts'
 import { decodeSseJson } from '../../sse-json.ts'
 import { decodeRequest } from './decode-request.ts'
@@ -17,6 +18,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   encodeError,
   encodeRequest,
   decodeResponse,
-  createStreamDecoder: (context) => decodeSseJson(createEventReader(context)),
+  // A call may come whole, its arguments an object with long ids.
+  createStreamDecoder: (context) => decodeSseJson(createEventReader(context), parseExactObject),
   decodeError,
 }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
+import { lacksThinking } from '../../passes-through.ts'
 import { decoded, encoded, throughJson } from '../../test-exchange.ts'
 import { completions } from '../completions/index.ts'
 import { messages } from './index.ts'
@@ -16,11 +17,39 @@ describe('a request', () => {
   it('comes out for the same format as it went in, with all its marks and signatures', () => {
     fc.assert(
       fc.property(requestBody, (body) => {
-        const { body: again, losses } = encoded(messages, decoded(messages, body))
-        assert.deepEqual(again, throughJson(body))
-        assert.deepEqual(losses, [])
+        const request = decoded(messages, body)
+        const { body: again, losses } = encoded(messages, request)
+        const { thinking: _refused, ...others } = body
+        assert.deepEqual(again, throughJson(lacksThinking(request) ? others : body))
+        assert.deepEqual(losses, lacksThinking(request) ? ['dropped thinking'] : [])
       }),
     )
+  })
+
+  it('waits for its thinking until the calls of another vendor are answered', () => {
+    const call: JsonObject = { type: 'tool_use', id: 'call_1', name: 'f', input: {} }
+    const result = user([{ type: 'tool_result', tool_use_id: 'call_1', content: 'x' }])
+    const thinking = { type: 'enabled', budget_tokens: 1024 }
+    const thoughtOf = (...content: JsonObject[]) => {
+      const request = body({ thinking, messages: [user('hi'), { role: 'assistant', content }, result] })
+      return encoded(messages, decoded(messages, request))
+    }
+    const foreign = { type: 'redacted_thinking', data: 'openai:gAAA#rs_1' }
+    const signed = { type: 'thinking', thinking: 'Hm', signature: 'EqQB' }
+    assert.deepEqual(thoughtOf(signed, call).body.thinking, thinking)
+    assert.equal(thoughtOf(call).body.thinking, undefined)
+    assert.deepEqual(thoughtOf(call).losses, ['dropped thinking'])
+    assert.equal(thoughtOf(foreign, call).body.thinking, undefined)
+    assert.deepEqual(thoughtOf({ type: 'text', text: 'Done' }).body.thinking, thinking)
+    const edits: Json = [{ type: 'clear_thinking_20251015', keep: 'all' }, { type: 'clear_tool_uses_20250919' }]
+    const cleared = body({
+      thinking,
+      context_management: { edits },
+      messages: [user('hi'), { role: 'assistant', content: [call] }, result],
+    })
+    const { body: sent, losses } = encoded(messages, decoded(messages, cleared))
+    assert.deepEqual(sent.context_management, { edits: [{ type: 'clear_tool_uses_20250919' }] })
+    assert.deepEqual(losses, ['dropped thinking', 'dropped context_management.edits[]'])
   })
 
   it('goes to Completions, or is refused with the name of the field', () => {
@@ -148,6 +177,17 @@ describe('decoding', () => {
 })
 
 describe('quirks', () => {
+  it('of older models: a schema is asked for in words, also by clients of this format', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } }
+    const format = { type: 'json_schema', schema }
+    const request = decoded(messages, body({ system: 'Be brief.', output_config: { effort: 'low', format } }))
+    const { body: sent, losses } = encoded(messages, request, ['noOutputFormat'])
+    assert.deepEqual(sent.output_config, { effort: 'low' })
+    assert.match(JSON.stringify(sent.system), /Be brief\..*valid against this JSON Schema/)
+    assert.ok(JSON.stringify(sent.system).includes(JSON.stringify(JSON.stringify(schema)).slice(1, -1)))
+    assert.deepEqual(losses, ['renamed output_config.format'])
+  })
+
   it('of clouds: no model, no scope of the cache', () => {
     const cached = { type: 'text', text: 'x', cache_control: { type: 'ephemeral', scope: 'global' } }
     const { body: sent, losses } = encoded(messages, decoded(messages, body({ messages: [user([cached])] })), [

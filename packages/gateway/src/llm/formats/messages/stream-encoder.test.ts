@@ -112,7 +112,7 @@ describe('a stream for clients of Messages', () => {
     ]
     assert.deepEqual(fold(decodeStream(messages, encodeStream(messages, events))).parts, [
       { type: 'reasoning', text: 'hm' },
-      { type: 'reasoning', text: '', opaque: 'anthropic:openai:enc' },
+      { type: 'reasoning', text: '', opaque: 'anthropic:openai:enc#rs_1' },
     ])
     const request = messages.decodeRequest({
       model: 'm',

@@ -194,7 +194,9 @@ test('sealed reasoning comes back through clients of other formats', () => {
   })
   assert.ok(!(next instanceof Unsupported))
   const { body, losses } = encodeFor(responses, next)
+  // Some endpoints check what is sealed against the id of its item.
   assert.deepEqual((body.input as JsonObject[]).at(-1), {
+    id: 'rs_1',
     type: 'reasoning',
     summary: ['One', 'Two'].map((text) => ({ type: 'summary_text', text })),
     encrypted_content: 'gAAA',

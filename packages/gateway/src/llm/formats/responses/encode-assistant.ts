@@ -83,8 +83,10 @@ function encodeMessage(parts: readonly (TextPart | RefusalPart)[], { isOwn }: In
 }
 
 function encodeReasoning(parts: readonly ReasoningPart[], { request, isOwn, losses }: InputScope): JsonObject[] {
-  const id = isOwn ? parts[0]?.id : undefined
   const sealed = ownEncryptedContent(parts)
+  const known = parts[0]?.id
+  // Ids of other kinds are refused, and only what is sealed was an item of this vendor.
+  const id = isOwn || (sealed !== undefined && known?.startsWith('rs_')) ? known : undefined
   if (id !== undefined || sealed !== undefined) {
     return [{ ...(id !== undefined && { id }), ...reasoningItem(parts, sealed) }]
   }

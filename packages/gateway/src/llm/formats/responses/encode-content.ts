@@ -1,13 +1,17 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { mediaUrlOf } from '../../media-url.ts'
-import type { ChatRequest, FilePart, ImagePart, JsonObject, Loss, Part, TextPart } from '../../middle.ts'
+import type { FilePart, ImagePart, JsonObject, MediaSource, Part, TextPart } from '../../middle.ts'
+import { Unsupported } from '../../middle.ts'
+import type { InputScope } from './input-scope.ts'
 
 /** What a user or a tool may say; null when this format has no word for it here. */
-export function encodeContent(part: Part, request: ChatRequest, losses: Loss[]): JsonObject | null {
+export function encodeContent(part: Part, scope: InputScope): JsonObject | null {
+  const { request, losses } = scope
   const rest = request.format === 'responses' && 'rest' in part ? part.rest : undefined
   if ('cache' in part && part.cache !== undefined) {
     lose(losses, { what: 'dropped', path: clientField(request.format, 'cache') })
   }
+  if ('source' in part) refuseForeignId(part.source, scope)
   switch (part.type) {
     case 'text':
       return { type: 'input_text', text: part.text, ...rest }
@@ -25,6 +29,13 @@ export function encodeContent(part: Part, request: ChatRequest, losses: Loss[]):
     case 'toolResult':
       return null
   }
+}
+
+/** Ids of Completions and Responses are of the same vendors; those of Messages are not. */
+function refuseForeignId(source: MediaSource, { request, faults }: InputScope): void {
+  if (source.kind !== 'id' || request.format !== 'messages') return
+  const message = 'this provider cannot read what is stored at another: send it along'
+  faults.push(new Unsupported(clientField(request.format, 'fileId'), message))
 }
 
 function encodeImage({ source, detail = 'auto' }: ImagePart): JsonObject {

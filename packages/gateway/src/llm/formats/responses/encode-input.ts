@@ -50,10 +50,11 @@ function encodeResult(result: ToolResultPart, isCustom: boolean, scope: InputSco
   }
 }
 
-function encodeParts(parts: readonly Part[], { request, losses }: InputScope): JsonObject[] {
+function encodeParts(parts: readonly Part[], scope: InputScope): JsonObject[] {
+  const { request, losses } = scope
   const contents: JsonObject[] = []
   for (const part of parts) {
-    const content = encodeContent(part, request, losses)
+    const content = encodeContent(part, scope)
     if (content !== null) contents.push(content)
     else if (part.type !== 'native') {
       lose(losses, { what: 'dropped', path: clientField(request.format, 'content'), note: `${part.type} of the user` })

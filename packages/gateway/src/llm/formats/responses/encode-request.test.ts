@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { chatRequest } from '../../../testing/chat-request.ts'
+import { objectAt } from '../../json.ts'
 import type { ChatRequest, JsonObject, Loss, Message, Part } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { decodeRequest } from './decode-request.ts'
@@ -154,6 +155,23 @@ test('thinking by numbers is said as effort, and can be brought back', () => {
   assert.deepEqual(paths(losses), ['renamed thinking'])
 })
 
+test('a client of Messages is shown what was thought, unless it or the provider is against it', () => {
+  const summaryFor = (thinking: JsonObject, changes: Partial<ChatRequest['reasoning']> = {}, quirks: string[] = []) => {
+    const reasoning = { budget: 2000, rest: { thinking }, ...changes }
+    const target = { model: 'gpt-5', quirks: new Set(quirks), toolNames: new Map<string, string>() }
+    const body = encodeRequest(chatRequest({ format: 'messages', reasoning }), target, [])
+    assert.ok(!(body instanceof Unsupported))
+    return objectAt(body, 'reasoning').summary
+  }
+  const enabled = { type: 'enabled', budget_tokens: 2000 }
+  const picky = ['summariesOnRequest']
+  assert.equal(summaryFor(enabled), 'auto')
+  assert.equal(summaryFor(enabled, { include: false }), undefined)
+  assert.equal(summaryFor({ type: 'disabled' }, { effort: 'none' }), undefined)
+  assert.equal(summaryFor(enabled, {}, picky), undefined)
+  assert.equal(summaryFor(enabled, { include: true }, picky), 'auto')
+})
+
 test('only what its maker sealed is brought back', () => {
   const { body } = encode({
     format: 'completions',
@@ -166,7 +184,7 @@ test('only what its maker sealed is brought back', () => {
     ],
   })
   const summary = ['One', 'Two'].map((text) => ({ type: 'summary_text', text }))
-  assert.deepEqual(body.input, [{ type: 'reasoning', summary, encrypted_content: 'gAAA' }])
+  assert.deepEqual(body.input, [{ id: 'rs_1', type: 'reasoning', summary, encrypted_content: 'gAAA' }])
 })
 
 test('fields that mean the same in Completions are kept', () => {

@@ -2,7 +2,7 @@ import { clientField, lose } from '../../client-fields.ts'
 import { effortOf } from '../../effort.ts'
 import { fitCallId } from '../../fit-call-id.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { objectAt } from '../../json.ts'
+import { isObject, objectAt } from '../../json.ts'
 import type { ChatRequest, JsonObject, Loss } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { carryRest } from '../../rest.ts'
@@ -12,7 +12,13 @@ import { encodeInput } from './encode-input.ts'
 import { encodeText } from './encode-text.ts'
 import { encodeTools } from './encode-tools.ts'
 
-/** No provider of this format needs quirks. */
+/**
+ * Quirks, by which a provider says how it deviates:
+ *
+ * | quirk              | what it changes                                                                         |
+ * | ------------------ | --------------------------------------------------------------------------------------- |
+ * | summariesOnRequest | summaries of reasoning are refused to organisations that are not verified               |
+ */
 export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
   const isOwn = request.format === 'responses'
   const { shared, others } = splitShared(request)
@@ -22,6 +28,10 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const nameOf = (name: string): string => names?.get(name) ?? name
   const idOf = (id: string): string => (isOwn ? id : fitCallId(id, MAX_CALL_ID))
   reportUnsaid(request, losses)
+  const faults: Unsupported[] = []
+  const input = [...leadingItems(request), ...encodeInput({ request, isOwn, nameOf, idOf, losses, faults })]
+  const [fault] = faults
+  if (fault !== undefined) return fault
   const { maxTokens, temperature, topP } = request.sampling
   const text = encodeText(request.output, objectAt(isOwn ? rest : shared, 'text'))
   const instructions = joinSystem(
@@ -32,13 +42,13 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
     ...shared,
     model: target.model,
     ...(instructions !== null && { instructions }),
-    input: [...leadingItems(request), ...encodeInput({ request, isOwn, nameOf, idOf, losses })],
+    input,
     ...encodeTools(request, nameOf),
     ...(request.parallelTools !== null && { parallel_tool_calls: request.parallelTools }),
     ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
-    ...encodeReasoning(request, losses),
+    ...encodeReasoning(request, target.quirks, losses),
     ...(text !== null && { text }),
     ...(request.user !== null && rest.safety_identifier !== request.user && { user: request.user }),
     ...(request.stream && { stream: true }),
@@ -83,7 +93,7 @@ function leadingItems(request: ChatRequest): JsonObject[] {
   })
 }
 
-function encodeReasoning(request: ChatRequest, losses: Loss[]): JsonObject {
+function encodeReasoning(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
   const { reasoning, format } = request
   if (reasoning === null) return {}
   if (format === 'responses') return { reasoning: { ...reasoning.rest } }
@@ -91,8 +101,10 @@ function encodeReasoning(request: ChatRequest, losses: Loss[]): JsonObject {
   if (reasoning.effort === undefined && effort !== null) {
     lose(losses, { what: 'renamed', path: clientField(format, 'reasoning'), note: `said as effort ${effort}` })
   }
+  // Clients of Messages are shown what was thought without asking for it.
+  const isShown = isObject(reasoning.rest?.thinking) && effort !== 'none' && !quirks.has('summariesOnRequest')
   return {
-    reasoning: { ...(effort !== null && { effort }), ...(reasoning.include && { summary: 'auto' }) },
+    reasoning: { ...(effort !== null && { effort }), ...((reasoning.include ?? isShown) && { summary: 'auto' }) },
     // Nothing is stored, so the client has to bring the reasoning back.
     ...(effort !== 'none' && { include: ['reasoning.encrypted_content'] }),
   }

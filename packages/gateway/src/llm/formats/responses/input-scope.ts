@@ -1,4 +1,4 @@
-import type { ChatRequest, Loss } from '../../middle.ts'
+import type { ChatRequest, Loss, Unsupported } from '../../middle.ts'
 
 /** What every item needs to know of the request that it belongs to. */
 export interface InputScope {
@@ -8,4 +8,6 @@ export interface InputScope {
   nameOf(name: string): string
   idOf(callId: string): string
   losses: Loss[]
+  /** Gets what this format cannot say. */
+  faults: Unsupported[]
 }

@@ -1,4 +1,4 @@
-import { countAt, isObject, objectAt, textAt } from '../../json.ts'
+import { countAt, isObject, objectAt, textAt, withoutAbsent } from '../../json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /** Usage of a response object; null when it has none yet. */
@@ -7,7 +7,7 @@ export function usageOf(response: JsonObject): Usage | null {
   if (!isObject(usage)) return null
   const input = objectAt(usage, 'input_tokens_details')
   const output = objectAt(usage, 'output_tokens_details')
-  const counts: { [field in keyof Usage]: Usage[field] | undefined } = {
+  return withoutAbsent({
     input: countAt(usage, 'input_tokens'),
     output: countAt(usage, 'output_tokens'),
     cacheRead: countAt(input, 'cached_tokens'),
@@ -19,8 +19,7 @@ export function usageOf(response: JsonObject): Usage | null {
     serviceTier: textAt(response, 'service_tier'),
     providerInput: countAt(usage, 'input_tokens'),
     providerTotal: countAt(usage, 'total_tokens'),
-  }
-  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== undefined))
+  })
 }
 
 export function encodeUsage(usage: Usage): JsonObject {

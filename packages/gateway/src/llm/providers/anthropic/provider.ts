@@ -22,6 +22,7 @@ export function anthropic(config: NonNullable<LlmProviderConfig['anthropic']>, o
     quirks: (model, format) => (format === 'messages' ? claudeQuirks(model, { structuredSince: 405 }) : NONE),
     tokenCount: () => 'messages',
     embeddings: () => null,
+    modelList: 'anthropic',
     cachesPrompts: () => false,
     target: createTarget(overrides, (call) => ownTarget(base, call), { drop: [] }),
     finishHeaders(headers, { kind }, credential) {

@@ -36,10 +36,11 @@ export function azureProvider(name: 'azure' | 'azureopenai', resource: AzureReso
     },
     quirks(model, format) {
       if (format === 'messages') return claudeQuirks(model, { structuredSince: 405 })
-      return format === 'completions' ? openAiQuirks(model) : NONE
+      return format === 'completions' ? openAiQuirks(model, !resource.isFoundry) : NONE
     },
     tokenCount: (model) => (speaksClaude(model) ? 'messages' : null),
     embeddings: () => 'openai',
+    modelList: 'openai',
     cachesPrompts: () => false,
     target: createTarget(overrides, (call) => ownTarget(resource, call, speaksClaude(call.model)), {
       drop: ['api-version'],

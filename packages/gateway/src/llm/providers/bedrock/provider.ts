@@ -24,6 +24,7 @@ export function bedrock(config: NonNullable<LlmProviderConfig['bedrock']>, overr
     quirks: quirksOf,
     tokenCount: (model) => (isClaude(model) ? 'bedrock' : null),
     embeddings: embeddingsOf,
+    modelList: null,
     cachesPrompts,
     target: createTarget(overrides, ownTarget, { drop: 'all' }),
     finishHeaders(headers, { kind }, credential) {

@@ -22,6 +22,7 @@ export function gemini(config: NonNullable<LlmProviderConfig['gemini']>, overrid
     quirks: (_model, format) => (format === 'gemini' ? CALL_IDS : NONE),
     tokenCount: () => null,
     embeddings: () => 'openai',
+    modelList: 'openai',
     cachesPrompts: () => false,
     target: createTarget(overrides, ownTarget, { drop: 'all' }),
     finishHeaders(headers, { kind }, credential) {

@@ -15,6 +15,7 @@ export function mock(): Provider {
     quirks: () => NO_QUIRKS,
     tokenCount: () => null,
     embeddings: () => null,
+    modelList: 'openai',
     cachesPrompts: () => false,
     target: ({ kind, format, clientTarget }) =>
       kind === 'chat' ? PATHS[format] : kind === 'models' ? '/v1/models' : clientTarget,

@@ -85,19 +85,28 @@ test('formats go by the model, and other servers are spoken to in the older one'
 
 test('quirks go by the model', () => {
   const quirks = (model: string) => [...openai.quirks(model, 'completions')].toSorted().join(' ')
-  assert.equal(quirks('gpt-4o-mini'), 'completionTokens noReasoning')
-  assert.equal(quirks('gpt-3.5-turbo'), 'completionTokens noReasoning')
-  assert.equal(quirks('chatgpt-4o-latest'), 'completionTokens noReasoning')
-  assert.equal(quirks('o4-mini'), 'completionTokens noSampling noStop')
-  assert.equal(quirks('gpt-5-mini'), 'completionTokens customTools noSampling noStop')
-  assert.equal(quirks('gpt-5-chat-latest'), 'completionTokens customTools noReasoning')
-  assert.equal(quirks('gpt-5.1'), 'completionTokens customTools')
-  assert.equal(quirks('gpt-5.4'), 'completionTokens customTools noReasoningWithTools')
-  assert.equal(quirks('gpt-5.6-sol'), 'cacheBreakpoints completionTokens customTools noReasoningWithTools')
-  assert.equal(quirks('gpt-5.10'), 'cacheBreakpoints completionTokens customTools noReasoningWithTools')
-  assert.equal(quirks('gpt-oss-20b'), '')
-  assert.equal(quirks('llama-3.3-70b'), '')
-  assert.equal(openai.quirks('gpt-5', 'responses').size, 0)
+  assert.equal(quirks('gpt-4o-mini'), 'completionTokens noReasoning noReasoningHistory')
+  assert.equal(quirks('gpt-3.5-turbo'), 'completionTokens noReasoning noReasoningHistory')
+  assert.equal(quirks('chatgpt-4o-latest'), 'completionTokens noReasoning noReasoningHistory')
+  assert.equal(quirks('o4-mini'), 'completionTokens noReasoningHistory noSampling noStop')
+  assert.equal(quirks('gpt-5-mini'), 'completionTokens customTools noReasoningHistory noSampling noStop')
+  assert.equal(quirks('gpt-5-chat-latest'), 'completionTokens customTools noReasoning noReasoningHistory')
+  assert.equal(quirks('gpt-5.1'), 'completionTokens customTools noReasoningHistory')
+  assert.equal(quirks('gpt-5.4'), 'completionTokens customTools noReasoningHistory noReasoningWithTools')
+  assert.equal(
+    quirks('gpt-5.6-sol'),
+    'cacheBreakpoints completionTokens customTools noReasoningHistory noReasoningWithTools',
+  )
+  assert.equal(
+    quirks('gpt-5.10'),
+    'cacheBreakpoints completionTokens customTools noReasoningHistory noReasoningWithTools',
+  )
+  assert.equal(quirks('ft:something:mine'), 'noReasoningHistory')
+  const other = providerOf({ openai: {}, host: 'vllm', port: 8000 })
+  assert.equal(other.quirks('gpt-oss-20b', 'completions').size, 0)
+  assert.equal(other.quirks('llama-3.3-70b', 'completions').size, 0)
+  assert.deepEqual([...openai.quirks('gpt-5', 'responses')], ['summariesOnRequest'])
+  assert.equal(other.quirks('gpt-5', 'responses').size, 0)
 })
 
 test("only one credential leaves, and headers of other vendors' SDKs do not", () => {

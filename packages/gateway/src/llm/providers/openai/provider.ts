@@ -21,9 +21,13 @@ export function openai(config: NonNullable<LlmProviderConfig['openai']>, overrid
     model: config.model ?? null,
     // Other servers know the older format better.
     chatFormats: (model) => (isVendor ? openAiFormats(model) : COMPLETIONS_FIRST),
-    quirks: (model, format) => (format === 'completions' ? openAiQuirks(model) : NONE),
+    quirks(model, format) {
+      if (format === 'completions') return openAiQuirks(model, isVendor)
+      return isVendor ? SUMMARIES_ON_REQUEST : NONE
+    },
     tokenCount: () => null,
     embeddings: () => 'openai',
+    modelList: 'openai',
     cachesPrompts: () => false,
     target: createTarget(overrides, (call) => ownTarget(base, call), { drop: [] }),
     finishHeaders(headers, { kind }, credential) {
@@ -33,6 +37,8 @@ export function openai(config: NonNullable<LlmProviderConfig['openai']>, overrid
     finishBody: () => NO_EDITS,
   }
 }
+
+const SUMMARIES_ON_REQUEST: ReadonlySet<string> = new Set(['summariesOnRequest'])
 
 function ownTarget(base: string, call: ProviderCall): string | null {
   switch (call.kind) {

@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts'
+import { isObject, objectAt } from '../../json.ts'
 import type { MemberEdits } from '../../edits/member-edits.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 import type { ProviderCall } from '../provider.ts'
@@ -8,7 +8,13 @@ export function claudeBodyEdits(body: JsonObject, { kind }: ProviderCall, model:
   const edits = new Map<string, Json | undefined>([['anthropic_version', 'vertex-2023-10-16']])
   // Counting has one path for all models.
   edits.set('model', kind === 'countTokens' ? model : undefined)
-  if (body.output_format !== undefined) edits.set('output_format', undefined)
+  if (body.output_format !== undefined) {
+    edits.set('output_format', undefined)
+    // Only the newer name of it is known there.
+    if (kind === 'chat' && isObject(body.output_format)) {
+      edits.set('output_config', { ...objectAt(body, 'output_config'), format: body.output_format })
+    }
+  }
   for (const name of ['system', 'messages', 'tools']) {
     const value = body[name]
     if (value === undefined) continue

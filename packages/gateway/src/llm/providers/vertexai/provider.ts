@@ -25,10 +25,11 @@ export function vertexai(config: NonNullable<LlmProviderConfig['vertexai']>, ove
     chatFormats: (model) => FORMATS[vertexModel(model).publisher],
     quirks(model, format) {
       if (format !== 'messages') return NONE
-      return claudeQuirks(model, { structuredSince: 406 }).add('noModel').add('noCacheScope')
+      return claudeQuirks(model, { structuredSince: 406 }).add('noModel').add('noCacheScope').add('bytesOnly')
     },
     tokenCount: (model) => (vertexModel(model).publisher === 'anthropic' ? 'messages' : null),
     embeddings: () => 'vertex',
+    modelList: 'vertex',
     cachesPrompts: () => false,
     target: createTarget(overrides, (call) => ownTarget(root, call), { drop: 'all' }),
     finishHeaders(headers, { kind, format }, credential) {
@@ -52,7 +53,8 @@ function ownTarget(root: string, call: ProviderCall): string | Unsupported | nul
     case 'embeddings':
       return modelTarget(`${root}/publishers/google/models`, googleName(call.model), 'predict')
     case 'models':
-      return new Unsupported('path', 'vertexai lists no models')
+      // Each client knows the models of its own vendor; the whole garden would be thousands.
+      return `/v1beta1/publishers/${call.format === 'messages' ? 'anthropic' : 'google'}/models?pageSize=1000`
     case 'realtime':
     case 'raw':
       return null

@@ -48,7 +48,9 @@ test('other calls', () => {
     targetOf(vertexai, { kind: 'countTokens', model: 'claude-x' }),
     `${root}/publishers/anthropic/models/count-tokens:rawPredict`,
   )
-  assert.equal(targetOf(vertexai, { kind: 'models' }), 'refused: path vertexai lists no models')
+  const list = (publisher: string) => `/v1beta1/publishers/${publisher}/models?pageSize=1000`
+  assert.equal(targetOf(vertexai, { kind: 'models', clientTarget: '/v1/models?after=x' }), list('google'))
+  assert.equal(targetOf(vertexai, { kind: 'models', format: 'messages' }), list('anthropic'))
   assert.equal(vertexai.tokenCount('claude-x'), 'messages')
   assert.equal(vertexai.tokenCount('gemini-2.5-pro'), null)
 })
@@ -58,7 +60,12 @@ test('Claude gets its version in the body and its model in the path', () => {
   const headers = { get: () => null, joined: () => null }
   const edited = (body: JsonObject, call = claude) => applyEdits(body, vertexai.finishBody(body, call, headers))
   const version = { anthropic_version: 'vertex-2023-10-16' }
-  assert.deepEqual(edited({ model: 'x', max_tokens: 1, output_format: {} }), { max_tokens: 1, ...version })
+  assert.deepEqual(edited({ model: 'x', max_tokens: 1, output_format: null }), { max_tokens: 1, ...version })
+  const format = { type: 'json_schema', schema: {} }
+  assert.deepEqual(edited({ output_format: format, output_config: { effort: 'low' } }), {
+    output_config: { effort: 'low', format },
+    ...version,
+  })
   assert.deepEqual(edited({ model: 'x' }, { ...claude, kind: 'countTokens' }), {
     model: 'claude-sonnet-4-5@20250929',
     ...version,
@@ -103,6 +110,6 @@ test('Claude keeps the headers of its SDK, others do not get them', () => {
 
 test('quirks of Claude', () => {
   const quirks = [...vertexai.quirks('claude-sonnet-4-5@20250929', 'messages')].toSorted()
-  assert.deepEqual(quirks, ['noCacheScope', 'noModel', 'noOutputFormat', 'temperatureOrTopP'])
+  assert.deepEqual(quirks, ['bytesOnly', 'noCacheScope', 'noModel', 'noOutputFormat', 'temperatureOrTopP'])
   assert.equal(vertexai.quirks('gemini-2.5-pro', 'gemini').size, 0)
 })

@@ -20,6 +20,10 @@ export const ownLabels = [
   'gen_ai_system',
   'gen_ai_request_model',
   'gen_ai_response_model',
+  'resource_type',
+  'server',
+  'resource',
+  'outcome',
   'le',
 ] as const
 

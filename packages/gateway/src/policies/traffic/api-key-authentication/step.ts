@@ -30,6 +30,7 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
       if (known === undefined) return refuse(rx, 'invalid credentials')
       reader.remove(rx)
       rx.apiKey = known.metadata
+      rx.apiKeyName = known.name
       rx.clientToken ??= key
       if (rx.trace !== null) rx.trace.note({ code: 'api_key_accepted', name: known.name })
     },

@@ -1,5 +1,5 @@
 import type { Failure } from '../../../pipeline/failure.ts'
-import type { RateLimitState, Rx } from '../../../pipeline/request.ts'
+import type { RateLimitState, Rx, TokenAccount } from '../../../pipeline/request.ts'
 import { rescue } from '../../../pipeline/rescue.ts'
 import { type Env, implement } from '../../../pipeline/step.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
@@ -13,7 +13,7 @@ export const rateLimit = conditional(
     const [first, ...others] = config.local.map((local, index) => limitOf(local, index, env))
     if (first === undefined) return null
     const limits: [Limit, ...Limit[]] = [first, ...others]
-    const tokenLimits = limits.filter((limit) => limit.counts === 'tokens')
+    const account = tokenAccount(limits, env)
     return {
       request(rx) {
         const { limit, standing } = takeFromAll(limits, env.monotonic())
@@ -24,7 +24,10 @@ export const rateLimit = conditional(
         if (rx.trace !== null) {
           rx.trace.note({ code: granted ? 'within_limit' : 'rate_limited', limit: limit.name, remaining, resetSeconds })
         }
-        if (granted) return
+        if (granted) {
+          if (account !== null) rx.tokenAccounts = [...rx.tokenAccounts, account]
+          return
+        }
         rx.error = `${exceeded.message}: ${limit.name}`
         const reply = rescue(exceeded, rx.headers.get('content-type'))
         reply.headers.add('retry-after', String(resetSeconds))
@@ -33,16 +36,26 @@ export const rateLimit = conditional(
       response(rx) {
         if (rx.rateLimit !== null) tell(rx.rateLimit, rx.responseHeaders!)
       },
-      ...(tokenLimits.length > 0 && {
-        // To the window in which they are known: there is no reservation.
-        done(rx: Rx) {
-          const used = rx.llm?.totalTokens ?? 0
-          if (used > 0) for (const { budget } of tokenLimits) budget.charge(used, env.monotonic())
+      ...(account !== null && {
+        done({ llm }: Rx) {
+          if (llm !== null && llm.totalTokens > llm.chargedTokens) account.charge(llm.totalTokens - llm.chargedTokens)
         },
       }),
     }
   }),
 )
+
+/** Tokens go to the window in which they are known: there is no reservation. */
+function tokenAccount(limits: readonly Limit[], env: Env): TokenAccount | null {
+  const budgets = limits.filter(({ counts }) => counts === 'tokens').map(({ budget }) => budget)
+  if (budgets.length === 0) return null
+  return {
+    charge(tokens) {
+      // Providers say what they like; a budget holds whole numbers.
+      for (const budget of budgets) budget.charge(Math.ceil(tokens), env.monotonic())
+    },
+  }
+}
 
 type LocalLimit = RateLimitConfig['local'][number]
 

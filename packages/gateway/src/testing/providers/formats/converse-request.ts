@@ -26,6 +26,9 @@ export function readConverse(body: unknown, model: string, streamed: boolean): A
   if (thinking?.type === 'enabled') expectThinkingFirst(turns)
   const choice = request.toolConfig?.toolChoice
   const format = request.outputConfig?.textFormat
+  if (format !== undefined && /(?:amazon|meta|cohere|ai21)\.|claude-3/.test(model)) {
+    throw invalid("This model doesn't support the outputConfig.textFormat field.")
+  }
   return {
     model,
     streamed,

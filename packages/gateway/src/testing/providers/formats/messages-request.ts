@@ -9,15 +9,25 @@ export function readMessages(body: unknown, version: string): Asked {
   const request = check(requestSchema, body, anthropicComplaints)
   const removed = SAMPLING.find((name) => request[name] !== undefined)
   if (version !== '2023-06-01' && removed !== undefined) throw invalid(`${removed}: Extra inputs are not permitted`)
-  return askedOf(request, request.model)
+  return askedOf(request, request.model, UNSTRUCTURED)
 }
 
 /** On Vertex AI the path says the model, and the body says the version. */
 export function readVertexMessages(body: unknown, model: string): Asked {
-  return askedOf(check(vertexSchema, body, anthropicComplaints), model)
+  const asked = askedOf(check(vertexSchema, body, anthropicComplaints), model, UNSTRUCTURED_ON_VERTEX)
+  const hasUrl = asked.turns.some(({ parts }) => parts.some(({ type }) => type === 'imageUrl'))
+  if (hasUrl) throw invalid('messages.0.content.0.image.source.base64.data: URL sources are not supported')
+  return asked
 }
 
-function askedOf(request: z.infer<typeof fieldsSchema>, model: string): Asked {
+/** Models that came before structured output did. */
+const UNSTRUCTURED = /claude-(?:3|opus-4-[01]|(?:sonnet|opus)-4(?:-2|$))/
+const UNSTRUCTURED_ON_VERTEX = /claude-(?:3|opus-4-[015]|haiku-4-5|sonnet-4-5|(?:sonnet|opus)-4(?:[-@]2|$))/
+
+function askedOf(request: z.infer<typeof fieldsSchema>, model: string, unstructured: RegExp): Asked {
+  if (request.output_config?.format != null && unstructured.test(model)) {
+    throw invalid(`output_config.format: '${model}' does not support structured outputs`)
+  }
   const turns = mergeTurns(request.messages.map(turnOf))
   if (turns[0]?.role !== 'user') throw invalid('messages: first message must use the "user" role')
   expectResults(turns)

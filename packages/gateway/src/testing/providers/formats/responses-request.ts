@@ -105,6 +105,7 @@ function turnOf(item: InputItem): Turn {
 function reasoningPart(item: Extract<InputItem, { type: 'reasoning' }>): AskedPart {
   const text = item.summary.map((section) => section.text).join('')
   const sealed = item.encrypted_content ?? null
+  // With another id it is refused everywhere, without one by the projects of Azure.
   if (sealed !== null && !isSignedBy('openai', item.id ?? '', sealed)) {
     throw invalid('The encrypted content could not be verified.', 'input')
   }

@@ -1,0 +1,62 @@
+// Streams of language models, many at once, each at its own pace; CPU is per event.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { EVENTS, LAST_EVENT } from '../chat.mjs'
+import { LOAD_CORE, runChild, startChild } from '../children.mjs'
+import { freePort, untilAnswers } from '../ports.mjs'
+import { measured, noteForeign, residentMb, startAll, summarize } from './shared.mjs'
+
+export async function measureStream(scenario, bench) {
+  const { seconds, warmSeconds, rounds } = bench.times
+  const { contenders, rows, stop } = await startStreams(scenario, bench)
+  const steps = new Map(contenders.map((contender) => [contender, []]))
+  // Twice as many at once: a just-in-time compiler wants to see many events.
+  for (const contender of contenders)
+    await runStreams(contender, { ...scenario, crowd: 2 * scenario.crowd }, warmSeconds)
+  for (let round = 0; round < rounds; round++) {
+    for (const contender of contenders) {
+      const step = await streamStep(contender, scenario, seconds)
+      steps.get(contender).push({ ...step, residentMb: residentMb(contender) })
+    }
+  }
+  for (const contender of contenders) summarize(contender.row, steps.get(contender), ['cpu', 'residentMb'])
+  await stop()
+  return rows
+}
+
+/** Every contender of the scenario in front of an origin of streams. */
+export async function startStreams(scenario, bench) {
+  const port = await freePort()
+  const log = join(bench.dir, 'origin-stream.log')
+  const args = [join(import.meta.dirname, '../origin-stream.mjs'), String(port), String(scenario.paceMs)]
+  const origin = startChild({ command: process.execPath, args, core: LOAD_CORE, log })
+  const problem = await untilAnswers(`http://127.0.0.1:${port}/`, origin)
+  if (problem) throw new Error(`the origin of streams did not start: ${problem}`)
+  const started = await startAll(scenario, { ...bench, origin: port })
+  return { ...started, stop: () => Promise.all([started.stop(), origin.stop()]) }
+}
+
+export async function streamStep(contender, scenario, seconds) {
+  const step = await measured(contender, () => runStreams(contender, scenario, seconds))
+  if (!step) return { notes: ['streams did not end'] }
+  return { cpu: step.cpu, notes: [...step.notes, ...noteForeign(step)] }
+}
+
+async function runStreams({ target, dir, chat }, { crowd, paceMs }, seconds) {
+  const streamSeconds = (EVENTS * paceMs) / 1000
+  const each = Math.max(1, Math.round(seconds / streamSeconds))
+  const file = join(dir, 'load', 'stream.json')
+  writeFileSync(file, JSON.stringify({ request: requestText(target), last: LAST_EVENT[chat.client] }))
+  const args = [join(import.meta.dirname, '../streams.mjs'), target.url, file, String(crowd), String(each)]
+  const limitMs = each * streamSeconds * 4000 + 60_000
+  const { stdout, timedOut } = await runChild(process.execPath, args, limitMs)
+  if (timedOut || stdout === '') return null
+  const { whole, broken, seconds: took } = JSON.parse(stdout)
+  return { requests: whole * EVENTS, seconds: took, rate: (whole * EVENTS) / took, failed: broken }
+}
+
+function requestText({ url, paths, headers, body }) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const length = `content-length: ${Buffer.byteLength(body)}\r\n`
+  return `POST ${paths[0]} HTTP/1.1\r\nhost: ${new URL(url).host}\r\n${lines.join('')}${length}\r\n${body}`
+}

@@ -1,0 +1,45 @@
+// Clients of streams: `node streams.mjs <url> <file of the request> <streams at once> <streams of each>`.
+// Prints one line of JSON: the streams that came whole, those that did not, and how long it took.
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+
+const [url, file, lanes, each] = process.argv.slice(2)
+const { hostname, port } = new URL(url)
+const { request, last } = JSON.parse(readFileSync(file, 'utf8'))
+const STUCK_MS = 30_000
+// Whoever begins at once stays in step: events of all streams would come in one burst.
+const SPREAD_MS = 200
+
+const begun = performance.now()
+const outcomes = await Promise.all(Array.from({ length: Number(lanes) }, (_, lane) => runLane(lane)))
+const whole = outcomes.reduce((sum, count) => sum + count, 0)
+const seconds = (performance.now() - begun) / 1000
+console.log(JSON.stringify({ whole, broken: Number(lanes) * Number(each) - whole, seconds }))
+process.exit(0)
+
+/** The number of whole streams of one connection. */
+async function runLane(lane) {
+  await delay((SPREAD_MS * lane) / Number(lanes))
+  return new Promise((resolve) => {
+    const socket = connect({ port: Number(port), host: hostname, noDelay: true })
+    let whole = 0
+    let head = ''
+    let tail = ''
+    socket.setEncoding('latin1')
+    socket.setTimeout(STUCK_MS, () => socket.destroy())
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => resolve(whole))
+    socket.on('connect', () => socket.write(request))
+    socket.on('data', (text) => {
+      if (head.length < 12) head += text.slice(0, 12)
+      tail = (tail + text).slice(-400)
+      if (!tail.endsWith('\r\n0\r\n\r\n')) return
+      if (head.startsWith('HTTP/1.1 200') && tail.includes(last)) whole++
+      if (!tail.includes(last) || whole === Number(each)) return socket.destroy()
+      head = ''
+      tail = ''
+      socket.write(request)
+    })
+  })
+}

@@ -1,0 +1,53 @@
+import type { AttemptStepList, BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import type { AttemptStep } from '../../pipeline/outgoing.ts'
+import { UpstreamError } from '../../upstream/contract.ts'
+import type { Destination } from '../../upstream/destination.ts'
+import type { ConnectionSettings } from '../../upstream/settings.ts'
+import { chooseVersion } from '../../upstream/version.ts'
+
+export interface AgentCoreOptions {
+  destination: Destination
+  settings: ConnectionSettings
+}
+
+/** A runtime of agents: whatever path the client asked for, the call goes to the one that invokes the runtime. */
+export function agentCoreBackend(identity: BackendIdentity, options: AgentCoreOptions): CompiledBackend {
+  const { destination, settings } = options
+  return {
+    ...identity,
+    needsName: false,
+    requestTimeoutMs: settings.requestTimeoutMs,
+    hostname: null,
+    send: (request, context, handler) =>
+      destination.send(request, chooseVersion(settings.version, request, context), context, handler),
+    connect(_destination, _context, done) {
+      done(new UpstreamError('bad_response', 'an agent runtime takes no tunnel', true), null)
+      return { cancel() {} }
+    },
+  }
+}
+
+/** Behind what policies change: where the call goes is not theirs to say. */
+export function invoking(steps: AttemptStepList | null, { arn, host, qualifier }: Runtime): AttemptStepList {
+  const query = qualifier === null ? '' : `?qualifier=${encode(qualifier)}`
+  const target = `/runtimes/${encode(arn)}/invocations${query}`
+  const invoke: AttemptStep = (outgoing) => {
+    outgoing.target = target
+    outgoing.authority = host
+  }
+  return { run: [...(steps?.run ?? []), invoke], names: [...(steps?.names ?? []), 'agentCore'] }
+}
+
+interface Runtime {
+  arn: string
+  host: string
+  qualifier: string | null
+}
+
+/** Every character that could mean something. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}

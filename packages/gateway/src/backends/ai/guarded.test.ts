@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import { exchangeRaw, request } from '../../testing/client.ts'
+import type { OriginHandler } from '../../testing/origin.ts'
+import { closedPort, httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
+import { useVendorGuards } from '../../testing/vendor-guards.ts'
+import { clientCalls, type StreamName, vendorStreams } from './test-streams.ts'
+
+/** Prompt guards over sockets, for every client format, of a provider of the same format and of another. */
+
+const REQUEST_REJECTED = 'The request was rejected due to inappropriate content.'
+const RESPONSE_REJECTED = 'The response was rejected due to inappropriate content.'
+const FAILED = 'prompt guard failed'
+
+const pairs: [client: StreamName, upstream: StreamName][] = [
+  ['completions', 'completions'],
+  ['completions', 'messages'],
+  ['messages', 'messages'],
+  ['messages', 'completions'],
+  ['responses', 'responses'],
+  ['responses', 'messages'],
+]
+/** More than guards that are asked keep back. */
+const LONG = 'all is well here. '.repeat(150)
+
+for (const [client, upstream] of pairs) {
+  const call = clientCalls[client]
+  const stream = vendorStreams[upstream]
+  /** One piece for each letter: nothing that a guard looks for stands in one. */
+  const saying = (text: string) =>
+    stream.start +
+    stream.begin +
+    text
+      .split('')
+      .map((letter) => stream.piece(letter))
+      .join('') +
+    stream.end
+
+  describe(`${client} of a provider of ${upstream}`, () => {
+    test('a streamed answer is masked over the boundaries of chunks', async (t) => {
+      const response = [{ regex: { builtins: ['Email'], matches: ['secret-[0-9]+'] } }]
+      const { post } = await setUp(t, { response }, 'mail ann@example.com or secret-42 now')
+      const answer = await post(call.body())
+      assert.equal(answer.status, 200)
+      assert.equal(call.textOf(answer.body), 'mail <EMAIL_ADDRESS> or <masked> now')
+      assert.equal(call.errorOf(answer.body), null)
+    })
+
+    test('a guarded stream stays one: what was looked at goes out while the rest is still to come', async (t) => {
+      const { promise: seen, resolve: see } = Promise.withResolvers<void>()
+      const guards = { response: [{ regex: { builtins: ['Email'] } }] }
+      const { gateway } = await useGuarded(t, { guards, ...call, ...stream }, (_asked, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(stream.start + stream.begin + stream.piece('write to ann@example.com first. '))
+        void seen.then(() => response.end(stream.piece('then rest') + stream.end))
+      })
+      const body = call.body()
+      const head = `POST ${call.path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: ${body.length}`
+      const received = await exchangeRaw(gateway.port(), `${head}\r\n\r\n${body}`, (text) => {
+        if (text.includes('EMAIL_ADDRESS')) see()
+        return text.endsWith('\r\n0\r\n\r\n')
+      })
+      assert.equal(call.textOf(received), 'write to <EMAIL_ADDRESS> first. then rest')
+    })
+
+    for (const kind of ['bedrockGuardrails', 'googleModelArmor'] as const) {
+      test(`a streamed answer is blocked by ${kind}, and nothing of the word goes out`, async (t) => {
+        const { post, gateway, events } = await setUp(t, { response: [kind] }, `${LONG}this is forbidden, ${LONG}`)
+        const answer = await post(call.body())
+        assert.equal(answer.status, 200)
+        const text = call.textOf(answer.body)
+        assert.ok(LONG.startsWith(text.slice(0, LONG.length)) && !text.includes('forbid'), text.slice(-40))
+        assert.ok(text.length > 0, 'what was fine went out while it came')
+        assert.equal(call.errorOf(answer.body), RESPONSE_REJECTED)
+        await gateway.finished(1)
+        assert.equal(gateway.records[0]!.reason, 'PromptGuard')
+        assert.deepEqual(await verdicts(events), [`response ${kind} reject`])
+      })
+    }
+
+    test('a short streamed answer is blocked before anything of it goes out', async (t) => {
+      const { post } = await setUp(t, { response: ['googleModelArmor'] }, 'forbidden')
+      const answer = await post(call.body())
+      assert.equal(call.textOf(answer.body), '')
+      assert.equal(call.errorOf(answer.body), RESPONSE_REJECTED)
+    })
+
+    test('a guard of a streamed answer that cannot run fails closed, and says so', async (t) => {
+      const { post, gateway, events } = await setUp(t, { response: [await deafWebhook()] }, 'hello')
+      const answer = await post(call.body())
+      assert.equal(call.textOf(answer.body), '')
+      assert.equal(call.errorOf(answer.body), FAILED)
+      await gateway.finished(1)
+      assert.equal(gateway.records[0]!.reason, 'PromptGuard')
+      assert.deepEqual(await verdicts(events), ['response webhook failed'])
+    })
+
+    test('a guard of a request that cannot run fails closed, and says so', async (t) => {
+      const { post, origin, events } = await setUp(t, { request: [await deafWebhook()] }, 'hello')
+      for (const more of [{}, { stream: false }]) {
+        const answer = await post(call.body(more))
+        assert.deepEqual([answer.status, answer.body], [503, FAILED])
+      }
+      assert.equal(origin.seen.length, 0)
+      assert.deepEqual(await verdicts(events), ['request webhook failed'])
+    })
+
+    test('what a request says is refused with the message of the spec', async (t) => {
+      const regex = { regex: { matches: ['hi'], action: 'Reject' } }
+      const { post, origin, gateway } = await setUp(t, { request: [regex] }, 'hello')
+      for (const more of [{}, { stream: false }]) {
+        const answer = await post(call.body(more))
+        assert.deepEqual([answer.status, answer.body], [403, REQUEST_REJECTED])
+      }
+      assert.equal(origin.seen.length, 0)
+      await gateway.finished(2)
+      assert.equal(gateway.records[0]!.reason, 'PromptGuard')
+    })
+
+    async function setUp(t: TestContext, guards: Partial<Record<'request' | 'response', Entry[]>>, text: string) {
+      return useGuarded(t, { guards, path: call.path, provider: stream.provider }, (_seen, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(saying(text))
+      })
+    }
+  })
+}
+
+describe('messages of the spec, and of the config', () => {
+  const call = clientCalls.completions
+  const answer = (content: string) =>
+    JSON.stringify({
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    })
+  const says =
+    (content: string): OriginHandler =>
+    (_seen, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(answer(content))
+    }
+  const body = (content: string) => call.body({ messages: [{ role: 'user', content }], stream: false })
+  const at = { path: call.path, provider: 'openai' }
+
+  for (const kind of ['openAIModeration', 'bedrockGuardrails', 'googleModelArmor'] as const) {
+    test(`${kind} on requests`, async (t) => {
+      const { post, origin, asked } = await useGuarded(t, { guards: { request: [kind] }, ...at }, says('fine'))
+      assert.equal((await post(body('all is well'))).status, 200)
+      const refused = await post(body('forbidden'))
+      assert.deepEqual([refused.status, refused.body], [403, REQUEST_REJECTED])
+      assert.equal(origin.seen.length, 1)
+      assert.equal(asked.length, 2)
+    })
+  }
+
+  for (const kind of ['bedrockGuardrails', 'googleModelArmor'] as const) {
+    test(`${kind} on answers`, async (t) => {
+      const { post } = await useGuarded(t, { guards: { response: [kind] }, ...at }, says('this is forbidden'))
+      const refused = await post(body('hi'))
+      assert.deepEqual([refused.status, refused.body], [403, RESPONSE_REJECTED])
+    })
+  }
+
+  test('a message and a status of the config stand in their place', async (t) => {
+    const response = { message: 'not here', statusCode: 451 }
+    const guards = { request: [{ regex: { matches: ['forbidden'], action: 'Reject' }, response }] }
+    const { post } = await useGuarded(t, { guards, ...at }, says('fine'))
+    const refused = await post(body('forbidden'))
+    assert.deepEqual([refused.status, refused.body], [451, 'not here'])
+  })
+
+  test('answers are masked even where the config says reject, which is for requests', async (t) => {
+    const guards = { response: [{ regex: { builtins: ['Ssn'], action: 'Reject' } }] }
+    const { post } = await useGuarded(t, { guards, ...at }, says('it is 123-45-6789'))
+    const masked = await post(body('hi'))
+    assert.deepEqual([masked.status, masked.body.includes('it is <SSN>')], [200, true])
+  })
+
+  test('a guard of a whole answer that cannot run fails closed', async (t) => {
+    const { post } = await useGuarded(t, { guards: { response: [await deafWebhook()] }, ...at }, says('hello'))
+    const refused = await post(body('hi'))
+    assert.deepEqual([refused.status, refused.body], [503, FAILED])
+  })
+})
+
+type VendorGuard = 'openAIModeration' | 'bedrockGuardrails' | 'googleModelArmor'
+/** A vendor's guard by its name, or a guard as it stands in the config with the port of its webhook. */
+type Entry = VendorGuard | { webhookPort: number } | { regex: object }
+
+interface Setting {
+  guards: Partial<Record<'request' | 'response', Entry[]>>
+  path: string
+  provider: string
+}
+
+async function deafWebhook(): Promise<{ webhookPort: number }> {
+  return { webhookPort: await closedPort() }
+}
+
+async function useGuarded(t: TestContext, { guards, path, provider }: Setting, handler: OriginHandler) {
+  const origin = await useOrigin(t, handler)
+  const { proxy, policies, asked } = await useVendorGuards(t)
+  const backends: object[] = [proxy]
+  const fields: Record<VendorGuard, object> = {
+    openAIModeration: {},
+    bedrockGuardrails: { identifier: 'g1', version: '1', region: 'us-east-1' },
+    googleModelArmor: { templateId: 't1', projectId: 'p1' },
+  }
+  const configOf = (entry: Entry): object => {
+    if (typeof entry === 'string') return { [entry]: { ...fields[entry], policies } }
+    if (!('webhookPort' in entry)) return entry
+    backends.push({ name: 'webhook', static: { host: '127.0.0.1', port: entry.webhookPort } })
+    return { webhook: { backendRef: { name: 'webhook' } } }
+  }
+  const promptGuard = Object.fromEntries(Object.entries(guards).map(([phase, list]) => [phase, list.map(configOf)]))
+  const route = {
+    policies: { backend: { ai: { promptGuard } } },
+    backends: [{ ai: { provider: { [provider]: {}, host: '127.0.0.1', port: origin.port } } }],
+  }
+  const gateway = await useGateway(t, httpConfig([route], { backends }))
+  const events = gateway.trace()
+  return {
+    origin,
+    gateway,
+    asked,
+    /** Of the first request. */
+    events,
+    post: (body: string) => request(gateway.port(), { method: 'POST', path, body }),
+  }
+}
+
+async function verdicts(events: ReturnType<Awaited<ReturnType<typeof useGateway>>['trace']>): Promise<string[]> {
+  return (await events)
+    .filter(({ message }) => message.type === 'promptGuard')
+    .map(({ message }) => ['phase', 'guard', 'verdict'].map((name) => String(message[name])).join(' '))
+}

@@ -1,0 +1,70 @@
+import type { ClientFormat } from '../../llm/format.ts'
+import { WebSocketMessages } from '../../llm/realtime/messages.ts'
+import { RealtimeUsage } from '../../llm/realtime/usage.ts'
+import type { RawConnection } from '../../net/exchange.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import { targetQuery } from '../../pipeline/target.ts'
+import type { UpstreamRequest, UpstreamResponse } from '../../upstream/contract.ts'
+import { noteUnguarded } from './note-unguarded.ts'
+import type { ReadyProvider } from './provider.ts'
+import { type CallParts, type CallServices, TriedCall } from './tried-call.ts'
+
+/** A WebSocket to a provider: frames pass byte for byte, and usage is read beside that. */
+export class RealtimeCall extends TriedCall {
+  protected readonly format: Pick<ClientFormat, 'encodeError'>
+  readonly #request: UpstreamRequest
+
+  constructor(parts: CallParts, request: UpstreamRequest, format: RealtimeCall['format'], services: CallServices) {
+    super(parts, services)
+    this.facts.operation = 'realtime'
+    this.format = format
+    this.#request = request
+  }
+
+  protected ask(provider: ReadyProvider): void {
+    const { target } = this.#request
+    // There is no body: the model stands in the query, and is edited as one in a body is.
+    const asked = new URLSearchParams(targetQuery(target)).get('model')
+    const { model } = provider.edits.request(asked === null ? {} : { model: asked }, null, this.rx)
+    const headers = this.headers.clone()
+    // Packed events could not be read, and a packer is one more thing to be attacked by.
+    headers.remove('sec-websocket-extensions')
+    noteUnguarded(this.rx, provider)
+    const call = { kind: 'realtime', format: 'completions', model, stream: true, clientTarget: target } as const
+    this.sendRequest(provider, call, { ...this.#request, headers })
+  }
+
+  /** A refusal, or something else than a WebSocket. */
+  protected answered({ status, headers, body }: UpstreamResponse): void {
+    this.visit?.ended()
+    this.answer(status, headers, body)
+  }
+
+  /** A body that has begun to go to one provider is not there for another. */
+  protected override goesElsewhere(status: number, reason: string): boolean {
+    return this.#request.body.length === 0 && super.goesElsewhere(status, reason)
+  }
+
+  override upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
+    const { visit, facts, services, handler } = this
+    this.isOver = true
+    visit?.connected()
+    const usage = new RealtimeUsage(facts, (tokens) => this.#charge(tokens))
+    // First: who is told of the end asks at once what it came to.
+    raw.socket.once('close', () => {
+      visit?.ended()
+      facts.endedAt = services.now()
+      usage.over()
+    })
+    handler.upgraded(status, headers, raw, protocol)
+    const messages = new WebSocketMessages(usage, services.maxBytes)
+    if (raw.early !== null) messages.push(raw.early)
+    raw.socket.on('data', (chunk: Buffer) => messages.push(chunk))
+  }
+
+  /** As they are reported: a session may last for hours. */
+  #charge(tokens: number): void {
+    for (const account of this.rx.tokenAccounts) account.charge(tokens)
+    this.facts.chargedTokens += tokens
+  }
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { clientFormats, upstreamFormats } from '../../llm/formats/index.ts'
+import type { ChatEvent } from '../../llm/middle.ts'
+import { everyCut, responseContext } from '../../llm/test-exchange.ts'
+import { END_MARKS, NativeWork, type ResponseObserver } from './stream-work.ts'
+
+const chunk = (choice: object, usage: object | null = null): string =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [choice], usage })}\n\n`
+const saying = (content: string): string => chunk({ index: 0, delta: { content }, finish_reason: null })
+const finish = chunk({ index: 0, delta: {}, finish_reason: 'stop' })
+const usage =
+  'data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}\n\n'
+const done = 'data: [DONE]\n\n'
+const garbage = '\u0000data: {"never": closed\n\ný{{{\r\r\n'
+
+function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
+  const context = responseContext()
+  const events: ChatEvent[] = []
+  const observer: ResponseObserver = { observe: (event) => events.push(event), over: () => {} }
+  const encoder = clientFormats.completions.createStreamEncoder(context)
+  const work = new NativeWork(upstreamFormats.completions.createStreamDecoder(context), observer, {
+    hidesUsage,
+    awaitsContent: false,
+    endMarks: END_MARKS.completions,
+    tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
+  })
+  const bytes = Buffer.from(stream)
+  const edges = [0, ...cuts, bytes.length]
+  let given = ''
+  for (const [at, edge] of edges.slice(1).entries()) {
+    if (work.isDone) break
+    given += Buffer.concat(work.chunk(bytes.subarray(edges[at], edge))).toString()
+  }
+  if (!work.isDone) given += Buffer.concat(work.end()).toString()
+  return { given, events, firstError: work.firstError }
+}
+
+test('a stream passes as it is, wherever it is cut; the usage that nobody asked for is kept back', () => {
+  const stream = saying('Hé') + saying('llo') + finish + usage + done
+  for (const cuts of everyCut(Buffer.byteLength(stream))) {
+    assert.equal(passed(stream, cuts).given, stream)
+    const { given, events } = passed(stream, cuts, true)
+    assert.equal(given, stream.replace(usage, ''))
+    assert.equal(events.findLast((event) => event.type === 'usage')?.usage.output, 2)
+  }
+})
+
+test('lines may end in CR LF, and the last record without its empty line', () => {
+  const stream = (saying('Hello') + finish + usage + done).replaceAll('\n', '\r\n')
+  const hidden = stream.replace(usage.replaceAll('\n', '\r\n'), '')
+  for (const cuts of everyCut(stream.length)) assert.equal(passed(stream, cuts, true).given, hidden)
+  assert.equal(passed(stream.trimEnd()).given, stream.trimEnd())
+})
+
+test('nothing leaves before a record that can be read: garbage is an error that another provider may mend', () => {
+  for (const stream of [
+    garbage,
+    `data: ${garbage}`,
+    'data: <html>\n\n',
+    '<html>',
+    '',
+    ': busy\n\n',
+    '{"choices":[]}',
+  ]) {
+    for (const hidesUsage of [false, true]) {
+      const { given, firstError } = passed(stream, [], hidesUsage)
+      assert.equal(firstError?.status, 502, stream)
+      assert.match(given, /^data: \{"error":/, stream)
+    }
+  }
+})
+
+test('comments before the first record come with it', () => {
+  const stream = `: busy\n\n${saying('Hello')}${finish}${done}`
+  for (const cuts of everyCut(stream.length)) {
+    const { given, firstError } = passed(stream, cuts)
+    assert.equal(given, stream)
+    assert.equal(firstError, null)
+  }
+})
+
+test('a stream that is cut ends with whole records and an error', () => {
+  const stream = saying('Hel') + saying('lo')
+  for (let length = saying('Hel').length; length <= stream.length; length++) {
+    const { given, firstError } = passed(stream.slice(0, length))
+    const whole = length === stream.length ? stream : saying('Hel')
+    assert.ok(given.startsWith(`${whole}data: {"error":`), given)
+    assert.equal(firstError, null)
+  }
+})
+
+test('the marks of an end are none in a text', () => {
+  const texts = [
+    '[DONE]',
+    'data: [DONE]',
+    '\ndata: [DONE]\n',
+    'message_stop',
+    'response.completed',
+    '"finish_reason":"stop"',
+  ]
+  for (const text of texts) {
+    const stream = saying(text)
+    assert.ok(passed(stream).given.startsWith(`${stream}data: {"error":`), text)
+    const message = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }
+    assert.doesNotMatch(`event: ${message.type}\ndata: ${JSON.stringify(message)}\n\n`, END_MARKS.messages)
+    const response = { type: 'response.output_text.delta', delta: text }
+    assert.doesNotMatch(`event: ${response.type}\ndata: ${JSON.stringify(response)}\n\n`, END_MARKS.responses)
+  }
+})
+
+test('an end is one in whatever spacing it is written', () => {
+  for (const record of ['data: [DONE]\n\n', 'data:[DONE]\r\n\r\n', 'id: 7\ndata: [DONE]\n\n'])
+    assert.match(record, END_MARKS.completions)
+  for (const record of ['data: {"type":"message_stop"}\n\n', 'data: {"type": "error", "error": {}}\n\n'])
+    assert.match(record, END_MARKS.messages)
+  for (const record of ['data: {"type":"response.completed"}\n\n', 'data: {"type": "response.failed"}\n\n'])
+    assert.match(record, END_MARKS.responses)
+})
+
+test("the provider's own error passes as it is", () => {
+  const stream = 'data: {"error":{"message":"busy","type":"server_error"}}\n\n'
+  const { given, firstError } = passed(stream)
+  assert.equal(given, stream)
+  assert.equal(firstError?.message, 'busy')
+})
+
+test('a record without end is given up', () => {
+  const { given, firstError } = passed(`data: ${'x'.repeat(17 * 1024 * 1024)}`)
+  assert.match(firstError?.message ?? '', /too long/)
+  assert.match(given, /^data: \{"error":/)
+})

@@ -1,0 +1,29 @@
+import { EndpointCall } from '../../mcp/client/endpoint-call.ts'
+import type { Endpoint } from '../../mcp/engine/endpoint.ts'
+import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import { type UpstreamCall, UpstreamError } from '../../upstream/contract.ts'
+
+/** Many servers of the Model Context Protocol as one. */
+export function mcpBackend(identity: BackendIdentity, endpoint: Endpoint): CompiledBackend {
+  return {
+    ...identity,
+    needsName: false,
+    requestTimeoutMs: 0,
+    hostname: null,
+    send(request, context, handler) {
+      const { rx } = context
+      if (rx === undefined) {
+        // A mirror: what tools do is done twice then.
+        handler.failed(new UpstreamError('bad_response', 'MCP servers cannot be called without a request', true))
+        return NOTHING
+      }
+      return new EndpointCall(endpoint, { rx, request, context, handler }).start()
+    },
+    connect(_destination, _context, done) {
+      done(new UpstreamError('bad_response', 'MCP servers take no tunnel', true), null)
+      return NOTHING
+    },
+  }
+}
+
+const NOTHING: UpstreamCall = { cancel() {} }

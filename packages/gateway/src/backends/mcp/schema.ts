@@ -1,0 +1,111 @@
+import { openapiTarget } from '../../mcp/transports/openapi/schema.ts'
+import { host } from '../../schema/hosts.ts'
+import { urlPath } from '../../schema/http-parts.ts'
+import { fileOnly, list, map, object } from '../../schema/kit.ts'
+import type { Output, Schema } from '../../schema/kit.ts'
+import { backendName } from '../../schema/references.ts'
+import { atMostOneOf, exactlyOneOf } from '../../schema/rules.ts'
+import { boolean, duration, enumeration, integer, port, string } from '../../schema/values.ts'
+
+/** SPEC 2.11 McpTarget. */
+function staticTarget<Policies>(policies: () => Schema<Policies>) {
+  return object(
+    {
+      host: host().optional().describe('Host of the server.'),
+      backendRef: fileOnly(
+        object({ name: backendName({ fixed: true }).describe('Name of a backend of the top-level `backends`.') })
+          .optional()
+          .describe('A backend whose host is used in place of `host`.'),
+      ),
+      port: port().describe('Port of the server.'),
+      path: urlPath().optional().describe('Path of the endpoint; `/mcp` for `StreamableHTTP`, `/sse` for `SSE`.'),
+      protocol: enumeration(['StreamableHTTP', 'SSE'])
+        .prefault('StreamableHTTP')
+        .describe('Transport that the server speaks; `SSE` is the one of the revision 2024-11-05.'),
+      policies: policies().optional().describe('Policies for this target alone.'),
+    },
+    [exactlyOneOf('host', 'backendRef'), atMostOneOf('policies', 'backendRef')],
+  )
+}
+
+/** A program on this machine: only the file can name one. */
+const stdioTarget = object({
+  cmd: string({ min: 1, max: 4_096 }).describe('Program to start; no shell is involved.'),
+  args: list(string({ max: 8_192 }).describe('An argument.'), { max: 256 })
+    .prefault([])
+    .describe('Its arguments.'),
+  env: map(string({ max: 32_768 }), { max: 256 })
+    .prefault({})
+    .describe('Variables of its environment, over those it inherits.'),
+  clearEnv: boolean()
+    .prefault(false)
+    .describe('Whether it inherits nothing of the environment of the gateway but `PATH`, `HOME` and the like.'),
+  cwd: string({ min: 1, max: 4_096 }).optional().describe("Folder that it runs in; the gateway's when unset."),
+  processes: enumeration(['PerSession', 'Shared'])
+    .prefault('PerSession')
+    .describe('`PerSession` starts one for each session; `Shared` serves all sessions with one.'),
+  maxProcesses: integer({ min: 1, max: 10_000 })
+    .prefault(64)
+    .describe('Most processes of this target at once; a session that would need one more is refused.'),
+})
+
+/** SPEC 2.11 MCPBackend. `policies` gives the block of backend policies, which knows this backend in turn. */
+export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
+  const target = object(
+    {
+      name: targetName().describe('Name that clients see in front of names, and that policies target it by.'),
+      static: staticTarget(policies).optional().describe('A remote server.'),
+      stdio: fileOnly(stdioTarget.optional().describe('A program on this machine, spoken to by its pipes.')),
+      openapi: fileOnly(openapiTarget(policies).optional().describe('An HTTP API whose operations become tools.')),
+    },
+    [exactlyOneOf('static', 'stdio', 'openapi')],
+  ).describe('A server of tools, prompts and resources.')
+  return object({
+    targets: list(target, { min: 1, max: 32, uniqueBy: 'name' }).describe('Servers behind this backend.'),
+    sessionRouting: enumeration(['Stateful', 'Stateless'])
+      .prefault('Stateful')
+      .describe(
+        '`Stateful` gives clients a session id and keeps one session with each target; `Stateless` gives none.',
+      ),
+    failureMode: enumeration(['FailClosed', 'FailOpen'])
+      .prefault('FailClosed')
+      .describe(
+        'What a target that fails does to the others: `FailOpen` leaves it out, `FailClosed` fails the request.',
+      ),
+    prefixMode: enumeration(['Conditional', 'Always', 'Never'])
+      .prefault('Conditional')
+      .describe(
+        'Whether names carry the name of their target: `Conditional` when there are several targets. With `Never` a name that two targets have is an error.',
+      ),
+    sessionIdleTimeout: duration({ min: '1s', max: '720h' })
+      .prefault('30m')
+      .describe('How long a session without requests keeps processes and connections.'),
+    sessionLifetime: duration({ min: '1m' })
+      .prefault('720h')
+      .describe('How long a session id is good for, used or not.'),
+    allowedHosts: list(string({ min: 1, max: 256 }).describe('A Host, with or without a port; `*` is any.'), {
+      max: 64,
+    })
+      .optional()
+      .describe(
+        'Hosts that requests may name. When unset: any on a listener with a hostname or a public address; on loopback only loopback names, against DNS rebinding.',
+      ),
+    allowedOrigins: list(string({ min: 1, max: 256 }).describe('An Origin; `*` is any.'), { max: 64 })
+      .optional()
+      .describe('Origins of web pages that may call. When unset: those on the same host, and loopback on loopback.'),
+  }).describe('Servers of the Model Context Protocol.')
+}
+
+/** `_` and `+` part it from what it stands before. */
+function targetName(): Schema<string> {
+  return string(
+    { min: 1, max: 253 },
+    {
+      pattern: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
+      expected: 'a name of lower-case letters, digits, `-` and `.`',
+    },
+  )
+}
+
+export type StdioTargetConfig = Output<typeof stdioTarget>
+export type McpBackendConfig = Output<ReturnType<typeof mcpBackend>>

@@ -1,0 +1,61 @@
+/** Paths of the documents that clients of MCP find their authorization server by (RFC 9728, RFC 8414, OpenID). */
+
+const RESOURCE = '/.well-known/oauth-protected-resource'
+const SERVERS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const
+const REGISTRATION = '/client-registration'
+
+/** What a discovery path asks for. */
+export interface Discovery {
+  document: 'resource' | 'server' | 'registration'
+  /** Path of the endpoint that it is about; empty for the root. */
+  resource: string
+}
+
+/** Null for every other path. */
+export function readDiscoveryPath(path: string): Discovery | null {
+  if (!path.includes('/.well-known/o')) return null
+  const resource = restOf(path, RESOURCE)
+  if (resource !== null) return { document: 'resource', resource }
+  const isRegistration = path.endsWith(REGISTRATION)
+  const place = isRegistration ? path.slice(0, -REGISTRATION.length) : path
+  for (const server of SERVERS) {
+    // The path of the issuer stands behind it by RFC 8414, before it by OpenID.
+    const found = restOf(place, server) ?? (place.endsWith(server) ? place.slice(0, -server.length) : null)
+    if (found !== null) return { document: isRegistration ? 'registration' : 'server', resource: found }
+  }
+  return null
+}
+
+/** Where the protected-resource metadata of an endpoint is. */
+export function resourceMetadataPath(resource: string): string {
+  return RESOURCE + (resource === '/' ? '' : resource)
+}
+
+/** Where the authorization server metadata of an issuer may be: by RFC 8414, and by OpenID. */
+export function serverMetadataPaths(issuerPath: string): { oauth: string; openid: string } {
+  const path = issuerPath.endsWith('/') ? issuerPath.slice(0, -1) : issuerPath
+  return { oauth: SERVERS[0] + path, openid: path + SERVERS[1] }
+}
+
+/** Where a client registers, beside the metadata that it read. */
+export function registrationPath(metadataPath: string): string {
+  return metadataPath + REGISTRATION
+}
+
+/** Paths of documents about an endpoint and everything below it, as prefixes. */
+export function discoveryPrefixes(resource: string): string[] {
+  return [RESOURCE, ...SERVERS].map((document) => document + resource)
+}
+
+/** Every path of a document about one endpoint; empty for the root. */
+export function discoveryPaths(resource: string): string[] {
+  const servers = SERVERS.flatMap((server) => [server + resource, resource + server])
+  return [...new Set([RESOURCE + resource, ...servers, ...servers.map(registrationPath)])]
+}
+
+function restOf(path: string, start: string): string | null {
+  if (!path.startsWith(start)) return null
+  const rest = path.slice(start.length)
+  if (rest === '' || rest === '/') return ''
+  return rest.startsWith('/') ? rest : null
+}

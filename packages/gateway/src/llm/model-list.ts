@@ -1,0 +1,90 @@
+import { countAt, objectsAt, textAt } from './json.ts'
+import type { JsonObject } from './middle.ts'
+import type { ModelListKind } from './providers/provider.ts'
+
+/** One model of a list, whoever wrote it. */
+export interface ListedModel {
+  id: string
+  /** For people. */
+  title?: string
+  /** Seconds since 1970. */
+  created?: number
+  owner?: string
+}
+
+/** The list of a provider; null when it is none. */
+export function readModelList(kind: ModelListKind, body: JsonObject): ListedModel[] | null {
+  switch (kind) {
+    case 'openai':
+      return entries(body, 'data', (model) => ({
+        id: textAt(model, 'id'),
+        created: countAt(model, 'created'),
+        owner: textAt(model, 'owned_by'),
+      }))
+    case 'anthropic':
+      return entries(body, 'data', (model) => ({
+        id: textAt(model, 'id'),
+        title: textAt(model, 'display_name'),
+        created: secondsOf(textAt(model, 'created_at')),
+        owner: 'anthropic',
+      }))
+    case 'vertex':
+      return entries(body, 'publisherModels', (model) => {
+        const [, owner, id] = /^publishers\/([^/]+)\/models\/([^/]+)$/.exec(textAt(model, 'name') ?? '') ?? []
+        return { id, owner }
+      })
+  }
+}
+
+/** A list as clients of OpenAI or of Anthropic read it; `now` stands where nobody said when a model was made. */
+export function writeModelList(kind: 'openai' | 'anthropic', models: readonly ListedModel[], now: number): JsonObject {
+  if (kind === 'openai') {
+    const data = models.map(({ id, created = now, owner = 'portico' }) => ({
+      id,
+      object: 'model',
+      created,
+      owned_by: owner,
+    }))
+    return { object: 'list', data }
+  }
+  const data = models.map(({ id, title = id, created = now }) => ({
+    type: 'model',
+    id,
+    display_name: title,
+    created_at: new Date(created * 1000).toISOString(),
+  }))
+  // All there is: a client that goes on from the last one would go round.
+  return { data, has_more: false, first_id: models[0]?.id ?? null, last_id: models.at(-1)?.id ?? null }
+}
+
+interface Entry {
+  id: string | undefined
+  title?: string | undefined
+  created?: number | undefined
+  owner?: string | undefined
+}
+
+function entries(body: JsonObject, name: string, read: (model: JsonObject) => Entry): ListedModel[] | null {
+  // Google leaves out a list without members.
+  if (!Array.isArray(body[name])) return Object.keys(body).length === 0 ? [] : null
+  return objectsAt(body, name).flatMap((model) => {
+    const { id, title, created, owner } = read(model)
+    if (id === undefined || id === '') return []
+    return [
+      {
+        id,
+        ...(title !== undefined && { title }),
+        ...(created !== undefined && created <= LATEST && { created }),
+        ...(owner !== undefined && { owner }),
+      },
+    ]
+  })
+}
+
+function secondsOf(time: string | undefined): number | undefined {
+  const millis = Date.parse(time ?? '')
+  return Number.isNaN(millis) || millis < 0 ? undefined : Math.floor(millis / 1000)
+}
+
+/** Beyond it there are no dates. */
+const LATEST = 8_640_000_000_000

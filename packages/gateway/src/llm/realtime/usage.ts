@@ -1,0 +1,105 @@
+import type { LlmFacts } from '../facts.ts'
+import { countAt, objectAt, parseJsonObject, textAt } from '../json.ts'
+import type { JsonObject } from '../middle.ts'
+import type { MessageReader } from './messages.ts'
+
+/**
+ * Usage of a Realtime session, which is the sum over its responses and transcriptions, each reported when it is done.
+ * Every event is only looked at; those that say something are parsed.
+ */
+export class RealtimeUsage implements MessageReader {
+  readonly #facts: LlmFacts
+  readonly #used: (tokens: number) => void
+  /** Responses that have begun and are not done. */
+  #open = 0
+  /** Events of content since then. */
+  #pieces = 0
+
+  /** `used` is told of tokens as they are reported. */
+  constructor(facts: LlmFacts, used: (tokens: number) => void) {
+    this.#facts = facts
+    this.#used = used
+  }
+
+  text(bytes: Buffer): void {
+    if (!MARKS.some((mark) => bytes.includes(mark))) {
+      if (this.#open > 0 && bytes.includes('.delta"')) this.#pieces++
+      return
+    }
+    const event = parseJsonObject(bytes.toString('utf8'))
+    if (event !== null) this.#read(event)
+  }
+
+  skipped(): void {
+    this.#facts.isEstimated = true
+  }
+
+  lost(): void {
+    this.#facts.isEstimated = true
+  }
+
+  /** What was said of a response that never came to its end counts as about one token an event. */
+  over(): void {
+    if (this.#open > 0) this.#estimate()
+  }
+
+  #read(event: JsonObject): void {
+    switch (textAt(event, 'type') ?? '') {
+      case 'session.created':
+      case 'session.updated':
+        this.#facts.responseModel = textAt(objectAt(event, 'session'), 'model') ?? this.#facts.responseModel
+        return
+      case 'response.created':
+        this.#open++
+        return
+      case 'response.done':
+        return this.#responseDone(objectAt(objectAt(event, 'response'), 'usage'))
+      case 'conversation.item.input_audio_transcription.completed':
+        return this.#add(objectAt(event, 'usage'))
+    }
+  }
+
+  #responseDone(usage: JsonObject): void {
+    // One that was cancelled may report nothing.
+    if (countAt(usage, 'output_tokens') === undefined) this.#estimate()
+    this.#add(usage)
+    this.#open = Math.max(0, this.#open - 1)
+    this.#pieces = 0
+  }
+
+  #estimate(): void {
+    this.#facts.isEstimated = true
+    this.#add({ output_tokens: this.#pieces })
+    this.#pieces = 0
+  }
+
+  #add(reported: JsonObject): void {
+    const { usage, totalTokens } = this.#facts
+    for (const [name, details, field] of COUNTS) {
+      const count = countAt(details === null ? reported : objectAt(reported, details), field)
+      if (count !== undefined) usage[name] = (usage[name] ?? 0) + count
+    }
+    const used = this.#facts.totalTokens - totalTokens
+    if (used > 0) this.#used(used)
+  }
+}
+
+/** Transcriptions that are counted in seconds have none of these. */
+const COUNTS = [
+  ['input', null, 'input_tokens'],
+  ['output', null, 'output_tokens'],
+  ['cacheRead', 'input_token_details', 'cached_tokens'],
+  ['inputAudio', 'input_token_details', 'audio_tokens'],
+  ['inputImage', 'input_token_details', 'image_tokens'],
+  ['outputAudio', 'output_token_details', 'audio_tokens'],
+  ['reasoning', 'output_token_details', 'reasoning_tokens'],
+  ['providerInput', null, 'input_tokens'],
+  ['providerTotal', null, 'total_tokens'],
+] as const
+const MARKS = [
+  '"response.done"',
+  '"response.created"',
+  '"session.created"',
+  '"session.updated"',
+  '_audio_transcription.completed"',
+]

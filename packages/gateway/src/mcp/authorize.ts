@@ -1,0 +1,82 @@
+import { check, isCelError, reads, type Result } from '@portico/cel'
+import { alternativesOf, isConjunction, itemKinds } from '../expressions/item-rules.ts'
+import {
+  type AuthorizationConfig,
+  createJudge,
+  type Rule,
+  type RuleConfig,
+  type RuleOutcome,
+  rulesOf,
+} from '../pipeline/authorization.ts'
+import { environmentFor } from '../pipeline/expression.ts'
+import type { Rx } from '../pipeline/request.ts'
+import type { Env } from '../pipeline/step.ts'
+import { McpFacts, type McpItem, type McpItemKind } from './facts.ts'
+
+/** Says which tools, prompts, resources and tasks of one target a caller may see and use. */
+export interface McpJudge {
+  /** Without rules everything is allowed, and nobody needs to ask. */
+  readonly hasRules: boolean
+  /** `rx.mcp.method` is what rules see as `mcp.methodName`. */
+  allows(rx: Rx, item: McpItem): boolean
+  /** Every rule with its outcome, for traces. */
+  explain(rx: Rx, item: McpItem): RuleOutcome[]
+}
+
+/** `configs` are those of every attachment that holds for the target: all of them count together. */
+export function createMcpJudge(configs: readonly AuthorizationConfig[], env: Pick<Env, 'cel'>): McpJudge {
+  const rules = rulesOf(configs)
+  const judge = createJudge<Asked>(rules.map((rule) => compileRule(rule, env)))
+  return {
+    hasRules: rules.length > 0,
+    allows: (rx, item) => rules.length === 0 || asking(rx, item, (asked) => judge.allows(asked)),
+    explain: (rx, item) => asking(rx, item, (asked) => judge.explain(asked)),
+  }
+}
+
+interface Asked {
+  rx: Rx
+  kind: McpItemKind
+}
+
+/** Rules read the item from the facts of the request. */
+function asking<T>(rx: Rx, item: McpItem, ask: (asked: Asked) => T): T {
+  const facts = (rx.mcp ??= new McpFacts())
+  facts.judged = item
+  try {
+    return ask({ rx, kind: item.kind })
+  } finally {
+    facts.judged = null
+  }
+}
+
+function compileRule({ mode, expression }: RuleConfig, env: Pick<Env, 'cel'>): Rule<Asked> {
+  if (mode === 'deny') return { mode, source: expression, evaluate: denyRule(expression, env) }
+  const compiled = env.cel(expression, 'mcp')
+  return { mode, source: expression, evaluate: ({ rx }) => compiled.evaluate(rx) }
+}
+
+/** Fails only where one of its alternatives fails for another reason than that it is about something else. */
+function denyRule(source: string, env: Pick<Env, 'cel'>): (asked: Asked) => Result {
+  const alternatives = alternativesOf(source).map((text) => ({
+    about: kindsReadBy(text),
+    isConjunction: isConjunction(text),
+    expression: env.cel(text, 'mcp'),
+  }))
+  return ({ rx, kind }) => {
+    let outcome: Result = false
+    for (const { about, isConjunction, expression } of alternatives) {
+      const result = expression.evaluate(rx)
+      if (result === true) return true
+      if (result === false) continue
+      const isElsewhere = isCelError(result) && isConjunction && about.length > 0 && !about.includes(kind)
+      if (!isElsewhere) outcome = result
+    }
+    return outcome
+  }
+}
+
+function kindsReadBy(source: string): McpItemKind[] {
+  const { references } = check(source, environmentFor('mcp'))
+  return itemKinds.filter((kind) => reads(references, ['mcp', kind]))
+}

@@ -1,0 +1,145 @@
+import { type Source, sourceOf } from '../../net/body.ts'
+import { Deadline, type Deadlines } from '../../net/deadlines.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import type { UpstreamHandler } from '../../upstream/contract.ts'
+import type { RpcMessage } from '../message.ts'
+import type { AnswerPort } from './answer-port.ts'
+import { EventBody, eventRecord, KEEP_ALIVE } from './event-body.ts'
+
+export interface AnswerServices {
+  handler: UpstreamHandler
+  deadlines: Deadlines
+  /** Quiet streams get a comment so often; 0 is never. */
+  keepAliveMs: number
+  /** The client can take more, or has left. */
+  resumed: () => void
+  cancelled: (cause: Error) => void
+}
+
+/** The answer to one request of a client: JSON when the response is all there is, events when more is said. */
+export class ClientAnswer implements AnswerPort {
+  /** Goes with the head, where a session begins. */
+  sessionId = ''
+  readonly isElsewhere = false
+  readonly #services: AnswerServices
+  readonly #quiet: Deadline | null
+  #events: EventBody | null = null
+  #prefersEvents = false
+  #isOver = false
+
+  constructor(services: AnswerServices) {
+    this.#services = services
+    const { keepAliveMs, deadlines } = services
+    this.#quiet = keepAliveMs === 0 ? null : new Deadline(() => this.#keepAlive())
+    if (this.#quiet !== null) deadlines.set(this.#quiet, keepAliveMs)
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Whether the client has seen anything of it. */
+  get hasBegun(): boolean {
+    return this.#events !== null || this.#isOver
+  }
+
+  /** The head goes out now, though nothing is to be said yet. */
+  open(): void {
+    if (this.#events === null && !this.#isOver) this.#stream().open()
+  }
+
+  preferEvents(): void {
+    this.#prefersEvents = true
+  }
+
+  /** One more message before the response; false asks to wait until `resumed`. */
+  say(message: RpcMessage, eventId: string): boolean {
+    if (this.#isOver) return true
+    return this.#stream().push(eventRecord(message.bytes.toString('utf8'), eventId))
+  }
+
+  mark(eventId: string, retryMs: number | null): void {
+    if (!this.#isOver) this.#stream().push(eventRecord('', eventId, retryMs))
+  }
+
+  /** The response, and with it the end. */
+  respond(message: RpcMessage, eventId: string, status = 200): void {
+    if (this.#isOver) return
+    const isWhole = this.#events === null && eventId === '' && (!this.#prefersEvents || status !== 200)
+    if (isWhole) return this.whole(status, JSON_TYPE, message.bytes)
+    this.#stream().push(eventRecord(message.bytes.toString('utf8'), eventId))
+    this.end()
+  }
+
+  raw(body: Source): void {
+    if (this.#isOver) return body.cancel(NOT_NEEDED)
+    this.#finish()
+    const headers = this.#headers()
+    headers.set('content-type', JSON_TYPE)
+    this.#services.handler.responded({ status: 200, headers, body })
+  }
+
+  /** A whole answer. */
+  whole(status: number, type: string, body: Buffer, more: HeaderBlock | null = null): void {
+    if (this.#isOver) return
+    // There is one head to a response.
+    if (this.#events !== null) return this.end()
+    this.#finish()
+    const headers = this.#headers()
+    more?.forEach((name, value) => headers.add(name, value))
+    if (type !== '') headers.set('content-type', type)
+    this.#services.handler.responded({ status, headers, body: sourceOf(body) })
+  }
+
+  /** Nothing follows: a client that still waits may come again with the id of the last event. */
+  end(): void {
+    if (this.#isOver) return
+    const events = this.#stream()
+    this.#finish()
+    events.end()
+  }
+
+  /** Nobody reads it any more. */
+  drop(): void {
+    this.#finish()
+  }
+
+  #stream(): EventBody {
+    if (this.#events !== null) return this.#events
+    const { handler, resumed, cancelled } = this.#services
+    this.#events = new EventBody({
+      resumed,
+      cancelled: (cause) => {
+        this.#finish()
+        cancelled(cause)
+      },
+    })
+    const headers = this.#headers()
+    headers.set('content-type', 'text/event-stream')
+    headers.set('cache-control', 'no-cache, no-transform')
+    // Proxies that collect answers would hold events back.
+    headers.set('x-accel-buffering', 'no')
+    handler.responded({ status: 200, headers, body: this.#events })
+    return this.#events
+  }
+
+  #headers(): HeaderBlock {
+    const headers = new HeaderBlock()
+    if (this.sessionId !== '') headers.set('mcp-session-id', this.sessionId)
+    return headers
+  }
+
+  #keepAlive(): void {
+    if (this.#isOver) return
+    this.#stream().push(KEEP_ALIVE)
+    this.#services.deadlines.set(this.#quiet!, this.#services.keepAliveMs)
+  }
+
+  #finish(): void {
+    this.#isOver = true
+    if (this.#quiet !== null) this.#services.deadlines.clear(this.#quiet)
+  }
+}
+
+const JSON_TYPE = 'application/json'
+const NOT_NEEDED = new Error('the rest is not needed')

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import type { JsonObject } from '../../llm/middle.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import { VERSION } from '../../version.ts'
+import type { Endpoint } from '../engine/endpoint.ts'
+import type { RpcId } from '../message.ts'
+import { LATEST_WITH_SESSIONS, META } from '../revisions.ts'
+import type { LiveSession } from '../session/live.ts'
+import { principalOf } from '../session/principal.ts'
+import type { SessionState } from '../session/state.ts'
+import type { Refusals } from './refusals.ts'
+
+/** The sessions that one request can have to do with: those of its caller. */
+export class ClientSessions {
+  readonly #endpoint: Endpoint
+  readonly #principal: string
+
+  constructor(endpoint: Endpoint, rx: Rx) {
+    this.#endpoint = endpoint
+    this.#principal = principalOf(rx)
+  }
+
+  /** The one behind an id; null when there is none for this caller. */
+  find(id: string): LiveSession | null {
+    return this.#endpoint.sessions.find(id, this.#endpoint.backend, this.#principal)
+  }
+
+  /** The one that the header names, for a request of this id; null when there is none, and the client knows. */
+  named(headers: HeaderBlock, refusals: Refusals, request: RpcId | null): LiveSession | null {
+    const id = headers.joined('mcp-session-id')
+    const session = id === null ? null : this.find(id)
+    if (id === null) refusals.badRequest(request, 'Mcp-Session-Id header is required')
+    else if (session === null) refusals.sessionNotFound(request)
+    return session
+  }
+
+  /** For an `initialize`. */
+  begin(params: JsonObject): LiveSession {
+    const { sessions, isStateful } = this.#endpoint
+    const state = this.#newState('', params)
+    return isStateful ? sessions.begin(state) : sessions.passing(state)
+  }
+
+  /** For one request, where clients get no ids. */
+  passing(version: string): LiveSession {
+    return this.#endpoint.sessions.passing(this.#ownState(version || LATEST_WITH_SESSIONS))
+  }
+
+  /** No session, but targets of older revisions need one: it is the caller's. */
+  ofCaller(version: string, meta: JsonObject): LiveSession {
+    const { backend, sessions, targets } = this.#endpoint
+    const caller = createHash('sha256').update(`${backend}\0${this.#principal}\0${version}`).digest('base64url')
+    return sessions.ofCaller(caller, () => {
+      const { [META.clientInfo]: clientInfo = GATEWAY } = meta
+      const params = { protocolVersion: LATEST_WITH_SESSIONS, capabilities: {}, clientInfo }
+      const known = targets.map(({ name }) => ({ name, session: '', version }))
+      return { ...this.#newState(version, params), key: `caller-${caller}`, targets: known }
+    })
+  }
+
+  /** With an id, before the client has said anything. */
+  ahead(version: string): { id: string; session: LiveSession } {
+    // Nothing in it is long.
+    const id = this.#endpoint.sessions.admit(this.#ownState(version))!
+    return { id, session: this.find(id)! }
+  }
+
+  /** The gateway speaks to targets in its own name. */
+  #ownState(version: string): SessionState {
+    return this.#newState(version, { protocolVersion: version, capabilities: {}, clientInfo: GATEWAY })
+  }
+
+  #newState(version: string, initialize: JsonObject): SessionState {
+    const { backend, clock, lifetimeMs, newKey } = this.#endpoint
+    return {
+      key: newKey(),
+      backend,
+      principal: this.#principal,
+      expiresAt: Math.ceil((clock() + lifetimeMs) / 1000),
+      version,
+      initialize,
+      targets: [],
+    }
+  }
+}
+
+const GATEWAY = { name: 'portico', version: VERSION }

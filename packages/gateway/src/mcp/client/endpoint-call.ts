@@ -1,0 +1,125 @@
+import { sourceOf } from '../../net/body.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { CallContext } from '../../pipeline/step.ts'
+import { targetPath } from '../../pipeline/target.ts'
+import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '../../upstream/contract.ts'
+import type { Endpoint } from '../engine/endpoint.ts'
+import { McpFacts } from '../facts.ts'
+import { ClientAnswer } from './answer.ts'
+import { checkGet } from './check-head.ts'
+import { ClientSessions } from './client-sessions.ts'
+import { exchangeFor } from './exchange-for.ts'
+import { LegacyStream } from './legacy-stream.ts'
+import { PostCall } from './post-call.ts'
+import { Refusals } from './refusals.ts'
+import { SessionStream } from './session-stream.ts'
+
+export interface EndpointCallParts {
+  rx: Rx
+  request: UpstreamRequest
+  context: CallContext
+  handler: UpstreamHandler
+}
+
+/** One HTTP request of a client to the endpoint. */
+export class EndpointCall implements UpstreamCall {
+  readonly #endpoint: Endpoint
+  readonly #parts: EndpointCallParts
+  readonly #refusals: Refusals
+  /** What goes on until the client has its answer. */
+  #work: { close(cause: Error): void } | null = null
+  #isCancelled = false
+
+  constructor(endpoint: Endpoint, parts: EndpointCallParts) {
+    this.#endpoint = endpoint
+    this.#parts = parts
+    parts.rx.mcp ??= new McpFacts()
+    this.#refusals = new Refusals(parts)
+  }
+
+  start(): this {
+    const { rx, request } = this.#parts
+    const refusal = this.#endpoint.guard(rx)
+    if (refusal === null) {
+      this.#serve(/(^|\/)sse$/.test(targetPath(request.target)))
+    } else {
+      rx.reason = 'Authorization'
+      this.#refusals.http(403, refusal)
+    }
+    return this
+  }
+
+  cancel(cause: Error): void {
+    this.#isCancelled = true
+    this.#work?.close(cause)
+  }
+
+  /** `isLegacy`: by the transport of the revision 2024-11-05, which has one stream for all answers. */
+  #serve(isLegacy: boolean): void {
+    const { isStateful } = this.#endpoint
+    switch (this.#parts.request.method) {
+      case 'POST':
+        return this.#post(isLegacy)
+      case 'GET':
+        if (isLegacy) return this.#openLegacy()
+        return isStateful ? this.#listen() : this.#notAllowed('POST')
+      case 'DELETE':
+        return isStateful ? this.#delete() : this.#notAllowed('POST')
+      default:
+        return this.#notAllowed(isStateful ? 'GET, POST, DELETE' : 'POST')
+    }
+  }
+
+  #notAllowed(allowed: string): void {
+    this.#refusals.http(405, 'method not allowed', [['allow', allowed]])
+  }
+
+  #post(isLegacy: boolean): void {
+    const post = new PostCall(this.#endpoint, this.#parts)
+    this.#work = post
+    post.start(isLegacy)
+  }
+
+  /** What targets say on their own account. */
+  #listen(): void {
+    const { headers } = this.#parts.request
+    const refusal = checkGet(headers)
+    if (refusal !== null) return this.#refusals.http(refusal.status, refusal.text)
+    const session = this.#sessions().named(headers, this.#refusals, null)
+    if (session === null) return
+    const stream = new SessionStream(this.#endpoint, session, this.#parts)
+    this.#work = stream
+    stream.open()
+  }
+
+  /** The end of a session. */
+  #delete(): void {
+    const { request, handler } = this.#parts
+    const session = this.#sessions().named(request.headers, this.#refusals, null)
+    if (session === null) return
+    void this.#endpoint.sessions.end(session).then(() => {
+      const { deadlines } = this.#endpoint
+      const answer = new ClientAnswer({ handler, deadlines, keepAliveMs: 0, resumed() {}, cancelled() {} })
+      exchangeFor(this.#endpoint, this.#parts, session, answer).end()
+      if (!this.#isCancelled) handler.responded({ status: 200, headers: new HeaderBlock(), body: sourceOf(NOTHING) })
+    })
+  }
+
+  #openLegacy(): void {
+    const { request, rx } = this.#parts
+    const refusal = checkGet(request.headers)
+    if (refusal !== null) return this.#refusals.http(refusal.status, refusal.text)
+    const { id, session } = this.#sessions().ahead(LEGACY)
+    const stream = new LegacyStream(this.#endpoint, session, this.#parts)
+    this.#work = stream
+    stream.open(`${targetPath(rx.target)}?sessionId=${id}`)
+  }
+
+  #sessions(): ClientSessions {
+    return new ClientSessions(this.#endpoint, this.#parts.rx)
+  }
+}
+
+const LEGACY = '2024-11-05'
+const NOTHING = Buffer.alloc(0)

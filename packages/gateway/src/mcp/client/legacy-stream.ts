@@ -1,0 +1,95 @@
+import { parseJsonObject, textAt } from '../../llm/json.ts'
+import { Deadline } from '../../net/deadlines.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import type { Endpoint } from '../engine/endpoint.ts'
+import type { Exchange } from '../engine/exchange.ts'
+import { outwardReplay } from '../engine/outward.ts'
+import type { LiveSession } from '../session/live.ts'
+import type { EndpointCallParts } from './endpoint-call.ts'
+import { EventBody, eventRecord, KEEP_ALIVE, KEEP_ALIVE_MS } from './event-body.ts'
+import { exchangeFor } from './exchange-for.ts'
+import { MailAnswer, streamAddress } from './mail-answer.ts'
+import { TargetStreams } from './target-streams.ts'
+
+/** The one stream that a client of the revision 2024-11-05 has: it lives in this worker, whoever serves its requests. */
+export class LegacyStream {
+  readonly #endpoint: Endpoint
+  readonly #session: LiveSession
+  readonly #handler: EndpointCallParts['handler']
+  readonly #exchange: Exchange
+  readonly #streams: TargetStreams
+  readonly #body = new EventBody({ resumed: () => this.#streams.resume(), cancelled: (cause) => this.close(cause) })
+  readonly #quiet = new Deadline(() => this.#keepAlive())
+  #stopMail: (() => void) | null = null
+  #isListening = false
+  #isClosed = false
+
+  constructor(endpoint: Endpoint, session: LiveSession, parts: EndpointCallParts) {
+    this.#endpoint = endpoint
+    this.#session = session
+    this.#handler = parts.handler
+    const answer = new MailAnswer(endpoint.hub, session.state.key, () => {})
+    this.#exchange = exchangeFor(endpoint, parts, session, answer)
+    const options = { isLasting: true, canBeginAnew: true, positions: new Map<string, string>() }
+    this.#streams = new TargetStreams(this.#exchange, options, {
+      opened() {},
+      message: (message, target) => this.#say(outwardReplay(this.#exchange, target, message).bytes.toString('utf8')),
+      mark() {},
+      // A target without such a stream has nothing to say.
+      over() {},
+    })
+  }
+
+  /** `postTo` is where the client sends its messages. */
+  open(postTo: string): void {
+    this.#stopMail = this.#endpoint.hub.listen(streamAddress(this.#session.state.key), (text) => this.#take(text))
+    this.#endpoint.deadlines.set(this.#quiet, KEEP_ALIVE_MS)
+    const headers = HeaderBlock.of([
+      ['content-type', 'text/event-stream'],
+      ['cache-control', 'no-cache, no-transform'],
+      ['x-accel-buffering', 'no'],
+    ])
+    this.#body.push(`event: endpoint\ndata: ${postTo}\n\n`)
+    this.#handler.responded({ status: 200, headers, body: this.#body })
+  }
+
+  /** With the stream the session is over: nothing else could carry its answers. */
+  close(cause: Error): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#stopMail?.()
+    this.#endpoint.deadlines.clear(this.#quiet)
+    this.#streams.close(cause)
+    this.#exchange.end()
+    void this.#endpoint.sessions.end(this.#session)
+  }
+
+  #take(text: string): void {
+    const mail = parseJsonObject(text)
+    const message = mail === null ? undefined : textAt(mail, 'message')
+    if (message !== undefined) this.#say(message)
+    else if (!this.#isListening) this.#listen()
+  }
+
+  #say(text: string): boolean {
+    const canTakeMore = this.#body.push(eventRecord(text, ''))
+    // Answers come by mail, which nobody can stop: a client that does not read is let go.
+    if (this.#body.waitingBytes > MOST_WAITING) this.#body.abort(SLOW)
+    return canTakeMore
+  }
+
+  /** What targets say on their own account comes by the same stream. */
+  #listen(): void {
+    this.#isListening = true
+    for (const target of this.#endpoint.targets) if (this.#session.knows(target)) this.#streams.listen(target)
+  }
+
+  #keepAlive(): void {
+    if (this.#isClosed) return
+    this.#body.push(KEEP_ALIVE)
+    this.#endpoint.deadlines.set(this.#quiet, KEEP_ALIVE_MS)
+  }
+}
+
+const MOST_WAITING = 32 * 1024 * 1024
+const SLOW = new Error('the client does not read its stream')

@@ -1,0 +1,124 @@
+import { objectAt } from '../../llm/json.ts'
+import type { JsonObject } from '../../llm/middle.ts'
+import { sourceOf } from '../../net/body.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { bufferRequest } from '../../pipeline/buffered-body.ts'
+import { Reply } from '../../pipeline/reply.ts'
+import { targetQuery } from '../../pipeline/target.ts'
+import type { Endpoint } from '../engine/endpoint.ts'
+import type { Exchange } from '../engine/exchange.ts'
+import { serveRequest } from '../engine/serve.ts'
+import { tellTargets } from '../engine/tell.ts'
+import { BadMessage, readMessage, type RpcMessage } from '../message.ts'
+import type { LiveSession } from '../session/live.ts'
+import { ClientAnswer } from './answer.ts'
+import type { AnswerPort } from './answer-port.ts'
+import { checkPost } from './check-head.ts'
+import { type CheckedMessage, checkMessage } from './check-post.ts'
+import { ClientSessions } from './client-sessions.ts'
+import type { EndpointCallParts } from './endpoint-call.ts'
+import { KEEP_ALIVE_MS } from './event-body.ts'
+import { exchangeFor } from './exchange-for.ts'
+import { MailAnswer } from './mail-answer.ts'
+import { Refusals } from './refusals.ts'
+
+/** A POST: one message of a client. */
+export class PostCall {
+  readonly #endpoint: Endpoint
+  readonly #parts: EndpointCallParts
+  readonly #refusals: Refusals
+  readonly #sessions: ClientSessions
+  #exchange: Exchange | null = null
+  #isCancelled = false
+
+  constructor(endpoint: Endpoint, parts: EndpointCallParts) {
+    this.#endpoint = endpoint
+    this.#parts = parts
+    this.#refusals = new Refusals(parts)
+    this.#sessions = new ClientSessions(endpoint, parts.rx)
+  }
+
+  /** `isLegacy`: the answer comes by the stream that the client opened before. */
+  start(isLegacy: boolean): void {
+    const refusal = checkPost(this.#parts.request.headers, isLegacy)
+    if (refusal === null) this.#read((message) => (isLegacy ? this.#legacyMessage(message) : this.#message(message)))
+    else this.#refusals.http(refusal.status, refusal.text)
+  }
+
+  close(cause: Error): void {
+    this.#isCancelled = true
+    this.#exchange?.cancel(cause)
+  }
+
+  #read(done: (message: RpcMessage) => void): void {
+    const { rx } = this.#parts
+    const go = (reply: Reply | void): void => {
+      if (this.#isCancelled) return
+      if (reply instanceof Reply) return this.#refusals.reply(reply)
+      const message = readMessage(rx.bufferedBody!.whole!)
+      if (message instanceof BadMessage) return this.#refusals.unreadable(message)
+      rx.mcp!.method = message.method
+      done(message)
+    }
+    const waiting = bufferRequest('whole', this.#endpoint.maxBytes)(rx)
+    if (waiting instanceof Promise) void waiting.then(go)
+    else go(waiting)
+  }
+
+  #message(message: RpcMessage): void {
+    const { rx, request } = this.#parts
+    const checked = checkMessage(message, request.headers, !this.#endpoint.namer.isMerged)
+    if ('status' in checked) return this.#refusals.message(message, checked)
+    rx.mcp!.version = checked.version
+    const session = this.#sessionFor(message, checked)
+    if (session !== null) this.#serve(message, session, checked.meta, this.#answerTo(message))
+  }
+
+  /** The session that the message belongs to; null when it has none, and the client knows. */
+  #sessionFor(message: RpcMessage, { version, meta }: CheckedMessage): LiveSession | null {
+    const { headers } = this.#parts.request
+    if (meta !== null) {
+      if (!headers.has('mcp-session-id')) return this.#sessions.ofCaller(version, meta)
+      this.#refusals.badRequest(message.id, 'this revision has no sessions')
+      return null
+    }
+    if (message.method === 'initialize') return this.#sessions.begin(objectAt(message.value, 'params'))
+    if (!this.#endpoint.isStateful) return this.#sessions.passing(version)
+    return this.#sessions.named(headers, this.#refusals, message.id)
+  }
+
+  #serve(message: RpcMessage, session: LiveSession, requestMeta: JsonObject | null, answer: AnswerPort): void {
+    const exchange = exchangeFor(this.#endpoint, this.#parts, session, answer, requestMeta)
+    this.#exchange = exchange
+    if (message.kind === 'request') serveRequest(exchange, message)
+    else tellTargets(exchange, message, () => answer.whole(202, '', NOTHING))
+  }
+
+  /** A comment would begin the answer: not before the id of a session is known, and not where nothing follows. */
+  #answerTo({ kind, method }: RpcMessage): ClientAnswer {
+    return new ClientAnswer({
+      handler: this.#parts.handler,
+      deadlines: this.#endpoint.deadlines,
+      keepAliveMs: kind === 'request' && method !== 'initialize' ? KEEP_ALIVE_MS : 0,
+      resumed: () => this.#exchange?.resume(),
+      cancelled: (cause) => this.#exchange?.cancel(cause),
+    })
+  }
+
+  #legacyMessage(message: RpcMessage): void {
+    const { handler, request } = this.#parts
+    const id = new URLSearchParams(targetQuery(request.target)).get('sessionId')
+    const session = id === null ? null : this.#sessions.find(id)
+    if (session === null) return this.#refusals.sessionNotFound(message.id)
+    const answer = new MailAnswer(this.#endpoint.hub, session.state.key, () => exchange?.cancel(CLIENT_GONE))
+    this.#serve(message, session, null, answer)
+    const exchange = this.#exchange
+    if (message.method === 'notifications/initialized') answer.startListening()
+    // The answer comes by the stream, and does not wait for this request to end.
+    this.#exchange = null
+    handler.responded({ status: 202, headers: new HeaderBlock(), body: sourceOf(NOTHING) })
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+const CLIENT_GONE = new Error('the client left')

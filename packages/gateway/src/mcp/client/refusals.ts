@@ -1,0 +1,63 @@
+import { sourceOf } from '../../net/body.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import type { Reply } from '../../pipeline/reply.ts'
+import type { McpFacts } from '../facts.ts'
+import { type BadMessage, INVALID_REQUEST, type RpcId, type RpcMessage } from '../message.ts'
+import { SESSION_NOT_FOUND } from '../revisions.ts'
+import type { Refusal } from './check-post.ts'
+import type { EndpointCallParts } from './endpoint-call.ts'
+import { rpcError } from './errors.ts'
+
+/** Answers to requests that no target hears of. */
+export class Refusals {
+  readonly #parts: EndpointCallParts
+  readonly #facts: McpFacts
+
+  constructor(parts: EndpointCallParts) {
+    this.#parts = parts
+    this.#facts = parts.rx.mcp!
+  }
+
+  /** What is wrong with the HTTP request. */
+  http(status: number, text: string, more: readonly (readonly [string, string])[] = []): void {
+    this.#facts.fail('error', INVALID_REQUEST, text)
+    this.#respond(status, rpcError(null, INVALID_REQUEST, text), more)
+  }
+
+  /** The body could not be had. */
+  reply({ status, headers, body, reason }: Reply): void {
+    const { rx, handler } = this.#parts
+    rx.reason = reason
+    this.#facts.fail('error', INVALID_REQUEST, body.toString('utf8').slice(0, 256))
+    handler.responded({ status, headers, body: sourceOf(body) })
+  }
+
+  unreadable({ id, code, message }: BadMessage): void {
+    this.#facts.fail('error', code, message)
+    this.#respond(400, rpcError(id, code, message))
+  }
+
+  message({ id }: RpcMessage, { status, code, message, data }: Refusal): void {
+    this.#facts.fail('error', code, message)
+    this.#respond(status, rpcError(id, code, message, data))
+  }
+
+  badRequest(id: RpcId | null, text: string): void {
+    const message = `Bad Request: ${text}`
+    this.#facts.fail('error', INVALID_REQUEST, message)
+    this.#respond(400, rpcError(id, INVALID_REQUEST, message))
+  }
+
+  /** Clients begin anew when they read this. */
+  sessionNotFound(id: RpcId | null): void {
+    this.#facts.fail('error', SESSION_NOT_FOUND, 'Session not found')
+    this.#respond(404, rpcError(id, SESSION_NOT_FOUND, 'Session not found'))
+  }
+
+  #respond(status: number, message: RpcMessage, more: readonly (readonly [string, string])[] = []): void {
+    const { rx, handler } = this.#parts
+    if (rx.reason === 'Upstream') rx.reason = 'InvalidRequest'
+    const headers = HeaderBlock.of([['content-type', 'application/json'], ...more])
+    handler.responded({ status, headers, body: sourceOf(message.bytes) })
+  }
+}

@@ -1,0 +1,88 @@
+import type { Endpoint } from '../engine/endpoint.ts'
+import type { Exchange } from '../engine/exchange.ts'
+import { outwardReplay } from '../engine/outward.ts'
+import type { Target } from '../engine/target.ts'
+import { INTERNAL_ERROR } from '../message.ts'
+import type { LiveSession } from '../session/live.ts'
+import type { TargetFailure } from '../transports/transport.ts'
+import { ClientAnswer } from './answer.ts'
+import type { EndpointCallParts } from './endpoint-call.ts'
+import { rpcError } from './errors.ts'
+import { KEEP_ALIVE_MS } from './event-body.ts'
+import { exchangeFor } from './exchange-for.ts'
+import { readPosition, type StreamPosition, writePosition } from './event-ids.ts'
+import { TargetStreams } from './target-streams.ts'
+
+/** The stream of what all targets of a session say on their own account, or the rest of a stream that broke. */
+export class SessionStream {
+  readonly #endpoint: Endpoint
+  readonly #answer: ClientAnswer
+  readonly #exchange: Exchange
+  /** Where each target's own stream stands. */
+  readonly #ids: Map<string, string>
+  readonly #of: StreamPosition['of']
+  readonly #streams: TargetStreams
+
+  constructor(endpoint: Endpoint, session: LiveSession, parts: EndpointCallParts) {
+    const { isMerged, targets } = endpoint.namer
+    const { request, handler } = parts
+    const lastEventId = request.headers.get('last-event-id') ?? ''
+    const position = isMerged ? readPosition(lastEventId) : null
+    this.#of = position?.of ?? (isMerged || lastEventId === '' ? 'session' : 'call')
+    this.#ids = new Map(isMerged ? position?.ids : [[targets[0]!, lastEventId]])
+    this.#endpoint = endpoint
+    this.#answer = new ClientAnswer({
+      handler,
+      deadlines: endpoint.deadlines,
+      keepAliveMs: KEEP_ALIVE_MS,
+      resumed: () => this.#streams.resume(),
+      cancelled: (cause) => this.close(cause),
+    })
+    this.#exchange = exchangeFor(endpoint, parts, session, this.#answer)
+    // The stream of one target ends when the target ends it: the client is told as if there were no gateway.
+    const canBeginAnew = this.#of === 'session'
+    const options = { isLasting: canBeginAnew && isMerged, canBeginAnew, positions: this.#ids }
+    this.#streams = new TargetStreams(this.#exchange, options, {
+      opened: () => this.#answer.open(),
+      message: (message, target, eventId) =>
+        this.#answer.say(outwardReplay(this.#exchange, target, message), this.#position(target, eventId)),
+      mark: (target, eventId, retryMs) => this.#answer.mark(this.#position(target, eventId), retryMs),
+      over: (target, failure) => this.#over(target, failure),
+    })
+  }
+
+  open(): void {
+    const { session } = this.#exchange
+    const { targets, namer } = this.#endpoint
+    const concerned = targets.filter(
+      (target) => !namer.isMerged || (session.knows(target) && (this.#of === 'session' || this.#ids.has(target.name))),
+    )
+    if (concerned.length === 0) return this.#refuse(404, 'nothing to go on with')
+    for (const target of concerned) this.#streams.listen(target)
+  }
+
+  close(cause: Error): void {
+    this.#answer.drop()
+    this.#streams.close(cause)
+  }
+
+  /** When nobody has anything to say any more, the client need not wait. */
+  #over(target: Target, failure: TargetFailure | null): void {
+    if (!this.#streams.isSilent) return
+    if (failure === null || this.#answer.hasBegun) return this.#answer.end()
+    if (failure.code === 'unsupported') return this.#refuse(405, 'no target has a stream of its own')
+    if (failure.code === 'session_lost') return this.#refuse(404, 'Session not found')
+    this.#refuse(failure.status ?? 502, `target ${target.name}: ${failure.message}`)
+  }
+
+  #refuse(status: number, text: string): void {
+    this.#exchange.facts.fail('error', INTERNAL_ERROR, text)
+    this.#answer.whole(status, 'application/json', rpcError(null, INTERNAL_ERROR, text).bytes)
+  }
+
+  #position(target: Target, eventId: string): string {
+    if (eventId === '' || !this.#endpoint.namer.isMerged) return eventId
+    this.#ids.set(target.name, eventId)
+    return writePosition({ of: this.#of, ids: this.#ids })
+  }
+}

@@ -1,0 +1,125 @@
+import { Deadline } from '../../net/deadlines.ts'
+import type { Exchange } from '../engine/exchange.ts'
+import type { Target } from '../engine/target.ts'
+import type { RpcMessage } from '../message.ts'
+import type { LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+
+export interface TargetStreamsEvents {
+  /** The stream of a target is open, or will be: there is something to wait for. */
+  opened(): void
+  /** False asks to wait until `resume`. */
+  message(message: RpcMessage, target: Target, eventId: string): boolean
+  mark(target: Target, eventId: string, retryMs: number | null): void
+  /** The target has nothing more to say; null when it just ended its stream. */
+  over(target: Target, failure: TargetFailure | null): void
+}
+
+export interface TargetStreamsOptions {
+  /** A stream that ends is opened again, so that the client does not notice. */
+  isLasting: boolean
+  /** A target that forgot the session is told of it again: nothing of the old one is wanted. */
+  canBeginAnew: boolean
+  /** Where the streams of targets are to go on, by name. */
+  positions: Map<string, string>
+}
+
+/** What targets say on their own account. */
+export class TargetStreams {
+  readonly #exchange: Exchange
+  readonly #options: TargetStreamsOptions
+  readonly #events: TargetStreamsEvents
+  readonly #calls = new Map<Target, LinkCall>()
+  readonly #pauses = new Map<Target, Deadline>()
+  /** How often in a row a target's stream could not be opened. */
+  readonly #failures = new Map<Target, number>()
+  readonly #begunAnew = new Set<Target>()
+  #isClosed = false
+
+  constructor(exchange: Exchange, options: TargetStreamsOptions, events: TargetStreamsEvents) {
+    this.#exchange = exchange
+    this.#options = options
+    this.#events = events
+  }
+
+  /** Nobody has anything to say. */
+  get isSilent(): boolean {
+    return this.#calls.size === 0 && this.#pauses.size === 0
+  }
+
+  listen(target: Target): void {
+    // Processes and old streams cannot say that they listen.
+    const { kind } = target.transport
+    if (kind === 'stdio' || kind === 'SSE') this.#events.opened()
+    // The target may be done before `listen` is back.
+    this.#calls.set(target, NOTHING)
+    const { session } = this.#exchange
+    const link = session.link(target)
+    const call = link.listen(this.#options.positions.get(target.name) ?? '', this.#exchange.callerFor(target), {
+      opened: () => {
+        this.#failures.delete(target)
+        this.#begunAnew.delete(target)
+        this.#events.opened()
+      },
+      message: (message, eventId) => this.#events.message(message, target, eventId),
+      mark: (eventId, retryMs) => this.#events.mark(target, eventId, retryMs),
+      closed: () => this.#ended(target, null),
+      failed: (failure) => {
+        if (failure.code === 'session_lost') this.#beginAnew(target, link, failure)
+        else this.#ended(target, failure)
+      },
+    })
+    if (this.#isClosed) call.cancel(CLOSED)
+    else if (this.#calls.get(target) === NOTHING) this.#calls.set(target, call)
+  }
+
+  resume(): void {
+    for (const call of this.#calls.values()) call.resume()
+  }
+
+  close(cause: Error): void {
+    this.#isClosed = true
+    for (const call of this.#calls.values()) call.cancel(cause)
+    for (const pause of this.#pauses.values()) this.#exchange.endpoint.deadlines.clear(pause)
+    this.#calls.clear()
+    this.#pauses.clear()
+  }
+
+  /** Once: a target that forgets at once would be asked for ever. */
+  #beginAnew(target: Target, lost: TargetLink, failure: TargetFailure): void {
+    if (this.#isClosed) return
+    if (!this.#options.canBeginAnew || this.#begunAnew.has(target)) return this.#ended(target, failure)
+    this.#begunAnew.add(target)
+    this.#options.positions.delete(target.name)
+    const { session } = this.#exchange
+    void session.begin(target, this.#exchange.callerFor(target), lost).then((problem) => {
+      if (this.#isClosed) return
+      if (problem === null) this.listen(target)
+      else this.#ended(target, problem)
+    })
+  }
+
+  #ended(target: Target, failure: TargetFailure | null): void {
+    if (this.#isClosed) return
+    this.#calls.delete(target)
+    const isFinal = failure?.code === 'unsupported' || failure?.code === 'refused' || failure?.code === 'session_lost'
+    if (this.#options.isLasting && !isFinal) this.#pause(target, failure !== null)
+    else this.#events.over(target, failure)
+  }
+
+  #pause(target: Target, hasFailed: boolean): void {
+    this.#events.opened()
+    const failures = hasFailed ? (this.#failures.get(target) ?? 0) + 1 : 0
+    this.#failures.set(target, failures)
+    const pause = new Deadline(() => {
+      this.#pauses.delete(target)
+      this.listen(target)
+    })
+    this.#pauses.set(target, pause)
+    this.#exchange.endpoint.deadlines.set(pause, Math.min(PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS))
+  }
+}
+
+const NOTHING: LinkCall = { cancel() {}, resume() {} }
+const PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
+const CLOSED = new Error('the client left')

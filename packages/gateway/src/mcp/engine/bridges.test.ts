@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
+import type { TestGateway } from '../../testing/gateway.ts'
+import { eventReader, McpCaller } from '../../testing/mcp-caller.ts'
+import { useMcpScene } from '../../testing/mcp-scene.ts'
+import { useMcpServer } from '../../testing/mcp-server.ts'
+import { useTarget } from '../../testing/mcp-target.ts'
+import { httpConfig, until, useGateway } from '../../testing/scene.ts'
+
+interface NewerServer {
+  port: number
+  /** JSON-RPC methods, as they came. */
+  asked: string[]
+  /** Tells those who listen that there are other tools now. */
+  change(): void
+}
+
+/** A server by the second major line of the SDK that knows 2026-07-28 and nothing before it. */
+async function useNewerServer(t: TestContext): Promise<NewerServer> {
+  const asked: string[] = []
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer(
+        { name: 'newer', version: '2.0.0' },
+        { capabilities: { tools: { listChanged: true } }, instructions: 'Be new.' },
+      )
+      const schema = { type: 'object', properties: { text: { type: 'string' } } } as const
+      server.registerTool('echo', { inputSchema: fromJsonSchema<{ text: string }>(schema) }, ({ text }) => ({
+        content: [{ type: 'text', text }],
+      }))
+      return server
+    },
+    { legacy: 'reject' },
+  )
+  const handle = toNodeHandler(handler)
+  const http = createServer((request, response) => {
+    asked.push(String(request.headers['mcp-method'] ?? request.method))
+    void handle(request, response)
+  })
+  http.listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  t.after(async () => {
+    await handler.close()
+    http.closeAllConnections()
+    http.close()
+  })
+  return { port: (http.address() as AddressInfo).port, asked, change: () => handler.notify.toolsChanged() }
+}
+
+async function useClient(t: TestContext, gateway: TestGateway): Promise<Client> {
+  const client = new Client({ name: 'old', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${gateway.port()}/mcp`)))
+  t.after(() => client.close())
+  return client
+}
+
+describe('a client with sessions and a server without', () => {
+  it('get along, as if the server had them', async (t) => {
+    const server = await useNewerServer(t)
+    const { gateway } = await useMcpScene(t, { one: server })
+    const client = await useClient(t, gateway)
+    assert.deepEqual([client.getServerVersion()?.name, client.getInstructions()], ['newer', 'Be new.'])
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ['echo'],
+    )
+    const result = await client.callTool({ name: 'echo', arguments: { text: 'hi' } })
+    assert.deepEqual(result.content, [{ type: 'text', text: 'hi' }])
+    assert.ok(!('resultType' in result))
+    await client.ping()
+    assert.deepEqual(gateway.bugs, [])
+    // Who it is was asked once, and nothing was said that it does not know.
+    assert.equal(server.asked.filter((method) => method === 'server/discover').length, 1)
+    assert.ok(!server.asked.includes('notifications/initialized') && !server.asked.includes('ping'))
+  })
+
+  it('also among servers with sessions, in any worker', async (t) => {
+    const server = await useNewerServer(t)
+    const older = await useMcpServer(t)
+    const sessionKey = '0f1e2d3c4b5a69788796a5b4c3d2e1f00112233445566778899aabbccddeeff1'
+    const { gateway, caller } = await useMcpScene(t, { newer: server, older }, { gateway: { sessionKey } })
+    const client = await useClient(t, gateway)
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ['newer_echo', 'older_echo'],
+    )
+    for (const name of ['newer_echo', 'older_echo']) {
+      assert.deepEqual((await client.callTool({ name, arguments: { text: name } })).content, [
+        { type: 'text', text: name },
+      ])
+    }
+    const { session } = await caller.begin()
+    const other = await useMcpScene(t, { newer: server, older }, { gateway: { sessionKey } })
+    const answer = await other.caller
+      .with({ 'mcp-session-id': session })
+      .ask('tools/call', { name: 'newer_echo', arguments: { text: 'there' } })
+    assert.deepEqual(answer.messages.at(-1)?.result?.['content'], [{ type: 'text', text: 'there' }])
+  })
+
+  it('changes of its lists reach the client', async (t) => {
+    const server = await useNewerServer(t)
+    const { caller } = await useMcpScene(t, { one: server })
+    const session = await caller.begin()
+    const leaving = new AbortController()
+    t.after(() => leaving.abort())
+    const next = eventReader(await session.listen({}, leaving.signal))
+    await until(() => server.asked.includes('subscriptions/listen'))
+    // It listens a moment after it was asked to.
+    const telling = setInterval(() => server.change(), 20)
+    t.after(() => clearInterval(telling))
+    const heard = JSON.parse((await next())!.data) as { method: string; params?: object }
+    assert.equal(heard.method, 'notifications/tools/list_changed')
+    assert.ok(!JSON.stringify(heard).includes('subscriptionId'))
+  })
+
+  it('get along where clients have no ids, too', async (t) => {
+    const server = await useNewerServer(t)
+    const { caller } = await useMcpScene(t, { one: server }, { backend: { sessionRouting: 'Stateless' } })
+    for (let round = 0; round < 3; round += 1) {
+      const answer = await caller.ask('tools/call', { name: 'echo', arguments: { text: 'hi' } })
+      assert.deepEqual(answer.messages.at(-1)?.result?.['content'], [{ type: 'text', text: 'hi' }])
+    }
+    assert.equal(server.asked.filter((method) => method === 'server/discover').length, 1)
+  })
+
+  for (const [how, refuse] of [
+    ['-32601', { code: -32601, status: 200 }],
+    ['-32601 with 404', { code: -32601, status: 404 }],
+    ['-32022 with 400', { code: -32022, status: 400 }],
+    ['400 without a word', { code: 0, status: 400 }],
+    ['405', { code: 0, status: 405 }],
+  ] as const) {
+    it(`is noticed by ${how}`, async (t) => {
+      const target = await useTarget(t, (request) => {
+        if (request.method === 'initialize') {
+          if (refuse.code === 0) request.response.writeHead(refuse.status).end()
+          else request.error(refuse.code, 'what?', refuse.status)
+          return true
+        }
+        if (request.method !== 'server/discover') return false
+        return (
+          request.result({ resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
+          true
+        )
+      })
+      const { caller } = await useMcpScene(t, { one: target })
+      assert.notEqual((await caller.begin({ protocolVersion: '2025-06-18' })).session, '')
+      const { params, headers } = target.asked('server/discover')[0]!
+      const meta = params['_meta'] as Record<string, unknown>
+      assert.equal(meta['io.modelcontextprotocol/protocolVersion'], '2026-07-28')
+      assert.deepEqual(meta['io.modelcontextprotocol/clientCapabilities'], {})
+      assert.deepEqual([headers['mcp-method'], headers['mcp-protocol-version']], ['server/discover', '2026-07-28'])
+    })
+  }
+
+  for (const status of [401, 403, 500, 503]) {
+    it(`is not what ${status} means`, async (t) => {
+      const target = await useTarget(t, ({ method, response }) =>
+        method === 'initialize' ? (response.writeHead(status).end(), true) : false,
+      )
+      const { caller } = await useMcpScene(t, { one: target })
+      const answer = await caller.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: {} })
+      assert.equal(answer.status, status)
+      assert.equal(target.asked('server/discover').length, 0)
+    })
+  }
+})
+
+/** Discovers, lists and calls as clients without sessions do. */
+async function useModern(caller: McpCaller, tool: string): Promise<unknown[]> {
+  const discovered = (await caller.askModern('server/discover')).messages.at(-1)?.result
+  assert.ok((discovered!['supportedVersions'] as string[]).includes('2026-07-28'), JSON.stringify(discovered))
+  const listed = (await caller.askModern('tools/list')).messages.at(-1)?.result
+  assert.equal(listed?.['resultType'], 'complete')
+  const called = (await caller.askModern('tools/call', { name: tool, arguments: { text: 'hi' } })).messages.at(
+    -1,
+  )?.result
+  assert.equal(called?.['resultType'], 'complete', JSON.stringify(called))
+  return [(listed['tools'] as { name: string }[]).map(({ name }) => name), called['content']]
+}
+
+describe('a client without sessions and a server with them', () => {
+  const hi = [{ type: 'text', text: 'hi' }]
+
+  it('get along: the caller has one session with it', async (t) => {
+    const server = await useMcpServer(t)
+    const { caller } = await useMcpScene(t, { one: server })
+    for (let round = 0; round < 3; round += 1) assert.deepEqual(await useModern(caller, 'echo'), [['echo'], hi])
+    assert.equal(server.sessions(), 1)
+  })
+
+  it('get along when the server forgets', async (t) => {
+    const server = await useMcpServer(t)
+    const { caller } = await useMcpScene(t, { one: server })
+    await useModern(caller, 'echo')
+    server.forget()
+    assert.deepEqual(await useModern(caller, 'echo'), [['echo'], hi])
+  })
+
+  it('get along among servers without', async (t) => {
+    const { caller } = await useMcpScene(t, { older: await useMcpServer(t), newer: await useNewerServer(t) })
+    assert.deepEqual(await useModern(caller, 'older_echo'), [['older_echo', 'newer_echo'], hi])
+    assert.deepEqual(await useModern(caller, 'newer_echo'), [['older_echo', 'newer_echo'], hi])
+  })
+
+  it('get along with a program behind pipes', async (t) => {
+    const program = new URL('../../testing/stdio-server.mjs', import.meta.url).pathname
+    const targets = [{ name: 'pipes', stdio: { cmd: process.execPath, args: [program] } }]
+    const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp: { targets } }] }]))
+    const caller = new McpCaller(gateway.port())
+    const discovered = (await caller.askModern('server/discover')).messages.at(-1)
+    assert.ok(discovered?.result !== undefined, JSON.stringify(discovered))
+    const echoed = (await caller.askModern('echo', { deep: { x: 1 } })).messages.at(-1)?.result
+    assert.deepEqual((echoed!['params'] as { deep: unknown }).deep, { x: 1 })
+  })
+
+  it('do not hang where nobody can be subscribed to', async (t) => {
+    const targets = { one: await useMcpServer(t), two: await useMcpServer(t) }
+    const { caller } = await useMcpScene(t, targets)
+    const answer = await caller.askModern('subscriptions/listen', { notifications: { toolsListChanged: true } })
+    assert.equal(answer.messages.at(-1)?.error?.code, -32601, answer.text)
+  })
+})

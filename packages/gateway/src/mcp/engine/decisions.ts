@@ -1,0 +1,57 @@
+import type { RuleOutcome } from '../../pipeline/authorization.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { McpJudge } from '../authorize.ts'
+import type { McpFacts, McpItem, McpItemKind, McpOutcome } from '../facts.ts'
+import { INVALID_PARAMS } from '../message.ts'
+
+/** A call that rules forbid looks like one of something that is not there: the name is the one that the client sent. */
+export function denial(kind: McpItemKind, exposed: string): { code: number; message: string } {
+  return { code: INVALID_PARAMS, message: `Unknown ${kind}: ${exposed}` }
+}
+
+/** Tells who watches which rules decided about a call. */
+export function traceDecision(rx: Rx, judge: McpJudge, item: McpItem, isAllowed: boolean): void {
+  if (rx.trace === null || !judge.hasRules) return
+  const rules = judge.explain(rx, item)
+  const message = { type: 'mcpAuthorization', item, rules, result: isAllowed ? 'allow' : 'deny' }
+  rx.trace.emit(message, isAllowed ? 'success' : 'error')
+}
+
+/** Tells who watches what came of a message. */
+export function traceCall({ trace }: Rx, facts: McpFacts): void {
+  if (trace === null) return
+  const { method, target, item, outcome, errorCode, errorMessage, targetMillis } = facts
+  const failure = errorCode === null ? {} : { code: errorCode, error: errorMessage }
+  const message = { type: 'mcpCall', method, target, item, outcome, durationMs: targetMillis, ...failure }
+  trace.emit(message, outcome === null ? 'info' : severities[outcome])
+}
+
+const severities = {
+  ok: 'success',
+  error: 'error',
+  tool_error: 'warn',
+  denied: 'error',
+  unavailable: 'error',
+  cancelled: 'warn',
+} as const satisfies Record<McpOutcome, string>
+
+/** Tells who watches what rules took out of a list; `judgeOf` gives the judge of a target. */
+export function traceFiltered(
+  rx: Rx,
+  list: { kept: number; hidden: readonly McpItem[] },
+  judgeOf: (target: string) => McpJudge,
+): void {
+  if (rx.trace === null || list.hidden.length === 0) return
+  const items = list.hidden.slice(0, MOST_SHOWN).map((item) => ({
+    ...item,
+    rules: judgeOf(item.target).explain(rx, item).filter(isAgainst),
+  }))
+  const counts = { kept: list.kept, hidden: list.hidden.length }
+  rx.trace.emit({ type: 'mcpFiltered', method: rx.mcp?.method ?? '', ...counts, items })
+}
+
+function isAgainst({ mode, matched, error }: RuleOutcome): boolean {
+  return mode === 'deny' ? matched || error !== undefined : !matched
+}
+
+const MOST_SHOWN = 50

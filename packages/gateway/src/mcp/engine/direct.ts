@@ -1,0 +1,108 @@
+import type { Source } from '../../net/body.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import { TappedBody } from '../../net/tapped-body.ts'
+import { BadMessage, readMessage, type RpcMessage } from '../message.ts'
+import type { AnswerSink, TargetFailure } from '../transports/transport.ts'
+import { answerFailure } from './answer-failure.ts'
+import type { Exchange } from './exchange.ts'
+import { callPosition, outward } from './outward.ts'
+import type { Target } from './target.ts'
+import { TargetCall } from './target-call.ts'
+
+export interface DirectOptions {
+  /** As the client sent it. */
+  request: RpcMessage
+  /** The same in the words of the target. */
+  message: RpcMessage
+  /** What becomes of the response; without it the response goes on as it is. */
+  edit?: (response: RpcMessage) => RpcMessage
+}
+
+/** Lets one target answer: what it says goes to the client at once. */
+export function askTarget(exchange: Exchange, target: Target, options: DirectOptions): void {
+  exchange.facts.target = target.name
+  exchange.facts.askedAt = exchange.endpoint.now()
+  const answer = new DirectAnswer(exchange, target, options)
+  exchange.keep(new TargetCall(exchange.session, target, options.message, exchange.callerFor(target), answer)).start()
+}
+
+class DirectAnswer implements AnswerSink {
+  readonly #exchange: Exchange
+  readonly #target: Target
+  readonly #options: DirectOptions
+  /** The client has an id by which it gets the rest, should this stream break. */
+  #canGoOn = false
+
+  constructor(exchange: Exchange, target: Target, options: DirectOptions) {
+    this.#exchange = exchange
+    this.#target = target
+    this.#options = options
+  }
+
+  /** Present where nobody has to look into the response, and it is all that the client gets. */
+  get raw(): ((headers: HeaderBlock, body: Source) => void) | undefined {
+    const { answer, endpoint } = this.#exchange
+    const { isMerged, isPrefixed } = endpoint.namer
+    if (this.#options.edit !== undefined || isMerged || isPrefixed) return undefined
+    return answer.raw === undefined || answer.hasBegun ? undefined : (_headers, body) => this.#pass(body)
+  }
+
+  message(message: RpcMessage, eventId: string): boolean {
+    const { request, edit } = this.#options
+    const { answer } = this.#exchange
+    const id = this.#position(eventId)
+    if (message.kind !== 'response') return answer.say(this.#outward(message), id)
+    // An answer to something else would confuse the client.
+    if (message.id !== request.id) return true
+    this.#exchange.note(message)
+    answer.respond(edit === undefined ? this.#outward(message) : edit(message), id)
+    this.#exchange.finish()
+    return true
+  }
+
+  mark(eventId: string, retryMs: number | null): void {
+    this.#exchange.answer.mark(this.#position(eventId), retryMs)
+  }
+
+  closed(): void {
+    const { answer } = this.#exchange
+    if (answer.isOver) return
+    // The target let go of the stream on purpose: the client comes again with the last id.
+    if (this.#canGoOn) this.#letGo()
+    else this.failed({ code: 'bad_answer', message: 'it closed the stream without an answer' })
+  }
+
+  failed(failure: TargetFailure): void {
+    if (failure.code === 'broken' && this.#canGoOn) this.#letGo()
+    else answerFailure(this.#exchange, this.#options.request, this.#target, failure)
+  }
+
+  #letGo(): void {
+    this.#exchange.answer.end()
+    this.#exchange.finish()
+  }
+
+  #pass(body: Source): void {
+    const { answer, facts, endpoint } = this.#exchange
+    const tapped = new TappedBody(body, MOST_READ, (copy) => {
+      const message = copy === null ? null : readMessage(copy)
+      facts.answeredAt = endpoint.now()
+      if (message === null || message instanceof BadMessage) facts.outcome ??= 'ok'
+      else this.#exchange.note(message)
+      this.#exchange.finish()
+    })
+    answer.raw!(tapped)
+  }
+
+  #outward(message: RpcMessage): RpcMessage {
+    return outward(this.#exchange, this.#target, message, this.#options.request.method)
+  }
+
+  #position(eventId: string): string {
+    if (eventId !== '') this.#canGoOn = true
+    return callPosition(this.#exchange, this.#target, eventId)
+  }
+}
+
+/** Larger answers are passed on without a look at how they ended. */
+const MOST_READ = 64 * 1024

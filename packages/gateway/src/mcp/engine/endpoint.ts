@@ -1,0 +1,38 @@
+import type { Deadlines } from '../../net/deadlines.ts'
+import type { Logger } from '../../telemetry/logger.ts'
+import type { RequestGuard } from '../client/guard.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { Namer } from '../names.ts'
+import type { Sessions } from '../session/sessions.ts'
+import type { Target } from './target.ts'
+
+/** One backend of MCP servers, ready to be asked. */
+export interface Endpoint {
+  /** Key of the backend: sessions of another one are not known here. */
+  readonly backend: string
+  readonly targets: readonly Target[]
+  readonly namer: Namer
+  /** Clients get session ids. */
+  readonly isStateful: boolean
+  /** A target that fails is left out. */
+  readonly failsOpen: boolean
+  readonly lifetimeMs: number
+  readonly guard: RequestGuard
+  readonly sessions: Sessions
+  readonly hub: Hub
+  readonly deadlines: Deadlines
+  /** Milliseconds since 1970. */
+  readonly clock: () => number
+  /** Milliseconds of the worker's own clock, as `rx.startedAt`. */
+  readonly now: () => number
+  /** A name that nobody can guess. */
+  readonly newKey: () => string
+  /** Most bytes of a client's message. */
+  readonly maxBytes: number
+  readonly bug: (error: unknown) => void
+  readonly log: Logger
+}
+
+export function targetNamed({ targets }: Pick<Endpoint, 'targets'>, name: string): Target {
+  return targets.find((target) => target.name === name)!
+}

@@ -1,0 +1,173 @@
+import { HeaderBlock } from '../../net/header-block.ts'
+import { isObject, textAt } from '../../llm/json.ts'
+import type { JsonObject } from '../../llm/middle.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { CallContext } from '../../pipeline/step.ts'
+import type { AnswerPort } from '../client/answer-port.ts'
+import { forwardedHeaders } from '../client/forwarded-headers.ts'
+import { rpcError } from '../client/errors.ts'
+import type { McpFacts } from '../facts.ts'
+import type { MergeError } from '../merge/gather.ts'
+import { makeMessage, type RpcMessage } from '../message.ts'
+import type { LiveSession } from '../session/live.ts'
+import type { Caller, LinkCall } from '../transports/transport.ts'
+import { traceCall } from './decisions.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Target } from './target.ts'
+
+export interface ExchangeParts {
+  endpoint: Endpoint
+  rx: Rx
+  facts: McpFacts
+  context: CallContext
+  /** Of the request as the route left it. */
+  headers: HeaderBlock
+  session: LiveSession
+  answer: AnswerPort
+  /** `_meta` of the request that says who asks; null in revisions with sessions. */
+  requestMeta: JsonObject | null
+}
+
+/** One request of a client with everything it takes to serve it. */
+export class Exchange {
+  readonly endpoint: Endpoint
+  readonly rx: Rx
+  readonly facts: McpFacts
+  readonly session: LiveSession
+  readonly answer: AnswerPort
+  readonly requestMeta: JsonObject | null
+  readonly #context: CallContext
+  readonly #headers: HeaderBlock
+  readonly #calls = new Set<LinkCall>()
+  #isCancelled = false
+  #isReported = false
+
+  constructor({ endpoint, rx, facts, context, headers, session, answer, requestMeta }: ExchangeParts) {
+    this.endpoint = endpoint
+    this.rx = rx
+    this.facts = facts
+    this.session = session
+    this.answer = answer
+    this.requestMeta = requestMeta
+    this.#context = context
+    this.#headers = headers
+  }
+
+  get isCancelled(): boolean {
+    return this.#isCancelled
+  }
+
+  callerFor(target: Target): Caller {
+    return {
+      rx: this.rx,
+      context: this.#context,
+      headers: forwardedHeaders(this.#headers, target.forwardsCredentials),
+      version: this.session.versionAt(target),
+    }
+  }
+
+  /** Cancelled with the rest when the client leaves. */
+  keep<Call extends LinkCall>(call: Call): Call {
+    if (this.#isCancelled) call.cancel(CLIENT_GONE)
+    else this.#calls.add(call)
+    return call
+  }
+
+  cancel(cause: Error): void {
+    this.#isCancelled = true
+    this.answer.drop()
+    for (const call of this.#calls) call.cancel(cause)
+    this.#calls.clear()
+    this.facts.outcome ??= 'cancelled'
+    this.finish()
+  }
+
+  resume(): void {
+    for (const call of this.#calls) call.resume()
+  }
+
+  /** A session for this one request ends with it. */
+  finish(): void {
+    this.report()
+    if (!this.session.isPassing || this.requestMeta !== null) return
+    this.abandon(this.endpoint.targets.filter((target) => this.session.hasLink(target)))
+  }
+
+  /** Every target may forget the session. */
+  end(): void {
+    this.abandon(this.endpoint.targets.filter((target) => this.session.knows(target)))
+  }
+
+  /** These targets may forget the session. */
+  abandon(targets: readonly Target[]): void {
+    for (const target of targets) this.session.link(target).end(this.callerFor(target))
+  }
+
+  /** Tells who watches what came of the message, once. Before the answer: with that the trace may end. */
+  report(): void {
+    const { facts, rx } = this
+    if (this.#isReported) return
+    this.#isReported = true
+    traceCall(rx, facts)
+  }
+
+  /** What came of it, for logs and metrics. */
+  note(response: RpcMessage): void {
+    const { facts } = this
+    facts.answeredAt = this.endpoint.now()
+    const { error, result } = response.value
+    if (isObject(error)) {
+      facts.fail(
+        'error',
+        typeof error.code === 'number' ? error.code : 0,
+        (textAt(error, 'message') ?? '').slice(0, 256),
+      )
+    } else {
+      const isToolError =
+        typeof result === 'object' && result !== null && 'isError' in result && result.isError === true
+      facts.outcome = isToolError ? 'tool_error' : 'ok'
+    }
+    this.report()
+  }
+
+  /** A response that was put together here. */
+  respond(request: RpcMessage, result: JsonObject): void {
+    this.facts.outcome ??= 'ok'
+    this.report()
+    this.answer.respond(makeMessage({ jsonrpc: '2.0', id: request.id, result }), '')
+    this.finish()
+  }
+
+  /** Says why nothing could be put together. */
+  mergeFailed(request: RpcMessage, { target, code, message, data }: MergeError): void {
+    const { rx, facts, answer } = this
+    facts.fail(target === '' ? 'error' : 'unavailable', code, message)
+    if (target !== '') this.leftOut(target, message)
+    rx.error ??= message
+    this.report()
+    answer.respond(rpcError(request.id, code, message, data), '')
+    this.finish()
+  }
+
+  /** A target had nothing to add. */
+  leftOut(target: string, message: string): void {
+    this.endpoint.log.warn('target failed', { target, error: message })
+    this.rx.trace?.emit({ type: 'mcpCall', target, method: this.facts.method, error: message }, 'warn')
+  }
+
+  /** Answers with an error in place of a response. */
+  refuse(
+    request: RpcMessage,
+    status: number,
+    code: number,
+    message: string,
+    outcome: McpFacts['outcome'] = 'error',
+  ): void {
+    this.facts.fail(outcome ?? 'error', code, message)
+    this.report()
+    this.answer.respond(rpcError(request.id, code, message), '', status)
+    this.finish()
+  }
+}
+
+const CLIENT_GONE = new Error('the client left')

@@ -1,0 +1,122 @@
+import { isObject, objectAt, textAt } from '../../llm/json.ts'
+import { mergeDiscover, mergeInitialize, type ServerPart } from '../merge/merge-servers.ts'
+import { exactMember } from '../merge/edit-exactly.ts'
+import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
+import { REVISIONS } from '../revisions.ts'
+import { introduce } from '../session/introduce.ts'
+import type { TargetState } from '../session/state.ts'
+import type { LinkCall, TargetFailure } from '../transports/transport.ts'
+import { ask, isFailure } from './ask.ts'
+import { askTarget } from './direct.ts'
+import { answerFailure } from './answer-failure.ts'
+import type { Exchange } from './exchange.ts'
+import { GATEWAY } from './list.ts'
+import type { Target } from './target.ts'
+
+/** Begins a session with all targets, or asks them who they are where there are no sessions. */
+export async function serveInitialize(exchange: Exchange, request: RpcMessage): Promise<void> {
+  const { endpoint, facts } = exchange
+  const { targets, namer } = endpoint
+  const isDiscovery = request.method === 'server/discover'
+  if (isDiscovery && !namer.isMerged) return askTarget(exchange, targets[0]!, { request, message: request })
+  facts.askedAt = endpoint.now()
+  const parts = await Promise.all(
+    targets.map((target) => (isDiscovery ? discover(exchange, target, request) : begin(exchange, target, request))),
+  )
+  facts.answeredAt = endpoint.now()
+  const well = parts.filter(isWell)
+  const ill = parts.filter((part) => !isWell(part))
+  // Sessions that begun for nothing are ended again.
+  if (exchange.isCancelled) return exchange.abandon(well.map(({ target }) => target))
+  if (well.length === 0 || (ill.length > 0 && !endpoint.failsOpen)) {
+    exchange.abandon(well.map(({ target }) => target))
+    return refuse(exchange, request, ill[0]!)
+  }
+  for (const { target, answer } of ill) exchange.leftOut(target.name, reasonOf(answer))
+  if (!isDiscovery && !admit(exchange, request, well)) return
+  if (!namer.isMerged) return pass(exchange, well[0]!.answer)
+  const servers = well.map(({ target, answer }): ServerPart => ({
+    target: target.name,
+    result: exactMember(answer, 'result')!,
+  }))
+  const options = { namer, gateway: GATEWAY, canSubscribe: isDiscovery || endpoint.isStateful }
+  exchange.respond(
+    request,
+    isDiscovery ? mergeDiscover(servers, REVISIONS, options) : mergeInitialize(servers, options),
+  )
+}
+
+/** What one target said. */
+interface Part {
+  target: Target
+  answer: RpcMessage | TargetFailure
+  /** Revision that is spoken with it from now on. */
+  version: string
+}
+
+type GoodPart = Part & { answer: RpcMessage }
+
+async function discover(exchange: Exchange, target: Target, request: RpcMessage): Promise<Part> {
+  return { target, answer: await ask(exchange, target, request), version: '' }
+}
+
+/** The first message to a target is `initialize` itself, so nothing is told before it. */
+async function begin(exchange: Exchange, target: Target, request: RpcMessage): Promise<Part> {
+  const link = exchange.session.link(target)
+  const keep = (call: LinkCall): void => void exchange.keep(call)
+  const introduced = await introduce({ link, request, caller: exchange.callerFor(target), keep })
+  if ('code' in introduced) return { target, answer: introduced, version: '' }
+  return { target, answer: introduced.response, version: introduced.version }
+}
+
+function isWell(part: Part): part is GoodPart {
+  return !isFailure(part.answer) && isObject(part.answer.value.result)
+}
+
+/** Gives the session its id. False when that failed, and the client knows. */
+function admit(exchange: Exchange, request: RpcMessage, well: readonly GoodPart[]): boolean {
+  const { session, endpoint, answer } = exchange
+  const targets = well.map(({ target, version }): TargetState => {
+    session.took(target, version)
+    return { name: target.name, session: session.link(target).session, version }
+  })
+  if (session.isPassing) return true
+  if (answer.isElsewhere) {
+    session.remember(objectAt(request.value, 'params'), targets)
+    return true
+  }
+  const id = endpoint.sessions.admit({ ...session.state, version: agreedVersion(well), targets })
+  if (id === null) {
+    exchange.abandon(well.map(({ target }) => target))
+    exchange.refuse(request, 500, INTERNAL_ERROR, 'the session ids of the targets are too long for one header')
+    return false
+  }
+  answer.sessionId = id
+  return true
+}
+
+/** What all of them speak. */
+function agreedVersion(well: readonly GoodPart[]): string {
+  const versions = well.map(({ answer: { value } }) => textAt(objectAt(value, 'result'), 'protocolVersion') ?? '')
+  return versions.toSorted()[0]!
+}
+
+function pass(exchange: Exchange, response: RpcMessage): void {
+  exchange.note(response)
+  exchange.answer.respond(response, '')
+  exchange.finish()
+}
+
+function refuse(exchange: Exchange, request: RpcMessage, { target, answer }: Part): void {
+  if (isFailure(answer)) return answerFailure(exchange, request, target, answer)
+  if (!exchange.endpoint.namer.isMerged) return pass(exchange, answer)
+  const { error } = answer.value
+  const code = isObject(error) && typeof error.code === 'number' ? error.code : INTERNAL_ERROR
+  exchange.refuse(request, 200, code, `target ${target.name}: ${reasonOf(answer)}`, 'unavailable')
+}
+
+function reasonOf(answer: RpcMessage | TargetFailure): string {
+  if (isFailure(answer)) return answer.message
+  const { error } = answer.value
+  return (isObject(error) ? textAt(error, 'message') : undefined) ?? 'it did not answer with a result'
+}

@@ -1,0 +1,77 @@
+import { traceFiltered } from './decisions.ts'
+import { exactMember } from '../merge/edit-exactly.ts'
+import { BAD_CURSOR, type FetchPage, MergeError } from '../merge/gather.ts'
+import { exposeResult, type ListMethod } from '../merge/list-page.ts'
+import { gatherLists, type MergedList } from '../merge/merge-lists.ts'
+import { makeMessage, type RpcMessage } from '../message.ts'
+import { withParams } from '../edit.ts'
+import { objectAt } from '../../llm/json.ts'
+import type { McpItem } from '../facts.ts'
+import { VERSION } from '../../version.ts'
+import { ask } from './ask.ts'
+import { askTarget } from './direct.ts'
+import { targetNamed } from './endpoint.ts'
+import type { Exchange } from './exchange.ts'
+import { keepsOf } from './keeps.ts'
+import type { Target } from './target.ts'
+
+/** Answers a request for a list: of one target as it is, of several as one list of everything. */
+export function serveList(exchange: Exchange, request: RpcMessage, method: ListMethod): void {
+  const { targets, namer } = exchange.endpoint
+  const alone = targets[0]!
+  if (namer.isMerged) return void serveMerged(exchange, request, method)
+  if (!namer.isPrefixed && !alone.judge.hasRules) return askTarget(exchange, alone, { request, message: request })
+  askTarget(exchange, alone, { request, message: request, edit: filterPage(exchange, alone, method) })
+}
+
+/** Takes out of a page of one target what rules keep from the caller. */
+export function filterPage(exchange: Exchange, target: Target, method: ListMethod): (page: RpcMessage) => RpcMessage {
+  return (response) => {
+    const result = exactMember(response, 'result')
+    if (result === null) return response
+    const page = exposeResult(method, target.name, result, exchange.endpoint.namer, keepsOf(exchange))
+    traceHidden(exchange, page)
+    return makeMessage({ jsonrpc: '2.0', id: response.id, result: page.result })
+  }
+}
+
+async function serveMerged(exchange: Exchange, request: RpcMessage, method: ListMethod): Promise<void> {
+  exchange.facts.askedAt = exchange.endpoint.now()
+  const hasCursor = objectAt(request.value, 'params').cursor !== undefined
+  const merged = hasCursor ? BAD_CURSOR : await gather(exchange, request, method)
+  if (exchange.isCancelled) return
+  exchange.facts.answeredAt = exchange.endpoint.now()
+  if (merged instanceof MergeError) return exchange.mergeFailed(request, merged)
+  for (const { message, target } of merged.failures) exchange.leftOut(target, message)
+  traceHidden(exchange, merged)
+  exchange.respond(request, merged.result)
+}
+
+/** The whole list that this caller may see. */
+export function gather(
+  exchange: Exchange,
+  request: RpcMessage,
+  method: ListMethod,
+  targets: readonly string[] = exchange.endpoint.namer.targets,
+): Promise<MergedList | MergeError> {
+  const { endpoint, session } = exchange
+  const fetch: FetchPage = (name, cursor) => {
+    const page = cursor === null ? request : withParams(request, { cursor })
+    return ask(exchange, targetNamed(endpoint, name), page)
+  }
+  return gatherLists(method, targets, fetch, {
+    namer: endpoint.namer,
+    failureMode: endpoint.failsOpen ? 'FailOpen' : 'FailClosed',
+    keeps: keepsOf(exchange),
+    gateway: GATEWAY,
+    owners: session.owners,
+  })
+}
+
+/** Which rule kept what from the caller. */
+function traceHidden({ rx, endpoint }: Exchange, list: { kept: readonly McpItem[]; hidden: readonly McpItem[] }): void {
+  const counts = { kept: list.kept.length, hidden: list.hidden }
+  traceFiltered(rx, counts, (name) => targetNamed(endpoint, name).judge)
+}
+
+export const GATEWAY = { name: 'portico', version: VERSION }

@@ -1,0 +1,79 @@
+import { objectAt } from '../../llm/json.ts'
+import { forClient } from '../merge/for-client.ts'
+import { mergeAcknowledged, splitListen } from '../merge/subscriptions.ts'
+import type { RpcMessage } from '../message.ts'
+import type { TargetFailure } from '../transports/transport.ts'
+import { targetNamed } from './endpoint.ts'
+import { answerFailure } from './answer-failure.ts'
+import type { Exchange } from './exchange.ts'
+import { findOwner } from './owner.ts'
+import { TargetCall } from './target-call.ts'
+
+/** One stream of what several targets have to tell, of revisions without sessions. */
+export async function serveListen(exchange: Exchange, request: RpcMessage): Promise<void> {
+  await learnOwners(exchange, request)
+  if (exchange.isCancelled) return
+  const { endpoint, rx, answer, session } = exchange
+  const { namer } = endpoint
+  const split = splitListen(request, namer.targets, (kind, exposed) => {
+    const owned =
+      namer.needsOwners && kind === 'resource' ? session.owners.find(kind, exposed) : namer.owner(kind, exposed)
+    if (owned === null || !('name' in owned)) return null
+    return targetNamed(endpoint, owned.target).judge.allows(rx, { kind, ...owned }) ? owned : null
+  })
+  const waiting = new Set(split.keys())
+  const acknowledged: RpcMessage[] = []
+  const failures: [string, TargetFailure][] = []
+  const errors: RpcMessage[] = []
+  /** The client hears once that everybody listens. */
+  const settle = (target: string): void => {
+    if (!waiting.delete(target) || waiting.size > 0) return
+    const [first, ...others] = acknowledged
+    if (first !== undefined) answer.say(mergeAcknowledged([first, ...others]), '')
+    else if (failures[0] !== undefined)
+      answerFailure(exchange, request, targetNamed(endpoint, failures[0][0]), failures[0][1])
+    else if (errors[0] !== undefined) answer.respond(errors[0], '')
+  }
+  let open = split.size
+  const leave = (target: string): void => {
+    open -= 1
+    settle(target)
+    if (open > 0) return
+    if (!answer.isOver) answer.end()
+    exchange.finish()
+  }
+  for (const [name, message] of split) {
+    const target = targetNamed(endpoint, name)
+    const call = new TargetCall(session, target, message, exchange.callerFor(target), {
+      message(said) {
+        if (said.kind === 'response') {
+          if (said.value.error !== undefined) errors.push(said)
+          return true
+        }
+        const outward = forClient(said, request.method, name, namer)
+        if (said.method !== ACKNOWLEDGED) return answer.say(outward, '')
+        acknowledged.push(outward)
+        settle(name)
+        return true
+      },
+      closed: () => leave(name),
+      failed(failure) {
+        failures.push([name, failure])
+        exchange.leftOut(name, failure.message)
+        leave(name)
+      },
+    })
+    exchange.keep(call).start()
+  }
+}
+
+/** Where names do not tell whose a resource is, lists must. */
+async function learnOwners(exchange: Exchange, request: RpcMessage): Promise<void> {
+  const { resourceSubscriptions } = objectAt(objectAt(request.value, 'params'), 'notifications')
+  if (!exchange.endpoint.namer.needsOwners || !Array.isArray(resourceSubscriptions)) return
+  for (const uri of resourceSubscriptions) {
+    if (typeof uri === 'string') await findOwner(exchange, { kind: 'resource', exposed: uri })
+  }
+}
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'

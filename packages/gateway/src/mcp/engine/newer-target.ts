@@ -1,0 +1,154 @@
+import { isObject, objectAt } from '../../llm/json.ts'
+import type { Json, JsonObject } from '../../llm/middle.ts'
+import { SUBSCRIPTION_ID } from '../conversation.ts'
+import { withParams, withResult } from '../edit.ts'
+import { SERVER_INFO } from '../merge/meta.ts'
+import {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  makeMessage,
+  METHOD_NOT_FOUND,
+  type RpcMessage,
+} from '../message.ts'
+import {
+  HEADER_MISMATCH,
+  isKnownRevision,
+  isSessionless,
+  LATEST_WITH_SESSIONS,
+  META,
+  SESSIONLESS,
+  UNSUPPORTED_VERSION,
+} from '../revisions.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+
+/** A target that knows only revisions without sessions, asked by a client of one that has them. */
+
+/** Whether the answer to `initialize` is one of a server that has never heard of it. */
+export function knowsNoSessions(answer: RpcMessage | TargetFailure): boolean {
+  const said = 'kind' in answer ? answer : answer.error
+  const error = said?.value.error
+  if (isObject(error)) return typeof error.code === 'number' && STRANGE.has(error.code)
+  return !('kind' in answer) && answer.code === 'refused' && [400, 404, 405].includes(answer.status ?? 0)
+}
+
+/** Asks a target who it is, for whoever sent this `initialize`. */
+export function discoveryFor(initialize: RpcMessage): RpcMessage {
+  const params = { _meta: metaFor(initialize.value) }
+  return makeMessage({ jsonrpc: '2.0', id: 'portico-discover', method: 'server/discover', params })
+}
+
+/** What `server/discover` told, as `initialize` tells it; null when it told nothing. */
+export function asInitialize(request: RpcMessage, discovered: RpcMessage | TargetFailure): RpcMessage | null {
+  const told = 'kind' in discovered ? discovered.value.result : undefined
+  if (!isObject(told) || !Array.isArray(told.supportedVersions) || !told.supportedVersions.includes(SESSIONLESS)) {
+    return null
+  }
+  const asked = objectAt(request.value, 'params').protocolVersion
+  const canStay = typeof asked === 'string' && isKnownRevision(asked) && !isSessionless(asked)
+  const serverInfo = objectAt(told, '_meta')[SERVER_INFO]
+  const result: JsonObject = {
+    protocolVersion: canStay ? asked : LATEST_WITH_SESSIONS,
+    capabilities: olderCapabilities(objectAt(told, 'capabilities')),
+    serverInfo: isObject(serverInfo) ? serverInfo : { name: 'unknown', version: '' },
+    ...(typeof told.instructions === 'string' && { instructions: told.instructions }),
+  }
+  return makeMessage({ jsonrpc: '2.0', id: request.id, result })
+}
+
+/** What is left of them without requests that are gone from the target's revision, and extensions that came with it. */
+function olderCapabilities(capabilities: JsonObject): JsonObject {
+  const kept = Object.entries(capabilities).filter(([name]) => name !== 'extensions' && name !== 'logging')
+  return Object.fromEntries(
+    kept.map(([name, value]) => {
+      if (name !== 'resources' || !isObject(value)) return [name, value]
+      return [name, Object.fromEntries(Object.entries(value).filter(([member]) => member !== 'subscribe'))]
+    }),
+  )
+}
+
+/** Such a target within a session: each request tells it who asks, and its stream is a subscription. */
+export class NewerLink implements TargetLink {
+  readonly session = ''
+  readonly #link: TargetLink
+  readonly #meta: JsonObject
+
+  /** `initialize`: params of the client's. */
+  constructor(link: TargetLink, initialize: JsonObject) {
+    this.#link = link
+    this.#meta = metaFor({ params: initialize })
+  }
+
+  request(message: RpcMessage, caller: Caller, answer: AnswerSink): LinkCall {
+    // Nothing at the target would depend on it.
+    if (message.method === 'ping' || message.method === 'logging/setLevel') {
+      answer.message(makeMessage({ jsonrpc: '2.0', id: message.id, result: {} }), '')
+      answer.closed()
+      return NOTHING
+    }
+    return this.#link.request(this.#signed(message), caller, olderAnswer(answer))
+  }
+
+  /** Notifications of clients went with the sessions: whoever leaves closes the stream. */
+  tell(_message: RpcMessage, _caller: Caller, done: (failure: TargetFailure | null) => void): LinkCall {
+    done(null)
+    return NOTHING
+  }
+
+  listen(_lastEventId: string, caller: Caller, answer: AnswerSink): LinkCall {
+    const listen = {
+      jsonrpc: '2.0',
+      id: 'portico-listen',
+      method: 'subscriptions/listen',
+      params: { notifications: LISTS },
+    }
+    return this.#link.request(this.#signed(makeMessage(listen)), caller, {
+      opened: () => answer.opened?.(),
+      message(said) {
+        if (said.kind !== 'notification' || said.method === 'notifications/subscriptions/acknowledged') return true
+        const { [SUBSCRIPTION_ID]: _, ...meta } = objectAt(objectAt(said.value, 'params'), '_meta')
+        return answer.message(withParams(said, { _meta: Object.keys(meta).length > 0 ? meta : undefined }), '')
+      },
+      closed: () => answer.closed(),
+      failed: (failure) => answer.failed(failure.code === 'refused' ? { ...failure, code: 'unsupported' } : failure),
+    })
+  }
+
+  /** There is nothing that it would keep. */
+  end(): void {}
+
+  #signed(message: RpcMessage): RpcMessage {
+    const own = objectAt(objectAt(message.value, 'params'), '_meta')
+    return withParams(message, { _meta: { ...own, ...this.#meta } })
+  }
+}
+
+/** Without `raw`: each response must be looked at. */
+function olderAnswer(answer: AnswerSink): AnswerSink {
+  return {
+    opened: () => answer.opened?.(),
+    message: (message, eventId) =>
+      answer.message(message.kind === 'response' ? asOlderResult(message) : message, eventId),
+    mark: (eventId, retryMs) => answer.mark?.(eventId, retryMs),
+    closed: () => answer.closed(),
+    failed: (failure) => answer.failed(failure),
+  }
+}
+
+function asOlderResult(response: RpcMessage): RpcMessage {
+  const { result } = response.value
+  if (!isObject(result) || result.resultType === undefined) return response
+  if (result.resultType === 'complete') return withResult(response, { resultType: undefined })
+  const message = `the target answered with ${JSON.stringify(result.resultType).slice(0, 64)}, which this revision does not know`
+  return makeMessage({ jsonrpc: '2.0', id: response.id, error: { code: INTERNAL_ERROR, message } })
+}
+
+/** The client's capabilities do not go on: what they stand for cannot be asked of it. */
+function metaFor(initialize: JsonObject): JsonObject {
+  const clientInfo: Json = objectAt(initialize, 'params').clientInfo ?? { name: 'unknown', version: '' }
+  return { [META.version]: SESSIONLESS, [META.clientInfo]: clientInfo, [META.capabilities]: {} }
+}
+
+const STRANGE = new Set([METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_VERSION])
+const LISTS = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
+const NOTHING: LinkCall = { cancel() {}, resume() {} }

@@ -1,0 +1,49 @@
+import { clashError } from '../merge/merge-lists.ts'
+import { MergeError } from '../merge/gather.ts'
+import { type AskedItem } from '../merge/for-target.ts'
+import { makeMessage, type RpcMessage } from '../message.ts'
+import type { Owned } from '../names.ts'
+import { Clash, listsOf } from '../owners.ts'
+import type { Exchange } from './exchange.ts'
+import { gather } from './list.ts'
+
+/** Whose something is. Where its name does not tell, the targets are asked for their lists. */
+export function findOwner(
+  exchange: Exchange,
+  { kind, exposed }: AskedItem,
+): Owned | MergeError | null | Promise<Owned | MergeError | null> {
+  const { namer } = exchange.endpoint
+  const known = lookUp(exchange, { kind, exposed })
+  if (known !== null || kind === 'task') return known
+  const targets = namer.targetsToList(kind, exposed)
+  return targets.length === 0 ? null : listAndLookUp(exchange, { kind, exposed }, targets)
+}
+
+async function listAndLookUp(
+  exchange: Exchange,
+  asked: AskedItem,
+  targets: readonly string[],
+): Promise<Owned | MergeError | null> {
+  const { session } = exchange
+  for (const method of listsOf[asked.kind as keyof typeof listsOf]) {
+    const request = makeMessage({ jsonrpc: '2.0', id: `portico-${method}`, method, ...metaOf(exchange) })
+    const list = await gather(exchange, request, method, targets)
+    if (list instanceof MergeError) return list
+    const found = lookUp(exchange, asked)
+    if (found !== null || session.owners === null) return found
+  }
+  return null
+}
+
+function lookUp({ endpoint, session }: Exchange, { kind, exposed }: AskedItem): Owned | MergeError | null {
+  const { namer } = endpoint
+  if (!namer.needsOwners || kind === 'task') return namer.owner(kind, exposed)
+  const found = session.owners.find(kind, exposed)
+  if (!(found instanceof Clash)) return found
+  return clashError(listsOf[kind][0]!, exposed, found.targets[0], found.targets[1])
+}
+
+/** Revisions without sessions want to be told with each request who asks. */
+function metaOf({ requestMeta }: Exchange): { params?: RpcMessage['value'] } {
+  return requestMeta === null ? {} : { params: { _meta: requestMeta } }
+}

@@ -1,0 +1,92 @@
+import { denial, traceDecision } from './decisions.ts'
+import { askedItem, forTarget, isAboutItem } from '../merge/for-target.ts'
+import { isListMethod } from '../merge/list-page.ts'
+import { MergeError } from '../merge/gather.ts'
+import { INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
+import type { Owned } from '../names.ts'
+import { askTarget } from './direct.ts'
+import { targetNamed } from './endpoint.ts'
+import type { Exchange } from './exchange.ts'
+import { serveEverywhere } from './everywhere.ts'
+import { serveInitialize } from './initialize.ts'
+import { filterPage, serveList } from './list.ts'
+import { serveListen } from './listen.ts'
+import { askInTurn } from './in-turn.ts'
+import { findOwner } from './owner.ts'
+
+/** Answers one request of a client. */
+export function serveRequest(exchange: Exchange, request: RpcMessage): void {
+  const { method } = request
+  const { namer, targets } = exchange.endpoint
+  if (method === 'initialize' || method === 'server/discover') return void serveInitialize(exchange, request)
+  if (isListMethod(method)) return serveList(exchange, request, method)
+  if (isAboutItem(method)) return serveItem(exchange, request)
+  const isPlain = !namer.isMerged && !namer.isPrefixed && !targets[0]!.judge.hasRules
+  if (method === 'subscriptions/listen' && !isPlain) return void serveListen(exchange, request)
+  // One target may know methods that nobody here has heard of.
+  if (!namer.isMerged) return askTarget(exchange, targets[0]!, { request, message: request })
+  if (method === 'ping') return exchange.respond(request, {})
+  if (method === 'logging/setLevel') return void serveEverywhere(exchange, request)
+  // With a session, 404 would say that it is gone.
+  const status = exchange.requestMeta === null ? 200 : 404
+  exchange.refuse(request, status, METHOD_NOT_FOUND, `Method not found: ${method}`)
+}
+
+/** A request that names what it is about goes to whoever has that. */
+function serveItem(exchange: Exchange, request: RpcMessage): void {
+  const asked = askedItem(request)
+  if (asked === null) {
+    const status = exchange.requestMeta === null ? 200 : 400
+    return exchange.refuse(
+      request,
+      status,
+      INVALID_PARAMS,
+      `Invalid params: ${request.method} must name what it is about`,
+    )
+  }
+  const go = (owned: Owned | MergeError | null): void => {
+    if (exchange.isCancelled) return
+    if (owned instanceof MergeError) return exchange.mergeFailed(request, owned)
+    if (owned === null && canBeTried(exchange, request, asked)) return void askInTurn(exchange, request, asked)
+    if (owned === null) return unknown(exchange, request, asked)
+    toOwner(exchange, request, asked, owned)
+  }
+  const owner = findOwner(exchange, asked)
+  if (owner instanceof Promise) void owner.then(go)
+  else go(owner)
+}
+
+/** Servers read more than they list, and who made a task tells best what became of it. */
+function canBeTried({ endpoint }: Exchange, { method }: RpcMessage, { kind }: Asked): boolean {
+  if (kind === 'task') return true
+  return endpoint.namer.needsOwners && kind === 'resource' && READS.has(method)
+}
+
+const READS = new Set(['resources/read', 'resources/directory/read', 'skills/get'])
+
+function toOwner(exchange: Exchange, request: RpcMessage, asked: Asked, owned: Owned): void {
+  const { endpoint, rx, facts } = exchange
+  const target = targetNamed(endpoint, owned.target)
+  const item = { kind: asked.kind, ...owned }
+  facts.item = item
+  facts.target = target.name
+  const isAllowed = target.judge.allows(rx, item)
+  traceDecision(rx, target.judge, item, isAllowed)
+  if (!isAllowed) {
+    rx.reason = 'Authorization'
+    return unknown(exchange, request, asked, 'denied')
+  }
+  const message = forTarget(request, owned, endpoint.namer)
+  if (request.method === 'resources/directory/read' && target.judge.hasRules) {
+    return askTarget(exchange, target, { request, message, edit: filterPage(exchange, target, 'resources/list') })
+  }
+  askTarget(exchange, target, { request, message })
+}
+
+type Asked = NonNullable<ReturnType<typeof askedItem>>
+
+/** The same for what does not exist and for what the caller may not use: nobody learns which of the two it is. */
+function unknown(exchange: Exchange, request: RpcMessage, asked: Asked, outcome: 'error' | 'denied' = 'error'): void {
+  const { code, message } = denial(asked.kind, asked.exposed)
+  exchange.refuse(request, 200, code, message, outcome)
+}

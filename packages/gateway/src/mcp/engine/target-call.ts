@@ -1,0 +1,135 @@
+import type { Source } from '../../net/body.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import type { RpcMessage } from '../message.ts'
+import { isSessionless } from '../revisions.ts'
+import type { LiveSession } from '../session/live.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import { asDiscovery, asNewerResult, isUnknownMethod, wantsSession } from './older-target.ts'
+import type { Target } from './target.ts'
+
+/**
+ * One request to one target of a session. A target that does not know the session, or forgot it, is told of it first;
+ * that is safe, for it has not looked at the request.
+ */
+export class TargetCall implements LinkCall, AnswerSink {
+  readonly #session: LiveSession
+  readonly #target: Target
+  readonly #message: RpcMessage
+  readonly #caller: Caller
+  readonly #sink: AnswerSink
+  #call: LinkCall | null = null
+  /** What the request was sent by. */
+  #link: TargetLink | null = null
+  #hasBegunAnew = false
+  #hasAnswered = false
+  /** The stream at hand ends, and something better follows. */
+  #isIgnored = false
+  #isOver = false
+
+  constructor(session: LiveSession, target: Target, message: RpcMessage, caller: Caller, sink: AnswerSink) {
+    this.#session = session
+    this.#target = target
+    this.#message = message
+    this.#caller = caller
+    this.#sink = sink
+  }
+
+  start(): this {
+    const isDiscovery = this.#message.method === DISCOVER && this.#isOlder
+    if (isDiscovery && this.#session.introductions.has(this.#target.name)) this.#introduce()
+    else if (this.#session.knows(this.#target) && !isDiscovery) this.#send()
+    else this.#begin()
+    return this
+  }
+
+  /** Only where the one who asked takes bytes, and they are good as they are. */
+  get raw(): ((headers: HeaderBlock, body: Source) => void) | undefined {
+    if (this.#isOlder || this.#sink.raw === undefined) return undefined
+    return (headers, body) => this.#sink.raw!(headers, body)
+  }
+
+  /** The client speaks a revision without sessions, the target does not. */
+  get #isOlder(): boolean {
+    return isSessionless(this.#session.state.version) && !isSessionless(this.#session.versionAt(this.#target))
+  }
+
+  cancel(cause: Error): void {
+    this.#isOver = true
+    this.#call?.cancel(cause)
+  }
+
+  resume(): void {
+    this.#call?.resume()
+  }
+
+  opened(): void {
+    this.#sink.opened?.()
+  }
+
+  message(message: RpcMessage, eventId: string): boolean {
+    if (message.kind === 'response' && isSessionless(this.#session.state.version))
+      return this.#response(message, eventId)
+    this.#hasAnswered = true
+    return this.#sink.message(message, eventId)
+  }
+
+  #response(message: RpcMessage, eventId: string): boolean {
+    const { method } = this.#message
+    if (method === DISCOVER && !this.#hasBegunAnew && isUnknownMethod(message)) {
+      this.#isIgnored = true
+      this.#begin()
+      return true
+    }
+    this.#hasAnswered = true
+    return this.#sink.message(this.#isOlder ? asNewerResult(message, method) : message, eventId)
+  }
+
+  mark(eventId: string, retryMs: number | null): void {
+    this.#hasAnswered = true
+    this.#sink.mark?.(eventId, retryMs)
+  }
+
+  closed(): void {
+    if (this.#isIgnored) this.#isIgnored = false
+    else this.#sink.closed()
+  }
+
+  failed(failure: TargetFailure): void {
+    const isSafe = !this.#hasBegunAnew && !this.#hasAnswered
+    const isStranger = this.#mayBeStranger && wantsSession(failure)
+    if (isSafe && (failure.code === 'session_lost' || isStranger)) this.#begin()
+    else this.#sink.failed(failure)
+  }
+
+  /** The target was taken to need no telling. */
+  get #mayBeStranger(): boolean {
+    if (this.#session.isAssumed(this.#target)) return true
+    return isSessionless(this.#session.state.version) && !this.#isOlder
+  }
+
+  #introduce(): void {
+    const introduction = this.#session.introductions.get(this.#target.name)!
+    this.#sink.message(asDiscovery(this.#message, introduction), '')
+    this.#sink.closed()
+  }
+
+  #send(): void {
+    const caller = { ...this.#caller, version: this.#session.versionAt(this.#target) }
+    this.#link = this.#session.link(this.#target)
+    this.#call = this.#link.request(this.#message, caller, this)
+  }
+
+  #begin(): void {
+    this.#hasBegunAnew = true
+    const { rx } = this.#caller
+    rx.trace?.emit({ type: 'mcpSession', target: this.#target.name, action: 'initialize' })
+    void this.#session.begin(this.#target, this.#caller, this.#link).then((failure) => {
+      if (this.#isOver) return
+      if (failure !== null) this.#sink.failed(failure)
+      else if (this.#message.method === DISCOVER && this.#isOlder) this.#introduce()
+      else this.#send()
+    })
+  }
+}
+
+const DISCOVER = 'server/discover'

@@ -1,0 +1,60 @@
+import { withId } from '../edit.ts'
+import { replyForTarget } from '../merge/for-target.ts'
+import type { RpcMessage } from '../message.ts'
+import { targetNamed } from './endpoint.ts'
+import type { Exchange } from './exchange.ts'
+import { answeredRequest } from './request-ids.ts'
+import type { Target } from './target.ts'
+
+/** A notification or an answer of the client: `done` is called once every target it concerns has taken it, or failed to. */
+export function tellTargets(exchange: Exchange, message: RpcMessage, done: () => void): void {
+  const { endpoint, session } = exchange
+  const told = message.kind === 'response' ? answered(exchange, message) : noticed(exchange, message)
+  let left = told.length
+  const finish = (): void => {
+    left -= 1
+    if (left > 0 || exchange.isCancelled) return
+    exchange.facts.outcome ??= 'ok'
+    exchange.report()
+    done()
+  }
+  if (left === 0) {
+    left = 1
+    return finish()
+  }
+  for (const { target, text } of told) {
+    const call = session.link(target).tell(text, exchange.callerFor(target), (failure) => {
+      // The client cannot be told: nobody answers a notification.
+      if (failure !== null)
+        endpoint.log.debug('target did not take a message', { target: target.name, ...reason(failure) })
+      finish()
+    })
+    exchange.keep(call)
+  }
+}
+
+function reason({ code, message }: { code: string; message: string }): { code: string; error: string } {
+  return { code, error: message }
+}
+
+interface Told {
+  target: Target
+  text: RpcMessage
+}
+
+/** Notifications are for every target that knows of the session. */
+function noticed({ endpoint, session }: Exchange, message: RpcMessage): Told[] {
+  const { namer, targets } = endpoint
+  return targets
+    .filter((target) => session.knows(target))
+    .map((target) => ({ target, text: replyForTarget(message, target.name, namer) }))
+}
+
+function answered({ endpoint }: Exchange, message: RpcMessage): Told[] {
+  const { namer, targets } = endpoint
+  if (!namer.isMerged) return [{ target: targets[0]!, text: replyForTarget(message, targets[0]!.name, namer) }]
+  const found = answeredRequest(message.id)
+  if (found === null || !namer.targets.includes(found.target)) return []
+  const target = targetNamed(endpoint, found.target)
+  return [{ target, text: withId(replyForTarget(message, target.name, namer), found.id) }]
+}

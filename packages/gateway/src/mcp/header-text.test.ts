@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { decodeHeaderText, encodeHeaderText } from './header-text.ts'
+
+test('what is written into a header is read from it again, and is printable ASCII', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      if (!text.isWellFormed()) return
+      const encoded = encodeHeaderText(text)
+      assert.match(encoded, /^[\x20-\x7e]*$/)
+      assert.equal(encoded.trim(), encoded)
+      assert.equal(decodeHeaderText(encoded), text)
+    }),
+  )
+})
+
+test('plain names stay as they are; what looks encoded is encoded', () => {
+  assert.equal(encodeHeaderText('echo'), 'echo')
+  assert.equal(encodeHeaderText(' echo'), '=?base64?IGVjaG8=?=')
+  assert.equal(decodeHeaderText(encodeHeaderText('=?base64?eA==?=')), '=?base64?eA==?=')
+})
+
+test('what nobody writes cannot be decoded', () => {
+  for (const text of ['caf\u00e9', '=?base64?/w==?=', 'a\u0000b']) assert.equal(decodeHeaderText(text), null, text)
+})

@@ -1,0 +1,113 @@
+import type { Hub, ProcessLink, ProcessSpec } from './hub.ts'
+import type { HubFromWorker, HubToWorker } from './hub-messages.ts'
+import { Marks } from './marks.ts'
+import { ProcessCalls } from './process-calls.ts'
+
+export interface HubClientOptions {
+  post: (message: HubFromWorker) => void
+  /** Milliseconds since 1970. */
+  clock: () => number
+}
+
+/** What workers share for MCP, as one worker sees it. */
+export class HubClient implements Hub {
+  readonly #post: (message: HubFromWorker) => void
+  /** The main thread bounds them. */
+  readonly #revoked: Marks
+  readonly #renamed: Marks
+  readonly #revoking = new Map<number, () => void>()
+  readonly #listeners = new Map<number, (text: string) => void>()
+  readonly #sending = new Map<number, (isTaken: boolean) => void>()
+  readonly #calls: ProcessCalls
+  #lastId = 0
+
+  constructor({ post, clock }: HubClientOptions) {
+    this.#post = post
+    this.#revoked = new Marks({ max: Infinity, clock })
+    this.#renamed = new Marks({ max: Infinity, clock })
+    this.#calls = new ProcessCalls((message) => post({ kind: 'process', message }))
+  }
+
+  isRevoked(session: string): boolean {
+    return this.#revoked.get(session) !== undefined
+  }
+
+  revoke(session: string, expiresAt: number): Promise<void> {
+    this.#revoked.set({ key: session, value: '', expiresAt })
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      this.#revoking.set(id, resolve)
+      this.#post({ kind: 'revoke', id, session, expiresAt })
+    })
+  }
+
+  targetSession(session: string, target: string): string | undefined {
+    return this.#renamed.get(placeOf(session, target))
+  }
+
+  setTargetSession(session: string, target: string, name: string, expiresAt: number): void {
+    const mark = { key: placeOf(session, target), value: name, expiresAt }
+    this.#renamed.set(mark)
+    this.#post({ kind: 'rename', mark })
+  }
+
+  listen(address: string, take: (text: string) => void): () => void {
+    const listener = ++this.#lastId
+    this.#listeners.set(listener, take)
+    this.#post({ kind: 'listen', address, listener })
+    return () => {
+      if (this.#listeners.delete(listener)) this.#post({ kind: 'unlisten', address, listener })
+    }
+  }
+
+  send(address: string, text: string): Promise<boolean> {
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      this.#sending.set(id, resolve)
+      this.#post({ kind: 'send', id, address, text })
+    })
+  }
+
+  process(spec: ProcessSpec, session: string): ProcessLink {
+    return this.#calls.link(spec, session)
+  }
+
+  take(message: HubToWorker): void {
+    switch (message.kind) {
+      case 'known':
+        for (const mark of message.revoked) this.#revoked.set(mark)
+        for (const mark of message.renamed) this.#renamed.set(mark)
+        return
+      case 'revoked':
+        this.#revoked.set(message.mark)
+        return this.#post({ kind: 'acknowledge', ack: message.ack })
+      case 'renamed':
+        return this.#renamed.set(message.mark)
+      case 'done':
+        return take(this.#revoking, message.id)?.()
+      case 'mail': {
+        const listener = this.#listeners.get(message.listener)
+        this.#post({ kind: 'delivered', mail: message.mail, isTaken: listener !== undefined })
+        return listener?.(message.text)
+      }
+      case 'sent':
+        return take(this.#sending, message.id)?.(message.isTaken)
+      case 'said':
+      case 'closed':
+      case 'failed':
+      case 'told':
+        return this.#calls.take(message)
+    }
+  }
+}
+
+function take<V>(map: Map<number, V>, key: number): V | undefined {
+  const value = map.get(key)
+  map.delete(key)
+  return value
+}
+
+/** Names of targets hold no line feed. */
+function placeOf(session: string, target: string): string {
+  return `${target}\n${session}`
+}

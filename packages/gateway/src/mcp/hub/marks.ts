@@ -1,0 +1,48 @@
+import type { Mark } from './hub-messages.ts'
+
+/** Values by key, each until its time; the oldest make room when there are too many. */
+export class Marks {
+  readonly #marks = new Map<string, Mark>()
+  readonly #options: MarksOptions
+  #sweepAt = FIRST_SWEEP
+
+  constructor(options: MarksOptions) {
+    this.#options = options
+  }
+
+  get(key: string): string | undefined {
+    return this.#marks.get(key)?.value
+  }
+
+  set(mark: Mark): void {
+    // At the end: what was said last is forgotten last.
+    this.#marks.delete(mark.key)
+    this.#marks.set(mark.key, mark)
+    if (this.#marks.size >= this.#sweepAt) this.#sweep()
+    while (this.#marks.size > this.#options.max) {
+      this.#marks.delete(this.#marks.keys().next().value!)
+      this.#options.dropped?.()
+    }
+  }
+
+  all(): Mark[] {
+    this.#sweep()
+    return [...this.#marks.values()]
+  }
+
+  #sweep(): void {
+    const now = this.#options.clock()
+    for (const [key, { expiresAt }] of this.#marks) if (expiresAt <= now) this.#marks.delete(key)
+    this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#marks.size)
+  }
+}
+
+export interface MarksOptions {
+  max: number
+  /** Milliseconds since 1970. */
+  clock: () => number
+  /** One was forgotten before its time. */
+  dropped?: () => void
+}
+
+const FIRST_SWEEP = 256

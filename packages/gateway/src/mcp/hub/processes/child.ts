@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Logger } from '../../../telemetry/logger.ts'
+import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
+import type { ProcessSpec } from '../hub.ts'
+import { createConcealer, environmentFor } from './environment.ts'
+import { Lines } from './lines.ts'
+import { Stderr } from './stderr.ts'
+
+export interface ChildEvents {
+  said(message: RpcMessage): void
+  /** It is gone, or was never there, and why; nothing follows. */
+  ended(reason: string, wasStarted: boolean): void
+}
+
+/** One running program of a target, in a process group of its own: what it starts ends with it. */
+export class Child {
+  /** Resolves when nothing is left of it and of what it started. */
+  readonly gone: Promise<void>
+  readonly startedAt = performance.now()
+  readonly #spec: ProcessSpec
+  readonly #log: Logger
+  readonly #events: ChildEvents
+  readonly #process: ChildProcess | null
+  readonly #lines = new Lines(MAX_LINE_BYTES)
+  readonly #stderr: Stderr
+  readonly #leave: () => void
+  #cause: string | null = null
+  #isStopping = false
+  #isOver = false
+  #badLines = 0
+
+  constructor(spec: ProcessSpec, log: Logger, events: ChildEvents) {
+    this.#spec = spec
+    this.#log = log
+    this.#events = events
+    const conceal = createConcealer(spec, process.env)
+    this.#stderr = new Stderr({ log, name: spec.name, conceal, now: () => performance.now() })
+    const gone = Promise.withResolvers<void>()
+    this.gone = gone.promise
+    this.#leave = gone.resolve
+    this.#process = this.#spawn()
+    if (this.#process !== null) this.#attend(this.#process)
+  }
+
+  /** False when it has not read what it was sent before; `done` is not called then. */
+  write(bytes: Buffer, done: (isWritten: boolean) => void): boolean {
+    // Its end is on the way, and tells why.
+    if (this.#process === null) return true
+    const { stdin } = this.#process
+    if (!stdin?.writable || stdin.writableLength > MAX_UNREAD_BYTES) return false
+    // One message is one line: outside of strings a line break is a space like any other, and inside none can stand.
+    const line = Buffer.allocUnsafe(bytes.length + 1)
+    bytes.copy(line)
+    for (let at = 0; at < bytes.length; at++) if (line[at] === LF || line[at] === CR) line[at] = SPACE
+    line[bytes.length] = LF
+    stdin.write(line, (error) => done(!error))
+    return true
+  }
+
+  pause(): void {
+    this.#process?.stdout?.pause()
+  }
+
+  resume(): void {
+    this.#process?.stdout?.resume()
+  }
+
+  /** Asks it to end, and sees to it that it does. */
+  stop(): void {
+    const child = this.#process
+    if (child === null || this.#isStopping || this.#isOver) return
+    this.#isStopping = true
+    child.stdin?.end()
+    child.stdout?.resume()
+    const timers = [
+      setTimeout(() => this.#signal('SIGTERM'), EOF_MS),
+      setTimeout(() => this.#signal('SIGKILL'), EOF_MS + TERM_MS),
+    ]
+    void this.gone.then(() => {
+      for (const timer of timers) clearTimeout(timer)
+    })
+  }
+
+  /** Without a word; for the last moment of the gateway itself. */
+  kill(): void {
+    this.#signal('SIGKILL')
+  }
+
+  #spawn(): ChildProcess | null {
+    const { cmd, args, cwd } = this.#spec
+    try {
+      const child = spawn(cmd, args, {
+        env: environmentFor(this.#spec, process.env),
+        stdio: ['pipe', 'pipe', 'pipe'],
+        shell: false,
+        detached: true,
+        windowsHide: true,
+        ...(cwd !== null && { cwd }),
+      })
+      if (child.pid !== undefined) this.#log.debug('started', { target: this.#spec.name, pid: child.pid })
+      return child
+    } catch (error) {
+      this.#cause = `it cannot be started: ${messageOf(error)}`
+      queueMicrotask(() => {
+        this.#end()
+        this.#leave()
+      })
+      return null
+    }
+  }
+
+  #attend(child: ChildProcess): void {
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return
+      this.#cause = `it cannot be started: ${messageOf(error)}`
+      this.#end()
+      this.#leave()
+    })
+    child.on('exit', (code, signal) => {
+      if (child.pid === undefined) return
+      this.#cause ??= signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`
+      this.#sweep(child, 0)
+    })
+    child.on('close', () => this.#end())
+    // A program that ends while it is written to is told of by its end.
+    child.stdin?.on('error', () => {})
+    child.stdout?.on('error', () => {})
+    child.stderr?.on('error', () => {})
+    child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
+    child.stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#isStopping || this.#lines.isOverflown) return
+    for (const line of this.#lines.push(chunk)) this.#readLine(line)
+    if (!this.#lines.isOverflown) return
+    this.#cause = 'it sent a message of more than 16 MiB'
+    this.stop()
+  }
+
+  #readLine(line: Buffer): void {
+    const message = readMessage(line)
+    if (!(message instanceof BadMessage)) return this.#events.said(message)
+    // Programs print things there that they should not; that alone harms nobody.
+    this.#badLines++
+    if (this.#badLines <= MAX_REPORTED) {
+      this.#log.warn('a line on standard output is no message', { target: this.#spec.name, error: message.message })
+    }
+  }
+
+  /** What it started must not outlive it, nor keep its pipes open. */
+  #sweep(child: ChildProcess, waitedMs: number): void {
+    // Remains that nobody buries count as alive: they are not waited for for ever.
+    if (!this.#signal(waitedMs === 0 ? 'SIGTERM' : waitedMs < TERM_MS ? 0 : 'SIGKILL') || waitedMs > 2 * TERM_MS) {
+      return this.#leave()
+    }
+    if (waitedMs >= TERM_MS) {
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    }
+    setTimeout(() => this.#sweep(child, waitedMs + SWEEP_MS), SWEEP_MS)
+  }
+
+  /** Whether there is anybody to get it. */
+  #signal(signal: NodeJS.Signals | 0): boolean {
+    const pid = this.#process?.pid
+    if (pid === undefined) return false
+    try {
+      return process.kill(-pid, signal)
+    } catch {
+      return false
+    }
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#stderr.end()
+    const { lastLine } = this.#stderr
+    const cause = this.#cause ?? 'it ended'
+    const reason = lastLine === '' ? cause : `${cause}; the last it said: ${lastLine.slice(0, MAX_SHOWN)}`
+    this.#log.debug('ended', { target: this.#spec.name, reason })
+    this.#events.ended(reason, this.#process?.pid !== undefined)
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+const LF = 0x0a
+const CR = 0x0d
+const SPACE = 0x20
+const MAX_LINE_BYTES = 16 * 1024 * 1024
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024
+const MAX_REPORTED = 10
+const MAX_SHOWN = 256
+const EOF_MS = 3_000
+const TERM_MS = 2_000
+const SWEEP_MS = 50

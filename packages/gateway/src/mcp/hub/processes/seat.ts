@@ -1,0 +1,29 @@
+import { isObject, objectAt } from '../../../llm/json.ts'
+import type { RpcMessage } from '../../message.ts'
+import { META } from '../../revisions.ts'
+import type { TargetFailure } from '../../transports/transport.ts'
+import type { RemoteWaiter } from '../../remote/remote-waiter.ts'
+
+/** The place of one session at a target. */
+export interface Seat {
+  request(message: RpcMessage, waiter: RemoteWaiter): void
+  tell(message: RpcMessage, done: (failure: TargetFailure | null) => void): void
+  listen(waiter: RemoteWaiter): void
+  /** Nobody waits there any more. */
+  forget(waiter: RemoteWaiter): void
+  /** Milliseconds that never go back. */
+  readonly usedAt: number
+  /** Nobody waits for anything. */
+  readonly isQuiet: boolean
+  /** No request is under way. */
+  readonly isIdle: boolean
+}
+
+/** Whether a program that knows nothing of the session can answer: requests of the newest revision say everything. */
+export function standsAlone({ method, value }: RpcMessage): boolean {
+  const { params } = value
+  return method === 'initialize' || (isObject(params) && objectAt(params, '_meta')[META.version] !== undefined)
+}
+
+export const STUCK: TargetFailure = { code: 'unavailable', message: 'it does not read what it is sent' }
+export const TAKEN: TargetFailure = { code: 'unavailable', message: 'another request of the same id is under way' }

@@ -1,0 +1,143 @@
+import { Conversation, type Waiter } from '../../conversation.ts'
+import { makeMessage, type RpcMessage } from '../../message.ts'
+import type { TargetFailure } from '../../transports/transport.ts'
+import { Backoff } from './backoff.ts'
+import { Beginning } from './beginning.ts'
+import type { Child, ChildEvents } from './child.ts'
+import { Flow } from '../../remote/flow.ts'
+import type { RemoteWaiter } from '../../remote/remote-waiter.ts'
+import { type Seat, standsAlone, STUCK, TAKEN } from './seat.ts'
+
+/** A session that has a process to itself. */
+export class SessionSeat implements Seat {
+  usedAt = performance.now()
+  readonly #start: (events: ChildEvents) => Child | TargetFailure
+  readonly #conversation = new Conversation()
+  readonly #backoff = new Backoff()
+  readonly #flow = new Flow({
+    maxBytes: MAX_HELD_BYTES,
+    full: () => this.#child?.pause(),
+    drained: () => this.#child?.resume(),
+  })
+  #child: Child | null = null
+  #beginning: Beginning | null = null
+  #hasToldInitialized = false
+
+  /** `start` gives a process, or says why there is none. */
+  constructor(start: (events: ChildEvents) => Child | TargetFailure) {
+    this.#start = start
+  }
+
+  get isQuiet(): boolean {
+    return this.#conversation.isQuiet
+  }
+
+  get isIdle(): boolean {
+    return !this.#conversation.hasRequests
+  }
+
+  /** Nothing would be lost with it. */
+  get isEmpty(): boolean {
+    return this.#child === null && this.isQuiet && this.#backoff.isOver(performance.now())
+  }
+
+  request(message: RpcMessage, waiter: RemoteWaiter): void {
+    this.usedAt = performance.now()
+    const failure = this.#prepare(message)
+    if (failure !== null) return waiter.failed(failure)
+    waiter.flow = this.#flow
+    if (message.method === 'initialize') this.#initialize(message, waiter)
+    else this.#send(message, waiter)
+  }
+
+  tell(message: RpcMessage, done: (failure: TargetFailure | null) => void): void {
+    this.usedAt = performance.now()
+    if (this.#child === null) return done(LOST)
+    if (message.method === 'notifications/initialized') {
+      // Two workers may have begun anew with it at the same time.
+      if (this.#hasToldInitialized) return done(null)
+      this.#hasToldInitialized = true
+    }
+    if (!this.#child.write(message.bytes, (isWritten) => done(isWritten ? null : BROKEN))) done(STUCK)
+  }
+
+  listen(waiter: RemoteWaiter): void {
+    this.usedAt = performance.now()
+    waiter.flow = this.#flow
+    this.#conversation.listen(waiter)
+  }
+
+  forget(waiter: RemoteWaiter): void {
+    this.usedAt = performance.now()
+    this.#beginning?.forget(waiter)
+    this.#conversation.forget(waiter)
+    waiter.drop()
+  }
+
+  end(why: string): void {
+    const child = this.#child
+    this.#child = null
+    this.#beginning = null
+    this.#conversation.close({ code: 'broken', message: why })
+    child?.stop()
+  }
+
+  /** Sees to it that there is a process that can take the message. */
+  #prepare(message: RpcMessage): TargetFailure | null {
+    if (this.#child !== null && (this.#beginning !== null || standsAlone(message))) return null
+    const refusal = this.#child === null ? this.#backoff.refusal(performance.now()) : null
+    if (refusal !== null) return { code: 'unavailable', message: refusal }
+    if (!standsAlone(message)) return LOST
+    const child: Child | TargetFailure = this.#start({
+      said: (said) => this.#said(said),
+      ended: (reason, wasStarted) => {
+        if (child === this.#child) this.#ended(this.#child, reason, wasStarted)
+      },
+    })
+    if ('code' in child) return child
+    this.#child = child
+    return null
+  }
+
+  /** A session is begun once, however many workers do so. */
+  #initialize(message: RpcMessage, waiter: RemoteWaiter): void {
+    const params = JSON.stringify(message.value.params)
+    if (this.#beginning === null) {
+      this.#beginning = new Beginning(params, () => (this.#beginning = null))
+      this.#beginning.join(message.id!, waiter)
+      this.#send(message, this.#beginning)
+    } else if (this.#beginning.params === params) {
+      this.#beginning.join(message.id!, waiter)
+    } else {
+      this.#send(message, waiter)
+    }
+  }
+
+  #send(message: RpcMessage, waiter: Waiter): void {
+    if (!this.#conversation.expect(message, waiter)) return waiter.failed(TAKEN)
+    if (this.#child!.write(message.bytes, () => {})) return
+    this.#conversation.forget(waiter)
+    waiter.failed(STUCK)
+  }
+
+  #said(message: RpcMessage): void {
+    if (message.kind === 'request' && message.method === 'ping' && !this.#conversation.hasAudience) {
+      const pong = makeMessage({ jsonrpc: '2.0', id: message.id, result: {} })
+      this.#child?.write(pong.bytes, () => {})
+      return
+    }
+    this.#conversation.take(message)
+  }
+
+  #ended(child: Child, reason: string, wasStarted: boolean): void {
+    this.#child = null
+    this.#beginning = null
+    this.#hasToldInitialized = false
+    this.#backoff.died(child.startedAt, performance.now(), reason)
+    this.#conversation.fail({ code: wasStarted ? 'broken' : 'unavailable', message: reason })
+  }
+}
+
+const LOST: TargetFailure = { code: 'session_lost', message: 'its process is not running' }
+const BROKEN: TargetFailure = { code: 'broken', message: 'its process ended' }
+const MAX_HELD_BYTES = 1024 * 1024

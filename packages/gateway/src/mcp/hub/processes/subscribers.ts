@@ -1,0 +1,37 @@
+/** Who wants to know of changes, by URI. */
+export class Subscribers<S> {
+  readonly #byUri = new Map<string, Set<S>>()
+
+  /** False when there are too many. */
+  add(subscriber: S, uri: string): boolean {
+    const known = this.#byUri.get(uri)
+    if (known === undefined && this.#byUri.size >= MAX_URIS) return false
+    if (known === undefined) this.#byUri.set(uri, new Set([subscriber]))
+    else known.add(subscriber)
+    return true
+  }
+
+  /** Whether nobody is left. */
+  remove(subscriber: S, uri: string): boolean {
+    const left = this.#byUri.get(uri)
+    left?.delete(subscriber)
+    if (left !== undefined && left.size > 0) return false
+    this.#byUri.delete(uri)
+    return true
+  }
+
+  /** Gives the URIs that nobody is left for. */
+  removeAll(subscriber: S): string[] {
+    return this.uris().filter((uri) => this.#byUri.get(uri)!.has(subscriber) && this.remove(subscriber, uri))
+  }
+
+  of(uri: string): Iterable<S> {
+    return this.#byUri.get(uri) ?? []
+  }
+
+  uris(): string[] {
+    return [...this.#byUri.keys()]
+  }
+}
+
+const MAX_URIS = 10_000

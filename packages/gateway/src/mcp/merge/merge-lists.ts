@@ -1,0 +1,118 @@
+import type { JsonObject } from '../../llm/middle.ts'
+import type { McpItem } from '../facts.ts'
+import { INTERNAL_ERROR } from '../message.ts'
+import type { Namer } from '../names.ts'
+import type { OwnedList, Owners } from '../owners.ts'
+import { type FetchPage, gatherPages, hasNoSuchList, MergeError, MOST_ITEMS } from './gather.ts'
+import { exposePage, type Keeps, type ListMethod, lists } from './list-page.ts'
+import { type GatewayInfo, mergeMeta } from './merge-meta.ts'
+
+export interface ListOptions {
+  namer: Namer
+  failureMode: 'FailOpen' | 'FailClosed'
+  keeps: Keeps
+  gateway: GatewayInfo
+  /** Learns whose names are, where those do not tell. */
+  owners: Owners | null
+}
+
+export interface MergedList {
+  result: JsonObject
+  /** Targets that were left out, and why. */
+  failures: MergeError[]
+  kept: McpItem[]
+  hidden: McpItem[]
+}
+
+/** One list of the lists of several targets: all pages of all of them, in the order of the targets. */
+export async function gatherLists(
+  method: ListMethod,
+  targets: readonly string[],
+  fetch: FetchPage,
+  options: ListOptions,
+): Promise<MergedList | MergeError> {
+  const gathered = await Promise.all(
+    targets.map(async (target) => ({ target, pages: await gatherPages(method, target, fetch) })),
+  )
+  return mergeLists(method, gathered, options)
+}
+
+export interface GatheredList {
+  target: string
+  pages: readonly JsonObject[] | MergeError
+}
+
+export function mergeLists(
+  method: ListMethod,
+  gathered: readonly GatheredList[],
+  options: ListOptions,
+): MergedList | MergeError {
+  const { namer, failureMode, keeps, gateway, owners } = options
+  const failures = gathered.flatMap(({ pages }) => (pages instanceof MergeError ? pages : []))
+  const real = failures.filter((failure) => !hasNoSuchList(failure))
+  if (failures.length > 0 && failures.length === gathered.length) return real[0] ?? failures[0]!
+  if (failureMode === 'FailClosed' && real.length > 0) return real[0]!
+
+  const items: JsonObject[] = []
+  const kept: McpItem[] = []
+  const hidden: McpItem[] = []
+  const results: JsonObject[] = []
+  for (const { target, pages } of gathered) {
+    if (pages instanceof MergeError) continue
+    for (const result of pages) {
+      const page = exposePage(method, target, result, namer, keeps)
+      results.push(result)
+      // Appended one by one: a page may hold more than a call takes arguments.
+      for (const item of page.items) items.push(item)
+      for (const item of page.kept) kept.push(item)
+      for (const item of page.hidden) hidden.push(item)
+      if (kept.length + hidden.length > MOST_ITEMS) {
+        return new MergeError('', INTERNAL_ERROR, `${method}: the targets have more than ${MOST_ITEMS} items together`)
+      }
+    }
+  }
+  if (namer.needsOwners && isOwnedList(method)) {
+    const clash = findClash(method, kept)
+    if (clash !== null) return clash
+    owners?.learn(method, kept)
+  }
+  return { result: { [lists[method].items]: items, ...commonOf(results, gateway) }, failures: real, kept, hidden }
+}
+
+function isOwnedList(method: ListMethod): method is OwnedList {
+  return method !== 'tasks/list' && method !== 'skills/list'
+}
+
+function findClash(method: ListMethod, kept: readonly McpItem[]): MergeError | null {
+  const targets = new Map<string, string>()
+  for (const { name, target } of kept) {
+    const before = targets.get(name)
+    if (before !== undefined && before !== target) return clashError(method, name, before, target)
+    targets.set(name, target)
+  }
+  return null
+}
+
+export function clashError(method: ListMethod, name: string, first: string, second: string): MergeError {
+  const what = method === 'resources/templates/list' ? 'resource template' : lists[method].kind
+  const shown = name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name
+  return new MergeError(
+    '',
+    INTERNAL_ERROR,
+    `${first} and ${second} both have a ${what} ${JSON.stringify(shown)}: with prefixMode Never names must differ`,
+  )
+}
+
+/** What results say besides their items; a cursor of one of them would be none of the merged list. */
+function commonOf(results: readonly JsonObject[], gateway: GatewayInfo): JsonObject {
+  const common: JsonObject = mergeMeta(results, gateway)
+  if (results.some(({ resultType }) => resultType !== undefined)) common.resultType = 'complete'
+  // Revisions that know it want it always.
+  if (results.some(({ ttlMs }) => ttlMs !== undefined)) {
+    common.ttlMs = Math.min(...results.map(({ ttlMs }) => (typeof ttlMs === 'number' && ttlMs >= 0 ? ttlMs : 0)))
+    common.cacheScope = 'private'
+  }
+  return common
+}
+
+const LONGEST_SHOWN = 256

@@ -1,0 +1,52 @@
+import { isObject } from '../../llm/json.ts'
+import type { Json, JsonObject } from '../../llm/middle.ts'
+import { withParams } from '../edit.ts'
+import type { RpcMessage } from '../message.ts'
+import type { Owned } from '../names.ts'
+
+/** Whose a resource or a task is; null when it is nobody's, or not for this caller. */
+export type FindOwner = (kind: 'resource' | 'task', exposed: string) => Owned | null
+
+/** A `subscriptions/listen` as each target gets it: lists that change concern all, resources and tasks their owner. */
+export function splitListen(message: RpcMessage, targets: readonly string[], find: FindOwner): Map<string, RpcMessage> {
+  const filter = filterOf(message)
+  const resources = ownedBy(filter.resourceSubscriptions, 'resource', find)
+  const tasks = ownedBy(filter.taskIds, 'task', find)
+  const split = new Map<string, RpcMessage>()
+  for (const target of targets) {
+    const notifications: JsonObject = { ...filter }
+    if (Array.isArray(filter.resourceSubscriptions)) notifications.resourceSubscriptions = resources.get(target) ?? []
+    if (Array.isArray(filter.taskIds)) notifications.taskIds = tasks.get(target) ?? []
+    split.set(target, withParams(message, { notifications }))
+  }
+  return split
+}
+
+/** One acknowledgement of those of several targets, whose names are already those of clients. */
+export function mergeAcknowledged(messages: readonly [RpcMessage, ...RpcMessage[]]): RpcMessage {
+  const merged: JsonObject = {}
+  for (const [name, value] of messages.flatMap((message) => Object.entries(filterOf(message)))) {
+    const before = Object.hasOwn(merged, name) ? merged[name] : undefined
+    if (Array.isArray(before) && Array.isArray(value)) merged[name] = [...before, ...value]
+    else if (before === undefined || before === false)
+      Object.defineProperty(merged, name, { value, enumerable: true, writable: true, configurable: true })
+  }
+  return withParams(messages[0], { notifications: merged })
+}
+
+function filterOf({ value: { params } }: RpcMessage): JsonObject {
+  const filter = isObject(params) ? params.notifications : undefined
+  return isObject(filter) ? filter : {}
+}
+
+function ownedBy(list: Json | undefined, kind: 'resource' | 'task', find: FindOwner): Map<string, string[]> {
+  const byTarget = new Map<string, string[]>()
+  for (const entry of Array.isArray(list) ? list : []) {
+    const owned = typeof entry === 'string' ? find(kind, entry) : null
+    if (owned === null) continue
+    const names = byTarget.get(owned.target)
+    if (names === undefined) byTarget.set(owned.target, [owned.name])
+    else names.push(owned.name)
+  }
+  return byTarget
+}

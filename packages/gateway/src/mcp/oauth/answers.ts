@@ -1,0 +1,41 @@
+import { HeaderBlock } from '../../net/header-block.ts'
+import { Reply } from '../../pipeline/reply.ts'
+import type { Rx } from '../../pipeline/request.ts'
+
+/** Methods that a document is asked for by. */
+export type Methods = readonly string[]
+
+/** Any web page may read it: what it says is public. */
+export function jsonAnswer(status: number, value: unknown, methods: Methods): Reply {
+  const body = Buffer.from(JSON.stringify(value))
+  return new Reply(status, { headers: headersOf(methods, 'application/json'), body, reason: 'DirectResponse' })
+}
+
+/** A failure as RFC 6749 section 5.2 spells it. */
+export function problemAnswer(rx: Rx, status: number, message: string, methods: Methods = []): Reply {
+  rx.error = `mcp authentication: ${message}`
+  const error = status >= 500 ? 'temporarily_unavailable' : 'invalid_request'
+  const body = Buffer.from(JSON.stringify({ error, error_description: message }))
+  const reason = status >= 500 ? 'UpstreamFailure' : 'InvalidRequest'
+  return new Reply(status, { headers: headersOf(methods, 'application/json'), body, reason })
+}
+
+/** The answer to a preflight or to a wrong method; null when the method is right. */
+export function methodAnswer(rx: Rx, methods: Methods): Reply | null {
+  if (methods.includes(rx.method)) return null
+  if (rx.method === 'OPTIONS') return new Reply(204, { headers: headersOf(methods, null), reason: 'DirectResponse' })
+  const reply = problemAnswer(rx, 405, 'method not allowed', methods)
+  reply.headers.add('allow', [...methods, 'OPTIONS'].join(', '))
+  return reply
+}
+
+function headersOf(methods: Methods, contentType: string | null): HeaderBlock {
+  const headers = new HeaderBlock()
+  if (contentType !== null) headers.add('content-type', contentType)
+  // It depends on the host and scheme that the client used.
+  headers.add('cache-control', 'no-store')
+  headers.add('access-control-allow-origin', '*')
+  headers.add('access-control-allow-methods', [...methods, 'OPTIONS'].filter((name) => name !== 'HEAD').join(', '))
+  headers.add('access-control-allow-headers', 'content-type, mcp-protocol-version')
+  return headers
+}

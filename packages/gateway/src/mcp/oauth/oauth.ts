@@ -1,0 +1,59 @@
+import { readDiscoveryPath, registrationPath } from '../../formats/well-known.ts'
+import type { TokenFault } from '../../pipeline/jwt/authenticate.ts'
+import type { Reply } from '../../pipeline/reply.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { Env } from '../../pipeline/step.ts'
+import { adaptMetadata } from './adapt-metadata.ts'
+import { type Methods, jsonAnswer, methodAnswer, problemAnswer } from './answers.ts'
+import { createChallenge } from './challenge.ts'
+import type { OauthConfig } from './config.ts'
+import { createRegistration } from './registration.ts'
+import { createResource } from './resource.ts'
+import { sharedServerMetadata } from './server-metadata.ts'
+
+/** What an authentication policy does for clients of the Model Context Protocol, beside checking their tokens. */
+export interface Oauth {
+  /** The answer to a request for a discovery document, which needs no token; undefined for all other requests. */
+  readonly serve: (rx: Rx) => Reply | Promise<Reply> | undefined
+  /** Leads a client without a good token to those documents. */
+  readonly challenge: (rx: Rx, fault: TokenFault) => Reply
+}
+
+export function createOauth(config: OauthConfig, env: Env): Oauth {
+  const { provider = null } = config
+  const { issuer, audiences } = config.issuers[0]!
+  const resource = createResource(config)
+  const metadata = sharedServerMetadata(issuer, provider, env)
+  const register = provider === 'Keycloak' ? createRegistration(issuer, env) : null
+
+  async function serverMetadata(rx: Rx, identifier: string, origin: string): Promise<Reply> {
+    const document = await metadata.current()
+    if (document === null) return problemAnswer(rx, 502, 'the authorization server cannot be asked')
+    const audience = audiences?.[0] ?? null
+    const registration = origin + registrationPath(rx.path)
+    return jsonAnswer(200, adaptMetadata(document, provider, { issuer: identifier, audience, registration }), READING)
+  }
+
+  return {
+    challenge: createChallenge(config, resource),
+    serve(rx) {
+      const discovery = readDiscoveryPath(rx.path)
+      if (discovery === null) return undefined
+      if (rx.trace !== null) rx.trace.note({ code: 'oauth_discovery', document: discovery.document })
+      if (discovery.document === 'registration') {
+        if (register === null) return problemAnswer(rx, 404, 'clients are not registered here')
+        return methodAnswer(rx, REGISTERING) ?? register(rx)
+      }
+      const other = methodAnswer(rx, READING)
+      if (other !== null) return other
+      const origin = resource.originOf(rx)
+      if (origin === null) return problemAnswer(rx, 400, 'the host of the request is not known')
+      const identifier = origin + discovery.resource
+      if (discovery.document === 'resource') return jsonAnswer(200, resource.metadata(identifier), READING)
+      return serverMetadata(rx, identifier, origin)
+    },
+  }
+}
+
+const READING: Methods = ['GET', 'HEAD']
+const REGISTERING: Methods = ['POST']

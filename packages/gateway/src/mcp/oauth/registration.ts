@@ -1,0 +1,69 @@
+import { parseSafely } from '@portico/cel'
+import { parseBackendUrl, urlKey } from '../../formats/address.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { bufferRequest } from '../../pipeline/buffered-body.ts'
+import { fetchText } from '../../pipeline/fetch-text.ts'
+import { Reply } from '../../pipeline/reply.ts'
+import type { Rx } from '../../pipeline/request.ts'
+import type { Env } from '../../pipeline/step.ts'
+import { jsonAnswer, problemAnswer } from './answers.ts'
+
+/** Hands the registration of a client (RFC 7591) to Keycloak: the body alone, nothing else of the client's request. */
+export function createRegistration(issuer: string, env: Env): (rx: Rx) => Promise<Reply> {
+  const url = parseBackendUrl(issuer)!
+  const client = env.client(urlKey(url))
+  const folder = url.path.endsWith('/') ? url.path : `${url.path}/`
+  const target = `${folder}clients-registrations/openid-connect`
+  const readBody = bufferRequest('whole', MAX_BYTES)
+  let underWay = 0
+
+  async function forward(rx: Rx, body: Buffer): Promise<Reply> {
+    const post = { headers: HeaderBlock.of(REQUEST_HEADERS), body, refusals: true }
+    try {
+      const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, post }
+      const { status, text } = await fetchText(client, options)
+      const answer = parseObject(text)
+      return answer === null
+        ? problemAnswer(rx, 502, 'the authorization server gave no usable answer', METHODS)
+        : jsonAnswer(status, answer, METHODS)
+    } catch (error) {
+      env.log.warn('client not registered', { issuer, error: error instanceof Error ? error.message : String(error) })
+      return problemAnswer(rx, 502, 'the authorization server cannot be asked', METHODS)
+    }
+  }
+
+  return async (rx) => {
+    const refusal = await readBody(rx)
+    if (refusal instanceof Reply) return refusal
+    const body = rx.bufferedBody?.whole ?? null
+    if (body === null || parseObject(body.toString('utf8')) === null) {
+      return problemAnswer(rx, 400, 'the body must be a JSON object', METHODS)
+    }
+    if (underWay >= MAX_UNDER_WAY) return problemAnswer(rx, 503, 'too many clients register at once', METHODS)
+    underWay++
+    try {
+      return await forward(rx, body)
+    } finally {
+      underWay--
+    }
+  }
+}
+
+function parseObject(text: string): object | null {
+  try {
+    const value: unknown = parseSafely(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+const METHODS = ['POST']
+const REQUEST_HEADERS = [
+  ['content-type', 'application/json'],
+  ['accept', 'application/json'],
+] as const
+const MAX_BYTES = 64 * 1024
+const TIMEOUT_MS = 10_000
+/** Of one policy in one worker. */
+const MAX_UNDER_WAY = 32

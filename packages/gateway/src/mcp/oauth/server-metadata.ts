@@ -1,0 +1,82 @@
+import { parseBackendUrl, urlKey } from '../../formats/address.ts'
+import { serverMetadataPaths } from '../../formats/well-known.ts'
+import { fetchText } from '../../pipeline/fetch-text.ts'
+import type { JsonObject } from '../../pipeline/request.ts'
+import type { Env } from '../../pipeline/step.ts'
+import type { IdentityProvider } from './config.ts'
+import { readMetadata } from './read-metadata.ts'
+
+/** The metadata of one authorization server: one fetch at a time, kept for a while, and the last good one after that. */
+export class ServerMetadata {
+  /** The newest way to get it; a reload may bring another client for the same issuer. */
+  fetch: () => Promise<JsonObject>
+  readonly #monotonic: () => number
+  readonly #failed: (reason: string) => void
+  #document: JsonObject | null = null
+  #underWay: Promise<JsonObject | null> | null = null
+  /** No fetch before this time. */
+  #nextAt = -Infinity
+
+  constructor(fetch: () => Promise<JsonObject>, monotonic: () => number, failed: (reason: string) => void) {
+    this.fetch = fetch
+    this.#monotonic = monotonic
+    this.#failed = failed
+  }
+
+  /** Null when it cannot be had. */
+  current(): JsonObject | null | Promise<JsonObject | null> {
+    if (this.#underWay !== null) return this.#underWay
+    if (this.#monotonic() < this.#nextAt) return this.#document
+    this.#underWay = this.#run().finally(() => (this.#underWay = null))
+    return this.#underWay
+  }
+
+  async #run(): Promise<JsonObject | null> {
+    try {
+      this.#document = await this.fetch()
+      this.#nextAt = this.#monotonic() + LIFETIME_MS
+    } catch (error) {
+      this.#nextAt = this.#monotonic() + PAUSE_MS
+      this.#failed(error instanceof Error ? error.message : String(error))
+    }
+    return this.#document
+  }
+}
+
+/** All routes with the same issuer share it. */
+export function sharedServerMetadata(issuer: string, provider: IdentityProvider | null, env: Env): ServerMetadata {
+  const url = parseBackendUrl(issuer)!
+  const key = urlKey(url)
+  const client = env.client(key)
+  const { oauth, openid } = serverMetadataPaths(url.path)
+  const paths = provider === 'Keycloak' ? [openid, oauth] : [oauth, openid]
+  const fetch = async (): Promise<JsonObject> => {
+    let fault = ''
+    for (const target of paths) {
+      const found = await attempt(target)
+      if ('document' in found) return found.document
+      fault ||= found.fault
+    }
+    throw new Error(fault)
+  }
+  const attempt = async (target: string): Promise<ReturnType<typeof readMetadata>> => {
+    const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }
+    try {
+      return readMetadata((await fetchText(client, options)).text, issuer)
+    } catch (error) {
+      return { fault: error instanceof Error ? error.message : String(error) }
+    }
+  }
+  const failed = (error: string): void =>
+    env.log.warn('metadata of the authorization server not fetched', { issuer, error })
+  const source = JSON.stringify(['oauth metadata', env.describe(key).content, issuer, paths])
+  const metadata = env.kept.held(source, () => new ServerMetadata(fetch, env.monotonic, failed))
+  metadata.fetch = fetch
+  return metadata
+}
+
+const LIFETIME_MS = 300_000
+/** Clients ask without a token: they must not turn into a flood at the issuer's door. */
+const PAUSE_MS = 5_000
+const MAX_BYTES = 256 * 1024
+const TIMEOUT_MS = 5_000

@@ -1,0 +1,171 @@
+import { isObject, textAt } from '../../llm/json.ts'
+import type { JsonObject } from '../../llm/middle.ts'
+import { NewerLink } from '../engine/newer-target.ts'
+import type { Target } from '../engine/target.ts'
+import type { Hub } from '../hub/hub.ts'
+import { makeMessage } from '../message.ts'
+import { Owners } from '../owners.ts'
+import { isSessionless } from '../revisions.ts'
+import type { Caller, TargetFailure, TargetLink } from '../transports/transport.ts'
+import { introduce } from './introduce.ts'
+import type { SessionState, TargetState } from './state.ts'
+
+export interface LiveSessionOptions {
+  /** No id was given out for it: it lasts for one request. */
+  isPassing: boolean
+  owners?: Owners
+  /** Revisions of targets that name no sessions, and need not be told of one. */
+  nameless?: NamelessTargets
+}
+
+export interface NamelessTargets {
+  versionOf(target: string): string | undefined
+  add(target: string, version: string): void
+}
+
+/** A session as one worker has it at hand. */
+export class LiveSession {
+  readonly state: SessionState
+  readonly isPassing: boolean
+  /** Whose names are, as far as lists of this session have shown. */
+  readonly owners: Owners
+  /** What targets said of themselves when they were told of the session here. */
+  readonly introductions = new Map<string, JsonObject>()
+  readonly #hub: Hub
+  readonly #nameless: NamelessTargets | null
+  readonly #links = new Map<string, TargetLink>()
+  readonly #versions = new Map<string, string>()
+  readonly #beginning = new Map<string, Promise<TargetFailure | null>>()
+
+  constructor(state: SessionState, hub: Hub, { isPassing, owners, nameless }: LiveSessionOptions) {
+    this.state = state
+    this.isPassing = isPassing
+    this.owners = owners ?? new Owners()
+    this.#nameless = nameless ?? null
+    this.#hub = hub
+    for (const { name, version } of state.targets) this.#versions.set(name, version)
+  }
+
+  /** Whether the target has been told of the session, or needs no telling. */
+  knows(target: Target): boolean {
+    return this.#wasTold(target) || this.isAssumed(target)
+  }
+
+  /** It was not told: others like it needed no telling. */
+  isAssumed(target: Target): boolean {
+    return !this.#wasTold(target) && this.#nameless?.versionOf(target.name) !== undefined
+  }
+
+  /** The target in this session, as it calls it by now: another worker may have begun anew with it. */
+  link(target: Target): TargetLink {
+    const { name, transport } = target
+    const { key, targets } = this.state
+    const since = this.#begunSince(name)
+    const session = since?.session ?? targets.find((known) => known.name === name)?.session ?? ''
+    const before = this.#links.get(name)
+    if (before !== undefined && (since === null || before.session === session)) return before
+    const link = this.#inItsWords(transport.link({ key, target: session }), this.versionAt(target))
+    this.#links.set(name, link)
+    return link
+  }
+
+  versionAt({ name }: Target): string {
+    const known = this.#begunSince(name)?.version ?? this.#versions.get(name)
+    return known ?? this.#nameless?.versionOf(name) ?? this.state.version
+  }
+
+  /** For a target that took part in the beginning. */
+  took(target: Target, version: string): void {
+    this.#versions.set(target.name, version)
+    this.#noteNameless(target, version)
+  }
+
+  /** Remembers a beginning that the id cannot tell, because the client has had it before. */
+  remember(initialize: JsonObject, targets: readonly TargetState[]): void {
+    const { key, expiresAt } = this.state
+    this.#hub.setTargetSession(key, BEGINNING, JSON.stringify(initialize), expiresAt * 1000)
+    for (const { name, session, version } of targets) {
+      this.#hub.setTargetSession(key, name, JSON.stringify({ session, version }), expiresAt * 1000)
+    }
+  }
+
+  /**
+   * Tells the target of the session, for the first time or once more; whoever asks meanwhile waits for the same. `lost`
+   * is the link that the target did not know: when another one is in place by now, somebody has begun anew already.
+   */
+  begin(target: Target, caller: Caller, lost: TargetLink | null): Promise<TargetFailure | null> {
+    const { name } = target
+    const running = this.#beginning.get(name)
+    if (running !== undefined) return running
+    if (lost !== null && this.link(target) !== lost) return Promise.resolve(null)
+    const begun = this.#begin(target, caller).finally(() => this.#beginning.delete(name))
+    this.#beginning.set(name, begun)
+    return begun
+  }
+
+  /** Whether anything was said to the target here. */
+  hasLink({ name }: Target): boolean {
+    return this.#links.has(name)
+  }
+
+  /** The link takes its place only once the target knows the session: until then the old one tells that it is lost. */
+  async #begin(target: Target, caller: Caller): Promise<TargetFailure | null> {
+    const { key, expiresAt } = this.state
+    const link = target.transport.link({ key, target: '' })
+    const request = makeMessage({
+      jsonrpc: '2.0',
+      id: 'portico-initialize',
+      method: 'initialize',
+      params: this.#initialize,
+    })
+    const introduced = await introduce({ link, request, caller, keep() {} })
+    if ('code' in introduced) return introduced
+    const { response, version } = introduced
+    const { result, error } = response.value
+    if (!isObject(result)) return refused(isObject(error) ? textAt(error, 'message') : undefined)
+    const words = this.#inItsWords(link, version)
+    this.introductions.set(target.name, result)
+    this.#links.set(target.name, words)
+    this.took(target, version)
+    if (!this.isPassing) {
+      const name = JSON.stringify({ session: link.session, version })
+      this.#hub.setTargetSession(key, target.name, name, expiresAt * 1000)
+    }
+    const initialized = makeMessage({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    return new Promise((resolve) => words.tell(initialized, { ...caller, version }, resolve))
+  }
+
+  /** Params of the client's `initialize`. */
+  get #initialize(): JsonObject {
+    const since = this.#hub.targetSession(this.state.key, BEGINNING)
+    return since === undefined ? this.state.initialize : (JSON.parse(since) as JsonObject)
+  }
+
+  #inItsWords(link: TargetLink, version: string): TargetLink {
+    const isNewer = isSessionless(version) && !isSessionless(this.state.version)
+    return isNewer ? new NewerLink(link, this.#initialize) : link
+  }
+
+  /** Where a target keeps nothing, whoever comes next may ask at once. Processes have no names for what they keep. */
+  #noteNameless(target: Target, version: string): void {
+    if (this.#nameless === null || !target.transport.isPortable) return
+    if (this.link(target).session === '') this.#nameless.add(target.name, version)
+  }
+
+  #wasTold({ name }: Target): boolean {
+    return this.#versions.has(name) || this.#begunSince(name) !== null
+  }
+
+  #begunSince(name: string): { session: string; version: string } | null {
+    const text = this.#hub.targetSession(this.state.key, name)
+    return text === undefined ? null : (JSON.parse(text) as { session: string; version: string })
+  }
+}
+
+function refused(reason: string | undefined): TargetFailure {
+  const message = `it refused to begin a session${reason === undefined ? '' : `: ${reason.slice(0, 256)}`}`
+  return { code: 'bad_answer', message }
+}
+
+/** No target can have this name. */
+const BEGINNING = ''

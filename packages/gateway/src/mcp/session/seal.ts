@@ -1,0 +1,99 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { isObject, objectAt, objectsAt, parseJsonObject, textAt } from '../../llm/json.ts'
+import type { JsonObject } from '../../llm/middle.ts'
+import type { SessionState } from './state.ts'
+
+/** Turns the state of a session into the id that the client gets, and back. Nobody without the key can do either. */
+export interface Sealer {
+  /** Null when the id would be longer than headers may be. */
+  seal(state: SessionState): string | null
+  /** Null for everything that was not sealed with one of the keys. */
+  open(id: string): SessionState | null
+}
+
+/** The first key seals; the others still open what they sealed before they were replaced. */
+export function createSealer(keys: readonly Buffer[]): Sealer {
+  const byName = new Map(keys.map((key) => [nameOf(key), key]))
+  const first = keys[0]!
+  return {
+    seal(state) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv(ALGORITHM, first, nonce)
+      const text = deflateRawSync(JSON.stringify(toJson(state)))
+      const sealed = Buffer.concat([
+        Buffer.from(nameOf(first), 'hex'),
+        nonce,
+        cipher.update(text),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ])
+      const id = sealed.toString('base64url')
+      return id.length > MAX_ID_LENGTH ? null : id
+    },
+    open(id) {
+      if (id.length > MAX_ID_LENGTH || !/^[\w-]+$/.test(id)) return null
+      const bytes = Buffer.from(id, 'base64url')
+      if (bytes.length <= NAME_BYTES + NONCE_BYTES + TAG_BYTES) return null
+      const key = byName.get(bytes.toString('hex', 0, NAME_BYTES))
+      if (key === undefined) return null
+      try {
+        return fromJson(unseal(bytes, key))
+      } catch {
+        return null
+      }
+    },
+  }
+}
+
+function unseal(bytes: Buffer, key: Buffer): JsonObject | null {
+  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(NAME_BYTES, NAME_BYTES + NONCE_BYTES))
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
+  const body = bytes.subarray(NAME_BYTES + NONCE_BYTES, -TAG_BYTES)
+  const text = Buffer.concat([decipher.update(body), decipher.final()])
+  return parseJsonObject(inflateRawSync(text, { maxOutputLength: MAX_STATE_BYTES }).toString('utf8'))
+}
+
+/** Tells keys apart without telling what they are. */
+function nameOf(key: Buffer): string {
+  return createHash('sha256')
+    .update('portico session key\0')
+    .update(key)
+    .digest('hex')
+    .slice(0, 2 * NAME_BYTES)
+}
+
+/** Short names: the id goes with every request. */
+function toJson({ key, backend, principal, expiresAt, version, initialize, targets }: SessionState): JsonObject {
+  const t = targets.map(({ name, session, version: own }) => ({
+    n: name,
+    ...(session !== '' && { s: session }),
+    ...(own !== version && { v: own }),
+  }))
+  return { k: key, b: backend, p: principal, e: expiresAt, v: version, i: initialize, t }
+}
+
+function fromJson(value: JsonObject | null): SessionState | null {
+  if (value === null || !isObject(value.i)) return null
+  const key = textAt(value, 'k')
+  const backend = textAt(value, 'b')
+  const principal = textAt(value, 'p')
+  const version = textAt(value, 'v')
+  const expiresAt = value.e
+  if (key === undefined || backend === undefined || principal === undefined || version === undefined) return null
+  if (typeof expiresAt !== 'number') return null
+  const targets = objectsAt(value, 't').map((target) => ({
+    name: textAt(target, 'n') ?? '',
+    session: textAt(target, 's') ?? '',
+    version: textAt(target, 'v') ?? version,
+  }))
+  return { key, backend, principal, expiresAt, version, initialize: objectAt(value, 'i'), targets }
+}
+
+const ALGORITHM = 'aes-256-gcm'
+const NAME_BYTES = 4
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const MAX_STATE_BYTES = 256 * 1024
+/** Many servers and proxies take 8 KiB for all headers together. */
+const MAX_ID_LENGTH = 6 * 1024

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, it, type TestContext } from 'node:test'
+import { McpCaller } from '../../testing/mcp-caller.ts'
+import { useFleet } from '../../testing/fleet.ts'
+import { createSigningKey, ISSUER, keySetOf, sign } from '../../testing/issuer.ts'
+import { mcpConfig, useMcpScene } from '../../testing/mcp-scene.ts'
+import { type ScriptedTarget, useTarget } from '../../testing/mcp-target.ts'
+import { httpConfig, until, useGateway } from '../../testing/scene.ts'
+
+const pinging = (t: TestContext) =>
+  useTarget(t, (request) => (request.method === 'ping' ? (request.result({}), true) : false))
+
+/** Nobody but its owner gets anything for an id, whatever they try. */
+async function isOnlyFor(owner: McpCaller, others: readonly McpCaller[], target: ScriptedTarget): Promise<void> {
+  const session = await owner.begin()
+  assert.equal((await session.ask('ping')).status, 200)
+  const heard = target.requests.length
+  for (const other of others) {
+    const thief = other.with({ 'mcp-session-id': session.session })
+    assert.equal((await thief.ask('ping')).status, 404)
+    assert.equal((await thief.send({ jsonrpc: '2.0', method: 'notifications/x' })).status, 404)
+    assert.equal((await thief.listen()).status, 404)
+    assert.equal((await thief.end()).status, 404)
+  }
+  assert.equal(target.requests.length, heard)
+  // What the others tried has ended nothing.
+  assert.equal((await session.ask('ping')).status, 200)
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+describe('a session belongs to its caller', () => {
+  it('by the subject of a token, which may be renewed', async (t) => {
+    const target = await pinging(t)
+    const key = createSigningKey('a')
+    const jwtAuthentication = { mode: 'Optional', providers: [{ issuer: ISSUER, jwks: { inline: keySetOf(key) } }] }
+    const { caller } = await useMcpScene(t, { one: target }, { policies: { jwtAuthentication } })
+    const alice = caller.with(bearer(await sign(key, { sub: 'alice' })))
+    await isOnlyFor(alice, [caller, caller.with(bearer(await sign(key, { sub: 'bob' })))], target)
+    await isOnlyFor(caller, [alice], target)
+    const session = await alice.begin()
+    const renewed = session.with(bearer(await sign(key, { sub: 'alice', scope: 'more' })))
+    assert.equal((await renewed.ask('ping')).status, 200)
+  })
+
+  it('by the name of an API key', async (t) => {
+    const target = await pinging(t)
+    const data = { alice: { key: 'alice-key-0123456789' }, bob: { key: 'bob-key-0123456789' } }
+    const apiKeyAuthentication = { mode: 'Optional', secretRef: { data } }
+    const { caller } = await useMcpScene(t, { one: target }, { policies: { apiKeyAuthentication } })
+    const [alice, bob] = ['alice', 'bob'].map((name) => caller.with(bearer(`${name}-key-0123456789`)))
+    await isOnlyFor(alice!, [bob!, caller], target)
+  })
+
+  it('by the name of a user', async (t) => {
+    const target = await pinging(t)
+    const hash = createHash('sha1').update('secret').digest('base64')
+    const basicAuthentication = { mode: 'Optional', users: [`alice:{SHA}${hash}`, `bob:{SHA}${hash}`] }
+    const { caller } = await useMcpScene(t, { one: target }, { policies: { basicAuthentication } })
+    const as = (name: string) =>
+      caller.with({ authorization: `Basic ${Buffer.from(`${name}:secret`).toString('base64')}` })
+    await isOnlyFor(as('alice'), [as('bob'), caller], target)
+  })
+
+  it('and to its backend', async (t) => {
+    const target = await pinging(t)
+    const targets = [{ name: 'one', static: { host: '127.0.0.1', port: target.port } }]
+    const routes = ['/mcp', '/other'].map((prefix) => ({
+      matches: [{ path: { pathPrefix: prefix } }],
+      backends: [{ mcp: { targets } }],
+    }))
+    const gateway = await useGateway(t, httpConfig(routes))
+    await isOnlyFor(new McpCaller(gateway.port()), [new McpCaller(gateway.port(), {}, '/other')], target)
+  })
+})
+
+describe('the end of a session', () => {
+  it('comes with its time', async (t) => {
+    const target = await pinging(t)
+    let now = Date.now()
+    const { caller } = await useMcpScene(
+      t,
+      { one: target },
+      { backend: { sessionLifetime: '1m' }, gateway: { clock: () => now } },
+    )
+    const session = await caller.begin()
+    now += 59_000
+    assert.equal((await session.ask('ping')).status, 200)
+    now += 3_000
+    assert.equal((await session.ask('ping')).status, 404)
+    assert.equal((await session.listen()).status, 404)
+  })
+
+  it('comes with DELETE, which the target hears of', async (t) => {
+    const target = await pinging(t)
+    const { caller, gateway } = await useMcpScene(t, { one: target })
+    const session = await caller.begin()
+    assert.equal((await session.end()).status, 200)
+    await until(() => target.asked('DELETE').length > 0)
+    assert.equal(target.asked('DELETE')[0]?.headers['mcp-session-id'], 'one')
+    assert.equal((await session.ask('ping')).status, 404)
+    assert.equal((await session.end()).status, 404)
+    assert.deepEqual(gateway.bugs, [])
+  })
+
+  it('is the end in every worker', async (t) => {
+    const target = await pinging(t)
+    const fleet = await useFleet(t, { workers: 3, entry: new URL('../../worker.ts', import.meta.url) })
+    await fleet.apply(mcpConfig({ one: target }))
+    const caller = new McpCaller(fleet.port(), { connection: 'close' })
+    for (let round = 0; round < 10; round += 1) {
+      const session = await caller.begin()
+      assert.ok(
+        (await Promise.all(Array.from({ length: 6 }, () => session.ask('ping')))).every(({ status }) => status === 200),
+      )
+      assert.equal((await session.end()).status, 200)
+      assert.ok(
+        (await Promise.all(Array.from({ length: 6 }, () => session.ask('ping')))).every(({ status }) => status === 404),
+      )
+    }
+  })
+})
+
+describe('the key', () => {
+  it('is all that another gateway needs to go on', async (t) => {
+    const target = await pinging(t)
+    const sessionKey = createHash('sha256').update('one').digest('hex')
+    const first = await useMcpScene(t, { one: target }, { gateway: { sessionKey } })
+    const second = await useMcpScene(t, { one: target }, { gateway: { sessionKey } })
+    const third = await useMcpScene(t, { one: target })
+    const { session } = await first.caller.begin()
+    assert.equal((await second.caller.with({ 'mcp-session-id': session }).ask('ping')).status, 200)
+    assert.equal(target.asked('initialize').length, 1)
+    assert.equal((await third.caller.with({ 'mcp-session-id': session }).ask('ping')).status, 404)
+  })
+})
+
+it('sessions whose ids would not fit a header are refused, and ended at the target', async (t) => {
+  const noise = Array.from({ length: 200 }, (_, at) => createHash('sha256').update(String(at)).digest('hex')).join('')
+  const target = await useTarget(t, () => false, { session: noise.slice(0, 7000) })
+  const { caller } = await useMcpScene(t, { one: target })
+  const answer = await caller.ask('initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: { noise },
+    clientInfo: {},
+  })
+  assert.equal(answer.status, 500)
+  assert.match(answer.messages[0]!.error!.message, /too long for one header/)
+  await until(() => target.asked('DELETE').length === 1)
+})

@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache'
+import type { Hub } from '../hub/hub.ts'
+import { Owners } from '../owners.ts'
+import { LiveSession } from './live.ts'
+import type { Sealer } from './seal.ts'
+import type { SessionState } from './state.ts'
+
+export interface SessionsOptions {
+  hub: Hub
+  sealer: Sealer
+  /** Milliseconds since 1970. */
+  clock: () => number
+}
+
+/** Sessions by the ids that clients show. */
+export class Sessions {
+  readonly #hub: Hub
+  readonly #sealer: Sealer
+  readonly #clock: () => number
+  /** What was opened lately: a client shows the same id with each request. */
+  readonly #opened = new LRUCache<string, LiveSession>({ max: MOST_OPENED })
+  readonly #callers = new LRUCache<string, LiveSession>({ max: MOST_OPENED, ttl: CALLER_MS })
+  /** Whose names are, by caller, where no session remembers it. */
+  readonly #owners = new LRUCache<string, Owners>({ max: MOST_OPENED, ttl: OWNERS_MS })
+  /** Revisions of targets that name no sessions, by backend and target. */
+  readonly #nameless = new LRUCache<string, string>({ max: MOST_OPENED, ttl: NAMELESS_MS })
+
+  constructor({ hub, sealer, clock }: SessionsOptions) {
+    this.#hub = hub
+    this.#sealer = sealer
+    this.#clock = clock
+  }
+
+  /** The session behind an id, for this caller at this backend; null when there is none for them. */
+  find(id: string, backend: string, principal: string): LiveSession | null {
+    const session = this.#opened.get(id) ?? this.#open(id)
+    if (session === null) return null
+    const { state } = session
+    if (state.backend !== backend || state.principal !== principal) return null
+    if (state.expiresAt * 1000 <= this.#clock() || this.#hub.isRevoked(state.key)) return null
+    return session
+  }
+
+  /** The id for a session that has begun; null when it would be too long. */
+  admit(state: SessionState): string | null {
+    const id = this.#sealer.seal(state)
+    if (id !== null) this.#opened.set(id, new LiveSession(state, this.#hub, { isPassing: false }))
+    return id
+  }
+
+  /** A session that no id is given out for. */
+  passing(state: SessionState): LiveSession {
+    const { backend, principal } = state
+    const caller = `${backend} ${principal}`
+    const owners = this.#owners.get(caller) ?? new Owners()
+    this.#owners.set(caller, owners)
+    const nameless = {
+      versionOf: (target: string) => this.#nameless.get(`${backend} ${target}`),
+      add: (target: string, version: string) => void this.#nameless.set(`${backend} ${target}`, version),
+    }
+    return new LiveSession(state, this.#hub, { isPassing: true, owners, nameless })
+  }
+
+  /** What one caller shares with targets where the revision has no sessions, made with `state` when it is new. */
+  ofCaller(key: string, state: () => SessionState): LiveSession {
+    const known = this.#callers.get(key)
+    if (known !== undefined && known.state.expiresAt * 1000 > this.#clock()) return known
+    const session = new LiveSession(state(), this.#hub, { isPassing: false })
+    this.#callers.set(key, session)
+    return session
+  }
+
+  /** A session whose targets are yet to be told of it. */
+  begin(state: SessionState): LiveSession {
+    return new LiveSession(state, this.#hub, { isPassing: false })
+  }
+
+  /** Nobody can use it from now on, in any worker. */
+  async end(session: LiveSession): Promise<void> {
+    const { key, expiresAt } = session.state
+    await this.#hub.revoke(key, expiresAt * 1000)
+  }
+
+  #open(id: string): LiveSession | null {
+    const state = this.#sealer.open(id)
+    if (state === null) return null
+    const session = new LiveSession(state, this.#hub, { isPassing: false })
+    this.#opened.set(id, session)
+    return session
+  }
+}
+
+const MOST_OPENED = 10_000
+const OWNERS_MS = 60_000
+/** A target that was changed names its sessions after that at the latest. */
+const NAMELESS_MS = 60_000
+/** Names may pass to other targets, and who was asked in an older revision may have learned a newer one. */
+const CALLER_MS = 300_000

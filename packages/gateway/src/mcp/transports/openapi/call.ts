@@ -1,0 +1,109 @@
+import { sourceOf, emptySource } from '../../../net/body.ts'
+import { collect } from '../../../net/collect.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import { sendAttempt } from '../../../pipeline/send-attempt.ts'
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamResponse,
+} from '../../../upstream/contract.ts'
+import type { Caller, LinkCall, TargetFailure } from '../transport.ts'
+import { apiHeaders } from './api-headers.ts'
+import type { ApiRequest } from './encode-request.ts'
+import type { OpenapiServices } from './transport.ts'
+
+export interface ApiOutcome {
+  answered(status: number, body: Buffer): void
+  failed(failure: TargetFailure): void
+}
+
+/** One request to the API, and its whole answer. */
+export class ApiCall implements LinkCall, UpstreamHandler {
+  readonly #caller: Caller
+  readonly #services: OpenapiServices
+  readonly #outcome: ApiOutcome
+  #call: UpstreamCall | null = null
+  #isOver = false
+
+  constructor(caller: Caller, services: OpenapiServices, outcome: ApiOutcome) {
+    this.#caller = caller
+    this.#services = services
+    this.#outcome = outcome
+  }
+
+  start(request: ApiRequest): this {
+    const { rx, context, headers } = this.#caller
+    const { connection, authority, bug } = this.#services
+    const outgoing = {
+      method: request.method,
+      target: request.target,
+      authority,
+      headers: apiHeaders(request, headers),
+      body: request.body === null ? emptySource : sourceOf(request.body.bytes),
+      upgrade: '',
+      teTrailers: false,
+    }
+    sendAttempt(connection, {
+      outgoing,
+      rx,
+      context,
+      bug,
+      handler: this,
+      isWanted: () => !this.#isOver,
+      refused: ({ message }) => this.#fail('unavailable', message),
+      sent: (call) => (this.#call = call),
+    })
+    return this
+  }
+
+  cancel(cause: Error): void {
+    if (!this.#end()) return
+    this.#call?.cancel(cause)
+  }
+
+  /** One answer is all that comes. */
+  resume(): void {}
+
+  informed(): void {}
+
+  upgraded(_status: number, _headers: HeaderBlock, raw: { socket: { destroy(): void } }): void {
+    raw.socket.destroy()
+    this.#fail('bad_answer', 'it changed the protocol')
+  }
+
+  failed(error: UpstreamError): void {
+    this.#fail(error.unsent ? 'unavailable' : 'broken', error.message)
+  }
+
+  responded({ status, headers, body }: UpstreamResponse): void {
+    if (this.#isOver) return body.cancel(NOT_NEEDED)
+    const encoding = headers.get('content-encoding')
+    if (encoding !== null && encoding.toLowerCase() !== 'identity') {
+      body.cancel(NOT_NEEDED)
+      return this.#fail('bad_answer', 'it answered in an encoding that nobody asked for')
+    }
+    collect(body, MAX_BYTES, (bytes) => {
+      if (this.#isOver) return
+      if (bytes === null) return this.#fail('broken', 'the answer broke off, or is larger than 16 MiB')
+      this.#end()
+      this.#outcome.answered(status, bytes)
+    })
+  }
+
+  /** The whole answer counts: nobody gets a part of it. */
+
+  #fail(code: TargetFailure['code'], message: string): void {
+    if (this.#end()) this.#outcome.failed({ code, message })
+  }
+
+  /** False when it was over before. */
+  #end(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    return true
+  }
+}
+
+const MAX_BYTES = 16 * 1024 * 1024
+const NOT_NEEDED = new Error('the rest is not needed')

@@ -1,0 +1,71 @@
+import type { OpenApiParameter } from '../../../formats/openapi/operation.ts'
+import type { Json } from '../../../llm/middle.ts'
+import { isHeaderValue } from '../../../net/header-block.ts'
+import { allOf, BadArgument, short, type Texts, textsOf } from './parameter-text.ts'
+
+/** Where values end up, each by its own rules: what separates must come from the document, never from an argument. */
+
+export function encodeInPath(parameter: OpenApiParameter, value: Json): string | BadArgument {
+  const texts = textsOf(parameter, value)
+  if (texts instanceof BadArgument) return texts
+  if (allOf(texts).some((text) => LEAVES_SEGMENT.test(text))) {
+    return new BadArgument(
+      `\`${parameter.name}\` is part of a path, and may not hold \`/\`, \`\\\` or control characters`,
+    )
+  }
+  const encoded = simple(texts, parameter.explode, escape)
+  return encoded === '' ? new BadArgument(`\`${parameter.name}\` is part of a path, and may not be empty`) : encoded
+}
+
+/** Parts of a query, to be joined by `&`. `others` are the names of the other parameters there. */
+export function encodeInQuery(
+  parameter: OpenApiParameter,
+  value: Json,
+  others: readonly string[],
+): string[] | BadArgument {
+  const texts = textsOf(parameter, value)
+  if (texts instanceof BadArgument) return texts
+  const { style, explode } = parameter
+  const name = escape(parameter.name)
+  if (texts.kind === 'one') return [`${name}=${escape(texts.text)}`]
+  if (texts.kind === 'list') {
+    const all = texts.texts.map(escape)
+    return explode || all.length === 0 ? all.map((text) => `${name}=${text}`) : [`${name}=${all.join(',')}`]
+  }
+  if (style === 'deepObject') return texts.entries.map(([key, text]) => `${name}${escape(`[${key}]`)}=${escape(text)}`)
+  if (!explode) return texts.entries.length === 0 ? [] : [`${name}=${simple(texts, false, escape)}`]
+  const taken = texts.entries.find(([key]) => others.includes(key))
+  if (taken !== undefined) {
+    return new BadArgument(`\`${parameter.name}\` may not hold \`${short(taken[0])}\`, which is a parameter of its own`)
+  }
+  return texts.entries.map(([key, text]) => `${escape(key)}=${escape(text)}`)
+}
+
+export function encodeInHeader(parameter: OpenApiParameter, value: Json): string | BadArgument {
+  const texts = textsOf(parameter, value)
+  if (texts instanceof BadArgument) return texts
+  const all = allOf(texts)
+  if (!all.every(isHeaderValue)) {
+    return new BadArgument(`\`${parameter.name}\` is a header, and may not hold line breaks or unprintable characters`)
+  }
+  if (texts.kind !== 'one' && all.some((text) => /[,=]/.test(text))) {
+    return new BadArgument(`\`${parameter.name}\` is a list in a header, whose items may not hold \`,\` or \`=\``)
+  }
+  return simple(texts, parameter.explode, (text) => text)
+}
+
+/** Percent-encodes everything that could mean anything in a URL. */
+export function escape(text: string): string {
+  return encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+function simple(texts: Texts, explode: boolean, encode: (text: string) => string): string {
+  if (texts.kind === 'one') return encode(texts.text)
+  if (texts.kind === 'list') return texts.texts.map(encode).join(',')
+  return texts.entries.map(([key, text]) => `${encode(key)}${explode ? '=' : ','}${encode(text)}`).join(',')
+}
+
+const LEAVES_SEGMENT = /[/\\\x00-\x1f\x7f]/

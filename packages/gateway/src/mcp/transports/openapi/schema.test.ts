@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { loadConfig } from '../../../sources/file.ts'
+import { printProblems } from '../../../sources/print-problems.ts'
+
+const DOCUMENT = `
+openapi: 3.0.0
+paths:
+  /a: { get: { operationId: getA } }
+`
+
+function load(
+  schema: object,
+  { backends = [], ...more }: Record<string, unknown> = {},
+  files: Record<string, string> = {},
+) {
+  const openapi = { host: '127.0.0.1', port: 80, schema, ...more }
+  const mcp = { targets: [{ name: 'api', openapi }] }
+  const config = { backends, binds: [{ port: 0, listeners: [{ routes: [{ backends: [{ mcp }] }] }] }] }
+  return loadConfig(JSON.stringify(config, null, 1), {
+    file: 'test.yaml',
+    dir: '/etc',
+    env: {},
+    readFile(path) {
+      const text = files[path]
+      if (text === undefined) throw new Error('ENOENT')
+      return text
+    },
+  })
+}
+
+function operationsOf(loaded: ReturnType<typeof load>): string[] {
+  assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
+  const target = loaded.ir.backends.map((backend) => backend.target).find(({ kind }) => kind === 'mcp')
+  assert.ok(target?.kind === 'mcp')
+  const { reached } = target.targets[0]!
+  assert.ok(reached.by === 'openapi')
+  // What workers get.
+  return structuredClone(reached).tools.operations.map(({ tool }) => tool.name)
+}
+
+function problemsOf(loaded: ReturnType<typeof load>): string {
+  assert.ok(!loaded.ok, 'the config was accepted')
+  return printProblems(loaded.problems)
+}
+
+it('a document stands in a file, or in the config as a mapping or as text', () => {
+  const json = JSON.stringify({ openapi: '3.0.0', paths: { '/a': { get: { operationId: 'getA' } } } })
+  const fromFile = load({ file: 'api.yaml' }, {}, { '/etc/api.yaml': DOCUMENT })
+  assert.deepEqual(operationsOf(fromFile), ['getA'])
+  assert.ok(fromFile.ok && fromFile.files.includes('/etc/api.yaml'))
+  assert.deepEqual(operationsOf(load({ file: '/b.json' }, {}, { '/b.json': json })), ['getA'])
+  for (const inline of [JSON.parse(json) as object, json, DOCUMENT])
+    assert.deepEqual(operationsOf(load({ inline })), ['getA'])
+})
+
+it('what is wrong with a document is told at its place, with the operation', () => {
+  const broken = DOCUMENT.replace('operationId: getA', 'operationId: getA, parameters: [{ name: c, in: cookie }]')
+  for (const schema of [{ file: 'a' }, { inline: broken }]) {
+    const problems = problemsOf(load(schema, {}, { '/etc/a': broken }))
+    assert.match(problems, /test\.yaml:\d+:\d+/)
+    assert.match(problems, /operation `getA`: the parameter `c` in "cookie", which cannot be sent/)
+  }
+  assert.match(problemsOf(load({ file: 'a' })), /found no readable file \/etc\/a/)
+  assert.match(problemsOf(load({ file: 'a' }, {}, { '/etc/a': 'a: [' })), /broken YAML or JSON/)
+  assert.match(problemsOf(load({ inline: '&a [*a]' })), /OpenAPI document/)
+  assert.match(problemsOf(load({ inline: { openapi: '2.0' } })), /the version "2.0"/)
+  assert.match(problemsOf(load({ inline: 1 })), /OpenAPI document/)
+  assert.match(problemsOf(load({})), /`file`.*`inline`/)
+  assert.match(problemsOf(load({ inline: DOCUMENT }, { backendRef: { name: 'b' } })), /`host`.*`backendRef`/)
+})
+
+it('the host may be that of a backend', () => {
+  const named = (backend: object) =>
+    load({ inline: DOCUMENT }, { host: undefined, backendRef: { name: 'b' }, backends: [{ name: 'b', ...backend }] })
+  assert.deepEqual(operationsOf(named({ static: { host: 'api.internal', port: 1 } })), ['getA'])
+  assert.match(problemsOf(named({ static: { unixPath: '/run/a' } })), /found a backend without a host/)
+})

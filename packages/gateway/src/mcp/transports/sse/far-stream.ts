@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { objectAt } from '../../../llm/json.ts'
+import type { Hub } from '../../hub/hub.ts'
+import type { RpcMessage } from '../../message.ts'
+import { RemoteAnswer } from '../../remote/remote-answer.ts'
+import type { AnswerSink, LinkCall } from '../transport.ts'
+import { LOST, type SessionStream } from './stream.ts'
+import { DIED } from './stream-host.ts'
+import type { AwaitedRequest, StreamAsk, StreamReply } from './stream-mail.ts'
+
+/** The stream of a session that another worker has, if any has it. */
+export class FarStream implements SessionStream {
+  readonly #hub: Hub
+  readonly #address: string
+
+  constructor(hub: Hub, address: string) {
+    this.#hub = hub
+    this.#address = address
+  }
+
+  attend(request: RpcMessage | null, sink: AnswerSink, ready: (endpoint: string) => void): LinkCall {
+    const reply = `sse-reply:${randomUUID()}`
+    const answer = new RemoteAnswer(sink, (bytes) => void this.#send({ ask: 'took', reply, bytes }))
+    const leave = (): void => {
+      clearInterval(watching)
+      unlisten()
+    }
+    const unlisten = this.#hub.listen(reply, (text) => {
+      const message = JSON.parse(text) as StreamReply
+      if (message.kind === 'ready') ready(message.endpoint)
+      else if (answer.take(message)) leave()
+    })
+    const lost = (failure: typeof LOST): void => {
+      leave()
+      answer.take({ kind: 'failed', call: 0, failure })
+    }
+    const watching = setInterval(() => {
+      void this.#send({ ask: 'alive', reply }).then((isTaken) => {
+        if (!isTaken) lost(DIED)
+      })
+    }, WATCH_MS)
+    watching.unref()
+    void this.#send({ ask: 'attend', reply, request: request === null ? null : awaited(request) }).then((isTaken) => {
+      if (!isTaken) lost(LOST)
+    })
+    return {
+      cancel: () => {
+        answer.drop()
+        leave()
+        void this.#send({ ask: 'leave', reply })
+      },
+      resume: () => answer.resume(),
+    }
+  }
+
+  where(done: (endpoint: string | null) => void): void {
+    const reply = `sse-reply:${randomUUID()}`
+    const unlisten = this.#hub.listen(reply, (text) => {
+      unlisten()
+      const message = JSON.parse(text) as StreamReply
+      done(message.kind === 'ready' ? message.endpoint : null)
+    })
+    const asked = (isTaken: boolean): void => {
+      if (isTaken) return
+      unlisten()
+      done(null)
+    }
+    void this.#send({ ask: 'where', reply }).then(asked)
+  }
+
+  stop(): void {
+    void this.#send({ ask: 'stop' })
+  }
+
+  #send(message: StreamAsk): Promise<boolean> {
+    return this.#hub.send(this.#address, JSON.stringify(message))
+  }
+}
+
+function awaited({ id, method, value }: RpcMessage): AwaitedRequest {
+  const token = objectAt(objectAt(value, 'params'), '_meta').progressToken
+  return { id: id!, method, token: typeof token === 'string' || typeof token === 'number' ? token : null }
+}
+
+/** How soon it is noticed that the worker with the stream has died. */
+const WATCH_MS = 2_000

@@ -1,0 +1,212 @@
+import { emptySource, type Sink, type Source } from '../../../net/body.ts'
+import { collect } from '../../../net/collect.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import { createSseParser, type SseEvent } from '../../../llm/sse.ts'
+import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../../../upstream/contract.ts'
+import { Conversation, type Waiter } from '../../conversation.ts'
+import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
+import { Outbox } from '../../outbox.ts'
+import { Flow } from '../../remote/flow.ts'
+import { httpFailure } from '../streamable-http/http-failure.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
+import { readEndpoint } from './endpoint.ts'
+import { headersFor, sendRequest } from './post.ts'
+import type { SessionStream } from './stream.ts'
+import type { SseServices } from './transport.ts'
+
+/** The one stream on which the target says everything to a session; this worker has it. */
+export class OwnStream implements SessionStream, UpstreamHandler, Sink {
+  source: Source | null = null
+  readonly #services: SseServices
+  readonly #closed: () => void
+  readonly #conversation = new Conversation()
+  readonly #events = createSseParser()
+  readonly #flow = new Flow({
+    maxBytes: MAX_HELD_BYTES,
+    full: () => (this.#isFull = true),
+    drained: () => {
+      this.#isFull = false
+      this.source?.resume()
+    },
+  })
+  readonly #opening: NodeJS.Timeout
+  readonly #idling: NodeJS.Timeout
+  #call: UpstreamCall | null = null
+  #endpoint: string | null = null
+  #whenOpen: ((failure: TargetFailure | null) => void)[] = []
+  #usedAt = performance.now()
+  #isFull = false
+  #isOver = false
+
+  /** `closed` is told when it is over, whoever ended it. */
+  constructor(services: SseServices, closed: () => void) {
+    this.#services = services
+    this.#closed = closed
+    const { idleTimeoutMs } = services
+    this.#opening = setTimeout(
+      () => this.#close({ code: 'unavailable', message: 'it named no endpoint in time' }),
+      OPEN_MS,
+    )
+    this.#idling = setInterval(() => this.#endIfIdle(), Math.min(MAX_SWEEP_MS, idleTimeoutMs / 4))
+    this.#opening.unref()
+    this.#idling.unref()
+  }
+
+  /** Asks the target for it. */
+  open(caller: Caller): void {
+    const headers = headersFor(caller)
+    headers.set('accept', 'text/event-stream')
+    const request = { method: 'GET', target: this.#services.path, headers, body: emptySource }
+    sendRequest(this.#services, caller, request, {
+      handler: this,
+      isWanted: () => !this.#isOver,
+      refused: ({ message }) => this.#close({ code: 'unavailable', message }),
+      sent: (call) => (this.#call = call),
+    })
+  }
+
+  attend(request: RpcMessage | null, sink: AnswerSink, ready: (endpoint: string) => void): LinkCall {
+    const outbox = new Outbox(sink, () => {})
+    outbox.flow = this.#flow
+    this.join(request, outbox, ready)
+    return {
+      cancel: () => {
+        outbox.drop()
+        this.leave(outbox)
+      },
+      resume: () => outbox.resume(),
+    }
+  }
+
+  /** The same for somebody who may be elsewhere. */
+  join(request: RpcMessage | null, waiter: Waiter, ready: (endpoint: string) => void): void {
+    this.#usedAt = performance.now()
+    if (request === null) this.#conversation.listen(waiter)
+    else if (!this.#conversation.expect(request, waiter)) return waiter.failed(TAKEN)
+    this.#whenReady((failure) => {
+      // Whoever waits has been told by the end of the stream.
+      if (failure === null) ready(this.#endpoint!)
+    })
+  }
+
+  leave(waiter: Waiter): void {
+    this.#usedAt = performance.now()
+    this.#conversation.forget(waiter)
+  }
+
+  where(done: (endpoint: string | null) => void): void {
+    this.#usedAt = performance.now()
+    this.#whenReady(() => done(this.#endpoint))
+  }
+
+  get flow(): Flow {
+    return this.#flow
+  }
+
+  stop(): void {
+    this.#close({ code: 'broken', message: 'the session has ended' })
+  }
+
+  // What the target answers.
+
+  informed(): void {}
+
+  upgraded(_status: number, _headers: HeaderBlock, raw: { socket: { destroy(): void } }): void {
+    raw.socket.destroy()
+    this.#close({ code: 'bad_answer', message: 'it changed the protocol' })
+  }
+
+  failed(error: UpstreamError): void {
+    this.#close({ code: error.unsent ? 'unavailable' : 'broken', message: error.message })
+  }
+
+  responded({ status, headers, body }: UpstreamResponse): void {
+    if (this.#isOver) return body.cancel(NOT_NEEDED)
+    const type = headers.get('content-type') ?? ''
+    if (status === 200 && /^text\/event-stream\s*(;|$)/i.test(type)) return body.pipe(this)
+    if (status >= 200 && status <= 299) {
+      body.cancel(NOT_NEEDED)
+      return this.#close({ code: 'bad_answer', message: 'it answered with something else than a stream of events' })
+    }
+    collect(body, MAX_ERROR_BYTES, (said) => {
+      const failure = httpFailure({ method: 'GET', status, headers, body: said, hasSession: false })
+      // Without this stream there is no session at all.
+      this.#close(failure.code === 'unsupported' ? { ...failure, code: 'refused' } : failure)
+    })
+  }
+
+  write(chunk: Buffer): void {
+    for (const event of this.#events.push(chunk)) this.#take(event)
+    if (!this.#events.isOverflown) return
+    this.#close({ code: 'bad_answer', message: 'one of its events is larger than 16 MiB' })
+  }
+
+  flush(): boolean {
+    return !this.#isFull
+  }
+
+  end(): void {
+    for (const event of this.#events.end()) this.#take(event)
+    this.#close({ code: 'broken', message: 'its stream ended' })
+  }
+
+  abort(cause: Error): void {
+    this.#close({ code: 'broken', message: cause.message })
+  }
+
+  #take({ event, data }: SseEvent): void {
+    if (this.#isOver) return
+    if (event === 'endpoint') return this.#takeEndpoint(data)
+    // Other kinds of events are for others.
+    if (event !== '' && event !== 'message') return
+    const message = readMessage(Buffer.from(data))
+    if (!(message instanceof BadMessage)) return this.#conversation.take(message)
+    this.#close({ code: 'bad_answer', message: `it sent no message: ${message.message}` })
+  }
+
+  #takeEndpoint(data: string): void {
+    // The first word holds: where messages go must not change under way.
+    if (this.#endpoint !== null) return
+    const endpoint = readEndpoint(data, this.#services)
+    if (endpoint === null) {
+      return this.#close({ code: 'bad_answer', message: 'it named an endpoint that is not its own' })
+    }
+    this.#endpoint = endpoint
+    clearTimeout(this.#opening)
+    this.#tellOpen(null)
+  }
+
+  #whenReady(done: (failure: TargetFailure | null) => void): void {
+    if (this.#endpoint !== null) done(null)
+    else this.#whenOpen.push(done)
+  }
+
+  #tellOpen(failure: TargetFailure | null): void {
+    const waiting = this.#whenOpen
+    this.#whenOpen = []
+    for (const done of waiting) done(failure)
+  }
+
+  #endIfIdle(): void {
+    if (!this.#conversation.isQuiet || performance.now() - this.#usedAt < this.#services.idleTimeoutMs) return
+    this.#close({ code: 'broken', message: 'the session was idle' })
+  }
+
+  #close(failure: TargetFailure): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#opening)
+    clearInterval(this.#idling)
+    this.#closed()
+    this.#call?.cancel(NOT_NEEDED)
+    this.#conversation.close(failure)
+    this.#tellOpen(failure)
+  }
+}
+
+const TAKEN: TargetFailure = { code: 'unavailable', message: 'another request of the same id is under way' }
+const OPEN_MS = 30_000
+const MAX_SWEEP_MS = 15_000
+const MAX_HELD_BYTES = 1024 * 1024
+const MAX_ERROR_BYTES = 64 * 1024
+const NOT_NEEDED = new Error('the stream is not needed any more')

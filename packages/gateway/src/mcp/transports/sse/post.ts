@@ -1,0 +1,94 @@
+import { sourceOf } from '../../../net/body.ts'
+import { collect } from '../../../net/collect.ts'
+import { HeaderBlock } from '../../../net/header-block.ts'
+import { type SentAttempt, sendAttempt } from '../../../pipeline/send-attempt.ts'
+import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../../../upstream/contract.ts'
+import { httpFailure } from '../streamable-http/http-failure.ts'
+import type { Caller, TargetFailure } from '../transport.ts'
+import type { SseServices } from './transport.ts'
+
+/** Hands one message to the target; what comes of it is said on the stream. */
+export class Post implements UpstreamHandler {
+  readonly #services: SseServices
+  readonly #caller: Caller
+  readonly #done: (failure: TargetFailure | null) => void
+  #call: UpstreamCall | null = null
+  #isOver = false
+
+  constructor(services: SseServices, caller: Caller, done: (failure: TargetFailure | null) => void) {
+    this.#services = services
+    this.#caller = caller
+    this.#done = done
+  }
+
+  start(endpoint: string, bytes: Buffer): void {
+    const headers = headersFor(this.#caller)
+    headers.set('accept', 'application/json, text/event-stream')
+    headers.set('content-type', 'application/json')
+    const request = { method: 'POST', target: endpoint, headers, body: sourceOf(bytes) }
+    sendRequest(this.#services, this.#caller, request, {
+      handler: this,
+      isWanted: () => !this.#isOver,
+      refused: ({ message }) => this.#finish({ code: 'unavailable', message }),
+      sent: (call) => (this.#call = call),
+    })
+  }
+
+  cancel(cause: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#call?.cancel(cause)
+  }
+
+  informed(): void {}
+
+  upgraded(_status: number, _headers: HeaderBlock, raw: { socket: { destroy(): void } }): void {
+    raw.socket.destroy()
+    this.#finish({ code: 'bad_answer', message: 'it changed the protocol' })
+  }
+
+  failed(error: UpstreamError): void {
+    this.#finish({ code: error.unsent ? 'unavailable' : 'broken', message: error.message })
+  }
+
+  responded({ status, headers, body }: UpstreamResponse): void {
+    const isTaken = status >= 200 && status <= 299
+    // Read to its end, so that the connection can be used again.
+    collect(body, MAX_ANSWER_BYTES, (said) => {
+      if (!isTaken) this.#finish(httpFailure({ method: 'POST', status, headers, body: said, hasSession: true }))
+    })
+    if (isTaken) this.#finish(null)
+  }
+
+  #finish(failure: TargetFailure | null): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#done(failure)
+  }
+}
+
+/** What goes on of the client's headers. */
+export function headersFor({ headers, version }: Caller): HeaderBlock {
+  const own = headers.clone()
+  if (version !== '') own.set('mcp-protocol-version', version)
+  return own
+}
+
+interface Request {
+  method: string
+  target: string
+  headers: HeaderBlock
+  body: ReturnType<typeof sourceOf>
+}
+
+type Sending = Pick<SentAttempt, 'handler' | 'isWanted' | 'refused' | 'sent'>
+
+/** Sends a request with the policies of the target. */
+export function sendRequest(services: SseServices, caller: Caller, request: Request, sending: Sending): void {
+  const { connection, authority, bug } = services
+  const { rx, context } = caller
+  const outgoing = { ...request, authority, upgrade: '', teTrailers: false }
+  sendAttempt(connection, { ...sending, outgoing, rx, context, bug })
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024

@@ -1,0 +1,223 @@
+import type { Sink, Source } from '../../../net/body.ts'
+import { collect } from '../../../net/collect.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import { createSseParser, type SseEvent } from '../../../llm/sse.ts'
+import { sendAttempt } from '../../../pipeline/send-attempt.ts'
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamResponse,
+} from '../../../upstream/contract.ts'
+import { isObject } from '../../../llm/json.ts'
+import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
+import type { AnswerSink, Caller, LinkCall } from '../transport.ts'
+import { httpFailure } from './http-failure.ts'
+import type { StreamableServices } from './transport.ts'
+
+interface CallRequest {
+  method: string
+  headers: HeaderBlock
+  body: Source
+}
+
+/** One HTTP request to a target, and what it says in return. */
+export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
+  source: Source | null = null
+  /** The request that the response must be for; undefined when nothing must come. */
+  awaits: RpcId | null | undefined = undefined
+  /** Told the name of a session that begins with this call. */
+  began: ((session: string) => void) | null = null
+  readonly #request: CallRequest
+  readonly #caller: Caller
+  readonly #answer: AnswerSink
+  readonly #services: StreamableServices
+  readonly #hasSession: boolean
+  readonly #events = createSseParser()
+  #call: UpstreamCall | null = null
+  #canTakeMore = true
+  #isOver = false
+
+  constructor(
+    request: CallRequest,
+    caller: Caller,
+    answer: AnswerSink,
+    services: StreamableServices,
+    hasSession: boolean,
+  ) {
+    this.#request = request
+    this.#caller = caller
+    this.#answer = answer
+    this.#services = services
+    this.#hasSession = hasSession
+  }
+
+  start(): this {
+    const { rx, context } = this.#caller
+    const { connection, path, authority, bug } = this.#services
+    const outgoing = { ...this.#request, target: path, authority, upgrade: '', teTrailers: false }
+    sendAttempt(connection, {
+      outgoing,
+      rx,
+      context,
+      bug,
+      handler: this,
+      isWanted: () => !this.#isOver,
+      refused: ({ message }) => this.#fail('unavailable', message),
+      sent: (call) => (this.#call = call),
+    })
+    return this
+  }
+
+  cancel(cause: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#call?.cancel(cause)
+  }
+
+  resume(): void {
+    this.#canTakeMore = true
+    this.source?.resume()
+  }
+
+  // What the target answers.
+
+  informed(): void {}
+
+  upgraded(_status: number, _headers: HeaderBlock, raw: { socket: { destroy(): void } }): void {
+    raw.socket.destroy()
+    this.#fail('bad_answer', 'it changed the protocol')
+  }
+
+  failed(error: UpstreamError): void {
+    this.#fail(error.unsent ? 'unavailable' : 'broken', error.message)
+  }
+
+  responded(response: UpstreamResponse): void {
+    if (this.#isOver) return response.body.cancel(NOT_NEEDED)
+    const { status, headers, body } = response
+    if (status < 200 || status > 299) return this.#refused(response)
+    if (this.began !== null) this.began(headers.get('mcp-session-id') ?? '')
+    const type = mediaType(headers.get('content-type'))
+    if (type === 'text/event-stream') this.#stream(body)
+    else if (this.#request.method === 'GET') this.#noStream(response, type)
+    else if (this.awaits === undefined) this.#drop(body)
+    else if (type !== 'application/json') this.#notJson(response, type)
+    else if (this.#answer.raw !== undefined) this.#handOver(response)
+    else this.#readJson(body)
+  }
+
+  #stream(body: Source): void {
+    this.#answer.opened?.()
+    body.pipe(this)
+  }
+
+  /** The body goes on as it is: nobody needs to see into it. */
+  #handOver({ headers, body }: UpstreamResponse): void {
+    this.#isOver = true
+    this.#answer.raw!(headers, body)
+  }
+
+  #drop(body: Source): void {
+    body.cancel(NOT_NEEDED)
+    this.#close()
+  }
+
+  #noStream({ body }: UpstreamResponse, type: string): void {
+    if (this.#isOver) return
+    body.cancel(NOT_NEEDED)
+    this.#isOver = true
+    this.#answer.failed({ code: 'unsupported', message: `it answered with \`${type}\` in place of a stream` })
+  }
+
+  #notJson({ status, body }: UpstreamResponse, type: string): void {
+    body.cancel(NOT_NEEDED)
+    const what = type === '' ? `HTTP ${status} without a body` : `\`${type}\``
+    this.#fail('bad_answer', `it answered a request with ${what}`)
+  }
+
+  #readJson(body: Source): void {
+    collect(body, MAX_MESSAGE_BYTES, (bytes) => {
+      if (this.#isOver) return
+      if (bytes === null) return this.#fail('broken', 'the answer broke off, or is larger than 16 MiB')
+      this.#say(bytes, '')
+      this.#close()
+    })
+  }
+
+  #refused({ status, headers, body }: UpstreamResponse): void {
+    collect(body, MAX_ERROR_BYTES, (bytes) => {
+      if (this.#isOver) return
+      this.#isOver = true
+      const { method } = this.#request
+      const failure = httpFailure({ method, status, headers, body: bytes, hasSession: this.#hasSession })
+      this.#answer.failed({ ...failure, ...this.#errorIn(bytes) })
+    })
+  }
+
+  /** Newer revisions answer some requests with an HTTP error that says the same in JSON-RPC. */
+  #errorIn(bytes: Buffer | null): { error?: RpcMessage } {
+    const message = bytes === null || this.awaits === undefined ? null : readMessage(bytes)
+    if (message === null || message instanceof BadMessage || message.id !== this.awaits) return {}
+    return isObject(message.value.error) ? { error: message } : {}
+  }
+
+  // A stream of events, as a sink.
+
+  write(chunk: Buffer): void {
+    for (const event of this.#events.push(chunk)) this.#take(event)
+    if (this.#events.isOverflown) this.#stop('bad_answer', 'one of its events is larger than 16 MiB')
+  }
+
+  flush(): boolean {
+    return this.#canTakeMore
+  }
+
+  end(): void {
+    for (const event of this.#events.end()) this.#take(event)
+    this.#close()
+  }
+
+  abort(cause: Error): void {
+    this.#fail('broken', cause.message)
+  }
+
+  #take({ event, data, id, retry }: SseEvent): void {
+    if (this.#isOver) return
+    if (data === '') return this.#answer.mark?.(id, retry)
+    // Other kinds of events are for others.
+    if (event === '' || event === 'message') this.#say(Buffer.from(data), id)
+  }
+
+  #say(bytes: Buffer, eventId: string): void {
+    const message = readMessage(bytes)
+    if (message instanceof BadMessage) return this.#stop('bad_answer', `it sent no message: ${message.message}`)
+    if (!this.#answer.message(message, eventId)) this.#canTakeMore = false
+  }
+
+  #stop(code: 'bad_answer', message: string): void {
+    if (this.#isOver) return
+    this.#call?.cancel(NOT_NEEDED)
+    this.#fail(code, message)
+  }
+
+  #close(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#answer.closed()
+  }
+
+  #fail(code: 'unavailable' | 'broken' | 'bad_answer', message: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#answer.failed({ code, message })
+  }
+}
+
+function mediaType(value: string | null): string {
+  return value === null ? '' : value.split(';', 1)[0]!.trim().toLowerCase()
+}
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+const MAX_ERROR_BYTES = 64 * 1024
+const NOT_NEEDED = new Error('the rest is not needed')

@@ -1,0 +1,33 @@
+/**
+ * Whether a URI may have been made of a template, by what stands between its `{…}`: the number of characters that
+ * agree, or null. What clients put in is not looked at.
+ */
+export function matchTemplate(template: string, uri: string): number | null {
+  const literals = literalsOf(template)
+  const [first = '', ...rest] = literals
+  const last = rest.pop()
+  if (last === undefined) return uri === first ? first.length : null
+  if (!uri.startsWith(first) || !uri.endsWith(last) || uri.length < first.length + last.length) return null
+  let at = first.length
+  const end = uri.length - last.length
+  // The earliest place leaves most room for the others.
+  for (const literal of rest) {
+    const found = uri.indexOf(literal, at)
+    if (found === -1 || found + literal.length > end) return null
+    at = found + literal.length
+  }
+  return literals.reduce((sum, { length }) => sum + length, 0)
+}
+
+/** One more than the template has expressions; a brace without a partner is text. */
+function literalsOf(template: string): string[] {
+  const literals: string[] = []
+  let start = 0
+  for (;;) {
+    const open = template.indexOf('{', start)
+    const close = open === -1 ? -1 : template.indexOf('}', open)
+    if (close === -1) return [...literals, template.slice(start)]
+    literals.push(template.slice(start, open))
+    start = close + 1
+  }
+}

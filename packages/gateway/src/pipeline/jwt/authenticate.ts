@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { type CredentialLocation, credentialReader, SEVERAL } from '../credential.ts'
+import type { Reply } from '../reply.ts'
+import type { Rx } from '../request.ts'
+import type { Env, StepResult } from '../step.ts'
+import { fixedKeySource, type KeysConfig, remoteKeySource } from './keys.ts'
+import { TokenVerifier, type Verdict } from './verify.ts'
+
+/** An issuer whose tokens are accepted. */
+export interface IssuerConfig {
+  issuer: string
+  audiences?: readonly string[] | undefined
+  jwks: KeysConfig
+}
+
+export interface TokenCheckConfig {
+  mode: 'Strict' | 'Optional' | 'Permissive'
+  /** `Authorization: Bearer` when unset. */
+  location?: CredentialLocation | undefined
+  providers: readonly IssuerConfig[]
+}
+
+/** What is wrong, in words that hold nothing of the token; `error` is the code of RFC 6750, null without any token. */
+export interface TokenFault {
+  reason: string
+  error: 'invalid_token' | 'invalid_request' | null
+}
+
+/** Checks the token of each request; `refuse` makes the answer where there is no good one. */
+export function tokenCheck(
+  { mode, location = BEARER, providers }: TokenCheckConfig,
+  env: Env,
+  refuse: (rx: Rx, fault: TokenFault) => Reply,
+): (rx: Rx) => StepResult {
+  const reader = credentialReader(location)
+  const verifier = sharedVerifier(providers, env)
+
+  function conclude(rx: Rx, token: string, verdict: Verdict): Reply | void {
+    if ('fault' in verdict) return fail(rx, { reason: verdict.fault, error: 'invalid_token' })
+    reader.remove(rx)
+    rx.jwt = verdict.claims
+    rx.clientToken = token
+    if (rx.trace !== null) rx.trace.note({ code: 'jwt_verified', issuer: verdict.claims['iss'] })
+  }
+
+  function fail(rx: Rx, fault: TokenFault): Reply | void {
+    if (mode === 'Permissive') {
+      if (rx.trace !== null) rx.trace.skipped(fault.reason)
+      return
+    }
+    if (rx.trace !== null) rx.trace.note({ code: 'jwt_refused', reason: fault.reason })
+    return refuse(rx, fault)
+  }
+
+  return (rx) => {
+    const token = reader.read(rx)
+    if (token === SEVERAL) return fail(rx, { reason: 'more than one token found', error: 'invalid_request' })
+    if (token === null) {
+      if (mode === 'Strict') return fail(rx, { reason: 'no bearer token found', error: null })
+      if (rx.trace !== null) rx.trace.skipped('no bearer token found')
+      return
+    }
+    const verdict = verifier.check(token)
+    if (verdict instanceof Promise) return verdict.then((known) => conclude(rx, token, known))
+    return conclude(rx, token, verdict)
+  }
+}
+
+/** All routes with the same issuers share what was verified. */
+function sharedVerifier(providers: readonly IssuerConfig[], env: Env): TokenVerifier {
+  const remotes = providers.map(({ jwks }) => remoteKeySource(jwks, env))
+  const backends = providers.map(({ jwks }) => jwks.url?.backend ?? jwks.remote?.backendRef.name ?? null)
+  const contents = backends.map((key) => (key === null ? null : env.describe(key).content))
+  const digest = createHash('sha256')
+    .update(JSON.stringify([providers, contents]))
+    .digest('base64')
+  const { clock, kept } = env
+  return kept.shared(`jwt ${digest}`, () => {
+    const issuers = providers.map(({ issuer, audiences = null, jwks }, index) => ({
+      issuer,
+      audiences,
+      keys: remotes[index] ?? fixedKeySource(jwks),
+    }))
+    return new TokenVerifier(issuers, clock)
+  })
+}
+
+const BEARER: CredentialLocation = { header: { name: 'authorization', prefix: 'Bearer ' } }

@@ -1,0 +1,78 @@
+import type { PublicJwk } from '../../formats/jwk-set.ts'
+import { fetchText } from '../fetch-text.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import type { Env } from '../step.ts'
+import { targetPath } from '../target.ts'
+import { KeySet } from '../../state/key-set.ts'
+import { type FetchedKeys, RemoteKeys } from '../../state/remote-keys.ts'
+import type { KeySource } from './verify.ts'
+
+/** Where a config has the keys of an issuer; one of the four is set. */
+export interface KeysConfig {
+  inline?: readonly PublicJwk[] | undefined
+  file?: readonly PublicJwk[] | undefined
+  url?: { backend: string; authority: string; path: string } | undefined
+  remote?: { backendRef: { name: string }; jwksPath: string; cacheDuration: number } | undefined
+}
+
+/** The keys of a backend or URL; null where the config holds the keys itself. */
+export function remoteKeySource({ url, remote }: KeysConfig, env: Env): RemoteKeys | null {
+  if (url !== undefined) return remoteKeys(env, { ...url, lifetimeMs: null })
+  if (remote === undefined) return null
+  const { backendRef, jwksPath, cacheDuration } = remote
+  const path = jwksPath.startsWith('/') ? jwksPath : `/${jwksPath}`
+  return remoteKeys(env, { backend: backendRef.name, authority: null, path, lifetimeMs: cacheDuration })
+}
+
+export function fixedKeySource({ inline, file }: KeysConfig): KeySource {
+  const keys = KeySet.of(inline ?? file ?? [])
+  if (keys === null) throw new Error('jwtAuthentication: no key of a key set can be used')
+  return { current: () => keys, renewed: () => null }
+}
+
+interface RemoteSource {
+  backend: string
+  /** Null takes the backend's own name. */
+  authority: string | null
+  path: string
+  /** Null asks the answer. */
+  lifetimeMs: number | null
+}
+
+function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSource): RemoteKeys {
+  const { log, monotonic, random } = env
+  const client = env.client(backend)
+  const { content, address } = env.describe(backend)
+  const options = {
+    authority: authority ?? client.hostname ?? address,
+    target: path,
+    maxBytes: MAX_BYTES,
+    timeoutMs: TIMEOUT_MS,
+  }
+  const fetch = async (): Promise<FetchedKeys> => {
+    const { headers, text } = await fetchText(client, options)
+    return { text, lifetimeMs: lifetimeMs ?? lifetimeOf(headers) }
+  }
+  // A query may hold a key of its own.
+  const failed = (error: string): void =>
+    log.warn('signing keys not fetched', { backend, path: targetPath(path), error })
+  const source = JSON.stringify(['jwks', content, options.authority, path, lifetimeMs])
+  const keys = env.kept.held(source, () => new RemoteKeys({ fetch, monotonic, random, failed }))
+  // The generation that made the first client may be gone.
+  keys.fetch = fetch
+  return keys
+}
+
+/** What the answer allows, within bounds: keys that were taken back must not live on for days. */
+function lifetimeOf(headers: HeaderBlock): number {
+  const control = headers.joined('cache-control') ?? ''
+  const found = /(?:^|[\s,])max-age="?([0-9]{1,9})/i.exec(control)
+  if (found === null || /(?:^|[\s,])no-(?:store|cache)/i.test(control)) return DEFAULT_LIFETIME_MS
+  return Math.min(Math.max(Number(found[1]) * 1000, SHORTEST_LIFETIME_MS), LONGEST_LIFETIME_MS)
+}
+
+const MAX_BYTES = 1024 * 1024
+const TIMEOUT_MS = 10_000
+const DEFAULT_LIFETIME_MS = 300_000
+const SHORTEST_LIFETIME_MS = 10_000
+const LONGEST_LIFETIME_MS = 3_600_000

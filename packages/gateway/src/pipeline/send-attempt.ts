@@ -1,0 +1,27 @@
+import type { UpstreamCall, UpstreamHandler } from '../upstream/contract.ts'
+import { type Attempt, prepareAttempt } from './attempt-steps.ts'
+import type { CompiledBackend } from './compiled.ts'
+import type { Failure } from './failure.ts'
+import type { CallContext } from './step.ts'
+
+export interface SentAttempt extends Attempt {
+  context: CallContext
+  handler: UpstreamHandler
+  /** What stands in the way; nothing was sent then. */
+  refused: (why: Failure) => void
+  sent: (call: UpstreamCall) => void
+}
+
+/** Puts one attempt on its way, with the policies of the backend. */
+export function sendAttempt(backend: CompiledBackend, attempt: SentAttempt): void {
+  const { outgoing, rx, context, handler, isWanted, refused, sent } = attempt
+  const go = (failure: Failure | undefined): void => {
+    if (!isWanted()) return
+    if (failure !== undefined) return refused(failure)
+    if (rx.trace !== null) rx.trace.sending(outgoing, backend)
+    sent(backend.send(outgoing, context, handler))
+  }
+  const prepared = prepareAttempt(backend, attempt)
+  if (prepared instanceof Promise) void prepared.then(go)
+  else go(prepared)
+}

@@ -1,0 +1,23 @@
+import { authorization } from '../../../schema/authorization.ts'
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { mcpAuthentication } from '../../../schema/mcp-authentication.ts'
+
+/** SPEC 2.7 BackendMCP. */
+export const mcp = definePolicy({
+  name: 'mcp',
+  section: 'backend',
+  attach: ['route', 'backend'],
+  merge: 'replace',
+  schema: object({
+    authorization: authorization('mcp')
+      .optional()
+      .describe(
+        'Decides by CEL expressions which tools, prompts, resources and tasks a caller may see and use. Rules of all attachments count together.',
+      ),
+    authentication: mcpAuthentication().optional(),
+  }).describe('Servers of the Model Context Protocol.'),
+})
+
+export type McpPolicyConfig = Output<typeof mcp.schema>

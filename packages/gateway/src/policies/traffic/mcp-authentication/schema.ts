@@ -1,0 +1,33 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { audiences, jwks, tokenMode } from '../../../schema/jwt.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { identityProvider, issuerUrl, resourceMetadata } from '../../../schema/mcp-oauth.ts'
+
+/** SPEC 2.12, the standalone form of `jwtAuthentication.mcp`. */
+export const mcpAuthentication = definePolicy({
+  name: 'mcpAuthentication',
+  section: 'traffic',
+  attach: ['listener', 'route'],
+  merge: 'replace',
+  phases: ['PreRouting', 'PostRouting'],
+  fileOnly: true,
+  schema: object({
+    mode: tokenMode(),
+    issuer: issuerUrl().describe(
+      'URL of the authorization server, and what the `iss` claim must be, letter by letter.',
+    ),
+    audiences: audiences(),
+    jwks: jwks()
+      .optional()
+      .describe(
+        'The keys that sign the tokens; when unset those at `protocol/openid-connect/certs` of the issuer for `Keycloak`, else at its `.well-known/jwks.json`.',
+      ),
+    provider: identityProvider(),
+    resourceMetadata: resourceMetadata(),
+  }).describe(
+    'OAuth for servers of the Model Context Protocol: checks tokens, leads clients to the authorization server, and gives the claims to later policies as `jwt`.',
+  ),
+})
+
+export type McpAuthenticationConfig = Output<typeof mcpAuthentication.schema>

@@ -1,0 +1,149 @@
+import { parseBackendUrl } from '../formats/address.ts'
+import { discoveryPaths, discoveryPrefixes } from '../formats/well-known.ts'
+import { indexPolicies, type PolicyIndex } from '../ir/merge.ts'
+import type { AttachedPolicy, Backend, Ir, Route, RouteMatch } from '../ir/resources.ts'
+import type { BackendPolicies, TrafficPolicies } from '../policies/index.ts'
+import { urlBackend } from './backend-references.ts'
+
+/**
+ * Makes what MCP OAuth needs besides its policies: backends for the issuers, and matches for the discovery documents,
+ * which no route of an endpoint would match otherwise. The deprecated policy of backends becomes one of their routes.
+ * Gives the routes whose backends ask for different authentications.
+ */
+export function exposeOauth(ir: Ir): Route[] {
+  const issuers = ir.policies.flatMap(issuersOf)
+  if (issuers.length === 0) return []
+  addIssuers(ir, issuers)
+  const conflicts = authenticateForBackends(ir)
+  const policies = indexPolicies(ir, new Set())
+  const oauthByRoute = new Map<Route, string>()
+  for (const route of ir.routes) {
+    const oauth = oauthOf(policies.traffic(placeOf(route)))
+    if (oauth !== null && route.matches.length > 0) oauthByRoute.set(route, oauth)
+  }
+  const taken = new Set(ir.routes.flatMap((route) => route.matches.map(({ path }) => matchKey(route, path))))
+  const own = [...oauthByRoute.keys()].map((route) => [route, ownPlaces(route)] as const)
+  // First the places below each endpoint: the root is for the one that is left to speak for the whole host.
+  for (const [route, places] of own) addMatches(route, places, taken)
+  for (const route of rootRoutes(oauthByRoute)) addMatches(route, exactly(discoveryPaths('')), taken)
+  return conflicts
+}
+
+function issuersOf({ traffic, backend }: AttachedPolicy): string[] {
+  const { jwtAuthentication: jwt, mcpAuthentication } = traffic ?? {}
+  return [
+    jwt?.mcp === undefined ? undefined : jwt.providers[0]!.issuer,
+    mcpAuthentication?.issuer,
+    backend?.mcp?.authentication?.issuer,
+  ].filter((issuer) => issuer !== undefined)
+}
+
+function addIssuers(ir: Ir, issuers: readonly string[]): void {
+  const known = new Set(ir.backends.map(({ key }) => key))
+  for (const issuer of issuers) {
+    const { backend, policies = null } = urlBackend(parseBackendUrl(issuer)!)
+    if (known.has(backend.key)) continue
+    known.add(backend.key)
+    ir.backends.push(backend)
+    if (policies !== null) attach(ir, { kind: 'backend', key: backend.key }, { backend: policies })
+  }
+}
+
+type McpAuthentication = NonNullable<TrafficPolicies['mcpAuthentication']>
+
+/** What the deprecated `mcp.authentication` of a backend asks of clients, its routes must ask. */
+function authenticateForBackends(ir: Ir): Route[] {
+  const policies = indexPolicies(ir, new Set())
+  const backendsByKey = new Map(ir.backends.map((backend) => [backend.key, backend]))
+  const conflicts: Route[] = []
+  for (const route of ir.routes) {
+    const place = placeOf(route)
+    const asked = route.backends.flatMap(({ backend, key: entry }) => {
+      const at = { ...place, route: route.key, backend, entry }
+      const parts = sectionsOf(backendsByKey.get(backend)!).map((section) => ({ ...at, section }))
+      return [at, ...parts].flatMap((part) => policies.mcpAuthentication(part) ?? [])
+    })
+    if (asked.length === 0 || oauthOf(policies.traffic(place)) !== null) continue
+    if (new Set(asked.map((each) => JSON.stringify(each))).size > 1) conflicts.push(route)
+    const { jwks, ...rest } = asked[0]!
+    const mcpAuthentication: McpAuthentication = { ...rest, jwks: { remote: jwks } }
+    attach(ir, { kind: 'rule', key: route.key }, { traffic: { mcpAuthentication } })
+  }
+  return conflicts
+}
+
+/** Parts of a backend that have policies of their own. */
+function sectionsOf({ target }: Backend): string[] {
+  if (target.kind === 'mcp') return target.targets.map(({ key }) => key)
+  return target.kind === 'ai' ? target.groups.flat().map(({ key }) => key) : []
+}
+
+function attach(
+  ir: Ir,
+  target: Exclude<AttachedPolicy['target'], { kind: 'gateway' }>,
+  set: { traffic?: TrafficPolicies; backend?: BackendPolicies },
+): void {
+  const key = `oauth/${target.kind}/${target.key}`
+  ir.policies.push({ key, target, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...set })
+}
+
+/** What clients of a route are told, as text: equal texts say the same. */
+function oauthOf({ jwtAuthentication, mcpAuthentication }: ReturnType<PolicyIndex['traffic']>): string | null {
+  const jwt = jwtAuthentication?.configs.at(-1)
+  if (jwt?.mcp !== undefined) return JSON.stringify(jwt)
+  return mcpAuthentication === undefined ? null : JSON.stringify(mcpAuthentication.configs.at(-1))
+}
+
+/** The documents of a host without a path belong to its only endpoint, or to all when they say the same. */
+function rootRoutes(oauthByRoute: ReadonlyMap<Route, string>): Route[] {
+  const byHost = new Map<string, Route[]>()
+  for (const route of oauthByRoute.keys()) {
+    for (const host of hostsOf(route)) byHost.set(host, [...(byHost.get(host) ?? []), route])
+  }
+  return [...oauthByRoute].flatMap(([route, oauth]) => {
+    const others = hostsOf(route).flatMap((host) => byHost.get(host)!)
+    return others.every((other) => oauthByRoute.get(other) === oauth) ? [route] : []
+  })
+}
+
+function hostsOf({ listener, hostnames }: Route): string[] {
+  return (hostnames.length === 0 ? [''] : hostnames).map((hostname) => `${listener} ${hostname.toLowerCase()}`)
+}
+
+type Place = RouteMatch['path']
+
+function ownPlaces(route: Route): Place[] {
+  return route.matches.flatMap(({ path: { kind, value } }) => {
+    // What a pattern stands for nobody knows, and these documents have none of their own.
+    if (kind === 'regex' || value.startsWith('/.well-known')) return []
+    const resource = withoutSlash(value)
+    if (kind === 'exact') return exactly(discoveryPaths(resource))
+    return discoveryPrefixes(resource).map((prefix): Place => ({ kind: 'pathPrefix', value: prefix }))
+  })
+}
+
+function exactly(paths: readonly string[]): Place[] {
+  return paths.map((value) => ({ kind: 'exact', value }))
+}
+
+/** What the config gives to a route by name stays there. */
+function addMatches(route: Route, places: readonly Place[], taken: Set<string>): void {
+  for (const path of places) {
+    const isTaken = taken.has(matchKey(route, path)) || taken.has(matchKey(route, { ...path, kind: 'pathPrefix' }))
+    if (isTaken) continue
+    taken.add(matchKey(route, path))
+    route.matches.push({ path, method: null, headers: [], query: [] })
+  }
+}
+
+function matchKey(route: Route, { kind, value }: Place): string {
+  return `${hostsOf(route).toSorted().join()} ${kind} ${withoutSlash(value)}`
+}
+
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+function placeOf({ listener, key, name }: Route): { listener: string; key: string; parent: string } {
+  return { listener, key, parent: `${listener}/${name}` }
+}
