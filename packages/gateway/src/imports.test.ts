@@ -49,6 +49,12 @@ describe('imports go one way', () => {
     expectNone((file, { to }) => folderOf(file) === 'upstream' && folderOf(to) === 'pipeline')
   })
 
+  it('language models and MCP know nothing of one another, and share what is on the wire', () => {
+    expectNone((file, { to }) => folderOf(file) === 'mcp' && folderOf(to) === 'llm')
+    expectNone((file, { to }) => folderOf(file) === 'llm' && folderOf(to) === 'mcp')
+    expectNone((file, { to }) => folderOf(file) === 'wire' && isLocal(to) && folderOf(to) !== 'wire')
+  })
+
   it('features do not import the behaviour of one another', () => {
     expectNone(
       (file, { to }) =>

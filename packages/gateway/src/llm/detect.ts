@@ -1,7 +1,7 @@
 import type { LlmFacts } from './facts.ts'
-import { isObject, parseJsonObject } from './json.ts'
+import { isObject, parseJsonObject } from '../wire/json.ts'
 import type { JsonObject } from './middle.ts'
-import { createSseParser } from './sse.ts'
+import { createSseParser } from '../wire/sse.ts'
 
 /** Usage of an answer in whatever format: a JSON body, or the records of a stream, of which the last word counts. */
 export function readDetected(bytes: Buffer, facts: LlmFacts): void {

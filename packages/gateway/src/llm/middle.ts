@@ -1,10 +1,11 @@
+import type { JsonObject } from '../wire/json.ts'
+
 /**
  * What every chat format is translated to and from. A request is one value; a response is a stream of events, and a
  * buffered response is the fold of the same events, so that both agree by construction.
  */
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-export type JsonObject = { [key: string]: Json }
+export type { Json, JsonObject } from '../wire/json.ts'
 
 export type FormatName = 'completions' | 'messages' | 'responses' | 'gemini' | 'converse'
 

@@ -1,4 +1,4 @@
-import { countAt, objectsAt, textAt } from './json.ts'
+import { countAt, objectsAt, textAt } from '../wire/json.ts'
 import type { JsonObject } from './middle.ts'
 import type { ModelListKind } from './providers/provider.ts'
 

@@ -1,4 +1,4 @@
-import { isObject } from './json.ts'
+import { isObject } from '../wire/json.ts'
 import type { ChatRequest, FormatName, Message, Part, ReasoningPart } from './middle.ts'
 import { madeBy } from './provenance.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { textAt } from './json.ts'
+import { textAt } from '../wire/json.ts'
 import type { ChatEvent, JsonObject } from './middle.ts'
 import { decodeSseJson } from './sse-json.ts'
 

@@ -1,9 +1,9 @@
 import { brokenStream } from './chat-error.ts'
 import type { StreamDecoder } from './format.ts'
-import { parseJsonObject } from './json.ts'
+import { parseJsonObject } from '../wire/json.ts'
 import type { ChatEvent, JsonObject } from './middle.ts'
-import type { SseEvent } from './sse.ts'
-import { createSseParser } from './sse.ts'
+import type { SseEvent } from '../wire/sse.ts'
+import { createSseParser } from '../wire/sse.ts'
 
 /** What a format makes of the JSON records of one stream. */
 export interface RecordReader {

@@ -1,5 +1,4 @@
-import { objectAt } from '../llm/json.ts'
-import type { Json } from '../llm/middle.ts'
+import { objectAt, type Json } from '../wire/json.ts'
 import type { RpcId, RpcMessage } from './message.ts'
 import type { TargetFailure } from './transports/transport.ts'
 

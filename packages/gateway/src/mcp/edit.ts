@@ -1,7 +1,6 @@
-import { spliceJson } from '../llm/edits/splice-json.ts'
-import { findMembers } from '../llm/edits/json-members.ts'
-import { isObject } from '../llm/json.ts'
-import type { Json, JsonObject } from '../llm/middle.ts'
+import { spliceJson } from '../wire/splice-json.ts'
+import { findMembers } from '../wire/json-members.ts'
+import { isObject, type Json, type JsonObject } from '../wire/json.ts'
 import type { RpcId, RpcMessage } from './message.ts'
 
 /** The message with another id; every other byte stays. */
@@ -37,5 +36,5 @@ function withMember(
 
 function edited(bytes: Buffer, edits: Readonly<Record<string, Json | undefined>>): Buffer {
   const found = findMembers(bytes)!
-  return spliceJson({ ...found, bytes, value: {} }, new Map(Object.entries(edits)))
+  return spliceJson({ ...found, bytes }, new Map(Object.entries(edits)))
 }

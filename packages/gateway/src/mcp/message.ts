@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { isObject, parseJson } from '../llm/json.ts'
-import type { Json, JsonObject } from '../llm/middle.ts'
-import { countMembers } from '../llm/edits/json-body.ts'
-import { findMembers } from '../llm/edits/json-members.ts'
+import { isObject, parseJson, type Json, type JsonObject } from '../wire/json.ts'
+import { countMembers, findMembers } from '../wire/json-members.ts'
 
 export type RpcId = string | number
 

@@ -1,5 +1,5 @@
 import type { JsonBody } from '../../llm/edits/json-body.ts'
-import { spliceJson } from '../../llm/edits/splice-json.ts'
+import { spliceJson } from '../../wire/splice-json.ts'
 import type { ClientFormat } from '../../llm/format.ts'
 import type { UpstreamFormat } from '../../llm/format.ts'
 import { decodeEmbeddingRequest, embeddingUpstreams, encodeEmbeddings } from '../../llm/formats/embeddings/index.ts'

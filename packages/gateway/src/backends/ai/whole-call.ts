@@ -1,7 +1,7 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { LlmFacts, ModelOperation } from '../../llm/facts.ts'
 import type { ClientFormat } from '../../llm/format.ts'
-import { parseJsonObject } from '../../llm/json.ts'
+import { parseJsonObject } from '../../wire/json.ts'
 import { type ChatError, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { UpstreamResponse } from '../../upstream/contract.ts'

@@ -1,7 +1,7 @@
 import { HeaderBlock } from '../../net/header-block.ts'
 import { sourceOf } from '../../net/body.ts'
 import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
-import { parseJsonObject } from '../../llm/json.ts'
+import { parseJsonObject } from '../../wire/json.ts'
 import { type ChatError, type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import { targetPath } from '../../pipeline/target.ts'

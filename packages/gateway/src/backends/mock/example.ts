@@ -1,5 +1,4 @@
-import { isObject } from '../../llm/json.ts'
-import type { Json, JsonObject } from '../../llm/middle.ts'
+import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 
 /** A small value that fits a JSON Schema as far as its types, lists of values and required members go. */
 export function exampleOf(schema: JsonObject, depth = 0): Json {

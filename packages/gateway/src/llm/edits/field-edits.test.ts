@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../middle.ts'
 import { fieldEdits } from './field-edits.ts'
-import { applyEdits, joinEdits } from './member-edits.ts'
+import { applyEdits, joinEdits } from '../../wire/member-edits.ts'
 import { createAliases } from './model-aliases.ts'
 import { editRequest } from './request-edits.ts'
 

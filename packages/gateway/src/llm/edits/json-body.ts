@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { isObject, parseJson } from '../json.ts'
-import type { Json, JsonObject } from '../middle.ts'
+import { isObject, parseJson } from '../../wire/json.ts'
+import type { JsonObject } from '../middle.ts'
 import { Unsupported } from '../middle.ts'
-import { findMembers, type JsonMembers } from './json-members.ts'
+import { countMembers, findMembers, type JsonMembers } from '../../wire/json-members.ts'
 
 /** A client's body: what it says, and where in its bytes each member at the top stands. */
 export interface JsonBody extends JsonMembers {
@@ -23,20 +23,6 @@ export function readJsonBody(bytes: Buffer): JsonBody | Unsupported {
   if (found === null || !isObject(value)) return new Unsupported('body', 'must be a JSON object')
   if (countMembers(value) !== found.count) return new Unsupported(...twiceIn(found))
   return { ...found, bytes, value }
-}
-
-/** As many as the text has, unless a name stood twice: the later one is the one that is read. */
-export function countMembers(value: Json): number {
-  if (typeof value !== 'object' || value === null) return 0
-  if (Array.isArray(value)) {
-    let count = 0
-    for (const item of value) count += countMembers(item)
-    return count
-  }
-  const members = Object.values(value)
-  let count = members.length
-  for (const member of members) count += countMembers(member)
-  return count
 }
 
 function twiceIn({ members }: JsonMembers): [field: string, message: string] {

@@ -1,6 +1,6 @@
-import { isObject } from '../json.ts'
+import { isObject } from '../../wire/json.ts'
 import type { Json, JsonObject } from '../middle.ts'
-import { type MemberEdits, NO_EDITS } from './member-edits.ts'
+import { type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
 
 /** What a body of chat completions needs that goes on as it came: the same as its encoder does to any other. */
 export function completionsEdits(body: JsonObject, quirks: ReadonlySet<string>): MemberEdits {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../middle.ts'
 import { fieldEdits, type FieldRules } from './field-edits.ts'
-import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from './member-edits.ts'
+import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
 
 export interface RequestRules {
   /** The model that the provider's config demands. */

@@ -1,7 +1,7 @@
 import { HeaderBlock } from '../../net/header-block.ts'
 import { fetchText } from '../../pipeline/fetch-text.ts'
 import type { BackendClient } from '../../pipeline/step.ts'
-import { parseJsonObject } from '../json.ts'
+import { parseJsonObject } from '../../wire/json.ts'
 import type { Json, JsonObject } from '../middle.ts'
 
 /** Somebody who is asked about texts. */

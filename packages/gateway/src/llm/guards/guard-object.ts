@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../json.ts'
+import { parseJsonObject } from '../../wire/json.ts'
 import type { JsonObject } from '../middle.ts'
 import { failedClosed } from './decide.ts'
 import type { Rejection } from './guard.ts'

@@ -1,5 +1,5 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { MemberEdits } from '../edits/member-edits.ts'
+import type { MemberEdits } from '../../wire/member-edits.ts'
 import type { FormatName, JsonObject, Unsupported } from '../middle.ts'
 
 /** A vendor as data and small functions: it knows formats, and no client. Made of its config once, at load. */

@@ -1,5 +1,5 @@
 import type { LlmFacts } from '../facts.ts'
-import { countAt, objectAt, parseJsonObject, textAt } from '../json.ts'
+import { countAt, objectAt, parseJsonObject, textAt } from '../../wire/json.ts'
 import type { JsonObject } from '../middle.ts'
 import type { MessageReader } from './messages.ts'
 

@@ -1,5 +1,4 @@
-import { isObject, objectAt, textAt } from '../../llm/json.ts'
-import type { JsonObject } from '../../llm/middle.ts'
+import { isObject, objectAt, textAt, type JsonObject } from '../../wire/json.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { askedItem } from '../merge/for-target.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'

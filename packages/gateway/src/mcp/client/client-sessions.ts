@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '../../llm/middle.ts'
+import type { JsonObject } from '../../wire/json.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { Rx } from '../../pipeline/request.ts'
 import { VERSION } from '../../version.ts'

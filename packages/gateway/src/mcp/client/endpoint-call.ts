@@ -10,6 +10,7 @@ import { ClientAnswer } from './answer.ts'
 import { checkGet } from './check-head.ts'
 import { ClientSessions } from './client-sessions.ts'
 import { exchangeFor } from './exchange-for.ts'
+import { withHiddenParameter } from '../../formats/query-parameters.ts'
 import { LegacyStream } from './legacy-stream.ts'
 import { PostCall } from './post-call.ts'
 import { Refusals } from './refusals.ts'
@@ -41,8 +42,11 @@ export class EndpointCall implements UpstreamCall {
   start(): this {
     const { rx, request } = this.#parts
     const refusal = this.#endpoint.guard(rx)
+    const isLegacy = /(^|\/)sse$/.test(targetPath(request.target))
+    // Where nobody signs in it is all that a session takes.
+    if (isLegacy) rx.target = withHiddenParameter(rx.target, 'sessionId')
     if (refusal === null) {
-      this.#serve(/(^|\/)sse$/.test(targetPath(request.target)))
+      this.#serve(isLegacy)
     } else {
       rx.reason = 'Authorization'
       this.#refusals.http(403, refusal)

@@ -1,4 +1,4 @@
-import type { Json } from '../../llm/middle.ts'
+import type { Json } from '../../wire/json.ts'
 import { makeMessage, type RpcId, type RpcMessage } from '../message.ts'
 
 /** An error that the gateway itself has to say. */

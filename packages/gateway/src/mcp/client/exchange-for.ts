@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../llm/middle.ts'
+import type { JsonObject } from '../../wire/json.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { Exchange } from '../engine/exchange.ts'
 import type { LiveSession } from '../session/live.ts'

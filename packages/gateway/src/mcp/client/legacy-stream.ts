@@ -1,4 +1,4 @@
-import { parseJsonObject, textAt } from '../../llm/json.ts'
+import { parseJsonObject, textAt } from '../../wire/json.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { Endpoint } from '../engine/endpoint.ts'

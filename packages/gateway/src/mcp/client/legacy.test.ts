@@ -74,6 +74,11 @@ describe('a client of the old transport', () => {
     assert.equal((await client.hear()).method, 'notifications/tools/list_changed')
     await end(client, target)
     assert.deepEqual(gateway.bugs, [])
+    const [, id = ''] = client.postTo.split('sessionId=')
+    assert.deepEqual(
+      gateway.lines.filter((line) => line.includes(id)),
+      [],
+    )
   })
 
   it('hears errors there, too', async (t) => {

@@ -1,5 +1,4 @@
-import { objectAt } from '../../llm/json.ts'
-import type { JsonObject } from '../../llm/middle.ts'
+import { objectAt, type JsonObject } from '../../wire/json.ts'
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { bufferRequest } from '../../pipeline/buffered-body.ts'

@@ -1,6 +1,5 @@
 import { HeaderBlock } from '../../net/header-block.ts'
-import { isObject, textAt } from '../../llm/json.ts'
-import type { JsonObject } from '../../llm/middle.ts'
+import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
 import type { Rx } from '../../pipeline/request.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import type { AnswerPort } from '../client/answer-port.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../llm/json.ts'
+import { isObject } from '../../wire/json.ts'
 import type { AskedItem } from '../merge/for-target.ts'
 import { forClient } from '../merge/for-client.ts'
 import type { RpcMessage } from '../message.ts'

@@ -1,5 +1,4 @@
-import { isObject, objectAt } from '../../llm/json.ts'
-import type { Json, JsonObject } from '../../llm/middle.ts'
+import { isObject, objectAt, type Json, type JsonObject } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withParams, withResult } from '../edit.ts'
 import { SERVER_INFO } from '../merge/meta.ts'

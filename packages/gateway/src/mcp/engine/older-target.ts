@@ -1,5 +1,4 @@
-import { isObject } from '../../llm/json.ts'
-import type { JsonObject } from '../../llm/middle.ts'
+import { isObject, type JsonObject } from '../../wire/json.ts'
 import { withResult } from '../edit.ts'
 import { SERVER_INFO } from '../merge/meta.ts'
 import { makeMessage, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'

@@ -1,6 +1,5 @@
-import { parseExactJson } from '../../llm/exact-json.ts'
-import { isObject } from '../../llm/json.ts'
-import type { Json, JsonObject } from '../../llm/middle.ts'
+import { parseExactJson } from '../../wire/exact-json.ts'
+import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import { withParams, withResult } from '../edit.ts'
 import type { RpcMessage } from '../message.ts'
 

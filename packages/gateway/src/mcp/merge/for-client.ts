@@ -1,5 +1,4 @@
-import { isObject } from '../../llm/json.ts'
-import type { Json, JsonObject } from '../../llm/middle.ts'
+import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import type { McpItemKind } from '../facts.ts'
 import type { RpcMessage } from '../message.ts'
 import type { Namer } from '../names.ts'

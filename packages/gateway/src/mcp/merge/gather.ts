@@ -1,5 +1,4 @@
-import { isObject } from '../../llm/json.ts'
-import type { Json, JsonObject } from '../../llm/middle.ts'
+import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import { exactMember } from './edit-exactly.ts'

@@ -1,5 +1,4 @@
-import { isObject } from '../../llm/json.ts'
-import type { JsonObject } from '../../llm/middle.ts'
+import { isObject, type JsonObject } from '../../wire/json.ts'
 import type { McpItem, McpItemKind } from '../facts.ts'
 import type { Namer } from '../names.ts'
 import { edited, type Edits, joinEdits } from './edit-exactly.ts'

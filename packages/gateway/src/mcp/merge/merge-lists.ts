@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../llm/middle.ts'
+import type { JsonObject } from '../../wire/json.ts'
 import type { McpItem } from '../facts.ts'
 import { INTERNAL_ERROR } from '../message.ts'
 import type { Namer } from '../names.ts'

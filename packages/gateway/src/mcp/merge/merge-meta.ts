@@ -1,5 +1,4 @@
-import { isObject } from '../../llm/json.ts'
-import type { JsonObject } from '../../llm/middle.ts'
+import { isObject, type JsonObject } from '../../wire/json.ts'
 import { SERVER_INFO } from './meta.ts'
 
 /** What the gateway calls itself where it speaks for several targets. */

@@ -1,5 +1,4 @@
-import { isObject } from '../../llm/json.ts'
-import type { Json, JsonObject } from '../../llm/middle.ts'
+import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import type { Namer } from '../names.ts'
 import { type GatewayInfo, mergeMeta } from './merge-meta.ts'
 import { SERVER_INFO } from './meta.ts'

@@ -1,4 +1,4 @@
-import { isObject, textAt } from '../../llm/json.ts'
+import { isObject, textAt } from '../../wire/json.ts'
 import { asInitialize, discoveryFor, knowsNoSessions } from '../engine/newer-target.ts'
 import type { RpcMessage } from '../message.ts'
 import { isSessionless, LATEST_WITH_SESSIONS, SESSIONLESS } from '../revisions.ts'

@@ -1,5 +1,4 @@
-import { isObject, textAt } from '../../llm/json.ts'
-import type { JsonObject } from '../../llm/middle.ts'
+import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
 import { NewerLink } from '../engine/newer-target.ts'
 import type { Target } from '../engine/target.ts'
 import type { Hub } from '../hub/hub.ts'

@@ -1,7 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { isObject, objectAt, objectsAt, parseJsonObject, textAt } from '../../llm/json.ts'
-import type { JsonObject } from '../../llm/middle.ts'
+import { isObject, objectAt, objectsAt, parseJsonObject, textAt, type JsonObject } from '../../wire/json.ts'
 import type { SessionState } from './state.ts'
 
 /** Turns the state of a session into the id that the client gets, and back. Nobody without the key can do either. */

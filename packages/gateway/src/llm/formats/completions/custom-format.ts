@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts'
+import { isObject } from '../../../wire/json.ts'
 import type { JsonObject } from '../../middle.ts'
 
 /** The middle has the grammar of a custom tool as Responses writes it, flat; here it stands in a member. */

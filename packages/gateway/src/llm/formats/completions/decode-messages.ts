@@ -1,7 +1,7 @@
 import { fromClientCallId } from '../../client-call-id.ts'
 import type { Fields } from '../../fields.ts'
 import { withMarks, withRest } from '../../fields.ts'
-import { isObject } from '../../json.ts'
+import { isObject } from '../../../wire/json.ts'
 import type { ChatRequest, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
 import { decodeContent } from './decode-content.ts'
 import { decodeReasoningFields } from './reasoning-fields.ts'

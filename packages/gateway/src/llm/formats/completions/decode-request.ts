@@ -1,6 +1,6 @@
 import { isEffort } from '../../effort.ts'
 import { Fields } from '../../fields.ts'
-import { withoutAbsent } from '../../json.ts'
+import { withoutAbsent } from '../../../wire/json.ts'
 import type { ChatRequest, JsonObject, OutputFormat, Reasoning, Sampling, Unsupported } from '../../middle.ts'
 import { decodeMessages } from './decode-messages.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'

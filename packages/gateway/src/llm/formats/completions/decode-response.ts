@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { objectAt, objectsAt } from '../../json.ts'
+import { objectAt, objectsAt } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { createChunkReader } from './chunk-reader.ts'
 import { errorOfBody } from './errors.ts'

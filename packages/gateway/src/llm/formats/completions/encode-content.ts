@@ -1,6 +1,6 @@
 import { clientField, lose, mediaField } from '../../client-fields.ts'
 import { fitCallId } from '../../fit-call-id.ts'
-import { textAt } from '../../json.ts'
+import { textAt } from '../../../wire/json.ts'
 import { mediaUrlOf } from '../../media-url.ts'
 import type { FilePart, FormatName, ImagePart, Json, JsonObject, Loss, Part, TextPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'

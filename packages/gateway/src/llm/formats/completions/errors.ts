@@ -1,5 +1,5 @@
 import { kindOfStatus, plainError } from '../../chat-error.ts'
-import { countAt, isObject, parseJson, textAt } from '../../json.ts'
+import { countAt, isObject, parseJson, textAt } from '../../../wire/json.ts'
 import type { ChatError, Json, JsonObject } from '../../middle.ts'
 
 export function decodeError(status: number, body: Buffer): ChatError {

@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { isObject, objectAt, objectsAt } from '../../json.ts'
+import { isObject, objectAt, objectsAt } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { createEventReader } from './event-reader.ts'
 

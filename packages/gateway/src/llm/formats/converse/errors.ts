@@ -1,5 +1,5 @@
 import { kindOfStatus, plainError } from '../../chat-error.ts'
-import { parseJsonObject, textAt } from '../../json.ts'
+import { parseJsonObject, textAt } from '../../../wire/json.ts'
 import type { ChatError, JsonObject } from '../../middle.ts'
 
 /** `{message}`, or `{Message}` from what stands before the service; `__type` where it is sent. */

@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { objectAt, textAt } from '../../json.ts'
+import { objectAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
 import { createBlockReader } from './block-reader.ts'
 import { decodeUsage } from './usage.ts'

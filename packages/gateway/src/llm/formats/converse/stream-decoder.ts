@@ -1,7 +1,7 @@
 import { brokenStream } from '../../chat-error.ts'
 import { createEventStreamReader, type EventStreamMessage } from '../../event-stream.ts'
 import type { ResponseContext, StreamDecoder } from '../../format.ts'
-import { parseJsonObject } from '../../json.ts'
+import { parseJsonObject } from '../../../wire/json.ts'
 import type { ChatError, ChatEvent } from '../../middle.ts'
 import { exceptionOf } from './errors.ts'
 import { createEventReader } from './event-reader.ts'

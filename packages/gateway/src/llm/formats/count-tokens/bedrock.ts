@@ -1,4 +1,4 @@
-import { countAt } from '../../json.ts'
+import { countAt } from '../../../wire/json.ts'
 import type { JsonObject } from '../../middle.ts'
 
 /** Bedrock counts what InvokeModel would read: the client's Messages body, without what that call takes elsewhere. */

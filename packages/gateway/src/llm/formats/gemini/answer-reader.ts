@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { isObject, objectAt, objectsAt, textAt } from '../../json.ts'
+import { isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
 import { errorOf } from './errors.ts'
 import { createPartsReader } from './parts-reader.ts'

@@ -1,5 +1,5 @@
 import { kindOfStatus, plainError } from '../../chat-error.ts'
-import { isObject, parseJson, textAt } from '../../json.ts'
+import { isObject, parseJson, textAt } from '../../../wire/json.ts'
 import type { ChatError, JsonObject } from '../../middle.ts'
 
 /** Google's errors: `{error: {code, message, status}}`, or a list of one such. */

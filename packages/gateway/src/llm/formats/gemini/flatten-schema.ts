@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts'
+import { isObject } from '../../../wire/json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 
 /** A JSON Schema being read: where its references point, and what reading it may still cost. */

@@ -1,4 +1,4 @@
-import { parseExactObject } from '../../exact-json.ts'
+import { parseExactObject } from '../../../wire/exact-json.ts'
 import type { ResponseContext, StreamDecoder, UpstreamFormat } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { decodeSseJson } from '../../sse-json.ts'

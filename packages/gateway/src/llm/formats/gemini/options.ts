@@ -1,4 +1,4 @@
-import { isObject, objectAt, withoutAbsent } from '../../json.ts'
+import { isObject, objectAt, withoutAbsent } from '../../../wire/json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 
 /** Fields of Gemini that clients of other formats may set, in the names that Google gave them there. */

@@ -1,4 +1,4 @@
-import { countAt, objectsAt } from '../../json.ts'
+import { countAt, objectsAt } from '../../../wire/json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /** `usageMetadata`. What was read from a cache is part of the prompt; thoughts are not part of the candidates. */

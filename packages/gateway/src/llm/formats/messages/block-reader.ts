@@ -1,6 +1,6 @@
-import { parseExactJson } from '../../exact-json.ts'
+import { parseExactJson } from '../../../wire/exact-json.ts'
 import type { ResponseContext } from '../../format.ts'
-import { isObject, textAt } from '../../json.ts'
+import { isObject, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, Json, JsonObject, StartedPart } from '../../middle.ts'
 import { withMaker } from '../../provenance.ts'
 

@@ -1,5 +1,5 @@
 import { lose } from '../../client-fields.ts'
-import { isObject } from '../../json.ts'
+import { isObject } from '../../../wire/json.ts'
 import type { Json, JsonObject, Loss } from '../../middle.ts'
 
 /** Every object of a schema must say that it has no other members than those listed; other vendors do not ask for that. */

@@ -1,5 +1,5 @@
 import { Fields } from '../../fields.ts'
-import { withoutAbsent } from '../../json.ts'
+import { withoutAbsent } from '../../../wire/json.ts'
 import type { ChatRequest, JsonObject, OutputFormat, Sampling, Unsupported } from '../../middle.ts'
 import { decodeMessages, decodeSystem } from './decode-messages.ts'
 import { decodeReasoning } from './decode-reasoning.ts'

@@ -1,5 +1,5 @@
 import type { ResponseContext } from '../../format.ts'
-import { isObject } from '../../json.ts'
+import { isObject } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { errorOfBody } from './errors.ts'
 import { createEventReader } from './event-reader.ts'

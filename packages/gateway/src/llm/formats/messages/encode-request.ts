@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { objectAt } from '../../json.ts'
+import { objectAt } from '../../../wire/json.ts'
 import type { ChatRequest, JsonObject, Loss, Sampling, TextPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { instructOutput } from '../../output-instruction.ts'

@@ -1,5 +1,5 @@
 import { clientCallId } from '../../client-call-id.ts'
-import { parseExactJson } from '../../exact-json.ts'
+import { parseExactJson } from '../../../wire/exact-json.ts'
 import type { AnswerPart, Folded } from '../../fold.ts'
 import { fold } from '../../fold.ts'
 import type { ResponseContext } from '../../format.ts'

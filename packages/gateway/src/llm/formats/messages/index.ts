@@ -1,4 +1,4 @@
-import { parseExactObject } from '../../exact-json.ts'
+import { parseExactObject } from '../../../wire/exact-json.ts'
 import type { ClientFormat, UpstreamFormat } from '../../format.ts'
 import { decodeSseJson } from '../../sse-json.ts'
 import { decodeRequest } from './decode-request.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../json.ts'
+import { isObject } from '../../../wire/json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 
 /** The input of a call must be an object; models have been seen to write something else, and must see that again. */

@@ -1,4 +1,4 @@
-import { countAt, objectAt, textAt } from '../../json.ts'
+import { countAt, objectAt, textAt } from '../../../wire/json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /** Numbers as this format says them: its input leaves out what was read from, and written to, the cache. */

@@ -1,6 +1,6 @@
 import type { Fields } from '../../fields.ts'
 import { withRest } from '../../fields.ts'
-import { isObject, objectsAt, textAt } from '../../json.ts'
+import { isObject, objectsAt, textAt } from '../../../wire/json.ts'
 import type { ChatRequest, Json, JsonObject, Tool, ToolChoice } from '../../middle.ts'
 import { requiredText } from './decode-content.ts'
 import { INPUT_SCHEMA } from './custom-tools.ts'

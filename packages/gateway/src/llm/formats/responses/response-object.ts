@@ -1,6 +1,6 @@
 import type { Folded } from '../../fold.ts'
 import type { ResponseContext } from '../../format.ts'
-import { objectAt } from '../../json.ts'
+import { objectAt } from '../../../wire/json.ts'
 import type { ChatError, FinishReason, JsonObject } from '../../middle.ts'
 import { encodeText } from './encode-text.ts'
 import { encodeTools } from './encode-tools.ts'

@@ -1,6 +1,6 @@
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
 import type { JsonObject } from '../../middle.ts'
-import { sseRecord } from '../../sse.ts'
+import { sseRecord } from '../../../wire/sse.ts'
 import { errorBody } from '../completions/errors.ts'
 import { createResponseWriter } from './response-writer.ts'
 

@@ -1,4 +1,4 @@
-import { countAt, isObject, objectAt, textAt, withoutAbsent } from '../../json.ts'
+import { countAt, isObject, objectAt, textAt, withoutAbsent } from '../../../wire/json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /** Usage of a response object; null when it has none yet. */

@@ -1,4 +1,4 @@
-import { isObject, objectAt, objectsAt } from '../../json.ts'
+import { isObject, objectAt, objectsAt } from '../../../wire/json.ts'
 import type { JsonObject, RefusalPart, TextPart } from '../../middle.ts'
 import type { ItemOutput, PartWriter } from './item-output.ts'
 import { deltaHead } from './item-output.ts'

@@ -1,4 +1,4 @@
-import { isObject, objectsAt, textAt } from '../../json.ts'
+import { isObject, objectsAt, textAt } from '../../../wire/json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, Verdict } from '../guard.ts'

@@ -1,4 +1,4 @@
-import { isObject, objectAt, objectsAt, textAt } from '../../json.ts'
+import { isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 import type { GuardPhase, TextInfo, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'

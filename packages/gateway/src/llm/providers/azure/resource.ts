@@ -1,4 +1,4 @@
-import { NO_EDITS } from '../../edits/member-edits.ts'
+import { NO_EDITS } from '../../../wire/member-edits.ts'
 import type { FormatName } from '../../middle.ts'
 import { claudeQuirks, isClaude } from '../claude-models.ts'
 import { type CredentialHeader, placeCredential } from '../credential.ts'

@@ -1,6 +1,6 @@
 import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
-import type { MemberEdits } from '../../edits/member-edits.ts'
-import { objectAt, parseJsonObject } from '../../json.ts'
+import type { MemberEdits } from '../../../wire/member-edits.ts'
+import { objectAt, parseJsonObject } from '../../../wire/json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 
 type Guardrail = NonNullable<LlmProviderConfig['bedrock']>['guardrail']

@@ -1,5 +1,5 @@
 import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
-import { NO_EDITS } from '../../edits/member-edits.ts'
+import { NO_EDITS } from '../../../wire/member-edits.ts'
 import { Unsupported } from '../../middle.ts'
 import { alwaysBearer, type CredentialHeader, placeCredential } from '../credential.ts'
 import { destinationOf } from '../destination.ts'

@@ -1,6 +1,6 @@
 import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
 import { withParameter } from '../../../formats/query-parameters.ts'
-import { NO_EDITS } from '../../edits/member-edits.ts'
+import { NO_EDITS } from '../../../wire/member-edits.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
 import { destinationOf } from '../destination.ts'
 import { COMPLETIONS_FIRST, NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'

@@ -1,5 +1,5 @@
-import { isObject, objectAt } from '../../json.ts'
-import type { MemberEdits } from '../../edits/member-edits.ts'
+import { isObject, objectAt } from '../../../wire/json.ts'
+import type { MemberEdits } from '../../../wire/member-edits.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 import type { ProviderCall } from '../provider.ts'
 

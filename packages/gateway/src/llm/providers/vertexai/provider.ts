@@ -1,5 +1,5 @@
 import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
-import { NO_EDITS } from '../../edits/member-edits.ts'
+import { NO_EDITS } from '../../../wire/member-edits.ts'
 import type { FormatName } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { claudeQuirks } from '../claude-models.ts'

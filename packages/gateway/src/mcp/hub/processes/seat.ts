@@ -1,4 +1,4 @@
-import { isObject, objectAt } from '../../../llm/json.ts'
+import { isObject, objectAt } from '../../../wire/json.ts'
 import type { RpcMessage } from '../../message.ts'
 import { META } from '../../revisions.ts'
 import type { TargetFailure } from '../../transports/transport.ts'

@@ -1,4 +1,4 @@
-import { objectAt } from '../../../llm/json.ts'
+import { objectAt } from '../../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../../conversation.ts'
 import { withId, withParams, withResult } from '../../edit.ts'
 import type { RpcId, RpcMessage } from '../../message.ts'

@@ -1,5 +1,4 @@
-import { objectAt, textAt } from '../../../llm/json.ts'
-import type { JsonObject } from '../../../llm/middle.ts'
+import { objectAt, textAt, type JsonObject } from '../../../wire/json.ts'
 import type { Logger } from '../../../telemetry/logger.ts'
 import { VERSION } from '../../../version.ts'
 import { withId, withResult } from '../../edit.ts'

@@ -1,6 +1,5 @@
 import type { OpenApiTools } from '../../../formats/openapi/operation.ts'
-import { isObject, textAt } from '../../../llm/json.ts'
-import type { JsonObject } from '../../../llm/middle.ts'
+import { isObject, textAt, type JsonObject } from '../../../wire/json.ts'
 import { SERVER_INFO } from '../../merge/meta.ts'
 import { INVALID_PARAMS, makeMessage, METHOD_NOT_FOUND, type RpcMessage } from '../../message.ts'
 import { isKnownRevision, isSessionless, LATEST_WITH_SESSIONS, META, REVISIONS } from '../../revisions.ts'

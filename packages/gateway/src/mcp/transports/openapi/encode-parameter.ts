@@ -1,5 +1,5 @@
 import type { OpenApiParameter } from '../../../formats/openapi/operation.ts'
-import type { Json } from '../../../llm/middle.ts'
+import type { Json } from '../../../wire/json.ts'
 import { isHeaderValue } from '../../../net/header-block.ts'
 import { allOf, BadArgument, short, type Texts, textsOf } from './parameter-text.ts'
 

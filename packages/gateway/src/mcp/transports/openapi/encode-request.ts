@@ -1,6 +1,5 @@
 import { type OpenApiOperation, type OpenApiParameter, PARAMETER_PLACES } from '../../../formats/openapi/operation.ts'
-import { isObject } from '../../../llm/json.ts'
-import type { Json, JsonObject } from '../../../llm/middle.ts'
+import { isObject, type Json, type JsonObject } from '../../../wire/json.ts'
 import { encodeInHeader, encodeInPath, encodeInQuery } from './encode-parameter.ts'
 import { BadArgument, short } from './parameter-text.ts'
 

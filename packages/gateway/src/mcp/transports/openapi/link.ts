@@ -1,4 +1,4 @@
-import { textAt } from '../../../llm/json.ts'
+import { textAt } from '../../../wire/json.ts'
 import { exactMember } from '../../merge/edit-exactly.ts'
 import { BadMessage, INVALID_PARAMS, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'

@@ -1,6 +1,5 @@
 import type { OpenApiParameter } from '../../../formats/openapi/operation.ts'
-import { isObject } from '../../../llm/json.ts'
-import type { Json, JsonObject } from '../../../llm/middle.ts'
+import { isObject, type Json, type JsonObject } from '../../../wire/json.ts'
 
 /** Why a call cannot be made; for the one who calls. */
 export class BadArgument {

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { parseExactJson } from '../../../llm/exact-json.ts'
-import { isObject } from '../../../llm/json.ts'
-import type { JsonObject } from '../../../llm/middle.ts'
+import { parseExactJson } from '../../../wire/exact-json.ts'
+import { isObject, type JsonObject } from '../../../wire/json.ts'
 
 /** What an API answered, as the result of a tool. Models see a status beyond 2xx as a call that failed. */
 export function toolResult(status: number, body: Buffer): JsonObject {

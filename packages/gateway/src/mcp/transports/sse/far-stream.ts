@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { objectAt } from '../../../llm/json.ts'
+import { objectAt } from '../../../wire/json.ts'
 import type { Hub } from '../../hub/hub.ts'
 import type { RpcMessage } from '../../message.ts'
 import { RemoteAnswer } from '../../remote/remote-answer.ts'

@@ -1,7 +1,7 @@
 import type { Sink, Source } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
-import { createSseParser, type SseEvent } from '../../../llm/sse.ts'
+import { createSseParser, type SseEvent } from '../../../wire/sse.ts'
 import { sendAttempt } from '../../../pipeline/send-attempt.ts'
 import {
   type UpstreamCall,
@@ -9,7 +9,7 @@ import {
   type UpstreamHandler,
   type UpstreamResponse,
 } from '../../../upstream/contract.ts'
-import { isObject } from '../../../llm/json.ts'
+import { isObject } from '../../../wire/json.ts'
 import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall } from '../transport.ts'
 import { httpFailure } from './http-failure.ts'

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { parseSafely } from '@portico/cel/check'
-import type { Json } from '../middle.ts'
-import { Unsupported } from '../middle.ts'
-import { type JsonBody, readJsonBody } from './json-body.ts'
+import type { Json } from './json.ts'
+import { Unsupported } from '../llm/middle.ts'
+import { type JsonBody, readJsonBody } from '../llm/edits/json-body.ts'
 import { findMembers } from './json-members.ts'
 import { applyEdits, type MemberEdits } from './member-edits.ts'
 import { spliceJson } from './splice-json.ts'
-import { isProper, properObject, write, writtenObject } from './test-json.ts'
+import { isProper, properObject, write, writtenObject } from '../llm/edits/test-json.ts'
 
 function bodyOf(text: string): JsonBody {
   const body = readJsonBody(Buffer.from(text))

@@ -1,3 +1,5 @@
+import type { Json } from './json.ts'
+
 /** One member at the top of a JSON object, by positions in its bytes. */
 export interface JsonMember {
   name: string
@@ -40,6 +42,20 @@ export function findMembers(bytes: Buffer): JsonMembers | null {
     if (bytes[at] !== COMMA) return null
     at = skipSpace(bytes, at + 1)
   }
+}
+
+/** As many as the text has, unless a name stood twice: the later one is the one that is read. */
+export function countMembers(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) {
+    let count = 0
+    for (const item of value) count += countMembers(item)
+    return count
+  }
+  const members = Object.values(value)
+  let count = members.length
+  for (const member of members) count += countMembers(member)
+  return count
 }
 
 function readName(bytes: Buffer, start: number, end: number): string | null {

@@ -1,8 +1,13 @@
-import type { JsonBody } from './json-body.ts'
+import type { JsonMembers } from './json-members.ts'
 import type { MemberEdits } from './member-edits.ts'
 
+/** A JSON object, and where its members stand. */
+export interface SplicedText extends Pick<JsonMembers, 'members' | 'open'> {
+  bytes: Buffer
+}
+
 /** The body's bytes with these members changed; every other byte, and the order of members, stays. */
-export function spliceJson({ bytes, members, open }: JsonBody, edits: MemberEdits): Buffer {
+export function spliceJson({ bytes, members, open }: SplicedText, edits: MemberEdits): Buffer {
   if (edits.size === 0) return bytes
   const pieces: Buffer[] = [bytes.subarray(0, members[0]?.start ?? open)]
   const known = new Set<string>()

@@ -1,5 +1,4 @@
-import { isObject, parseJson } from './json.ts'
-import type { Json, JsonObject } from './middle.ts'
+import { isObject, parseJson, type Json, type JsonObject } from './json.ts'
 
 /**
  * JSON whose integers survive: ids of 17 digits and more do not fit into a double, and a model would see another id in

@@ -1,10 +1,12 @@
 import { parseSafely } from '@portico/cel/check'
-import type { Json, JsonObject } from './middle.ts'
 
 /**
  * JSON of clients and upstreams. Whatever was read here can be written again: what is nested deeper than anybody means
  * would end the writer's stack.
  */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
 
 /** Null when it is no JSON, or nested too deeply. */
 export function parseJson(text: string): { value: Json } | null {

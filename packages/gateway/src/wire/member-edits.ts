@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../middle.ts'
+import type { Json, JsonObject } from './json.ts'
 
 /** Members at the top of a body that change: their new values, or undefined for those that go. */
 export type MemberEdits = ReadonlyMap<string, Json | undefined>
