@@ -36,7 +36,9 @@ const stdioTarget = object({
     .describe('Its arguments.'),
   env: map(string({ max: 32_768 }), { max: 256 })
     .prefault({})
-    .describe('Variables of its environment, over those it inherits.'),
+    .describe(
+      'Variables of its environment, over those it inherits; `SESSION_KEY`, `ADMIN_TOKEN` and `*_API_KEY` are not inherited.',
+    ),
   clearEnv: boolean()
     .prefault(false)
     .describe('Whether it inherits nothing of the environment of the gateway but `PATH`, `HOME` and the like.'),
