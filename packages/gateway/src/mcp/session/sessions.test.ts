@@ -136,9 +136,21 @@ describe('the key', () => {
   })
 })
 
+it('a client that says much about itself has a session all the same', async (t) => {
+  const noise = Array.from({ length: 200 }, (_, at) => createHash('sha256').update(String(at)).digest('hex')).join('')
+  const target = await pinging(t)
+  const { caller } = await useMcpScene(t, { one: target })
+  const params = { protocolVersion: '2025-11-25', capabilities: { sampling: {}, noise }, clientInfo: { name: noise } }
+  const begun = await caller.ask('initialize', params)
+  assert.equal(begun.status, 200)
+  assert.deepEqual(target.asked('initialize')[0]?.params, params)
+  const id = begun.headers.get('mcp-session-id') ?? ''
+  assert.equal((await caller.with({ 'mcp-session-id': id }).ask('ping')).status, 200)
+})
+
 it('sessions whose ids would not fit a header are refused, and ended at the target', async (t) => {
   const noise = Array.from({ length: 200 }, (_, at) => createHash('sha256').update(String(at)).digest('hex')).join('')
-  const target = await useTarget(t, () => false, { session: noise.slice(0, 7000) })
+  const target = await useTarget(t, () => false, { session: noise.slice(0, 11_000) })
   const { caller } = await useMcpScene(t, { one: target })
   const answer = await caller.ask('initialize', {
     protocolVersion: '2025-11-25',

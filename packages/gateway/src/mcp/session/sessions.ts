@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Hub } from '../hub/hub.ts'
+import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import { Owners } from '../owners.ts'
 import { LiveSession } from './live.ts'
 import type { Sealer } from './seal.ts'
@@ -43,7 +44,8 @@ export class Sessions {
 
   /** The id for a session that has begun; null when it would be too long. */
   admit(state: SessionState): string | null {
-    const id = this.#sealer.seal(state)
+    // What a client says at length about itself is for the target that heard it; to begin anew, less will do.
+    const id = this.#sealer.seal(state) ?? this.#sealer.seal({ ...state, initialize: shortened(state.initialize) })
     if (id !== null) this.#opened.set(id, new LiveSession(state, this.#hub, { isPassing: false }))
     return id
   }
@@ -90,6 +92,19 @@ export class Sessions {
   }
 }
 
+/** Which revision, which abilities, and who: without whatever else clients say. */
+function shortened({ protocolVersion = '', capabilities, clientInfo }: JsonObject): JsonObject {
+  const abilities = Object.keys(isObject(capabilities) ? capabilities : {}).filter((name) => KNOWN_ABILITIES.has(name))
+  const { name = '', version = '' } = isObject(clientInfo) ? clientInfo : {}
+  const cut = (value: Json): string => (typeof value === 'string' ? value.slice(0, 128) : '')
+  return {
+    protocolVersion: cut(protocolVersion),
+    capabilities: Object.fromEntries(abilities.map((ability) => [ability, {}])),
+    clientInfo: { name: cut(name), version: cut(version) },
+  }
+}
+
+const KNOWN_ABILITIES = new Set(['roots', 'sampling', 'elicitation', 'tasks'])
 const MOST_OPENED = 10_000
 const OWNERS_MS = 60_000
 /** A target that was changed names its sessions after that at the latest. */
