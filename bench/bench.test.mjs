@@ -122,6 +122,16 @@ test('a bar between two rows names both, and how far the rounds lie apart', () =
   assert.deepEqual(renderBars([scenario], rows), [line])
 })
 
+test('a bar may hold where both are saturated', () => {
+  const scenario = { title: 'chat', bars: [{ ratio: 0.1, of: 'portico', to: 'portkey', saturated: true }] }
+  const rows = [
+    { scenario: 'chat', proxy: 'portico', cpu: 80, saturatedCpu: 50, cpuByRound: [80, 90], notes: [] },
+    { scenario: 'chat', proxy: 'portkey', cpu: 600, saturatedCpu: 625, cpuByRound: [600, 600], notes: [] },
+  ]
+  const line = '- chat: CPU when saturated of portico against portkey ≤ 0.1x, 0.08x: met'
+  assert.deepEqual(renderBars([scenario], rows), [line])
+})
+
 test('requests and answers of models have the stated sizes, and streams the stated number of events', () => {
   for (const format of Object.keys(PATHS)) {
     for (const stream of [false, true]) {

@@ -45,19 +45,21 @@ function barLines(title, bar, rows) {
   const rowOf = (proxy) => rows.find((row) => row.scenario === title && row.proxy === proxy)
   const row = rowOf(bar.of ?? 'portico')
   const base = rowOf(bar.to ?? 'nginx')
-  const ratio = row?.cpu && base?.cpu ? row.cpu / base.cpu : undefined
+  const cpuOf = (of) => (bar.saturated ? of?.saturatedCpu : of?.cpu)
+  const ratio = cpuOf(row) && cpuOf(base) ? cpuOf(row) / cpuOf(base) : undefined
+  const what = bar.saturated ? 'CPU when saturated' : 'CPU'
   const parts = [
-    [bar.ratio, ratio, 'x', `CPU${bar.of ? ` of ${bar.of}` : ''} against ${bar.to ?? 'nginx'}`, 2],
+    [bar.ratio, ratio, 'x', `${what}${bar.of ? ` of ${bar.of}` : ''} against ${bar.to ?? 'nginx'}`, 2],
     [bar.readyMs, row?.readyMs, ' ms', 'to ready', 0],
     [bar.residentMb, row?.residentMb, ' MB', 'RSS', 0],
   ]
   return parts
     .filter(([most]) => most !== undefined)
-    .map(([most, got, unit, what, digits]) => {
+    .map(([most, got, unit, measure, digits]) => {
       const verdict =
         got === undefined ? 'not measured' : `${got.toFixed(digits)}${unit}: ${got <= most ? 'met' : 'MISSED'}`
-      const spread = unit === 'x' ? renderSpread(row, base) : ''
-      return `- ${title}: ${what} ≤ ${most}${unit}, ${verdict}${spread}`
+      const spread = unit === 'x' && !bar.saturated ? renderSpread(row, base) : ''
+      return `- ${title}: ${measure} ≤ ${most}${unit}, ${verdict}${spread}`
     })
 }
 
