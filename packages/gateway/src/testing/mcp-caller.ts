@@ -46,6 +46,12 @@ export class McpCaller {
     return this.with(headers).ask(method, { ...params, _meta: MODERN_META })
   }
 
+  /** A request of such a revision whose answer has no end. */
+  openModern(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<Response> {
+    const message = { jsonrpc: '2.0', id: ++this.#lastId, method, params: { ...params, _meta: MODERN_META } }
+    return this.open(message, { ...MODERN, 'mcp-method': method }, signal)
+  }
+
   async send(message: object | string | Uint8Array, headers: Record<string, string> = {}): Promise<McpAnswer> {
     const response = await this.open(message, headers)
     const text = await response.text()

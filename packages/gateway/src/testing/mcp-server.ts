@@ -17,6 +17,8 @@ export interface TestMcpServer {
   /** Live sessions. */
   sessions(): number
   server(index?: number): McpServer
+  /** For all that were ever begun: which of them has a stream is theirs to know. */
+  everyServer(run: (server: McpServer) => void): void
 }
 
 export interface TestMcpServerOptions {
@@ -78,6 +80,9 @@ export async function useMcpServer(t: TestContext, options: TestMcpServerOptions
     forget: () => transports.clear(),
     sessions: () => transports.size,
     server: (index = 0) => servers[index]!,
+    everyServer(run) {
+      for (const server of servers) run(server)
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { McpServer as Sdk1Server } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import type { TestGateway } from '../../testing/gateway.ts'
@@ -222,9 +223,70 @@ describe('a client without sessions and a server with them', () => {
   })
 
   it('do not hang where nobody can be subscribed to', async (t) => {
-    const targets = { one: await useMcpServer(t), two: await useMcpServer(t) }
-    const { caller } = await useMcpScene(t, targets)
+    const deaf = () =>
+      useTarget(t, (request) => request.method === 'subscriptions/listen' && (request.error(-32601, 'no', 404), true))
+    const { caller } = await useMcpScene(t, { one: await deaf(), two: await deaf() })
     const answer = await caller.askModern('subscriptions/listen', { notifications: { toolsListChanged: true } })
     assert.equal(answer.messages.at(-1)?.error?.code, -32601, answer.text)
+  })
+})
+
+describe('a subscription of a client without sessions', () => {
+  /** Something that was not asked for, and something that was. */
+  const say = (server: Sdk1Server): void => {
+    void server.sendLoggingMessage({ level: 'error', data: 'x' })
+    server.sendToolListChanged()
+  }
+
+  it('hears what servers with sessions say, and only what it asked for', async (t) => {
+    for (const names of [['one'], ['one', 'two']]) {
+      const servers = await Promise.all(names.map(() => useMcpServer(t)))
+      const targets = Object.fromEntries(names.map((name, at) => [name, servers[at]!]))
+      const { gateway } = await useMcpScene(t, targets)
+      const caller = new McpCaller(gateway.port())
+      const leave = new AbortController()
+      t.after(() => leave.abort())
+      const response = await caller.openModern(
+        'subscriptions/listen',
+        { notifications: { toolsListChanged: true } },
+        leave.signal,
+      )
+      const next = eventReader(response)
+      const hear = async () => JSON.parse((await next())!.data) as { method: string; params: Record<string, unknown> }
+      const acknowledged = await hear()
+      assert.equal(acknowledged.method, 'notifications/subscriptions/acknowledged')
+      assert.deepEqual(acknowledged.params['notifications'], { toolsListChanged: true })
+      const tag = { 'io.modelcontextprotocol/subscriptionId': 1 }
+      assert.deepEqual(acknowledged.params['_meta'], tag)
+      await until(() => servers.every((server) => server.requests.some(({ method }) => method === 'GET')))
+      for (const server of servers) server.everyServer(say)
+      for (const _ of servers) {
+        const changed = await hear()
+        assert.deepEqual([changed.method, changed.params['_meta']], ['notifications/tools/list_changed', tag])
+      }
+      leave.abort()
+      assert.deepEqual(gateway.bugs, [])
+    }
+  })
+
+  it('asks for each resource, and stays open where a server says nothing on its own account', async (t) => {
+    const target = await useTarget(t, (request) => {
+      if (request.headers['mcp-protocol-version'] === '2026-07-28')
+        return (request.error(-32000, 'no session', 400), true)
+      if (request.verb === 'GET') return (request.json({}, 405), true)
+      return request.method === 'resources/subscribe' ? (request.result({}), true) : false
+    })
+    const { gateway } = await useMcpScene(t, { one: target })
+    const leave = new AbortController()
+    t.after(() => leave.abort())
+    const filter = { resourceSubscriptions: ['file:///a'], promptsListChanged: false }
+    const caller = new McpCaller(gateway.port())
+    const response = await caller.openModern('subscriptions/listen', { notifications: filter }, leave.signal)
+    const { params } = JSON.parse((await eventReader(response)())!.data) as { params: Record<string, unknown> }
+    assert.deepEqual(params['notifications'], { resourceSubscriptions: ['file:///a'] })
+    await until(() => target.asked('GET').length === 1 && target.asked('resources/subscribe').length === 1)
+    assert.deepEqual(target.asked('resources/subscribe')[0]?.params, { uri: 'file:///a' })
+    leave.abort()
+    assert.deepEqual(gateway.bugs, [])
   })
 })

@@ -5,6 +5,7 @@ import { isSessionless } from '../revisions.ts'
 import type { LiveSession } from '../session/live.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
 import { asDiscovery, asNewerResult, isUnknownMethod, wantsSession } from './older-target.ts'
+import { listenToOlder } from './older-listen.ts'
 import type { Target } from './target.ts'
 
 /**
@@ -116,7 +117,10 @@ export class TargetCall implements LinkCall, AnswerSink {
   #send(): void {
     const caller = { ...this.#caller, version: this.#session.versionAt(this.#target) }
     this.#link = this.#session.link(this.#target)
-    this.#call = this.#link.request(this.#message, caller, this)
+    const isSubscription = this.#message.method === LISTEN && this.#isOlder
+    this.#call = isSubscription
+      ? listenToOlder(this.#link, this.#message, caller, this)
+      : this.#link.request(this.#message, caller, this)
   }
 
   #begin(): void {
@@ -133,3 +137,4 @@ export class TargetCall implements LinkCall, AnswerSink {
 }
 
 const DISCOVER = 'server/discover'
+const LISTEN = 'subscriptions/listen'
