@@ -290,3 +290,26 @@ describe('a subscription of a client without sessions', () => {
     assert.deepEqual(gateway.bugs, [])
   })
 })
+
+describe('clients without sessions that are one caller', () => {
+  it('do not get the answers of one another, though they count alike', async (t) => {
+    const server = await useMcpServer(t)
+    const { gateway } = await useMcpScene(t, { one: server })
+    await new McpCaller(gateway.port()).askModern('tools/list')
+    const texts = ['a', 'b', 'c', 'd']
+    const answers = await Promise.all(
+      texts.map((text) => new McpCaller(gateway.port()).askModern('tools/call', { name: 'echo', arguments: { text } })),
+    )
+    for (const [at, { messages }] of answers.entries()) {
+      assert.deepEqual(
+        [messages.at(-1)?.id, messages.at(-1)?.result?.['content']],
+        [1, [{ type: 'text', text: texts[at] }]],
+      )
+    }
+    const calls = server.requests.filter(
+      ({ headers, body }) => headers['mcp-session-id'] && body.includes('tools/call'),
+    )
+    assert.equal(new Set(calls.map(({ body }) => (JSON.parse(body) as { id: unknown }).id)).size, texts.length)
+    assert.deepEqual(gateway.bugs, [])
+  })
+})

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { objectAt, textAt, type Json, type JsonObject } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withParams } from '../edit.ts'
@@ -35,7 +36,7 @@ function subscribe(link: TargetLink, caller: Caller, uri: string, index: number)
   const params = { uri }
   const message = makeMessage({
     jsonrpc: '2.0',
-    id: `portico-subscribe-${index}`,
+    id: `portico-subscribe-${index}-${randomUUID()}`,
     method: 'resources/subscribe',
     params,
   })

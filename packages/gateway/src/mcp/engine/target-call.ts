@@ -6,6 +6,7 @@ import type { LiveSession } from '../session/live.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
 import { asDiscovery, asNewerResult, isUnknownMethod, wantsSession } from './older-target.ts'
 import { listenToOlder } from './older-listen.ts'
+import { withOwnId } from './own-id.ts'
 import type { Target } from './target.ts'
 
 /**
@@ -52,6 +53,12 @@ export class TargetCall implements LinkCall, AnswerSink {
   /** The client speaks a revision without sessions, the target does not. */
   get #isOlder(): boolean {
     return isSessionless(this.#session.state.version) && !isSessionless(this.#session.versionAt(this.#target))
+  }
+
+  /** Several clients are one caller there, and each counts its requests from the same number. */
+  get #isShared(): boolean {
+    const hasState = this.#isOlder || this.#target.transport.kind === 'stdio'
+    return isSessionless(this.#session.state.version) && hasState
   }
 
   cancel(cause: Error): void {
@@ -118,9 +125,9 @@ export class TargetCall implements LinkCall, AnswerSink {
     const caller = { ...this.#caller, version: this.#session.versionAt(this.#target) }
     this.#link = this.#session.link(this.#target)
     const isSubscription = this.#message.method === LISTEN && this.#isOlder
-    this.#call = isSubscription
-      ? listenToOlder(this.#link, this.#message, caller, this)
-      : this.#link.request(this.#message, caller, this)
+    if (isSubscription) this.#call = listenToOlder(this.#link, this.#message, caller, this)
+    else if (!this.#isShared) this.#call = this.#link.request(this.#message, caller, this)
+    else this.#call = this.#link.request(...withOwnId(this.#message, caller, this))
   }
 
   #begin(): void {

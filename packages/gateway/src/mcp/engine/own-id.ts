@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { objectAt } from '../../wire/json.ts'
+import { SUBSCRIPTION_ID } from '../conversation.ts'
+import { withId, withParams } from '../edit.ts'
+import type { RpcMessage } from '../message.ts'
+import type { AnswerSink, Caller } from '../transports/transport.ts'
+
+/** A request under an id and a progress token that nobody else uses; what comes back has the client's own again. */
+export function withOwnId(
+  message: RpcMessage,
+  caller: Caller,
+  answer: AnswerSink,
+): [message: RpcMessage, caller: Caller, answer: AnswerSink] {
+  const own = `portico-${randomUUID()}`
+  const meta = objectAt(objectAt(message.value, 'params'), '_meta')
+  const { progressToken } = meta
+  const named = withId(message, own)
+  const sent = progressToken === undefined ? named : withParams(named, { _meta: { ...meta, progressToken: own } })
+  const restore = (said: RpcMessage): RpcMessage => {
+    if (said.kind === 'response') return said.id === own ? withId(said, message.id!) : said
+    const params = objectAt(said.value, 'params')
+    if (progressToken !== undefined && params.progressToken === own) return withParams(said, { progressToken })
+    const about = objectAt(params, '_meta')
+    if (about[SUBSCRIPTION_ID] !== own) return said
+    return withParams(said, { _meta: { ...about, [SUBSCRIPTION_ID]: message.id! } })
+  }
+  return [
+    sent,
+    caller,
+    {
+      opened: () => answer.opened?.(),
+      message: (said, eventId) => answer.message(restore(said), eventId),
+      mark: (eventId, retryMs) => answer.mark?.(eventId, retryMs),
+      closed: () => answer.closed(),
+      failed: (failure) =>
+        answer.failed(failure.error === undefined ? failure : { ...failure, error: restore(failure.error) }),
+    },
+  ]
+}
