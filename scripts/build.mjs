@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 // Native code stays outside.
-await bundle('gateway', { portico: 'src/start.ts', worker: 'src/worker.ts' }, ['@node-rs/bcrypt'])
+await bundle('gateway', { portico: 'src/process/start.ts', worker: 'src/process/worker.ts' }, ['@node-rs/bcrypt'])
 // Asked for only where it is installed.
 await bundle('ctl', { porticoctl: 'src/start.ts' }, ['react-devtools-core'])
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { TraceEvent } from '../telemetry/trace-event.ts'
+import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { redactEvent } from './redact-event.ts'
 import { REDACTED } from './redact.ts'
 

@@ -1,5 +1,5 @@
 import { isSecretHeader } from '../formats/secret-names.ts'
-import type { TraceEvent } from '../telemetry/trace-event.ts'
+import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { redact } from './redact.ts'
 
 /** An event as it may leave the process; `credentials` has more headers and parameters, in lower case, that carry some. */

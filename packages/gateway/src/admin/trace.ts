@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { LAST_EVENT, type TraceEvent } from '../telemetry/trace-event.ts'
-import type { TraceClient } from '../telemetry/trace-hub.ts'
+import { LAST_EVENT, type TraceEvent } from '../telemetry/trace/trace-event.ts'
+import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
 import type { EventStream } from './event-stream.ts'
 import { queryOf, type Reply, text } from './http.ts'
 

@@ -1,5 +1,5 @@
 import type { Kept } from '../state/kept.ts'
-import type { Logger } from '../telemetry/logger.ts'
+import type { Logger } from '../telemetry/log/logger.ts'
 
 /** What sources of credentials take from the worker. */
 export interface CredentialServices {

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { isCelError } from '@portico/cel'
 import { HeaderBlock } from '../net/header-block.ts'
 import { compileExpression } from '../pipeline/expression.ts'
-import { BlockView } from '../pipeline/header-view.ts'
+import { BlockView } from '../pipeline/views/header-view.ts'
 import { Refusal } from '../schema/kit.ts'
-import { readExpression } from '../schema/expression.ts'
+import { readExpression } from '../schema/fields/expression.ts'
 
 /** One call of each function of the library, in the words of a policy. */
 const calls: Record<string, unknown> = {

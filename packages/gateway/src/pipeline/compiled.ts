@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import type { UpstreamCall, UpstreamError } from '../upstream/contract.ts'
-import type { HostnameTable } from './hostname.ts'
-import type { RouteTable } from './route.ts'
+import type { HostnameTable } from './route/hostname.ts'
+import type { RouteTable } from './route/route-table.ts'
 import type { BackendClient, CallContext, StepResult } from './step.ts'
 import type { BodyUse, Expression } from './expression.ts'
 import type { AttemptStep } from './outgoing.ts'
-import type { RecordRequest } from '../telemetry/request-metrics.ts'
+import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
 import type { Rx } from './request.ts'
 
 /** Steps in running order; `names` says whose they are, for traces. */

@@ -5,7 +5,7 @@ import { cookieValues } from '../net/cookies.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { type Bearer, type CredentialLocation, credentialReader, credentialWriter, SEVERAL } from './credential.ts'
 import { parameterValues } from '../formats/query-parameters.ts'
-import { targetQuery } from './target.ts'
+import { targetQuery } from './route/target.ts'
 
 function requestOf(target: string, fields: [string, string][] = []): Bearer {
   return {

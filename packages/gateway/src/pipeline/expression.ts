@@ -2,7 +2,7 @@ import { compile, createEnvironment, type Environment, type Program, reads, type
 import { type ExpressionPhase, variablesByPhase } from '../expressions/variables.ts'
 import { gatewayFunctions } from '../expressions/functions.ts'
 import type { Rx } from './request.ts'
-import { Scope, type ScopeServices } from './scope.ts'
+import { Scope, type ScopeServices } from './views/scope.ts'
 
 export type { ExpressionPhase } from '../expressions/variables.ts'
 

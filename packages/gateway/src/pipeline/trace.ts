@@ -1,10 +1,10 @@
 import type { HeaderBlock } from '../net/header-block.ts'
-import type { TraceEvent } from '../telemetry/trace-event.ts'
+import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { CompiledBackend, StepList } from './compiled.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 import { Reply } from './reply.ts'
 import type { Rx } from './request.ts'
-import { targetPath } from './target.ts'
+import { targetPath } from './route/target.ts'
 
 type Severity = TraceEvent['severity']
 

@@ -1,7 +1,7 @@
 import { isCelError, type Result, toJson } from '@portico/cel'
 import type { EditableMessage } from './editable-message.ts'
 import { type BodyUse, type Expression, type ExpressionPhase, widest } from './expression.ts'
-import { headerLine, headerLines } from './header-lines.ts'
+import { headerLine, headerLines } from './views/header-lines.ts'
 import type { Rx } from './request.ts'
 import type { Env } from './step.ts'
 

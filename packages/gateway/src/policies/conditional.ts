@@ -1,4 +1,4 @@
-import { bufferRequest, bufferResponse } from '../pipeline/buffered-body.ts'
+import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
 import { type BodyUse, type Expression, widest } from '../pipeline/expression.ts'
 import type { Rx } from '../pipeline/request.ts'
 import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'

@@ -1,4 +1,4 @@
-import { expression } from './expression.ts'
+import { expression } from './fields/expression.ts'
 import { list, object, type Schema } from './kit.ts'
 
 /** Forms of a policy of which the first whose condition is true is taken. */

@@ -5,7 +5,7 @@ import type { Output } from './kit.ts'
 import { atMostOneOf, exactlyOneOf, onlyWith } from './rules.ts'
 import { editDistance, nearest } from './suggest.ts'
 import { validate } from './validate.ts'
-import { integer, string } from './values.ts'
+import { integer, string } from './fields/values.ts'
 
 const thing = object(
   {

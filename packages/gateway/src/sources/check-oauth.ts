@@ -1,4 +1,4 @@
-import { isIssuer } from '../schema/mcp-oauth.ts'
+import { isIssuer } from '../schema/fields/mcp-oauth.ts'
 import type { Report } from './report.ts'
 import type { Spot } from './tree.ts'
 

@@ -1,7 +1,7 @@
 import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
 import type { AttachedPolicy, BackendTarget, Ir, McpReached, Route, RouteMatch, ValueMatch } from '../ir/resources.ts'
 import type { BackendPolicies } from '../policies/index.ts'
-import { backendKey } from '../schema/references.ts'
+import { backendKey } from '../schema/fields/references.ts'
 import { type DescribedBackends, targetName } from './backend-references.ts'
 import type { NamedBackendConfig } from './backends/schema.ts'
 import type { BindConfig, ListenerConfig } from './binds/schema.ts'

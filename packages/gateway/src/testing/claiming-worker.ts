@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { TraceSlots } from '../telemetry/trace-slots.ts'
+import { TraceSlots } from '../telemetry/trace/trace-slots.ts'
 
 /** A thread that claims every slot it can, as soon as the first word of `gate` is no longer 0. */
 export interface Claiming {

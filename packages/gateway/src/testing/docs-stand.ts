@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { parse } from 'yaml'
-import { quickStart } from '../quick-start.ts'
+import { quickStart } from '../quick-start/quick-start.ts'
 import { useEndpoint, useProcessEnvironment } from './credential-services.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { ANTHROPIC_KEY, anthropicVendor } from './providers/anthropic.ts'

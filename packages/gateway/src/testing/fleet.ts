@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { BroadcastChannel, type ResourceLimits } from 'node:worker_threads'
-import { Gateway } from '../gateway.ts'
+import { Gateway } from '../process/gateway.ts'
 import { loadConfig } from '../sources/file.ts'
-import { Supervisor } from '../supervisor.ts'
-import { parseLogFilter } from '../telemetry/log-filter.ts'
-import { createLogger } from '../telemetry/logger.ts'
-import { createCollector } from '../telemetry/metrics-collect.ts'
+import { Supervisor } from '../process/supervisor.ts'
+import { parseLogFilter } from '../telemetry/log/log-filter.ts'
+import { createLogger } from '../telemetry/log/logger.ts'
+import { createCollector } from '../telemetry/metrics/metrics-collect.ts'
 import type { Fate } from './mortal-worker.ts'
 
 export interface FleetOptions {

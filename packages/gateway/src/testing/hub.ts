@@ -1,6 +1,6 @@
 import { HubClient } from '../mcp/hub/hub-client.ts'
 import { MainHub } from '../mcp/hub/main-hub.ts'
-import type { Logger } from '../telemetry/logger.ts'
+import type { Logger } from '../telemetry/log/logger.ts'
 
 export interface TestHub {
   main: MainHub

@@ -1,6 +1,6 @@
 import { BroadcastChannel, workerData } from 'node:worker_threads'
-import type { WorkerSettings } from '../messages.ts'
-import '../worker.ts'
+import type { WorkerSettings } from '../process/messages.ts'
+import '../process/worker.ts'
 
 /** What the worker of that name is told to do; null means every worker. */
 export interface Fate {

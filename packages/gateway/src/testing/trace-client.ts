@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { TestContext } from 'node:test'
-import type { TraceEvent } from '../telemetry/trace-event.ts'
+import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 
 /** A client of `/debug/trace`. */
 export interface TraceStream {

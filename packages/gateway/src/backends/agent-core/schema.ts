@@ -1,6 +1,6 @@
 import { object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { string, textual } from '../../schema/values.ts'
+import { string, textual } from '../../schema/fields/values.ts'
 
 /** SPEC 2.2: services of AWS as backends. */
 export const awsBackend = object({

@@ -11,7 +11,7 @@ import { passesThrough } from '../../llm/passes-through.ts'
 import { pickFormat } from '../../llm/providers/pick-format.ts'
 import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
 import type { Rx } from '../../pipeline/request.ts'
-import { targetPath } from '../../pipeline/target.ts'
+import { targetPath } from '../../pipeline/route/target.ts'
 import type { ReadyProvider } from './provider.ts'
 
 /** A client's chat request as it was read. */

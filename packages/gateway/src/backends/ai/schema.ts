@@ -1,10 +1,10 @@
 import { isHost } from '../../formats/address.ts'
-import { host } from '../../schema/hosts.ts'
-import { urlPath } from '../../schema/http-parts.ts'
+import { host } from '../../schema/fields/hosts.ts'
+import { urlPath } from '../../schema/fields/http-parts.ts'
 import { mockModel } from '../mock/schema.ts'
 import { fileOnly, list, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
-import { objectName } from '../../schema/names.ts'
+import { objectName } from '../../schema/fields/names.ts'
 import {
   atMostOneOf,
   exactlyOneOf,
@@ -14,7 +14,7 @@ import {
   uniqueAcross,
   type Rule,
 } from '../../schema/rules.ts'
-import { enumeration, port, string, textual } from '../../schema/values.ts'
+import { enumeration, port, string, textual } from '../../schema/fields/values.ts'
 
 const short = { min: 1, max: 256 }
 const model = () =>

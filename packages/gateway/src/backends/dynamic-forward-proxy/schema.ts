@@ -1,7 +1,7 @@
 import { list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { cidr } from '../../schema/hosts.ts'
-import { port } from '../../schema/values.ts'
+import { cidr } from '../../schema/fields/hosts.ts'
+import { port } from '../../schema/fields/values.ts'
 
 /** SPEC 2.2 dynamicForwardProxy, with the guard against calls into the own network. */
 export const dynamicForwardProxy = object({

@@ -1,11 +1,11 @@
 import { openapiTarget } from '../../mcp/transports/openapi/schema.ts'
-import { host } from '../../schema/hosts.ts'
-import { urlPath } from '../../schema/http-parts.ts'
+import { host } from '../../schema/fields/hosts.ts'
+import { urlPath } from '../../schema/fields/http-parts.ts'
 import { fileOnly, list, map, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
-import { backendName } from '../../schema/references.ts'
+import { backendName } from '../../schema/fields/references.ts'
 import { atMostOneOf, exactlyOneOf } from '../../schema/rules.ts'
-import { boolean, duration, enumeration, integer, port, string } from '../../schema/values.ts'
+import { boolean, duration, enumeration, integer, port, string } from '../../schema/fields/values.ts'
 
 /** SPEC 2.11 McpTarget. */
 function staticTarget<Policies>(policies: () => Schema<Policies>) {

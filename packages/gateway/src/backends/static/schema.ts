@@ -1,8 +1,8 @@
 import { object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { host } from '../../schema/hosts.ts'
+import { host } from '../../schema/fields/hosts.ts'
 import { exactlyOneOf, onlyWith } from '../../schema/rules.ts'
-import { port, string } from '../../schema/values.ts'
+import { port, string } from '../../schema/fields/values.ts'
 
 /** SPEC 2.2 StaticBackend. */
 export const staticBackend = object(

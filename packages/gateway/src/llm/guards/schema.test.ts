@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { object } from '../../schema/kit.ts'
-import { boolean } from '../../schema/values.ts'
+import { boolean } from '../../schema/fields/values.ts'
 import { validate } from '../../schema/validate.ts'
 import { promptGuard } from './schema.ts'
 

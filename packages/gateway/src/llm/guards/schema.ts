@@ -1,7 +1,7 @@
 import { list, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
-import { integer, string } from '../../schema/values.ts'
+import { integer, string } from '../../schema/fields/values.ts'
 import { bedrockGuardrailsGuard } from './bedrock-guardrails/schema.ts'
 import { googleModelArmorGuard } from './google-model-armor/schema.ts'
 import { openAIModerationGuard } from './openai-moderation/schema.ts'

@@ -1,5 +1,5 @@
 import type { Deadlines } from '../../net/deadlines.ts'
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
 import type { RequestGuard } from '../client/guard.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Namer } from '../names.ts'

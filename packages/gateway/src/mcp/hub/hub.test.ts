@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { addWorker, startHub } from '../../testing/hub.ts'
 import { eventually } from '../../testing/process.ts'
-import type { LogFields, Logger } from '../../telemetry/logger.ts'
+import type { LogFields, Logger } from '../../telemetry/log/logger.ts'
 import { MainHub } from './main-hub.ts'
 import { Marks } from './marks.ts'
 

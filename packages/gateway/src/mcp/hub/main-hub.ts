@@ -1,4 +1,4 @@
-import type { Logger } from '../../telemetry/logger.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
 import type { HubFromWorker, HubToWorker, Mark, ProcessFromWorker } from './hub-messages.ts'
 import { Mailboxes } from './mailboxes.ts'
 import { Marks } from './marks.ts'

@@ -1,7 +1,7 @@
 import { parseSafely } from '@portico/cel'
 import { parseBackendUrl, urlKey } from '../../formats/address.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { bufferRequest } from '../../pipeline/buffered-body.ts'
+import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
 import { fetchText } from '../../pipeline/fetch-text.ts'
 import { Reply } from '../../pipeline/reply.ts'
 import type { Rx } from '../../pipeline/request.ts'

@@ -2,7 +2,7 @@ import { dynamicForwardProxy } from '../../backends/dynamic-forward-proxy/schema
 import { staticBackend } from '../../backends/static/schema.ts'
 import { object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { objectName } from '../../schema/names.ts'
+import { objectName } from '../../schema/fields/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { aiBackend } from '../../backends/ai/schema.ts'
 import { mcpBackend } from '../../backends/mcp/schema.ts'

@@ -1,9 +1,9 @@
 import { fileOnly, list, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { hostname, ipAddress } from '../../schema/hosts.ts'
-import { objectName } from '../../schema/names.ts'
-import { pemFile } from '../../schema/references.ts'
-import { enumeration, integer } from '../../schema/values.ts'
+import { hostname, ipAddress } from '../../schema/fields/hosts.ts'
+import { objectName } from '../../schema/fields/names.ts'
+import { pemFile } from '../../schema/fields/references.ts'
+import { enumeration, integer } from '../../schema/fields/values.ts'
 import { listenerBlock } from '../policies/schema.ts'
 import { route } from '../routes/schema.ts'
 

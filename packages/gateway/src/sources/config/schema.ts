@@ -1,8 +1,8 @@
 import { Refusal, object, scalar } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
-import { listenAddress } from '../../schema/hosts.ts'
-import { logFilter } from '../../schema/names.ts'
-import { boolean, duration, enumeration, integer, string } from '../../schema/values.ts'
+import { listenAddress } from '../../schema/fields/hosts.ts'
+import { logFilter } from '../../schema/fields/names.ts'
+import { boolean, duration, enumeration, integer, string } from '../../schema/fields/values.ts'
 
 const mostWorkers = 256
 

@@ -1,5 +1,5 @@
 import type { AttachedPolicy, Ir, PolicyTarget } from '../../ir/resources.ts'
-import { backendKey } from '../../schema/references.ts'
+import { backendKey } from '../../schema/fields/references.ts'
 import type { ConfigFile } from '../schema.ts'
 import type { TargetedPolicyConfig } from './schema.ts'
 

@@ -2,9 +2,9 @@ import { backendPolicies, frontendPolicies, trafficPolicies } from '../../polici
 import type { AttachmentPoint, Phase, PoliciesOf, Policy } from '../../schema/define-policy.ts'
 import { fileOnly, list, map, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
-import { objectName } from '../../schema/names.ts'
+import { objectName } from '../../schema/fields/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
-import { enumeration, string } from '../../schema/values.ts'
+import { enumeration, string } from '../../schema/fields/values.ts'
 
 type Attached<All extends readonly Policy[]> = Schema<PoliciesOf<All>>
 type TrafficBlock = PoliciesOf<typeof trafficPolicies> & { phase: Phase }

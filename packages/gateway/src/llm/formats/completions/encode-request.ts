@@ -5,7 +5,7 @@ import type { ChatRequest, Json, JsonObject, Loss, TextPart } from '../../middle
 import { Unsupported } from '../../middle.ts'
 import { instructOutput } from '../../output-instruction.ts'
 import { carryRest } from '../../rest.ts'
-import { nameTools } from '../../tool-names.ts'
+import { nameTools } from '../../tool-calls/tool-names.ts'
 import type { EncodeRules } from './encode-content.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeSampling, encodeUser } from './encode-sampling.ts'

@@ -1,4 +1,4 @@
-import { fromClientCallId } from '../../client-call-id.ts'
+import { fromClientCallId } from '../../tool-calls/client-call-id.ts'
 import type { Fields } from '../../fields.ts'
 import { withRest } from '../../fields.ts'
 import { objectAt, textAt } from '../../../wire/json.ts'

@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { parseExactJson } from '../../../wire/exact-json.ts'
-import { fitCallId } from '../../fit-call-id.ts'
+import { fitCallId } from '../../tool-calls/fit-call-id.ts'
 import type { JsonObject, Message, Part, ToolCallPart, ToolResultPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { inputOf } from '../messages/tool-input.ts'

@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { parseExactJson } from '../../../wire/exact-json.ts'
-import { fitCallId } from '../../fit-call-id.ts'
+import { fitCallId } from '../../tool-calls/fit-call-id.ts'
 import type {
   FormatName,
   JsonObject,

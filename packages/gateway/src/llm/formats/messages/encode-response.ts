@@ -1,4 +1,4 @@
-import { clientCallId } from '../../client-call-id.ts'
+import { clientCallId } from '../../tool-calls/client-call-id.ts'
 import { parseExactJson } from '../../../wire/exact-json.ts'
 import type { AnswerPart, Folded } from '../../fold.ts'
 import { fold } from '../../fold.ts'

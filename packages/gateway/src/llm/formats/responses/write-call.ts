@@ -1,5 +1,5 @@
 import type { ToolCallPart } from '../../middle.ts'
-import { clientCallId } from '../../client-call-id.ts'
+import { clientCallId } from '../../tool-calls/client-call-id.ts'
 import { unwrapInput } from './custom-tools.ts'
 import type { ItemOutput, PartWriter } from './item-output.ts'
 import { deltaHead } from './item-output.ts'

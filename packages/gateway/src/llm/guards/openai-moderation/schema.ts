@@ -1,6 +1,6 @@
 import { object } from '../../../schema/kit.ts'
 import type { Schema } from '../../../schema/kit.ts'
-import { string } from '../../../schema/values.ts'
+import { string } from '../../../schema/fields/values.ts'
 
 export function openAIModerationGuard<Policies>(policies: Schema<Policies>) {
   return object({

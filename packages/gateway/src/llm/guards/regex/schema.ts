@@ -1,7 +1,7 @@
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { regex } from '../../../schema/names.ts'
-import { enumeration } from '../../../schema/values.ts'
+import { regex } from '../../../schema/fields/names.ts'
+import { enumeration } from '../../../schema/fields/values.ts'
 
 const builtin = enumeration(['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'])
 

@@ -1,10 +1,10 @@
 import { list, localForm, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { editableHeaderName } from '../../../schema/http-parts.ts'
-import { regex } from '../../../schema/names.ts'
-import { backendName, backendObjectReference } from '../../../schema/references.ts'
+import { editableHeaderName } from '../../../schema/fields/http-parts.ts'
+import { regex } from '../../../schema/fields/names.ts'
+import { backendName, backendObjectReference } from '../../../schema/fields/references.ts'
 import { exactlyOneOf } from '../../../schema/rules.ts'
-import { enumeration, string } from '../../../schema/values.ts'
+import { enumeration, string } from '../../../schema/fields/values.ts'
 
 const headerMatch = object({
   name: editableHeaderName().describe('Name of the header.'),

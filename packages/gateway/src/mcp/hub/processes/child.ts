@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Logger } from '../../../telemetry/logger.ts'
+import type { Logger } from '../../../telemetry/log/logger.ts'
 import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
 import type { ProcessSpec } from '../hub.ts'
 import { createConcealer, environmentFor } from './environment.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { LogFields, Logger } from '../../../telemetry/logger.ts'
+import type { LogFields, Logger } from '../../../telemetry/log/logger.ts'
 import { Backoff } from './backoff.ts'
 import { createConcealer, environmentFor } from './environment.ts'
 import { Lines } from './lines.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../telemetry/logger.ts'
+import type { Logger } from '../../../telemetry/log/logger.ts'
 import { BadMessage, readMessage } from '../../message.ts'
 import type { TargetFailure } from '../../transports/transport.ts'
 import type { ProcessSpec } from '../hub.ts'

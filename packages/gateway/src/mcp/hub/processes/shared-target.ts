@@ -1,5 +1,5 @@
 import { objectAt, textAt, type JsonObject } from '../../../wire/json.ts'
-import type { Logger } from '../../../telemetry/logger.ts'
+import type { Logger } from '../../../telemetry/log/logger.ts'
 import { VERSION } from '../../../version.ts'
 import { withId, withResult } from '../../edit.ts'
 import { makeMessage, METHOD_NOT_FOUND, type RpcId, type RpcMessage } from '../../message.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../telemetry/logger.ts'
+import type { Logger } from '../../../telemetry/log/logger.ts'
 
 export interface StderrOptions {
   log: Logger

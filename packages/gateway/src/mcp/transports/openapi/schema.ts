@@ -1,11 +1,11 @@
 import type { OpenApiTools } from '../../../formats/openapi/operation.ts'
 import { readOpenApi } from '../../../formats/openapi/read-document.ts'
-import { host } from '../../../schema/hosts.ts'
+import { host } from '../../../schema/fields/hosts.ts'
 import { object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Json, ParseText, Schema } from '../../../schema/kit.ts'
-import { backendName, textFile, unread } from '../../../schema/references.ts'
+import { backendName, textFile, unread } from '../../../schema/fields/references.ts'
 import { atMostOneOf, exactlyOneOf } from '../../../schema/rules.ts'
-import { port } from '../../../schema/values.ts'
+import { port } from '../../../schema/fields/values.ts'
 
 const expected = 'an OpenAPI document whose operations can be called'
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { staticBackend } from '../../../backends/static/call.ts'
-import { connectionSettings } from '../../../compile-connection.ts'
+import { connectionSettings } from '../../../compile/connection.ts'
 import { Deadlines } from '../../../net/deadlines.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { BackendIdentity } from '../../../pipeline/compiled.ts'

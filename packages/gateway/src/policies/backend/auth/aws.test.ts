@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { checkCompile } from '../../../check-compile.ts'
+import { checkCompile } from '../../../compile/check.ts'
 import { createSigV4 } from '../../../credentials/aws/sigv4.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { request, sendRaw } from '../../../testing/client.ts'

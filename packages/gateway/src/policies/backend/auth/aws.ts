@@ -7,7 +7,7 @@ import type { HeaderBlock } from '../../../net/header-block.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import type { BackendPlace, BackendStep, OutgoingRequest } from '../../../pipeline/outgoing.ts'
 import type { Env } from '../../../pipeline/step.ts'
-import { takeWhole } from '../../../pipeline/take-whole.ts'
+import { takeWhole } from '../../../pipeline/body/take-whole.ts'
 import { credentialFailure } from './failure.ts'
 import type { BackendAuthConfig } from './schema.ts'
 

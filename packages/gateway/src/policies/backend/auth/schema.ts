@@ -1,10 +1,10 @@
-import { awsCredentials, azureCredentials, gcpCredentials } from '../../../schema/cloud-credentials.ts'
+import { awsCredentials, azureCredentials, gcpCredentials } from '../../../schema/fields/cloud-credentials.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { credentialLocation } from '../../../schema/credential-location.ts'
+import { credentialLocation } from '../../../schema/fields/credential-location.ts'
 import { localForm, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { parseCredential, secretText } from '../../../schema/credential.ts'
-import { objectReference, secret } from '../../../schema/references.ts'
+import { parseCredential, secretText } from '../../../schema/fields/credential.ts'
+import { objectReference, secret } from '../../../schema/fields/references.ts'
 import { atMostOneOf, exactlyOneOf } from '../../../schema/rules.ts'
 
 export const auth = definePolicy({

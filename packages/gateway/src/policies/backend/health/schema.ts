@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { expression } from '../../../schema/expression.ts'
+import { expression } from '../../../schema/fields/expression.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { duration, integer } from '../../../schema/values.ts'
+import { duration, integer } from '../../../schema/fields/values.ts'
 
 export const health = definePolicy({
   name: 'health',

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { duration, enumeration } from '../../../schema/values.ts'
+import { duration, enumeration } from '../../../schema/fields/values.ts'
 
 export const http = definePolicy({
   name: 'http',

@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { keepalive } from '../../../schema/keepalive.ts'
+import { keepalive } from '../../../schema/fields/keepalive.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { duration } from '../../../schema/values.ts'
+import { duration } from '../../../schema/fields/values.ts'
 
 export const tcp = definePolicy({
   name: 'tcp',

@@ -1,11 +1,11 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, localForm, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { hostname } from '../../../schema/hosts.ts'
-import { objectReference, pemFile } from '../../../schema/references.ts'
+import { hostname } from '../../../schema/fields/hosts.ts'
+import { objectReference, pemFile } from '../../../schema/fields/references.ts'
 import { atMostOneOf } from '../../../schema/rules.ts'
-import { alpnProtocols, keyExchangeGroups } from '../../../schema/tls-options.ts'
-import { enumeration, string } from '../../../schema/values.ts'
+import { alpnProtocols, keyExchangeGroups } from '../../../schema/fields/tls-options.ts'
+import { enumeration, string } from '../../../schema/fields/values.ts'
 
 const certificateFiles = object({
   cert: pemFile('certificate').describe('PEM file with the certificate chain.'),

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { transform } from '../../../schema/transform.ts'
+import { transform } from '../../../schema/fields/transform.ts'
 
 export const transformation = definePolicy({
   name: 'transformation',

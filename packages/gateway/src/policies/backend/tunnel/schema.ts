@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { localForm, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { backendName, backendObjectReference } from '../../../schema/references.ts'
+import { backendName, backendObjectReference } from '../../../schema/fields/references.ts'
 
 export const tunnel = definePolicy({
   name: 'tunnel',

@@ -1,5 +1,5 @@
 import { Flattened, isCelError, type Result, toJson } from '@portico/cel'
-import type { LogValue } from '../../../telemetry/edited-line.ts'
+import type { LogValue } from '../../../telemetry/log/edited-line.ts'
 
 export type AddedFields = Map<string, LogValue>
 

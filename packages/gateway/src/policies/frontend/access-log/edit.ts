@@ -1,5 +1,5 @@
 import { compileExpression } from '../../../pipeline/expression.ts'
-import type { LineChanges } from '../../../telemetry/edited-line.ts'
+import type { LineChanges } from '../../../telemetry/log/edited-line.ts'
 import { type AddedFields, addField } from './add-field.ts'
 import type { AccessLogConfig } from './schema.ts'
 

@@ -1,6 +1,6 @@
-import { attributes } from '../../../schema/attributes.ts'
+import { attributes } from '../../../schema/fields/attributes.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { expression } from '../../../schema/expression.ts'
+import { expression } from '../../../schema/fields/expression.ts'
 import { list, object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'
 import { didYouMean } from '../../../schema/suggest.ts'

@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { cidr } from '../../../schema/hosts.ts'
-import { enumeration } from '../../../schema/values.ts'
+import { cidr } from '../../../schema/fields/hosts.ts'
+import { enumeration } from '../../../schema/fields/values.ts'
 
 export const forwardedHeaders = definePolicy({
   name: 'forwardedHeaders',

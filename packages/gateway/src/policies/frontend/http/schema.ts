@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { byteSize, duration, integer } from '../../../schema/values.ts'
+import { byteSize, duration, integer } from '../../../schema/fields/values.ts'
 
 const largestWindow = 2 ** 31 - 1
 

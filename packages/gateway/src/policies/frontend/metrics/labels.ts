@@ -1,7 +1,7 @@
 import { Double, type Result, toText, Uint } from '@portico/cel'
 import { compileExpression } from '../../../pipeline/expression.ts'
-import { labelText } from '../../../telemetry/label-text.ts'
-import type { AddedLabels } from '../../../telemetry/request-metrics.ts'
+import { labelText } from '../../../telemetry/metrics/label-text.ts'
+import type { AddedLabels } from '../../../telemetry/metrics/request-metrics.ts'
 import type { MetricsConfig } from './schema.ts'
 
 /** The labels that a config adds to the metrics of requests; null where it adds none. */

@@ -1,4 +1,4 @@
-import { attributes } from '../../../schema/attributes.ts'
+import { attributes } from '../../../schema/fields/attributes.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'

@@ -1,5 +1,5 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { keepalive } from '../../../schema/keepalive.ts'
+import { keepalive } from '../../../schema/fields/keepalive.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 

@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { alpnProtocols, keyExchangeGroups, tlsVersion } from '../../../schema/tls-options.ts'
-import { duration, enumeration } from '../../../schema/values.ts'
+import { alpnProtocols, keyExchangeGroups, tlsVersion } from '../../../schema/fields/tls-options.ts'
+import { duration, enumeration } from '../../../schema/fields/values.ts'
 
 const cipherSuite = enumeration([
   'TLS13_AES_256_GCM_SHA384',

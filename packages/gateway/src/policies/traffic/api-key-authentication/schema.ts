@@ -1,11 +1,11 @@
-import { apiKeyEntry, parseApiKeys } from '../../../schema/api-keys.ts'
+import { apiKeyEntry, parseApiKeys } from '../../../schema/fields/api-keys.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { credentialLocation } from '../../../schema/credential-location.ts'
+import { credentialLocation } from '../../../schema/fields/credential-location.ts'
 import { localForm, map, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { objectReference, textFile } from '../../../schema/references.ts'
+import { objectReference, textFile } from '../../../schema/fields/references.ts'
 import { exactlyOneOf } from '../../../schema/rules.ts'
-import { enumeration } from '../../../schema/values.ts'
+import { enumeration } from '../../../schema/fields/values.ts'
 
 const keys = object(
   {

@@ -1,11 +1,11 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { credentialLocation } from '../../../schema/credential-location.ts'
-import { htpasswdLine, parseHtpasswd } from '../../../schema/htpasswd.ts'
+import { credentialLocation } from '../../../schema/fields/credential-location.ts'
+import { htpasswdLine, parseHtpasswd } from '../../../schema/fields/htpasswd.ts'
 import { list, localForm, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { objectReference, secret } from '../../../schema/references.ts'
+import { objectReference, secret } from '../../../schema/fields/references.ts'
 import { exactlyOneOf } from '../../../schema/rules.ts'
-import { enumeration, string } from '../../../schema/values.ts'
+import { enumeration, string } from '../../../schema/fields/values.ts'
 
 export const basicAuthentication = definePolicy({
   name: 'basicAuthentication',

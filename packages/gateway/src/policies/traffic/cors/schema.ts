@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { headerName } from '../../../schema/http-parts.ts'
-import { boolean, durationOrSeconds, string } from '../../../schema/values.ts'
+import { headerName } from '../../../schema/fields/http-parts.ts'
+import { boolean, durationOrSeconds, string } from '../../../schema/fields/values.ts'
 
 const origin = string(
   { min: 1, max: 253 },

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { string } from '../../../schema/values.ts'
+import { string } from '../../../schema/fields/values.ts'
 
 export const csrf = definePolicy({
   name: 'csrf',

@@ -1,10 +1,10 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { editableHeaderName, headerValue } from '../../../schema/http-parts.ts'
+import { editableHeaderName, headerValue } from '../../../schema/fields/http-parts.ts'
 import { conditionalForms } from '../../../schema/conditional.ts'
 import { conditionalOr, exactlyOneOf } from '../../../schema/rules.ts'
-import { integer, string } from '../../../schema/values.ts'
+import { integer, string } from '../../../schema/fields/values.ts'
 
 const header = object({
   name: editableHeaderName().describe('Name of the header.'),

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { editableHeaderName, headerValue } from '../../../schema/http-parts.ts'
+import { editableHeaderName, headerValue } from '../../../schema/fields/http-parts.ts'
 
 const header = object({
   name: editableHeaderName().describe('Name of the header.'),

@@ -1,10 +1,10 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { credentialLocation } from '../../../schema/credential-location.ts'
-import { audiences, jwks, tokenMode } from '../../../schema/jwt.ts'
+import { credentialLocation } from '../../../schema/fields/credential-location.ts'
+import { audiences, jwks, tokenMode } from '../../../schema/fields/jwt.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { identityProvider, resourceMetadata } from '../../../schema/mcp-oauth.ts'
-import { string } from '../../../schema/values.ts'
+import { identityProvider, resourceMetadata } from '../../../schema/fields/mcp-oauth.ts'
+import { string } from '../../../schema/fields/values.ts'
 
 const provider = object({
   issuer: string({ min: 1, max: 256 }).describe('What the `iss` claim must be, letter by letter.'),

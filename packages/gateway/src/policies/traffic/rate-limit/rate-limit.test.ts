@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { checkCompile } from '../../../check-compile.ts'
+import { checkCompile } from '../../../compile/check.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { Reservations } from '../../../state/reservations.ts'
 import { createTable, SharedTable } from '../../../state/shared-table.ts'

@@ -3,7 +3,7 @@ import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { conditionalOr, exactlyOneOf } from '../../../schema/rules.ts'
-import { enumeration, integer } from '../../../schema/values.ts'
+import { enumeration, integer } from '../../../schema/fields/values.ts'
 
 const MOST = 10_000_000
 

@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { backendReference } from '../../../schema/references.ts'
-import { number } from '../../../schema/values.ts'
+import { backendReference } from '../../../schema/fields/references.ts'
+import { number } from '../../../schema/fields/values.ts'
 
 export const requestMirror = definePolicy({
   name: 'requestMirror',

@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { authorityChange, pathChange } from '../../../schema/url-parts.ts'
-import { enumeration, statusCode } from '../../../schema/values.ts'
+import { authorityChange, pathChange } from '../../../schema/fields/url-parts.ts'
+import { enumeration, statusCode } from '../../../schema/fields/values.ts'
 
 export const requestRedirect = definePolicy({
   name: 'requestRedirect',

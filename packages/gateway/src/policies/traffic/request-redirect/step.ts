@@ -1,7 +1,7 @@
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { Rx } from '../../../pipeline/request.ts'
-import { rewriteTarget } from '../../../pipeline/rewrite.ts'
+import { rewriteTarget } from '../../../pipeline/route/rewrite.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { RequestRedirectConfig } from './schema.ts'
 

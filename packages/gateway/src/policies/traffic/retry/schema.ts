@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { duration, integer } from '../../../schema/values.ts'
+import { duration, integer } from '../../../schema/fields/values.ts'
 
 export const retry = definePolicy({
   name: 'retry',

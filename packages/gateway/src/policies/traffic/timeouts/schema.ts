@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { duration } from '../../../schema/values.ts'
+import { duration } from '../../../schema/fields/values.ts'
 
 export const timeouts = definePolicy({
   name: 'timeouts',

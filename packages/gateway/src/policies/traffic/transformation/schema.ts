@@ -3,7 +3,7 @@ import { conditionalForms } from '../../../schema/conditional.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { conditionalOr } from '../../../schema/rules.ts'
-import { transform } from '../../../schema/transform.ts'
+import { transform } from '../../../schema/fields/transform.ts'
 
 const plain = {
   request: transform('request', 'request')

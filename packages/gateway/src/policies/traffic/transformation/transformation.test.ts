@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { request, sendRaw } from '../../../testing/client.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
-import type { TraceEvent } from '../../../telemetry/trace-event.ts'
+import type { TraceEvent } from '../../../telemetry/trace/trace-event.ts'
 
 async function setUp(t: TestContext, transformation: object, handler?: OriginHandler) {
   const origin = await useOrigin(t, handler)

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { protocolToken } from '../../../schema/http-parts.ts'
+import { protocolToken } from '../../../schema/fields/http-parts.ts'
 
 export const upgrades = definePolicy({
   name: 'upgrades',

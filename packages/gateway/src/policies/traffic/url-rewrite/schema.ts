@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { authorityChange, pathChange } from '../../../schema/url-parts.ts'
+import { authorityChange, pathChange } from '../../../schema/fields/url-parts.ts'
 
 export const urlRewrite = definePolicy({
   name: 'urlRewrite',

@@ -1,4 +1,4 @@
-import { rewriteAuthority, rewriteTarget } from '../../../pipeline/rewrite.ts'
+import { rewriteAuthority, rewriteTarget } from '../../../pipeline/route/rewrite.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { UrlRewriteConfig } from './schema.ts'
 

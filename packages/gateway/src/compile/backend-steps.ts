@@ -1,0 +1,57 @@
+import { ListBuilder } from './steps.ts'
+import { bufferResponse } from '../pipeline/body/buffered-body.ts'
+import type { AttemptStepList, BackendIdentity } from '../pipeline/compiled.ts'
+import { widest } from '../pipeline/expression.ts'
+import type { AttemptStep, BackendPlace, BackendStep } from '../pipeline/outgoing.ts'
+import type { Env } from '../pipeline/step.ts'
+import { backendAuth } from '../policies/backend/auth/step.ts'
+import { backendTransformation } from '../policies/backend/transformation/step.ts'
+import type { BackendPolicies } from '../policies/index.ts'
+
+/** Backend policies that change messages; the others say how the backend is reached. */
+export type BackendStepName = 'auth' | 'transformation'
+
+type MakeBackendStep<Config> = (config: Config, env: Env, place: BackendPlace) => BackendStep
+
+/** In the order in which each attempt meets them. */
+const backendSteps: {
+  [Name in BackendStepName]: MakeBackendStep<NonNullable<BackendPolicies[Name]>>
+} = {
+  auth: backendAuth,
+  transformation: backendTransformation,
+}
+
+export function compileBackendSteps(
+  policies: BackendPolicies,
+  env: Env,
+  place: BackendPlace,
+): Pick<BackendIdentity, 'request' | 'sign' | 'response' | 'requestBody'> {
+  const steps = (Object.keys(backendSteps) as BackendStepName[]).flatMap((name) => {
+    const config = policies[name]
+    // Name and config belong together by the type of `backendSteps`, which the compiler cannot follow through a variable.
+    const make = backendSteps[name] as MakeBackendStep<unknown>
+    return config === undefined ? [] : [{ name, step: make(config, env, place) }]
+  })
+  const response = new ListBuilder('buffer', (use) => bufferResponse(use, env.maxBufferBytes))
+  for (const { name, step } of steps) {
+    response.need(step.responseBody ?? 'none')
+    response.add(name, step.response)
+  }
+  return {
+    request: attemptList(steps.map(({ name, step }) => [name, step.request])),
+    sign: attemptList(steps.map(({ name, step }) => [name, step.sign])),
+    response: response.list(),
+    requestBody: widest(steps.map(({ step }) => step.requestBody)),
+  }
+}
+
+function attemptList(steps: readonly (readonly [string, AttemptStep | undefined])[]): AttemptStepList | null {
+  const run: AttemptStep[] = []
+  const names: string[] = []
+  for (const [name, step] of steps) {
+    if (step === undefined) continue
+    run.push(step)
+    names.push(name)
+  }
+  return run.length === 0 ? null : { run, names }
+}

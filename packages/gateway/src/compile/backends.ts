@@ -1,0 +1,163 @@
+import { agentCoreBackend, invoking } from '../backends/agent-core/call.ts'
+import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/call.ts'
+import { staticBackend } from '../backends/static/call.ts'
+import { loadedAi, loadedMcp } from './load-features.ts'
+import type { Deadlines } from '../net/deadlines.ts'
+import type { BackendPlace, PolicyIndex } from '../ir/merge.ts'
+import type { Backend, BackendTarget, Route, RouteBackend } from '../ir/resources.ts'
+import { compileBackendSteps } from './backend-steps.ts'
+import { connectionSettings } from './connection.ts'
+import { compileTunnel, type TunnelParts } from './tunnel.ts'
+import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
+import type { BackendPlace as OutgoingPlace } from '../pipeline/outgoing.ts'
+import { widest } from '../pipeline/expression.ts'
+import type { Env } from '../pipeline/step.ts'
+import type { BackendPolicies } from '../policies/index.ts'
+import { unhealthyCondition } from '../policies/backend/health/settings.ts'
+import { type AddressGuard, createAddressGuard } from '../upstream/address-guard.ts'
+import { Destination } from '../upstream/destination.ts'
+import type { Resolver } from '../upstream/dns.ts'
+import type { Endpoints } from '../upstream/endpoints.ts'
+import type { Pools } from '../upstream/pools.ts'
+import type { ConnectionDefaults } from '../upstream/settings.ts'
+
+export interface BackendServices {
+  deadlines: Deadlines
+  /** Seal MCP sessions; the first one is the newest. */
+  sessionKeys: () => readonly string[]
+  resolver: Resolver
+  pools: Pools
+  endpoints: Endpoints
+  upstream: ConnectionDefaults
+  /** Milliseconds of this worker's clock. */
+  now: () => number
+}
+
+/** Backends by where they are used: the policies of the place count too. */
+export interface Backends {
+  forRoute(route: Route, entry: RouteBackend): CompiledBackend
+  /** A backend that a policy names, with its own policies only. */
+  named(key: string): CompiledBackend
+}
+
+export function compileBackends(
+  backendsByKey: ReadonlyMap<string, Backend>,
+  policies: PolicyIndex,
+  services: BackendServices,
+  env: () => Omit<Env, 'attachment'>,
+): Backends {
+  const parts: TunnelParts = { backendsByKey, policies, services }
+  return {
+    forRoute: (route, entry) =>
+      compileBackend(
+        {
+          listener: route.listener,
+          route: route.key,
+          parent: `${route.listener}/${route.name}`,
+          backend: entry.backend,
+          entry: entry.key,
+        },
+        parts,
+        env(),
+        {
+          hasHostnames: route.hostnames.some((hostname) => hostname !== '*'),
+          corsOrigins: corsOrigins(policies, route),
+        },
+      ),
+    named: (key) => compileBackend({ listener: '', route: '', parent: '', backend: key, entry: key }, parts, env()),
+  }
+}
+
+/** What a backend may know of the route that leads to it. */
+interface RouteFacts {
+  hasHostnames: boolean
+  /** Of a CORS policy. */
+  corsOrigins: readonly string[]
+}
+
+const NO_ROUTE: RouteFacts = { hasHostnames: false, corsOrigins: [] }
+
+function corsOrigins(policies: PolicyIndex, { listener, key, name }: Route): readonly string[] {
+  const cors = policies.traffic({ listener, key, parent: `${listener}/${name}` }).cors
+  return cors?.configs.at(-1)?.allowOrigins ?? []
+}
+
+function compileBackend(
+  at: BackendPlace,
+  parts: TunnelParts,
+  env: Omit<Env, 'attachment'>,
+  route: RouteFacts = NO_ROUTE,
+): CompiledBackend {
+  const backend = parts.backendsByKey.get(at.backend)!
+  const policies = withDefaults(backend.target, parts.policies.backend(at))
+  const condition = unhealthyCondition(policies.health, env)
+  const place = placeOf(backend.target)
+  // Each provider of models and each MCP target is shown credentials, and gets changed requests, in its own way.
+  const isComposed = backend.target.kind === 'ai' || backend.target.kind === 'mcp'
+  const own = isComposed ? { ...policies, auth: undefined } : policies
+  const steps = compileBackendSteps(own, { ...env, attachment: backend.key }, place)
+  const identity: BackendIdentity = {
+    key: backend.key,
+    name: backend.name,
+    kind: backend.target.kind === 'unix' ? 'static' : backend.target.kind,
+    ...steps,
+    requestBody: widest([steps.requestBody, condition?.requestBody]),
+    unhealthyCondition: condition,
+  }
+  const { resolver, pools, endpoints, upstream } = parts.services
+  const settings = connectionSettings(policies, upstream)
+  if (policies.tunnel !== undefined) {
+    settings.tunnel = compileTunnel(backend, policies.tunnel.backendRef.name, parts)
+  }
+  const common = { backend: identity, settings, resolver, pools, endpoints }
+  const target = backend.target
+  switch (target.kind) {
+    case 'static':
+      return staticBackend(identity, { ...common, address: { host: target.host, port: target.port }, guard: null })
+    case 'unix':
+      return staticBackend(identity, { ...common, address: { path: target.path }, guard: null })
+    case 'ai':
+      return loadedAi()({
+        identity: { ...identity, request: null },
+        groups: target.groups,
+        policies,
+        policiesOf: ({ key }) => parts.policies.backend({ ...at, section: key }),
+        env: { ...env, attachment: backend.key },
+        parts,
+      })
+    case 'mcp':
+      return loadedMcp()({
+        identity: { ...identity, request: null, sign: null },
+        backend: target,
+        policiesOf: ({ key }) => parts.policies.backend({ ...at, section: key }),
+        rulesOf: ({ key }) => parts.policies.mcpAuthorization({ ...at, section: key }),
+        route,
+        env: { ...env, attachment: backend.key },
+        parts,
+      })
+    case 'agentCore': {
+      const address = { host: target.host, port: 443 }
+      const destination = new Destination({ ...common, address, guard: null })
+      return agentCoreBackend({ ...identity, request: invoking(identity.request, target) }, { destination, settings })
+    }
+    case 'dynamicForwardProxy':
+      return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })
+  }
+}
+
+/** What a service of a cloud asks for by itself, where no policy says otherwise. */
+function withDefaults(target: BackendTarget, policies: BackendPolicies): BackendPolicies {
+  return target.kind === 'agentCore' ? { tls: {}, auth: { aws: {} }, ...policies } : policies
+}
+
+function placeOf(target: BackendTarget): OutgoingPlace {
+  const isFixed = target.kind !== 'dynamicForwardProxy'
+  if (target.kind !== 'agentCore') return { isFixed, host: target.kind === 'static' ? target.host : null }
+  return { isFixed, host: target.host, signing: { region: target.region, service: 'bedrock-agentcore' } }
+}
+
+function guardOf(target: { allowCidrs: string[]; ports: number[] }): AddressGuard {
+  // The config may name one address where a range is meant.
+  const asRange = (text: string): string => (text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`)
+  return createAddressGuard({ allowCidrs: target.allowCidrs.map(asRange), ports: target.ports })
+}

@@ -1,0 +1,158 @@
+import type { Telemetry } from './telemetry.ts'
+import type { Bind, Listener } from '../ir/resources.ts'
+import type { Deadlines } from '../net/deadlines.ts'
+import type { Exchange } from '../net/exchange.ts'
+import type { BindState } from '../net/listener.ts'
+import { createServerTls, type ServerTls } from '../net/tls.ts'
+import type { CompiledListener } from '../pipeline/compiled.ts'
+import { type Failure, failures } from '../pipeline/failure.ts'
+import { createHostnameTable, normalizeHost } from '../pipeline/route/hostname.ts'
+import { run, type RunServices } from '../pipeline/run.ts'
+import { runRaw, type RawServices } from '../pipeline/run-raw.ts'
+import type { ProxyIdentity, Tracer } from '../pipeline/trace.ts'
+import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.ts'
+import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
+import type { FrontendPolicies } from '../policies/index.ts'
+import type { LabelValues } from '../telemetry/metrics/families.ts'
+import type { Logger } from '../telemetry/log/logger.ts'
+
+export interface BindServices {
+  deadlines: Deadlines
+  random: () => number
+  now: () => number
+  clock: () => number
+  identity: ProxyIdentity
+  httpDate: () => string
+  callTimer: (milliseconds: number) => void
+  tracer: Tracer
+  log: Logger
+  ticketSecret: Buffer
+}
+
+export interface CompiledBind {
+  /** Listeners go by their keys: a connection that holds the object would keep its whole generation. */
+  state: BindState<string>
+  address: string
+  labels: LabelValues<'downstream_connections_total'>
+  /** Whether connections admitted by this listener of the generation before must end. */
+  isGone(listener: string): boolean
+  tlsByListener: Map<string, ServerTls>
+}
+
+interface BindParts {
+  bind: Bind
+  sources: Listener[]
+  listeners: CompiledListener[]
+  frontend: FrontendPolicies
+  /** Whether a new connection may go on; null lets everybody in. */
+  admits: BindState<string>['admits']
+  telemetry: Telemetry
+}
+
+export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
+  const { bind, sources, listeners, frontend, admits, telemetry } = parts
+  const byHost = createHostnameTable(listeners.map((listener) => [listener.hostname, listener] as const))
+  const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
+  const tlsByListener = compileTls(parts, services, previous)
+  const stayed = stayedListeners(sources, tlsByListener, previous)
+  const kind = bindKind(sources)
+  const isOnlyListener = listeners.length === 1 && listeners[0]!.hostname === ''
+  const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
+  const runServices = requestServices(services, telemetry)
+  const rawServices = connectionServices(services, telemetry)
+
+  /** On TLS the server name has chosen already; a Host of another listener would slip past that one's rules. */
+  function listenerFor(exchange: Exchange, admitted: string | null): CompiledListener | Failure {
+    if (isOnlyListener) return listeners[0]!
+    const best = byHost.best(normalizeHost(exchange.authority))
+    if (best === null) return failures.listenerNotFound
+    return admitted === null || best.key === admitted ? best : failures.misdirected
+  }
+
+  const keepalive = frontend.tcp?.keepalive
+  return {
+    address: bind.address,
+    labels: [bind.key, 'default/default', listeners.length === 1 ? listeners[0]!.name : 'several', kind],
+    tlsByListener,
+    isGone: (listener) => !stayed.has(listener),
+    state: {
+      kind,
+      proxyProtocol: frontend.proxyProtocol ?? null,
+      admits,
+      keepalive: {
+        retries: keepalive?.retries ?? 9,
+        timeMs: keepalive?.time ?? 180_000,
+        intervalMs: keepalive?.interval ?? 180_000,
+      },
+      handshakeTimeoutMs: frontend.tls?.handshakeTimeout ?? 15_000,
+      http1: http1Options(frontend.http),
+      http2: http2Options(frontend.http),
+      maxConnectionDurationMs: frontend.http?.maxConnectionDuration ?? 0,
+      chooseTls(hello) {
+        const listener = byHost.best(hello.sni ?? '')
+        return listener === null ? null : { tls: tlsByListener.get(listener.key) ?? null, listener: listener.key }
+      },
+      onExchange(exchange, admitted) {
+        if (forward !== null) forward(exchange)
+        run(exchange, listenerFor(exchange, admitted), runServices)
+      },
+      onRaw: (socket, info, admitted) => runRaw(socket, info, byKey.get(admitted ?? '') ?? listeners[0]!, rawServices),
+      onMalformed: telemetry.malformed,
+    },
+  }
+}
+
+function bindKind(sources: Listener[]): 'http' | 'tls' | 'tcp' {
+  if (sources.some((listener) => listener.protocol === 'HTTPS' || listener.protocol === 'TLS')) return 'tls'
+  return sources.some((listener) => listener.protocol === 'TCP') ? 'tcp' : 'http'
+}
+
+/** Contexts that have not changed are taken over, and with them nothing else of the generation before. */
+function compileTls(
+  { sources, frontend }: BindParts,
+  { ticketSecret }: BindServices,
+  previous: CompiledBind | null,
+): Map<string, ServerTls> {
+  const tlsByListener = new Map<string, ServerTls>()
+  for (const source of sources) {
+    if (source.tls === null) continue
+    const made = createServerTls(source.tls, frontend.tls ?? null, ticketSecret)
+    if ('problem' in made) throw new Error(`listener ${source.name}: ${made.problem}`)
+    const before = previous?.tlsByListener.get(source.key)
+    tlsByListener.set(source.key, before?.key === made.tls.key ? before : made.tls)
+  }
+  return tlsByListener
+}
+
+/** Listeners whose connections may go on. A set of keys, because whoever held the generation before would keep it alive. */
+function stayedListeners(
+  sources: readonly Listener[],
+  tlsByListener: ReadonlyMap<string, ServerTls>,
+  previous: CompiledBind | null,
+): Set<string> {
+  const isSame = ({ key }: Listener): boolean => tlsByListener.get(key)?.key === previous?.tlsByListener.get(key)?.key
+  return new Set(sources.filter(isSame).map((listener) => listener.key))
+}
+
+function requestServices(services: BindServices, telemetry: Telemetry): RunServices {
+  return {
+    deadlines: services.deadlines,
+    random: services.random,
+    now: services.now,
+    clock: services.clock,
+    identity: services.identity,
+    httpDate: services.httpDate,
+    callTimer: services.callTimer,
+    tracer: services.tracer,
+    bug: (error) => services.log.error('bug', { error: error instanceof Error ? error.stack : String(error) }),
+    finished: telemetry.request,
+  }
+}
+
+function connectionServices(services: BindServices, telemetry: Telemetry): RawServices {
+  return {
+    random: services.random,
+    now: services.now,
+    finished: telemetry.connection,
+  }
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { compile, type CompileServices } from './index.ts'
+import { createCredentials } from '../credentials/credentials.ts'
+import { fetchLater } from '../credentials/fetch-later.ts'
+import type { Ir } from '../ir/resources.ts'
+import type { Hub } from '../mcp/hub/hub.ts'
+import { Deadlines } from '../net/deadlines.ts'
+import type { SharedCounters } from '../state/counters.ts'
+import { Kept } from '../state/kept.ts'
+import { Reservations } from '../state/reservations.ts'
+import { createTable, SharedTable } from '../state/shared-table.ts'
+import type { Logger } from '../telemetry/log/logger.ts'
+import { createResolver } from '../upstream/dns.ts'
+import { Endpoints } from '../upstream/endpoints.ts'
+import { Pools } from '../upstream/pools.ts'
+
+/**
+ * Compiles once in the main thread and throws the result away: what workers could not run is refused before they see
+ * it. What remains is the room in `counters` that the config needs.
+ */
+export function checkCompile(ir: Ir, counters: SharedCounters = newCounters()): string[] {
+  const { services, close } = checkServices(counters)
+  try {
+    const compiled = compile(ir, services, null)
+    for (const route of compiled.routesByContent.values()) route.make()
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  } finally {
+    close()
+  }
+}
+
+/** What compiling needs where nothing will run. */
+export function checkServices(counters: SharedCounters = newCounters()): {
+  services: CompileServices
+  close: () => void
+} {
+  const deadlines = new Deadlines()
+  const resolver = createResolver({ family: 'Auto' })
+  const shared = { random: () => 0, kept: new Kept(), monotonic: () => 0, clock: () => 0, log: silent }
+  return {
+    services: {
+      deadlines,
+      sessionKeys: () => ['00'.repeat(32)],
+      resolver,
+      pools: new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} })),
+      endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }),
+      upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },
+      requestMetrics: () => () => {},
+      callTimer: () => {},
+      ticketSecret: randomBytes(32),
+      ...shared,
+      counters,
+      credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
+      now: () => 0,
+      identity: { podName: '', namespace: '', gateway: '' },
+      httpDate: () => '',
+      accessLog: () => {},
+      tracer: { armed: false, claim: () => null },
+      hub: NOBODY,
+    },
+    close() {
+      resolver.close()
+      deadlines.close()
+    },
+  }
+}
+
+/** Of nobody else. */
+function newCounters(): SharedCounters {
+  return new Reservations(new SharedTable(createTable()))
+}
+
+/** Nothing runs here, so nothing is shared. */
+const NOBODY: Hub = {
+  isRevoked: () => false,
+  revoke: () => Promise.resolve(),
+  targetSession: () => undefined,
+  setTargetSession() {},
+  listen: () => () => {},
+  send: () => Promise.resolve(false),
+  process() {
+    throw new Error('no process is started to check a config')
+  },
+}
+
+const silent: Logger = {
+  module: '',
+  enabled: () => false,
+  error() {},
+  warn() {},
+  info() {},
+  debug() {},
+  trace() {},
+}

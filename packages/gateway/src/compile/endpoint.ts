@@ -1,0 +1,43 @@
+import { staticBackend } from '../backends/static/call.ts'
+import { compileBackendSteps } from './backend-steps.ts'
+import { connectionSettings } from './connection.ts'
+import { compileTunnel, type TunnelParts } from './tunnel.ts'
+import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
+import { limitCalls } from '../pipeline/limited-call.ts'
+import type { BackendPlace } from '../pipeline/outgoing.ts'
+import type { Env } from '../pipeline/step.ts'
+import type { BackendPolicies } from '../policies/index.ts'
+
+/** One of the places that a backend is made of: a provider of models, or an MCP target. */
+export interface Part {
+  key: string
+  name: string
+  /** Of the backend. */
+  kind: 'ai' | 'mcp'
+  address: { host: string; port: number }
+  policies: BackendPolicies
+  signing?: BackendPlace['signing']
+}
+
+/** What a part is, and what its policies do to each call. */
+export function partIdentity({ key, name, kind, address, policies, signing }: Part, env: Env): BackendIdentity {
+  const place = { isFixed: true, host: address.host, ...(signing !== undefined && { signing }) }
+  const steps = compileBackendSteps(policies, { ...env, attachment: key }, place)
+  return { key, name, kind, ...steps, unhealthyCondition: null }
+}
+
+/** A part as something that requests are sent to. */
+export function compilePart(part: Part, env: Env, parts: TunnelParts): CompiledBackend {
+  const { key, name, kind, address, policies } = part
+  const { resolver, pools, endpoints, upstream, deadlines } = parts.services
+  const identity = partIdentity(part, env)
+  const settings = connectionSettings(policies, upstream)
+  // A provider as a whole is judged, not its addresses.
+  if (kind === 'ai') settings.health = null
+  if (policies.tunnel !== undefined) {
+    const backend = { key, name, target: { kind: 'static' as const, ...address } }
+    settings.tunnel = compileTunnel(backend, policies.tunnel.backendRef.name, parts)
+  }
+  const common = { settings, address, guard: null, resolver, pools, endpoints }
+  return limitCalls(staticBackend(identity, { backend: identity, ...common }), deadlines)
+}

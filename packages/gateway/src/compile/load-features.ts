@@ -1,0 +1,26 @@
+import type { compileAi } from './ai.ts'
+import type { compileMcp } from './mcp.ts'
+import type { Ir } from '../ir/resources.ts'
+
+/**
+ * Parts of the program that most configs do not need, loaded before the first config that does: calling language models
+ * takes a third of all code, and whoever only routes HTTP starts faster without it.
+ */
+const loaded: { ai: typeof compileAi | null; mcp: typeof compileMcp | null } = { ai: null, mcp: null }
+
+/** Must be awaited before a config is compiled. */
+export async function loadFeatures(ir: Ir): Promise<void> {
+  const needs = (kind: 'ai' | 'mcp'): boolean => ir.backends.some(({ target }) => target.kind === kind)
+  if (needs('ai')) loaded.ai ??= (await import('./ai.ts')).compileAi
+  if (needs('mcp')) loaded.mcp ??= (await import('./mcp.ts')).compileMcp
+}
+
+export function loadedMcp(): typeof compileMcp {
+  if (loaded.mcp === null) throw new Error('loadFeatures was not awaited')
+  return loaded.mcp
+}
+
+export function loadedAi(): typeof compileAi {
+  if (loaded.ai === null) throw new Error('loadFeatures was not awaited')
+  return loaded.ai
+}

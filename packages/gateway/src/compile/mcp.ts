@@ -1,0 +1,134 @@
+import { isIP } from 'node:net'
+import { mcpBackend } from '../backends/mcp/call.ts'
+import { compilePart } from './endpoint.ts'
+import type { TunnelParts } from './tunnel.ts'
+import type { McpBackend, McpTarget } from '../ir/resources.ts'
+import { createMcpJudge } from '../mcp/authorize.ts'
+import { createGuard } from '../mcp/client/guard.ts'
+import type { Endpoint } from '../mcp/engine/endpoint.ts'
+import type { Target } from '../mcp/engine/target.ts'
+import { Namer } from '../mcp/names.ts'
+import { createSealer } from '../mcp/session/seal.ts'
+import { Sessions } from '../mcp/session/sessions.ts'
+import { openapiTransport } from '../mcp/transports/openapi/transport.ts'
+import { sseTransport } from '../mcp/transports/sse/transport.ts'
+import { stdioTransport } from '../mcp/transports/stdio/transport.ts'
+import { streamableTransport } from '../mcp/transports/streamable-http/transport.ts'
+import type { TargetTransport } from '../mcp/transports/transport.ts'
+import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
+import type { Env } from '../pipeline/step.ts'
+import type { BackendPolicies } from '../policies/index.ts'
+import { originMatcher } from '../policies/traffic/cors/origin.ts'
+import { formatHostPort } from '../upstream/host-port.ts'
+
+export interface McpParts {
+  identity: BackendIdentity
+  backend: McpBackend
+  /** With those of one target on top. */
+  policiesOf: (target: McpTarget) => BackendPolicies
+  /** Rules of every attachment that holds for a target. */
+  rulesOf: (target: McpTarget) => Parameters<typeof createMcpJudge>[0]
+  /** Of the route, or none where no route leads here. */
+  route: { hasHostnames: boolean; corsOrigins: readonly string[] }
+  env: Env
+  parts: TunnelParts
+}
+
+/** A backend of MCP servers, with all its targets ready to be asked. */
+export function compileMcp(mcp: McpParts): CompiledBackend {
+  const { identity, backend, route, env, parts } = mcp
+  const { services } = parts
+  const { allowedHosts, allowedOrigins, prefixMode, sessionRouting, failureMode, sessionLifetime } = backend
+  const endpoint: Endpoint = {
+    // Replicas may listen on other ports, and a port may change: sessions go on all the same.
+    backend: identity.key.replace(/^bind\/[^/]+\//, ''),
+    targets: backend.targets.map((target) => compileTarget(target, mcp)),
+    namer: new Namer(
+      backend.targets.map(({ name }) => name),
+      prefixMode,
+    ),
+    isStateful: sessionRouting === 'Stateful',
+    failsOpen: failureMode === 'FailOpen',
+    lifetimeMs: sessionLifetime,
+    guard: createGuard({
+      allowedHosts,
+      allowedOrigins,
+      hasHostnames: route.hasHostnames,
+      corsAllows: originMatcher(route.corsOrigins),
+    }),
+    sessions: sessionsOf(services.sessionKeys(), env),
+    hub: env.hub,
+    deadlines: services.deadlines,
+    clock: env.clock,
+    now: services.now,
+    newKey: () => crypto.randomUUID(),
+    maxBytes: env.maxBufferBytes,
+    bug: (error) => env.log.error('bug', { error: error instanceof Error ? error.stack : String(error) }),
+    log: env.log,
+  }
+  return mcpBackend(identity, endpoint)
+}
+
+/** What was opened once stays opened over reloads. */
+function sessionsOf(keys: readonly string[], { kept, hub, clock }: Env): Sessions {
+  return kept.held(`mcp sessions ${keys.join()}`, () => {
+    const sealer = createSealer(keys.map((key) => Buffer.from(key, 'hex')))
+    return new Sessions({ hub, sealer, clock })
+  })
+}
+
+function compileTarget(target: McpTarget, mcp: McpParts): Target {
+  const policies = mcp.policiesOf(target)
+  return {
+    name: target.name,
+    transport: transportOf(target, policies, mcp),
+    judge: createMcpJudge(mcp.rulesOf(target), mcp.env),
+    forwardsCredentials: policies.auth?.passthrough !== undefined,
+  }
+}
+
+function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts): TargetTransport {
+  const { reached } = target
+  const { env } = mcp
+  const bug = (error: unknown): void =>
+    env.log.error('bug', { error: error instanceof Error ? error.stack : String(error) })
+  switch (reached.by) {
+    case 'openapi': {
+      const connection = connectionOf(target, reached, policies, mcp)
+      const authority = authorityOf(reached, policies)
+      return openapiTransport({ connection, tools: reached.tools, authority, bug })
+    }
+    case 'stdio': {
+      const { by: _, cwd, ...program } = reached
+      const idleTimeoutMs = mcp.backend.sessionIdleTimeout
+      const spec = { key: target.key, name: target.name, ...program, cwd: cwd ?? null, idleTimeoutMs }
+      return stdioTransport(spec, env.hub)
+    }
+    case 'http': {
+      const connection = connectionOf(target, reached, policies, mcp)
+      const { path, protocol } = reached
+      const common = { connection, path, authority: authorityOf(reached, policies), bug }
+      if (protocol === 'StreamableHTTP') return streamableTransport(common)
+      const idleTimeoutMs = mcp.backend.sessionIdleTimeout
+      // Its streams outlive reloads, as long as they lead to the same place in the same way.
+      const key = `${target.key} ${JSON.stringify([reached, policies])}`
+      return env.kept.held(`mcp sse ${key}`, () => sseTransport({ ...common, key, hub: env.hub, idleTimeoutMs }))
+    }
+  }
+}
+
+function connectionOf(
+  { key, name }: McpTarget,
+  { host, port }: { host: string; port: number },
+  policies: BackendPolicies,
+  { env, parts }: McpParts,
+): CompiledBackend {
+  return compilePart({ key, name, kind: 'mcp', address: { host, port }, policies }, env, parts)
+}
+
+/** What the target calls itself; a default port is not part of it. */
+function authorityOf({ host, port }: { host: string; port: number }, { tls }: BackendPolicies): string {
+  const isDefault = port === (tls === undefined ? 80 : 443)
+  if (isDefault) return isIP(host) === 6 ? `[${host}]` : host
+  return formatHostPort(host, port)
+}

@@ -1,0 +1,154 @@
+import type { Backends } from './backends.ts'
+import type { PolicyIndex } from '../ir/merge.ts'
+import { compileSteps } from './steps.ts'
+import { namedBackends } from '../ir/named-backends.ts'
+import type { Backend, Listener, Route } from '../ir/resources.ts'
+import type { CompiledBackend, CompiledRoute } from '../pipeline/compiled.ts'
+import { widest } from '../pipeline/expression.ts'
+import type { Env } from '../pipeline/step.ts'
+import { weightedPicker } from '../pipeline/route/weighted.ts'
+import type { RequestMetrics, RouteLabels } from '../telemetry/metrics/request-metrics.ts'
+
+export interface RouteServices {
+  requestMetrics: RequestMetrics
+}
+
+/** What all routes of a generation are made with. */
+export interface RouteParts {
+  policies: PolicyIndex
+  backends: Backends
+  backendsByKey: ReadonlyMap<string, Backend>
+  services: RouteServices
+  /** What steps may use, but for the attachment of each. */
+  env: Omit<Env, 'attachment'>
+}
+
+/** A route that is put together when the first request meets it: of ten thousand routes most are never asked for. */
+export class LazyRoute implements CompiledRoute {
+  readonly key: string
+  readonly name: string
+  readonly rule: string
+  #make: (() => MadeRoute) | null
+  #made: MadeRoute | null = null
+
+  constructor(route: Route, listener: Listener, parts: RouteParts) {
+    this.key = route.key
+    this.name = route.name
+    this.rule = route.rule
+    this.#make = () => makeRoute(route, listener, parts)
+  }
+
+  /** Whether it has been put together: until then it holds on to its whole generation. */
+  get isMade(): boolean {
+    return this.#made !== null
+  }
+
+  make(): MadeRoute {
+    if (this.#made !== null) return this.#made
+    this.#made = this.#make!()
+    this.#make = null
+    return this.#made
+  }
+
+  get request(): CompiledRoute['request'] {
+    return this.make().request
+  }
+
+  get done(): CompiledRoute['done'] {
+    return this.make().done
+  }
+
+  get effectivePolicy(): CompiledRoute['effectivePolicy'] {
+    return this.make().effectivePolicy
+  }
+
+  get response(): CompiledRoute['response'] {
+    return this.make().response
+  }
+
+  get backends(): CompiledRoute['backends'] {
+    return this.make().backends
+  }
+
+  get pick(): CompiledRoute['pick'] {
+    return this.make().pick
+  }
+
+  get count(): CompiledRoute['count'] {
+    return this.make().count
+  }
+}
+
+type MadeRoute = Pick<
+  CompiledRoute,
+  'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count'
+>
+
+function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRoute {
+  const { policies, backends, services } = parts
+  const entries = route.backends.map((entry) => backends.forRoute(route, entry))
+  const backendBody = widest(entries.map((entry) => entry.requestBody))
+  return {
+    ...compileSteps(policies.traffic(placeOf(route)), parts.env, backendBody),
+    backends: entries,
+    pick: weightedPicker(route.backends.map((entry) => entry.weight)),
+    count: services.requestMetrics(routeLabels(listener, route.name, entries)),
+  }
+}
+
+/** Where a route stands among the attachments of policies. */
+export function placeOf(route: Route): { listener: string; key: string; parent: string } {
+  return { listener: route.listener, key: route.key, parent: `${route.listener}/${route.name}` }
+}
+
+export function routeLabels(listener: Listener, route: string, backends: readonly CompiledBackend[]): RouteLabels {
+  return {
+    bind: listener.bind,
+    gateway: 'default/default',
+    listener: listener.name,
+    route,
+    backends: backends.map((backend) => ({ name: backend.name, protocol: 'http' })),
+  }
+}
+
+/** Keys of the parts of a backend that may have policies of their own. */
+function sectionsOf(backend: Backend | undefined): readonly string[] {
+  const target = backend?.target
+  if (target?.kind === 'ai') return target.groups.flat().map(({ key }) => key)
+  return target?.kind === 'mcp' ? target.targets.map(({ key }) => key) : NO_SECTIONS
+}
+
+const NO_SECTIONS: readonly string[] = []
+
+/** Everything a compiled route is made of, as text: equal texts behave equally. */
+export function contentOf(route: Route, listener: Listener, parts: RouteParts): string {
+  const { policies, backendsByKey } = parts
+  const place = placeOf(route)
+  const traffic = policies.traffic(place)
+  const entries = route.backends.map((entry) => {
+    const backend = backendsByKey.get(entry.backend)
+    const at = {
+      listener: listener.key,
+      route: route.key,
+      parent: place.parent,
+      backend: entry.backend,
+      entry: entry.key,
+    }
+    const sections = sectionsOf(backend).map((section) => [
+      policies.backend({ ...at, section }),
+      policies.mcpAuthorization({ ...at, section }),
+    ])
+    return [backend, policies.backend(at), sections]
+  })
+  const { metrics } = policies.frontend()
+  const own = JSON.stringify([
+    route,
+    listener.bind,
+    listener.name,
+    traffic,
+    entries,
+    parts.env.maxBufferBytes,
+    metrics?.attributes,
+  ])
+  return own + namedBackends(own, (key) => (backendsByKey.has(key) ? parts.env.describe(key).content : null))
+}

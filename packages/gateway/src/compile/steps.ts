@@ -1,0 +1,97 @@
+import type { Effective } from '../ir/merge.ts'
+import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
+import type { StepList } from '../pipeline/compiled.ts'
+import { type BodyUse, widest } from '../pipeline/expression.ts'
+import type { Rx } from '../pipeline/request.ts'
+import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'
+import type { TrafficPolicies } from '../policies/index.ts'
+import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '../policies/order.ts'
+
+export interface CompiledSteps {
+  request: StepList | null
+  response: StepList | null
+  done: ((rx: Rx) => void)[] | null
+  /** Config by policy, for traces. */
+  effectivePolicy: Record<string, unknown>
+}
+
+/** The policies that hold in one place as functions in running order. `backendBody` is what backend policies need. */
+export function compileSteps(
+  effective: Effective<TrafficPolicies>,
+  env: Omit<Env, 'attachment'>,
+  backendBody: BodyUse = 'none',
+): CompiledSteps {
+  const steps: [TrafficName, Step][] = []
+  for (const name of Object.keys(trafficSteps) as TrafficName[]) {
+    const step = makeStep(name, effective, env)
+    if (step !== null) steps.push([name, step])
+  }
+  const byName = new Map(steps)
+  const request = new ListBuilder('buffer', (use) => bufferRequest(use, env.maxBufferBytes))
+  for (const [name, step] of steps) {
+    if (step.response !== undefined && !responseOrder.includes(name)) throw new Error(`${name} is not in responseOrder`)
+    // A response part may read the request body too, which is here only now.
+    request.need(step.requestBody ?? 'none')
+    request.add(name, step.request)
+  }
+  request.need(backendBody)
+  const response = new ListBuilder('buffer', (use) => bufferResponse(use, env.maxBufferBytes))
+  for (const name of responseOrder) {
+    const step = byName.get(name)
+    response.need(step?.responseBody ?? 'none')
+    response.add(name, step?.response)
+  }
+  const done = steps.flatMap(([, step]) => (step.done === undefined ? [] : [step.done]))
+  return {
+    request: request.list(),
+    response: response.list(),
+    done: done.length === 0 ? null : done,
+    effectivePolicy: configsOf(effective),
+  }
+}
+
+function makeStep(name: TrafficName, effective: Effective<TrafficPolicies>, env: Omit<Env, 'attachment'>): Step | null {
+  const own = effective[name]
+  if (own === undefined) return null
+  const config: unknown = (joinedTraffic as ReadonlySet<string>).has(name) ? own.configs : own.configs.at(-1)
+  // Name and config belong together by the type of `trafficSteps`, which the compiler cannot follow through a variable.
+  return (trafficSteps[name] as MakeStep<unknown>)(config, { ...env, attachment: `${own.origin}/${name}` })
+}
+
+function configsOf(effective: Effective<TrafficPolicies>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(effective).map(([name, { configs }]) => [name, configs.length === 1 ? configs[0] : configs]),
+  )
+}
+
+/** Puts the reading of a body before the first step that needs it. */
+export class ListBuilder {
+  readonly #run: ((rx: Rx) => StepResult)[] = []
+  readonly #names: string[] = []
+  readonly #bufferName: string
+  readonly #buffer: (use: Exclude<BodyUse, 'none'>) => (rx: Rx) => StepResult
+  #have: BodyUse = 'none'
+
+  constructor(bufferName: string, buffer: (use: Exclude<BodyUse, 'none'>) => (rx: Rx) => StepResult) {
+    this.#bufferName = bufferName
+    this.#buffer = buffer
+  }
+
+  need(use: BodyUse): void {
+    const wanted = widest([this.#have, use])
+    if (wanted === this.#have || wanted === 'none') return
+    this.#have = wanted
+    this.#run.push(this.#buffer(wanted))
+    this.#names.push(this.#bufferName)
+  }
+
+  add(name: string, run: ((rx: Rx) => StepResult) | undefined): void {
+    if (run === undefined) return
+    this.#run.push(run)
+    this.#names.push(name)
+  }
+
+  list(): StepList | null {
+    return this.#run.length === 0 ? null : { run: this.#run, names: this.#names }
+  }
+}

@@ -1,0 +1,108 @@
+import { allPolicies } from '../policies/index.ts'
+import type { AttachmentPoint, Policy } from '../schema/define-policy.ts'
+import { printFields } from '../schema/print/docs.ts'
+import { toJsonSchema } from '../schema/print/json-schema.ts'
+import { configFile } from '../sources/schema.ts'
+
+const mark = '<!-- Printed from the schemas by `npm run generate`; changes here are lost. -->'
+
+/** Every generated file: contents by path from the root of the project. */
+export function generatedFiles(): Map<string, string> {
+  const schema = toJsonSchema(configFile, { title: 'Portico config file', $comment: 'Printed by `npm run generate`.' })
+  return new Map([
+    ['schema/config.json', `${JSON.stringify(schema, null, 2)}\n`],
+    ['docs/reference/README.md', indexPage()],
+    ['docs/reference/config-file.md', configPage()],
+    ...allPolicies.map((policy) => [`docs/reference/${pageOf(policy)}`, policyPage(policy)] as const),
+  ])
+}
+
+function pageOf(policy: Policy): string {
+  const kebab = policy.name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return `${policy.section}-${kebab}.md`
+}
+
+function indexPage(): string {
+  const sections = [
+    ['frontend', 'Frontend: incoming connections'],
+    ['traffic', 'Traffic: requests'],
+    ['backend', 'Backend: connections to backends'],
+  ].flatMap(([section, title]) => [
+    `## ${title}`,
+    '',
+    '| Policy | What it does |',
+    '|---|---|',
+    ...allPolicies
+      .filter((policy) => policy.section === section)
+      .map((policy) => `| [${policy.name}](${pageOf(policy)}) | ${policy.schema.description} |`),
+    '',
+  ])
+  return [
+    mark,
+    '# Reference',
+    '',
+    'The [config file](config-file.md), and a page for each policy.',
+    '',
+    ...sections,
+  ].join('\n')
+}
+
+function configPage(): string {
+  const table = printFields(configFile, (path) => {
+    const policies = linkedPolicies(path)
+    return policies === null ? null : policies.map((policy) => `[${policy.name}](${pageOf(policy)})`).join(', ')
+  })
+  const notes = [
+    'Durations are texts such as `1m30s` or `100ms`. Sizes are numbers of bytes or texts: `k`, `M`, `G` count in thousands,',
+    '`Ki`, `Mi`, `Gi` and `kb`, `mb`, `gb` in 1024s. Words such as `HTTP` may be written in any letter case.',
+    '`${NAME}` and `${NAME:-default}` inside a value are taken from the environment; `$${` is a literal `${`.',
+    'Paths of files are relative to the folder of the config file.',
+  ]
+  return [mark, '# Config file', '', ...notes, '', table].join('\n')
+}
+
+/** A `policies` block is described by the pages of its policies. */
+function linkedPolicies(path: string): Policy[] | null {
+  const section =
+    path === 'frontend' ? 'frontend' : /listeners\[\](\.routes\[\])?\.policies$/.test(path) ? 'traffic' : 'backend'
+  if (path !== 'frontend' && !path.endsWith('.policies')) return null
+  const place =
+    path === 'frontend'
+      ? 'gateway'
+      : path.endsWith('routes[].policies')
+        ? 'route'
+        : section === 'traffic'
+          ? 'listener'
+          : 'backend'
+  return allPolicies.filter((policy) => policy.section === section && policy.attach.includes(place))
+}
+
+function policyPage(policy: Policy): string {
+  const where = policy.attach.map((place) => placeName(policy, place)).join(', ')
+  const facts = [`Section: \`${policy.section}\`. May stand on: ${where}.`]
+  if (policy.fileOnly) facts.push('Exists in the config file only.')
+  if (policy.always) facts.push('Its defaults hold even when it is not mentioned.')
+  return [
+    mark,
+    `# ${policy.name}`,
+    '',
+    policy.schema.description,
+    '',
+    facts.join(' '),
+    '',
+    printFields(policy.schema),
+  ].join('\n')
+}
+
+function placeName(policy: Policy, place: AttachmentPoint): string {
+  switch (place) {
+    case 'gateway':
+      return 'the gateway (`frontend`)'
+    case 'listener':
+      return 'a listener'
+    case 'route':
+      return policy.section === 'backend' ? 'a route (`policies.backend`)' : 'a route'
+    case 'backend':
+      return 'a backend'
+  }
+}

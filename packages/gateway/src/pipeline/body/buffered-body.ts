@@ -1,0 +1,175 @@
+import { type Sink, type Source, sourceOf } from '../../net/body.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import { UpstreamError } from '../../upstream/contract.ts'
+import type { BodyUse } from '../expression.ts'
+import { type Failure, failures, upstreamFailure } from '../failure.ts'
+import type { Reply } from '../reply.ts'
+import type { Rx } from '../request.ts'
+import { rescue } from '../rescue.ts'
+import type { StepResult } from '../step.ts'
+
+/** What has been read of a body before it goes on. */
+export interface BufferedBody {
+  readonly prefix: Buffer
+  /** Null when there is more than may be kept. */
+  readonly whole: Buffer | null
+  readonly trailers: HeaderBlock | null
+}
+
+export function wholeBody(bytes: Buffer, trailers: HeaderBlock | null = null): BufferedBody {
+  return { prefix: bytes, whole: bytes, trailers }
+}
+
+type Needed = Exclude<BodyUse, 'none'>
+
+/** A step that reads the request body before those that need it; one too large for `whole` is refused. */
+export function bufferRequest(use: Needed, limit: number): (rx: Rx) => StepResult {
+  return (rx) => {
+    if (rx.bufferedBody !== null) return rx.bufferedBody.whole === null ? requestTooLarge(rx, use) : undefined
+    if (rx.body.length > limit && use === 'whole') return requestTooLarge(rx, use)
+    return readStart(rx.body, limit, (buffered, rest, cause) => {
+      rx.bufferedBody = buffered
+      rx.body = rest
+      // Nobody is left to get this: it keeps the steps behind from running.
+      if (cause !== null) return rescue({ status: 400, message: cause.message, reason: 'ClientGone' }, null)
+      return buffered.whole === null ? requestTooLarge(rx, use) : undefined
+    })
+  }
+}
+
+/** The same for the response. One that breaks off can still be told from a whole one: nothing of it has been sent. */
+export function bufferResponse(use: Needed, limit: number): (rx: Rx) => StepResult {
+  return (rx) => {
+    if (rx.bufferedResponse !== null) return rx.bufferedResponse.whole === null ? responseTooLarge(rx, use) : undefined
+    const body = rx.responseBody!
+    if (body.length > limit && use === 'whole') return responseTooLarge(rx, use)
+    return readStart(body, limit, (buffered, rest, cause) => {
+      rx.bufferedResponse = buffered
+      rx.responseBody = rest
+      if (cause !== null) return refuse(rx, brokenOff(cause))
+      return buffered.whole === null ? responseTooLarge(rx, use) : undefined
+    })
+  }
+}
+
+function requestTooLarge(rx: Rx, use: Needed): Reply | undefined {
+  return use === 'whole' ? refuse(rx, failures.requestTooLarge) : undefined
+}
+
+function responseTooLarge(rx: Rx, use: Needed): Reply | undefined {
+  return use === 'whole' ? refuse(rx, failures.responseTooLarge) : undefined
+}
+
+function brokenOff(cause: Error): Failure {
+  return upstreamFailure(
+    cause instanceof UpstreamError ? cause : new UpstreamError('connection_lost', cause.message, false),
+  )
+}
+
+function refuse(rx: Rx, failure: Failure): Reply {
+  rx.error ??= failure.message
+  return rescue(failure, rx.headers.get('content-type'))
+}
+
+/** `rest` is the whole body again, from its first byte; `cause` says why there will be no more of it. */
+type Done = (buffered: BufferedBody, rest: Source, cause: Error | null) => Reply | undefined
+
+function readStart(body: Source, limit: number, done: Done): StepResult {
+  if (body.length === 0) return done(wholeBody(Buffer.alloc(0)), body, null)
+  return new Promise((resolve) => {
+    body.pipe(new StartReader(body, limit, (...outcome) => resolve(done(...outcome))))
+  })
+}
+
+/** Keeps the start of a body, then gives it out again with the rest behind it. */
+class StartReader implements Sink, Source {
+  source: Source | null = null
+  readonly #body: Source
+  readonly #limit: number
+  #done: ((...outcome: Parameters<Done>) => void) | null
+  /** Has `#size` bytes of the body; the rest is room for more. */
+  #kept: Buffer = Buffer.alloc(0)
+  #size = 0
+  #next: Sink | null = null
+  #failure: Error | null = null
+
+  constructor(body: Source, limit: number, done: (...outcome: Parameters<Done>) => void) {
+    this.#body = body
+    this.#limit = limit
+    this.#done = done
+  }
+
+  get length(): number {
+    return this.#body.length
+  }
+
+  // Reading.
+
+  write(chunk: Buffer): void {
+    if (this.#next === null) this.#keep(chunk)
+    else this.#next.write(chunk)
+  }
+
+  flush(): boolean {
+    if (this.#next !== null) return this.#next.flush()
+    if (this.#size <= this.#limit) return true
+    this.#stop(null, this, null)
+    return false
+  }
+
+  end(trailers: HeaderBlock | null): void {
+    if (this.#next !== null) return this.#next.end(trailers)
+    const bytes = this.#kept.subarray(0, this.#size)
+    // Whoever reads a body of known length needs no chunks, and may read it twice.
+    this.#stop(bytes.length <= this.#limit ? bytes : null, sourceOf(bytes, trailers), trailers)
+  }
+
+  abort(cause: Error): void {
+    this.#failure = cause
+    if (this.#next !== null) this.#next.abort(cause)
+    else this.#stop(null, this, null)
+  }
+
+  /** One buffer that doubles: chunks of one byte each must not cost an object each. */
+  #keep(chunk: Buffer): void {
+    const size = this.#size + chunk.length
+    if (this.#size === 0) this.#kept = chunk
+    else {
+      if (size > this.#kept.length) this.#grow(size)
+      chunk.copy(this.#kept, this.#size)
+    }
+    this.#size = size
+  }
+
+  #grow(size: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(size, 2 * this.#kept.length))
+    this.#kept.copy(grown, 0, 0, this.#size)
+    this.#kept = grown
+  }
+
+  #stop(whole: Buffer | null, rest: Source, trailers: HeaderBlock | null): void {
+    const done = this.#done
+    this.#done = null
+    if (done === null) return
+    const prefix = this.#kept.subarray(0, Math.min(this.#size, this.#limit))
+    done({ prefix, whole, trailers }, rest, this.#failure)
+  }
+
+  // Giving.
+
+  pipe(sink: Sink): void {
+    sink.source = this
+    this.#next = sink
+    sink.write(this.#kept.subarray(0, this.#size))
+    if (this.#failure !== null) return sink.abort(this.#failure)
+    if (sink.flush()) this.#body.resume()
+  }
+
+  resume(): void {
+    this.#body.resume()
+  }
+
+  cancel(cause: Error): void {
+    this.#body.cancel(cause)
+  }
+}

@@ -1,0 +1,20 @@
+import type { Sink, Source } from '../../net/body.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+
+/** All bytes of a body that is here already: a step that asks for `requestBody: 'whole'` meets no other. */
+export function takeWhole(body: Source): { bytes: Buffer; trailers: HeaderBlock | null } {
+  const chunks: Buffer[] = []
+  let ended: { trailers: HeaderBlock | null } | null = null
+  const sink: Sink = {
+    source: null,
+    write: (chunk) => chunks.push(chunk),
+    flush: () => true,
+    end: (trailers) => (ended = { trailers }),
+    abort() {},
+  }
+  body.pipe(sink)
+  // The compiler does not see that `pipe` calls `end`.
+  const end = ended as { trailers: HeaderBlock | null } | null
+  if (end === null) throw new Error('the body is not whole')
+  return { bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), trailers: end.trailers }
+}

@@ -1,0 +1,113 @@
+/** Host of an authority as routing sees it: lower case, no port, no IPv6 brackets, no trailing dot. */
+export function normalizeHost(authority: string): string {
+  // Clients of one gateway name the same few hosts again and again.
+  if (authority === lastAuthority) return lastHost
+  lastHost = normalize(authority)
+  lastAuthority = authority
+  return lastHost
+}
+
+let lastAuthority = ''
+let lastHost = ''
+
+function normalize(authority: string): string {
+  let end = authority.length
+  let start = 0
+  if (authority.charCodeAt(0) === OPENING_BRACKET) {
+    const bracket = authority.indexOf(']')
+    if (bracket !== -1) {
+      start = 1
+      end = bracket
+    }
+  } else {
+    const colon = authority.indexOf(':')
+    // A second colon makes it a bare IPv6 address, which has no port.
+    if (colon !== -1 && authority.indexOf(':', colon + 1) === -1) end = colon
+  }
+  if (end > start && authority.charCodeAt(end - 1) === DOT) end--
+  return authority.slice(start, end).toLowerCase()
+}
+
+/** Values by hostname; `*.example.com` is a wildcard of any depth, and both '' and '*' stand for every host. */
+export interface HostnameTable<V> {
+  /** The value of the most specific hostname: exact, else the longest wildcard, else the one for every host. */
+  best(host: string): V | null
+  /** Offers the values that fit, most specific first, until one of them yields a result. */
+  first<C, R>(host: string, visit: (value: V, context: C) => R | null, context: C): R | null
+}
+
+/** Of two entries with one hostname the first stays. Hosts to look up are normalised already. */
+export function createHostnameTable<V>(entries: Iterable<readonly [hostname: string, value: V]>): HostnameTable<V> {
+  const exact = new Map<string, V>()
+  const bySuffix = new Map<string, V>()
+  let everyHost: V | null = null
+  let maxLabels = 0
+  for (const [hostname, value] of entries) {
+    const name = canonicalHostname(hostname)
+    if (name === '') everyHost ??= value
+    else if (!name.startsWith('*.')) putFirst(exact, name, value)
+    else {
+      const suffix = name.slice(1)
+      putFirst(bySuffix, suffix, value)
+      maxLabels = Math.max(maxLabels, countDots(suffix))
+    }
+  }
+  return { best, first }
+
+  function best(host: string): V | null {
+    return first(host, itself, null)
+  }
+
+  function first<C, R>(host: string, visit: (value: V, context: C) => R | null, context: C): R | null {
+    const own = exact.get(host)
+    if (own !== undefined) {
+      const found = visit(own, context)
+      if (found !== null) return found
+    }
+    if (maxLabels > 0) {
+      // At most as many lookups as the deepest wildcard has labels, however many dots the client sends.
+      let dot = startOfLastLabels(host, maxLabels)
+      // A wildcard needs at least one character in its place.
+      if (dot === 0) dot = host.indexOf('..', 1)
+      for (; dot !== -1; dot = host.indexOf('..', dot + 1)) {
+        const value = bySuffix.get(host.slice(dot))
+        if (value === undefined) continue
+        const found = visit(value, context)
+        if (found !== null) return found
+      }
+    }
+    return everyHost === null ? null : visit(everyHost, context)
+  }
+}
+
+/** One spelling for each hostname of a configuration; '' stands for every host. */
+export function canonicalHostname(hostname: string): string {
+  return hostname === '*' ? '' : normalizeHost(hostname)
+}
+
+const OPENING_BRACKET = 0x5b
+const DOT = 0x2e
+
+function itself<V>(value: V): V {
+  return value
+}
+
+function putFirst<V>(map: Map<string, V>, key: string, value: V): void {
+  if (!map.has(key)) map.set(key, value)
+}
+
+function countDots(text: string): number {
+  let count = 0
+  for (let dot = text.indexOf('..'); dot !== -1; dot = text.indexOf('..', dot + 1)) count++
+  return count
+}
+
+/** Index of the dot before the last `count` labels, or of the first dot when there are fewer; -1 without any. */
+function startOfLastLabels(host: string, count: number): number {
+  let start = -1
+  for (let dot = host.lastIndexOf('..'); dot !== -1 && count > 0; count--) {
+    start = dot
+    dot = dot === 0 ? -1 : host.lastIndexOf('..', dot - 1)
+  }
+  return start
+}

@@ -1,0 +1,35 @@
+import type { Rx } from '../request.ts'
+
+/** `full` replaces the path; `prefix` replaces what the route's prefix matched. */
+export interface PathRewrite {
+  full?: string | undefined
+  prefix?: string | undefined
+}
+
+/** `full` replaces host and port together. */
+export interface AuthorityRewrite {
+  full?: string | undefined
+  host?: string | undefined
+  port?: number | undefined
+}
+
+/** The path and query after a rewrite; the query is kept. */
+export function rewriteTarget(rx: Pick<Rx, 'path' | 'query' | 'match'>, path: PathRewrite): string {
+  const query = rx.query === '' ? '' : '?' + rx.query
+  if (path.full !== undefined) return path.full + query
+  const matched = rx.match?.pathPrefix ?? ''
+  // A transformation may have changed the path since it was matched.
+  if (!rx.path.startsWith(matched)) return rx.path + query
+  const rest = rx.path.slice(matched.length)
+  const prefix = path.prefix!.endsWith('/') ? path.prefix!.slice(0, -1) : path.prefix!
+  // One slash between the two parts, and never an empty path.
+  const joined = rest === '' || rest.startsWith('/') ? prefix + rest : prefix + '/' + rest
+  return (joined === '' ? '/' : joined) + query
+}
+
+export function rewriteAuthority(authority: string, rewrite: AuthorityRewrite): string {
+  if (rewrite.full !== undefined) return rewrite.full
+  const [, host, port] = /^(.*?)(?::([0-9]+))?$/.exec(authority)!
+  if (rewrite.host !== undefined) return port === undefined ? rewrite.host : `${rewrite.host}:${port}`
+  return rewrite.port === undefined ? authority : `${host}:${rewrite.port}`
+}

@@ -1,0 +1,197 @@
+import { type HeadersView, Timestamp, type Value } from '@portico/cel'
+import { BlockView } from './header-view.ts'
+import { LlmView } from './llm-view.ts'
+import { McpView } from './mcp-view.ts'
+import type { Rx } from '../request.ts'
+import { targetPath } from '../route/target.ts'
+import type { ProxyIdentity } from '../trace.ts'
+
+/** What expressions need besides the request. */
+export interface ScopeServices {
+  random: () => number
+  clock: () => number
+  now: () => number
+  identity: ProxyIdentity
+}
+
+/** The variables of one request. Each is made when an expression first reads it. */
+export class Scope {
+  readonly #rx: Rx
+  readonly #services: ScopeServices
+  #request: RequestView | null = null
+  #response: ResponseView | null = null
+  #proxy: ProxyView | null = null
+
+  constructor(rx: Rx, services: ScopeServices) {
+    this.#rx = rx
+    this.#services = services
+  }
+
+  get request(): RequestView {
+    return (this.#request ??= new RequestView(this.#rx, this.#services))
+  }
+
+  /** Absent until a response has begun. */
+  get response(): ResponseView | undefined {
+    if (this.#rx.responseHeaders === null) return undefined
+    return (this.#response ??= new ResponseView(this.#rx))
+  }
+
+  get source(): Rx['connection'] {
+    return this.#rx.connection
+  }
+
+  get jwt(): Value | undefined {
+    return (this.#rx.jwt as Value | null) ?? undefined
+  }
+
+  get apiKey(): Value | undefined {
+    return (this.#rx.apiKey as Value | null) ?? undefined
+  }
+
+  get basicAuth(): { username: string } | undefined {
+    return this.#rx.basicAuth ?? undefined
+  }
+
+  get metadata(): Value | undefined {
+    return (this.#rx.metadata as Value | null) ?? undefined
+  }
+
+  get backend(): { name: string; type: string; protocol: string } | undefined {
+    const chosen = this.#rx.route?.backends[this.#rx.backendIndex]
+    return chosen === undefined ? undefined : { name: chosen.name, type: chosen.kind, protocol: 'http' }
+  }
+
+  /** Absent where no model is called. */
+  get llm(): LlmView | undefined {
+    return this.#rx.llm === null ? undefined : new LlmView(this.#rx.llm, this.#rx.startedAt)
+  }
+
+  /** Only while a request to a model is edited. */
+  get llmRequest(): Value | undefined {
+    return (this.#rx.llmRequest as Value | null) ?? undefined
+  }
+
+  /** Absent where no MCP server is asked. */
+  get mcp(): McpView | undefined {
+    return this.#rx.mcp === null ? undefined : new McpView(this.#rx.mcp)
+  }
+
+  get proxy(): ProxyView {
+    return (this.#proxy ??= new ProxyView(this.#rx, this.#services.identity))
+  }
+
+  get env(): ProxyIdentity {
+    return this.#services.identity
+  }
+
+  /** Where `random()` and `uuid()` take their numbers from. */
+  get random(): () => number {
+    return this.#services.random
+  }
+}
+
+class RequestView {
+  readonly #rx: Rx
+  readonly #services: ScopeServices
+  readonly headers: HeadersView
+
+  constructor(rx: Rx, services: ScopeServices) {
+    this.#rx = rx
+    this.#services = services
+    this.headers = new BlockView(rx.headers)
+  }
+
+  get method(): string {
+    return this.#rx.method
+  }
+
+  get uri(): string {
+    return `${this.#rx.scheme}://${this.#rx.currentAuthority}${this.#rx.upstreamTarget}`
+  }
+
+  get host(): string {
+    return this.#rx.currentAuthority
+  }
+
+  get scheme(): string {
+    return this.#rx.scheme
+  }
+
+  get path(): string {
+    const rx = this.#rx
+    return rx.upstreamTarget === rx.target ? rx.path : targetPath(rx.upstreamTarget)
+  }
+
+  get pathAndQuery(): string {
+    return this.#rx.upstreamTarget
+  }
+
+  get version(): string {
+    return this.#rx.version
+  }
+
+  get startTime(): Timestamp {
+    return Timestamp.fromMillis(this.#services.clock() - (this.#services.now() - this.#rx.startedAt))
+  }
+
+  get body(): Uint8Array | undefined {
+    return this.#rx.bufferedBody?.whole ?? undefined
+  }
+
+  get bodyPrefix(): Uint8Array | undefined {
+    return this.#rx.bufferedBody?.prefix
+  }
+}
+
+class ResponseView {
+  readonly #rx: Rx
+
+  constructor(rx: Rx) {
+    this.#rx = rx
+  }
+
+  get code(): number {
+    return this.#rx.status
+  }
+
+  get headers(): HeadersView {
+    return new BlockView(this.#rx.responseHeaders!)
+  }
+
+  get grpcStatus(): number | undefined {
+    return this.#rx.grpcStatus ?? undefined
+  }
+
+  get body(): Uint8Array | undefined {
+    return this.#rx.bufferedResponse?.whole ?? undefined
+  }
+
+  get bodyPrefix(): Uint8Array | undefined {
+    return this.#rx.bufferedResponse?.prefix
+  }
+}
+
+/** Where in the config a request or a connection was handled. */
+export class ProxyView {
+  readonly #rx: Pick<Rx, 'listener' | 'route'>
+  readonly gateway: { namespace: string; name: string }
+
+  constructor(rx: Pick<Rx, 'listener' | 'route'>, identity: ProxyIdentity) {
+    this.#rx = rx
+    this.gateway = { namespace: identity.namespace, name: identity.gateway }
+  }
+
+  get bind(): string | undefined {
+    return this.#rx.listener?.bind
+  }
+
+  get listener(): { name: string | undefined } {
+    return { name: this.#rx.listener?.name }
+  }
+
+  get route(): { name: string | undefined; rule: string | undefined } {
+    const route = this.#rx.route
+    return { name: route?.name, rule: route === null || route.rule === '' ? undefined : route.rule }
+  }
+}

@@ -1,0 +1,42 @@
+import type { Ir } from '../ir/resources.ts'
+import type { Guide } from '../quick-start/quick-start.ts'
+
+export interface Listening {
+  ir: Ir
+  ports: Readonly<Record<string, number>>
+  addresses: Record<'admin' | 'stats' | 'readiness', string[]>
+  guide: Guide | null
+}
+
+/** What a person needs to know right after the start. */
+export function banner(name: string, config: string, { ir, ports, addresses, guide }: Listening): string {
+  const lines = [`${name} is running with ${config}`, '']
+  for (const bind of ir.binds) {
+    const protocols = [...new Set(ir.listeners.filter((l) => l.bind === bind.key).map((l) => l.protocol))].join(', ')
+    lines.push(`  traffic    ${urlHost(bind.address)}:${ports[bind.key]}  (${protocols})`)
+  }
+  const pages = { admin: '/', stats: '/metrics', readiness: '/healthz/ready' }
+  for (const [server, path] of Object.entries(pages)) {
+    const address = addresses[server as keyof typeof addresses][0]
+    lines.push(`  ${server.padEnd(10)} ${address === undefined ? 'off' : `http://${reachable(address)}${path}`}`)
+  }
+  const first = ir.listeners.find((listener) => listener.protocol === 'HTTP')
+  if (first !== undefined) {
+    const host = first.hostname === '' || first.hostname.startsWith('*') ? '' : ` -H 'Host: ${first.hostname}'`
+    const port = ports[first.bind]!
+    const { serves, tries } = guide?.(port) ?? { serves: [], tries: [`curl -i${host} http://127.0.0.1:${port}/`] }
+    if (serves.length > 0) lines.push('', ...serves.map((line) => `  ${line}`))
+    lines.push('', ...tries.map((line, at) => `${at === 0 ? 'try:' : '    '}  ${line}`.trimEnd()))
+  }
+  return lines.join('\n') + '\n\n'
+}
+
+function urlHost(address: string): string {
+  if (address === '') return '*'
+  return address.includes(':') ? `[${address}]` : address
+}
+
+/** An address for every interface is reached on this machine by loopback. */
+function reachable(address: string): string {
+  return address.replace(/^(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')
+}

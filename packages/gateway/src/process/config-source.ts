@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Guide, quickStart } from '../quick-start/quick-start.ts'
+import { loadConfig, type LoadedConfig } from '../sources/file.ts'
+import { printProblem } from '../sources/print-problems.ts'
+
+/** Where the config comes from, and a way to read it again. */
+export interface ConfigSource {
+  /** As shown to people. */
+  name: string
+  /** The file to watch; null when there is none. */
+  path: string | null
+  /** What to tell people of it after the start; null when they wrote it themselves. */
+  guide: Guide | null
+  load(): LoadedConfig | RefusedSource
+}
+
+export interface RefusedSource {
+  ok: false
+  /** Everything that is wrong, as texts for people. */
+  problems: string[]
+  /** Files whose change may heal the config. */
+  files: string[]
+}
+
+export function configSource(file: string | null): ConfigSource {
+  if (file === null) return quickStartSource()
+  if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
+  const path = resolve(file)
+  let isReload = false
+  return {
+    name: file,
+    path,
+    guide: null,
+    load() {
+      const text = read(file, () => readFileSync(path, 'utf8'))
+      if (typeof text !== 'string') return text
+      // Whoever writes a file in place empties it first: that is no wish to close every port.
+      if (isReload && text.trim() === '') return refused(`${file}: the file is empty`)
+      isReload = true
+      return load(text, file, dirname(path))
+    },
+  }
+}
+
+function quickStartSource(): ConfigSource {
+  const name = 'the built-in quick start'
+  const found = quickStart(process.env)
+  if ('problem' in found) return { name, path: null, guide: null, load: () => refused(found.problem) }
+  return { ...fixedSource(name, '<quick start>', () => found.text), guide: found.guide }
+}
+
+function fixedSource(name: string, file: string, readText: () => string): ConfigSource {
+  return {
+    name,
+    path: null,
+    guide: null,
+    load() {
+      const text = read(name, readText)
+      return typeof text === 'string' ? load(text, file, process.cwd()) : text
+    },
+  }
+}
+
+function load(text: string, file: string, dir: string): LoadedConfig | RefusedSource {
+  const loaded = loadConfig(text, { file, dir, env: process.env })
+  return loaded.ok ? loaded : { ok: false, problems: loaded.problems.map(printProblem), files: loaded.files ?? [] }
+}
+
+function read(name: string, readText: () => string): string | RefusedSource {
+  try {
+    return readText()
+  } catch (error) {
+    return refused(`${name}: cannot be read: ${describe(error as NodeJS.ErrnoException)}`)
+  }
+}
+
+function refused(problem: string): RefusedSource {
+  return { ok: false, problems: [problem], files: [] }
+}
+
+function describe(error: NodeJS.ErrnoException): string {
+  return KNOWN[error.code ?? ''] ?? error.message
+}
+
+const KNOWN: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+}

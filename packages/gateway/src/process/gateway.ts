@@ -1,0 +1,126 @@
+import { checkCompile } from '../compile/check.ts'
+import { loadFeatures } from '../compile/load-features.ts'
+import type { Bind, Ir } from '../ir/resources.ts'
+import { claimPort } from './ports.ts'
+import type { SessionKeys } from './session-keys.ts'
+import type { Supervisor } from './supervisor.ts'
+import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import type { Logger } from '../telemetry/log/logger.ts'
+
+export interface GatewayOptions {
+  supervisor: Supervisor
+  log: Logger
+  collector: Collector
+  /** Keys of MCP sessions, asked for once a config needs them. */
+  sessionKeys: () => SessionKeys
+  /** Whether ports without an address are opened for IPv6 too. */
+  ipv6: boolean
+}
+
+/** Takes configs one after the other and makes each live in all workers, or leaves everything as it is. */
+export class Gateway {
+  readonly #supervisor: Supervisor
+  readonly #log: Logger
+  readonly #ipv6: boolean
+  readonly #loadSessionKeys: () => SessionKeys
+  #sessionKeys: SessionKeys | null = null
+  /** Real ports by bind key. */
+  #ports: Record<string, number> = {}
+  #ir: Ir | null = null
+  #generation = 0
+  #synchronized = false
+  readonly #reloads = { success: 0, failure: 0 }
+
+  constructor({ supervisor, log, collector, ipv6, sessionKeys }: GatewayOptions) {
+    this.#loadSessionKeys = sessionKeys
+    this.#supervisor = supervisor
+    this.#log = log
+    this.#ipv6 = ipv6
+    collector.provide('config_synchronized', [], () => (this.#synchronized ? 1 : 0))
+    collector.provide('config_generation', [], () => this.#generation)
+    collector.provide('config_reloads_total', ['success'], () => this.#reloads.success)
+    collector.provide('config_reloads_total', ['failure'], () => this.#reloads.failure)
+  }
+
+  get generation(): number {
+    return this.#generation
+  }
+
+  get ir(): Ir | null {
+    return this.#ir
+  }
+
+  get ports(): Readonly<Record<string, number>> {
+    return this.#ports
+  }
+
+  /** What is wrong with the keys that the sessions of a config would need; null when nothing is. */
+  sessionProblem(ir: Ir): string | null {
+    const sessions = this.#sessionKeysFor(ir)
+    return 'problem' in sessions ? sessions.problem : null
+  }
+
+  /** The problems that keep the config from going live; none when it has. */
+  async apply(config: Ir): Promise<string[]> {
+    const ir = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
+    await loadFeatures(ir)
+    const problems = checkCompile(ir, this.#supervisor.counters)
+    if (problems.length > 0) return this.refused(problems)
+    const sessions = this.#sessionKeysFor(ir)
+    if ('problem' in sessions) return this.refused([sessions.problem])
+    const ports: Record<string, number> = {}
+    for (const bind of ir.binds) {
+      // A port that the config leaves open stays what it was.
+      const port = this.#ports[bind.key] ?? bind.port
+      const claimed = this.#holds(bind.address, port) ? { port } : await claimPort({ ...bind, port })
+      if ('problem' in claimed) problems.push(claimed.problem)
+      else ports[bind.key] = claimed.port
+    }
+    if (problems.length > 0) return this.refused(problems)
+    const generation = this.#generation + 1
+    const error = await this.#supervisor.apply({ generation, ir, ports, sessionKeys: sessions.keys })
+    if (error !== null) return this.refused([error])
+    this.#supervisor.counters.keep()
+    this.#generation = generation
+    this.#ir = ir
+    this.#ports = ports
+    this.#synchronized = true
+    this.#reloads.success++
+    this.#log.info(`config ${generation} active`, { listeners: ir.listeners.length, routes: ir.routes.length })
+    return []
+  }
+
+  /** The last good config stays; logs, health and metrics say that it is not the newest. */
+  refused(problems: string[]): string[] {
+    this.#supervisor.counters.drop()
+    this.#synchronized = false
+    this.#reloads.failure++
+    return problems
+  }
+
+  #sessionKeysFor(ir: Ir): SessionKeys {
+    if (!ir.backends.some(({ target }) => target.kind === 'mcp')) return { keys: [] }
+    const found = this.#sessionKeys ?? this.#loadSessionKeys()
+    // What is wrong with a file may be put right before the next reload.
+    if ('keys' in found) this.#sessionKeys = found
+    return found
+  }
+
+  /** A port that workers listen on cannot be claimed once more; another address of it is theirs to open. */
+  #holds(address: string, port: number): boolean {
+    const binds = this.#ir?.binds ?? []
+    return binds.some((bind) => this.#ports[bind.key] === port && overlap(bind.address, address))
+  }
+}
+
+function overlap(a: string, b: string): boolean {
+  return a === b || isEvery(a) || isEvery(b)
+}
+
+function isEvery(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::'
+}
+
+function withoutIpv6(bind: Bind): Bind {
+  return bind.address === '' ? { ...bind, address: '0.0.0.0' } : bind
+}

@@ -1,0 +1,43 @@
+import { checkCompile } from '../compile/check.ts'
+import { loadFeatures } from '../compile/load-features.ts'
+import { HELP, parseCommand } from './cli.ts'
+import { type ConfigSource, configSource } from './config-source.ts'
+import { serve } from './serve.ts'
+import { printProblem } from '../sources/print-problems.ts'
+import { VERSION } from '../version.ts'
+
+const OK = 0
+const BAD_CONFIG = 2
+
+/** Runs the program; the promise is the exit code, once it is over. */
+export async function main(args: readonly string[]): Promise<number> {
+  const command = parseCommand(args)
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(HELP)
+      return OK
+    case 'version':
+      process.stdout.write(`portico ${VERSION}\n`)
+      return OK
+    case 'mistake':
+      process.stderr.write(`portico: ${command.message}\n\n${HELP}`)
+      return BAD_CONFIG
+    case 'run': {
+      const source = configSource(command.file)
+      return command.validateOnly ? validate(source) : serve(source)
+    }
+  }
+}
+
+async function validate(source: ConfigSource): Promise<number> {
+  const loaded = source.load()
+  if (loaded.ok) await loadFeatures(loaded.ir)
+  const problems = loaded.ok ? checkCompile(loaded.ir) : loaded.problems
+  if (problems.length > 0) {
+    process.stderr.write(problems.join('\n') + '\n')
+    return BAD_CONFIG
+  }
+  if (loaded.ok) for (const warning of loaded.warnings) process.stderr.write(`warning: ${printProblem(warning)}\n`)
+  process.stdout.write('Configuration is valid!\n')
+  return OK
+}

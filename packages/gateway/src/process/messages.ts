@@ -1,0 +1,51 @@
+import type { Ir } from '../ir/resources.ts'
+import type { HubFromWorker, HubToWorker } from '../mcp/hub/hub-messages.ts'
+import type { ConnectionDefaults } from '../upstream/settings.ts'
+import type { ProxyIdentity } from '../pipeline/trace.ts'
+import type { LookupFamily } from '../upstream/dns.ts'
+import type { SeriesDefinition } from '../telemetry/metrics/metrics.ts'
+import type { LogFormat } from '../telemetry/log/logger.ts'
+import type { TraceFromWorker, TraceToWorker } from '../telemetry/trace/trace-event.ts'
+
+/** What a worker is born with; it does not change while it lives. */
+export interface WorkerSettings {
+  /** Never used twice in a process. */
+  number: number
+  /** `worker-<number>`: its name in logs and metrics. */
+  name: string
+  region: SharedArrayBuffer
+  /** The table of what all workers count together. */
+  counters: SharedArrayBuffer
+  /** Where watchers of requests are claimed. */
+  traces: SharedArrayBuffer
+  logFilter: string
+  logFormat: LogFormat
+  lookupFamily: LookupFamily
+  identity: ProxyIdentity
+  upstream: ConnectionDefaults
+  /** Lets a TLS session of one worker be resumed on another. */
+  ticketSecret: Uint8Array
+  /** Several workers share each port. */
+  reusePort: boolean
+}
+
+export type ToWorker =
+  /** `ports` are the real ones, by bind key: the main thread has picked them. */
+  | { type: 'config'; generation: number; ir: Ir; ports: Record<string, number>; sessionKeys: readonly string[] }
+  | { type: 'logFilter'; filter: string }
+  /** Connections end after what they are doing. */
+  | { type: 'drain' }
+  | { type: 'stopListening' }
+  | { type: 'exit' }
+  | { type: 'mcp'; message: HubToWorker }
+  | TraceToWorker
+
+export type FromWorker =
+  | { type: 'online' }
+  /** One for each config, in the order they came. */
+  | { type: 'applied'; error: string | null }
+  | { type: 'series'; definition: SeriesDefinition }
+  /** Said after `stopListening`, once nothing is open. */
+  | { type: 'idle' }
+  | { type: 'mcp'; message: HubFromWorker }
+  | TraceFromWorker

@@ -1,0 +1,91 @@
+import type { ConfigSource } from './config-source.ts'
+import type { Gateway } from './gateway.ts'
+import type { LoadedConfig } from '../sources/file.ts'
+import { printProblem } from '../sources/print-problems.ts'
+import { type FileWatch, watchFiles } from '../sources/watch.ts'
+import type { Logger } from '../telemetry/log/logger.ts'
+
+/** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
+export class Reloader {
+  readonly #source: ConfigSource
+  readonly #path: string
+  readonly #watch: FileWatch
+  /** Files that the live config names: certificates, keys. */
+  #files: readonly string[] = []
+  #target: { gateway: Gateway; log: Logger } | null = null
+  /** The `config` block that the process was started with. */
+  #settings: string | null = null
+  #running = false
+  #again = false
+
+  /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
+  constructor(source: ConfigSource, path: string) {
+    this.#source = source
+    this.#path = path
+    this.#watch = watchFiles([path], () => this.reload())
+  }
+
+  /** Right after the config was read. */
+  watch(loaded: LoadedConfig): void {
+    this.#files = loaded.files
+    this.#settings ??= JSON.stringify(loaded.process)
+    this.#watch.update([this.#path, ...loaded.files])
+  }
+
+  /** From now on changes go live, those that came in the meantime too. */
+  start(gateway: Gateway, log: Logger): void {
+    this.#target = { gateway, log }
+    this.#next()
+  }
+
+  reload(): void {
+    this.#again = true
+    this.#next()
+  }
+
+  close(): void {
+    this.#watch.close()
+    this.#target = null
+  }
+
+  #next(): void {
+    if (this.#running || !this.#again || this.#target === null) return
+    this.#again = false
+    this.#running = true
+    void this.#run(this.#target).finally(() => {
+      this.#running = false
+      this.#next()
+    })
+  }
+
+  async #run({ gateway, log }: { gateway: Gateway; log: Logger }): Promise<void> {
+    const report = (problems: readonly string[]): void => {
+      if (problems.length === 0) return
+      log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.length })
+      // A log line is one line: hints go behind their problem.
+      for (const problem of problems) log.error(problem.replaceAll(/\n */g, '; '))
+    }
+    try {
+      const loaded = this.#source.load()
+      if (!loaded.ok) {
+        // What the live config names must be known when the file goes back to it.
+        this.#watch.update([this.#path, ...new Set([...this.#files, ...loaded.files])])
+        return report(gateway.refused(loaded.problems))
+      }
+      this.watch(loaded)
+      this.#noticeSettings(loaded, log)
+      for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
+      report(await gateway.apply(loaded.ir))
+    } catch (error) {
+      gateway.refused([])
+      log.error(`config not read, config ${gateway.generation} stays active`, { error: String(error) })
+    }
+  }
+
+  /** Addresses, workers and logging are set up once; whoever changes them must know that nothing happens yet. */
+  #noticeSettings(loaded: LoadedConfig, log: Logger): void {
+    if (JSON.stringify(loaded.process) !== this.#settings) {
+      log.warn('the `config` block has changed: it is read at the start, so restart to apply it')
+    }
+  }
+}

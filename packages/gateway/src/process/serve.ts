@@ -1,0 +1,138 @@
+import { availableParallelism } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import { redact } from '../admin/redact.ts'
+import { startServers } from '../admin/servers.ts'
+import { banner } from './banner.ts'
+import type { ConfigSource } from './config-source.ts'
+import { Gateway } from './gateway.ts'
+import { Reloader } from './reloader.ts'
+import { shutdown } from './shutdown.ts'
+import { printProblem } from '../sources/print-problems.ts'
+import { loadSessionKeys, type SessionKeys } from './session-keys.ts'
+import { Supervisor } from './supervisor.ts'
+import { identityOf } from './identity.ts'
+import { createTraceSource } from './trace-source.ts'
+import { createLineWriter } from '../telemetry/log/line-writer.ts'
+import { parseLogFilter } from '../telemetry/log/log-filter.ts'
+import { createLogger } from '../telemetry/log/logger.ts'
+import { createCollector } from '../telemetry/metrics/metrics-collect.ts'
+import { provideProcessMetrics } from '../telemetry/metrics/runtime-metrics.ts'
+import { VERSION } from '../version.ts'
+
+const OK = 0
+const CANNOT_START = 1
+const BAD_CONFIG = 2
+
+/** Runs the gateway until it is told to end; the promise is the exit code. */
+export async function serve(source: ConfigSource): Promise<number> {
+  const reloader = source.path === null ? null : new Reloader(source, source.path)
+  const loaded = source.load()
+  if (!loaded.ok) return refuse(BAD_CONFIG, loaded.problems.join('\n'))
+  reloader?.watch(loaded)
+  const settings = loaded.process
+  const filter = parseLogFilter(settings.logging.level)
+  if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)
+
+  const writer = createLineWriter()
+  const logger = createLogger({ filter: filter.value, format: settings.logging.format, write: writer.write })
+  const log = logger.child('main')
+  for (const warning of loaded.warnings) log.warn(printProblem(warning))
+  const collector = createCollector()
+  provideProcessMetrics(collector, VERSION)
+  const reusePort = process.platform === 'linux'
+  const workers = settings.workers === 'auto' ? availableParallelism() : settings.workers
+  const supervisor = new Supervisor({
+    // Where ports cannot be shared there is one to have them all.
+    workers: reusePort ? workers : 1,
+    entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
+    log,
+    mcpLog: logger.child('mcp'),
+    collector,
+    settings: {
+      logFilter: filter.value.text,
+      logFormat: settings.logging.format,
+      identity: identityOf(process.env),
+      lookupFamily: settings.enableIpv6 ? settings.dns.lookupFamily : 'V4Only',
+      upstream: {
+        connectTimeoutMs: settings.backend.connectTimeout,
+        poolIdleTimeoutMs: settings.backend.poolIdleTimeout,
+        poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
+      },
+      reusePort,
+    },
+  })
+  const keyFile = settings.session.keyFile
+  const sessionKeys = (): SessionKeys =>
+    loadSessionKeys({
+      environment: process.env,
+      keyFile: keyFile === undefined ? null : resolve(dirname(source.path ?? ''), keyFile),
+      warn: (message) => log.warn(message),
+    })
+  const gateway = new Gateway({ supervisor, log, collector, ipv6: settings.enableIpv6, sessionKeys })
+  const badKey = gateway.sessionProblem(loaded.ir)
+  if (badKey !== null) return refuse(BAD_CONFIG, badKey)
+
+  let draining = false
+  const ended = Promise.withResolvers<void>()
+  const servers = await startServers({
+    addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
+    adminToken: process.env['ADMIN_TOKEN'] ?? null,
+    metrics: () => collector.render(),
+    readiness: () => ({ draining, pending: gateway.generation === 0 ? ['config'] : [] }),
+    configDump: () => redact({ version: VERSION, generation: gateway.generation, config: settings, ...gateway.ir }),
+    logFilter: () => logger.filter().text,
+    setLogFilter(text) {
+      const parsed = parseLogFilter(text)
+      if (!parsed.ok) return parsed.problem
+      logger.setFilter(parsed.value)
+      supervisor.setLogFilter(text)
+      return null
+    },
+    trace: createTraceSource(supervisor.traces, () => gateway.ir),
+    quit: () => ended.resolve(),
+  })
+  if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))
+
+  const problems = (await supervisor.start()) ?? (await gateway.apply(loaded.ir))
+  if (problems.length > 0) {
+    await Promise.all([supervisor.stop(), servers.value.close()])
+    await writer.flush()
+    return refuse(CANNOT_START, problems.join('\n'))
+  }
+  const addresses = servers.value.addresses
+  const { ports } = gateway
+  const { guide } = source
+  process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports, addresses, guide }))
+
+  reloader?.start(gateway, log)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      // Whoever asks twice does not want to wait.
+      if (draining) {
+        writer.flushSync()
+        process.exit(OK)
+      }
+      ended.resolve()
+    })
+  }
+  // With nothing to read again, it means what it means to every program: the terminal is gone.
+  if (reloader !== null) process.on('SIGHUP', () => reloader.reload())
+
+  await ended.promise
+  draining = true
+  reloader?.close()
+  log.info('draining')
+  await shutdown(supervisor, {
+    minMs: settings.connectionMinTerminationDeadline,
+    maxMs: settings.connectionTerminationDeadline,
+  })
+  await servers.value.close()
+  log.info('stopped')
+  await writer.flush()
+  return OK
+}
+
+function refuse(code: number, text: string): number {
+  process.stderr.write(text.trimEnd() + '\n')
+  return code
+}

@@ -1,0 +1,113 @@
+import { type ResourceLimits, Worker } from 'node:worker_threads'
+import type { Ir } from '../ir/resources.ts'
+import type { HubFromWorker } from '../mcp/hub/hub-messages.ts'
+import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+import type { TraceFromWorker } from '../telemetry/trace/trace-event.ts'
+
+export interface LiveConfig {
+  generation: number
+  ir: Ir
+  ports: Record<string, number>
+  /** Seal MCP sessions; none where the config has no use for them. */
+  sessionKeys: readonly string[]
+}
+
+/** One worker thread as the main thread sees it. */
+export class WorkerHandle {
+  /** Resolves when it can take a config, or with what it died of before. */
+  readonly online: Promise<string | null>
+  readonly #worker: Worker
+  /** A worker takes configs one after the other, so the first answer is for the first question. */
+  readonly #applying: ((error: string | null) => void)[] = []
+  readonly #ended: Promise<void>
+  #idle: (() => void) | null = null
+  #dead = false
+
+  constructor(
+    program: { entry: URL; resourceLimits: ResourceLimits | undefined },
+    settings: WorkerSettings,
+    events: {
+      series(definition: (FromWorker & { type: 'series' })['definition']): void
+      trace(message: TraceFromWorker): void
+      mcp(message: HubFromWorker): void
+      exited(cause: Error | null): void
+    },
+  ) {
+    const { entry, resourceLimits } = program
+    this.#worker = new Worker(entry, {
+      workerData: settings,
+      name: settings.name,
+      ...(resourceLimits !== undefined && { resourceLimits }),
+    })
+    const online = Promise.withResolvers<string | null>()
+    const ended = Promise.withResolvers<void>()
+    this.online = online.promise
+    this.#ended = ended.promise
+    let cause: Error | null = null
+    this.#worker.on('message', (message: FromWorker) => {
+      switch (message.type) {
+        case 'online':
+          return online.resolve(null)
+        case 'applied':
+          this.#applying.shift()?.(message.error)
+          return
+        case 'series':
+          return events.series(message.definition)
+        case 'idle':
+          this.#idle?.()
+          return
+        case 'watching':
+        case 'traced':
+          return events.trace(message)
+        case 'mcp':
+          return events.mcp(message.message)
+      }
+    })
+    this.#worker.on('error', (error: unknown) => {
+      cause = error instanceof Error ? error : new Error(String(error))
+    })
+    this.#worker.on('exit', () => {
+      this.#dead = true
+      events.exited(cause)
+      // A worker that dies with a config in its hands has not refused it: its successor gets it.
+      for (const done of this.#applying.splice(0)) done(null)
+      this.#idle?.()
+      online.resolve(cause?.message ?? 'exit')
+      ended.resolve()
+    })
+  }
+
+  post(message: ToWorker): void {
+    if (!this.#dead) this.#worker.postMessage(message)
+  }
+
+  apply(config: LiveConfig): Promise<string | null> {
+    if (this.#dead) return Promise.resolve(null)
+    return new Promise((resolve) => {
+      this.#applying.push(resolve)
+      this.post({ type: 'config', ...config })
+    })
+  }
+
+  stopListening(): Promise<void> {
+    if (this.#dead) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#idle = resolve
+      this.post({ type: 'stopListening' })
+    })
+  }
+
+  terminate(): void {
+    void this.#worker.terminate()
+  }
+
+  /** Asks first: what the log still holds is written then. */
+  async exit(): Promise<void> {
+    this.post({ type: 'exit' })
+    const force = setTimeout(() => this.terminate(), EXIT_MS)
+    await this.#ended
+    clearTimeout(force)
+  }
+}
+
+const EXIT_MS = 2_000

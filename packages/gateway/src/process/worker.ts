@@ -1,0 +1,233 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { compile, type CompiledConfig } from '../compile/index.ts'
+import { createCredentials } from '../credentials/credentials.ts'
+import { fetchLater } from '../credentials/fetch-later.ts'
+import type { CompiledBind } from '../compile/bind.ts'
+import { loadFeatures } from '../compile/load-features.ts'
+import { HubClient } from '../mcp/hub/hub-client.ts'
+import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+import { BindServer } from '../net/listener.ts'
+import { Deadlines } from '../net/deadlines.ts'
+import { createExpressions } from '../pipeline/expression.ts'
+import type { Rx } from '../pipeline/request.ts'
+import { Kept } from '../state/kept.ts'
+import { monotonic } from '../state/monotonic.ts'
+import { SharedTable } from '../state/shared-table.ts'
+import { createAccessLog } from '../telemetry/log/access-log.ts'
+import { createHttpDate } from '../telemetry/http-date.ts'
+import { createLineWriter } from '../telemetry/log/line-writer.ts'
+import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
+import { createLogger } from '../telemetry/log/logger.ts'
+import { createRegistry } from '../telemetry/metrics/metrics.ts'
+import { watchEventLoop } from '../telemetry/metrics/runtime-metrics.ts'
+import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
+import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetry/metrics/pool-metrics.ts'
+import { createConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts'
+import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
+import { createResolver } from '../upstream/dns.ts'
+import { Endpoints } from '../upstream/endpoints.ts'
+import { Pools } from '../upstream/pools.ts'
+
+const settings = workerData as WorkerSettings
+const port = parentPort!
+
+const writer = createLineWriter()
+const logger = createLogger({ filter: filterOf(settings.logFilter), format: settings.logFormat, write: writer.write })
+const log = logger.child('worker')
+const requestLog = logger.child('request')
+const registry = createRegistry({
+  region: settings.region,
+  announce: (definition) => post({ type: 'series', definition }),
+})
+watchEventLoop(registry, settings.name)
+
+const deadlines = new Deadlines()
+const resolver = createResolver({ family: settings.lookupFamily })
+const poolMetrics = createPoolMetrics(registry)
+const upstreamLog = logger.child('upstream')
+const pools = new Pools(deadlines, (transport) => {
+  const metrics = poolMetrics(transport)
+  return {
+    ...metrics,
+    connectFailed(error, address) {
+      metrics.connectFailed()
+      upstreamLog.debug('connect failed', { ...address, transport, error: error.message })
+    },
+  }
+})
+const counters = new SharedTable(settings.counters)
+const countEviction = evictionCounter(registry)
+const endpoints = new Endpoints({
+  counters,
+  random: Math.random,
+  monotonic,
+  evicted({ backend, ...eviction }) {
+    countEviction(backend)
+    upstreamLog.info('endpoint evicted', { backend, ...eviction })
+  },
+})
+const tracer: TraceWatch<Rx> = new TraceWatch({
+  shared: settings.traces,
+  worker: settings.number,
+  compile(source) {
+    const expression = createExpressions(services)(source, 'start')
+    return (rx) => expression.isTrue(rx)
+  },
+  post,
+})
+const hub = new HubClient({ post: (message) => post({ type: 'mcp', message }), clock: Date.now })
+const shared = { random: Math.random, kept: new Kept(), monotonic, clock: Date.now, log: logger.child('pipeline') }
+const services = {
+  ...shared,
+  deadlines,
+  sessionKeys: () => sessionKeys,
+  resolver,
+  pools,
+  endpoints,
+  requestMetrics: createRequestMetrics(registry, (names) =>
+    log.warn('labels of metrics have too many values, new ones are counted as other', { labels: names }),
+  ),
+  callTimer: createCallTimer(registry, 'Primary', 'Http'),
+  upstream: settings.upstream,
+  ticketSecret: Buffer.from(settings.ticketSecret),
+  counters,
+  credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
+  now: () => performance.now(),
+  identity: settings.identity,
+  httpDate: createHttpDate(),
+  accessLog: createAccessLog({
+    format: settings.logFormat,
+    write: writer.write,
+    enabled: () => requestLog.enabled('info'),
+  }),
+  tracer,
+  hub,
+}
+
+interface Port {
+  address: string
+  port: number
+  server: BindServer<string>
+}
+
+const portsByBind = new Map<string, Port>()
+/** Ports that a reload removed: they accept no more, but what they had goes on. */
+const retired = new Set<BindServer<string>>()
+let current: CompiledConfig | null = null
+let applying: Promise<void> = Promise.resolve()
+let isStopping = false
+let sessionKeys: readonly string[] = []
+
+port.on('message', (message: ToWorker) => {
+  switch (message.type) {
+    case 'config':
+      // Opening ports takes a while: the next config waits for its turn.
+      applying = applying.then(() => apply(message))
+      return
+    case 'logFilter':
+      return logger.setFilter(filterOf(message.filter))
+    case 'drain':
+      for (const server of allServers()) server.drain()
+      return
+    case 'watch':
+    case 'unwatch':
+      return tracer.take(message)
+    case 'mcp':
+      return hub.take(message.message)
+    case 'stopListening':
+      isStopping = true
+      for (const { server } of portsByBind.values()) server.stopListening()
+      return whenIdle(() => post({ type: 'idle' }))
+    case 'exit':
+      for (const server of allServers()) server.destroy()
+      void writer.flush().then(() => process.exit(0))
+      return
+  }
+})
+post({ type: 'online' })
+
+async function apply(message: ToWorker & { type: 'config' }): Promise<void> {
+  const opened = new Map<string, Port>()
+  try {
+    await loadFeatures(message.ir)
+    sessionKeys = message.sessionKeys
+    const next = compile(message.ir, services, current)
+    // Opening a port may fail, so that comes first; nothing after it does.
+    for (const [key, bind] of next.binds) {
+      const place = { address: bind.address, port: message.ports[key]! }
+      if (!isAt(portsByBind.get(key), place)) opened.set(key, { ...place, server: await listen(bind, place) })
+    }
+    for (const [key, { server }] of portsByBind) {
+      const bind = next.binds.get(key)
+      if (bind !== undefined && !opened.has(key)) server.update(bind.state, (listener) => bind.isGone(listener))
+      else retire(key, server)
+    }
+    for (const [key, port] of opened) portsByBind.set(key, port)
+    current = next
+    post({ type: 'applied', error: null })
+  } catch (error) {
+    for (const { server } of opened.values()) server.destroy()
+    log.error('config not applied', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    post({ type: 'applied', error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+function isAt(port: Port | undefined, place: { address: string; port: number }): boolean {
+  return port !== undefined && port.address === place.address && port.port === place.port
+}
+
+async function listen(bind: CompiledBind, place: { address: string; port: number }) {
+  const metrics = createConnectionMetrics(registry, bind.labels)
+  const server = new BindServer<string>(bind.state, deadlines, {
+    opened: metrics.opened,
+    closed: metrics.closed,
+    handshake: (milliseconds) => metrics.handshake(milliseconds / 1000),
+    refused: (info, status, code) => {
+      log.debug('refused', { source: info.source, status, code })
+      if (status === 0) metrics.refused(code)
+    },
+  })
+  await server.listen({ port: place.port, host: place.address, reusePort: settings.reusePort })
+  if (isStopping) server.stopListening()
+  return server
+}
+
+function retire(key: string, server: BindServer<string>): void {
+  portsByBind.delete(key)
+  server.stopListening()
+  server.drain()
+  retired.add(server)
+  whenServerIdle(server)
+}
+
+function allServers(): BindServer<string>[] {
+  return [...portsByBind.values().map((port) => port.server), ...retired]
+}
+
+function whenIdle(done: () => void): void {
+  const check = setInterval(() => {
+    if (allServers().some((server) => server.connectionCount > 0)) return
+    clearInterval(check)
+    done()
+  }, 10)
+}
+
+function whenServerIdle(server: BindServer<string>): void {
+  const check = setInterval(() => {
+    if (server.connectionCount > 0) return
+    clearInterval(check)
+    retired.delete(server)
+  }, 1000)
+  check.unref()
+}
+
+function filterOf(text: string): LogFilter {
+  const parsed = parseLogFilter(text)
+  // The main thread has checked it.
+  if (!parsed.ok) throw new Error(`log filter ${text}`)
+  return parsed.value
+}
+
+function post(message: FromWorker): void {
+  port.postMessage(message)
+}

@@ -1,0 +1,119 @@
+import { alternativesOf, isConjunction, itemKinds } from '../../expressions/item-rules.ts'
+import type { ExpressionPhase } from '../../expressions/variables.ts'
+import { expression, readExpression, unguardedReads } from './expression.ts'
+import { fileOnly, list, object, Refusal, scalar, type Schema } from '../kit.ts'
+import { exactlyOneOf, onlyWith } from '../rules.ts'
+import { enumeration } from './values.ts'
+
+/** One rule, whichever way it was written. */
+export interface AuthorizationRule {
+  mode: 'allow' | 'deny' | 'require'
+  expression: string
+}
+
+/** CEL rules; the file may list them, custom resources name one action for several expressions. */
+export function authorization(phase: ExpressionPhase) {
+  return object(
+    {
+      rules: fileOnly(
+        list(rule(phase).describe('An expression that allows, or `{allow}`, `{deny}` or `{require}` with one.'), {
+          min: 1,
+          max: 256,
+        })
+          .optional()
+          .describe('Rules with a mode each.'),
+      ),
+      action: enumeration(['Allow', 'Deny', 'Require'])
+        .optional()
+        .describe('What the expressions of `policy` do; `Allow` when unset.'),
+      policy: object({
+        matchExpressions: list(expression(phase).describe('A condition.'), { min: 1, max: 256 }).describe(
+          'Each is a rule of its own.',
+        ),
+      })
+        .optional()
+        .describe('Rules of one mode.'),
+    },
+    [exactlyOneOf('rules', 'policy'), onlyWith('action', 'policy')],
+  )
+}
+
+function rule(phase: ExpressionPhase): Schema<AuthorizationRule> {
+  const text = { type: 'string', minLength: 1, maxLength: 16_384 } as const
+  return scalar(
+    (input) => {
+      const written = locateRule(input)
+      if (written === null) return new Refusal('wrong_type')
+      const source = readExpression(written.expression, phase)
+      return source instanceof Refusal ? source : { mode: written.mode, expression: source }
+    },
+    {
+      type: 'rule',
+      expected: 'a CEL expression, or one under `allow`, `deny` or `require`',
+      json: {
+        oneOf: [
+          text,
+          ...MODES.map((mode) => ({
+            type: 'object',
+            properties: { [mode]: text },
+            required: [mode],
+            additionalProperties: false,
+          })),
+        ],
+      },
+      refers: {
+        to: 'expression',
+        doubts(input) {
+          const written = locateRule(input)
+          if (written === null || written.mode === 'allow') return []
+          const source = readExpression(written.expression, phase)
+          if (source instanceof Refusal) return []
+          const failing = unguardedReads(source, phase)
+          return written.mode === 'deny' ? denyDoubts(source, failing) : requireDoubts(source, failing)
+        },
+      },
+    },
+  )
+}
+
+function denyDoubts(source: string, failing: readonly string[]): Doubt[] {
+  // What is about tools alone is passed over for prompts, unless it is too twisted to tell.
+  const isPlain = alternativesOf(source).every(isConjunction)
+  return failing
+    .filter((found) => !isPlain || itemReadIn(found) === undefined)
+    .map((found) => ({
+      found: `found a deny rule that may fail: ${found}`,
+      expected: '`has(...)` or `default(...)` around it; a deny rule that fails denies',
+    }))
+}
+
+/** A rule that must hold for everything, and can hold for one kind of item only. */
+function requireDoubts(source: string, failing: readonly string[]): Doubt[] {
+  return failing.flatMap((found) => {
+    const kind = itemReadIn(found)
+    if (kind === undefined || source.includes(`has(mcp.${kind}`)) return []
+    return {
+      found: `found a require rule that denies everything but ${kind}s: ${found}`,
+      expected: `\`!has(mcp.${kind}) || ...\`, or an \`allow\` rule`,
+    }
+  })
+}
+
+function itemReadIn(found: string): string | undefined {
+  return itemKinds.find((kind) => found.startsWith(`\`mcp.${kind}`))
+}
+
+interface Doubt {
+  found: string
+  expected: string
+}
+
+const MODES = ['allow', 'deny', 'require'] as const
+
+function locateRule(input: unknown): { mode: AuthorizationRule['mode']; expression: unknown } | null {
+  if (typeof input !== 'object') return { mode: 'allow', expression: input }
+  if (input === null) return null
+  const [[key, value] = ['', null], ...more] = Object.entries(input)
+  const mode = MODES.find((candidate) => candidate === key)
+  return mode === undefined || more.length > 0 ? null : { mode, expression: value }
+}

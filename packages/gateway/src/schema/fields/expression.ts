@@ -1,0 +1,47 @@
+import { check, createEnvironment, type Environment, type Problem } from '@portico/cel/check'
+import { gatewayFunctions } from '../../expressions/functions.ts'
+import { type ExpressionPhase, variablesByPhase } from '../../expressions/variables.ts'
+import { Refusal, scalar, type Schema } from '../kit.ts'
+import { quoteHint } from './values.ts'
+
+/** Longest text of an expression. */
+export const longestExpression = 16_384
+
+/** A CEL expression, checked with the variables and functions of the place where it will be evaluated. */
+export function expression(phase: ExpressionPhase): Schema<string> {
+  return scalar((input) => readExpression(input, phase), {
+    type: 'expression',
+    expected: 'a CEL expression',
+    json: { type: 'string', minLength: 1, maxLength: longestExpression },
+  })
+}
+
+export function readExpression(input: unknown, phase: ExpressionPhase): string | Refusal {
+  if (typeof input !== 'string') return new Refusal('wrong_type', { suggestion: quoteHint(input) })
+  if (input.length < 1 || input.length > longestExpression) return new Refusal('out_of_range')
+  const [problem] = check(input, environmentFor(phase)).problems
+  if (problem === undefined) return input
+  const suggestion = problem.suggestion === undefined ? null : `did you mean \`${problem.suggestion}\`?`
+  return new Refusal('bad_expression', { detail: printProblem(problem), suggestion })
+}
+
+/** Reads of values that may be absent, which make the expression fail. */
+export function unguardedReads(source: string, phase: ExpressionPhase): string[] {
+  return check(source, environmentFor(phase)).warnings.map(printProblem)
+}
+
+function printProblem({ message, position }: Problem): string {
+  const place = position.line === 1 ? `column ${position.column}` : `line ${position.line}, column ${position.column}`
+  return `${message} at ${place}`
+}
+
+const environments = new Map<ExpressionPhase, Environment>()
+
+function environmentFor(phase: ExpressionPhase): Environment {
+  let environment = environments.get(phase)
+  if (environment === undefined) {
+    environment = createEnvironment({ variables: variablesByPhase[phase], functions: gatewayFunctions })
+    environments.set(phase, environment)
+  }
+  return environment
+}

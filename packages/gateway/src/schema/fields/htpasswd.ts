@@ -1,0 +1,66 @@
+import { Refusal, scalar } from '../kit.ts'
+import type { Schema } from '../kit.ts'
+
+/** Lines as the program `htpasswd` writes them: a name and the hash of a password. */
+
+export interface PasswordEntry {
+  username: string
+  hash: string
+}
+
+/** One line `<username>:<hash>`. */
+export function htpasswdLine(): Schema<PasswordEntry> {
+  return scalar(
+    (input) => {
+      if (typeof input !== 'string') return new Refusal('wrong_type')
+      const entry = parseLine(input)
+      return typeof entry === 'string' ? new Refusal('bad_format', { detail: entry }) : entry
+    },
+    {
+      type: 'htpasswd line',
+      expected: 'a line `<username>:<hash>` with a hash by bcrypt, MD5 (`$apr1$`), SHA-1 (`{SHA}`) or crypt',
+      json: { type: 'string', minLength: 3, maxLength: 512 },
+      secret: true,
+    },
+  )
+}
+
+/** A whole file; empty lines and those that begin with `#` are skipped. */
+export function parseHtpasswd(text: string): PasswordEntry[] | Refusal {
+  const entries = new Map<string, PasswordEntry>()
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue
+    const entry = parseLine(line)
+    const fault =
+      typeof entry === 'string'
+        ? entry
+        : entries.has(entry.username)
+          ? `user \`${entry.username}\` a second time`
+          : null
+    if (fault !== null) return new Refusal('bad_format', { detail: `${fault} in line ${index + 1}` })
+    if (typeof entry !== 'string') entries.set(entry.username, entry)
+    if (entries.size > MAX_USERS) return new Refusal('out_of_range', { detail: `more than ${MAX_USERS} users` })
+  }
+  return entries.size === 0 ? new Refusal('bad_format', { detail: 'no users' }) : [...entries.values()]
+}
+
+/** The entry, or what is wrong; never with anything of the line, which may hold a password. */
+function parseLine(line: string): PasswordEntry | string {
+  const colon = line.indexOf(':')
+  if (colon === -1) return 'no colon'
+  const username = line.slice(0, colon)
+  const hash = line.slice(colon + 1)
+  if (username === '' || username.length > 255) return 'a username that is empty or longer than 255 characters'
+  if (/[\x00-\x1f\x7f]/.test(username)) return 'a username with control characters'
+  if (BCRYPT.test(hash)) {
+    const cost = Number(hash.slice(4, 6))
+    return cost >= 4 && cost <= MAX_COST ? { username, hash } : `a bcrypt cost outside 4 to ${MAX_COST}`
+  }
+  return OTHERS.some((form) => form.test(hash)) ? { username, hash } : 'something else than a hash of a known kind'
+}
+
+const MAX_USERS = 10_000
+/** Twice the time with each step; at 15 a check takes seconds. */
+const MAX_COST = 15
+const BCRYPT = /^\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}$/
+const OTHERS = [/^\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}$/, /^\{SHA\}[A-Za-z0-9+/]{27}=$/, /^[./A-Za-z0-9]{13}$/]

@@ -1,0 +1,11 @@
+import { object } from '../kit.ts'
+import { duration, integer } from './values.ts'
+
+/** TCP keepalive, alike on both sides of the gateway. */
+export function keepalive() {
+  return object({
+    retries: integer({ min: 1, max: 64 }).prefault(9).describe('Unanswered probes after which a connection is dead.'),
+    time: duration({ min: '1s' }).prefault('180s').describe('Idle time before the first probe.'),
+    interval: duration({ min: '1s' }).prefault('180s').describe('Time between probes.'),
+  })
+}

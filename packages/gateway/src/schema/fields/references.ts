@@ -1,0 +1,180 @@
+import { parseBackendUrl, parseHostTarget, urlKey } from '../../formats/address.ts'
+import type { BackendUrl, HostTarget } from '../../formats/address.ts'
+import { Refusal, object, scalar } from '../kit.ts'
+import type { ContentsReference, JsonObject, ParseText, Schema } from '../kit.ts'
+import { namePattern } from './names.ts'
+import { port, string } from './values.ts'
+
+/** Values that stand for something else: the contents of files, variables of the environment, backends. */
+
+const longestPath = 4_096
+const filePathJson: JsonObject = { type: 'string', minLength: 1, maxLength: longestPath, pattern: '^[^\\0]+$' }
+const variablePattern = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/
+
+/** Path of a PEM file, relative to the folder of the config file; its text comes out. */
+export function pemFile(pem: NonNullable<ContentsReference['pem']>): Schema<string> {
+  return scalar<string>(readPath, {
+    type: 'string',
+    expected: 'the path of a file',
+    json: filePathJson,
+    refers: { to: 'contents', locate: locateFile, expected: 'a PEM file', pem, read: (text) => text },
+  })
+}
+
+/** Path of a text file, relative to the folder of the config file; what `read` makes of its text comes out. */
+export function textFile<Out>(expected: string, read: (text: string, parse: ParseText) => Out | Refusal): Schema<Out> {
+  return scalar<Out>((input) => unread(readPath(input)), {
+    type: 'string',
+    expected: 'the path of a file',
+    json: filePathJson,
+    refers: { to: 'contents', locate: locateFile, expected, pem: null, read },
+  })
+}
+
+/** A secret in a file or in the environment, as `{file: path}` or `{env: NAME}`; what `read` makes of it comes out. */
+export function secret<Out>(expected: string, read: (text: string) => Out | Refusal): Schema<Out> {
+  return scalar<Out>((input) => (locateSecret(input) === null ? new Refusal('bad_format') : unread(input)), {
+    type: 'secret',
+    expected: '`{file: path}` or `{env: NAME}`',
+    json: secretJson,
+    refers: { to: 'contents', locate: locateSecret, expected, pem: null, read: (text) => read(withoutLineEnd(text)) },
+  })
+}
+
+export const secretJson: JsonObject = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { file: filePathJson, env: { type: 'string', pattern: variablePattern.source } },
+  minProperties: 1,
+  maxProperties: 1,
+}
+
+/** Where a secret lies; null for anything but one of the two forms. */
+export function locateSecret(input: unknown): { file: string } | { env: string } | null {
+  if (typeof input !== 'object' || input === null || Object.keys(input).length !== 1) return null
+  if ('file' in input) return locateFile(input.file)
+  if ('env' in input && typeof input.env === 'string' && variablePattern.test(input.env)) return { env: input.env }
+  return null
+}
+
+/** Editors end files with a line break, which is not part of a secret. */
+export function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, '')
+}
+
+/** A reference to an object of the same namespace, as custom resources write it. */
+export function objectReference() {
+  return object({
+    name: string({ min: 1, max: 253 }).describe('Name of the object in the same namespace.'),
+  }).describe('A reference to an object.')
+}
+
+/** A reference to a Service or a backend, as custom resources write it. */
+export function backendObjectReference() {
+  return object({
+    group: string({ max: 253 }).prefault('').describe('API group of the object; empty for a Service.'),
+    kind: string({ min: 1, max: 63 }).prefault('Service').describe('Kind of the object.'),
+    name: string({ min: 1, max: 253 }).describe('Name of the object.'),
+    namespace: string({ min: 1, max: 63 })
+      .optional()
+      .describe('Namespace of the object; that of the referrer when unset.'),
+    port: port().optional().describe('Port of a Service.'),
+  }).describe('A reference to a Service or a backend.')
+}
+
+/** What a scalar says of the backend that it stands for. */
+export type NamedBackend =
+  | { kind: 'name'; name: string }
+  | { kind: 'host'; key: string; target: HostTarget }
+  | { kind: 'url'; key: string; url: BackendUrl }
+
+/** The key of the IR resource of a backend in the top-level `backends`. */
+export function backendKey(name: string): string {
+  return `backend/${name}`
+}
+
+/** The name of a backend in the top-level `backends`; its key comes out. `fixed` refuses those that clients lead elsewhere. */
+export function backendName({ fixed = false } = {}): Schema<string> {
+  return backendScalar(locateName, fixed, {
+    type: 'backend',
+    expected: 'the name of a backend in the top-level `backends`',
+    json: { type: 'string', minLength: 1, maxLength: 63, pattern: namePattern.source },
+  })
+}
+
+/** The name of a backend, or `host:port` for one that has no name; its key comes out. */
+export function backendReference(): Schema<string> {
+  return backendScalar((text) => locateName(text) ?? locateHost(text), false, {
+    type: 'backend',
+    expected: 'the name of a backend, or `host:port`',
+    json: { type: 'string', minLength: 1, maxLength: 512 },
+  })
+}
+
+/** An absolute URL that the gateway itself asks; the key of a backend for its origin comes out with the rest. */
+export function backendUrl(): Schema<{ backend: string; authority: string; path: string }> {
+  return scalar(
+    (input) => {
+      if (typeof input !== 'string') return new Refusal('wrong_type')
+      const url = parseBackendUrl(input)
+      return url === null
+        ? new Refusal('bad_format')
+        : { backend: urlKey(url), authority: url.authority, path: url.path }
+    },
+    {
+      type: 'URL',
+      expected: 'a URL such as `https://idp.example.com/keys`, without user or fragment',
+      json: { type: 'string', minLength: 8, maxLength: 2_048, pattern: '^[hH][tT][tT][pP][sS]?://' },
+      refers: { to: 'backend', fixed: true, locate: locateUrl },
+    },
+  )
+}
+
+function backendScalar(
+  locate: (text: string) => NamedBackend | null,
+  fixed: boolean,
+  node: { type: string; expected: string; json: JsonObject },
+): Schema<string> {
+  return scalar(
+    (input) => {
+      if (typeof input !== 'string') return new Refusal('wrong_type')
+      const found = locate(input)
+      if (found === null) return new Refusal('bad_format')
+      return found.kind === 'name' ? backendKey(found.name) : found.key
+    },
+    {
+      ...node,
+      refers: { to: 'backend', fixed, locate: (input) => (typeof input === 'string' ? locate(input) : null) },
+    },
+  )
+}
+
+function locateName(text: string): NamedBackend | null {
+  return namePattern.test(text) ? { kind: 'name', name: text } : null
+}
+
+function locateHost(text: string): NamedBackend | null {
+  const target = parseHostTarget(text)
+  return target === null ? null : { kind: 'host', key: `host/${text}`, target }
+}
+
+function locateUrl(input: unknown): NamedBackend | null {
+  const url = typeof input === 'string' ? parseBackendUrl(input) : null
+  return url === null ? null : { kind: 'url', key: urlKey(url), url }
+}
+
+function readPath(input: unknown): string | Refusal {
+  if (typeof input !== 'string') return new Refusal('wrong_type')
+  if (input.length < 1 || input.length > longestPath) return new Refusal('out_of_range')
+  return input.includes('\0') ? new Refusal('bad_format') : input
+}
+
+function locateFile(input: unknown): { file: string } | null {
+  const path = readPath(input)
+  return typeof path === 'string' ? { file: path } : null
+}
+
+/** What stands for a value until `sources` has read it: a config with an unread value is refused. */
+export function unread<Out>(reason: unknown): Out | Refusal {
+  return reason instanceof Refusal ? reason : (null as Out)
+}

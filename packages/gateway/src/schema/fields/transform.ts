@@ -1,0 +1,40 @@
+import type { ExpressionPhase } from '../../expressions/variables.ts'
+import { expression } from './expression.ts'
+import { transformableHeaderName } from './http-parts.ts'
+import { list, map, object } from '../kit.ts'
+
+const headerLists = { min: 1, max: 16 }
+
+/** Changes to one message. */
+export function transform(message: 'request' | 'response', phase: ExpressionPhase) {
+  const pseudo = message === 'request' ? [':authority', ':method', ':path'] : [':status']
+  const header = object({
+    name: transformableHeaderName(pseudo).describe(
+      `Name of the header; ${pseudo.map((name) => `\`${name}\``).join(', ')} change the first line.`,
+    ),
+    value: expression(phase).describe(
+      'Its value: a text, bytes, a number, a truth value, or a list of these with one line for each.',
+    ),
+  }).describe('One header.')
+  return object({
+    set: list(header, headerLists)
+      .optional()
+      .describe(
+        `Headers of the ${message} that replace all of the same name, also spelled with \`_\` or \`.\` for \`-\`. One whose expression fails is removed.`,
+      ),
+    add: list(header, headerLists)
+      .optional()
+      .describe(
+        `Headers appended to the ${message}, beside any of the same name. One whose expression fails is left out.`,
+      ),
+    remove: list(transformableHeaderName([]).describe('Name of a header.'), headerLists)
+      .optional()
+      .describe(`Headers taken off the ${message}, in all spellings.`),
+    body: expression(phase)
+      .optional()
+      .describe('The new body: texts and bytes as they are, anything else as JSON. Empty when the expression fails.'),
+    metadata: map(expression(phase).describe('Its value.'), { min: 1, max: 16 })
+      .optional()
+      .describe('Values for later expressions and logs, as `metadata.<name>`; each sees the ones before it.'),
+  }).describe(`Changes to the ${message}. The order is metadata, add, set, remove, body.`)
+}

@@ -1,0 +1,28 @@
+import { object } from '../kit.ts'
+import { host, urlAuthority } from './hosts.ts'
+import { urlPath } from './http-parts.ts'
+import { exactlyOneOf } from '../rules.ts'
+import { port } from './values.ts'
+
+/** A change of the authority of a URL. */
+export function authorityChange() {
+  return object(
+    {
+      full: urlAuthority().optional().describe('Whole authority, such as `example.com:8443`.'),
+      host: host().optional().describe('Host alone; the port stays.'),
+      port: port().optional().describe('Port alone; the host stays.'),
+    },
+    [exactlyOneOf('full', 'host', 'port')],
+  )
+}
+
+/** A change of the path of a URL. */
+export function pathChange() {
+  return object(
+    {
+      full: urlPath().optional().describe('Whole path.'),
+      prefix: urlPath().optional().describe('Replaces the prefix that the route matched; needs prefix matches only.'),
+    },
+    [exactlyOneOf('full', 'prefix')],
+  )
+}

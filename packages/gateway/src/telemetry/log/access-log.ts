@@ -1,0 +1,150 @@
+import type { LlmFacts } from '../../llm/facts.ts'
+import type { McpFacts } from '../../mcp/facts.ts'
+import { editedJsonLine, editedTextLine, type LineChanges } from './edited-line.ts'
+import type { LogFormat } from './logger.ts'
+import { mcpJson, mcpText } from './mcp-fields.ts'
+import { modelJson, modelText } from './model-fields.ts'
+import { quoted, textValue } from './quote.ts'
+import { createTimestamp } from './timestamp.ts'
+
+/** What is logged of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
+export interface AccessRecord {
+  readonly listenerName: string | null
+  readonly routeName: string | null
+  /** `host:port` that was really called. */
+  readonly endpoint: string | null
+  /** `ip:port` of the client. */
+  readonly srcAddr: string | null
+  readonly method: string | null
+  readonly host: string | null
+  /** Path and query as they came. */
+  readonly target: string | null
+  /** `HTTP/1.1`, `HTTP/2`. */
+  readonly version: string | null
+  /** 0 when there was no response. */
+  readonly status: number
+  readonly grpcStatus: number | null
+  /** Logged when there is no HTTP host. */
+  readonly sni: string | null
+  readonly protocol: string
+  /** Number of the last attempt; 0 when the first one was the last. */
+  readonly retryAttempt: number
+  readonly requestBytes: number
+  readonly responseBytes: number
+  readonly error: string | null
+  readonly reason: string
+  /** On the clock of the times in `llm`. */
+  readonly startedAt: number
+  readonly durationMs: number
+  /** The model call behind the request, where there was one. */
+  readonly llm: LlmFacts | null
+  /** The MCP message behind the request, where there was one. */
+  readonly mcp: McpFacts | null
+}
+
+/** The record of a message that was refused before it was a request. */
+export function refusedRecord(source: { source: string; sni: string }, status: number, code: string): AccessRecord {
+  return {
+    listenerName: null,
+    routeName: null,
+    endpoint: null,
+    srcAddr: source.source,
+    method: null,
+    host: null,
+    target: null,
+    version: null,
+    status,
+    grpcStatus: null,
+    sni: source.sni === '' ? null : source.sni,
+    protocol: 'http',
+    retryAttempt: 0,
+    requestBytes: 0,
+    responseBytes: 0,
+    error: code,
+    reason: 'InvalidRequest',
+    startedAt: 0,
+    durationMs: 0,
+    llm: null,
+    mcp: null,
+  }
+}
+
+export interface AccessLogOptions {
+  format: LogFormat
+  /** Gets one whole line with its line feed. */
+  write: (line: string) => void
+  enabled: () => boolean
+  /** `namespace/name` of the gateway. */
+  gateway?: string
+  now?: () => number
+}
+
+/** Writes one line; `edit` is asked only when there will be one, and may still refuse it with null. */
+export type AccessLog = (record: AccessRecord, edit?: (() => LineChanges | null) | null) => void
+
+export function createAccessLog(options: AccessLogOptions): AccessLog {
+  const { format, write, enabled, gateway = 'default/default', now = Date.now } = options
+  const timestamp = createTimestamp(now)
+  const line = format === 'json' ? jsonLine : textLine
+  const editedLine = format === 'json' ? editedJsonLine : editedTextLine
+  const prefix =
+    format === 'json'
+      ? `","scope":"request","gateway":${quoted(gateway)}`
+      : `\tinfo\trequest gateway=${textValue(gateway)}`
+  return (record, edit = null) => {
+    if (!enabled()) return
+    if (edit === null) return write(line(record, timestamp(), prefix))
+    const changes = edit()
+    if (changes === null) return
+    const isPlain = changes.removed.size === 0 && changes.added.size === 0
+    write(isPlain ? line(record, timestamp(), prefix) : editedLine({ record, gateway, time: timestamp() }, changes))
+  }
+}
+
+// Both printers are written out by hand: one line is made for every request, and a loop over a table of fields costs twice as much.
+
+function textLine(r: AccessRecord, time: string, prefix: string): string {
+  let line = time + prefix
+  if (r.listenerName !== null) line += ' listener=' + textValue(r.listenerName)
+  if (r.routeName !== null) line += ' route=' + textValue(r.routeName)
+  if (r.endpoint !== null) line += ' endpoint=' + textValue(r.endpoint)
+  if (r.srcAddr !== null) line += ' src.addr=' + textValue(r.srcAddr)
+  if (r.method !== null) line += ' http.method=' + textValue(r.method)
+  if (r.host !== null) line += ' http.host=' + textValue(r.host)
+  if (r.target !== null) line += ' http.path=' + textValue(r.target)
+  if (r.version !== null) line += ' http.version=' + textValue(r.version)
+  if (r.status !== 0) line += ' http.status=' + r.status
+  if (r.grpcStatus !== null) line += ' grpc.status=' + r.grpcStatus
+  if (r.sni !== null && r.host === null) line += ' tls.sni=' + textValue(r.sni)
+  line += ' protocol=' + textValue(r.protocol)
+  if (r.retryAttempt !== 0) line += ' retry.attempt=' + r.retryAttempt
+  line += ' request.bytes=' + r.requestBytes + ' response.bytes=' + r.responseBytes
+  if (r.llm !== null) line += modelText(r.llm, r.startedAt)
+  if (r.mcp !== null) line += mcpText(r.mcp)
+  if (r.error !== null) line += ' error=' + quoted(r.error)
+  if (r.reason !== 'Upstream') line += ' reason=' + textValue(r.reason)
+  return line + ' duration=' + Math.round(r.durationMs) + 'ms\n'
+}
+
+function jsonLine(r: AccessRecord, time: string, prefix: string): string {
+  let line = '{"level":"info","time":"' + time + prefix
+  if (r.listenerName !== null) line += ',"listener":' + quoted(r.listenerName)
+  if (r.routeName !== null) line += ',"route":' + quoted(r.routeName)
+  if (r.endpoint !== null) line += ',"endpoint":' + quoted(r.endpoint)
+  if (r.srcAddr !== null) line += ',"src.addr":' + quoted(r.srcAddr)
+  if (r.method !== null) line += ',"http.method":' + quoted(r.method)
+  if (r.host !== null) line += ',"http.host":' + quoted(r.host)
+  if (r.target !== null) line += ',"http.path":' + quoted(r.target)
+  if (r.version !== null) line += ',"http.version":' + quoted(r.version)
+  if (r.status !== 0) line += ',"http.status":' + r.status
+  if (r.grpcStatus !== null) line += ',"grpc.status":' + r.grpcStatus
+  if (r.sni !== null && r.host === null) line += ',"tls.sni":' + quoted(r.sni)
+  line += ',"protocol":' + quoted(r.protocol)
+  if (r.retryAttempt !== 0) line += ',"retry.attempt":' + r.retryAttempt
+  line += ',"request.bytes":' + r.requestBytes + ',"response.bytes":' + r.responseBytes
+  if (r.llm !== null) line += modelJson(r.llm, r.startedAt)
+  if (r.mcp !== null) line += mcpJson(r.mcp)
+  if (r.error !== null) line += ',"error":' + quoted(r.error)
+  if (r.reason !== 'Upstream') line += ',"reason":' + quoted(r.reason)
+  return line + ',"duration":"' + Math.round(r.durationMs) + 'ms"}\n'
+}

@@ -1,0 +1,202 @@
+import type { LlmFacts } from '../../llm/facts.ts'
+import type { McpFacts } from '../../mcp/facts.ts'
+import { families } from './families.ts'
+import type { LabelValues } from './families.ts'
+import { createLabelSets, type LabelSets, MOST_LABEL_SETS } from './label-sets.ts'
+import { createMcpMetrics, mcpLabels } from './mcp-metrics.ts'
+import { observe } from './metrics.ts'
+import type { CustomLabels, Registry } from './metrics.ts'
+import { createModelMetrics, modelLabels } from './model-metrics.ts'
+
+/** What is counted of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
+export interface RequestOutcome {
+  readonly method: string | null
+  /** 0 when there was no response, and on TCP. */
+  readonly status: number
+  readonly reason: string
+  /** Index into `backends` of the route; -1 when none was called. */
+  readonly backendIndex: number
+  readonly retryAttempt: number
+  readonly requestBytes: number
+  readonly responseBytes: number
+  readonly startedAt: number
+  readonly durationMs: number
+  /** The model call behind the request, where there was one. */
+  readonly llm: LlmFacts | null
+  /** The MCP message behind the request, where there was one. */
+  readonly mcp: McpFacts | null
+}
+
+/** Labels that are the same for every request of a route. Requests that found no route have one with `route: 'unknown'`. */
+export interface RouteLabels {
+  bind: string
+  gateway: string
+  listener: string
+  route: string
+  backends: readonly { name: string; protocol: string }[]
+}
+
+/** Labels that a config adds, each computed for every request. */
+export interface AddedLabels {
+  names: readonly string[]
+  /** One for each name. `scope` is what expressions read of a request or a connection. */
+  valuesOf(scope: object): readonly string[]
+}
+
+/** `scope` is asked for by added labels only. */
+export type RecordRequest = (outcome: RequestOutcome, scope: object | null) => void
+
+export type RequestMetrics = (route: RouteLabels, added?: AddedLabels | null) => RecordRequest
+
+/**
+ * Gives the function that is made once for each compiled route, kept with it and called at the end of each request.
+ * `onFull` hears once for each set of labels that their values have become too many: added ones, those of models, and those of MCP.
+ */
+export function createRequestMetrics(
+  registry: Registry,
+  onFull: (names: readonly string[]) => void = () => {},
+): RequestMetrics {
+  const { values } = registry
+  const reasonId = createReasonIds()
+  const recordModelCall = createModelMetrics(registry, () => onFull(modelLabels))
+  const recordMcpMessage = createMcpMetrics(registry, () => onFull(mcpLabels))
+  // By name, so that a reload which leaves the labels alone does not make room for as many again.
+  const setsByNames = new Map<string, LabelSets>()
+
+  return (route, added = null) => {
+    const seriesByKey = new Map<number, RequestSeries>()
+    const sets = added === null ? null : labelSets(added.names)
+    return (outcome, scope) => {
+      const reason = reasonId(outcome.reason)
+      const statusKey = (outcome.backendIndex + 1) * 1024 + statusId(outcome.status)
+      const kind = (outcome.llm !== null ? 16 : outcome.mcp !== null ? 32 : 0) + methodId(outcome.method)
+      let key = (statusKey * 64 + kind) * MAX_REASONS + reason
+      const set = added === null ? 0 : sets!.idOf(added.valuesOf(scope ?? NOTHING))
+      if (added !== null) key = key * (MOST_LABEL_SETS + 1) + set
+      let series = seriesByKey.get(key)
+      if (series === undefined) {
+        series = createSeries(registry, labelsOf(route, outcome, reason), sets === null ? null : sets.labels(set))
+        seriesByKey.set(key, series)
+      }
+      record(series, outcome)
+      const { llm, mcp, startedAt, durationMs } = outcome
+      if (llm !== null) recordModelCall({ llm, startedAt, durationMs }, route, series.custom)
+      if (mcp !== null) recordMcpMessage({ mcp, durationMs }, route, series.custom)
+    }
+  }
+
+  function labelSets(names: readonly string[]): LabelSets {
+    const key = JSON.stringify(names)
+    let sets = setsByNames.get(key)
+    if (sets === undefined) setsByNames.set(key, (sets = createLabelSets(names, () => onFull(names))))
+    return sets
+  }
+
+  function record(series: RequestSeries, outcome: RequestOutcome): void {
+    if (series.requests >= 0) values[series.requests]! += 1
+    values[series.requestBytes]! += outcome.requestBytes
+    values[series.responseBytes]! += outcome.responseBytes
+    observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
+    if (outcome.retryAttempt > 0) {
+      if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels, series.custom)
+      values[series.retries]! += outcome.retryAttempt
+    }
+  }
+}
+
+type RequestLabels = LabelValues<'requests_total'>
+
+const NOTHING = {}
+
+interface RequestSeries {
+  labels: RequestLabels
+  custom: CustomLabels | null
+  /** -1 on TCP, which has no requests. */
+  requests: number
+  requestBytes: number
+  responseBytes: number
+  duration: number
+  /** -1 until the first retry: most routes never have one. */
+  retries: number
+}
+
+const DURATION_BUCKETS = families.request_duration_seconds.buckets
+const METHODS = [
+  'unknown',
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+  'other',
+] as const
+const OTHER_METHOD = METHODS.length - 1
+const methodIds = new Map<string, number>(METHODS.slice(1, OTHER_METHOD).map((method, i) => [method, i + 1]))
+
+// Clients choose methods freely, and a label must not grow with what they send.
+function methodId(method: string | null): number {
+  if (method === 'GET') return 1
+  return method === null ? 0 : (methodIds.get(method) ?? OTHER_METHOD)
+}
+
+const OTHER_STATUS = 1
+
+function statusId(status: number): number {
+  return status === 0 || (status >= 100 && status <= 599) ? status : OTHER_STATUS
+}
+
+const MAX_REASONS = 64
+const OTHER_REASON = MAX_REASONS - 1
+
+function createReasonIds(): (reason: string) => number {
+  const ids = new Map<string, number>([['Upstream', 0]])
+  return (reason) => {
+    if (reason === 'Upstream') return 0
+    const known = ids.get(reason)
+    if (known !== undefined) return known
+    if (ids.size >= OTHER_REASON) return OTHER_REASON
+    ids.set(reason, ids.size)
+    return ids.size - 1
+  }
+}
+
+function labelsOf(route: RouteLabels, outcome: RequestOutcome, reason: number): RequestLabels {
+  const backend = route.backends[outcome.backendIndex]
+  return [
+    backend?.name ?? 'unknown',
+    outcome.llm !== null
+      ? 'llm'
+      : outcome.mcp !== null
+        ? 'mcp'
+        : (backend?.protocol ?? (outcome.method === null ? 'tcp' : 'http')),
+    METHODS[methodId(outcome.method)]!,
+    statusLabel(outcome.status),
+    reason === OTHER_REASON ? 'other' : outcome.reason,
+    route.bind,
+    route.gateway,
+    route.listener,
+    route.route,
+  ]
+}
+
+function createSeries(registry: Registry, labels: RequestLabels, custom: CustomLabels | null): RequestSeries {
+  const protocol = labels[1]
+  return {
+    labels,
+    custom,
+    requests: protocol === 'tcp' ? -1 : registry.slot('requests_total', labels, custom),
+    requestBytes: registry.slot('request_bytes_total', labels, custom),
+    responseBytes: registry.slot('response_bytes_total', labels, custom),
+    duration: registry.slot('request_duration_seconds', labels, custom),
+    retries: -1,
+  }
+}
+
+function statusLabel(status: number): string {
+  const id = statusId(status)
+  return id === 0 ? 'unknown' : id === OTHER_STATUS ? 'other' : String(id)
+}
