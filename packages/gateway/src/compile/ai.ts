@@ -5,7 +5,7 @@ import { mockBackend, type MockServices } from '../backends/mock/call.ts'
 import type { MockConfig } from '../backends/mock/schema.ts'
 import { connectionSettings } from './connection.ts'
 import { compileGuards } from './guards.ts'
-import { compilePart, type Part, partIdentity } from './endpoint.ts'
+import { compileEndpoint, type EndpointParts, endpointIdentity } from './endpoint.ts'
 import type { TunnelParts } from './tunnel.ts'
 import type { AiProvider } from '../ir/resources.ts'
 import { clientFormats, upstreamFormats } from '../llm/formats/index.ts'
@@ -99,9 +99,9 @@ function connectionOf(
 ): CompiledBackend {
   const { host, port } = destination
   const signing = region === null ? undefined : { region, service: 'bedrock' }
-  const part: Part = { key, name, kind: 'ai', address: { host, port }, policies, signing }
-  if (config.mock !== undefined) return mockBackend(partIdentity(part, env), mockServices(config.mock, env))
-  return compilePart(part, env, parts)
+  const part: EndpointParts = { key, name, kind: 'ai', address: { host, port }, policies, signing }
+  if (config.mock !== undefined) return mockBackend(endpointIdentity(part, env), mockServices(config.mock, env))
+  return compileEndpoint(part, env, parts)
 }
 
 function mockServices(config: MockConfig, env: Env): MockServices {

@@ -6,7 +6,7 @@ import type { Ir } from '../ir/resources.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import type { SharedCounters } from '../state/counters.ts'
-import { Kept } from '../state/kept.ts'
+import { WorkerCache } from '../state/worker-cache.ts'
 import { Reservations } from '../state/reservations.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
@@ -38,7 +38,7 @@ export function checkServices(counters: SharedCounters = newCounters()): {
 } {
   const deadlines = new Deadlines()
   const resolver = createResolver({ family: 'Auto' })
-  const shared = { random: () => 0, kept: new Kept(), monotonic: () => 0, clock: () => 0, log: silent }
+  const shared = { random: () => 0, kept: new WorkerCache(), monotonic: () => 0, clock: () => 0, log: silent }
   return {
     services: {
       deadlines,

@@ -9,7 +9,7 @@ import type { Env } from '../pipeline/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 
 /** One of the places that a backend is made of: a provider of models, or an MCP target. */
-export interface Part {
+export interface EndpointParts {
   key: string
   name: string
   /** Of the backend. */
@@ -20,17 +20,20 @@ export interface Part {
 }
 
 /** What a part is, and what its policies do to each call. */
-export function partIdentity({ key, name, kind, address, policies, signing }: Part, env: Env): BackendIdentity {
+export function endpointIdentity(
+  { key, name, kind, address, policies, signing }: EndpointParts,
+  env: Env,
+): BackendIdentity {
   const place = { isFixed: true, host: address.host, ...(signing !== undefined && { signing }) }
   const steps = compileBackendSteps(policies, { ...env, attachment: key }, place)
   return { key, name, kind, ...steps, unhealthyCondition: null }
 }
 
 /** A part as something that requests are sent to. */
-export function compilePart(part: Part, env: Env, parts: TunnelParts): CompiledBackend {
+export function compileEndpoint(part: EndpointParts, env: Env, parts: TunnelParts): CompiledBackend {
   const { key, name, kind, address, policies } = part
   const { resolver, pools, endpoints, upstream, deadlines } = parts.services
-  const identity = partIdentity(part, env)
+  const identity = endpointIdentity(part, env)
   const settings = connectionSettings(policies, upstream)
   // A provider as a whole is judged, not its addresses.
   if (kind === 'ai') settings.health = null

@@ -10,7 +10,7 @@ import { HeaderBlock } from '../net/header-block.ts'
 import { prepareAttempt } from '../pipeline/attempt-steps.ts'
 import type { BackendIdentity } from '../pipeline/compiled.ts'
 import type { OutgoingRequest } from '../pipeline/outgoing.ts'
-import type { Rx } from '../pipeline/request.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env } from '../pipeline/step.ts'
 import type { AiConfig } from '../policies/backend/ai/schema.ts'
 import type { BackendPolicies } from '../policies/index.ts'
@@ -96,4 +96,4 @@ function signWith(identity: BackendIdentity, env: Env): Sign {
 }
 
 /** A guard asks on the gateway's own account: there is no client whose credential could be passed on. */
-const NO_REQUEST = { clientToken: null, trace: null } as Rx
+const NO_REQUEST = { clientToken: null, trace: null } as RequestContext

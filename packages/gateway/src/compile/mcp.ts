@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { mcpBackend } from '../backends/mcp/call.ts'
-import { compilePart } from './endpoint.ts'
+import { compileEndpoint } from './endpoint.ts'
 import type { TunnelParts } from './tunnel.ts'
 import type { McpBackend, McpTarget } from '../ir/resources.ts'
 import { createMcpJudge } from '../mcp/authorize.ts'
@@ -123,7 +123,7 @@ function connectionOf(
   policies: BackendPolicies,
   { env, parts }: McpParts,
 ): CompiledBackend {
-  return compilePart({ key, name, kind: 'mcp', address: { host, port }, policies }, env, parts)
+  return compileEndpoint({ key, name, kind: 'mcp', address: { host, port }, policies }, env, parts)
 }
 
 /** What the target calls itself; a default port is not part of it. */

@@ -2,7 +2,7 @@ import type { Effective } from '../ir/merge.ts'
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
 import type { StepList } from '../pipeline/compiled.ts'
 import { type BodyUse, widest } from '../pipeline/expression.ts'
-import type { Rx } from '../pipeline/request.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'
 import type { TrafficPolicies } from '../policies/index.ts'
 import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '../policies/order.ts'
@@ -10,7 +10,7 @@ import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '..
 export interface CompiledSteps {
   request: StepList | null
   response: StepList | null
-  done: ((rx: Rx) => void)[] | null
+  done: ((rx: RequestContext) => void)[] | null
   /** Config by policy, for traces. */
   effectivePolicy: Record<string, unknown>
 }
@@ -66,13 +66,13 @@ function configsOf(effective: Effective<TrafficPolicies>): Record<string, unknow
 
 /** Puts the reading of a body before the first step that needs it. */
 export class ListBuilder {
-  readonly #run: ((rx: Rx) => StepResult)[] = []
+  readonly #run: ((rx: RequestContext) => StepResult)[] = []
   readonly #names: string[] = []
   readonly #bufferName: string
-  readonly #buffer: (use: Exclude<BodyUse, 'none'>) => (rx: Rx) => StepResult
+  readonly #buffer: (use: Exclude<BodyUse, 'none'>) => (rx: RequestContext) => StepResult
   #have: BodyUse = 'none'
 
-  constructor(bufferName: string, buffer: (use: Exclude<BodyUse, 'none'>) => (rx: Rx) => StepResult) {
+  constructor(bufferName: string, buffer: (use: Exclude<BodyUse, 'none'>) => (rx: RequestContext) => StepResult) {
     this.#bufferName = bufferName
     this.#buffer = buffer
   }
@@ -85,7 +85,7 @@ export class ListBuilder {
     this.#names.push(this.#bufferName)
   }
 
-  add(name: string, run: ((rx: Rx) => StepResult) | undefined): void {
+  add(name: string, run: ((rx: RequestContext) => StepResult) | undefined): void {
     if (run === undefined) return
     this.#run.push(run)
     this.#names.push(name)

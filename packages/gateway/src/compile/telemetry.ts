@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from '../net/exchange.ts'
 import { connectionScope, malformedScope, requestScope } from '../pipeline/views/log-scope.ts'
-import type { Rx } from '../pipeline/request.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import type { RawRun } from '../pipeline/run-raw.ts'
 import type { ScopeServices } from '../pipeline/views/scope.ts'
 import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
@@ -13,7 +13,7 @@ export interface TelemetryServices extends ScopeServices {
 
 /** Logs and counts what is over. */
 export interface Telemetry {
-  request: (rx: Rx) => void
+  request: (rx: RequestContext) => void
   connection: (run: RawRun) => void
   malformed: (info: ConnectionInfo, status: number, code: string) => void
 }

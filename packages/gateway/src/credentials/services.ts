@@ -1,4 +1,4 @@
-import type { Kept } from '../state/kept.ts'
+import type { WorkerCache } from '../state/worker-cache.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 
 /** What sources of credentials take from the worker. */
@@ -12,6 +12,6 @@ export interface CredentialServices {
   environment: Readonly<Record<string, string | undefined>>
   /** Asks token endpoints. */
   fetch: typeof fetch
-  kept: Kept
+  kept: WorkerCache
   log: Logger
 }

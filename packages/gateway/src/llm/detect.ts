@@ -1,10 +1,10 @@
-import type { LlmFacts } from './facts.ts'
+import type { LlmRecord } from '../records/llm-record.ts'
 import { isObject, parseJsonObject } from '../wire/json.ts'
 import type { JsonObject } from './middle.ts'
 import { createSseParser } from '../wire/sse.ts'
 
 /** Usage of an answer in whatever format: a JSON body, or the records of a stream, of which the last word counts. */
-export function readDetected(bytes: Buffer, facts: LlmFacts): void {
+export function readDetected(bytes: Buffer, facts: LlmRecord): void {
   const whole = bytes[0] === OPEN_BRACE ? parseJsonObject(bytes.toString('utf8')) : null
   if (whole !== null) return probe(whole, facts)
   const parser = createSseParser()
@@ -16,7 +16,7 @@ export function readDetected(bytes: Buffer, facts: LlmFacts): void {
   }
 }
 
-function probe(body: JsonObject, facts: LlmFacts): void {
+function probe(body: JsonObject, facts: LlmRecord): void {
   for (const holder of [body, body['response'], body['message'], body['metadata']]) {
     if (!isObject(holder)) continue
     const model = holder['model'] ?? holder['modelVersion']
@@ -28,7 +28,7 @@ function probe(body: JsonObject, facts: LlmFacts): void {
   }
 }
 
-function readUsage(usage: JsonObject, facts: LlmFacts): void {
+function readUsage(usage: JsonObject, facts: LlmRecord): void {
   const input = first(usage, ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokenCount'])
   const output = first(usage, ['output_tokens', 'completion_tokens', 'outputTokens', 'candidatesTokenCount'])
   const cacheRead = first(usage, ['cache_read_input_tokens', 'cacheReadInputTokens', 'cachedContentTokenCount'])

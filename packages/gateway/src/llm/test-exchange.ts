@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chatRequest, responseContext as plainContext } from '../testing/chat-request.ts'
-import type { Folded } from './fold.ts'
-import { fold } from './fold.ts'
+import type { CollectedResponse } from './collect-response.ts'
+import { collectResponse } from './collect-response.ts'
 import type { ClientFormat, EncodeTarget, ResponseContext, UpstreamFormat } from './format.ts'
 import type { ChatEvent, ChatRequest, FormatName, JsonObject, Loss } from './middle.ts'
 import { Unsupported } from './middle.ts'
@@ -41,10 +41,14 @@ export function throughJson(body: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(body)) as JsonObject
 }
 
-export function decodeBuffered(format: UpstreamFormat, body: JsonObject, context = responseContext()): Folded {
+export function decodeBuffered(
+  format: UpstreamFormat,
+  body: JsonObject,
+  context = responseContext(),
+): CollectedResponse {
   const events = format.decodeResponse(body, context)
   if (events === null) throw new Error('not of this format')
-  return fold(events)
+  return collectResponse(events)
 }
 
 /** `cuts`: where the stream is cut into chunks. */

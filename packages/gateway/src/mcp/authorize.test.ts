@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '../net/header-block.ts'
 import { createExpressions } from '../pipeline/expression.ts'
-import type { Rx } from '../pipeline/request.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import { createMcpJudge } from './authorize.ts'
-import { McpFacts, type McpItem, type McpItemKind } from './facts.ts'
+import { McpRecord, type McpItem, type McpItemKind } from '../records/mcp-record.ts'
 
 const cel = createExpressions({
   random: () => 0.5,
@@ -26,9 +26,9 @@ function configOf(rules: readonly Written[]) {
   }
 }
 
-function rxOf(more: Partial<Rx> = {}): Rx {
+function rxOf(more: Partial<RequestContext> = {}): RequestContext {
   const found = { jwt: null, apiKey: null, basicAuth: null, metadata: null, trace: null, scope: null, mcp: null }
-  return { ...found, headers: new HeaderBlock(), ...more } as unknown as Rx
+  return { ...found, headers: new HeaderBlock(), ...more } as unknown as RequestContext
 }
 
 const item = (kind: McpItemKind, name: string, target = 'git'): McpItem => ({ kind, name, target })
@@ -119,7 +119,7 @@ test('rules see who asks, and with what', () => {
 })
 
 test('rules see the method and the session of the message', () => {
-  const mcp = Object.assign(new McpFacts(), { method: 'tools/call', session: 's1', version: '2025-11-25' })
+  const mcp = Object.assign(new McpRecord(), { method: 'tools/call', session: 's1', version: '2025-11-25' })
   const rule = 'mcp.methodName == "tools/call" && mcp.sessionId == "s1" && mcp.protocolVersion == "2025-11-25"'
   assert.ok(allows([rule], item('tool', 'x'), rxOf({ mcp })))
   assert.ok(!allows([rule], item('tool', 'x')))
@@ -137,7 +137,7 @@ test('rules of all attachments count together', () => {
 
 test('asking about an item of a list leaves the message of the request as it was', () => {
   const called = item('tool', 'called')
-  const mcp = Object.assign(new McpFacts(), { item: called })
+  const mcp = Object.assign(new McpRecord(), { item: called })
   allows(['mcp.tool.name == "x"'], item('prompt', 'p'), rxOf({ mcp }))
   assert.deepEqual([mcp.item, mcp.judged], [called, null])
 })

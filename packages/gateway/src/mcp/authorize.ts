@@ -9,18 +9,18 @@ import {
   rulesOf,
 } from '../pipeline/authorization.ts'
 import { environmentFor } from '../pipeline/expression.ts'
-import type { Rx } from '../pipeline/request.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env } from '../pipeline/step.ts'
-import { McpFacts, type McpItem, type McpItemKind } from './facts.ts'
+import { McpRecord, type McpItem, type McpItemKind } from '../records/mcp-record.ts'
 
 /** Says which tools, prompts, resources and tasks of one target a caller may see and use. */
 export interface McpJudge {
   /** Without rules everything is allowed, and nobody needs to ask. */
   readonly hasRules: boolean
   /** `rx.mcp.method` is what rules see as `mcp.methodName`. */
-  allows(rx: Rx, item: McpItem): boolean
+  allows(rx: RequestContext, item: McpItem): boolean
   /** Every rule with its outcome, for traces. */
-  explain(rx: Rx, item: McpItem): RuleOutcome[]
+  explain(rx: RequestContext, item: McpItem): RuleOutcome[]
 }
 
 /** `configs` are those of every attachment that holds for the target: all of them count together. */
@@ -35,13 +35,13 @@ export function createMcpJudge(configs: readonly AuthorizationConfig[], env: Pic
 }
 
 interface Asked {
-  rx: Rx
+  rx: RequestContext
   kind: McpItemKind
 }
 
 /** Rules read the item from the facts of the request. */
-function asking<T>(rx: Rx, item: McpItem, ask: (asked: Asked) => T): T {
-  const facts = (rx.mcp ??= new McpFacts())
+function asking<T>(rx: RequestContext, item: McpItem, ask: (asked: Asked) => T): T {
+  const facts = (rx.mcp ??= new McpRecord())
   facts.judged = item
   try {
     return ask({ rx, kind: item.kind })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { McpItemKind } from './facts.ts'
+import type { McpItemKind } from '../records/mcp-record.ts'
 import { Namer, type PrefixMode } from './names.ts'
 
 const targetName = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,80}[a-z0-9])?$/)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { McpItemKind } from './facts.ts'
+import type { McpItemKind } from '../records/mcp-record.ts'
 
 export type PrefixMode = 'Conditional' | 'Always' | 'Never'
 

@@ -1,4 +1,4 @@
-import type { McpItemKind } from './facts.ts'
+import type { McpItemKind } from '../records/mcp-record.ts'
 import type { Owned } from './names.ts'
 import { matchTemplate } from './uri-template.ts'
 

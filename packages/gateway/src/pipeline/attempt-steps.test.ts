@@ -6,7 +6,7 @@ import { type Attempt, prepareAttempt } from './attempt-steps.ts'
 import type { AttemptStepList } from './compiled.ts'
 import type { Failure } from './failure.ts'
 import type { AttemptStep } from './outgoing.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 
 const REFUSED: Failure = { status: 500, message: 'refused', reason: 'UpstreamFailure' }
 
@@ -25,7 +25,7 @@ function setUp() {
       teTrailers: false,
     },
     // Steps here look at nothing else of it.
-    rx: { trace: { policy: (name: string) => order.push(`traced ${name}`) } } as unknown as Rx,
+    rx: { trace: { policy: (name: string) => order.push(`traced ${name}`) } } as unknown as RequestContext,
     isWanted: () => state.isWanted,
     bug: (error) => bugs.push(error),
     finish: () => order.push('finish'),

@@ -1,12 +1,12 @@
 import type { AttemptStepList, BackendIdentity } from './compiled.ts'
 import { type Failure, failures } from './failure.ts'
 import type { OutgoingRequest } from './outgoing.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** One attempt under way to a backend. */
 export interface Attempt {
   outgoing: OutgoingRequest
-  rx: Rx
+  rx: RequestContext
   /** False once nobody waits for it any more: what is left is not run. */
   isWanted: () => boolean
   /** A bug in a step: the request is answered, the error must be seen. */

@@ -7,13 +7,13 @@ import {
   UpstreamError,
   type UpstreamHandler,
   type UpstreamResponse,
-} from '../upstream/contract.ts'
+} from '../upstream/upstream-types.ts'
 import { prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from './compiled.ts'
 import { type Failure, upstreamFailure } from './failure.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 import { ReplayableBody } from './body/replayable-body.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 import type { CallContext } from './step.ts'
 import type { RequestTrace } from './trace.ts'
 
@@ -36,7 +36,7 @@ export interface BackendOutcome {
 
 /** One request's way to its backend: attempts, each with its limit, and the pauses between them. */
 export class BackendCall implements UpstreamHandler, CallContext {
-  readonly #rx: Rx
+  readonly #rx: RequestContext
   readonly #backend: CompiledBackend
   readonly #services: BackendCallServices
   readonly #outcome: BackendOutcome
@@ -53,7 +53,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
   #preparing: OutgoingRequest | null = null
   #over = false
 
-  constructor(rx: Rx, backend: CompiledBackend, services: BackendCallServices, outcome: BackendOutcome) {
+  constructor(rx: RequestContext, backend: CompiledBackend, services: BackendCallServices, outcome: BackendOutcome) {
     this.#rx = rx
     this.#backend = backend
     this.#services = services
@@ -64,7 +64,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     }
   }
 
-  get rx(): Rx {
+  get rx(): RequestContext {
     return this.#rx
   }
 

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net'
-import type { UpstreamCall, UpstreamError } from '../upstream/contract.ts'
+import type { UpstreamCall, UpstreamError } from '../upstream/upstream-types.ts'
 import type { HostnameTable } from './route/hostname.ts'
 import type { RouteTable } from './route/route-table.ts'
 import type { BackendClient, CallContext, StepResult } from './step.ts'
 import type { BodyUse, Expression } from './expression.ts'
 import type { AttemptStep } from './outgoing.ts'
 import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** Steps in running order; `names` says whose they are, for traces. */
 export interface StepList {
-  readonly run: readonly ((rx: Rx) => StepResult)[]
+  readonly run: readonly ((rx: RequestContext) => StepResult)[]
   readonly names: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export interface CompiledRoute {
   readonly request: StepList | null
   readonly response: StepList | null
   /** Run once when a request is over; null when there is nothing to do. */
-  readonly done: readonly ((rx: Rx) => void)[] | null
+  readonly done: readonly ((rx: RequestContext) => void)[] | null
   /** The merged config of the traffic policies by name, for traces. */
   readonly effectivePolicy: Readonly<Record<string, unknown>>
   readonly backends: CompiledBackend[]

@@ -1,7 +1,7 @@
 import { parameterValues, withHiddenParameter, withoutParameter, withParameter } from '../formats/query-parameters.ts'
 import { cookieValues, removeCookie, setCookie } from '../net/cookies.ts'
 import type { OutgoingRequest } from './outgoing.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** Where a request carries a credential; one of the three is set. */
 export interface CredentialLocation {
@@ -14,7 +14,7 @@ export interface CredentialLocation {
 export const SEVERAL = Symbol('several credentials')
 
 /** The parts of a request that can hold one. */
-export type Bearer = Pick<Rx, 'headers' | 'query' | 'target' | 'upstreamTarget' | 'setTarget'>
+export type Bearer = Pick<RequestContext, 'headers' | 'query' | 'target' | 'upstreamTarget' | 'setTarget'>
 
 export interface CredentialReader {
   /** Null when there is none. */

@@ -6,7 +6,7 @@ import { MessageHead, parseRequestHead } from '../net/http1/head.ts'
 import { readTarget } from '../net/http1/target.ts'
 import { editableAttempt, editableRequest } from './editable-message.ts'
 import type { OutgoingRequest } from './outgoing.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 
 const LIMITS = { maxHeaders: 10, maxTarget: 32_768 }
 
@@ -36,7 +36,7 @@ function recorder() {
     },
     setTarget: (value: string) => (seen[':path'] = value),
     setAuthority: (value: string) => (seen[':authority'] = value),
-  } as unknown as Rx
+  } as unknown as RequestContext
   return { seen, message: editableRequest(rx) }
 }
 
@@ -106,7 +106,7 @@ test('an authority may be set exactly when a client may send it', () => {
 
 test('an attempt takes the same, and other names are no parts', () => {
   const outgoing = { method: 'GET', target: '/', authority: 'a', headers: new HeaderBlock() } as OutgoingRequest
-  const message = editableAttempt(outgoing, {} as Rx)
+  const message = editableAttempt(outgoing, {} as RequestContext)
   for (const [name, value] of [
     [':method', 'PUT'],
     [':path', '/b'],

@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import { isAmbiguousPath, isAuthority } from '../net/http1/target.ts'
 import { wholeBody } from './body/buffered-body.ts'
 import type { OutgoingRequest } from './outgoing.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** A message under way whose parts may be replaced. */
 export interface EditableMessage {
@@ -15,7 +15,7 @@ export interface EditableMessage {
 }
 
 /** The request, for everything that follows. */
-export function editableRequest(rx: Rx): EditableMessage {
+export function editableRequest(rx: RequestContext): EditableMessage {
   return {
     headers: rx.headers,
     setPart(name, value) {
@@ -39,7 +39,7 @@ export function editableRequest(rx: Rx): EditableMessage {
 }
 
 /** One attempt only: the next one starts again from the request. */
-export function editableAttempt(outgoing: OutgoingRequest, rx: Rx): EditableMessage {
+export function editableAttempt(outgoing: OutgoingRequest, rx: RequestContext): EditableMessage {
   return {
     headers: outgoing.headers,
     setPart(name, value) {
@@ -60,7 +60,7 @@ export function editableAttempt(outgoing: OutgoingRequest, rx: Rx): EditableMess
 }
 
 /** The response that is about to leave. */
-export function editableResponse(rx: Rx): EditableMessage {
+export function editableResponse(rx: RequestContext): EditableMessage {
   const headers = rx.responseHeaders!
   return {
     headers,
@@ -84,7 +84,7 @@ export function editableResponse(rx: Rx): EditableMessage {
 }
 
 /** What the client still sends of its own body is the connection's business. */
-function dropBody(rx: Rx): void {
+function dropBody(rx: RequestContext): void {
   if (rx.body !== rx.exchange.body) rx.body.cancel(REPLACED)
 }
 

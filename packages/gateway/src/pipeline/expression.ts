@@ -1,7 +1,7 @@
 import { compile, createEnvironment, type Environment, type Program, reads, type Result } from '@portico/cel'
 import { type ExpressionPhase, variablesByPhase } from '../expressions/variables.ts'
 import { gatewayFunctions } from '../expressions/functions.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 import { Scope, type ScopeServices } from './views/scope.ts'
 
 export type { ExpressionPhase } from '../expressions/variables.ts'
@@ -12,9 +12,9 @@ export interface Expression {
   readonly requestBody: BodyUse
   readonly responseBody: BodyUse
   /** Errors are values. */
-  evaluate(rx: Rx): Result
+  evaluate(rx: RequestContext): Result
   /** True only for `true`: an error or another type is not. */
-  isTrue(rx: Rx): boolean
+  isTrue(rx: RequestContext): boolean
 }
 
 /** How much of a body an expression must have: `whole` fails on one that is too large. */
@@ -43,7 +43,7 @@ function createExpression(source: string, phase: ExpressionPhase, services: Scop
   const { references } = program
   const use = (root: string): BodyUse =>
     reads(references, [root, 'body']) ? 'whole' : reads(references, [root, 'bodyPrefix']) ? 'prefix' : 'none'
-  const evaluateOn = (rx: Rx): Result => program.evaluate((rx.scope ??= new Scope(rx, services)))
+  const evaluateOn = (rx: RequestContext): Result => program.evaluate((rx.scope ??= new Scope(rx, services)))
   return {
     source,
     requestBody: use('request'),

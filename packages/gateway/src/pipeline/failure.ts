@@ -1,7 +1,7 @@
-import type { UpstreamError } from '../upstream/contract.ts'
+import type { UpstreamError } from '../upstream/upstream-types.ts'
 import type { Reason } from './reply.ts'
 
-/** Something that went wrong with a request, as a value: `rescue` alone makes a response of it. */
+/** Something that went wrong with a request, as a value: `failureReply` alone makes a response of it. */
 export interface Failure {
   status: number
   message: string

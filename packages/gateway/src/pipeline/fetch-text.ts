@@ -1,6 +1,6 @@
 import { emptySource, type Sink, type Source, sourceOf } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
-import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../upstream/contract.ts'
+import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../upstream/upstream-types.ts'
 import type { BackendClient, CallContext } from './step.ts'
 
 export interface FetchOptions {

@@ -7,7 +7,7 @@ import {
   type UpstreamHandler,
   type UpstreamRequest,
   type UpstreamResponse,
-} from '../upstream/contract.ts'
+} from '../upstream/upstream-types.ts'
 import type { CompiledBackend } from './compiled.ts'
 import type { CallContext } from './step.ts'
 

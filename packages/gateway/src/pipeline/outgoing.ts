@@ -1,6 +1,6 @@
-import type { UpstreamRequest } from '../upstream/contract.ts'
+import type { UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { Failure } from './failure.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 import type { Step } from './step.ts'
 
 /** One attempt as it leaves for the backend, with headers of its own: a retry starts again from the request. */
@@ -14,7 +14,7 @@ export interface BackendStep extends Pick<Step, 'response' | 'requestBody' | 're
 }
 
 /** A failure ends the request; nothing is sent. */
-export type AttemptStep = (outgoing: OutgoingRequest, rx: Rx) => Failure | void | Promise<Failure | void>
+export type AttemptStep = (outgoing: OutgoingRequest, rx: RequestContext) => Failure | void | Promise<Failure | void>
 
 /** What policies may know of the backend they are for. The config alone says it, never a client. */
 export interface BackendPlace {

@@ -1,16 +1,16 @@
 import type { Failure } from './failure.ts'
 import type { Reply } from './reply.ts'
-import type { Rx } from './request.ts'
-import { rescue } from './rescue.ts'
+import type { RequestContext } from './request-context.ts'
+import { failureReply } from './failure-reply.ts'
 
 /** Refuses a request whose credential is missing or wrong, with what a client needs to try again. */
 export function refuseCredential(
-  rx: Rx,
+  rx: RequestContext,
   failure: Failure,
   challenge: readonly [name: string, value: string] | null,
 ): Reply {
   rx.error = failure.message
-  const reply = rescue(failure, rx.headers.get('content-type'))
+  const reply = failureReply(failure, rx.headers.get('content-type'))
   if (challenge !== null) reply.headers.add(...challenge)
   return reply
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ConnectionInfo } from '../net/exchange.ts'
 import { splice } from '../net/splice.ts'
-import type { UpstreamCall } from '../upstream/contract.ts'
+import type { UpstreamCall } from '../upstream/upstream-types.ts'
 import type { AccessRecord } from '../telemetry/log/access-log.ts'
 import type { RequestOutcome } from '../telemetry/metrics/request-metrics.ts'
 import { upstreamFailure } from './failure.ts'

@@ -3,15 +3,15 @@ import { Deadline } from '../net/deadlines.ts'
 import type { Exchange, ExchangeObserver, RawConnection } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import { splice } from '../net/splice.ts'
-import { UpstreamError, type UpstreamResponse } from '../upstream/contract.ts'
+import { UpstreamError, type UpstreamResponse } from '../upstream/upstream-types.ts'
 import { BackendCall, type BackendCallServices, type BackendOutcome } from './backend-call.ts'
 import { wholeBody } from './body/buffered-body.ts'
 import type { CompiledListener, CompiledRoute, StepList } from './compiled.ts'
 import { type Failure, failures } from './failure.ts'
 import { GrpcStatusSink, readGrpcStatus } from './body/grpc-status.ts'
 import { Reply } from './reply.ts'
-import { Rx } from './request.ts'
-import { rescue } from './rescue.ts'
+import { RequestContext } from './request-context.ts'
+import { failureReply } from './failure-reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
 import { type PolicyPhase, RequestTrace, type Tracer, type TraceServices } from './trace.ts'
 
@@ -22,7 +22,7 @@ export interface RunServices extends BackendCallServices, TraceServices {
   httpDate: () => string
   tracer: Tracer
   /** Called once per request when everything is over. */
-  finished: (rx: Rx) => void
+  finished: (rx: RequestContext) => void
 }
 
 /** Carries one request from its head to its log line. */
@@ -34,7 +34,7 @@ export function run(exchange: Exchange, listener: CompiledListener | Failure, se
 type Stage = 'gateway' | 'route' | 'backendResponse' | 'routeResponse' | 'gatewayResponse'
 
 class RequestRun implements ExchangeObserver, BackendOutcome {
-  readonly #rx: Rx
+  readonly #rx: RequestContext
   readonly #exchange: Exchange
   readonly #services: RunServices
   #call: BackendCall | null = null
@@ -46,7 +46,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   constructor(exchange: Exchange, services: RunServices) {
     this.#exchange = exchange
     this.#services = services
-    this.#rx = new Rx(exchange, services.now())
+    this.#rx = new RequestContext(exchange, services.now())
     exchange.observer = this
   }
 
@@ -229,14 +229,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
 
   failed(failure: Failure): void {
     this.#rx.error ??= failure.message
-    this.#stop(false, rescue(failure, this.#rx.headers.get('content-type')))
+    this.#stop(false, failureReply(failure, this.#rx.headers.get('content-type')))
   }
 
   #bug(error: unknown): void {
     this.#services.bug(error)
     if (this.#over) return
     if (this.#responding) this.#exchange.reset(new Error('internal error'))
-    else this.#stop(true, rescue(failures.internal, null))
+    else this.#stop(true, failureReply(failures.internal, null))
   }
 
   #use(reply: Reply): void {

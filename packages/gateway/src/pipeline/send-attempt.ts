@@ -1,4 +1,4 @@
-import type { UpstreamCall, UpstreamHandler } from '../upstream/contract.ts'
+import type { UpstreamCall, UpstreamHandler } from '../upstream/upstream-types.ts'
 import { type Attempt, prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from './compiled.ts'
 import type { Failure } from './failure.ts'

@@ -1,12 +1,12 @@
 import type { Credentials } from '../credentials/credentials.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
-import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/contract.ts'
+import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { SharedCounters } from '../state/counters.ts'
-import type { Kept } from '../state/kept.ts'
+import type { WorkerCache } from '../state/worker-cache.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { BodyUse, Expression, ExpressionPhase } from './expression.ts'
 import type { Reply } from './reply.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** Nothing to go on, a reply to stop, or a promise of either. */
 export type StepResult = void | Reply | Promise<void | Reply>
@@ -17,11 +17,11 @@ export interface Step {
   requestBody?: BodyUse
   responseBody?: BodyUse
   /** Before the backend is called. */
-  request?: (rx: Rx) => StepResult
+  request?: (rx: RequestContext) => StepResult
   /** Before the response leaves; also on replies made by the gateway itself. */
-  response?: (rx: Rx) => StepResult
+  response?: (rx: RequestContext) => StepResult
   /** When everything is over, whatever became of it. */
-  done?: (rx: Rx) => void
+  done?: (rx: RequestContext) => void
 }
 
 /** All that a step may use besides the request: the pipeline is a pure function of these and its config. */
@@ -45,7 +45,7 @@ export interface Env {
   /** What that backend is made of, as text: equal texts behave equally. `address` can stand in Host. */
   describe(backendKey: string): { content: string; address: string }
   /** What this worker keeps from one generation to the next. */
-  kept: Kept
+  kept: WorkerCache
   /** What the gateway shows to clouds. */
   credentials: Credentials
   /** What workers hold together for MCP. */
@@ -63,7 +63,7 @@ export interface BackendClient {
 /** What a call must know of the request it serves. */
 export interface CallContext extends EndpointWatcher {
   /** The request itself; absent where the gateway calls on its own account. */
-  readonly rx?: Rx
+  readonly rx?: RequestContext
   /** Of the client's connection, for the choice of version. */
   clientVersion: string
   clientScheme: 'http' | 'https'

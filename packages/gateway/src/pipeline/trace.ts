@@ -3,7 +3,7 @@ import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { CompiledBackend, StepList } from './compiled.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 import { Reply } from './reply.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 import { targetPath } from './route/target.ts'
 
 type Severity = TraceEvent['severity']
@@ -15,7 +15,7 @@ export type TraceSink = (event: TraceEvent) => void
 export interface Tracer {
   /** Whether anybody waits at all: read for every request, so it must cost nothing. */
   readonly armed: boolean
-  claim(rx: Rx): TraceSink | null
+  claim(rx: RequestContext): TraceSink | null
 }
 
 /** What every snapshot says about the proxy itself. */
@@ -35,7 +35,7 @@ export type PolicyPhase = 'gateway' | 'route' | 'backend' | 'response'
 
 /** Writes down how one watched request is decided. Made only when somebody watches. */
 export class RequestTrace {
-  readonly #rx: Rx
+  readonly #rx: RequestContext
   readonly #sink: TraceSink
   readonly #services: TraceServices
   #skipReason: string | null = null
@@ -43,7 +43,7 @@ export class RequestTrace {
   #callTarget: string | null = null
   #callStart = 0
 
-  constructor(rx: Rx, sink: TraceSink, services: TraceServices) {
+  constructor(rx: RequestContext, sink: TraceSink, services: TraceServices) {
     this.#rx = rx
     this.#sink = sink
     this.#services = services

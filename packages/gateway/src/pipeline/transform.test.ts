@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { HeaderBlock } from '../net/header-block.ts'
 import type { EditableMessage } from './editable-message.ts'
 import type { Expression } from './expression.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 import type { Env } from './step.ts'
 import { createTransform } from './transform.ts'
 
@@ -97,8 +97,8 @@ function messageOf(lines: readonly Line[]): EditableMessage {
   return { headers: HeaderBlock.of(lines), setPart: () => false, replaceBody: () => {} }
 }
 
-function rx(): Rx {
-  return { metadata: null, trace: null } as Rx
+function rx(): RequestContext {
+  return { metadata: null, trace: null } as RequestContext
 }
 
 /** Expressions are numbers of results. */

@@ -2,7 +2,7 @@ import { isCelError, type Result, toJson } from '@portico/cel'
 import type { EditableMessage } from './editable-message.ts'
 import { type BodyUse, type Expression, type ExpressionPhase, widest } from './expression.ts'
 import { headerLine, headerLines } from './views/header-lines.ts'
-import type { Rx } from './request.ts'
+import type { RequestContext } from './request-context.ts'
 import type { Env } from './step.ts'
 
 /** Changes to one message, as the config has them. */
@@ -23,7 +23,7 @@ export interface Transform {
   readonly requestBody: BodyUse
   readonly responseBody: BodyUse
   /** Every expression sees the changes made before it. */
-  apply(message: EditableMessage, rx: Rx): void
+  apply(message: EditableMessage, rx: RequestContext): void
 }
 
 export function createTransform(config: TransformConfig, env: Env, phase: ExpressionPhase): Transform {
@@ -67,13 +67,13 @@ function isStatusPart(name: string): boolean {
 }
 
 /** Plain data, because traces and logs print it and later expressions may run when what it came from is gone. */
-function setMetadata(rx: Rx, name: string, result: Result): void {
+function setMetadata(rx: RequestContext, name: string, result: Result): void {
   if (isCelError(result)) return failed(rx, `metadata ${name}`, result)
   // A new object each time: a snapshot that was taken before must not change.
   rx.metadata = { ...rx.metadata, [name]: toJson(result) }
 }
 
-function addHeader(message: EditableMessage, header: HeaderExpression, rx: Rx): void {
+function addHeader(message: EditableMessage, header: HeaderExpression, rx: RequestContext): void {
   const result = header.value.evaluate(rx)
   if (header.isPart) return setPart(message, header.name, result, rx)
   const lines = headerLines(result)
@@ -82,7 +82,7 @@ function addHeader(message: EditableMessage, header: HeaderExpression, rx: Rx): 
 }
 
 /** A header whose expression fails is removed, so that a client cannot send its own value in its place. */
-function setHeader(message: EditableMessage, header: HeaderExpression, rx: Rx): void {
+function setHeader(message: EditableMessage, header: HeaderExpression, rx: RequestContext): void {
   const result = header.value.evaluate(rx)
   if (header.isPart) return setPart(message, header.name, result, rx)
   message.headers.removeAlike(header.name)
@@ -92,12 +92,12 @@ function setHeader(message: EditableMessage, header: HeaderExpression, rx: Rx): 
 }
 
 /** Without a good value it stays as it is: there is no message without a first line. */
-function setPart(message: EditableMessage, name: string, result: Result, rx: Rx): void {
+function setPart(message: EditableMessage, name: string, result: Result, rx: RequestContext): void {
   const value = headerLine(result)
   if (value === null || !message.setPart(name, value)) failed(rx, `header ${name}`, result)
 }
 
-function bodyBytes(result: Result, rx: Rx): Buffer {
+function bodyBytes(result: Result, rx: RequestContext): Buffer {
   if (isCelError(result)) {
     failed(rx, 'body', result)
     return Buffer.alloc(0)
@@ -107,6 +107,6 @@ function bodyBytes(result: Result, rx: Rx): Buffer {
   return Buffer.from(JSON.stringify(toJson(result)))
 }
 
-function failed(rx: Rx, what: string, result: Result): void {
+function failed(rx: RequestContext, what: string, result: Result): void {
   rx.trace?.note({ [`${what} failed`]: isCelError(result) ? result.message : 'the value cannot stand there' })
 }

@@ -1,6 +1,6 @@
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
 import { type BodyUse, type Expression, widest } from '../pipeline/expression.ts'
-import type { Rx } from '../pipeline/request.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'
 
 /** A policy in its plain form, or in several of which the first whose condition holds is taken. */
@@ -41,7 +41,7 @@ class Choice implements Step {
     if (cases.some(({ form }) => form.done !== undefined)) this.done = (rx) => rx.chosen?.get(this)?.done?.(rx)
   }
 
-  readonly request = (rx: Rx): StepResult => {
+  readonly request = (rx: RequestContext): StepResult => {
     const index = this.#cases.findIndex(({ condition }) => condition === null || condition.isTrue(rx))
     const chosen = this.#cases[index]
     if (chosen === undefined) return rx.trace?.skipped('no condition is true')
@@ -51,7 +51,7 @@ class Choice implements Step {
   }
 
   /** Also on replies of policies before this one: then nothing was chosen. */
-  #respond(rx: Rx): StepResult {
+  #respond(rx: RequestContext): StepResult {
     const chosen = rx.chosen?.get(this)
     if (chosen?.response === undefined) return rx.trace?.skipped('no form for this request')
     return chosen.response(rx)
@@ -71,9 +71,9 @@ function form(step: Step | null, env: Env): Step {
 }
 
 function afterReading(
-  read: ((rx: Rx) => StepResult) | null,
-  run: ((rx: Rx) => StepResult) | undefined,
-): (rx: Rx) => StepResult {
+  read: ((rx: RequestContext) => StepResult) | null,
+  run: ((rx: RequestContext) => StepResult) | undefined,
+): (rx: RequestContext) => StepResult {
   if (read === null) return run!
   return (rx) => {
     const waiting = read(rx)

@@ -9,8 +9,8 @@ import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from '../net/listener.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { createExpressions } from '../pipeline/expression.ts'
-import type { Rx } from '../pipeline/request.ts'
-import { Kept } from '../state/kept.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
+import { WorkerCache } from '../state/worker-cache.ts'
 import { monotonic } from '../state/monotonic.ts'
 import { SharedTable } from '../state/shared-table.ts'
 import { createAccessLog } from '../telemetry/log/access-log.ts'
@@ -66,7 +66,7 @@ const endpoints = new Endpoints({
     upstreamLog.info('endpoint evicted', { backend, ...eviction })
   },
 })
-const tracer: TraceWatch<Rx> = new TraceWatch({
+const tracer: TraceWatch<RequestContext> = new TraceWatch({
   shared: settings.traces,
   worker: settings.number,
   compile(source) {
@@ -76,7 +76,13 @@ const tracer: TraceWatch<Rx> = new TraceWatch({
   post,
 })
 const hub = new HubClient({ post: (message) => post({ type: 'mcp', message }), clock: Date.now })
-const shared = { random: Math.random, kept: new Kept(), monotonic, clock: Date.now, log: logger.child('pipeline') }
+const shared = {
+  random: Math.random,
+  kept: new WorkerCache(),
+  monotonic,
+  clock: Date.now,
+  log: logger.child('pipeline'),
+}
 const services = {
   ...shared,
   deadlines,

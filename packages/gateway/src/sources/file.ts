@@ -6,7 +6,7 @@ import { validate } from '../schema/validate.ts'
 import { backendsOf } from './backend-references.ts'
 import { checkFile } from './check.ts'
 import type { ProcessConfig } from './config/schema.ts'
-import { readContents } from './contents.ts'
+import { readReferencedFiles } from './read-referenced-files.ts'
 import { readEnvironment } from './environment.ts'
 import type { PlacedProblem } from './placed-problem.ts'
 import { findReferences, isTo } from './references.ts'
@@ -55,7 +55,7 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   const validated = validate(configFile, input)
   const references = findReferences(configFile, root)
   const checked = checkFile(root, references)
-  const read = readContents(references.filter(isTo('contents')), {
+  const read = readReferencedFiles(references.filter(isTo('contents')), {
     dir: resolve(options.dir),
     env: options.env,
     readFile: options.readFile ?? ((path) => readFileSync(path, 'utf8')),

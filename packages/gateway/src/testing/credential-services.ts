@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { CredentialServices } from '../credentials/services.ts'
-import { Kept } from '../state/kept.ts'
+import { WorkerCache } from '../state/worker-cache.ts'
 import { type Origin, type OriginHandler, startOrigin } from './origin.ts'
 
 export interface CredentialScene {
@@ -23,7 +23,7 @@ export function credentialServices(given: Partial<CredentialServices> = {}): Cre
     random: () => 0,
     environment: {},
     fetch,
-    kept: new Kept(),
+    kept: new WorkerCache(),
     log: {
       module: '',
       enabled: () => true,

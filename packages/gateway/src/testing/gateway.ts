@@ -6,12 +6,12 @@ import type { Ir } from '../ir/resources.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { BindServer } from '../net/listener.ts'
 import { createExpressions } from '../pipeline/expression.ts'
-import type { Rx } from '../pipeline/request.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import { claimPort } from '../process/ports.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
-import { Kept } from '../state/kept.ts'
+import { WorkerCache } from '../state/worker-cache.ts'
 import { monotonic } from '../state/monotonic.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { type AccessRecord, createAccessLog } from '../telemetry/log/access-log.ts'
@@ -105,7 +105,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
     enabled: () => true,
   })
   const hub = new TraceHub()
-  const tracer: TraceWatch<Rx> = new TraceWatch({
+  const tracer: TraceWatch<RequestContext> = new TraceWatch({
     shared: hub.shared,
     worker: 0,
     compile(source) {
@@ -119,7 +119,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
   const shared = {
     random: options.random ?? Math.random,
     counters: new SharedTable(options.counters ?? createTable()),
-    kept: new Kept(),
+    kept: new WorkerCache(),
     monotonic: options.monotonic ?? monotonic,
     clock: options.clock ?? Date.now,
     log: logger.child('pipeline'),

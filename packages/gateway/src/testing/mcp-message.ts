@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
-import { McpFacts, type McpItem, type McpOutcome } from '../mcp/facts.ts'
+import { McpRecord, type McpItem, type McpOutcome } from '../records/mcp-record.ts'
 
 /** A call of a tool, begun at 1000 on the clock of requests. */
-export function toolCall(facts: Partial<McpFacts> = {}): McpFacts {
-  return Object.assign(new McpFacts(), {
+export function toolCall(facts: Partial<McpRecord> = {}): McpRecord {
+  return Object.assign(new McpRecord(), {
     method: 'tools/call',
     target: 'git',
     item: { kind: 'tool', name: 'commit', target: 'git' },
@@ -24,7 +24,7 @@ const item: fc.Arbitrary<McpItem> = fc.record({
 })
 
 /** Messages with anything that clients and targets can put into them. */
-export const mcpMessage: fc.Arbitrary<McpFacts> = fc
+export const mcpMessage: fc.Arbitrary<McpRecord> = fc
   .record(
     {
       method: text,

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
-import { LlmFacts } from '../llm/facts.ts'
+import { LlmRecord } from '../records/llm-record.ts'
 
 /** A chat that was streamed, begun at 1000 on the clock of requests. */
-export function streamedChat(facts: Partial<LlmFacts> = {}): LlmFacts {
-  return Object.assign(new LlmFacts(), {
+export function streamedChat(facts: Partial<LlmRecord> = {}): LlmRecord {
+  return Object.assign(new LlmRecord(), {
     operation: 'chat',
     provider: 'openai',
     requestModel: 'gpt-test',
@@ -17,7 +17,7 @@ export function streamedChat(facts: Partial<LlmFacts> = {}): LlmFacts {
 }
 
 /** Model calls with anything that clients and providers can put into them. */
-export const modelCall: fc.Arbitrary<LlmFacts> = fc
+export const modelCall: fc.Arbitrary<LlmRecord> = fc
   .record(
     {
       operation: fc.constantFrom('chat' as const, 'embeddings' as const, null),

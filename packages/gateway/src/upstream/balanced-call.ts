@@ -7,13 +7,13 @@ import {
   type UpstreamHandler,
   type UpstreamRequest,
   type UpstreamResponse,
-} from './contract.ts'
+} from './upstream-types.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointOwner, Endpoints } from './endpoints.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import type { Pool } from './pool.ts'
 import { TrackedBody } from './tracked-body.ts'
-import type { Visit } from './visit.ts'
+import type { EndpointCall } from './endpoint-call.ts'
 
 /** An address and its connections. */
 export interface Way {
@@ -34,7 +34,7 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
   #ways: readonly Way[] = []
   #tries = 0
   #way: Way | null = null
-  #visit: Visit | null = null
+  #visit: EndpointCall | null = null
   #call: UpstreamCall | null = null
   #cancelled = false
 
@@ -101,7 +101,7 @@ export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher }: B
 }
 
 /** A connection without HTTP on it is a call under way as long as it is open. */
-export function keepUntilClosed(visit: Visit, socket: RawConnection['socket']): void {
+export function keepUntilClosed(visit: EndpointCall, socket: RawConnection['socket']): void {
   visit.connected()
   socket.once('close', () => visit.ended())
 }

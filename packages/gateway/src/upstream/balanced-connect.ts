@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { type BalancedCallOptions, chooseWay, keepUntilClosed, MAX_TRIES, type Way } from './balanced-call.ts'
-import type { UpstreamCall, UpstreamError } from './contract.ts'
+import type { UpstreamCall, UpstreamError } from './upstream-types.ts'
 
 export type Connected = (error: UpstreamError | null, socket: Socket | null) => void
 

@@ -9,7 +9,7 @@ import {
   UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
-} from './contract.ts'
+} from './upstream-types.ts'
 import type { DialOptions } from './dial.ts'
 import type { Resolver } from './dns.ts'
 import type { EndpointOwner, Endpoints } from './endpoints.ts'

@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket, type NetConnectOpts } from 'node:ne
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { connectShared, type SocketReader, StreamReader } from '../net/socket-reader.ts'
-import { UpstreamError } from './contract.ts'
+import { UpstreamError } from './upstream-types.ts'
 import { formatHostPort } from './host-port.ts'
 import type { Tunnel } from './tunnel.ts'
 

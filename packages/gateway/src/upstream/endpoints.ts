@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import type { SharedCounters } from '../state/counters.ts'
 import { choose, type Standing } from './balance.ts'
-import type { EndpointWatcher } from './contract.ts'
+import type { EndpointWatcher } from './upstream-types.ts'
 import { Endpoint } from './endpoint.ts'
 import type { EvictionRule } from './health.ts'
-import { Visit } from './visit.ts'
+import { EndpointCall } from './endpoint-call.ts'
 
 export interface EndpointServices {
   counters: SharedCounters
@@ -80,8 +80,8 @@ export class Endpoints {
     return ways[choose(ways.map(standingOf), random)]!
   }
 
-  visit(owner: EndpointOwner, endpoint: Endpoint): Visit {
-    return new Visit(owner, endpoint, this.#services)
+  visit(owner: EndpointOwner, endpoint: Endpoint): EndpointCall {
+    return new EndpointCall(owner, endpoint, this.#services)
   }
 
   /** The same, with scores that no other worker shares: clients choose the names, and would fill the shared table. */

@@ -1,6 +1,6 @@
 import type { RawConnection } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
-import type { UpstreamError, UpstreamHandler, UpstreamResponse } from './contract.ts'
+import type { UpstreamError, UpstreamHandler, UpstreamResponse } from './upstream-types.ts'
 
 /** Hands every answer on; a subclass decides what becomes of a failure. */
 export abstract class ForwardingHandler implements UpstreamHandler {

@@ -6,7 +6,7 @@ import { latin1 } from '../net/http1/chars.ts'
 import { chunkHead, ChunkedDecoder, lastChunk } from '../net/http1/chunked.ts'
 import { MessageHead, parseResponseHead } from '../net/http1/head.ts'
 import { type SocketReader, StreamReader } from '../net/socket-reader.ts'
-import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './contract.ts'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './upstream-types.ts'
 
 /** What becomes of a connection when its call is over. */
 export interface ConnectionOwner {

@@ -15,7 +15,7 @@ import type { Exchange } from '../net/exchange.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { frame, GOAWAY, HEADERS, literalFields, SETTINGS } from '../net/http2/test-client.ts'
 import { collector, startServer, until } from '../net/http2/test-server.ts'
-import type { UpstreamError, UpstreamHandler, UpstreamRequest, UpstreamResponse } from './contract.ts'
+import type { UpstreamError, UpstreamHandler, UpstreamRequest, UpstreamResponse } from './upstream-types.ts'
 import { Http2Connection } from './http2-connection.ts'
 
 type StreamHandler = (stream: ServerHttp2Stream, fields: Record<string, unknown>, flags: number, raw: string[]) => void

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import type { Sink, Source } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isTrailer, takeFields } from '../net/http2/fields.ts'
-import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './contract.ts'
+import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './upstream-types.ts'
 
 /** What becomes of a connection when one of its calls is over. */
 export interface Http2ConnectionOwner {

@@ -6,7 +6,7 @@ import {
   UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
-} from './contract.ts'
+} from './upstream-types.ts'
 import { dial, type DialOptions } from './dial.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type ConnectionOwner, Http1Connection } from './http1-connection.ts'

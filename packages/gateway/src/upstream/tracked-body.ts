@@ -1,16 +1,16 @@
 import type { Sink, Source } from '../net/body.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
-import type { Visit } from './visit.ts'
+import type { EndpointCall } from './endpoint-call.ts'
 
 /** The body of a response, passed on as it comes; its end is the end of the visit. */
 export class TrackedBody implements Source, Sink {
   readonly length: number
   source: Source | null = null
   readonly #body: Source
-  readonly #visit: Visit
+  readonly #visit: EndpointCall
   #sink: Sink | null = null
 
-  constructor(body: Source, visit: Visit) {
+  constructor(body: Source, visit: EndpointCall) {
     this.length = body.length
     this.#body = body
     this.#visit = visit

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { latin1 } from '../net/http1/chars.ts'
 import { MessageHead, parseResponseHead } from '../net/http1/head.ts'
-import { UpstreamError } from './contract.ts'
+import { UpstreamError } from './upstream-types.ts'
 import type { Destination } from './destination.ts'
 
 /** A proxy that connections to a backend go through. */
@@ -70,7 +70,7 @@ function readReply(socket: Socket, done: (problem: string | null) => void): void
     settle(problemOf(latin1(received, 0, end + 4)))
   }
   const onClose = (): void => settle('the proxy closed the connection')
-  // Kept after a failure, which destroys the socket.
+  // WorkerCache after a failure, which destroys the socket.
   const onError = (): void => {}
   socket.on('error', onError)
   socket.on('readable', onReadable)

@@ -1,6 +1,6 @@
 import { isGrpcContentType } from '../net/grpc.ts'
 import type { HttpVersion } from './destination.ts'
-import type { UpstreamRequest } from './contract.ts'
+import type { UpstreamRequest } from './upstream-types.ts'
 
 /** Which HTTP version a backend gets when its policies do not say: the spec's rules, in its order. */
 export function chooseVersion(

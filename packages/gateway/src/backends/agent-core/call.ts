@@ -1,6 +1,6 @@
 import type { AttemptStepList, BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { AttemptStep } from '../../pipeline/outgoing.ts'
-import { UpstreamError } from '../../upstream/contract.ts'
+import { UpstreamError } from '../../upstream/upstream-types.ts'
 import type { Destination } from '../../upstream/destination.ts'
 import type { ConnectionSettings } from '../../upstream/settings.ts'
 import { chooseVersion } from '../../upstream/version.ts'

@@ -5,7 +5,7 @@ import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import { Reply } from '../../pipeline/reply.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import type { RouteType } from '../../policies/backend/ai/schema.ts'
@@ -15,8 +15,8 @@ import {
   UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
-} from '../../upstream/contract.ts'
-import type { Visit } from '../../upstream/visit.ts'
+} from '../../upstream/upstream-types.ts'
+import type { EndpointCall } from '../../upstream/endpoint-call.ts'
 import { ChatCall } from './chat-call.ts'
 import { countTokensJob } from './count-tokens-job.ts'
 import { decodeBody } from './decode-body.ts'
@@ -65,7 +65,7 @@ export function aiBackend(identity: BackendIdentity, services: AiServices): Comp
 const NOTHING: UpstreamCall = { cancel() {} }
 
 interface CallParts {
-  rx: Rx
+  rx: RequestContext
   request: UpstreamRequest
   context: CallContext
   handler: UpstreamHandler
@@ -160,7 +160,7 @@ class AiCall implements UpstreamCall {
     call.start()
   }
 
-  #next(next: CallServices['next']): { provider: ReadyProvider; visit: Visit } | null {
+  #next(next: CallServices['next']): { provider: ReadyProvider; visit: EndpointCall } | null {
     const chosen = next(NOBODY)
     if (chosen === null) this.#refuse(NO_PROVIDER)
     return chosen

@@ -5,17 +5,17 @@ import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
 import type { GuardContext, GuardNote, Rejection } from '../../llm/guards/guard.ts'
 import { guardAnswer } from '../../llm/guards/guard-answer.ts'
 import { guardRequest } from '../../llm/guards/guard-request.ts'
-import { whenSettled } from '../../llm/guards/settled.ts'
+import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import { createStreamGuard, type StreamGuard } from '../../llm/guards/stream-window.ts'
 import { isObject, parseJsonObject } from '../../wire/json.ts'
 import { type ChatEvent, type ChatRequest, type FormatName, type Json, Unsupported } from '../../llm/middle.ts'
 import { estimateRequest } from '../../llm/tokenizer/estimate.ts'
-import type { UpstreamResponse } from '../../upstream/contract.ts'
+import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
 import { HeldBody } from './held-body.ts'
 import { type ClientChat, editChat, type EditedChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
 import type { ReadyProvider } from './provider.ts'
-import { END_MARKS, NativeWork, type ResponseObserver, TranslatedWork } from './stream-work.ts'
+import { END_MARKS, NativeWork, type ResponseObserver, TranslatedWork } from './response-events.ts'
 import { TappedBody } from '../../net/tapped-body.ts'
 import { type CallParts, type CallServices, headersFor, NOT_NEEDED, TriedCall, UNREADABLE } from './tried-call.ts'
 
@@ -45,7 +45,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const chain = provider.guards.request
     if (chain === null) return this.#sendTo(provider, edited, edited.request)
     const { tries } = this
-    void whenSettled(guardRequest(chain, edited.request, this.#guardContext(null)), ({ request, notes }) => {
+    void nowOrLater(guardRequest(chain, edited.request, this.#guardContext(null)), ({ request, notes }) => {
       // Somebody may have left in the meantime.
       if (this.isOver || tries !== this.tries) return
       this.#noteGuards('request', notes)
@@ -135,7 +135,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
       const error = events.find((event) => event.type === 'error')?.error
       if (error !== undefined) return this.refuse(error)
       if (chain === null) return this.#answerEvents(events, headers)
-      void whenSettled(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
+      void nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
         if (this.isOver) return
         this.#noteGuards('response', notes)
         if (answer.kind === 'reject') this.#reject(answer)

@@ -6,12 +6,12 @@ import { decodeBedrockCountTokens, encodeBedrockCountTokens } from '../../llm/fo
 import { countAt } from '../../wire/json.ts'
 import { type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { WholeJob } from './whole-call.ts'
 
 /** How many tokens a Messages request has: by the provider where it counts, else by a tokenizer of the gateway. */
 export function countTokensJob(
-  { body, target, headers, rx }: { body: JsonBody; target: string; headers: HeaderBlock; rx: Rx },
+  { body, target, headers, rx }: { body: JsonBody; target: string; headers: HeaderBlock; rx: RequestContext },
   format: ClientFormat & UpstreamFormat,
   count: (request: ChatRequest) => Promise<number>,
 ): WholeJob {
@@ -49,12 +49,12 @@ export function countTokensJob(
   }
 }
 
-async function counted(count: Promise<number>, rx: Rx): Promise<JsonObject> {
+async function counted(count: Promise<number>, rx: RequestContext): Promise<JsonObject> {
   return noted({ input_tokens: await count }, rx)!
 }
 
 /** It is a count, not usage. */
-function noted(answer: JsonObject | null, rx: Rx): JsonObject | null {
+function noted(answer: JsonObject | null, rx: RequestContext): JsonObject | null {
   const count = answer === null ? undefined : countAt(answer, 'input_tokens')
   if (count !== undefined && rx.llm !== null) rx.llm.countedTokens = count
   return answer

@@ -4,16 +4,16 @@ import type { ClientFormat } from '../../llm/format.ts'
 import type { UpstreamFormat } from '../../llm/format.ts'
 import { decodeEmbeddingRequest, embeddingUpstreams, encodeEmbeddings } from '../../llm/formats/embeddings/index.ts'
 import type { Embeddings } from '../../llm/formats/embeddings/embedding.ts'
-import type { LlmFacts } from '../../llm/facts.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
 import { Unsupported } from '../../llm/middle.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 import type { PreparedJob, WholeJob } from './whole-call.ts'
 
 /** Embeddings in OpenAI's form, of whichever provider. */
 export function embeddingsJob(
-  { body, target, rx }: { body: JsonBody; target: string; rx: Rx },
+  { body, target, rx }: { body: JsonBody; target: string; rx: RequestContext },
   format: ClientFormat & UpstreamFormat,
 ): WholeJob {
   return {
@@ -54,7 +54,7 @@ function headerOf(headers: HeaderBlock): (name: string) => string | undefined {
   return (name) => headers.get(name) ?? undefined
 }
 
-function observe({ model, usage }: Embeddings, facts: LlmFacts): void {
+function observe({ model, usage }: Embeddings, facts: LlmRecord): void {
   facts.responseModel = model
   if (usage !== null) facts.usage = usage
 }

@@ -1,8 +1,8 @@
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 
 /** Whoever has guards shall see in the trace that they did not look. */
-export function noteUnguarded({ trace }: Rx, { guards }: Pick<ReadyProvider, 'guards'>): void {
+export function noteUnguarded({ trace }: RequestContext, { guards }: Pick<ReadyProvider, 'guards'>): void {
   if (trace === null) return
   const reason = 'requests of this type pass as they are'
   for (const phase of ['request', 'response'] as const) {

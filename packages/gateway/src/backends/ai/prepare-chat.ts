@@ -10,7 +10,7 @@ import { type ChatRequest, type FormatName, type JsonObject, type Loss, Unsuppor
 import { passesThrough } from '../../llm/passes-through.ts'
 import { pickFormat } from '../../llm/providers/pick-format.ts'
 import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import type { ReadyProvider } from './provider.ts'
 
@@ -52,7 +52,7 @@ export interface PreparedChat extends Pick<EditedChat, 'request' | 'upstream' | 
 export function editChat(
   chat: ClientChat,
   { vendor, edits: policy }: Pick<ReadyProvider, 'vendor' | 'edits'>,
-  parts: { upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>; rx: Rx },
+  parts: { upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>; rx: RequestContext },
 ): EditedChat | Unsupported {
   const { edits, body, model } = policy.request(chat.body.value, modelInPath(targetPath(chat.target)), parts.rx)
   if (model === '') return new Unsupported('model', 'missing field: model not specified')

@@ -1,11 +1,11 @@
 import type { RawConnection } from '../../net/exchange.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { readDetected } from '../../llm/detect.ts'
-import { LlmFacts } from '../../llm/facts.ts'
+import { LlmRecord } from '../../records/llm-record.ts'
 import { Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { Failure } from '../../pipeline/failure.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import type {
   UpstreamCall,
@@ -13,8 +13,8 @@ import type {
   UpstreamHandler,
   UpstreamRequest,
   UpstreamResponse,
-} from '../../upstream/contract.ts'
-import type { Visit } from '../../upstream/visit.ts'
+} from '../../upstream/upstream-types.ts'
+import type { EndpointCall } from '../../upstream/endpoint-call.ts'
 import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
 import { refuse } from './refuse.ts'
@@ -31,14 +31,14 @@ export interface RawCallOptions {
 
 /** A call whose bytes go through as they are: only host, path and credentials are the provider's. */
 export class RawCall implements UpstreamCall, UpstreamHandler {
-  readonly #rx: Rx
+  readonly #rx: RequestContext
   readonly #handler: UpstreamHandler
-  readonly #visit: Visit
+  readonly #visit: EndpointCall
   readonly #options: RawCallOptions
   #call: UpstreamCall | null = null
   #isCancelled = false
 
-  constructor(rx: Rx, handler: UpstreamHandler, visit: Visit, options: RawCallOptions) {
+  constructor(rx: RequestContext, handler: UpstreamHandler, visit: EndpointCall, options: RawCallOptions) {
     this.#rx = rx
     this.#handler = handler
     this.#visit = visit
@@ -56,7 +56,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     }
     const outgoing = { ...request, headers: request.headers.clone() }
     if (this.#options.detects) {
-      const facts = (rx.llm ??= new LlmFacts())
+      const facts = (rx.llm ??= new LlmRecord())
       facts.provider = provider.vendor.telemetryName
       facts.providerName = provider.name
       outgoing.headers.set('accept-encoding', 'identity')

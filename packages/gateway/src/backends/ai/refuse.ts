@@ -1,13 +1,13 @@
 import { sourceOf } from '../../net/body.ts'
 import type { Failure } from '../../pipeline/failure.ts'
-import type { Rx } from '../../pipeline/request.ts'
-import { rescue } from '../../pipeline/rescue.ts'
-import type { UpstreamHandler } from '../../upstream/contract.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
+import { failureReply } from '../../pipeline/failure-reply.ts'
+import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
 
 /** Answers instead of a provider. */
-export function refuse(rx: Rx, handler: UpstreamHandler, failure: Failure): void {
+export function refuse(rx: RequestContext, handler: UpstreamHandler, failure: Failure): void {
   rx.reason = failure.reason
   rx.error = failure.message
-  const { status, headers, body } = rescue(failure, rx.headers.get('content-type'))
+  const { status, headers, body } = failureReply(failure, rx.headers.get('content-type'))
   handler.responded({ status, headers, body: sourceOf(body) })
 }

@@ -3,14 +3,14 @@ import { Unsupported } from '../../llm/middle.ts'
 import { sendAttempt } from '../../pipeline/send-attempt.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
-import type { UpstreamCall, UpstreamHandler } from '../../upstream/contract.ts'
+import type { UpstreamCall, UpstreamHandler } from '../../upstream/upstream-types.ts'
 import type { ReadyProvider } from './provider.ts'
 
 export interface SendParts {
   outgoing: OutgoingRequest
-  rx: Rx
+  rx: RequestContext
   context: CallContext
   handler: UpstreamHandler
   /** False once nobody waits for it any more. */

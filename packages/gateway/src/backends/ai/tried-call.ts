@@ -1,21 +1,21 @@
 import { emptySource, type Source, sourceOf } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { LlmFacts } from '../../llm/facts.ts'
+import { LlmRecord } from '../../records/llm-record.ts'
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import {
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
   type UpstreamResponse,
-} from '../../upstream/contract.ts'
-import type { Visit } from '../../upstream/visit.ts'
+} from '../../upstream/upstream-types.ts'
+import type { EndpointCall } from '../../upstream/endpoint-call.ts'
 import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
 
@@ -23,7 +23,7 @@ import { sendTo } from './send.ts'
 export interface CallServices {
   upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
   /** The provider for the next try, with its visit; null when all were tried. */
-  next: (tried: ReadonlySet<ReadyProvider>) => { provider: ReadyProvider; visit: Visit } | null
+  next: (tried: ReadonlySet<ReadyProvider>) => { provider: ReadyProvider; visit: EndpointCall } | null
   /** Of the whole backend. */
   providerCount: number
   now: () => number
@@ -34,7 +34,7 @@ export interface CallServices {
 }
 
 export interface CallParts {
-  rx: Rx
+  rx: RequestContext
   /** Of the request as the route left it. */
   headers: HeaderBlock
   context: CallContext
@@ -43,12 +43,12 @@ export interface CallParts {
 
 /** A call that is tried at one provider after the other, until one has begun to answer. */
 export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
-  protected readonly rx: Rx
+  protected readonly rx: RequestContext
   protected readonly headers: HeaderBlock
   protected readonly services: CallServices
-  protected readonly facts: LlmFacts
+  protected readonly facts: LlmRecord
   protected readonly handler: UpstreamHandler
-  protected visit: Visit | null = null
+  protected visit: EndpointCall | null = null
   /** The client has its answer, or has left. */
   protected isOver = false
   readonly #context: CallContext
@@ -60,7 +60,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.rx = rx
     this.headers = headers
     this.services = services
-    this.facts = rx.llm ??= new LlmFacts()
+    this.facts = rx.llm ??= new LlmRecord()
     this.#context = context
     this.handler = handler
   }

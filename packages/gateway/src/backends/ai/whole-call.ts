@@ -1,10 +1,10 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { LlmFacts, ModelOperation } from '../../llm/facts.ts'
+import type { LlmRecord, ModelOperation } from '../../records/llm-record.ts'
 import type { ClientFormat } from '../../llm/format.ts'
 import { parseJsonObject } from '../../wire/json.ts'
 import { type ChatError, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
-import type { UpstreamResponse } from '../../upstream/contract.ts'
+import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
 import type { ReadyProvider } from './provider.ts'
 import { type CallParts, type CallServices, TriedCall, UNREADABLE } from './tried-call.ts'
@@ -24,7 +24,7 @@ export interface PreparedJob {
   /** Null for a question without a body. */
   bytes: Buffer | null
   /** The answer for the client; null when it cannot be read. */
-  read: (body: JsonObject, headers: HeaderBlock, facts: LlmFacts) => JsonObject | null
+  read: (body: JsonObject, headers: HeaderBlock, facts: LlmRecord) => JsonObject | null
   readError: (status: number, body: Buffer) => ChatError
 }
 

@@ -1,6 +1,6 @@
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { AddressGuard } from '../../upstream/address-guard.ts'
-import { type UpstreamCall, UpstreamError } from '../../upstream/contract.ts'
+import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
 import { chooseVersion } from '../../upstream/version.ts'
 import { parseAuthority } from './authority.ts'

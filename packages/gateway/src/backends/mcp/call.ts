@@ -1,7 +1,7 @@
-import { EndpointCall } from '../../mcp/client/endpoint-call.ts'
+import { McpCall } from '../../mcp/client/mcp-call.ts'
 import type { Endpoint } from '../../mcp/engine/endpoint.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
-import { type UpstreamCall, UpstreamError } from '../../upstream/contract.ts'
+import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
 
 /** Many servers of the Model Context Protocol as one. */
 export function mcpBackend(identity: BackendIdentity, endpoint: Endpoint): CompiledBackend {
@@ -17,7 +17,7 @@ export function mcpBackend(identity: BackendIdentity, endpoint: Endpoint): Compi
         handler.failed(new UpstreamError('bad_response', 'MCP servers cannot be called without a request', true))
         return NOTHING
       }
-      return new EndpointCall(endpoint, { rx, request, context, handler }).start()
+      return new McpCall(endpoint, { rx, request, context, handler }).start()
     },
     connect(_destination, _context, done) {
       done(new UpstreamError('bad_response', 'MCP servers take no tunnel', true), null)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { fold } from '../../llm/fold.ts'
+import { collectResponse } from '../../llm/collect-response.ts'
 import type { ChatRequest, Json, Message, Tool } from '../../llm/middle.ts'
 import { chatRequest } from '../../testing/chat-request.ts'
 import { MARK, type MockAnswer, mockProvider } from './answer.ts'
@@ -18,7 +18,7 @@ function answered(request: ChatRequest, config: Partial<MockConfig> = {}, random
   const answer = answerTo(request, config, random)
   assert.equal(answer.kind, 'answered')
   if (answer.kind !== 'answered') throw new Error('unreachable')
-  return { ...answer, folded: fold(answer.events.map(({ event }) => event)) }
+  return { ...answer, folded: collectResponse(answer.events.map(({ event }) => event)) }
 }
 
 function answerTo(request: ChatRequest, config: Partial<MockConfig> = {}, random = 0.5): MockAnswer {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Sink } from '../../net/body.ts'
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { fold, type Folded } from '../../llm/fold.ts'
+import { collectResponse, type CollectedResponse } from '../../llm/collect-response.ts'
 import { clientFormats } from '../../llm/formats/index.ts'
 import { parseJsonObject } from '../../wire/json.ts'
 import type { BackendIdentity } from '../../pipeline/compiled.ts'
@@ -117,15 +117,15 @@ for (const name of ['completions', 'messages', 'responses'] as const) {
     assert.deepEqual([whole.status, streamed.status, streamed.end], [200, 200, 'whole'])
     assert.equal(whole.headers.get(MOCK_HEADER), 'true')
     assert.equal(streamed.headers.get(MOCK_HEADER), 'true')
-    assert.match(textOf(fold(decoded!)), /^\[mock\] .*You said: hi$/)
+    assert.match(textOf(collectResponse(decoded!)), /^\[mock\] .*You said: hi$/)
     const decoder = clientFormats[name].createStreamDecoder(responseContext())
     const events = [...decoder.push(Buffer.from(streamed.text)), ...decoder.end()]
-    assert.equal(textOf(fold(events)), textOf(fold(decoded!)))
-    assert.deepEqual(fold(events).finish, fold(decoded!).finish)
+    assert.equal(textOf(collectResponse(events)), textOf(collectResponse(decoded!)))
+    assert.deepEqual(collectResponse(events).finish, collectResponse(decoded!).finish)
   })
 }
 
-function textOf(folded: Folded): string {
+function textOf(folded: CollectedResponse): string {
   return folded.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
 }
 

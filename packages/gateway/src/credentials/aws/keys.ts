@@ -1,5 +1,5 @@
 import { CredentialFault, faultOf } from '../fault.ts'
-import { type Obtained, Renewed } from '../renewed.ts'
+import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import type { AwsKeys } from './sigv4.ts'
 
@@ -14,7 +14,7 @@ export function fixedKeys(keys: AwsKeys): KeySource {
 
 /** Wherever the SDK finds some: variables, profiles, web identity, containers, instances. */
 export function ambientKeys({ clock, monotonic, random, log }: CredentialServices): KeySource {
-  return new Renewed({
+  return new RenewedCredential({
     what: WHAT,
     obtain: () => fromChain(clock),
     monotonic,

@@ -1,5 +1,5 @@
 import { CredentialFault, faultOf } from '../fault.ts'
-import type { Obtained } from '../renewed.ts'
+import type { Obtained } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { isToken } from '../token.ts'
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { CredentialFault, faultOf } from '../fault.ts'
-import { type Obtained, Renewed } from '../renewed.ts'
+import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { sharedSource } from '../shared-source.ts'
 import type { TokenSource } from '../token.ts'
@@ -31,7 +31,7 @@ export interface AzureTokenConfig {
 export function createAzureToken(config: AzureTokenConfig, services: CredentialServices): TokenSource {
   const { monotonic, random, log } = services
   return sharedSource(services, ['azure', config], () => {
-    return new Renewed({
+    return new RenewedCredential({
       what: 'no Azure token',
       obtain: () => obtain(config, services),
       monotonic,

@@ -1,6 +1,6 @@
 import type { AuthClient } from 'google-auth-library'
 import { CredentialFault, faultOf } from '../fault.ts'
-import { type Obtained, Renewed } from '../renewed.ts'
+import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { sharedSource } from '../shared-source.ts'
 import { isToken, type TokenSource } from '../token.ts'
@@ -28,7 +28,7 @@ export function createGcpToken(config: GcpTokenConfig, services: CredentialServi
         return isNothingFound(error) ? NOTHING : faultOf(WHAT, error)
       }
     }
-    return new Renewed({
+    return new RenewedCredential({
       what: WHAT,
       obtain,
       monotonic,

@@ -1,5 +1,5 @@
 import type { Mask, Pass, Rejection } from './guard.ts'
-import { whenSettled } from './settled.ts'
+import { nowOrLater } from './now-or-later.ts'
 import type { Released, Stage } from './stage.ts'
 
 /** Most characters that a check is about, beside those that were checked before. */
@@ -23,7 +23,7 @@ export function batchStage(check: Check): Stage {
     held += text
     if (held.length - checked < BATCH) return before
     const batch = held.slice(0, batchEnd(held, checked + BATCH))
-    return whenSettled(check(batch), (verdict) => {
+    return nowOrLater(check(batch), (verdict) => {
       if (verdict.kind === 'reject') return verdict
       const released = settledPart(batch, verdict.kind === 'mask' ? verdict.texts[0]! : batch)
       checked = batch.length - released.length
@@ -34,7 +34,7 @@ export function batchStage(check: Check): Stage {
 
   function end(): Released | Promise<Released> {
     if (held.length === checked) return held
-    return whenSettled(check(held), (verdict) => {
+    return nowOrLater(check(held), (verdict) => {
       if (verdict.kind === 'reject') return verdict
       return verdict.kind === 'mask' ? verdict.texts[0]! : held
     })

@@ -1,7 +1,7 @@
 import { decide } from './decide.ts'
 import type { Guard, GuardContext, GuardNote, GuardPhase, Mask, Pass, Rejection } from './guard.ts'
 import { PASS } from './guard.ts'
-import { whenSettled } from './settled.ts'
+import { nowOrLater } from './now-or-later.ts'
 
 /** The guards of one phase, in the order of the config. */
 export interface GuardChain {
@@ -35,7 +35,7 @@ function run(
     if (guard === undefined) {
       return { verdict: texts === given.texts ? PASS : { kind: 'mask', texts, found: [...found] }, notes }
     }
-    return whenSettled(decide({ guard, index, texts, phase, context: given.context }), ({ verdict, note }) => {
+    return nowOrLater(decide({ guard, index, texts, phase, context: given.context }), ({ verdict, note }) => {
       notes.push(note)
       if (verdict.kind === 'reject') return { verdict, notes }
       if (verdict.kind === 'pass') return ask(index + 1, texts)

@@ -3,7 +3,7 @@ import type { ChatEvent, StartedPart, Usage } from '../middle.ts'
 import type { Rejection, TextInfo } from './guard.ts'
 import { guardObject } from './guard-object.ts'
 import { infoOf, OpenPart } from './open-part.ts'
-import { whenSettled } from './settled.ts'
+import { nowOrLater } from './now-or-later.ts'
 import type { Released, Stage } from './stage.ts'
 
 type PartStart = Extract<ChatEvent, { type: 'partStart' }>
@@ -27,12 +27,12 @@ export class EventGuard {
   }
 
   push(events: readonly ChatEvent[]): ChatEvent[] | Promise<ChatEvent[]> {
-    return whenSettled(this.#takeFrom(events, 0), () => this.#drain())
+    return nowOrLater(this.#takeFrom(events, 0), () => this.#drain())
   }
 
   /** Whatever still waits. */
   end(): ChatEvent[] | Promise<ChatEvent[]> {
-    return whenSettled(this.#endAllTexts(), () => {
+    return nowOrLater(this.#endAllTexts(), () => {
       this.#emitUsage()
       return this.#drain()
     })
@@ -58,18 +58,18 @@ export class EventGuard {
       case 'partStart':
         return event.part.type === 'native' ? this.#passNative(event, event.part) : this.#begin(event)
       case 'partDelta':
-        return whenSettled(this.#partAt(event.index).push(event.text), (released) =>
+        return nowOrLater(this.#partAt(event.index).push(event.text), (released) =>
           this.#release(event.index, released),
         )
       case 'partEnd':
-        return whenSettled(this.#endText(event.index), (part) => this.#endPart(event, part))
+        return nowOrLater(this.#endText(event.index), (part) => this.#endPart(event, part))
       case 'usage':
         if (this.#parts.size === 0 && this.#usage === null) return this.#emit(event)
         this.#usage = { ...this.#usage, ...event.usage }
         return
       case 'finish':
       case 'error':
-        return whenSettled(this.#endAllTexts(), () => {
+        return nowOrLater(this.#endAllTexts(), () => {
           this.#emitUsage()
           this.#emit(event)
         })
@@ -126,7 +126,7 @@ export class EventGuard {
   #endText(index: number): OpenPart | undefined | Promise<OpenPart | undefined> {
     const part = this.#parts.get(index)
     if (part === undefined) return undefined
-    return whenSettled(part.end(), (released) => {
+    return nowOrLater(part.end(), (released) => {
       this.#parts.delete(index)
       this.#release(index, released)
       return part
@@ -139,14 +139,14 @@ export class EventGuard {
     const isVoid = part?.type === 'reasoning' && part.isMasked
     const signed: PartEnd = signature === undefined || isVoid ? end : { ...end, signature }
     if (rest === undefined) return this.#emit(signed)
-    return whenSettled(guardObject(rest, this.#createStage(infoOf('native'))), (guarded) => {
+    return nowOrLater(guardObject(rest, this.#createStage(infoOf('native'))), (guarded) => {
       if (guarded.kind === 'reject') this.#block(guarded)
       else this.#emit({ ...signed, rest: guarded.value })
     })
   }
 
   #passNative(event: PartStart, part: NativeStart): void | Promise<void> {
-    return whenSettled(guardObject(part.value, this.#createStage(infoOf('native'))), (guarded) => {
+    return nowOrLater(guardObject(part.value, this.#createStage(infoOf('native'))), (guarded) => {
       if (guarded.kind === 'reject') this.#block(guarded)
       else this.#emit({ ...event, part: { ...part, value: guarded.value } })
     })

@@ -2,7 +2,7 @@ import type { ChatEvent } from '../middle.ts'
 import type { GuardChain } from './chain.ts'
 import { EventGuard } from './event-guard.ts'
 import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
-import { whenSettled } from './settled.ts'
+import { nowOrLater } from './now-or-later.ts'
 import type { Stage } from './stage.ts'
 
 export interface GuardedAnswer {
@@ -24,7 +24,7 @@ export function guardAnswer(
     about.push(info)
     return text
   })
-  return whenSettled(chain.run(texts, { ...context, about }), ({ verdict, notes }): GuardedAnswer => {
+  return nowOrLater(chain.run(texts, { ...context, about }), ({ verdict, notes }): GuardedAnswer => {
     if (verdict.kind === 'reject') return { answer: verdict, notes }
     if (verdict.kind === 'pass') return { answer: { kind: 'events', events }, notes }
     const masked = verdict.texts.values()

@@ -2,16 +2,16 @@ import { parseJsonObject } from '../../wire/json.ts'
 import type { JsonObject } from '../middle.ts'
 import { failedClosed } from './decide.ts'
 import type { Rejection } from './guard.ts'
-import { whenSettled } from './settled.ts'
+import { nowOrLater } from './now-or-later.ts'
 import type { Stage } from './stage.ts'
 
 export type GuardedObject = { kind: 'object'; value: JsonObject } | Rejection
 
 /** Takes an object through the guards as the JSON that it is. */
 export function guardObject(value: JsonObject, pipe: Stage): GuardedObject | Promise<GuardedObject> {
-  return whenSettled(pipe.push(JSON.stringify(value)), (start) => {
+  return nowOrLater(pipe.push(JSON.stringify(value)), (start) => {
     if (typeof start !== 'string') return start
-    return whenSettled(pipe.end(), (end) => (typeof end === 'string' ? readObject(start + end) : end))
+    return nowOrLater(pipe.end(), (end) => (typeof end === 'string' ? readObject(start + end) : end))
   })
 }
 

@@ -2,7 +2,7 @@ import type { ChatRequest, Part, ToolResultPart } from '../middle.ts'
 import type { GuardChain } from './chain.ts'
 import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
 import { readObject } from './guard-object.ts'
-import { whenSettled } from './settled.ts'
+import { nowOrLater } from './now-or-later.ts'
 
 export interface GuardedRequest {
   /** The request that was given, when nothing was masked. */
@@ -23,7 +23,7 @@ export function guardRequest(
     about.push(info)
     return text
   })
-  return whenSettled(chain.run(texts, { ...context, about }), ({ verdict, notes }): GuardedRequest => {
+  return nowOrLater(chain.run(texts, { ...context, about }), ({ verdict, notes }): GuardedRequest => {
     if (verdict.kind === 'reject') return { request: verdict, notes }
     if (verdict.kind === 'pass') return { request: { kind: 'request', request }, notes }
     const masked = verdict.texts.values()

@@ -1,6 +1,6 @@
 import type { StartedPart } from '../middle.ts'
 import type { TextInfo } from './guard.ts'
-import { whenSettled } from './settled.ts'
+import { nowOrLater } from './now-or-later.ts'
 import type { Released, Stage } from './stage.ts'
 
 /** A part of an answer whose text is on its way through the guards. */
@@ -21,11 +21,11 @@ export class OpenPart {
 
   push(text: string): Released | Promise<Released> {
     if (this.#waiting !== null) this.#waiting += text
-    return whenSettled(this.#pipe.push(text), (released) => this.#compare(released))
+    return nowOrLater(this.#pipe.push(text), (released) => this.#compare(released))
   }
 
   end(): Released | Promise<Released> {
-    return whenSettled(this.#pipe.end(), (released) => {
+    return nowOrLater(this.#pipe.end(), (released) => {
       const rest = this.#compare(released)
       if (this.#waiting !== '') this.#waiting = null
       return rest

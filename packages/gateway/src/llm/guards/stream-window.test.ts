@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { fold } from '../fold.ts'
+import { collectResponse } from '../collect-response.ts'
 import type { ChatEvent } from '../middle.ts'
 import { chainOf } from './chain.ts'
 import { guardAnswer } from './guard-answer.ts'
@@ -138,8 +138,10 @@ describe('guarding a stream', () => {
       { type: 'partEnd', index: 0, signature: 'anthropic:sig' },
     ]
     const chain = chainOf([regexGuard()], 'response')
-    assert.deepEqual(fold(sync(chain, reasoning('of 123-45-6789'))).parts, [{ type: 'reasoning', text: 'of <SSN>' }])
-    assert.deepEqual(fold(sync(chain, reasoning('of nothing'))).parts, [
+    assert.deepEqual(collectResponse(sync(chain, reasoning('of 123-45-6789'))).parts, [
+      { type: 'reasoning', text: 'of <SSN>' },
+    ])
+    assert.deepEqual(collectResponse(sync(chain, reasoning('of nothing'))).parts, [
       { type: 'reasoning', text: 'of nothing', signature: 'anthropic:sig' },
     ])
   })
@@ -153,7 +155,7 @@ describe('guarding a stream', () => {
       { type: 'partEnd', index: 0, signature: 'google:sig' },
       FINISH,
     ]
-    assert.deepEqual(fold(sync(chainOf([regexGuard()], 'response'), events)).parts, [
+    assert.deepEqual(collectResponse(sync(chainOf([regexGuard()], 'response'), events)).parts, [
       {
         type: 'toolCall',
         id: 'c',
@@ -231,7 +233,8 @@ describe('a guarded stream and a guarded answer', () => {
           const { events: stream, guard } = await streamed(guards, events)
           const whole = await guardAnswer(chainOf(guards, 'response'), events, context)
           assert.ok(whole.answer.kind === 'events' || guard.rejection !== null)
-          if (whole.answer.kind === 'events') assert.deepEqual(fold(stream), fold(whole.answer.events))
+          if (whole.answer.kind === 'events')
+            assert.deepEqual(collectResponse(stream), collectResponse(whole.answer.events))
         }),
         { numRuns: 200 },
       )

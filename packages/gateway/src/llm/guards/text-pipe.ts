@@ -4,7 +4,7 @@ import { decide } from './decide.ts'
 import type { GuardContext, TextInfo } from './guard.ts'
 import { maskerStage } from './masker-stage.ts'
 import type { GuardNotes } from './notes.ts'
-import { whenSettled } from './settled.ts'
+import { nowOrLater } from './now-or-later.ts'
 import type { Released, Stage } from './stage.ts'
 
 export interface PipeOptions {
@@ -20,7 +20,7 @@ export function textPipe(about: TextInfo, { chain, context, notes }: PipeOptions
     if (masker !== undefined) return maskerStage(masker, (note) => notes.add({ index, guard: guard.name, ...note }))
     return batchStage((text) => {
       const question = { guard, index, texts: [text], phase: chain.phase, context: { ...context, about: [about] } }
-      return whenSettled(decide(question), ({ verdict, note }) => {
+      return nowOrLater(decide(question), ({ verdict, note }) => {
         notes.add(note)
         return verdict
       })
@@ -31,7 +31,7 @@ export function textPipe(about: TextInfo, { chain, context, notes }: PipeOptions
   function pushFrom(index: number, text: string): Released | Promise<Released> {
     const stage = stages[index]
     if (stage === undefined || text === '') return text
-    return whenSettled(stage.push(text), (released) =>
+    return nowOrLater(stage.push(text), (released) =>
       typeof released === 'string' ? pushFrom(index + 1, released) : released,
     )
   }
@@ -40,9 +40,9 @@ export function textPipe(about: TextInfo, { chain, context, notes }: PipeOptions
   function endFrom(index: number, rest: string): Released | Promise<Released> {
     const stage = stages[index]
     if (stage === undefined) return rest
-    return whenSettled(stage.push(rest), (first) => {
+    return nowOrLater(stage.push(rest), (first) => {
       if (typeof first !== 'string') return first
-      return whenSettled(stage.end(), (last) => (typeof last === 'string' ? endFrom(index + 1, first + last) : last))
+      return nowOrLater(stage.end(), (last) => (typeof last === 'string' ? endFrom(index + 1, first + last) : last))
     })
   }
 }

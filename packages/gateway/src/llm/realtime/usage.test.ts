@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { LlmFacts } from '../facts.ts'
+import { LlmRecord } from '../../records/llm-record.ts'
 import { RealtimeUsage } from './usage.ts'
 
 function session(events: readonly (object | string)[]) {
-  const facts = new LlmFacts()
+  const facts = new LlmRecord()
   const charged: number[] = []
   const usage = new RealtimeUsage(facts, (tokens) => charged.push(tokens))
   for (const event of events) usage.text(Buffer.from(typeof event === 'string' ? event : JSON.stringify(event)))

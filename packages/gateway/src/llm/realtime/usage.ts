@@ -1,4 +1,4 @@
-import type { LlmFacts } from '../facts.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
 import { countAt, objectAt, parseJsonObject, textAt } from '../../wire/json.ts'
 import type { JsonObject } from '../middle.ts'
 import type { MessageReader } from './messages.ts'
@@ -8,7 +8,7 @@ import type { MessageReader } from './messages.ts'
  * Every event is only looked at; those that say something are parsed.
  */
 export class RealtimeUsage implements MessageReader {
-  readonly #facts: LlmFacts
+  readonly #facts: LlmRecord
   readonly #used: (tokens: number) => void
   /** Responses that have begun and are not done. */
   #open = 0
@@ -16,7 +16,7 @@ export class RealtimeUsage implements MessageReader {
   #pieces = 0
 
   /** `used` is told of tokens as they are reported. */
-  constructor(facts: LlmFacts, used: (tokens: number) => void) {
+  constructor(facts: LlmRecord, used: (tokens: number) => void) {
     this.#facts = facts
     this.#used = used
   }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../wire/json.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import { VERSION } from '../../version.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import type { RpcId } from '../message.ts'
 import { LATEST_WITH_SESSIONS, META } from '../revisions.ts'
-import type { LiveSession } from '../session/live.ts'
+import type { LiveSession } from '../session/live-session.ts'
 import { principalOf } from '../session/principal.ts'
 import type { SessionState } from '../session/state.ts'
 import type { Refusals } from './refusals.ts'
@@ -16,7 +16,7 @@ export class ClientSessions {
   readonly #endpoint: Endpoint
   readonly #principal: string
 
-  constructor(endpoint: Endpoint, rx: Rx) {
+  constructor(endpoint: Endpoint, rx: RequestContext) {
     this.#endpoint = endpoint
     this.#principal = principalOf(rx)
   }

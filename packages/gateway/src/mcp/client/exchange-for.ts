@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../wire/json.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { Exchange } from '../engine/exchange.ts'
-import type { LiveSession } from '../session/live.ts'
+import type { LiveSession } from '../session/live-session.ts'
 import type { AnswerPort } from './answer-port.ts'
-import type { EndpointCallParts } from './endpoint-call.ts'
+import type { EndpointCallParts } from './mcp-call.ts'
 
 /** Everything that it takes to serve a request of a client in this session. */
 export function exchangeFor(

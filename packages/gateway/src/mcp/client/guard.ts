@@ -1,4 +1,4 @@
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 
 export interface GuardConfig {
   allowedHosts: readonly string[] | undefined
@@ -13,7 +13,7 @@ export interface GuardConfig {
  * Keeps web pages out that reach the gateway under a name of their own (DNS rebinding), and pages nobody allowed. Gives
  * the reason to refuse a request, or null.
  */
-export type RequestGuard = (rx: Rx) => string | null
+export type RequestGuard = (rx: RequestContext) => string | null
 
 export function createGuard({ allowedHosts, allowedOrigins, hasHostnames, corsAllows }: GuardConfig): RequestGuard {
   const hosts = allowedHosts === undefined ? null : new Set(allowedHosts.map((host) => host.toLowerCase()))

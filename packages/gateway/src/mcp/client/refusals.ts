@@ -1,17 +1,17 @@
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { Reply } from '../../pipeline/reply.ts'
-import type { McpFacts } from '../facts.ts'
+import type { McpRecord } from '../../records/mcp-record.ts'
 import { type BadMessage, INVALID_REQUEST, type RpcId, type RpcMessage } from '../message.ts'
 import { SESSION_NOT_FOUND } from '../revisions.ts'
 import type { Refusal } from './check-post.ts'
-import type { EndpointCallParts } from './endpoint-call.ts'
+import type { EndpointCallParts } from './mcp-call.ts'
 import { rpcError } from './errors.ts'
 
 /** Answers to requests that no target hears of. */
 export class Refusals {
   readonly #parts: EndpointCallParts
-  readonly #facts: McpFacts
+  readonly #facts: McpRecord
 
   constructor(parts: EndpointCallParts) {
     this.#parts = parts

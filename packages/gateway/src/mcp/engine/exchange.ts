@@ -1,23 +1,23 @@
 import { HeaderBlock } from '../../net/header-block.ts'
 import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import type { AnswerPort } from '../client/answer-port.ts'
 import { forwardedHeaders } from '../client/forwarded-headers.ts'
 import { rpcError } from '../client/errors.ts'
-import type { McpFacts } from '../facts.ts'
+import type { McpRecord } from '../../records/mcp-record.ts'
 import type { MergeError } from '../merge/gather.ts'
 import { makeMessage, type RpcMessage } from '../message.ts'
-import type { LiveSession } from '../session/live.ts'
+import type { LiveSession } from '../session/live-session.ts'
 import type { Caller, LinkCall } from '../transports/transport.ts'
-import { traceCall } from './decisions.ts'
+import { traceCall } from './hide-forbidden.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Target } from './target.ts'
 
 export interface ExchangeParts {
   endpoint: Endpoint
-  rx: Rx
-  facts: McpFacts
+  rx: RequestContext
+  facts: McpRecord
   context: CallContext
   /** Of the request as the route left it. */
   headers: HeaderBlock
@@ -30,8 +30,8 @@ export interface ExchangeParts {
 /** One request of a client with everything it takes to serve it. */
 export class Exchange {
   readonly endpoint: Endpoint
-  readonly rx: Rx
-  readonly facts: McpFacts
+  readonly rx: RequestContext
+  readonly facts: McpRecord
   readonly session: LiveSession
   readonly answer: AnswerPort
   readonly requestMeta: JsonObject | null
@@ -160,7 +160,7 @@ export class Exchange {
     status: number,
     code: number,
     message: string,
-    outcome: McpFacts['outcome'] = 'error',
+    outcome: McpRecord['outcome'] = 'error',
   ): void {
     this.facts.fail(outcome ?? 'error', code, message)
     this.report()

@@ -6,7 +6,7 @@ import type { TargetFailure } from '../transports/transport.ts'
 import { targetNamed } from './endpoint.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
-import { findOwner } from './owner.ts'
+import { findTarget } from './find-target.ts'
 import { TargetCall } from './target-call.ts'
 
 /** One stream of what several targets have to tell, of revisions without sessions. */
@@ -72,7 +72,7 @@ async function learnOwners(exchange: Exchange, request: RpcMessage): Promise<voi
   const { resourceSubscriptions } = objectAt(objectAt(request.value, 'params'), 'notifications')
   if (!exchange.endpoint.namer.needsOwners || !Array.isArray(resourceSubscriptions)) return
   for (const uri of resourceSubscriptions) {
-    if (typeof uri === 'string') await findOwner(exchange, { kind: 'resource', exposed: uri })
+    if (typeof uri === 'string') await findTarget(exchange, { kind: 'resource', exposed: uri })
   }
 }
 

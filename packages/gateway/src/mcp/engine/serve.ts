@@ -1,10 +1,10 @@
-import { denial, traceDecision } from './decisions.ts'
+import { denial, traceDecision } from './hide-forbidden.ts'
 import { askedItem, forTarget, isAboutItem } from '../merge/for-target.ts'
 import { isListMethod } from '../merge/list-page.ts'
 import { MergeError } from '../merge/gather.ts'
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts'
 import type { Owned } from '../names.ts'
-import { askTarget } from './direct.ts'
+import { askTarget } from './single-target.ts'
 import { targetNamed } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { serveEverywhere } from './everywhere.ts'
@@ -12,7 +12,7 @@ import { serveInitialize } from './initialize.ts'
 import { filterPage, serveList } from './list.ts'
 import { serveListen } from './listen.ts'
 import { askInTurn } from './in-turn.ts'
-import { findOwner } from './owner.ts'
+import { findTarget } from './find-target.ts'
 
 /** Answers one request of a client. */
 export function serveRequest(exchange: Exchange, request: RpcMessage): void {
@@ -51,7 +51,7 @@ function serveItem(exchange: Exchange, request: RpcMessage): void {
     if (owned === null) return unknown(exchange, request, asked)
     toOwner(exchange, request, asked, owned)
   }
-  const owner = findOwner(exchange, asked)
+  const owner = findTarget(exchange, asked)
   if (owner instanceof Promise) void owner.then(go)
   else go(owner)
 }

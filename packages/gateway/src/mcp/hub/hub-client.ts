@@ -1,6 +1,6 @@
 import type { Hub, ProcessLink, ProcessSpec } from './hub.ts'
 import type { HubFromWorker, HubToWorker } from './hub-messages.ts'
-import { Marks } from './marks.ts'
+import { ExpiringMap } from './expiring-map.ts'
 import { ProcessCalls } from './process-calls.ts'
 
 export interface HubClientOptions {
@@ -13,8 +13,8 @@ export interface HubClientOptions {
 export class HubClient implements Hub {
   readonly #post: (message: HubFromWorker) => void
   /** The main thread bounds them. */
-  readonly #revoked: Marks
-  readonly #renamed: Marks
+  readonly #revoked: ExpiringMap
+  readonly #renamed: ExpiringMap
   readonly #revoking = new Map<number, () => void>()
   readonly #listeners = new Map<number, (text: string) => void>()
   readonly #sending = new Map<number, (isTaken: boolean) => void>()
@@ -23,8 +23,8 @@ export class HubClient implements Hub {
 
   constructor({ post, clock }: HubClientOptions) {
     this.#post = post
-    this.#revoked = new Marks({ max: Infinity, clock })
-    this.#renamed = new Marks({ max: Infinity, clock })
+    this.#revoked = new ExpiringMap({ max: Infinity, clock })
+    this.#renamed = new ExpiringMap({ max: Infinity, clock })
     this.#calls = new ProcessCalls((message) => post({ kind: 'process', message }))
   }
 

@@ -4,7 +4,7 @@ import { addWorker, startHub } from '../../testing/hub.ts'
 import { eventually } from '../../testing/process.ts'
 import type { LogFields, Logger } from '../../telemetry/log/logger.ts'
 import { MainHub } from './main-hub.ts'
-import { Marks } from './marks.ts'
+import { ExpiringMap } from './expiring-map.ts'
 
 const LATER = Date.now() + 3_600_000
 
@@ -55,7 +55,7 @@ describe('marks', () => {
   test('go when their time is over, and stay as few as they may', () => {
     let now = 0
     let dropped = 0
-    const marks = new Marks({ max: 300, clock: () => now, dropped: () => dropped++ })
+    const marks = new ExpiringMap({ max: 300, clock: () => now, dropped: () => dropped++ })
     for (let at = 0; at < 200; at++) marks.set({ key: `short ${at}`, value: 'x', expiresAt: 10 })
     now = 10
     for (let at = 0; at < 300; at++) marks.set({ key: `long ${at}`, value: 'y', expiresAt: 20 })

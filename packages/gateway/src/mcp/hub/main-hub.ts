@@ -1,7 +1,7 @@
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { HubFromWorker, HubToWorker, Mark, ProcessFromWorker } from './hub-messages.ts'
 import { Mailboxes } from './mailboxes.ts'
-import { Marks } from './marks.ts'
+import { ExpiringMap } from './expiring-map.ts'
 import type { Processes } from './processes/processes.ts'
 
 export interface MainHubOptions {
@@ -17,8 +17,8 @@ export class MainHub {
   readonly #log: Logger
   readonly #workers = new Map<number, (message: HubToWorker) => void>()
   readonly #mailboxes = new Mailboxes(this.#workers)
-  readonly #revoked: Marks
-  readonly #renamed: Marks
+  readonly #revoked: ExpiringMap
+  readonly #renamed: ExpiringMap
   readonly #spreading = new Map<number, Spreading>()
   #lastAck = 0
   #processes: Processes | null = null
@@ -28,8 +28,8 @@ export class MainHub {
   constructor({ log, clock, maxMarks = MAX_MARKS }: MainHubOptions) {
     this.#log = log
     const options = { max: maxMarks, clock, dropped: () => this.#warnOfDropped(clock()) }
-    this.#revoked = new Marks(options)
-    this.#renamed = new Marks(options)
+    this.#revoked = new ExpiringMap(options)
+    this.#renamed = new ExpiringMap(options)
   }
 
   /** Before the worker gets its first config, so that it knows what became of a session when its first request comes. */

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
-import type { McpItemKind } from '../facts.ts'
+import type { McpItemKind } from '../../records/mcp-record.ts'
 import type { RpcMessage } from '../message.ts'
 import type { Namer } from '../names.ts'
 import { edited, editExactly, editItems, type Edits, joinEdits } from './edit-exactly.ts'

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../wire/json.ts'
-import type { McpItemKind } from '../facts.ts'
+import type { McpItemKind } from '../../records/mcp-record.ts'
 import type { RpcMessage } from '../message.ts'
 import type { Namer, Owned } from '../names.ts'
 import { edited, editExactly, type Edits, joinEdits } from './edit-exactly.ts'

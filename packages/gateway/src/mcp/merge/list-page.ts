@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../wire/json.ts'
-import type { McpItem, McpItemKind } from '../facts.ts'
+import type { McpItem, McpItemKind } from '../../records/mcp-record.ts'
 import type { Namer } from '../names.ts'
 import { edited, type Edits, joinEdits } from './edit-exactly.ts'
 import { ExposedNames } from './for-client.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../wire/json.ts'
-import type { McpItem } from '../facts.ts'
+import type { McpItem } from '../../records/mcp-record.ts'
 import { INTERNAL_ERROR } from '../message.ts'
 import type { Namer } from '../names.ts'
 import type { OwnedList, Owners } from '../owners.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../pipeline/request.ts'
+import type { JsonObject } from '../../pipeline/request-context.ts'
 import type { IdentityProvider } from './config.ts'
 
 export interface AdaptedTo {

@@ -1,6 +1,6 @@
 import { HeaderBlock } from '../../net/header-block.ts'
 import { Reply } from '../../pipeline/reply.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 
 /** Methods that a document is asked for by. */
 export type Methods = readonly string[]
@@ -12,7 +12,7 @@ export function jsonAnswer(status: number, value: unknown, methods: Methods): Re
 }
 
 /** A failure as RFC 6749 section 5.2 spells it. */
-export function problemAnswer(rx: Rx, status: number, message: string, methods: Methods = []): Reply {
+export function problemAnswer(rx: RequestContext, status: number, message: string, methods: Methods = []): Reply {
   rx.error = `mcp authentication: ${message}`
   const error = status >= 500 ? 'temporarily_unavailable' : 'invalid_request'
   const body = Buffer.from(JSON.stringify({ error, error_description: message }))
@@ -21,7 +21,7 @@ export function problemAnswer(rx: Rx, status: number, message: string, methods: 
 }
 
 /** The answer to a preflight or to a wrong method; null when the method is right. */
-export function methodAnswer(rx: Rx, methods: Methods): Reply | null {
+export function methodAnswer(rx: RequestContext, methods: Methods): Reply | null {
   if (methods.includes(rx.method)) return null
   if (rx.method === 'OPTIONS') return new Reply(204, { headers: headersOf(methods, null), reason: 'DirectResponse' })
   const reply = problemAnswer(rx, 405, 'method not allowed', methods)

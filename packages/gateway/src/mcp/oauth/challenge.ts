@@ -2,7 +2,7 @@ import { resourceMetadataPath } from '../../formats/well-known.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { TokenFault } from '../../pipeline/jwt/authenticate.ts'
 import { Reply } from '../../pipeline/reply.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { OauthConfig } from './config.ts'
 import { type Resource, snakeCase } from './resource.ts'
 
@@ -10,7 +10,7 @@ import { type Resource, snakeCase } from './resource.ts'
 export function createChallenge(
   { resourceMetadata }: OauthConfig,
   resource: Resource,
-): (rx: Rx, fault: TokenFault) => Reply {
+): (rx: RequestContext, fault: TokenFault) => Reply {
   const scopes = Object.entries(resourceMetadata).find(([name]) => snakeCase(name) === 'scopes_supported')?.[1]
   const scope = scopeOf(scopes)
   return (rx, { reason, error }) => {

@@ -1,7 +1,7 @@
 import { readDiscoveryPath, registrationPath } from '../../formats/well-known.ts'
 import type { TokenFault } from '../../pipeline/jwt/authenticate.ts'
 import type { Reply } from '../../pipeline/reply.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { Env } from '../../pipeline/step.ts'
 import { adaptMetadata } from './adapt-metadata.ts'
 import { type Methods, jsonAnswer, methodAnswer, problemAnswer } from './answers.ts'
@@ -14,9 +14,9 @@ import { sharedServerMetadata } from './server-metadata.ts'
 /** What an authentication policy does for clients of the Model Context Protocol, beside checking their tokens. */
 export interface Oauth {
   /** The answer to a request for a discovery document, which needs no token; undefined for all other requests. */
-  readonly serve: (rx: Rx) => Reply | Promise<Reply> | undefined
+  readonly serve: (rx: RequestContext) => Reply | Promise<Reply> | undefined
   /** Leads a client without a good token to those documents. */
-  readonly challenge: (rx: Rx, fault: TokenFault) => Reply
+  readonly challenge: (rx: RequestContext, fault: TokenFault) => Reply
 }
 
 export function createOauth(config: OauthConfig, env: Env): Oauth {
@@ -26,7 +26,7 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
   const metadata = sharedServerMetadata(issuer, provider, env)
   const register = provider === 'Keycloak' ? createRegistration(issuer, env) : null
 
-  async function serverMetadata(rx: Rx, identifier: string, origin: string): Promise<Reply> {
+  async function serverMetadata(rx: RequestContext, identifier: string, origin: string): Promise<Reply> {
     const document = await metadata.current()
     if (document === null) return problemAnswer(rx, 502, 'the authorization server cannot be asked')
     const audience = audiences?.[0] ?? null

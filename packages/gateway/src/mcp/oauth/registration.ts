@@ -4,12 +4,12 @@ import { HeaderBlock } from '../../net/header-block.ts'
 import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
 import { fetchText } from '../../pipeline/fetch-text.ts'
 import { Reply } from '../../pipeline/reply.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { Env } from '../../pipeline/step.ts'
 import { jsonAnswer, problemAnswer } from './answers.ts'
 
 /** Hands the registration of a client (RFC 7591) to Keycloak: the body alone, nothing else of the client's request. */
-export function createRegistration(issuer: string, env: Env): (rx: Rx) => Promise<Reply> {
+export function createRegistration(issuer: string, env: Env): (rx: RequestContext) => Promise<Reply> {
   const url = parseBackendUrl(issuer)!
   const client = env.client(urlKey(url))
   const folder = url.path.endsWith('/') ? url.path : `${url.path}/`
@@ -17,7 +17,7 @@ export function createRegistration(issuer: string, env: Env): (rx: Rx) => Promis
   const readBody = bufferRequest('whole', MAX_BYTES)
   let underWay = 0
 
-  async function forward(rx: Rx, body: Buffer): Promise<Reply> {
+  async function forward(rx: RequestContext, body: Buffer): Promise<Reply> {
     const post = { headers: HeaderBlock.of(REQUEST_HEADERS), body, refusals: true }
     try {
       const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, post }

@@ -1,10 +1,10 @@
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { OauthConfig } from './config.ts'
 
 /** How the protected endpoint is called in URLs, and what is said of it. */
 export interface Resource {
   /** Scheme and host as clients know them; null where the request names no usable host. */
-  originOf(rx: Rx): string | null
+  originOf(rx: RequestContext): string | null
   /** RFC 9728 section 2. `identifier` is the URL that the document was asked for. */
   metadata(identifier: string): Record<string, unknown>
 }
@@ -35,7 +35,7 @@ function originIn(resource: unknown): string | null {
 }
 
 /** `x-forwarded-proto` says what the gateway saw, or what a trusted proxy before it did. */
-function requestOrigin(rx: Rx): string | null {
+function requestOrigin(rx: RequestContext): string | null {
   const forwarded = rx.headers.get('x-forwarded-proto')?.split(',')[0]!.trim().toLowerCase()
   const scheme = forwarded === 'http' || forwarded === 'https' ? forwarded : rx.scheme
   const { authority } = rx.exchange

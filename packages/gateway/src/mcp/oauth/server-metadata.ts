@@ -1,7 +1,7 @@
 import { parseBackendUrl, urlKey } from '../../formats/address.ts'
 import { serverMetadataPaths } from '../../formats/well-known.ts'
 import { fetchText } from '../../pipeline/fetch-text.ts'
-import type { JsonObject } from '../../pipeline/request.ts'
+import type { JsonObject } from '../../pipeline/request-context.ts'
 import type { Env } from '../../pipeline/step.ts'
 import type { IdentityProvider } from './config.ts'
 import { readMetadata } from './read-metadata.ts'

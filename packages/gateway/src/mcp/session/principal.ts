@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
-import type { JsonObject, Rx } from '../../pipeline/request.ts'
+import type { JsonObject, RequestContext } from '../../pipeline/request-context.ts'
 
 /** Whose session it is: the caller as client authentication knows it, so that a stolen id is of no use to others. */
-export function principalOf({ jwt, apiKeyName, basicAuth }: Pick<Rx, 'jwt' | 'apiKeyName' | 'basicAuth'>): string {
+export function principalOf({
+  jwt,
+  apiKeyName,
+  basicAuth,
+}: Pick<RequestContext, 'jwt' | 'apiKeyName' | 'basicAuth'>): string {
   if (jwt === null && apiKeyName === null && basicAuth === null) return ANYBODY
   const parts = {
     ...(jwt !== null && { jwt: subjectOf(jwt) }),

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Hub } from '../hub/hub.ts'
 import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import { Owners } from '../owners.ts'
-import { LiveSession } from './live.ts'
+import { LiveSession } from './live-session.ts'
 import type { Sealer } from './seal.ts'
 import type { SessionState } from './state.ts'
 

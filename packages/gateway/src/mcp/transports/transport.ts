@@ -1,6 +1,6 @@
 import type { Source } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import type { RpcMessage } from '../message.ts'
 
@@ -36,7 +36,7 @@ export interface TargetLink {
 
 /** On whose behalf a target is spoken to. */
 export interface Caller {
-  rx: Rx
+  rx: RequestContext
   context: CallContext
   /** Headers of the client's request that may go on: hop-by-hop ones and those of the session are not among them. */
   headers: HeaderBlock

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { UpstreamRequest } from '../../upstream/contract.ts'
+import type { UpstreamRequest } from '../../upstream/upstream-types.ts'
 import { Http1Connection } from '../../upstream/http1-connection.ts'
 import { emptySource, type Sink, type Source, sourceOf } from '../body.ts'
 import { HeaderBlock } from '../header-block.ts'

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Sink, Source } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { UpstreamError } from '../../upstream/contract.ts'
+import { UpstreamError } from '../../upstream/upstream-types.ts'
 import { bufferRequest, bufferResponse } from './buffered-body.ts'
 import { Reply } from '../reply.ts'
-import type { Rx } from '../request.ts'
+import type { RequestContext } from '../request-context.ts'
 
 /** A body that gives batches of chunks, and waits where it is asked to. */
 class Batches implements Source {
@@ -77,9 +77,9 @@ function receive(body: Source): Promise<Received> {
   })
 }
 
-function rxWith(parts: Partial<Rx>): Rx {
+function rxWith(parts: Partial<RequestContext>): RequestContext {
   const none = { bufferedBody: null, bufferedResponse: null, error: null, headers: new HeaderBlock() }
-  return { ...none, ...parts } as Rx
+  return { ...none, ...parts } as RequestContext
 }
 
 const batches = fc.array(

@@ -1,11 +1,11 @@
 import { type Sink, type Source, sourceOf } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import { UpstreamError } from '../../upstream/contract.ts'
+import { UpstreamError } from '../../upstream/upstream-types.ts'
 import type { BodyUse } from '../expression.ts'
 import { type Failure, failures, upstreamFailure } from '../failure.ts'
 import type { Reply } from '../reply.ts'
-import type { Rx } from '../request.ts'
-import { rescue } from '../rescue.ts'
+import type { RequestContext } from '../request-context.ts'
+import { failureReply } from '../failure-reply.ts'
 import type { StepResult } from '../step.ts'
 
 /** What has been read of a body before it goes on. */
@@ -23,7 +23,7 @@ export function wholeBody(bytes: Buffer, trailers: HeaderBlock | null = null): B
 type Needed = Exclude<BodyUse, 'none'>
 
 /** A step that reads the request body before those that need it; one too large for `whole` is refused. */
-export function bufferRequest(use: Needed, limit: number): (rx: Rx) => StepResult {
+export function bufferRequest(use: Needed, limit: number): (rx: RequestContext) => StepResult {
   return (rx) => {
     if (rx.bufferedBody !== null) return rx.bufferedBody.whole === null ? requestTooLarge(rx, use) : undefined
     if (rx.body.length > limit && use === 'whole') return requestTooLarge(rx, use)
@@ -31,14 +31,14 @@ export function bufferRequest(use: Needed, limit: number): (rx: Rx) => StepResul
       rx.bufferedBody = buffered
       rx.body = rest
       // Nobody is left to get this: it keeps the steps behind from running.
-      if (cause !== null) return rescue({ status: 400, message: cause.message, reason: 'ClientGone' }, null)
+      if (cause !== null) return failureReply({ status: 400, message: cause.message, reason: 'ClientGone' }, null)
       return buffered.whole === null ? requestTooLarge(rx, use) : undefined
     })
   }
 }
 
 /** The same for the response. One that breaks off can still be told from a whole one: nothing of it has been sent. */
-export function bufferResponse(use: Needed, limit: number): (rx: Rx) => StepResult {
+export function bufferResponse(use: Needed, limit: number): (rx: RequestContext) => StepResult {
   return (rx) => {
     if (rx.bufferedResponse !== null) return rx.bufferedResponse.whole === null ? responseTooLarge(rx, use) : undefined
     const body = rx.responseBody!
@@ -52,11 +52,11 @@ export function bufferResponse(use: Needed, limit: number): (rx: Rx) => StepResu
   }
 }
 
-function requestTooLarge(rx: Rx, use: Needed): Reply | undefined {
+function requestTooLarge(rx: RequestContext, use: Needed): Reply | undefined {
   return use === 'whole' ? refuse(rx, failures.requestTooLarge) : undefined
 }
 
-function responseTooLarge(rx: Rx, use: Needed): Reply | undefined {
+function responseTooLarge(rx: RequestContext, use: Needed): Reply | undefined {
   return use === 'whole' ? refuse(rx, failures.responseTooLarge) : undefined
 }
 
@@ -66,9 +66,9 @@ function brokenOff(cause: Error): Failure {
   )
 }
 
-function refuse(rx: Rx, failure: Failure): Reply {
+function refuse(rx: RequestContext, failure: Failure): Reply {
   rx.error ??= failure.message
-  return rescue(failure, rx.headers.get('content-type'))
+  return failureReply(failure, rx.headers.get('content-type'))
 }
 
 /** `rest` is the whole body again, from its first byte; `cause` says why there will be no more of it. */

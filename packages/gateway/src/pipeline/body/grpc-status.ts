@@ -1,9 +1,9 @@
 import type { Sink, Source } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import type { Rx } from '../request.ts'
+import type { RequestContext } from '../request-context.ts'
 
 /** Where a gRPC call ends without a message, its status stands in the head. */
-export function readGrpcStatus(rx: Rx, fields: HeaderBlock | null): void {
+export function readGrpcStatus(rx: RequestContext, fields: HeaderBlock | null): void {
   const text = fields === null ? null : fields.get('grpc-status')
   if (text !== null && /^[0-9]{1,9}$/.test(text)) rx.grpcStatus = Number(text)
 }
@@ -11,9 +11,9 @@ export function readGrpcStatus(rx: Rx, fields: HeaderBlock | null): void {
 /** Passes a body on and reads the status of a gRPC call from its trailers. */
 export class GrpcStatusSink implements Sink {
   readonly #sink: Sink
-  readonly #rx: Rx
+  readonly #rx: RequestContext
 
-  constructor(sink: Sink, rx: Rx) {
+  constructor(sink: Sink, rx: RequestContext) {
     this.#sink = sink
     this.#rx = rx
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type CredentialLocation, credentialReader, SEVERAL } from '../credential.ts'
 import type { Reply } from '../reply.ts'
-import type { Rx } from '../request.ts'
+import type { RequestContext } from '../request-context.ts'
 import type { Env, StepResult } from '../step.ts'
 import { fixedKeySource, type KeysConfig, remoteKeySource } from './keys.ts'
 import { TokenVerifier, type Verdict } from './verify.ts'
@@ -30,12 +30,12 @@ export interface TokenFault {
 export function tokenCheck(
   { mode, location = BEARER, providers }: TokenCheckConfig,
   env: Env,
-  refuse: (rx: Rx, fault: TokenFault) => Reply,
-): (rx: Rx) => StepResult {
+  refuse: (rx: RequestContext, fault: TokenFault) => Reply,
+): (rx: RequestContext) => StepResult {
   const reader = credentialReader(location)
   const verifier = sharedVerifier(providers, env)
 
-  function conclude(rx: Rx, token: string, verdict: Verdict): Reply | void {
+  function conclude(rx: RequestContext, token: string, verdict: Verdict): Reply | void {
     if ('fault' in verdict) return fail(rx, { reason: verdict.fault, error: 'invalid_token' })
     reader.remove(rx)
     rx.jwt = verdict.claims
@@ -43,7 +43,7 @@ export function tokenCheck(
     if (rx.trace !== null) rx.trace.note({ code: 'jwt_verified', issuer: verdict.claims['iss'] })
   }
 
-  function fail(rx: Rx, fault: TokenFault): Reply | void {
+  function fail(rx: RequestContext, fault: TokenFault): Reply | void {
     if (mode === 'Permissive') {
       if (rx.trace !== null) rx.trace.skipped(fault.reason)
       return

@@ -1,6 +1,6 @@
 import { parseSafely } from '@portico/cel'
 import { LRUCache } from 'lru-cache'
-import type { JsonObject } from '../request.ts'
+import type { JsonObject } from '../request-context.ts'
 import type { KeySet, VerificationKey } from '../../state/key-set.ts'
 
 /** The keys of an issuer: fixed, or fetched. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Rx } from '../request.ts'
+import type { RequestContext } from '../request-context.ts'
 import { rewriteAuthority, rewriteTarget } from './rewrite.ts'
 
 const segments = fc.array(fc.stringMatching(/^[a-z%.~]{1,4}$/), { maxLength: 3 })
@@ -16,7 +16,7 @@ test('a prefix changes nothing but the matched segments', () => {
     fc.property(segments, segments, segments, query, fc.boolean(), (matched, rest, prefix, asked, slash) => {
       const path = pathOf([...matched, ...rest], slash)
       // The index keeps matched prefixes without their last slash.
-      const match = { pathPrefix: pathOf(matched, false).replace(/\/$/, '') } as unknown as Rx['match']
+      const match = { pathPrefix: pathOf(matched, false).replace(/\/$/, '') } as unknown as RequestContext['match']
       const target = rewriteTarget({ path, query: asked, match }, { prefix: pathOf(prefix, slash) })
       const [newPath, ...newQuery] = target.split('?')
       assert.deepEqual(

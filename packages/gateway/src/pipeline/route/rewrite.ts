@@ -1,4 +1,4 @@
-import type { Rx } from '../request.ts'
+import type { RequestContext } from '../request-context.ts'
 
 /** `full` replaces the path; `prefix` replaces what the route's prefix matched. */
 export interface PathRewrite {
@@ -14,7 +14,7 @@ export interface AuthorityRewrite {
 }
 
 /** The path and query after a rewrite; the query is kept. */
-export function rewriteTarget(rx: Pick<Rx, 'path' | 'query' | 'match'>, path: PathRewrite): string {
+export function rewriteTarget(rx: Pick<RequestContext, 'path' | 'query' | 'match'>, path: PathRewrite): string {
   const query = rx.query === '' ? '' : '?' + rx.query
   if (path.full !== undefined) return path.full + query
   const matched = rx.match?.pathPrefix ?? ''

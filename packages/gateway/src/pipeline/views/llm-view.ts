@@ -1,12 +1,12 @@
 import { Duration } from '@portico/cel'
-import type { LlmFacts } from '../../llm/facts.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
 
 /** The model call of a request, as expressions read it. */
 export class LlmView {
-  readonly #facts: LlmFacts
+  readonly #facts: LlmRecord
   readonly #startedAt: number
 
-  constructor(facts: LlmFacts, startedAt: number) {
+  constructor(facts: LlmRecord, startedAt: number) {
     this.#facts = facts
     this.#startedAt = startedAt
   }

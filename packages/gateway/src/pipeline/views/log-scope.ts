@@ -1,12 +1,12 @@
 import { HeadersView } from '@portico/cel'
 import type { ConnectionInfo } from '../../net/exchange.ts'
-import type { Rx } from '../request.ts'
+import type { RequestContext } from '../request-context.ts'
 import type { RawRun } from '../run-raw.ts'
 import { ProxyView, Scope, type ScopeServices } from './scope.ts'
 
 /** The variables of logs and metrics, for everything that has an end. */
 
-export function requestScope(rx: Rx, services: ScopeServices): object {
+export function requestScope(rx: RequestContext, services: ScopeServices): object {
   return (rx.scope ??= new Scope(rx, services))
 }
 

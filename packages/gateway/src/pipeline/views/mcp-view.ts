@@ -1,10 +1,10 @@
-import type { McpFacts, McpItemKind } from '../../mcp/facts.ts'
+import type { McpRecord, McpItemKind } from '../../records/mcp-record.ts'
 
 /** The MCP message of a request, as expressions read it. Of the kinds of items only the one in question is there. */
 export class McpView {
-  readonly #facts: McpFacts
+  readonly #facts: McpRecord
 
-  constructor(facts: McpFacts) {
+  constructor(facts: McpRecord) {
     this.#facts = facts
   }
 

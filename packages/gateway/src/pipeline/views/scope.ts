@@ -2,7 +2,7 @@ import { type HeadersView, Timestamp, type Value } from '@portico/cel'
 import { BlockView } from './header-view.ts'
 import { LlmView } from './llm-view.ts'
 import { McpView } from './mcp-view.ts'
-import type { Rx } from '../request.ts'
+import type { RequestContext } from '../request-context.ts'
 import { targetPath } from '../route/target.ts'
 import type { ProxyIdentity } from '../trace.ts'
 
@@ -16,13 +16,13 @@ export interface ScopeServices {
 
 /** The variables of one request. Each is made when an expression first reads it. */
 export class Scope {
-  readonly #rx: Rx
+  readonly #rx: RequestContext
   readonly #services: ScopeServices
   #request: RequestView | null = null
   #response: ResponseView | null = null
   #proxy: ProxyView | null = null
 
-  constructor(rx: Rx, services: ScopeServices) {
+  constructor(rx: RequestContext, services: ScopeServices) {
     this.#rx = rx
     this.#services = services
   }
@@ -37,7 +37,7 @@ export class Scope {
     return (this.#response ??= new ResponseView(this.#rx))
   }
 
-  get source(): Rx['connection'] {
+  get source(): RequestContext['connection'] {
     return this.#rx.connection
   }
 
@@ -92,11 +92,11 @@ export class Scope {
 }
 
 class RequestView {
-  readonly #rx: Rx
+  readonly #rx: RequestContext
   readonly #services: ScopeServices
   readonly headers: HeadersView
 
-  constructor(rx: Rx, services: ScopeServices) {
+  constructor(rx: RequestContext, services: ScopeServices) {
     this.#rx = rx
     this.#services = services
     this.headers = new BlockView(rx.headers)
@@ -145,9 +145,9 @@ class RequestView {
 }
 
 class ResponseView {
-  readonly #rx: Rx
+  readonly #rx: RequestContext
 
-  constructor(rx: Rx) {
+  constructor(rx: RequestContext) {
     this.#rx = rx
   }
 
@@ -174,10 +174,10 @@ class ResponseView {
 
 /** Where in the config a request or a connection was handled. */
 export class ProxyView {
-  readonly #rx: Pick<Rx, 'listener' | 'route'>
+  readonly #rx: Pick<RequestContext, 'listener' | 'route'>
   readonly gateway: { namespace: string; name: string }
 
-  constructor(rx: Pick<Rx, 'listener' | 'route'>, identity: ProxyIdentity) {
+  constructor(rx: Pick<RequestContext, 'listener' | 'route'>, identity: ProxyIdentity) {
     this.#rx = rx
     this.gateway = { namespace: identity.namespace, name: identity.gateway }
   }

@@ -1,5 +1,5 @@
-import type { LlmFacts } from '../../llm/facts.ts'
-import type { McpFacts } from '../../mcp/facts.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
+import type { McpRecord } from '../../records/mcp-record.ts'
 import { editedJsonLine, editedTextLine, type LineChanges } from './edited-line.ts'
 import type { LogFormat } from './logger.ts'
 import { mcpJson, mcpText } from './mcp-fields.ts'
@@ -37,9 +37,9 @@ export interface AccessRecord {
   readonly startedAt: number
   readonly durationMs: number
   /** The model call behind the request, where there was one. */
-  readonly llm: LlmFacts | null
+  readonly llm: LlmRecord | null
   /** The MCP message behind the request, where there was one. */
-  readonly mcp: McpFacts | null
+  readonly mcp: McpRecord | null
 }
 
 /** The record of a message that was refused before it was a request. */

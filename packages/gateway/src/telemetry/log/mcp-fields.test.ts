@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { McpFacts } from '../../mcp/facts.ts'
+import { McpRecord } from '../../records/mcp-record.ts'
 import { mcpMessage, toolCall } from '../../testing/mcp-message.ts'
 import { mcpJson, mcpText } from './mcp-fields.ts'
 
@@ -35,8 +35,8 @@ test('an error shows its code as a number, a resource its URI', () => {
 })
 
 test('what is not known is left out', () => {
-  assert.equal(mcpText(new McpFacts()), '')
-  assert.equal(mcpJson(new McpFacts()), '')
+  assert.equal(mcpText(new McpRecord()), '')
+  assert.equal(mcpJson(new McpRecord()), '')
 })
 
 test('names can neither forge a field nor make a line long', () => {

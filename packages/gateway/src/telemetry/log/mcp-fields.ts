@@ -1,4 +1,4 @@
-import type { McpFacts } from '../../mcp/facts.ts'
+import type { McpRecord } from '../../records/mcp-record.ts'
 import { quoted, textValue } from './quote.ts'
 
 /** What a line says of the MCP message behind a request, in order; null is left out. */
@@ -18,9 +18,9 @@ export const mcpFields: readonly McpField[] = [
   ['mcp.target.duration', ({ targetMillis }) => (targetMillis === null ? null : `${Math.round(targetMillis)}ms`)],
 ]
 
-type McpField = readonly [name: string, read: (facts: McpFacts) => string | number | null]
+type McpField = readonly [name: string, read: (facts: McpRecord) => string | number | null]
 
-export function mcpText(facts: McpFacts): string {
+export function mcpText(facts: McpRecord): string {
   let text = ''
   for (const [name, read] of mcpFields) {
     const value = read(facts)
@@ -29,7 +29,7 @@ export function mcpText(facts: McpFacts): string {
   return text
 }
 
-export function mcpJson(facts: McpFacts): string {
+export function mcpJson(facts: McpRecord): string {
   let text = ''
   for (const [name, read] of mcpFields) {
     const value = read(facts)
@@ -38,7 +38,7 @@ export function mcpJson(facts: McpFacts): string {
   return text
 }
 
-function nameOf({ item }: McpFacts, kind: string): string | null {
+function nameOf({ item }: McpRecord, kind: string): string | null {
   return item === null || item.kind !== kind ? null : shortened(item.name)
 }
 

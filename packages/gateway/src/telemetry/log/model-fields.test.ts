@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { LlmFacts } from '../../llm/facts.ts'
+import { LlmRecord } from '../../records/llm-record.ts'
 import { modelCall, streamedChat } from '../../testing/model-call.ts'
 import { modelJson, modelText } from './model-fields.ts'
 
@@ -30,8 +30,8 @@ test('json keeps numbers and truth values', () => {
 })
 
 test('what is not known is left out', () => {
-  assert.equal(modelText(new LlmFacts(), 0), '')
-  assert.equal(modelJson(new LlmFacts(), 0), '')
+  assert.equal(modelText(new LlmRecord(), 0), '')
+  assert.equal(modelJson(new LlmRecord(), 0), '')
 })
 
 test('an answer that came at once has no times of tokens', () => {

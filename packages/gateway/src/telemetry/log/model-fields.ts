@@ -1,4 +1,4 @@
-import type { LlmFacts } from '../../llm/facts.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
 import { quoted, textValue } from './quote.ts'
 
 /** What a line says of the model call behind a request, in order; null is left out. */
@@ -19,11 +19,14 @@ export const modelFields: readonly ModelField[] = [
   ['portico.ai.time_per_output_token', (call) => millis(call.timePerOutputToken)],
 ]
 
-type ModelField = readonly [name: string, read: (call: LlmFacts, startedAt: number) => string | number | boolean | null]
+type ModelField = readonly [
+  name: string,
+  read: (call: LlmRecord, startedAt: number) => string | number | boolean | null,
+]
 
 // Loops, unlike the rest of a line: next to a model call they cost nothing.
 
-export function modelText(call: LlmFacts, startedAt: number): string {
+export function modelText(call: LlmRecord, startedAt: number): string {
   let text = ''
   for (const [name, read] of modelFields) {
     const value = read(call, startedAt)
@@ -32,7 +35,7 @@ export function modelText(call: LlmFacts, startedAt: number): string {
   return text
 }
 
-export function modelJson(call: LlmFacts, startedAt: number): string {
+export function modelJson(call: LlmRecord, startedAt: number): string {
   let text = ''
   for (const [name, read] of modelFields) {
     const value = read(call, startedAt)

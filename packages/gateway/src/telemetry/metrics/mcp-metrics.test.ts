@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { McpFacts } from '../../mcp/facts.ts'
+import type { McpRecord } from '../../records/mcp-record.ts'
 import { toolCall } from '../../testing/mcp-message.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
 import { createCollector } from './metrics-collect.ts'
@@ -81,7 +81,7 @@ function start() {
       .split('\n')
       .filter((line) => line.startsWith(`${name}{`))
       .map((line) => line.slice(name.length))
-  return { record: (mcp: McpFacts | null) => record({ ...OUTCOME, mcp }, null), lines, full }
+  return { record: (mcp: McpRecord | null) => record({ ...OUTCOME, mcp }, null), lines, full }
 }
 
 const OUTCOME = {

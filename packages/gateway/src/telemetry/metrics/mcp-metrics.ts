@@ -1,4 +1,4 @@
-import type { McpFacts } from '../../mcp/facts.ts'
+import type { McpRecord } from '../../records/mcp-record.ts'
 import { families, type LabelValues } from './families.ts'
 import { labelText } from './label-text.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
@@ -7,7 +7,7 @@ import type { RouteLabels } from './request-metrics.ts'
 
 /** A request that was an MCP message. */
 export interface McpMessage {
-  readonly mcp: McpFacts
+  readonly mcp: McpRecord
   readonly durationMs: number
 }
 
@@ -71,7 +71,7 @@ interface McpSeries {
 }
 
 function labelsOf(
-  { method, target, item, outcome }: McpFacts,
+  { method, target, item, outcome }: McpRecord,
   { bind, gateway, listener, route }: RouteLabels,
 ): McpLabels {
   return [
@@ -88,7 +88,7 @@ function labelsOf(
 }
 
 /** Ids of tasks are as many as calls; of what no target was found for, the name is the client's invention. */
-function resourceLabel(item: McpFacts['item']): string {
+function resourceLabel(item: McpRecord['item']): string {
   if (item === null || item.kind === 'task') return 'none'
   return item.target === '' ? 'unknown' : labelText(item.name)
 }

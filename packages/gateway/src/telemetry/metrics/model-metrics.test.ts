@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import type { LlmFacts } from '../../llm/facts.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
 import { streamedChat } from '../../testing/model-call.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
 import { createCollector } from './metrics-collect.ts'
@@ -134,8 +134,8 @@ function start() {
     backends: [{ name: 'models', protocol: 'http' }],
   })
   const recordApi = requestMetrics(labels('api'))
-  const record = (llm: LlmFacts | null) => recordApi(outcome(llm), null)
-  const recordAt = (route: string, llm: LlmFacts, team: string) =>
+  const record = (llm: LlmRecord | null) => recordApi(outcome(llm), null)
+  const recordAt = (route: string, llm: LlmRecord, team: string) =>
     requestMetrics(labels(route), byTeam)(outcome(llm), { team })
   const text = () => [...collector.render()].join('')
   /** The samples of one name, without it. */
@@ -147,7 +147,7 @@ function start() {
   return { record, recordAt, lines, text, full }
 }
 
-function outcome(llm: LlmFacts | null): RequestOutcome {
+function outcome(llm: LlmRecord | null): RequestOutcome {
   return {
     method: 'POST',
     status: 200,

@@ -1,4 +1,4 @@
-import type { LlmFacts } from '../../llm/facts.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
 import { families, type HistogramName, type LabelValues } from './families.ts'
 import { labelText } from './label-text.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
@@ -7,7 +7,7 @@ import type { RouteLabels } from './request-metrics.ts'
 
 /** A request that was a model call. */
 export interface ModelCall {
-  readonly llm: LlmFacts
+  readonly llm: LlmRecord
   readonly startedAt: number
   readonly durationMs: number
 }
@@ -95,7 +95,7 @@ interface ModelSeries {
   times: Map<TimeName, number>
 }
 
-function labelsOf(llm: LlmFacts, { bind, gateway, listener, route }: RouteLabels): ModelLabels {
+function labelsOf(llm: LlmRecord, { bind, gateway, listener, route }: RouteLabels): ModelLabels {
   return [
     llm.operation ?? 'unknown',
     llm.provider,

@@ -1,5 +1,5 @@
-import type { LlmFacts } from '../../llm/facts.ts'
-import type { McpFacts } from '../../mcp/facts.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
+import type { McpRecord } from '../../records/mcp-record.ts'
 import { families } from './families.ts'
 import type { LabelValues } from './families.ts'
 import { createLabelSets, type LabelSets, MOST_LABEL_SETS } from './label-sets.ts'
@@ -22,9 +22,9 @@ export interface RequestOutcome {
   readonly startedAt: number
   readonly durationMs: number
   /** The model call behind the request, where there was one. */
-  readonly llm: LlmFacts | null
+  readonly llm: LlmRecord | null
   /** The MCP message behind the request, where there was one. */
-  readonly mcp: McpFacts | null
+  readonly mcp: McpRecord | null
 }
 
 /** Labels that are the same for every request of a route. Requests that found no route have one with `route: 'unknown'`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fold } from '../../fold.ts'
+import { collectResponse } from '../../collect-response.ts'
 import type { JsonObject } from '../../middle.ts'
 import { decodeBuffered, decodeStream } from '../../test-exchange.ts'
 import { completions } from './index.ts'
@@ -9,7 +9,7 @@ import { completions } from './index.ts'
 function read(deltas: JsonObject[], finish: JsonObject = { finish_reason: 'stop' }) {
   const choices: JsonObject[] = [...deltas.map((delta) => ({ index: 0, delta })), { index: 0, delta: {}, ...finish }]
   const chunks = choices.map((choice) => `data: ${JSON.stringify({ id: 'r1', model: 'm', choices: [choice] })}\n\n`)
-  return fold(decodeStream(completions, `${chunks.join('')}data: [DONE]\n\n`))
+  return collectResponse(decodeStream(completions, `${chunks.join('')}data: [DONE]\n\n`))
 }
 
 const calls = (...calls: JsonObject[]): JsonObject => ({ tool_calls: calls })
@@ -88,7 +88,7 @@ describe('answers', () => {
     const chunk = (index: number, content: string) =>
       `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`
     const stream = `${chunk(0, 'a')}${chunk(1, 'b')}${chunk(0, 'c')}data: [DONE]\n\n`
-    assert.deepEqual(fold(decodeStream(completions, stream)).parts, [{ type: 'text', text: 'ac' }])
+    assert.deepEqual(collectResponse(decodeStream(completions, stream)).parts, [{ type: 'text', text: 'ac' }])
   })
 
   it('in lists of content are text and reasoning', () => {
@@ -105,10 +105,10 @@ describe('answers', () => {
 
   it('that are done without a reason have finished; those that only stop have not', () => {
     const chunk = 'data: {"id":"r1","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
-    assert.deepEqual(fold(decodeStream(completions, `${chunk}data: [DONE]\n\n`)).finish, { reason: 'stop' })
-    assert.equal(fold(decodeStream(completions, chunk)).error?.status, 502)
-    assert.equal(fold(decodeStream(completions, 'data: [DONE]\n\n')).error?.status, 502)
-    assert.equal(fold(decodeStream(completions, '')).error?.status, 502)
+    assert.deepEqual(collectResponse(decodeStream(completions, `${chunk}data: [DONE]\n\n`)).finish, { reason: 'stop' })
+    assert.equal(collectResponse(decodeStream(completions, chunk)).error?.status, 502)
+    assert.equal(collectResponse(decodeStream(completions, 'data: [DONE]\n\n')).error?.status, 502)
+    assert.equal(collectResponse(decodeStream(completions, '')).error?.status, 502)
   })
 
   it('without id and model get them', () => {

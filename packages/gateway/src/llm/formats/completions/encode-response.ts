@@ -1,5 +1,5 @@
 import { clientCallId } from '../../tool-calls/client-call-id.ts'
-import { fold } from '../../fold.ts'
+import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import type { ChatEvent, JsonObject, ToolCallPart } from '../../middle.ts'
 import { customNames } from '../../tool-calls/custom-names.ts'
@@ -9,7 +9,7 @@ import { encodeToolCall } from './tool-calls.ts'
 import { encodeUsage } from './usage.ts'
 
 export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
-  const { id, model, created, parts, usage, finish } = fold(events)
+  const { id, model, created, parts, usage, finish } = collectResponse(events)
   const customs = customNames(context.request)
   const texts = parts.filter((part) => part.type === 'text')
   const refusals = parts.filter((part) => part.type === 'refusal')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { fold } from '../../fold.ts'
+import { collectResponse } from '../../collect-response.ts'
 import type { ChatEvent, Json, JsonObject } from '../../middle.ts'
 import {
   decodeBuffered,
@@ -36,7 +36,7 @@ describe('recorded answers', () => {
       const { body, stream } = read(name)
       const buffered = decodeBuffered(completions, body)
       for (const cuts of everyCut(stream.length)) {
-        assert.deepEqual(fold(decodeStream(completions, stream, cuts)), buffered)
+        assert.deepEqual(collectResponse(decodeStream(completions, stream, cuts)), buffered)
       }
     })
 
@@ -49,7 +49,7 @@ describe('recorded answers', () => {
       const again = throughJson(completions.encodeResponse(completions.decodeResponse(body, context())!, context()))
       assert.deepEqual(comparable(decodeBuffered(completions, again)), comparable(buffered))
       const streamed = encodeStream(completions, decodeStream(completions, stream), context())
-      assert.deepEqual(comparable(fold(decodeStream(completions, streamed))), comparable(buffered))
+      assert.deepEqual(comparable(collectResponse(decodeStream(completions, streamed))), comparable(buffered))
     })
 
     it(`reach a client of Messages whole: ${name}`, () => {
@@ -57,14 +57,16 @@ describe('recorded answers', () => {
       const context = responseContext()
       const events = completions.decodeResponse(body, context)!
       const buffered = decodeBuffered(messages, throughJson(messages.encodeResponse(events, context)))
-      const streamed = fold(decodeStream(messages, encodeStream(messages, decodeStream(completions, stream))))
+      const streamed = collectResponse(
+        decodeStream(messages, encodeStream(messages, decodeStream(completions, stream))),
+      )
       assert.deepEqual(normalArguments(streamed), normalArguments(buffered))
     })
   }
 })
 
 /** What a client of this format is not told: the stop sequence, a tier in streams, what is not counted. */
-function comparable(folded: ReturnType<typeof fold>): unknown {
+function comparable(folded: ReturnType<typeof collectResponse>): unknown {
   const { input, output, cacheRead = 0, cacheWrite, reasoning = 0 } = folded.usage ?? {}
   const reason = folded.finish?.reason === 'stopSequence' ? 'stop' : folded.finish?.reason
   const parts = folded.parts.map((part) =>
@@ -74,7 +76,7 @@ function comparable(folded: ReturnType<typeof fold>): unknown {
 }
 
 /** A whole answer has arguments as JSON, so spaces are lost. */
-function normalArguments(folded: ReturnType<typeof fold>): unknown {
+function normalArguments(folded: ReturnType<typeof collectResponse>): unknown {
   const parts = folded.parts.map((part) =>
     part.type === 'toolCall' ? { ...part, arguments: JSON.parse(part.arguments) as unknown } : part,
   )
@@ -123,7 +125,7 @@ describe('any answer', () => {
   it('is the same streamed and buffered, however cut', () => {
     fc.assert(
       fc.property(exchange, fc.array(fc.nat(), { maxLength: 8 }), ({ body, stream }, cuts) => {
-        assert.deepEqual(fold(decodeStream(completions, stream, cuts)), decodeBuffered(completions, body))
+        assert.deepEqual(collectResponse(decodeStream(completions, stream, cuts)), decodeBuffered(completions, body))
       }),
     )
   })
@@ -134,7 +136,7 @@ describe('any answer', () => {
         const events = completions.decodeResponse(body, responseContext())!
         for (const format of [completions, messages]) {
           const buffered = decodeBuffered(format, throughJson(format.encodeResponse(events, responseContext())))
-          const streamed = fold(decodeStream(format, encodeStream(format, events)))
+          const streamed = collectResponse(decodeStream(format, encodeStream(format, events)))
           assert.deepEqual(normalArguments({ ...streamed, usage: null }), normalArguments({ ...buffered, usage: null }))
         }
       }),

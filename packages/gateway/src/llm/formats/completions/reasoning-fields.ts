@@ -1,4 +1,4 @@
-import type { AnswerPart } from '../../fold.ts'
+import type { AnswerPart } from '../../collect-response.ts'
 import type { Fields } from '../../fields.ts'
 import { isObject, textAt } from '../../../wire/json.ts'
 import type { Json, JsonObject, Part, ReasoningPart } from '../../middle.ts'

@@ -1,7 +1,7 @@
 import { brokenStream } from '../../chat-error.ts'
 import { clientCallId } from '../../tool-calls/client-call-id.ts'
-import type { Folded } from '../../fold.ts'
-import { emptyFold, foldInto } from '../../fold.ts'
+import type { CollectedResponse } from '../../collect-response.ts'
+import { nothingCollected, collectInto } from '../../collect-response.ts'
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
 import { objectAt } from '../../../wire/json.ts'
 import type { ChatError, ChatEvent, Json, JsonObject } from '../../middle.ts'
@@ -16,7 +16,7 @@ import { encodeUsage } from './usage.ts'
 export function createStreamEncoder(context: ResponseContext): StreamEncoder {
   const customs = customNames(context.request)
   const wantsUsage = objectAt(context.request.rest, 'stream_options').include_usage === true
-  const folded: Folded = emptyFold()
+  const folded: CollectedResponse = nothingCollected()
   /** Places among `tool_calls`, by part. */
   const callIndexes = new Map<number, number>()
   let reasoningCount = 0
@@ -102,7 +102,7 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
   return {
     event(event: ChatEvent) {
       if (isOver) return ''
-      foldInto(folded, event)
+      collectInto(folded, event)
       const opening = head === '' && event.type !== 'error' ? start() : ''
       switch (event.type) {
         case 'start':

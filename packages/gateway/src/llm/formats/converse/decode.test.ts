@@ -8,7 +8,7 @@ import {
   exceptionMessage,
   textHeader,
 } from '../../../testing/event-stream-message.ts'
-import { type Folded, fold } from '../../fold.ts'
+import { type CollectedResponse, collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { converse } from './index.ts'
@@ -74,7 +74,7 @@ const whole = answer(
   { usage, metrics: { latencyMs: 1200 } },
 )
 
-const expected: Folded = {
+const expected: CollectedResponse = {
   id: 'bedrock-1',
   model: 'model',
   parts: [
@@ -89,8 +89,8 @@ const expected: Folded = {
 }
 
 test('an exchange is the same streamed and whole', () => {
-  assert.deepEqual(fold(decodeBody(whole)), expected)
-  assert.deepEqual(fold(decodeStream([streamOf(recorded)])), expected)
+  assert.deepEqual(collectResponse(decodeBody(whole)), expected)
+  assert.deepEqual(collectResponse(decodeStream([streamOf(recorded)])), expected)
 })
 
 test('a stream may be cut at every byte', () => {
@@ -109,29 +109,33 @@ test('usage comes before the end, and the end comes last', () => {
 test('names of tools are mapped back', () => {
   const context = responseContext({ toolNames: new Map([['get_time', 'mcp/time']]) })
   const call = { toolUse: { toolUseId: 'a', name: 'get_time', input: { large: 1 } } }
-  assert.deepEqual(fold(decodeBody(answer([call], 'tool_use'), context)).parts, [
+  assert.deepEqual(collectResponse(decodeBody(answer([call], 'tool_use'), context)).parts, [
     { type: 'toolCall', id: 'a', name: 'mcp/time', arguments: '{"large":1}' },
   ])
 })
 
 test('sealed reasoning stays reasoning, also in pieces', () => {
   const parts = [{ type: 'reasoning', text: '', opaque: 'amazon:AAECAwQF' }]
-  assert.deepEqual(fold(decodeBody(answer([{ reasoningContent: { redactedContent: 'AAECAwQF' } }]))).parts, parts)
+  assert.deepEqual(
+    collectResponse(decodeBody(answer([{ reasoningContent: { redactedContent: 'AAECAwQF' } }]))).parts,
+    parts,
+  )
   const pieces: StreamEvent[] = ['AAE=', 'AgMEBQ=='].map((redactedContent) => [
     'contentBlockDelta',
     { contentBlockIndex: 0, delta: { reasoningContent: { redactedContent } } },
   ])
   const events = decodeStream([streamOf([...pieces, ['messageStop', { stopReason: 'end_turn' }]])])
-  assert.deepEqual(fold(events).parts, parts)
+  assert.deepEqual(collectResponse(events).parts, parts)
 })
 
 test('a text with citations is a text', () => {
   const cited = { citationsContent: { content: [{ text: 'a' }, { text: 'b' }], citations: [{}] } }
-  assert.deepEqual(fold(decodeBody(answer([cited]))).parts, [{ type: 'text', text: 'ab' }])
+  assert.deepEqual(collectResponse(decodeBody(answer([cited]))).parts, [{ type: 'text', text: 'ab' }])
 })
 
 test('every reason to stop has its word', () => {
-  const reason = (stopReason: string, more: JsonObject = {}) => fold(decodeBody(answer([], stopReason, more))).finish
+  const reason = (stopReason: string, more: JsonObject = {}) =>
+    collectResponse(decodeBody(answer([], stopReason, more))).finish
   assert.deepEqual(reason('end_turn'), { reason: 'stop' })
   assert.deepEqual(reason('max_tokens'), { reason: 'length' })
   assert.deepEqual(reason('tool_use'), { reason: 'toolCalls' })
@@ -144,7 +148,7 @@ test('every reason to stop has its word', () => {
     stopSequence: 'END',
   })
   const stop = { stopReason: 'stop_sequence', additionalModelResponseFields: { delta: { stop_sequence: 'END' } } }
-  assert.deepEqual(fold(decodeStream([streamOf([['messageStop', stop]])])).finish, {
+  assert.deepEqual(collectResponse(decodeStream([streamOf([['messageStop', stop]])])).finish, {
     reason: 'stopSequence',
     stopSequence: 'END',
   })
@@ -225,9 +229,9 @@ test('errors keep their status and message', () => {
 test('any exchange is the same streamed, cut anywhere, and whole', () => {
   fc.assert(
     fc.property(exchanges, fc.array(fc.nat(), { maxLength: 6 }), ({ body, events }, cuts) => {
-      const folded = fold(decodeBody(body))
+      const folded = collectResponse(decodeBody(body))
       assert.equal(folded.error, null)
-      assert.deepEqual(fold(decodeStream(cutAt(streamOf(events), cuts))), folded)
+      assert.deepEqual(collectResponse(decodeStream(cutAt(streamOf(events), cuts))), folded)
     }),
     { numRuns: 200 },
   )

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { chatRequest, responseContext } from '../../../testing/chat-request.ts'
-import { type Folded, fold } from '../../fold.ts'
+import { type CollectedResponse, collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { gemini } from './index.ts'
@@ -31,7 +31,7 @@ function fixture(name: string): Buffer {
   return readFileSync(new URL(`fixtures/${name}`, import.meta.url))
 }
 
-const recorded: Folded = {
+const recorded: CollectedResponse = {
   id: 'zPkhaZ2nHPKmz7IP',
   model: 'gemini-3-flash-preview',
   parts: [
@@ -51,8 +51,8 @@ const recorded: Folded = {
 }
 
 test('a recorded exchange is the same streamed and whole', () => {
-  assert.deepEqual(fold(decodeBody(JSON.parse(fixture('tool-calls.json').toString()))), recorded)
-  assert.deepEqual(fold(decodeStream([fixture('tool-calls.sse')])), recorded)
+  assert.deepEqual(collectResponse(decodeBody(JSON.parse(fixture('tool-calls.json').toString()))), recorded)
+  assert.deepEqual(collectResponse(decodeStream([fixture('tool-calls.sse')])), recorded)
 })
 
 test('a recorded stream may be cut at every byte', () => {
@@ -71,7 +71,7 @@ test('usage is told as it grows, and the reason to stop comes last', () => {
 
 test('a reason to stop with every piece does not end the answer', () => {
   const bytes = streamOf(answer([{ text: 'a' }], 'STOP'), answer([{ text: 'b' }], 'STOP'))
-  assert.deepEqual(fold(decodeStream([bytes])).parts, [{ type: 'text', text: 'ab' }])
+  assert.deepEqual(collectResponse(decodeStream([bytes])).parts, [{ type: 'text', text: 'ab' }])
 })
 
 test('integers in arguments are told as they came, streamed too', () => {
@@ -80,7 +80,7 @@ test('integers in arguments are told as they came, streamed too', () => {
       const args = `{"id":${id},"list":[${id}]}`
       const call = JSON.stringify(answer([{ functionCall: { name: 'f', args: { ARGS: 1 } } }], 'STOP'))
       const bytes = Buffer.from(`data: ${call.replace('{"ARGS":1}', args)}\r\n\r\n`)
-      const [part] = fold(decodeStream([bytes])).parts
+      const [part] = collectResponse(decodeStream([bytes])).parts
       assert.equal(part?.type === 'toolCall' && part.arguments, args)
     }),
   )
@@ -88,7 +88,7 @@ test('integers in arguments are told as they came, streamed too', () => {
 
 test('names and ids of calls are mapped back', () => {
   const context = responseContext({ toolNames: new Map([['mcp_now', 'mcp/now']]) })
-  const { parts } = fold(decodeBody(answer([{ functionCall: { name: 'mcp_now' } }], 'STOP'), context))
+  const { parts } = collectResponse(decodeBody(answer([{ functionCall: { name: 'mcp_now' } }], 'STOP'), context))
   assert.deepEqual(parts, [{ type: 'toolCall', id: 'call_2', name: 'mcp/now', arguments: '{}' }])
 })
 
@@ -100,7 +100,7 @@ test('the signature of a text goes to the thought before it', () => {
     ],
     'STOP',
   )
-  assert.deepEqual(fold(decodeBody(body)).parts, [
+  assert.deepEqual(collectResponse(decodeBody(body)).parts, [
     { type: 'reasoning', text: 'hm', signature: 'google:AAEC' },
     { type: 'text', text: 'yes' },
   ])
@@ -108,9 +108,9 @@ test('the signature of a text goes to the thought before it', () => {
 
 test('a signature without a thought is kept for clients that asked for thoughts', () => {
   const body = answer([{ text: 'yes' }, { text: '', thoughtSignature: 'AAEC' }], 'STOP')
-  assert.deepEqual(fold(decodeBody(body)).parts, [{ type: 'text', text: 'yes' }])
+  assert.deepEqual(collectResponse(decodeBody(body)).parts, [{ type: 'text', text: 'yes' }])
   const context = responseContext({ request: chatRequest({ reasoning: { effort: 'low' } }) })
-  assert.deepEqual(fold(decodeBody(body, context)).parts, [
+  assert.deepEqual(collectResponse(decodeBody(body, context)).parts, [
     { type: 'text', text: 'yes' },
     { type: 'reasoning', text: '', signature: 'google:AAEC' },
   ])
@@ -118,14 +118,15 @@ test('a signature without a thought is kept for clients that asked for thoughts'
 
 test('parts that only Gemini has are kept whole', () => {
   const image = { inlineData: { mimeType: 'image/png', data: 'AAEC' } }
-  assert.deepEqual(fold(decodeBody(answer([{ text: 'Here:' }, image], 'STOP'))).parts, [
+  assert.deepEqual(collectResponse(decodeBody(answer([{ text: 'Here:' }, image], 'STOP'))).parts, [
     { type: 'text', text: 'Here:' },
     { type: 'native', format: 'gemini', value: image },
   ])
 })
 
 test('every reason to stop has its word', () => {
-  const reason = (name: string, parts: JsonObject[] = []) => fold(decodeBody(answer(parts, name))).finish?.reason
+  const reason = (name: string, parts: JsonObject[] = []) =>
+    collectResponse(decodeBody(answer(parts, name))).finish?.reason
   assert.equal(reason('STOP'), 'stop')
   assert.equal(reason('STOP', [{ functionCall: { name: 'a' } }]), 'toolCalls')
   assert.equal(reason('MAX_TOKENS', [{ functionCall: { name: 'a' } }]), 'length')
@@ -141,10 +142,10 @@ test('every reason to stop has its word', () => {
 
 test('a blocked prompt is filtered', () => {
   const body = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 } }
-  const whole = fold(decodeBody(body))
+  const whole = collectResponse(decodeBody(body))
   assert.deepEqual(whole.finish, { reason: 'filtered' })
   assert.deepEqual(whole.usage, { input: 7, output: 0, providerInput: 7, providerTotal: 7 })
-  assert.deepEqual(fold(decodeStream([streamOf(body)])), whole)
+  assert.deepEqual(collectResponse(decodeStream([streamOf(body)])), whole)
 })
 
 test('tokens of other kinds are counted apart', () => {
@@ -164,7 +165,7 @@ test('tokens of other kinds are counted apart', () => {
       candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 20 }],
     },
   }
-  assert.deepEqual(fold(decodeBody(body)).usage, {
+  assert.deepEqual(collectResponse(decodeBody(body)).usage, {
     input: 110,
     output: 25,
     reasoning: 5,
@@ -181,7 +182,7 @@ test('only the first candidate is read', () => {
     { index: 1, content: { parts: [{ text: 'other' }] } },
     { index: 0, content: { parts: [{ text: 'first' }] }, finishReason: 'STOP' },
   ]
-  assert.deepEqual(fold(decodeBody({ candidates })).parts, [{ type: 'text', text: 'first' }])
+  assert.deepEqual(collectResponse(decodeBody({ candidates })).parts, [{ type: 'text', text: 'first' }])
 })
 
 test('a body of another format is none', () => {
@@ -238,10 +239,10 @@ test('errors keep their status, message and word', () => {
 test('any exchange is the same streamed, cut anywhere, and whole', () => {
   fc.assert(
     fc.property(exchanges, fc.array(fc.nat(), { maxLength: 6 }), ({ body, records }, cuts) => {
-      const whole = fold(decodeBody(body))
+      const whole = collectResponse(decodeBody(body))
       assert.equal(whole.error, null)
       const bytes = streamOf(...records)
-      assert.deepEqual(fold(decodeStream(cutAt(bytes, cuts))), whole)
+      assert.deepEqual(collectResponse(decodeStream(cutAt(bytes, cuts))), whole)
     }),
     { numRuns: 200 },
   )

@@ -1,7 +1,7 @@
 import { clientCallId } from '../../tool-calls/client-call-id.ts'
 import { parseExactJson } from '../../../wire/exact-json.ts'
-import type { AnswerPart, Folded } from '../../fold.ts'
-import { fold } from '../../fold.ts'
+import type { AnswerPart, CollectedResponse } from '../../collect-response.ts'
+import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { madeBy, withItemId } from '../../provenance.ts'
@@ -10,7 +10,7 @@ import { inputOf } from './tool-input.ts'
 import { encodeUsage } from './usage.ts'
 
 export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
-  const folded = fold(events)
+  const folded = collectResponse(events)
   return {
     ...messageHead(folded, context),
     content: folded.parts.flatMap(encodeBlocks),
@@ -19,11 +19,11 @@ export function encodeResponse(events: readonly ChatEvent[], context: ResponseCo
   }
 }
 
-export function messageHead({ id, model }: Folded, context: ResponseContext): JsonObject {
+export function messageHead({ id, model }: CollectedResponse, context: ResponseContext): JsonObject {
   return { id: id || context.newId('msg_'), type: 'message', role: 'assistant', model: model || context.model }
 }
 
-export function stopOf({ finish, parts }: Folded): JsonObject {
+export function stopOf({ finish, parts }: CollectedResponse): JsonObject {
   const reason = finish?.reason ?? 'stop'
   const isRefusal = reason === 'stop' && parts.some((part) => part.type === 'refusal')
   return {

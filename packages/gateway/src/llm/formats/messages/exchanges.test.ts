@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Folded } from '../../fold.ts'
-import { fold } from '../../fold.ts'
+import type { CollectedResponse } from '../../collect-response.ts'
+import { collectResponse } from '../../collect-response.ts'
 import type { ChatEvent, Json } from '../../middle.ts'
 import {
   decodeBuffered,
@@ -26,7 +26,7 @@ describe('recorded answers', () => {
       const { body, stream } = read(name)
       const buffered = decodeBuffered(messages, body)
       for (const cuts of everyCut(stream.length)) {
-        assert.deepEqual(normal(fold(decodeStream(messages, stream, cuts))), normal(buffered))
+        assert.deepEqual(normal(collectResponse(decodeStream(messages, stream, cuts))), normal(buffered))
       }
     })
 
@@ -45,7 +45,9 @@ describe('recorded answers', () => {
       const { body, stream } = read(name)
       const events = messages.decodeResponse(body, responseContext())!
       const buffered = decodeBuffered(completions, throughJson(completions.encodeResponse(events, responseContext())))
-      const streamed = fold(decodeStream(completions, encodeStream(completions, decodeStream(messages, stream))))
+      const streamed = collectResponse(
+        decodeStream(completions, encodeStream(completions, decodeStream(messages, stream))),
+      )
       assert.deepEqual({ ...normal(streamed), usage: null }, { ...normal(buffered), usage: null })
     })
   }
@@ -59,15 +61,17 @@ describe('long ids', () => {
     const stop = 'data: {"type":"content_block_stop","index":0}\n\n'
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: input } }
     const piece = `data: ${JSON.stringify(delta)}\n\n`
-    const [whole] = fold(decodeStream(messages, Buffer.from(start('tool_use', input) + stop))).parts
+    const [whole] = collectResponse(decodeStream(messages, Buffer.from(start('tool_use', input) + stop))).parts
     assert.equal(whole?.type === 'toolCall' && whole.arguments, input)
-    const [native] = fold(decodeStream(messages, Buffer.from(start('server_tool_use', '{}') + piece + stop))).parts
+    const [native] = collectResponse(
+      decodeStream(messages, Buffer.from(start('server_tool_use', '{}') + piece + stop)),
+    ).parts
     assert.ok(JSON.stringify(native).includes(`"input":${input}`))
   })
 })
 
 /** A whole answer has arguments as JSON, so spaces are lost; native parts have no arguments. */
-function normal(folded: Folded): Folded {
+function normal(folded: CollectedResponse): CollectedResponse {
   const parts = folded.parts.map((part) =>
     part.type === 'toolCall' ? { ...part, arguments: JSON.stringify(JSON.parse(part.arguments)) } : part,
   )
@@ -88,7 +92,7 @@ describe('usage', () => {
   })
 
   it('of a stream is the last word, except for zeros at the end', () => {
-    const usageOf = (name: string) => fold(decodeStream(messages, read(name).stream)).usage
+    const usageOf = (name: string) => collectResponse(decodeStream(messages, read(name).stream)).usage
     assert.equal(usageOf('server-tool')?.input, 10_682)
     assert.equal(usageOf('stop-sequence')?.input, 9)
     assert.equal(usageOf('refusal')?.reasoning, 24)
@@ -104,7 +108,7 @@ describe('any answer', () => {
   it('is the same streamed and buffered, however cut', () => {
     fc.assert(
       fc.property(exchange, fc.array(fc.nat(), { maxLength: 8 }), ({ body, stream }, cuts) => {
-        assert.deepEqual(fold(decodeStream(messages, stream, cuts)), decodeBuffered(messages, body))
+        assert.deepEqual(collectResponse(decodeStream(messages, stream, cuts)), decodeBuffered(messages, body))
       }),
     )
   })
@@ -126,7 +130,7 @@ describe('any answer', () => {
       fc.property(exchange, ({ body }) => {
         const events = messages.decodeResponse(body, responseContext())!
         const buffered = decodeBuffered(completions, throughJson(completions.encodeResponse(events, responseContext())))
-        const streamed = fold(decodeStream(completions, encodeStream(completions, events)))
+        const streamed = collectResponse(decodeStream(completions, encodeStream(completions, events)))
         assert.deepEqual(summary(streamed), summary(buffered))
       }),
     )
@@ -201,7 +205,7 @@ describe('any answer', () => {
 })
 
 /** Completions has one text, one list of calls, and reasoning that was signed piece by piece. */
-function summary({ id, model, finish, parts }: Folded): unknown {
+function summary({ id, model, finish, parts }: CollectedResponse): unknown {
   const joined = (type: 'text' | 'reasoning') =>
     parts.flatMap((part) => (part.type === type ? [part.text] : [])).join('')
   const sealed = parts.flatMap((part) => (part.type === 'reasoning' ? [part.signature ?? part.opaque] : []))

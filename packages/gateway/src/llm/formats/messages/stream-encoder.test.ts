@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { fold } from '../../fold.ts'
+import { collectResponse } from '../../collect-response.ts'
 import { countAt, objectAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { decodeStream, encodeStream } from '../../test-exchange.ts'
@@ -93,8 +93,8 @@ describe('a stream for clients of Messages', () => {
         const opened = [0, 1, 2, 3].map((index) => call(index, `c${index}`))
         const pieces = steps.map(({ part, text }) => delta(part, text))
         const events = [start, ...opened, ...pieces, ...ends.map(end), finish]
-        const seen = fold(decodeStream(messages, encodeStream(messages, events))).parts
-        const expected = fold(events).parts.map((part) =>
+        const seen = collectResponse(decodeStream(messages, encodeStream(messages, events))).parts
+        const expected = collectResponse(events).parts.map((part) =>
           part.type === 'toolCall' && part.arguments === '' ? { ...part, arguments: '{}' } : part,
         )
         assert.deepEqual(seen, expected)
@@ -110,7 +110,7 @@ describe('a stream for clients of Messages', () => {
       { type: 'partEnd', index: 0, opaque: 'openai:enc' },
       finish,
     ]
-    assert.deepEqual(fold(decodeStream(messages, encodeStream(messages, events))).parts, [
+    assert.deepEqual(collectResponse(decodeStream(messages, encodeStream(messages, events))).parts, [
       { type: 'reasoning', text: 'hm' },
       { type: 'reasoning', text: '', opaque: 'anthropic:openai:enc#rs_1' },
     ])
@@ -143,7 +143,7 @@ describe('a stream for clients of Messages', () => {
       end(0),
       finish,
     ]
-    const folded = fold(decodeStream(messages, encodeStream(messages, events)))
+    const folded = collectResponse(decodeStream(messages, encodeStream(messages, events)))
     assert.deepEqual(folded.parts, [{ type: 'text', text: 'no' }])
     assert.deepEqual(folded.finish, { reason: 'filtered' })
   })

@@ -1,5 +1,5 @@
 import { brokenStream } from '../../chat-error.ts'
-import { emptyFold, foldInto } from '../../fold.ts'
+import { nothingCollected, collectInto } from '../../collect-response.ts'
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
 import { textAt } from '../../../wire/json.ts'
 import type { ChatError, ChatEvent, JsonObject } from '../../middle.ts'
@@ -16,7 +16,7 @@ type PartEvent = Extract<ChatEvent, { index: number }>
  * has ended. The start waits for the next event, because usage may come right behind it.
  */
 export function createStreamEncoder(context: ResponseContext): StreamEncoder {
-  const folded = emptyFold()
+  const folded = nothingCollected()
   const blocks = createBlockEncoder(record)
   let open: number | null = null
   /** Events of parts that began while another was open, in the order in which they began. */
@@ -67,7 +67,7 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
   return {
     event(event) {
       if (isOver) return ''
-      foldInto(folded, event)
+      collectInto(folded, event)
       switch (event.type) {
         case 'start':
           return ''

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { chatRequest, responseContext } from '../../../testing/chat-request.ts'
-import type { Folded } from '../../fold.ts'
-import { fold } from '../../fold.ts'
+import type { CollectedResponse } from '../../collect-response.ts'
+import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import { parseJsonObject } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
@@ -15,10 +15,10 @@ function fixture(name: string): Buffer {
   return readFileSync(new URL(`fixtures/${name}`, import.meta.url))
 }
 
-function buffered(body: JsonObject, context = responseContext()): Folded {
+function buffered(body: JsonObject, context = responseContext()): CollectedResponse {
   const events = responses.decodeResponse(body, context)
   assert.ok(events !== null)
-  return fold(events)
+  return collectResponse(events)
 }
 
 function streamed(chunks: Iterable<Buffer>, context: ResponseContext = responseContext()): ChatEvent[] {
@@ -108,10 +108,10 @@ for (const name of ['parallel-tools', 'web-search-cut', 'custom-tool-refusal']) 
   test(`${name}: streamed it is the same, wherever it is cut`, () => {
     const stream = fixture(`${name}.sse`)
     const whole = buffered(parseJsonObject(fixture(`${name}.json`).toString())!)
-    assert.deepEqual(fold(streamed([stream])), whole)
-    assert.deepEqual(fold(streamed(bytewise(stream))), whole)
+    assert.deepEqual(collectResponse(streamed([stream])), whole)
+    assert.deepEqual(collectResponse(streamed(bytewise(stream))), whole)
     for (let at = 1; at < stream.length; at++) {
-      assert.deepEqual(fold(streamed([stream.subarray(0, at), stream.subarray(at)])), whole)
+      assert.deepEqual(collectResponse(streamed([stream.subarray(0, at), stream.subarray(at)])), whole)
     }
   })
 }
@@ -123,13 +123,13 @@ test('any answer is the same, streamed and whole', () => {
       const whole = withParsedArguments(buffered(body, context()))
       const at = cut % (stream.length + 1)
       const events = streamed([stream.subarray(0, at), stream.subarray(at)], context())
-      assert.deepEqual(withParsedArguments(fold(events)), whole)
+      assert.deepEqual(withParsedArguments(collectResponse(events)), whole)
     }),
   )
 })
 
 /** Torn surrogate pairs are escaped one by one: another text, but the same JSON. */
-function withParsedArguments(folded: Folded): unknown {
+function withParsedArguments(folded: CollectedResponse): unknown {
   const parts = folded.parts.map((part) =>
     part.type === 'toolCall' && part.name === 'custom' ? { ...part, arguments: JSON.parse(part.arguments) } : part,
   )
@@ -144,7 +144,7 @@ test('a server that sends only the end has said everything', () => {
     output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }],
     usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
   }
-  const { parts, usage } = fold(streamed(sse({ type: 'response.completed', response })))
+  const { parts, usage } = collectResponse(streamed(sse({ type: 'response.completed', response })))
   assert.deepEqual(parts, [{ type: 'text', text: 'Hi' }])
   assert.equal(usage?.output, 2)
 })
@@ -179,14 +179,14 @@ test('how it ended', () => {
 
 test('errors inside a stream, in both of their forms', () => {
   const flat = { type: 'error', code: 'server_error', message: 'Oh no', param: null, sequence_number: 3 }
-  assert.deepEqual(fold(streamed(sse(flat))).error, {
+  assert.deepEqual(collectResponse(streamed(sse(flat))).error, {
     status: 502,
     kind: 'api',
     message: 'Oh no',
     code: 'server_error',
   })
   const nested = { type: 'error', error: { type: 'invalid_request_error', code: 'bad', message: 'No', param: 'input' } }
-  assert.deepEqual(fold(streamed(sse(nested))).error, {
+  assert.deepEqual(collectResponse(streamed(sse(nested))).error, {
     status: 400,
     kind: 'invalid',
     message: 'No',
@@ -194,7 +194,7 @@ test('errors inside a stream, in both of their forms', () => {
     param: 'input',
   })
   const failed = { type: 'response.failed', response: { id: 'r', error: { code: 'server_error', message: 'Oh no' } } }
-  assert.equal(fold(streamed(sse(failed))).error?.message, 'Oh no')
+  assert.equal(collectResponse(streamed(sse(failed))).error?.message, 'Oh no')
 })
 
 test('a stream that breaks off ends with an error, and only one', () => {
@@ -256,7 +256,7 @@ test('hostile bytes are errors, never exceptions', () => {
       const chunks = events.map((each) => Buffer.from(`data: ${JSON.stringify(each)}\n\n`))
       const decoded = streamed([...chunks, Buffer.from(noise)])
       assert.ok(['finish', 'error'].includes(decoded.at(-1)!.type))
-      fold(decoded)
+      collectResponse(decoded)
     }),
   )
   fc.assert(

@@ -1,4 +1,4 @@
-import type { Folded } from '../../fold.ts'
+import type { CollectedResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import { objectAt } from '../../../wire/json.ts'
 import type { ChatError, FinishReason, JsonObject } from '../../middle.ts'
@@ -10,7 +10,7 @@ import { encodeUsage } from './usage.ts'
  * The response before anything was answered, with what the request asked for. Instructions are not repeated: whoever
  * runs the gateway may have added some that are not for clients.
  */
-export function emptyResponse(context: ResponseContext, { id, model, created }: Folded): JsonObject {
+export function emptyResponse(context: ResponseContext, { id, model, created }: CollectedResponse): JsonObject {
   const { request } = context
   const { rest, sampling } = request
   return {
@@ -43,13 +43,13 @@ export function emptyResponse(context: ResponseContext, { id, model, created }: 
 
 export type EndStatus = 'completed' | 'incomplete' | 'failed'
 
-export function endStatus({ finish, error }: Folded): EndStatus {
+export function endStatus({ finish, error }: CollectedResponse): EndStatus {
   if (finish === null || error !== null) return 'failed'
   return INCOMPLETE[finish.reason] === undefined ? 'completed' : 'incomplete'
 }
 
 /** The same when it is over. */
-export function endedResponse(empty: JsonObject, output: JsonObject[], folded: Folded): JsonObject {
+export function endedResponse(empty: JsonObject, output: JsonObject[], folded: CollectedResponse): JsonObject {
   const { usage, finish, error } = folded
   const status = endStatus(folded)
   return {

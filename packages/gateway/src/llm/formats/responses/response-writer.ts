@@ -1,6 +1,6 @@
 import { brokenStream } from '../../chat-error.ts'
-import type { Folded } from '../../fold.ts'
-import { emptyFold, foldInto } from '../../fold.ts'
+import type { CollectedResponse } from '../../collect-response.ts'
+import { collectInto, nothingCollected } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { customNames } from '../../tool-calls/custom-names.ts'
@@ -14,7 +14,7 @@ import { writeReasoning } from './write-reasoning.ts'
 
 /** Writes one response, streamed or whole: the last event of a stream holds what a buffered response would be. */
 export interface ResponseWriter {
-  readonly folded: Folded
+  readonly folded: CollectedResponse
   event(event: ChatEvent): void
   /** The response as it ended; without a reason or an error it broke off. */
   end(): { status: EndStatus; response: JsonObject }
@@ -22,7 +22,7 @@ export interface ResponseWriter {
 
 export function createResponseWriter(context: ResponseContext, sink: EventSink): ResponseWriter {
   const customs = customNames(context.request)
-  const folded = emptyFold()
+  const folded = nothingCollected()
   const writers = new Map<number, PartWriter>()
   const items: (JsonObject | null)[] = []
   let empty: JsonObject | null = null
@@ -82,7 +82,7 @@ export function createResponseWriter(context: ResponseContext, sink: EventSink):
   return {
     folded,
     event(event) {
-      foldInto(folded, event)
+      collectInto(folded, event)
       begin()
       switch (event.type) {
         case 'partStart': {

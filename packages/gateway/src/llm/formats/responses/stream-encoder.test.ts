@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { chatRequest, responseContext } from '../../../testing/chat-request.ts'
-import type { Folded } from '../../fold.ts'
-import { fold } from '../../fold.ts'
+import type { CollectedResponse } from '../../collect-response.ts'
+import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import { countAt, isObject, objectAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, ChatRequest, JsonObject } from '../../middle.ts'
@@ -343,15 +343,15 @@ test('the last event of any stream holds the buffered response, and says the sam
         JSON.parse(JSON.stringify(responses.encodeResponse(events, contextOf(given)))),
       )
       const decoder = responses.createStreamDecoder(contextOf(given))
-      const again = fold([...decoder.push(Buffer.from(stream)), ...decoder.end()])
-      assert.deepEqual(comparable(again), comparable(fold(events)))
+      const again = collectResponse([...decoder.push(Buffer.from(stream)), ...decoder.end()])
+      assert.deepEqual(comparable(again), comparable(collectResponse(events)))
       assertItems(all)
     }),
   )
 })
 
 /** What a failed stream does not repeat, and what is written in another way, apart. */
-function comparable(folded: Folded): unknown {
+function comparable(folded: CollectedResponse): unknown {
   const parts = folded.parts.map((part) =>
     part.type === 'toolCall'
       ? { ...part, arguments: part.name === 'custom' ? JSON.parse(part.arguments) : part.arguments || '{}' }

@@ -4,13 +4,13 @@ import type { ProcessSpec } from '../hub.ts'
 import { Child, type ChildEvents } from './child.ts'
 import { type ProcessTarget, RETIRE_MS, RETIRE_SWEEP_MS, Sweeper, sweepEveryMs } from './process-target.ts'
 import type { Seat } from './seat.ts'
-import { SessionSeat } from './session-seat.ts'
+import { OwnProcess } from './own-process.ts'
 
 /** A target that starts a process for each session. */
 export class PerSessionTarget implements ProcessTarget {
   readonly #spec: ProcessSpec
   readonly #log: Logger
-  readonly #seats = new Map<string, SessionSeat>()
+  readonly #seats = new Map<string, OwnProcess>()
   /** Those that are about to end too: they are still there. */
   readonly #children = new Set<Child>()
   readonly #sweeper: Sweeper
@@ -29,7 +29,7 @@ export class PerSessionTarget implements ProcessTarget {
   seat(session: string): Seat {
     let seat = this.#seats.get(session)
     if (seat === undefined) {
-      seat = new SessionSeat((events) => this.#start(events))
+      seat = new OwnProcess((events) => this.#start(events))
       this.#seats.set(session, seat)
       this.#sweeper.start()
     }

@@ -7,7 +7,7 @@ import {
   UpstreamError,
   type UpstreamHandler,
   type UpstreamResponse,
-} from '../../../upstream/contract.ts'
+} from '../../../upstream/upstream-types.ts'
 import type { Caller, LinkCall, TargetFailure } from '../transport.ts'
 import { apiHeaders } from './api-headers.ts'
 import type { ApiRequest } from './encode-request.ts'

@@ -2,7 +2,12 @@ import { emptySource, type Sink, type Source } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { createSseParser, type SseEvent } from '../../../wire/sse.ts'
-import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../../../upstream/contract.ts'
+import type {
+  UpstreamCall,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamResponse,
+} from '../../../upstream/upstream-types.ts'
 import { Conversation, type Waiter } from '../../conversation.ts'
 import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
 import { Outbox } from '../../outbox.ts'

@@ -2,7 +2,12 @@ import { sourceOf } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { type SentAttempt, sendAttempt } from '../../../pipeline/send-attempt.ts'
-import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../../../upstream/contract.ts'
+import type {
+  UpstreamCall,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamResponse,
+} from '../../../upstream/upstream-types.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import type { Caller, TargetFailure } from '../transport.ts'
 import type { SseServices } from './transport.ts'

@@ -1,5 +1,5 @@
 import type { Caller } from '../transport.ts'
-import { FarStream } from './far-stream.ts'
+import { OtherWorkerStream } from './other-worker-stream.ts'
 import { OwnStream } from './own-stream.ts'
 import type { SessionStream } from './stream.ts'
 import { hostStream } from './stream-host.ts'
@@ -15,7 +15,7 @@ export class SessionStreams {
   }
 
   find(session: string): SessionStream {
-    return this.#own.get(session) ?? new FarStream(this.#services.hub, this.#addressOf(session))
+    return this.#own.get(session) ?? new OtherWorkerStream(this.#services.hub, this.#addressOf(session))
   }
 
   /** A session has one stream, also when two workers begin anew with it. */

@@ -7,7 +7,7 @@ import { connectionSettings } from '../../../compile/connection.ts'
 import { Deadlines } from '../../../net/deadlines.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { BackendIdentity } from '../../../pipeline/compiled.ts'
-import type { Rx } from '../../../pipeline/request.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { createTable, SharedTable } from '../../../state/shared-table.ts'
 import { createResolver } from '../../../upstream/dns.ts'
 import { Endpoints } from '../../../upstream/endpoints.ts'
@@ -83,7 +83,7 @@ export function useTransport(t: TestContext, hub: Hub, port: number, idleTimeout
 export function caller(header = 'nobody'): Caller {
   return {
     // Nothing of it is looked at but whether somebody watches.
-    rx: { trace: null } as unknown as Rx,
+    rx: { trace: null } as unknown as RequestContext,
     context: { clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo() {} },
     headers: HeaderBlock.of([['x-from', header]]),
     version: '',

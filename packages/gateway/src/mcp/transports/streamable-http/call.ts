@@ -8,7 +8,7 @@ import {
   UpstreamError,
   type UpstreamHandler,
   type UpstreamResponse,
-} from '../../../upstream/contract.ts'
+} from '../../../upstream/upstream-types.ts'
 import { isObject } from '../../../wire/json.ts'
 import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall } from '../transport.ts'

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import { credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
 import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
-import type { JsonObject, Rx } from '../../../pipeline/request.ts'
+import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { ApiKeyAuthenticationConfig } from './schema.ts'
 
@@ -11,7 +11,7 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
   const reader = credentialReader(location)
   const keysByHash = indexKeys(secretRef.data ?? secretRef.file ?? {})
 
-  function refuse(rx: Rx, reason: string): Reply {
+  function refuse(rx: RequestContext, reason: string): Reply {
     if (rx.trace !== null) rx.trace.note({ code: 'api_key_refused', reason })
     const message = `api key authentication failure: ${reason}`
     return refuseCredential(rx, { status: 401, message, reason: 'ApiKeyAuth' }, null)

@@ -1,13 +1,13 @@
 import { createJudge, rulesOf } from '../../../pipeline/authorization.ts'
 import { widest } from '../../../pipeline/expression.ts'
-import type { Rx } from '../../../pipeline/request.ts'
-import { rescue } from '../../../pipeline/rescue.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { AuthorizationConfig } from './schema.ts'
 
 export const authorization = implement<readonly AuthorizationConfig[]>((configs, env) => {
   const rules = rulesOf(configs).map(({ mode, expression }) => ({ mode, ...env.cel(expression, 'request') }))
-  const judge = createJudge<Rx>(rules)
+  const judge = createJudge<RequestContext>(rules)
   return {
     requestBody: widest(rules.map((rule) => rule.requestBody)),
     request(rx) {
@@ -16,7 +16,7 @@ export const authorization = implement<readonly AuthorizationConfig[]>((configs,
         const result = allowed ? 'allow' : 'deny'
         rx.trace.emit({ type: 'authorizationResult', rules: judge.explain(rx), result }, allowed ? 'success' : 'error')
       }
-      return allowed ? undefined : rescue(DENIED, rx.headers.get('content-type'))
+      return allowed ? undefined : failureReply(DENIED, rx.headers.get('content-type'))
     },
   }
 })

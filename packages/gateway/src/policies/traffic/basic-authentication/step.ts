@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
 import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
-import type { Rx } from '../../../pipeline/request.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { BasicAuthenticationConfig } from './schema.ts'
 import { type Outcome, Users } from './users.ts'
@@ -19,13 +19,13 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
     `Basic realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`,
   ] as const
 
-  function refuse(rx: Rx, reason: string): Reply {
+  function refuse(rx: RequestContext, reason: string): Reply {
     if (rx.trace !== null) rx.trace.note({ code: 'basic_refused', reason })
     const message = `basic authentication failure: ${reason}`
     return refuseCredential(rx, { status: isProxy ? 407 : 401, message, reason: 'BasicAuth' }, challenge)
   }
 
-  function conclude(rx: Rx, credential: string, username: string, outcome: Outcome): Reply | void {
+  function conclude(rx: RequestContext, credential: string, username: string, outcome: Outcome): Reply | void {
     if (outcome === 'busy') {
       const message = 'basic authentication failure: too many passwords are being checked'
       return refuseCredential(rx, { status: 503, message, reason: 'BasicAuth' }, ['retry-after', '1'])

@@ -1,6 +1,6 @@
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { Reply } from '../../../pipeline/reply.ts'
-import type { Rx } from '../../../pipeline/request.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
 import type { RequestTrace } from '../../../pipeline/trace.ts'
 import { implement } from '../../../pipeline/step.ts'
 import { originMatcher } from './origin.ts'
@@ -20,7 +20,7 @@ export const cors = implement<CorsConfig>((config) => {
     if (exposed !== '') answer.set('access-control-expose-headers', exposed)
   }
 
-  function preflight(rx: Rx, origin: string): Reply {
+  function preflight(rx: RequestContext, origin: string): Reply {
     const answer = new HeaderBlock()
     if (isAllowed(origin)) {
       grant(answer, origin)

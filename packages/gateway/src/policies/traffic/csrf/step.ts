@@ -1,5 +1,5 @@
-import type { Rx } from '../../../pipeline/request.ts'
-import { rescue } from '../../../pipeline/rescue.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { CsrfConfig } from './schema.ts'
 
@@ -10,7 +10,7 @@ export const csrf = implement<CsrfConfig>((config) => {
       const verdict = judge(rx, others)
       rx.trace?.note({ code: verdict, origin: rx.headers.get('origin'), site: rx.headers.get('sec-fetch-site') })
       if (verdict === 'cross_origin' || verdict === 'contradictory') {
-        return rescue(REFUSED, rx.headers.get('content-type'))
+        return failureReply(REFUSED, rx.headers.get('content-type'))
       }
     },
   }
@@ -28,7 +28,7 @@ type Verdict =
   /** A second line could say something else: then none is believed. */
   | 'contradictory'
 
-function judge(rx: Rx, others: ReadonlySet<string>): Verdict {
+function judge(rx: RequestContext, others: ReadonlySet<string>): Verdict {
   if (SAFE_METHODS.has(rx.method)) return 'safe_method'
   const { headers } = rx
   if (headers.nth('sec-fetch-site', 1) !== null || headers.nth('origin', 1) !== null) return 'contradictory'
@@ -46,7 +46,7 @@ function judge(rx: Rx, others: ReadonlySet<string>): Verdict {
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** By the Host that the browser sent, whatever became of it. */
-function ownOrigin(rx: Rx): string {
+function ownOrigin(rx: RequestContext): string {
   return canonicalOrigin(`${rx.scheme}://${rx.exchange.authority}`)
 }
 

@@ -2,7 +2,7 @@ import { createOauth } from '../../../mcp/oauth/oauth.ts'
 import { type TokenFault, tokenCheck } from '../../../pipeline/jwt/authenticate.ts'
 import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
-import type { Rx } from '../../../pipeline/request.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { JwtAuthenticationConfig } from './schema.ts'
 
@@ -14,7 +14,7 @@ export const jwtAuthentication = implement<JwtAuthenticationConfig>((config, env
   return { request: (rx) => oauth.serve(rx) ?? check(rx) }
 })
 
-function refuse(rx: Rx, { reason, error }: TokenFault): Reply {
+function refuse(rx: RequestContext, { reason, error }: TokenFault): Reply {
   const message = `jwt authentication failure: ${reason}`
   const challenge = error === null ? 'Bearer' : `Bearer error="${error}"`
   return refuseCredential(rx, { status: 401, message, reason: 'JwtAuth' }, ['www-authenticate', challenge])

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../pipeline/failure.ts'
-import type { RateLimitState, Rx, TokenAccount } from '../../../pipeline/request.ts'
-import { rescue } from '../../../pipeline/rescue.ts'
+import type { RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
+import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { type Env, implement } from '../../../pipeline/step.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { Budget } from '../../../state/budget.ts'
@@ -29,7 +29,7 @@ export const rateLimit = conditional(
           return
         }
         rx.error = `${exceeded.message}: ${limit.name}`
-        const reply = rescue(exceeded, rx.headers.get('content-type'))
+        const reply = failureReply(exceeded, rx.headers.get('content-type'))
         reply.headers.add('retry-after', String(resetSeconds))
         return reply
       },
@@ -37,7 +37,7 @@ export const rateLimit = conditional(
         if (rx.rateLimit !== null) tell(rx.rateLimit, rx.responseHeaders!)
       },
       ...(account !== null && {
-        done({ llm }: Rx) {
+        done({ llm }: RequestContext) {
           if (llm !== null && llm.totalTokens > llm.chargedTokens) account.charge(llm.totalTokens - llm.chargedTokens)
         },
       }),

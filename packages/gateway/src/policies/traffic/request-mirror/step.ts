@@ -1,5 +1,5 @@
 import { implement } from '../../../pipeline/step.ts'
-import type { UpstreamCall, UpstreamHandler } from '../../../upstream/contract.ts'
+import type { UpstreamCall, UpstreamHandler } from '../../../upstream/upstream-types.ts'
 import { discardingSink } from '../../../net/body.ts'
 import { TeeBody } from './tee-body.ts'
 import type { RequestMirrorConfig } from './schema.ts'

@@ -1,6 +1,6 @@
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { Reply } from '../../../pipeline/reply.ts'
-import type { Rx } from '../../../pipeline/request.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { rewriteTarget } from '../../../pipeline/route/rewrite.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { RequestRedirectConfig } from './schema.ts'
@@ -14,18 +14,18 @@ export const requestRedirect = implement<RequestRedirectConfig>((config) => ({
 }))
 
 /** Always absolute; default ports are left out. */
-function location(rx: Rx, config: RequestRedirectConfig): string {
+function location(rx: RequestContext, config: RequestRedirectConfig): string {
   const scheme = config.scheme ?? rx.scheme
   const target = config.path === undefined ? currentTarget(rx) : rewriteTarget(rx, config.path)
   return `${scheme}://${withoutDefaultPort(redirectAuthority(rx, config), scheme)}${target}`
 }
 
 /** Without what authentication took off. */
-function currentTarget(rx: Rx): string {
+function currentTarget(rx: RequestContext): string {
   return rx.query === '' ? rx.path : `${rx.path}?${rx.query}`
 }
 
-function redirectAuthority(rx: Rx, config: RequestRedirectConfig): string {
+function redirectAuthority(rx: RequestContext, config: RequestRedirectConfig): string {
   const authority = config.authority
   if (authority?.full !== undefined) return authority.full
   const [, host, port] = /^(.*?)(?::([0-9]+))?$/.exec(rx.authority)!

@@ -9,7 +9,7 @@ import { callPosition, outward } from './outward.ts'
 import type { Target } from './target.ts'
 import { TargetCall } from './target-call.ts'
 
-export interface DirectOptions {
+export interface SingleTargetOptions {
   /** As the client sent it. */
   request: RpcMessage
   /** The same in the words of the target. */
@@ -19,7 +19,7 @@ export interface DirectOptions {
 }
 
 /** Lets one target answer: what it says goes to the client at once. */
-export function askTarget(exchange: Exchange, target: Target, options: DirectOptions): void {
+export function askTarget(exchange: Exchange, target: Target, options: SingleTargetOptions): void {
   exchange.facts.target = target.name
   exchange.facts.askedAt = exchange.endpoint.now()
   const answer = new DirectAnswer(exchange, target, options)
@@ -29,11 +29,11 @@ export function askTarget(exchange: Exchange, target: Target, options: DirectOpt
 class DirectAnswer implements AnswerSink {
   readonly #exchange: Exchange
   readonly #target: Target
-  readonly #options: DirectOptions
+  readonly #options: SingleTargetOptions
   /** The client has an id by which it gets the rest, should this stream break. */
   #canGoOn = false
 
-  constructor(exchange: Exchange, target: Target, options: DirectOptions) {
+  constructor(exchange: Exchange, target: Target, options: SingleTargetOptions) {
     this.#exchange = exchange
     this.#target = target
     this.#options = options

@@ -1,8 +1,8 @@
 import type { Source } from '../net/body.ts'
 import type { ConnectionInfo, Exchange } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
-import type { LlmFacts } from '../llm/facts.ts'
-import type { McpFacts } from '../mcp/facts.ts'
+import type { LlmRecord } from '../records/llm-record.ts'
+import type { McpRecord } from '../records/mcp-record.ts'
 import { normalizeHost } from './route/hostname.ts'
 import type { Reason } from './reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
@@ -29,7 +29,7 @@ export interface RateLimitState {
 }
 
 /** One request with what has been found out about it. One fixed shape; policies write only fields declared here. */
-export class Rx implements RoutableRequest {
+export class RequestContext implements RoutableRequest {
   readonly exchange: Exchange
   readonly connection: ConnectionInfo
   method: string
@@ -80,11 +80,11 @@ export class Rx implements RoutableRequest {
   /** Limits that its tokens count against. */
   tokenAccounts: readonly TokenAccount[] = NO_ACCOUNTS
   /** The model call behind this request, where there is one. */
-  llm: LlmFacts | null = null
+  llm: LlmRecord | null = null
   /** The body that expressions of the `ai` policy see. */
   llmRequest: JsonObject | null = null
   /** The MCP message behind this request, where there is one. */
-  mcp: McpFacts | null = null
+  mcp: McpRecord | null = null
   /** The whole request body, once a step has asked for it. */
   bufferedBody: BufferedBody | null = null
   bufferedResponse: BufferedBody | null = null

@@ -1,5 +1,5 @@
 /** Objects of one worker that outlive reloads, by a text that says what they are made from. */
-export class Kept {
+export class WorkerCache {
   readonly #refs = new Map<string, WeakRef<object>>()
   readonly #held = new Map<string, object>()
   #sweepAt = FIRST_SWEEP

@@ -9,7 +9,7 @@ import type { RemoteWaiter } from '../../remote/remote-waiter.ts'
 import { type Seat, standsAlone, STUCK, TAKEN } from './seat.ts'
 
 /** A session that has a process to itself. */
-export class SessionSeat implements Seat {
+export class OwnProcess implements Seat {
   usedAt = performance.now()
   readonly #start: (events: ChildEvents) => Child | TargetFailure
   readonly #conversation = new Conversation()

@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.ts'
 import { gather } from './list.ts'
 
 /** Whose something is. Where its name does not tell, the targets are asked for their lists. */
-export function findOwner(
+export function findTarget(
   exchange: Exchange,
   { kind, exposed }: AskedItem,
 ): Owned | MergeError | null | Promise<Owned | MergeError | null> {

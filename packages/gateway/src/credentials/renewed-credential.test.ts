@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { CredentialFault } from './fault.ts'
-import { type Obtained, Renewed } from './renewed.ts'
+import { type Obtained, RenewedCredential } from './renewed-credential.ts'
 
 type Outcome = Obtained<string> | CredentialFault | Error
 
@@ -10,7 +10,7 @@ function setUp(outcomes: Outcome[], random = () => 0) {
   let now = 0
   let asked = 0
   const reasons: string[] = []
-  const renewed = new Renewed<string>({
+  const renewed = new RenewedCredential<string>({
     what: 'no token',
     obtain() {
       const outcome = outcomes[asked++]!
@@ -144,7 +144,7 @@ test('an error is a fault that says nothing of its message', async () => {
 
 test('an answer that does not come within five seconds is a fault', async (t: TestContext) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const renewed = new Renewed<string>({
+  const renewed = new RenewedCredential<string>({
     what: 'no token',
     obtain: () => new Promise(() => {}),
     monotonic: () => 0,

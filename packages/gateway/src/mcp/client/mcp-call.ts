@@ -1,11 +1,11 @@
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
-import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '../../upstream/contract.ts'
+import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '../../upstream/upstream-types.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
-import { McpFacts } from '../facts.ts'
+import { McpRecord } from '../../records/mcp-record.ts'
 import { ClientAnswer } from './answer.ts'
 import { checkGet } from './check-head.ts'
 import { ClientSessions } from './client-sessions.ts'
@@ -17,14 +17,14 @@ import { Refusals } from './refusals.ts'
 import { SessionStream } from './session-stream.ts'
 
 export interface EndpointCallParts {
-  rx: Rx
+  rx: RequestContext
   request: UpstreamRequest
   context: CallContext
   handler: UpstreamHandler
 }
 
 /** One HTTP request of a client to the endpoint. */
-export class EndpointCall implements UpstreamCall {
+export class McpCall implements UpstreamCall {
   readonly #endpoint: Endpoint
   readonly #parts: EndpointCallParts
   readonly #refusals: Refusals
@@ -35,7 +35,7 @@ export class EndpointCall implements UpstreamCall {
   constructor(endpoint: Endpoint, parts: EndpointCallParts) {
     this.#endpoint = endpoint
     this.#parts = parts
-    parts.rx.mcp ??= new McpFacts()
+    parts.rx.mcp ??= new McpRecord()
     this.#refusals = new Refusals(parts)
   }
 

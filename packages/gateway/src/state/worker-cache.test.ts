@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Kept } from './kept.ts'
+import { WorkerCache } from './worker-cache.ts'
 
 test('the same key gives the same object, another key another', () => {
-  const kept = new Kept()
+  const kept = new WorkerCache()
   const a = kept.shared('a', () => ({ name: 'a' }))
   assert.equal(
     kept.shared('a', () => ({ name: 'other' })),
@@ -20,7 +20,7 @@ test('the same key gives the same object, another key another', () => {
 })
 
 test('many keys come and go, and the newest stay', () => {
-  const kept = new Kept()
+  const kept = new WorkerCache()
   let made = 0
   const take = (key: string) => kept.held(key, () => ({ number: made++ }))
   for (let i = 0; i < 3_000; i++) take(`key ${i}`)

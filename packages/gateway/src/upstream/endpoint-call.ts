@@ -3,7 +3,7 @@ import type { EndpointOwner, EndpointServices } from './endpoints.ts'
 import type { EvictionRule } from './health.ts'
 
 /** One call at one endpoint, until nothing of it is left; keeps the endpoint's score. */
-export class Visit {
+export class EndpointCall {
   readonly #owner: EndpointOwner
   readonly #endpoint: Endpoint
   readonly #services: EndpointServices

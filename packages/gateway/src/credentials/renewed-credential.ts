@@ -6,7 +6,7 @@ export interface Obtained<T> {
   lifetimeMs: number
 }
 
-export interface RenewedOptions<T> {
+export interface RenewedCredentialOptions<T> {
   /** What cannot be had, for messages. */
   what: string
   /** May hang, and may reject: both are a fault. */
@@ -22,8 +22,8 @@ export interface RenewedOptions<T> {
  * Something that ends and is asked for anew before it does: once for all who wait, and not at once again after a
  * failure. What is still good stays in use meanwhile.
  */
-export class Renewed<T> {
-  readonly #options: RenewedOptions<T>
+export class RenewedCredential<T> {
+  readonly #options: RenewedCredentialOptions<T>
   #value: T | null = null
   #underWay: Promise<T | CredentialFault> | null = null
   /** From here on a new one is asked for behind the scenes … */
@@ -34,7 +34,7 @@ export class Renewed<T> {
   #retryAt = -Infinity
   #failures = 0
 
-  constructor(options: RenewedOptions<T>) {
+  constructor(options: RenewedCredentialOptions<T>) {
     this.#options = options
   }
 

@@ -1,9 +1,9 @@
-import type { ChatEvent, Usage } from './middle.ts'
+import type { ChatEvent, Usage } from '../llm/middle.ts'
 
 export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens' | 'realtime'
 
 /** What is known of the model call behind one request; expressions read it as `llm`, limits and metrics count by it. */
-export class LlmFacts {
+export class LlmRecord {
   /** Null where only the provider knows what was asked. */
   operation: ModelOperation | null = null
   /** `openai`, `gcp.gemini`: as telemetry names them. */

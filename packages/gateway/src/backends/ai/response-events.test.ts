@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { clientFormats, upstreamFormats } from '../../llm/formats/index.ts'
 import type { ChatEvent } from '../../llm/middle.ts'
 import { everyCut, responseContext } from '../../llm/test-exchange.ts'
-import { END_MARKS, NativeWork, type ResponseObserver } from './stream-work.ts'
+import { END_MARKS, NativeWork, type ResponseObserver } from './response-events.ts'
 
 const chunk = (choice: object, usage: object | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [choice], usage })}\n\n`

@@ -11,7 +11,7 @@ import type {
 } from './middle.ts'
 
 /** What a response was, once all its events have come. */
-export interface Folded {
+export interface CollectedResponse {
   id: string
   model: string
   created?: number
@@ -26,18 +26,18 @@ export interface Folded {
 export type StartedNative = Extract<StartedPart, { type: 'native' }>
 export type AnswerPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart | StartedNative
 
-export function fold(events: Iterable<ChatEvent>): Folded {
-  const folded = emptyFold()
-  for (const event of events) foldInto(folded, event)
+export function collectResponse(events: Iterable<ChatEvent>): CollectedResponse {
+  const folded = nothingCollected()
+  for (const event of events) collectInto(folded, event)
   return folded
 }
 
-export function emptyFold(): Folded {
+export function nothingCollected(): CollectedResponse {
   return { id: '', model: '', parts: [], usage: null, finish: null, error: null }
 }
 
 /** For those that see a response event by event. */
-export function foldInto(folded: Folded, event: ChatEvent): void {
+export function collectInto(folded: CollectedResponse, event: ChatEvent): void {
   switch (event.type) {
     case 'start':
       folded.id = event.id

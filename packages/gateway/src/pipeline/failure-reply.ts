@@ -4,7 +4,7 @@ import type { Failure } from './failure.ts'
 import { Reply } from './reply.ts'
 
 /** The one place that makes a response of an error: a line of text, or the status a gRPC client reads. */
-export function rescue(failure: Failure, requestContentType: string | null): Reply {
+export function failureReply(failure: Failure, requestContentType: string | null): Reply {
   const headers = new HeaderBlock()
   if (requestContentType !== null && isGrpcContentType(requestContentType)) {
     headers.add('content-type', 'application/grpc')

@@ -29,7 +29,7 @@ type Found = FoundReference<ContentsReference>
 type Location = NonNullable<ReturnType<ContentsReference['locate']>>
 
 /** Reads and checks everything that the config names instead of holding it. */
-export function readContents(found: readonly Found[], options: ContentsOptions): ReadContents {
+export function readReferencedFiles(found: readonly Found[], options: ContentsOptions): ReadContents {
   const problems: Problem[] = []
   const report = reporter(problems)
   const files = new Set<string>()

@@ -1,7 +1,7 @@
 import type { RuleOutcome } from '../../pipeline/authorization.ts'
-import type { Rx } from '../../pipeline/request.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { McpJudge } from '../authorize.ts'
-import type { McpFacts, McpItem, McpItemKind, McpOutcome } from '../facts.ts'
+import type { McpRecord, McpItem, McpItemKind, McpOutcome } from '../../records/mcp-record.ts'
 import { INVALID_PARAMS } from '../message.ts'
 
 /** A call that rules forbid looks like one of something that is not there: the name is the one that the client sent. */
@@ -10,7 +10,7 @@ export function denial(kind: McpItemKind, exposed: string): { code: number; mess
 }
 
 /** Tells who watches which rules decided about a call. */
-export function traceDecision(rx: Rx, judge: McpJudge, item: McpItem, isAllowed: boolean): void {
+export function traceDecision(rx: RequestContext, judge: McpJudge, item: McpItem, isAllowed: boolean): void {
   if (rx.trace === null || !judge.hasRules) return
   const rules = judge.explain(rx, item)
   const message = { type: 'mcpAuthorization', item, rules, result: isAllowed ? 'allow' : 'deny' }
@@ -18,7 +18,7 @@ export function traceDecision(rx: Rx, judge: McpJudge, item: McpItem, isAllowed:
 }
 
 /** Tells who watches what came of a message. */
-export function traceCall({ trace }: Rx, facts: McpFacts): void {
+export function traceCall({ trace }: RequestContext, facts: McpRecord): void {
   if (trace === null) return
   const { method, target, item, outcome, errorCode, errorMessage, targetMillis } = facts
   const failure = errorCode === null ? {} : { code: errorCode, error: errorMessage }
@@ -37,7 +37,7 @@ const severities = {
 
 /** Tells who watches what rules took out of a list; `judgeOf` gives the judge of a target. */
 export function traceFiltered(
-  rx: Rx,
+  rx: RequestContext,
   list: { kept: number; hidden: readonly McpItem[] },
   judgeOf: (target: string) => McpJudge,
 ): void {

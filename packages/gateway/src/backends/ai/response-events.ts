@@ -1,7 +1,7 @@
 import type { StreamDecoder, StreamEncoder } from '../../llm/format.ts'
 import { brokenStream, STREAM_BROKEN } from '../../llm/chat-error.ts'
 import type { ChatError, ChatEvent, FormatName } from '../../llm/middle.ts'
-import { whenSettled } from '../../llm/guards/settled.ts'
+import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { StreamGuard } from '../../llm/guards/stream-window.ts'
 import type { BodyWork, Given } from './held-body.ts'
 import { SseRecords } from './sse-records.ts'
@@ -41,16 +41,14 @@ export class TranslatedWork implements BodyWork {
     const events = this.#read(this.#decoder.push(chunk))
     return this.#guard === null
       ? this.#encode(events)
-      : whenSettled(this.#guard.push(events), (seen) => this.#encode(seen))
+      : nowOrLater(this.#guard.push(events), (seen) => this.#encode(seen))
   }
 
   end(): Given | Promise<Given> {
     const events = this.#read(this.#decoder.end())
     if (this.#guard === null) return this.#finish(events)
     const guard = this.#guard
-    return whenSettled(guard.push(events), (seen) =>
-      whenSettled(guard.end(), (rest) => this.#finish([...seen, ...rest])),
-    )
+    return nowOrLater(guard.push(events), (seen) => nowOrLater(guard.end(), (rest) => this.#finish([...seen, ...rest])))
   }
 
   /** The client is told in its own format: a cut stream would look like one that ended. */

@@ -1,12 +1,12 @@
 import type { Mark } from './hub-messages.ts'
 
 /** Values by key, each until its time; the oldest make room when there are too many. */
-export class Marks {
+export class ExpiringMap {
   readonly #marks = new Map<string, Mark>()
-  readonly #options: MarksOptions
+  readonly #options: ExpiringMapOptions
   #sweepAt = FIRST_SWEEP
 
-  constructor(options: MarksOptions) {
+  constructor(options: ExpiringMapOptions) {
     this.#options = options
   }
 
@@ -37,7 +37,7 @@ export class Marks {
   }
 }
 
-export interface MarksOptions {
+export interface ExpiringMapOptions {
   max: number
   /** Milliseconds since 1970. */
   clock: () => number

@@ -6,7 +6,7 @@ import { backendName, backendReference, backendUrl, secret, textFile } from '../
 import { string } from '../schema/fields/values.ts'
 import { validate } from '../schema/validate.ts'
 import { backendsOf, checkBackendNames } from './backend-references.ts'
-import { readContents } from './contents.ts'
+import { readReferencedFiles } from './read-referenced-files.ts'
 import { findReferences, isTo } from './references.ts'
 import { reporter } from './report.ts'
 import { Spot } from './tree.ts'
@@ -30,7 +30,7 @@ const files: Record<string, string> = {
 function read(input: object, env: Record<string, string> = {}) {
   const reads: string[] = []
   const found = findReferences(config, new Spot(input))
-  const result = readContents(found.filter(isTo('contents')), {
+  const result = readReferencedFiles(found.filter(isTo('contents')), {
     dir: '/etc',
     env,
     readFile(path) {
@@ -46,7 +46,7 @@ function read(input: object, env: Record<string, string> = {}) {
   return { reads, value: validated.value, files: result.files, problems: result.problems.map(print) }
 }
 
-const print = ({ code, path, found, expected }: Problem) => `${code} ${path.join('.')}: ${found}, expected ${expected}`
+const print = ({ code, path, found, expected }: Problem) => `${code} ${path.join('./')}: ${found}, expected ${expected}`
 
 test('files and variables are put in the place of their names, wherever those stand', () => {
   const { value, reads, files } = read(
@@ -95,7 +95,7 @@ test('inputs of the wrong shape are passed over', () => {
   for (const input of [{ one: 5, files: {}, named: [] }, [], 'text', null]) {
     const found = findReferences(config, new Spot(input))
     const options = { dir: '/', env: {}, readFile: () => assert.fail('nothing to read') }
-    assert.deepEqual(readContents(found.filter(isTo('contents')), options).files, [])
+    assert.deepEqual(readReferencedFiles(found.filter(isTo('contents')), options).files, [])
   }
 })
 

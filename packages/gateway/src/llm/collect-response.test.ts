@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fold } from './fold.ts'
+import { collectResponse } from './collect-response.ts'
 import type { ChatEvent } from './middle.ts'
 
-describe('a fold', () => {
+describe('a collected response', () => {
   it('puts parts together, also when several are open at once', () => {
     const events: ChatEvent[] = [
       { type: 'start', id: 'r1', model: 'm', created: 5 },
@@ -16,7 +16,7 @@ describe('a fold', () => {
       { type: 'partEnd', index: 1 },
       { type: 'finish', reason: 'toolCalls' },
     ]
-    assert.deepEqual(fold(events), {
+    assert.deepEqual(collectResponse(events), {
       id: 'r1',
       model: 'm',
       created: 5,
@@ -31,7 +31,7 @@ describe('a fold', () => {
   })
 
   it('takes what is known only at the end of a part', () => {
-    const { parts } = fold([
+    const { parts } = collectResponse([
       { type: 'partStart', index: 0, part: { type: 'reasoning', id: 'rs_1' } },
       { type: 'partDelta', index: 0, text: 'hm' },
       { type: 'partEnd', index: 0, signature: 'anthropic:s', opaque: 'openai:o' },
@@ -49,7 +49,7 @@ describe('a fold', () => {
   })
 
   it('takes the last word on every number of usage', () => {
-    const { usage } = fold([
+    const { usage } = collectResponse([
       { type: 'usage', usage: { input: 10, output: 1, cacheRead: 4 } },
       { type: 'usage', usage: { output: 7 } },
     ])
@@ -58,7 +58,7 @@ describe('a fold', () => {
 
   it('of a broken answer has its error and no finish', () => {
     const error = { status: 502, kind: 'api', message: 'gone' } as const
-    const folded = fold([
+    const folded = collectResponse([
       { type: 'start', id: 'r1', model: 'm' },
       { type: 'error', error },
     ])
@@ -68,7 +68,7 @@ describe('a fold', () => {
 
   it('passes over pieces of parts that never began', () => {
     assert.deepEqual(
-      fold([
+      collectResponse([
         { type: 'partDelta', index: 3, text: 'x' },
         { type: 'partEnd', index: 3 },
       ]).parts,

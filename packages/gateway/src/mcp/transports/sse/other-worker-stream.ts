@@ -9,7 +9,7 @@ import { DIED } from './stream-host.ts'
 import type { AwaitedRequest, StreamAsk, StreamReply } from './stream-mail.ts'
 
 /** The stream of a session that another worker has, if any has it. */
-export class FarStream implements SessionStream {
+export class OtherWorkerStream implements SessionStream {
   readonly #hub: Hub
   readonly #address: string
 

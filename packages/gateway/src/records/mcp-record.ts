@@ -12,7 +12,7 @@ export interface McpItem {
 export type McpOutcome = 'ok' | 'error' | 'tool_error' | 'denied' | 'unavailable' | 'cancelled'
 
 /** What is known of the JSON-RPC message behind one request; expressions read it as `mcp`, metrics count by it. */
-export class McpFacts {
+export class McpRecord {
   /** `tools/call`; empty on responses, and on requests that open or end a stream. */
   method = ''
   /** Name of the target that was asked; empty when it was several, or none. */
