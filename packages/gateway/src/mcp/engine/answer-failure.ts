@@ -1,12 +1,16 @@
 import { HeaderBlock } from '../../net/header-block.ts'
 import { rpcError } from '../client/errors.ts'
+import { withId } from '../edit.ts'
 import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
 import { SESSION_NOT_FOUND } from '../revisions.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import type { Exchange } from './exchange.ts'
 import type { Target } from './target.ts'
 
-/** Says why a target did not answer. */
+/**
+ * Says why a target did not answer. In revisions with sessions that is a JSON-RPC error in a 200: clients there take
+ * an HTTP error for the end of the whole session, and what one target did is no reason to lose the others.
+ */
 export function answerFailure(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
   if (failure.code === 'refused') sayRefused(exchange, request, target, failure)
   else sayUnanswered(exchange, request, target, failure)
@@ -15,33 +19,47 @@ export function answerFailure(exchange: Exchange, request: RpcMessage, target: T
 
 /** What a target says for itself goes on, also about who may ask it. */
 function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
-  const { facts, answer, endpoint } = exchange
-  const { message, status, headers, body, error } = failure
-  if (error !== undefined) {
-    exchange.note(error)
-    return answer.respond(error, '', status)
-  }
+  const { facts, answer, endpoint, requestMeta } = exchange
+  const { message, status = 502, headers = new HeaderBlock(), body = NOTHING } = failure
+  const error = failure.error && asAnswerTo(request, failure.error)
   const text = `target ${target.name}: ${message}`
-  facts.fail('error', INTERNAL_ERROR, text)
+  const isAlone = !endpoint.namer.isMerged && !answer.hasBegun
+  if (error !== undefined) exchange.note(error)
+  else facts.fail('error', INTERNAL_ERROR, text)
   exchange.report()
-  const mustBeRpc = endpoint.namer.isMerged || answer.hasBegun
-  if (mustBeRpc) return answer.respond(rpcError(request.id, INTERNAL_ERROR, text), '', 502)
-  answer.whole(status!, headers!.get('content-type') ?? '', body!, passedOn(headers!))
+  const isAboutCaller = status === 401 || status === 403
+  if (isAlone && (isAboutCaller || (requestMeta !== null && error === undefined))) {
+    const bytes = error?.bytes ?? body
+    return answer.whole(status, headers.get('content-type') ?? '', bytes, passedOn(headers))
+  }
+  const said = error ?? rpcError(request.id, INTERNAL_ERROR, text)
+  answer.respond(said, '', statusFor(exchange, error === undefined ? 502 : status))
 }
 
 function sayUnanswered(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
-  const { facts, answer, rx, session, requestMeta } = exchange
+  const { endpoint, facts, answer, rx, session, requestMeta } = exchange
   const { code, message } = failure
   const text = `target ${target.name}: ${message}`
   facts.fail('unavailable', INTERNAL_ERROR, text)
   rx.error ??= text
   rx.reason = 'UpstreamFailure'
   exchange.report()
-  // Only who has a session can begin it anew.
-  if (code === 'session_lost' && !session.isPassing && requestMeta === null) {
+  // Only who has a session can begin it anew, and that would end those of other targets.
+  const canBeginAnew = !session.isPassing && requestMeta === null && !endpoint.namer.isMerged
+  if (code === 'session_lost' && canBeginAnew) {
     return answer.respond(rpcError(request.id, SESSION_NOT_FOUND, 'Session not found'), '', 404)
   }
-  answer.respond(rpcError(request.id, INTERNAL_ERROR, text), '', code === 'unavailable' ? 503 : 502)
+  const status = statusFor(exchange, code === 'unavailable' ? 503 : 502)
+  answer.respond(rpcError(request.id, INTERNAL_ERROR, text), '', status)
+}
+
+/** The error may be about an attempt to begin a session for this request. */
+function asAnswerTo({ id }: RpcMessage, error: RpcMessage): RpcMessage {
+  return id === null || error.id === id ? error : withId(error, id)
+}
+
+function statusFor({ requestMeta }: Exchange, status: number): number {
+  return requestMeta === null ? 200 : status
 }
 
 /** What a client needs of a refusal: how to authenticate, and when to come again. */
@@ -53,3 +71,5 @@ function passedOn(headers: HeaderBlock): HeaderBlock {
   }
   return kept
 }
+
+const NOTHING = Buffer.alloc(0)

@@ -130,7 +130,7 @@ describe('an answer of one target', () => {
       const target = await useTarget(t, onCall(serve))
       const { caller } = await useMcpScene(t, { one: target, two: await useTarget(t) })
       const answer = await (await caller.begin()).ask('tools/call', { name: 'one_a' })
-      assert.equal(answer.status, 502, answer.text)
+      assert.equal(answer.status, 200, answer.text)
       assert.equal(answer.headers.get('location'), null)
       assert.equal(answer.messages[0]?.error?.code, -32603)
       assert.match(answer.messages[0].error.message, pattern)
@@ -272,5 +272,57 @@ describe('a client that waits', () => {
     let count = 1
     for (let event = await next(); event !== null; event = await next()) count += 1
     assert.equal(count, total + 1)
+  })
+})
+
+describe('a target that fails', () => {
+  const failing = [
+    ['breaks off', (request: TargetRequest) => void request.response.destroy()],
+    ['answers 500', (request: TargetRequest) => void request.response.writeHead(500).end('<p>')],
+    ['answers 429', (request: TargetRequest) => void request.response.writeHead(429, { 'retry-after': '1' }).end()],
+    ['says why in JSON-RPC', (request: TargetRequest) => request.error(-32050, 'busy', 503)],
+    ['has lost the session, again and again', (request: TargetRequest) => request.error(-32001, 'gone', 404)],
+  ] as const
+  for (const [what, serve] of failing) {
+    it(`and ${what} is an error of that call alone, not of HTTP`, async (t) => {
+      const target = await useTarget(t, onCall(serve))
+      const well = await useTarget(
+        t,
+        onCall((request) => request.result({ content: [] })),
+      )
+      const { caller, gateway } = await useMcpScene(t, { one: target, two: well })
+      const session = await caller.begin()
+      const answer = await session.ask('tools/call', { name: 'one_a' })
+      assert.deepEqual([answer.status, answer.messages[0]?.error === undefined], [200, false], answer.text)
+      const other = await session.ask('tools/call', { name: 'two_a' })
+      assert.deepEqual(other.messages[0]?.result, { content: [] })
+      await gateway.finished(4)
+      const { mcp } = gateway.records[2]!
+      assert.ok(mcp?.outcome === 'unavailable' || mcp?.outcome === 'error', mcp?.outcome ?? 'none')
+    })
+  }
+
+  it('keeps its HTTP status in the revision without sessions', async (t) => {
+    const target = await useTarget(
+      t,
+      onCall((request) => void request.response.destroy()),
+    )
+    const { caller } = await useMcpScene(t, { one: target })
+    assert.equal((await caller.askModern('tools/call', { name: 'a' })).status, 502)
+  })
+
+  it('and refuses the caller in JSON-RPC says also how to sign in', async (t) => {
+    const target = await useTarget(
+      t,
+      onCall((request) => {
+        request.response.setHeader('www-authenticate', 'Bearer realm="x"')
+        request.error(-32001, 'who are you?', 401)
+      }),
+    )
+    const { caller } = await useMcpScene(t, { one: target })
+    const answer = await (await caller.begin()).ask('tools/call', { name: 'a' })
+    assert.equal(answer.status, 401)
+    assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="x"')
+    assert.equal(answer.messages[0]?.error?.message, 'who are you?')
   })
 })

@@ -88,7 +88,7 @@ function admit(exchange: Exchange, request: RpcMessage, well: readonly GoodPart[
   const id = endpoint.sessions.admit({ ...session.state, version: agreedVersion(well), targets })
   if (id === null) {
     exchange.abandon(well.map(({ target }) => target))
-    exchange.refuse(request, 500, INTERNAL_ERROR, 'the session ids of the targets are too long for one header')
+    exchange.refuse(request, 200, INTERNAL_ERROR, 'the session ids of the targets are too long for one header')
     return false
   }
   answer.sessionId = id
