@@ -4,12 +4,11 @@ import { type ChatRequest, Unsupported } from '../../llm/middle.ts'
 import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { Failure } from '../../pipeline/failure.ts'
-import { Reply } from '../../pipeline/reply.ts'
+import type { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import type { RouteType } from '../../policies/backend/ai/schema.ts'
-import { sourceOf } from '../../net/body.ts'
 import {
   type UpstreamCall,
   UpstreamError,
@@ -25,7 +24,7 @@ import { modelsJob } from './models-job.ts'
 import type { ReadyProvider } from './provider.ts'
 import { RawCall } from './raw-call.ts'
 import { RealtimeCall } from './realtime-call.ts'
-import { refuse } from './refuse.ts'
+import { answerWith, refuse } from './refuse.ts'
 import type { CallServices } from './tried-call.ts'
 import { WholeCall, type WholeJob } from './whole-call.ts'
 
@@ -191,10 +190,7 @@ class AiCall implements UpstreamCall {
     const { rx, handler } = this.#parts
     const go = (reply: Reply | void): void => {
       if (this.#isCancelled) return
-      if (reply instanceof Reply) {
-        rx.reason = reply.reason
-        return handler.responded({ status: reply.status, headers: reply.headers, body: sourceOf(reply.body) })
-      }
+      if (reply !== undefined) return answerWith(rx, handler, reply)
       const { maxBytes } = this.#services.calls
       const bytes = decodeBody(rx.bufferedBody!.whole!, rx.headers.get('content-encoding'), maxBytes)
       if ('status' in bytes) return this.#refuse(bytes)

@@ -4,7 +4,9 @@ import { readDetected } from '../../llm/detect.ts'
 import { LlmRecord } from '../../records/llm-record.ts'
 import { Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
+import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
 import type { Failure } from '../../pipeline/failure.ts'
+import type { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import type {
@@ -17,7 +19,7 @@ import type {
 import type { EndpointCall } from '../../upstream/endpoint-call.ts'
 import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
-import { refuse } from './refuse.ts'
+import { answerWith, refuse } from './refuse.ts'
 import { sendTo } from './send.ts'
 import { TappedBody } from '../../net/tapped-body.ts'
 
@@ -46,6 +48,21 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   }
 
   start(request: UpstreamRequest, provider: ReadyProvider, context: CallContext): void {
+    const use = provider.connection.requestBody
+    if (use === 'none') return this.#send(request, provider, context)
+    const rx = this.#rx
+    const go = (reply: Reply | void): void => {
+      if (this.#isCancelled) return
+      if (reply === undefined) return this.#send({ ...request, body: rx.body }, provider, context)
+      this.#visit.ended()
+      answerWith(rx, this.#handler, reply)
+    }
+    const waiting = bufferRequest(use, this.#options.maxBytes)(rx)
+    if (waiting instanceof Promise) void waiting.then(go)
+    else go(waiting)
+  }
+
+  #send(request: UpstreamRequest, provider: ReadyProvider, context: CallContext): void {
     const rx = this.#rx
     const call: ProviderCall = {
       kind: 'raw',
@@ -69,7 +86,10 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       handler: this,
       isWanted: () => !this.#isCancelled,
       bug: this.#options.bug,
-      refused: (why) => refuse(rx, this.#handler, why instanceof Unsupported ? unsupported(why) : why),
+      refused: (why) => {
+        this.#visit.ended()
+        refuse(rx, this.#handler, why instanceof Unsupported ? unsupported(why) : why)
+      },
       sent: (sent) => (this.#call = sent),
     })
   }

@@ -1,13 +1,19 @@
 import { sourceOf } from '../../net/body.ts'
 import type { Failure } from '../../pipeline/failure.ts'
+import type { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import { failureReply } from '../../pipeline/failure-reply.ts'
 import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
 
 /** Answers instead of a provider. */
 export function refuse(rx: RequestContext, handler: UpstreamHandler, failure: Failure): void {
-  rx.reason = failure.reason
   rx.error = failure.message
-  const { status, headers, body } = failureReply(failure, rx.headers.get('content-type'))
+  answerWith(rx, handler, failureReply(failure, rx.headers.get('content-type')))
+}
+
+/** The same with what a step has to say. */
+export function answerWith(rx: RequestContext, handler: UpstreamHandler, reply: Reply): void {
+  const { status, headers, body, reason } = reply
+  rx.reason = reason
   handler.responded({ status, headers, body: sourceOf(body) })
 }

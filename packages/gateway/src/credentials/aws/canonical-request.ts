@@ -10,6 +10,8 @@ export interface SignableRequest {
   /** Those that are not signed may be left out; several of one name count in their order. */
   headers: readonly (readonly [name: string, value: string])[]
   body: Buffer
+  /** What is said in place of the hash of a body that brings checksums of its own. */
+  unsignedAs?: string
 }
 
 export interface CanonicalRequest {

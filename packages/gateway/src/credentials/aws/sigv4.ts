@@ -36,7 +36,7 @@ export function createSigV4({ region, service }: SigningScope): Sign {
   return (request, { accessKey, secretKey, sessionToken }, now) => {
     const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')
     const day = time.slice(0, 8)
-    const bodyHash = sha256(request.body)
+    const bodyHash = request.unsignedAs ?? sha256(request.body)
     const own: [string, string][] = [
       ['x-amz-date', time],
       ['x-amz-content-sha256', bodyHash],

@@ -1,12 +1,15 @@
 import { z } from 'zod'
+import { eventMessage } from '../event-stream-message.ts'
 import { invalid, Refused } from './answer.ts'
+import { messagesAnswer } from './anthropic.ts'
 import type { Asked } from './asked.ts'
 import { check } from './check.ts'
 import { bedrockFailure, converseReply, converseStream } from './formats/converse-reply.ts'
 import { bedrockComplaints, readConverse } from './formats/converse-request.ts'
 import { tokensOf, vectorOf } from './formats/embeddings.ts'
+import { readInvokedMessages } from './formats/messages-request.ts'
 import { type FakeReply, type FakeRequest, headerOf, json, type Vendor } from './reply.ts'
-import { play } from './scenes.ts'
+import { play, USAGE } from './scenes.ts'
 import { type AwsKeys, isSignedWith } from './sigv4.ts'
 
 export const BEDROCK_KEYS: AwsKeys = { accessKeyId: 'AKIDFAKE', secretAccessKey: 'fake+secret/key' }
@@ -56,9 +59,43 @@ function operate(
       return json({ inputTokens: tokensOf([counted]) })
     }
     case 'invoke':
-      return embed(request, model)
+      return model.includes('anthropic.claude') ? invokeClaude(request, model, saw) : embed(request, model)
+    case 'invoke-with-response-stream':
+      return streamClaude(request, model, saw)
     default:
       throw notFound(request)
+  }
+}
+
+function invokeClaude(request: FakeRequest, model: string, saw: (asked: Asked) => void): FakeReply {
+  return messagesAnswer(readInvokedMessages(request.body, model, false), saw)
+}
+
+/** Each event of the Messages stream is wrapped; the last one says what AWS counted. */
+function streamClaude(request: FakeRequest, model: string, saw: (asked: Asked) => void): FakeReply {
+  const { frames } = messagesAnswer(readInvokedMessages(request.body, model, true), saw)
+  const events = frames.map((frame) => {
+    const event: Record<string, unknown> = JSON.parse(/^data: (.*)$/m.exec(frame.toString())?.[1] ?? '')
+    const { input, cacheRead, cacheWrite, output } = USAGE
+    const metrics = {
+      inputTokenCount: input - cacheRead - cacheWrite,
+      outputTokenCount: output,
+      cacheReadInputTokenCount: cacheRead,
+      cacheWriteInputTokenCount: cacheWrite,
+      invocationLatency: 12,
+      firstByteLatency: 3,
+    }
+    return event['type'] === 'message_stop' ? { ...event, 'amazon-bedrock-invocationMetrics': metrics } : event
+  })
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/vnd.amazon.eventstream',
+      'x-amzn-bedrock-content-type': 'application/json',
+    },
+    frames: events.map((event) =>
+      eventMessage('chunk', { bytes: Buffer.from(JSON.stringify(event)).toString('base64') }),
+    ),
   }
 }
 

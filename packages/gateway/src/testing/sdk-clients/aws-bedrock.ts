@@ -25,7 +25,7 @@ export function awsBedrockClient({ url, keys }: { url: string; keys: AwsKeys }):
   return { name: 'aws bedrock', ask: (question) => ask(sdk, question, [openingOf(question)]) }
 }
 
-interface WireRequest {
+export interface WireRequest {
   hostname: string
   port?: number
   path: string
@@ -35,7 +35,7 @@ interface WireRequest {
 }
 
 /** The library's own way is HTTP/2, which plain loopback servers do not speak. */
-export const http1: NonNullable<BedrockRuntimeClientConfig['requestHandler']> = {
+export const http1 = {
   async handle({ hostname, port, path, method, headers, body }: WireRequest) {
     const message = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = sendRequest({ hostname, port, path, method, headers }, resolve)
@@ -49,7 +49,7 @@ export const http1: NonNullable<BedrockRuntimeClientConfig['requestHandler']> = 
   },
   updateHttpClientConfig() {},
   httpHandlerConfigs: () => ({}),
-}
+} satisfies BedrockRuntimeClientConfig['requestHandler']
 
 interface Answered {
   content: ContentBlock[]

@@ -29,8 +29,9 @@ export function bedrock(config: NonNullable<LlmProviderConfig['bedrock']>, overr
     target: createTarget(overrides, ownTarget, { drop: 'all' }),
     finishHeaders(headers, { kind }, credential) {
       placeCredential(headers, credential, alwaysBearer)
-      // Parts of a signature of the client's own would be signed along.
-      for (const name of SIGNATURE_HEADERS) headers.remove(name)
+      // Parts of a signature of the client's own would be signed along; where nobody signs, it is all or nothing.
+      const passes = kind === 'raw' && /^AWS4-/.test(headers.get('authorization') ?? '')
+      if (!passes) for (const name of SIGNATURE_HEADERS) headers.remove(name)
       if (kind === 'raw') return
       dropForeignHeaders(headers, 'amazon')
       // The body says it now.

@@ -19,7 +19,7 @@ async function setUp(t: TestContext, policies: object, handler?: OriginHandler, 
 }
 
 /** Whether what arrived is what was signed. */
-function assertSigned(seen: SeenRequest, scope = SCOPE, keys = KEYS): void {
+function assertSigned(seen: SeenRequest, scope = SCOPE, keys = KEYS, unsignedAs?: string): void {
   const lines: [string, string][] = []
   for (let at = 0; at < seen.rawHeaders.length; at += 2) lines.push([seen.rawHeaders[at]!, seen.rawHeaders[at + 1]!])
   const date = seen.headers['x-amz-date'] as string
@@ -31,6 +31,7 @@ function assertSigned(seen: SeenRequest, scope = SCOPE, keys = KEYS): void {
       authority: seen.headers.host!,
       headers: lines,
       body: Buffer.from(seen.body),
+      ...(unsignedAs !== undefined && { unsignedAs }),
     },
     keys,
     now,
@@ -100,6 +101,25 @@ test('bodies without a length and of several packets are signed whole', async (t
     ['abcdefg', large],
   )
   for (const seen of origin.seen) assertSigned(seen)
+})
+
+test('a body in pieces of which nobody signed one stays one; pieces that the client signed are refused', async (t) => {
+  const { origin, port } = await setUp(t, { backend: { auth: { aws: AWS } } })
+  const body = '3\r\nabc\r\n0\r\nx-amz-checksum-crc32:NSRBwg==\r\n\r\n'
+  const headers = {
+    'content-encoding': 'aws-chunked',
+    'x-amz-trailer': 'x-amz-checksum-crc32',
+    'x-amz-decoded-content-length': '3',
+  }
+  const unsigned = { ...headers, 'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' }
+  assert.equal((await request(port, { method: 'PUT', headers: unsigned, body })).status, 200)
+  const [seen] = origin.seen
+  assert.equal(seen!.body, body)
+  assertSigned(seen!, SCOPE, KEYS, unsigned['x-amz-content-sha256'])
+  const signed = { ...headers, 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' }
+  const refused = await request(port, { method: 'PUT', headers: signed, body })
+  assert.deepEqual([refused.status, origin.seen.length], [400, 1])
+  assert.match(refused.body, /signed the body piece by piece/)
 })
 
 test('a body that is too large to be kept is refused', async (t) => {

@@ -20,15 +20,27 @@ export function awsAuth(config: AwsConfig, env: Env, place: BackendPlace): Backe
   return {
     requestBody: 'whole',
     sign(outgoing) {
+      const claimed = outgoing.headers.get('x-amz-content-sha256') ?? ''
+      const isInPieces = claimed.startsWith('STREAMING-')
+      if (isInPieces && claimed !== UNSIGNED_PIECES) return SIGNED_PIECES
       const body = takeWhole(outgoing.body)
       // It may be read only once.
       outgoing.body = sourceOf(body.bytes, body.trailers)
       const { method, target, authority, headers } = outgoing
       for (const name of OWN_HEADERS) headers.removeAlike(name)
-      const signed = sign({ method, target, authority, headers: signedOf(headers), body: body.bytes })
+      const unsigned = isInPieces ? { unsignedAs: UNSIGNED_PIECES } : {}
+      const signed = sign({ method, target, authority, headers: signedOf(headers), body: body.bytes, ...unsigned })
       return signed instanceof Promise ? signed.then((later) => write(outgoing, later)) : write(outgoing, signed)
     },
   }
+}
+
+/** The body has checksums between its pieces: whoever reads it must be told so. */
+const UNSIGNED_PIECES = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
+const SIGNED_PIECES: Failure = {
+  status: 400,
+  message: 'backend authentication failed: the client signed the body piece by piece, and it cannot be signed anew',
+  reason: 'InvalidRequest',
 }
 
 function write({ headers }: OutgoingRequest, signed: SignatureHeaders | CredentialFault): Failure | undefined {

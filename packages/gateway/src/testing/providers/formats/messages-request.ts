@@ -20,6 +20,11 @@ export function readVertexMessages(body: unknown, model: string): Asked {
   return asked
 }
 
+/** So it is on Bedrock, where the path says as well whether the answer is a stream. */
+export function readInvokedMessages(body: unknown, model: string, streamed: boolean): Asked {
+  return { ...askedOf(check(bedrockSchema, body, anthropicComplaints), model, UNSTRUCTURED), streamed }
+}
+
 /** Models that came before structured output did. */
 const UNSTRUCTURED = /claude-(?:3|opus-4-[01]|(?:sonnet|opus)-4(?:-2|$))/
 const UNSTRUCTURED_ON_VERTEX = /claude-(?:3|opus-4-[015]|haiku-4-5|sonnet-4-5|(?:sonnet|opus)-4(?:[-@]2|$))/
@@ -283,5 +288,7 @@ const fields = {
 const fieldsSchema = z.strictObject(fields)
 const requestSchema = z.strictObject({ model: z.string().min(1), ...fields })
 const vertexSchema = z.strictObject({ anthropic_version: z.literal('vertex-2023-10-16'), ...fields })
+const { stream: _, ...bedrockFields } = fields
+const bedrockSchema = z.strictObject({ anthropic_version: z.literal('bedrock-2023-05-31'), ...bedrockFields })
 const countSchema = z.strictObject({ model: z.string().min(1), ...conversation })
 const vertexCountSchema = countSchema.extend({ anthropic_version: z.literal('vertex-2023-10-16').optional() })
