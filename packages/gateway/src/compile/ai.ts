@@ -122,7 +122,8 @@ function mockServices(config: MockConfig, env: Env): MockServices {
 function credentialPlace({ auth }: BackendPolicies): CredentialPlace {
   if (auth === undefined) return { by: 'client' }
   if (auth.aws !== undefined) return { by: 'signature' }
-  const { location } = auth
+  const { location, passthrough } = auth
+  if (passthrough !== undefined && location === undefined) return { by: 'client' }
   return location === undefined ? { by: 'gateway' } : { by: 'config', header: location.header?.name ?? null }
 }
 

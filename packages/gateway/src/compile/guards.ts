@@ -96,4 +96,5 @@ function signWith(identity: BackendIdentity, env: Env): Sign {
 }
 
 /** A guard asks on the gateway's own account: there is no client whose credential could be passed on. */
-const NO_REQUEST = { clientToken: null, trace: null } as RequestContext
+const NOTHING_TAKEN: RequestContext['taken'] = []
+const NO_REQUEST = { clientToken: null, taken: NOTHING_TAKEN, trace: null } as RequestContext

@@ -4,13 +4,15 @@ import { formDecode } from './form-decode.ts'
 
 /** The decoded values of every parameter of that name. */
 export function parameterValues(query: string, name: string): string[] {
-  const values: string[] = []
-  for (const pair of query.split('&')) {
-    if (pair === '' || parameterName(pair) !== name) continue
+  return parameterPairs(query, name).map((pair) => {
     const equals = pair.indexOf('=')
-    values.push(equals === -1 ? '' : formDecode(pair.slice(equals + 1)))
-  }
-  return values
+    return equals === -1 ? '' : formDecode(pair.slice(equals + 1))
+  })
+}
+
+/** The parameters of that name, as they are written. */
+export function parameterPairs(query: string, name: string): string[] {
+  return query.split('&').filter((pair) => pair !== '' && parameterName(pair) === name)
 }
 
 /** The target without the parameters of that name. */
@@ -28,8 +30,12 @@ export function withParameter(target: string, name: string, value: string): stri
 }
 
 export function withAddedParameter(target: string, name: string, value: string): string {
+  return withAddedPair(target, `${encode(name)}=${encode(value)}`)
+}
+
+/** The target with one more parameter, as it is written. */
+export function withAddedPair(target: string, pair: string): string {
   const [path, query] = splitTarget(target)
-  const pair = `${encode(name)}=${encode(value)}`
   return `${path}?${query === '' ? pair : `${query}&${pair}`}`
 }
 

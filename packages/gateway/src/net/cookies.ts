@@ -12,16 +12,35 @@ export function removeCookie(headers: HeaderBlock, name: string): void {
   const lines = cookieLines(headers)
   const kept = lines.map((line) => withoutCookie(line, name))
   if (kept.every((line, index) => line === lines[index])) return
+  setCookieLines(
+    headers,
+    kept.filter((line) => line !== ''),
+  )
+}
+
+/** In place of all that there are. */
+export function setCookieLines(headers: HeaderBlock, lines: readonly string[]): void {
   headers.remove('cookie')
-  for (const line of kept) if (line !== '') headers.addChecked('cookie', line)
+  for (const line of lines) headers.addChecked('cookie', line)
 }
 
 /** Sets a cookie in place of others of that name. */
 export function setCookie(headers: HeaderBlock, name: string, value: string): void {
   removeCookie(headers, name)
-  const lines = cookieLines(headers)
-  headers.remove('cookie')
-  headers.add('cookie', [...lines, `${name}=${value.replaceAll(NOT_IN_VALUE, encodeURIComponent)}`].join('; '))
+  addCookiePair(headers, `${name}=${value.replaceAll(NOT_IN_VALUE, encodeURIComponent)}`)
+}
+
+/** One more, as it is written. */
+export function addCookiePair(headers: HeaderBlock, pair: string): void {
+  setCookieLines(headers, [[...cookieLines(headers), pair].join('; ')])
+}
+
+/** The cookies of that name, as they are written. */
+export function cookiePairs(lines: readonly string[], name: string): string[] {
+  return lines
+    .flatMap((line) => line.split(';'))
+    .filter((pair) => cookieName(pair) === name)
+    .map((pair) => pair.trim())
 }
 
 function withoutCookie(line: string, name: string): string {
@@ -30,7 +49,7 @@ function withoutCookie(line: string, name: string): string {
   return rest.length === pairs.length ? line : rest.join(';').replace(/^[ \t]+/, '')
 }
 
-function cookieLines(headers: HeaderBlock): string[] {
+export function cookieLines(headers: HeaderBlock): string[] {
   const lines: string[] = []
   for (let i = 0, line = headers.get('cookie'); line !== null; line = headers.nth('cookie', ++i)) lines.push(line)
   return lines

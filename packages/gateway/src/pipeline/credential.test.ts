@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { cookieValues } from '../net/cookies.ts'
+import { cookieLines, cookieValues } from '../net/cookies.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { type Bearer, type CredentialLocation, credentialReader, credentialWriter, SEVERAL } from './credential.ts'
 import { parameterValues } from '../formats/query-parameters.ts'
@@ -126,6 +126,38 @@ test('whatever else is in the cookies keeps its bytes and its order', () => {
       assert.equal(headers, others.length === 0 ? '' : `cookie: ${others.join(between)}\r\n`)
     }),
     { seed: 13, numRuns: 500 },
+  )
+})
+
+test('what was taken is put back byte for byte, several in turn', () => {
+  const inQuery = fc.array(fc.oneof(part, fc.constant('a=1'))).map((pairs) => pairs.join('&'))
+  const inCookie = fc
+    .array(fc.constantFrom('a=1', ' token="x"', 'tok=2', ' ', 'key=3 '))
+    .map((pairs) => pairs.join(';'))
+  const locations = [
+    { queryParameter: { name: 'a' } },
+    { queryParameter: { name: 'key' } },
+    { cookie: { name: 'token' } },
+    { cookie: { name: 'key' } },
+    bearer,
+  ]
+  fc.assert(
+    fc.property(inQuery, fc.array(inCookie, { minLength: 1, maxLength: 2 }), (query, lines) => {
+      const fields: [string, string][] = lines.map((line) => ['cookie', line.trim()])
+      const request = requestOf(`/p?${query}&key=k`, [...fields, ['authorization', 'BEARER  abc']])
+      const sent = cookieLines(request.headers).filter((line) => line !== '')
+      const taken = locations.map((location) => credentialReader(location).remove(request))
+      assert.deepEqual(parameterValues(targetQuery(request.upstreamTarget), 'a'), [])
+      const outgoing = { target: request.upstreamTarget, headers: request.headers.clone() }
+      for (const each of taken.toReversed()) each.restore(outgoing)
+      assert.equal(outgoing.target, `/p?${query}&key=k`)
+      assert.equal(outgoing.headers.get('authorization'), 'BEARER  abc')
+      assert.deepEqual(
+        cookieLines(outgoing.headers).filter((line) => line !== ''),
+        sent,
+      )
+    }),
+    { seed: 19, numRuns: 500 },
   )
 })
 

@@ -1,5 +1,21 @@
-import { parameterValues, withHiddenParameter, withoutParameter, withParameter } from '../formats/query-parameters.ts'
-import { cookieValues, removeCookie, setCookie } from '../net/cookies.ts'
+import {
+  parameterPairs,
+  parameterValues,
+  splitTarget,
+  withAddedPair,
+  withHiddenParameter,
+  withoutParameter,
+  withParameter,
+} from '../formats/query-parameters.ts'
+import {
+  addCookiePair,
+  cookieLines,
+  cookiePairs,
+  cookieValues,
+  removeCookie,
+  setCookie,
+  setCookieLines,
+} from '../net/cookies.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -20,7 +36,16 @@ export interface CredentialReader {
   /** Null when there is none. */
   read(rx: Bearer): string | null | typeof SEVERAL
   /** Takes it off the request; everything else keeps its bytes. */
-  remove(rx: Bearer): void
+  remove(rx: Bearer): TakenCredential
+}
+
+/** The parts of an attempt that can hold one. */
+type Carrier = Pick<OutgoingRequest, 'target' | 'headers'>
+
+/** What authentication took off a request. */
+export interface TakenCredential {
+  /** Puts it back byte for byte, and where it stood as long as nothing around it has changed. */
+  restore(outgoing: Carrier): void
 }
 
 export function credentialReader(location: CredentialLocation): CredentialReader {
@@ -30,9 +55,7 @@ export function credentialReader(location: CredentialLocation): CredentialReader
 }
 
 /** Puts a credential where the backend expects it, in place of what the client sent there. */
-export function credentialWriter(
-  location: CredentialLocation,
-): (outgoing: Pick<OutgoingRequest, 'target' | 'headers'>, credential: string) => void {
+export function credentialWriter(location: CredentialLocation): (outgoing: Carrier, credential: string) => void {
   const { header, queryParameter, cookie } = location
   if (queryParameter !== undefined) {
     return (outgoing, credential) => {
@@ -41,10 +64,9 @@ export function credentialWriter(
   }
   if (cookie !== undefined) return ({ headers }, credential) => setCookie(headers, cookie.name, credential)
   const { name, prefix = '' } = header!
-  const alias = aliasOf(name)
   return ({ headers }, credential) => {
     // Many servers read `x_api_key` and `x.api.key` as `x-api-key`: a client must not have the last word.
-    headers.removeWhere((other) => other.length === name.length && aliasOf(other) === alias)
+    headers.removeAlike(name)
     headers.add(name, prefix + credential)
   }
 }
@@ -59,7 +81,16 @@ function fromHeader(name: string, prefix: string): CredentialReader {
       if (value.length <= prefix.length || value.slice(0, prefix.length).toLowerCase() !== prefix) return null
       return value.slice(prefix.length).trim()
     },
-    remove: ({ headers }) => headers.remove(name),
+    remove({ headers }) {
+      const value = headers.get(name) ?? ''
+      headers.remove(name)
+      return {
+        restore({ headers: outgoing }) {
+          outgoing.removeAlike(name)
+          outgoing.addChecked(name, value)
+        },
+      }
+    },
   }
 }
 
@@ -71,14 +102,39 @@ function fromQuery(name: string): CredentialReader {
       rx.target = withHiddenParameter(rx.target, name)
       return only(values)
     },
-    remove: (rx) => rx.setTarget(withoutParameter(rx.upstreamTarget, name)),
+    remove(rx) {
+      const [, before] = splitTarget(rx.upstreamTarget)
+      rx.setTarget(withoutParameter(rx.upstreamTarget, name))
+      const [, after] = splitTarget(rx.upstreamTarget)
+      return {
+        restore(outgoing) {
+          const [path, query] = splitTarget(outgoing.target)
+          if (query === after) outgoing.target = `${path}?${before}`
+          else {
+            const rest = withoutParameter(outgoing.target, name)
+            outgoing.target = parameterPairs(before, name).reduce(withAddedPair, rest)
+          }
+        },
+      }
+    },
   }
 }
 
 function fromCookie(name: string): CredentialReader {
   return {
     read: ({ headers }) => only(cookieValues(headers, name)),
-    remove: ({ headers }) => removeCookie(headers, name),
+    remove({ headers }) {
+      const before = cookieLines(headers)
+      removeCookie(headers, name)
+      const after = cookieLines(headers)
+      return {
+        restore({ headers: outgoing }) {
+          if (isSame(cookieLines(outgoing), after)) return setCookieLines(outgoing, before)
+          removeCookie(outgoing, name)
+          for (const pair of cookiePairs(before, name)) addCookiePair(outgoing, pair)
+        },
+      }
+    },
   }
 }
 
@@ -86,6 +142,6 @@ function only(values: readonly string[]): string | null | typeof SEVERAL {
   return values.length > 1 ? SEVERAL : values[0] === undefined || values[0] === '' ? null : values[0]
 }
 
-function aliasOf(name: string): string {
-  return name.replaceAll(/[_.]/g, '-')
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((text, index) => text === others[index])
 }

@@ -3,6 +3,7 @@ import type { ConnectionInfo, Exchange } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { McpRecord } from '../records/mcp-record.ts'
+import type { TakenCredential } from './credential.ts'
 import { normalizeHost } from './route/hostname.ts'
 import type { Reason } from './reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
@@ -73,7 +74,9 @@ export class RequestContext implements RoutableRequest {
   basicAuth: { username: string } | null = null
   /** What transformations computed for later expressions and logs. */
   metadata: Record<string, unknown> | null = null
-  /** The token that client authentication took off the request; `auth.passthrough` gives it to the backend. */
+  /** What client authentication took off the request, in that order; `auth.passthrough` gives it to the backend. */
+  taken: readonly TakenCredential[] = NOTHING_TAKEN
+  /** The one among it that a backend gets which wants it in another place: a token before anything else. */
   clientToken: string | null = null
   /** What is left of the tightest local limit, for the response. */
   rateLimit: RateLimitState | null = null
@@ -193,5 +196,6 @@ export class RequestContext implements RoutableRequest {
   }
 }
 
+const NOTHING_TAKEN: readonly TakenCredential[] = []
 const NO_ACCOUNTS: readonly TokenAccount[] = []
 const WEBSOCKET_ONLY: ReadonlySet<string> = new Set(['websocket'])

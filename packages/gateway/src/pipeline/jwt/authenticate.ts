@@ -37,7 +37,7 @@ export function tokenCheck(
 
   function conclude(rx: RequestContext, token: string, verdict: Verdict): Reply | void {
     if ('fault' in verdict) return fail(rx, { reason: verdict.fault, error: 'invalid_token' })
-    reader.remove(rx)
+    rx.taken = [...rx.taken, reader.remove(rx)]
     rx.jwt = verdict.claims
     rx.clientToken = token
     if (rx.trace !== null) rx.trace.note({ code: 'jwt_verified', issuer: verdict.claims['iss'] })

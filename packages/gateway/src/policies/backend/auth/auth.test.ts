@@ -51,20 +51,84 @@ test('the key may stand in a file or a variable', async (t) => {
   assert.equal((await env.ask()).headers.authorization, 'Bearer from-env')
 })
 
-test('passthrough restores what authentication took off, and changes nothing without it', async (t) => {
+const KEYS = { data: { alice: 'alice-key-1' } }
+
+test('passthrough changes nothing where authentication took nothing off', async (t) => {
   const plain = await setUp(t, { passthrough: {} })
   assert.equal((await plain.ask({ authorization: 'Basic abc' })).headers.authorization, 'Basic abc')
   assert.equal((await plain.ask()).headers.authorization, undefined)
-  const apiKeyAuthentication = {
-    mode: 'Optional',
-    secretRef: { data: { alice: 'alice-key-1' } },
-    location: { queryParameter: { name: 'key' } },
+  const apiKeyAuthentication = { mode: 'Optional', secretRef: KEYS, location: { queryParameter: { name: 'key' } } }
+  const optional = await setUp(t, { passthrough: {} }, { apiKeyAuthentication })
+  assert.equal((await optional.ask({ authorization: 'Bearer other' })).headers.authorization, 'Bearer other')
+})
+
+test('passthrough restores exactly what authentication took off, where it stood', async (t) => {
+  const basic = `basic  ${Buffer.from('alice:secret').toString('base64')}`
+  const basicAuthentication = { users: ['alice:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ='] }
+  const { ask: withPassword } = await setUp(t, { passthrough: {} }, { basicAuthentication })
+  assert.equal((await withPassword({ authorization: basic })).headers.authorization, basic)
+
+  const keyAt = (location: object) =>
+    setUp(t, { passthrough: {} }, { apiKeyAuthentication: { secretRef: KEYS, location } })
+  const header = await keyAt({ header: { name: 'x-api-key' } })
+  const seen = await header.ask({ 'X-Api-Key': 'alice-key-1', x_api_key: 'other', authorization: 'Bearer own' })
+  assert.equal(seen.headers['x-api-key'], 'alice-key-1')
+  assert.equal(seen.headers['x_api_key'], undefined)
+  assert.equal(seen.headers.authorization, 'Bearer own')
+
+  const query = await keyAt({ queryParameter: { name: 'key' } })
+  for (const path of ['/p?key=alice-key-1', '/p?a=1&key=alice%2Dkey-1&b=%zz&', '/p?%6bey=alice-key-1&b=2']) {
+    const { url, headers } = await query.ask({}, path)
+    assert.deepEqual([url, headers.authorization], [path, undefined])
   }
-  const moved = await setUp(t, { passthrough: {} }, { apiKeyAuthentication })
-  const seen = await moved.ask({}, '/p?key=alice-key-1')
-  assert.equal(seen.url, '/p')
-  assert.equal(seen.headers.authorization, 'Bearer alice-key-1')
-  assert.equal((await moved.ask({ authorization: 'Bearer other' })).headers.authorization, 'Bearer other')
+
+  const cookie = await keyAt({ cookie: { name: 'key' } })
+  for (const line of ['key=alice-key-1', 'a=1; key="alice-key-1";b=2', 'key=alice-key-1;  b=2']) {
+    const { headers } = await cookie.ask({ cookie: line })
+    assert.deepEqual([headers.cookie, headers.authorization], [line, undefined])
+  }
+})
+
+test('what passthrough restores survives rewrites and replaces what other policies wrote there', async (t) => {
+  const apiKeyAuthentication = { secretRef: KEYS, location: { queryParameter: { name: 'key' } } }
+  const urlRewrite = { path: { full: '/other' } }
+  const rewritten = await setUp(t, { passthrough: {} }, { apiKeyAuthentication, urlRewrite })
+  assert.equal((await rewritten.ask({}, '/p?key=alice-key-1&a=1')).url, '/other?key=alice-key-1&a=1')
+  const transformation = { request: { set: [{ name: ':path', value: '"/t?b=2&key=forged"' }] } }
+  const replaced = await setUp(t, { passthrough: {} }, { apiKeyAuthentication, transformation })
+  assert.equal((await replaced.ask({}, '/p?key=alice%2Dkey-1&a=1')).url, '/t?b=2&key=alice%2Dkey-1')
+  const inCookie = { secretRef: KEYS, location: { cookie: { name: 'key' } } }
+  const headerModifiers = { request: { set: [{ name: 'cookie', value: 'a=1; key=forged' }] } }
+  const baked = await setUp(t, { passthrough: {} }, { apiKeyAuthentication: inCookie, headerModifiers })
+  assert.equal((await baked.ask({ cookie: 'key="alice-key-1"' })).headers.cookie, 'a=1; key="alice-key-1"')
+})
+
+test('passthrough restores with every try, and never to mirrors', async (t) => {
+  const mirror = await useOrigin(t)
+  let calls = 0
+  const origin = await useOrigin(t, (_request, response) => response.writeHead(calls++ === 0 ? 503 : 200).end())
+  const policies = {
+    apiKeyAuthentication: { secretRef: KEYS, location: { queryParameter: { name: 'key' } } },
+    retry: { attempts: 2, codes: [503] },
+    requestMirror: { backend: mirror.host },
+    backend: { auth: { passthrough: {} } },
+  }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
+  assert.equal((await request(gateway.port(), { path: '/?key=alice-key-1' })).status, 200)
+  assert.deepEqual(
+    origin.seen.map(({ url }) => url),
+    ['/?key=alice-key-1', '/?key=alice-key-1'],
+  )
+  await until(() => mirror.seen.length === 1)
+  assert.equal(mirror.seen[0]!.url, '/')
+})
+
+test('with a location, passthrough moves the credential there', async (t) => {
+  const apiKeyAuthentication = { secretRef: KEYS, location: { queryParameter: { name: 'key' } } }
+  const location = { header: { name: 'authorization', prefix: 'Bearer ' } }
+  const { ask } = await setUp(t, { passthrough: {}, location }, { apiKeyAuthentication })
+  const seen = await ask({}, '/p?key=alice-key-1')
+  assert.deepEqual([seen.url, seen.headers.authorization], ['/p', 'Bearer alice-key-1'])
 })
 
 test('header modifiers and retries do not wear it off, mirrors do not get it', async (t) => {

@@ -25,7 +25,7 @@ export const auth = definePolicy({
       passthrough: object({})
         .optional()
         .describe(
-          'The credential that client authentication took off the request; nothing changes when there is none.',
+          'Restores what client authentication took off the request, where it stood; nothing changes when there is nothing. With `location` the credential goes there.',
         ),
       aws: awsCredentials().optional().describe('Signs each request with keys of AWS (Signature Version 4).'),
       azure: azureCredentials()
@@ -37,7 +37,7 @@ export const auth = definePolicy({
       location: credentialLocation()
         .optional()
         .describe(
-          'Where the backend expects the credential; `Authorization: Bearer` when unset. Clouds have a place of their own.',
+          'Where the backend expects the credential. When unset: `Authorization: Bearer`, or with `passthrough` where it stood. Clouds have a place of their own.',
         ),
     },
     [

@@ -11,7 +11,8 @@ import { azureAuth, gcpAuth } from './token.ts'
  * Throws where the config cannot work: compiling is the check of a config.
  */
 export function backendAuth(config: BackendAuthConfig, env: Env, place: BackendPlace): BackendStep {
-  const { aws, azure, gcp } = config
+  const { aws, azure, gcp, passthrough, location } = config
+  if (passthrough !== undefined && location === undefined) return restored
   if (aws === undefined && azure === undefined && gcp === undefined) return fixedAuth(config)
   // A static key may be meant for many hosts; what a cloud gives out is worth too much to be sent to any.
   if (!place.isFixed)
@@ -20,10 +21,10 @@ export function backendAuth(config: BackendAuthConfig, env: Env, place: BackendP
   return gcp === undefined ? azureAuth(azure!, env, place) : gcpAuth(gcp, env, place)
 }
 
-function fixedAuth(config: BackendAuthConfig): BackendStep {
-  const { location = BEARER } = config
+/** A credential of the config, or of the client in the place that the config says. */
+function fixedAuth({ key, secretRef, location = BEARER }: BackendAuthConfig): BackendStep {
   const write = credentialWriter(location)
-  const fixed = config.key ?? config.secretRef
+  const fixed = key ?? secretRef
   return {
     request(outgoing, rx) {
       const credential = fixed ?? rx.clientToken
@@ -33,6 +34,13 @@ function fixedAuth(config: BackendAuthConfig): BackendStep {
       write(outgoing, credential)
     },
   }
+}
+
+/** All that authentication took off, as the client sent it; the last first, because each was taken from what the others had left. */
+const restored: BackendStep = {
+  request(outgoing, { taken }) {
+    for (let i = taken.length - 1; i >= 0; i--) taken[i]?.restore(outgoing)
+  },
 }
 
 const BEARER = { header: { name: 'authorization', prefix: 'Bearer ' } }

@@ -28,7 +28,7 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
       }
       const known = key.length > MAX_KEY ? undefined : findKey(keysByHash, key)
       if (known === undefined) return refuse(rx, 'invalid credentials')
-      reader.remove(rx)
+      rx.taken = [...rx.taken, reader.remove(rx)]
       rx.apiKey = known.metadata
       rx.apiKeyName = known.name
       rx.clientToken ??= key

@@ -31,7 +31,7 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
       return refuseCredential(rx, { status: 503, message, reason: 'BasicAuth' }, ['retry-after', '1'])
     }
     if (outcome === 'refused') return refuse(rx, 'invalid credentials')
-    reader.remove(rx)
+    rx.taken = [...rx.taken, reader.remove(rx)]
     rx.basicAuth = { username }
     rx.clientToken ??= credential
     if (rx.trace !== null) rx.trace.note({ code: 'basic_accepted', username })
