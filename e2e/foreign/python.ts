@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const interpreter = process.env['E2E_PYTHON'] ?? fileURLToPath(new URL('.venv/bin/python', import.meta.url))
+
+/** Why tests with Python clients are skipped, or false where they can run. */
+export const withoutPython: string | false = existsSync(interpreter)
+  ? false
+  : 'no Python client libraries here; e2e/foreign/install.sh installs them'
+
+/** Runs a script of this folder with its arguments as JSON; what it prints as its last line is its result. */
+export async function runPython<Result>(script: string, input: object): Promise<Result> {
+  const file = fileURLToPath(new URL(script, import.meta.url))
+  const { stdout } = await run(interpreter, [file, JSON.stringify(input)], {
+    timeout: 120_000,
+    maxBuffer: 64 << 20,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PYTHONDONTWRITEBYTECODE: '1' },
+  })
+  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Result
+}
