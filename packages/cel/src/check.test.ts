@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { check, reads, readsWithoutGuard } from './check.ts'
-import { createEnvironment, dyn, headers, present, struct } from './environment.ts'
+import { dyn, headers, present, struct } from './declarations.ts'
+import { createEnvironment } from './environment.ts'
 import { HeadersView } from './value.ts'
 
 const environment = createEnvironment({

@@ -7,11 +7,11 @@ export type {
   FunctionDefinition,
   StructType,
   VariableType,
-} from './environment.ts'
-export { dyn, headers, present, struct } from './environment.ts'
+} from './declarations.ts'
+export { dyn, headers, present, struct } from './declarations.ts'
 export type { ErrorKind } from './error.ts'
 export { CelError, isCelError, isMissing } from './error.ts'
-export { Flattened } from './library/flatten.ts'
+export { Flattened } from './library/maps.ts'
 export { Cidr, Ip } from './library/ip.ts'
 export type { RandomScope } from './library/random.ts'
 export { Secret } from './library/secret.ts'

@@ -1,8 +1,8 @@
-import type { Environment, EnvironmentOptions } from './environment.ts'
+import { hash } from 'node:crypto'
+import type { Environment, EnvironmentOptions } from './declarations.ts'
 import { createEnvironment as create } from './environment.ts'
-import { nodeHash } from './library/node-hash.ts'
 
 /** What expressions may read and call. The door for browsers has one without hashes. */
 export function createEnvironment(options: EnvironmentOptions = {}): Environment {
-  return create(options, nodeHash)
+  return create(options, (name, bytes) => hash(name, bytes, 'hex'))
 }

@@ -1,4 +1,4 @@
-import type { FunctionDefinition, VariableType } from './environment.ts'
+import type { FunctionDefinition, VariableType } from './declarations.ts'
 import type { CelError } from './error.ts'
 import type { BinaryOperator } from './parse/ast.ts'
 import type { Value } from './value.ts'

@@ -3,7 +3,7 @@ import { analyse } from './check.ts'
 import { generate } from './emit/generate.ts'
 import type { Evaluate } from './emit/interpret.ts'
 import { interpret } from './emit/interpret.ts'
-import type { Environment } from './environment.ts'
+import type { Environment } from './declarations.ts'
 import type { Plan } from './plan.ts'
 import type { Problem } from './position.ts'
 

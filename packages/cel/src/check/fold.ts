@@ -1,5 +1,5 @@
-import { toClosure } from '../emit/closures.ts'
-import type { Environment } from '../environment.ts'
+import { toClosure } from '../emit/closures/to-closure.ts'
+import type { Environment } from '../declarations.ts'
 import { CelError } from '../error.ts'
 import type { CallNode, Plan } from '../plan.ts'
 import { childrenOf, mapChildren } from '../plan-children.ts'

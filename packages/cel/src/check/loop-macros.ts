@@ -1,7 +1,6 @@
 import type { LoopMacro, Plan } from '../plan.ts'
-import type { MethodCall, MethodMacro } from './macro.ts'
 import { declare, nameExpected, variableName } from './macro-variables.ts'
-import type { Locals, Resolver } from './resolver.ts'
+import type { Locals, MethodCall, MethodMacro, Resolver } from './resolver.ts'
 
 export const loopMacros: readonly MethodMacro[] = [
   loop('all', 'all', 'Whether the condition holds for every item.'),

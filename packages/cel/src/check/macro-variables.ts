@@ -1,7 +1,6 @@
 import type { Expr } from '../parse/ast.ts'
 import type { Plan } from '../plan.ts'
-import type { Call } from './macro.ts'
-import type { Locals, Resolver } from './resolver.ts'
+import type { Call, Locals, Resolver } from './resolver.ts'
 
 /** Adds the variable of a macro to what is in sight. Undefined when it is no name. */
 export function declare(resolver: Resolver, variable: Expr, scope: Map<string, number>): number | undefined {

@@ -2,10 +2,9 @@ import type { Expr } from '../parse/ast.ts'
 import type { Plan } from '../plan.ts'
 import { declaredPath } from './declared-path.ts'
 import { loopMacros } from './loop-macros.ts'
-import type { Call, GlobalMacro, Macro, MethodMacro } from './macro.ts'
 import { bind, blockName } from './macro-variables.ts'
 import { optionalMacros } from './optional-macros.ts'
-import type { Locals, Resolver } from './resolver.ts'
+import type { Call, GlobalMacro, Locals, Macro, MethodMacro, Resolver } from './resolver.ts'
 
 const ANY = Array.from({ length: 32 }, (_, index) => index + 1)
 

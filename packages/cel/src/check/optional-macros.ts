@@ -1,4 +1,4 @@
-import type { MethodMacro } from './macro.ts'
+import type { MethodMacro } from './resolver.ts'
 import { declare, nameExpected } from './macro-variables.ts'
 
 export const optionalMacros: readonly MethodMacro[] = [

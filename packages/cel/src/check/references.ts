@@ -16,71 +16,80 @@ export interface Reference {
 
 /** All that the expression may read, in the order of the text. */
 export function findReferences(plan: Plan, roots: Iterable<string>): Reference[] {
-  const references: Reference[] = []
-  visit(plan, { facts: new Set(), guarded: false })
-  return references
+  const walk = new ReferenceWalk(roots)
+  walk.visit(plan, { facts: new Set(), guarded: false })
+  return walk.references
+}
 
-  function visit(node: Plan, state: State): void {
+class ReferenceWalk {
+  readonly references: Reference[] = []
+  readonly #roots: Iterable<string>
+
+  constructor(roots: Iterable<string>) {
+    this.#roots = roots
+  }
+
+  visit(node: Plan, state: State): void {
     const path = pathOf(node)
     if (path !== undefined) {
-      note(path.names, node.offset, { ...state, guarded: state.guarded || path.guarded })
-      visitKeys(node, state)
+      this.#note(path.names, node.offset, { ...state, guarded: state.guarded || path.guarded })
+      this.#visitKeys(node, state)
       return
     }
-    if (node.kind === 'has' || node.kind === 'hasPath') visitHas(node, state)
-    else if (node.kind === 'logic') visitLogic(node.items, node.operator === '&&', state)
+    if (node.kind === 'has' || node.kind === 'hasPath') this.#visitHas(node, state)
+    else if (node.kind === 'logic') this.#visitLogic(node.items, node.operator === '&&', state)
     else if (node.kind === 'conditional') {
-      visit(node.test, state)
-      visit(node.yes, withFacts(state, factsWhen(node.test, true)))
-      visit(node.no, withFacts(state, factsWhen(node.test, false)))
+      this.visit(node.test, state)
+      this.visit(node.yes, withFacts(state, factsWhen(node.test, true)))
+      this.visit(node.no, withFacts(state, factsWhen(node.test, false)))
     } else if (node.kind === 'default') {
-      visit(node.value, { ...state, guarded: true })
-      visit(node.fallback, state)
+      this.visit(node.value, { ...state, guarded: true })
+      this.visit(node.fallback, state)
     } else if (node.kind === 'coalesce') {
-      for (const item of node.items) visit(item, { ...state, guarded: true })
+      for (const item of node.items) this.visit(item, { ...state, guarded: true })
     } else {
       if (node.kind === 'call' && node.fallback?.name === 'variables') {
-        for (const root of roots) note([root], node.offset, { ...state, guarded: true })
+        for (const root of this.#roots) this.#note([root], node.offset, { ...state, guarded: true })
       }
-      for (const child of childrenOf(node)) visit(child, state)
+      for (const child of childrenOf(node)) this.visit(child, state)
     }
   }
 
-  function visitLogic(items: readonly Plan[], isAnd: boolean, state: State): void {
+  #visitLogic(items: readonly Plan[], isAnd: boolean, state: State): void {
     let current = state
     for (const item of items) {
-      visit(item, current)
+      this.visit(item, current)
       current = withFacts(current, factsWhen(item, isAnd))
     }
   }
 
-  function visitHas(node: Plan & { kind: 'has' | 'hasPath' }, state: State): void {
+  #visitHas(node: Plan & { kind: 'has' | 'hasPath' }, state: State): void {
     if (node.kind === 'hasPath') {
-      note(pathNames(node.path), node.offset, { ...state, guarded: true })
+      this.#note(pathNames(node.path), node.offset, { ...state, guarded: true })
       return
     }
     const operand = pathOf(node.operand)
     if (operand === undefined) {
-      visit(node.operand, state)
+      this.visit(node.operand, state)
       return
     }
     // An absent variable has no fields, but a missing key on the way is an error.
-    if (node.operand.kind !== 'root') visit(node.operand, state)
+    if (node.operand.kind !== 'root') this.visit(node.operand, state)
     const names = operand.open ? operand.names : [...operand.names, node.field]
-    note(names, node.offset, { ...state, guarded: true })
+    this.#note(names, node.offset, { ...state, guarded: true })
   }
 
   /** Keys that are computed read something themselves. */
-  function visitKeys(node: Plan, state: State): void {
-    if (node.kind === 'select') visitKeys(node.operand, state)
+  #visitKeys(node: Plan, state: State): void {
+    if (node.kind === 'select') this.#visitKeys(node.operand, state)
     else if (node.kind === 'index' || node.kind === 'optionalIndex') {
-      visitKeys(node.operand, state)
-      visit(node.key, state)
+      this.#visitKeys(node.operand, state)
+      this.visit(node.key, state)
     }
   }
 
-  function note(names: readonly string[], offset: number, { guarded, facts }: State): void {
-    references.push({ path: names, offset, guarded: guarded || covers(facts, names) })
+  #note(names: readonly string[], offset: number, { guarded, facts }: State): void {
+    this.references.push({ path: names, offset, guarded: guarded || covers(facts, names) })
   }
 }
 

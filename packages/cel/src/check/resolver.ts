@@ -1,4 +1,4 @@
-import type { Environment } from '../environment.ts'
+import type { Environment } from '../declarations.ts'
 import type { Expr } from '../parse/ast.ts'
 import type { Plan } from '../plan.ts'
 
@@ -16,4 +16,24 @@ export interface Resolver {
   /** For what a lenient environment leaves to the evaluation. */
   unknown(message: string, offset: number, suggestion?: () => string | undefined): Plan
   isVariable(name: string): boolean
+}
+
+export type Call = Expr & { kind: 'call' }
+export type MethodCall = Call & { target: Expr }
+
+export interface Macro {
+  name: string
+  /** How it is written, for the reference. */
+  usage: string
+  /** Counts of arguments that make it this macro; others may be a function of the same name. */
+  args: readonly number[]
+  summary: string
+}
+
+export interface GlobalMacro extends Macro {
+  expand(resolver: Resolver, call: Call, locals: Locals): Plan
+}
+
+export interface MethodMacro extends Macro {
+  expand(resolver: Resolver, call: MethodCall, locals: Locals): Plan
 }

@@ -29,3 +29,8 @@ export function flagsOf(items: readonly { optional: boolean }[]): boolean[] | nu
 export function noMethod(receiver: Result, label: string): CelError {
   return receiver instanceof CelError ? receiver : noSuchOverload(`${typeName(receiver)}${label}`)
 }
+
+/** A getter or function of the host threw, or the stack ended. The message may hold data, so it stays out. */
+export function thrown(error: unknown): CelError {
+  return new CelError('internal', `evaluation threw ${error instanceof Error ? error.name : 'a value'}`)
+}

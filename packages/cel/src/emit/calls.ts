@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from '../environment.ts'
+import type { FunctionDefinition } from '../declarations.ts'
 import { coreFunctions } from '../library/core.ts'
 import { conversionFunctions } from '../library/conversions.ts'
 import type { CallNode } from '../plan.ts'

@@ -1,4 +1,4 @@
-import type { Plan } from '../plan.ts'
+import type { Path, Plan } from '../plan.ts'
 import { typeOfPath } from '../plan.ts'
 import { writeBinary } from './binary.ts'
 import { writeCall } from './calls.ts'
@@ -31,11 +31,8 @@ export function writeNode(writer: Writer, plan: Plan): Code {
       return writeIndex(writer, plan)
     case 'optionalIndex':
       return unsure(`F.placed(F.optionalIndex(${writer.value(plan.operand)}, ${writer.value(plan.key)}), ${offset})`)
-    case 'optionalPath': {
-      const isStruct = typeOfPath(plan.path)?.kind === 'struct'
-      const { text } = isStruct ? writeView(writer, plan.path) : writePath(writer, plan.path)
-      return sure(`F.optionalOf(${text})`)
-    }
+    case 'optionalPath':
+      return writeOptionalPath(writer, plan.path)
     case 'has':
       return writeHas(writer, plan)
     case 'hasPath':
@@ -52,56 +49,77 @@ export function writeNode(writer: Writer, plan: Plan): Code {
       return writeBinary(writer, plan)
     case 'conditional':
       return writeConditional(writer, plan)
-    case 'list': {
-      const items = plan.items.map(({ value }) => writer.settled(value))
-      const texts = items.map(({ text }) => text).join(', ')
-      const optional = flagsOf(plan.items)
-      if (optional === null && !items.some(({ fails }) => fails)) return sure(`[${texts}]`)
-      return unsure(`F.placed(F.makeList([${texts}], ${constantOrNull(writer, optional)}), ${offset})`)
-    }
-    case 'map': {
-      const parts = plan.entries.flatMap(({ key, value }) => [writer.value(key), writer.value(value)])
-      const optional = constantOrNull(writer, flagsOf(plan.entries))
-      return unsure(`F.placed(F.makeMap([${parts.join(', ')}], ${optional}), ${offset})`)
-    }
+    case 'list':
+      return writeList(writer, plan)
+    case 'map':
+      return writeMap(writer, plan)
     case 'loop':
       return writeLoop(writer, plan)
     case 'bind':
       return unsure(`(${writer.variable(`v${plan.local}`)} = ${writer.value(plan.value)}, ${writer.value(plan.body)})`)
-    case 'default': {
-      const code = writer.write(plan.value)
-      const { set, name } = writer.hold(code)
-      const fallback = writer.value(plan.fallback)
-      return unsure(`(${set} == null || (${name} instanceof E && F.isMissing(${name})) ? ${fallback} : ${name})`)
-    }
-    case 'coalesce': {
-      const items = plan.items.map((item) => writer.hold(writer.write(item)))
-      return sure(
-        items.reduceRight(
-          (rest, { set, name }) => `(${set} != null && !(${name} instanceof E) ? ${name} : ${rest})`,
-          'null',
-        ),
-      )
-    }
-    case 'orElse': {
-      const code = writer.write(plan.operand)
-      const { set, name } = writer.hold(code)
-      const full = plan.unwrap ? `${name}.value` : name
-      const wrong = `F.placed(F.notOptional(${settle(code, name)}), ${offset})`
-      const alternative = writer.value(plan.alternative)
-      return unsure(`(${set} instanceof T ? ${name}.value === undefined ? ${alternative} : ${full} : ${wrong})`)
-    }
-    case 'optionalMap': {
-      const code = writer.write(plan.operand)
-      const { set, name } = writer.hold(code)
-      const local = writer.variable(`v${plan.local}`)
-      const result = `F.placed(F.mapped(${writer.value(plan.body)}, ${plan.flat}), ${offset})`
-      const wrong = `F.placed(F.notOptional(${settle(code, name)}), ${offset})`
-      return unsure(
-        `(${set} instanceof T ? ${name}.value === undefined ? ${name} : (${local} = ${name}.value, ${result}) : ${wrong})`,
-      )
-    }
+    case 'default':
+      return writeDefault(writer, plan)
+    case 'coalesce':
+      return writeCoalesce(writer, plan.items)
+    case 'orElse':
+      return writeOrElse(writer, plan)
+    case 'optionalMap':
+      return writeOptionalMap(writer, plan)
   }
+}
+
+function writeOptionalPath(writer: Writer, path: Path): Code {
+  const { text } = typeOfPath(path)?.kind === 'struct' ? writeView(writer, path) : writePath(writer, path)
+  return sure(`F.optionalOf(${text})`)
+}
+
+function writeList(writer: Writer, plan: Plan & { kind: 'list' }): Code {
+  const items = plan.items.map(({ value }) => writer.settled(value))
+  const texts = items.map(({ text }) => text).join(', ')
+  const optional = flagsOf(plan.items)
+  if (optional === null && !items.some(({ fails }) => fails)) return sure(`[${texts}]`)
+  return unsure(`F.placed(F.makeList([${texts}], ${constantOrNull(writer, optional)}), ${plan.offset})`)
+}
+
+function writeMap(writer: Writer, plan: Plan & { kind: 'map' }): Code {
+  const parts = plan.entries.flatMap(({ key, value }) => [writer.value(key), writer.value(value)])
+  const optional = constantOrNull(writer, flagsOf(plan.entries))
+  return unsure(`F.placed(F.makeMap([${parts.join(', ')}], ${optional}), ${plan.offset})`)
+}
+
+function writeDefault(writer: Writer, plan: Plan & { kind: 'default' }): Code {
+  const { set, name } = writer.hold(writer.write(plan.value))
+  const fallback = writer.value(plan.fallback)
+  return unsure(`(${set} == null || (${name} instanceof E && F.isMissing(${name})) ? ${fallback} : ${name})`)
+}
+
+function writeCoalesce(writer: Writer, plans: readonly Plan[]): Code {
+  const items = plans.map((item) => writer.hold(writer.write(item)))
+  const text = items.reduceRight(
+    (rest, { set, name }) => `(${set} != null && !(${name} instanceof E) ? ${name} : ${rest})`,
+    'null',
+  )
+  return sure(text)
+}
+
+function writeOrElse(writer: Writer, plan: Plan & { kind: 'orElse' }): Code {
+  const code = writer.write(plan.operand)
+  const { set, name } = writer.hold(code)
+  const full = plan.unwrap ? `${name}.value` : name
+  const wrong = `F.placed(F.notOptional(${settle(code, name)}), ${plan.offset})`
+  const alternative = writer.value(plan.alternative)
+  return unsure(`(${set} instanceof T ? ${name}.value === undefined ? ${alternative} : ${full} : ${wrong})`)
+}
+
+function writeOptionalMap(writer: Writer, plan: Plan & { kind: 'optionalMap' }): Code {
+  const code = writer.write(plan.operand)
+  const { set, name } = writer.hold(code)
+  const local = writer.variable(`v${plan.local}`)
+  const result = `F.placed(F.mapped(${writer.value(plan.body)}, ${plan.flat}), ${plan.offset})`
+  const wrong = `F.placed(F.notOptional(${settle(code, name)}), ${plan.offset})`
+  return unsure(
+    `(${set} instanceof T ? ${name}.value === undefined ? ${name} : (${local} = ${name}.value, ${result}) : ${wrong})`,
+  )
 }
 
 function sure(text: string): Code {

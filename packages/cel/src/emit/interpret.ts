@@ -1,8 +1,8 @@
-import { CelError } from '../error.ts'
 import type { Plan } from '../plan.ts'
 import { meter } from '../run/meter.ts'
 import type { Result } from '../value.ts'
-import { toClosure } from './closures.ts'
+import { thrown } from './answers.ts'
+import { toClosure } from './closures/to-closure.ts'
 
 /** Never throws. The scope has one property (or getter) for each declared variable; undefined means absent. */
 export type Evaluate = (scope: object) => Result
@@ -21,9 +21,4 @@ export function interpret(plan: Plan, budget: number): Evaluate {
       meter.left = before
     }
   }
-}
-
-/** A getter or function of the host threw, or the stack ended. The message may hold data, so it stays out. */
-export function thrown(error: unknown): CelError {
-  return new CelError('internal', `evaluation threw ${error instanceof Error ? error.name : 'a value'}`)
 }

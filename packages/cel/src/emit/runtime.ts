@@ -1,4 +1,5 @@
 import { isMissing } from '../error.ts'
+import type { BinaryOperator } from '../parse/ast.ts'
 import { add, divide, modulo, multiply, negate, subtract, tooLarge } from '../run/arithmetic.ts'
 import { equals, notEquals } from '../run/equality.ts'
 import { makeList, makeMap } from '../run/literals.ts'
@@ -9,8 +10,8 @@ import { mapped, notOptional, optionalOf } from '../run/optionals.ts'
 import { greater, greaterOrEqual, less, lessOrEqual } from '../run/order.ts'
 import { has, index, optionalIndex, select } from '../run/select.ts'
 import { readHost, viewOf } from '../run/struct-view.ts'
-import { noMethod, placed } from './answers.ts'
-import { thrown } from './interpret.ts'
+import type { Result } from '../value.ts'
+import { noMethod, placed, thrown } from './answers.ts'
 
 /** What generated code calls, by the names it uses. Most of it is off the fast path. */
 export const runtime = {
@@ -51,4 +52,19 @@ export const runtime = {
   undecided,
   valueAt,
   viewOf,
+}
+
+export const operators: Readonly<Record<BinaryOperator, (left: Result, right: Result) => Result>> = {
+  '==': equals,
+  '!=': notEquals,
+  '<': less,
+  '<=': lessOrEqual,
+  '>': greater,
+  '>=': greaterOrEqual,
+  in: isIn,
+  '+': add,
+  '-': subtract,
+  '*': multiply,
+  '/': divide,
+  '%': modulo,
 }

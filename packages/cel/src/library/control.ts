@@ -1,4 +1,4 @@
-import type { FunctionDefinition, VariableType } from '../environment.ts'
+import type { FunctionDefinition, VariableType } from '../declarations.ts'
 import { CelError } from '../error.ts'
 import { toText } from '../render.ts'
 import { readHost, viewOf } from '../run/struct-view.ts'

@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from '../environment.ts'
+import type { FunctionDefinition } from '../declarations.ts'
 import { exhausted, spend } from '../run/meter.ts'
 import type { Result } from '../value.ts'
 

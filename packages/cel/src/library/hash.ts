@@ -1,7 +1,7 @@
 import { CelError, noSuchOverload } from '../error.ts'
 import { typeName } from '../run/type-of.ts'
 import { encodeUtf8 } from '../run/utf8.ts'
-import type { FunctionDefinition } from '../environment.ts'
+import type { FunctionDefinition } from '../declarations.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
 

@@ -7,7 +7,6 @@ import type { Result, Value } from '../value.ts'
 import { codePointLength, toCodePoint, toUnit } from './code-points.ts'
 import { globalFunction, method } from './define.ts'
 import { format } from './format.ts'
-import { quote } from './quote.ts'
 
 export const stringFunctions = [
   textMethod('charAt', 1, 'The character at a position; empty at the end.', (text, position) => {
@@ -147,4 +146,21 @@ function limitOf(name: string, limit: Value): number | CelError {
 
 function wrongType(name: string, value: Value | undefined): CelError {
   return noSuchOverload(`${name}(${typeName(value ?? null)})`)
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+}
+
+/** In double quotes, as CEL would read it back; halves of surrogate pairs become U+FFFD. */
+export function quote(text: string): string {
+  return `"${text.toWellFormed().replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => ESCAPES[char]!)}"`
 }

@@ -22,3 +22,11 @@ type Node =
   | { kind: 'map'; entries: { key: Expr; value: Expr; optional: boolean }[] }
 
 export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%'
+
+/** `a.b.c` as one text, or undefined for anything else. */
+export function dottedName(expr: Expr): string | undefined {
+  if (expr.kind === 'name') return expr.name
+  if (expr.kind !== 'select' || expr.optional) return undefined
+  const operand = dottedName(expr.operand)
+  return operand === undefined ? undefined : `${operand}.${expr.field}`
+}

@@ -1,4 +1,4 @@
-import type { StructType } from '../environment.ts'
+import type { StructType } from '../declarations.ts'
 import { MapView } from '../value.ts'
 import type { Value } from '../value.ts'
 

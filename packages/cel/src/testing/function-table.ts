@@ -1,6 +1,6 @@
 import { celMacros, globalMacros, methodMacros } from '../check/macros.ts'
-import type { FunctionDefinition } from '../environment.ts'
-import { libraryFunctions } from '../environment.ts'
+import type { FunctionDefinition } from '../declarations.ts'
+import { libraryFunctions } from '../library/index.ts'
 import { ANY_NUMBER } from '../library/define.ts'
 
 /** Every macro and function that expressions have, as Markdown. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import type { VariableType } from '../environment.ts'
-import { dyn, headers, present, struct } from '../environment.ts'
+import type { VariableType } from '../declarations.ts'
+import { dyn, headers, present, struct } from '../declarations.ts'
 import { HeadersView } from '../value.ts'
 import type { Scope } from './expressions.ts'
 import { scopes, sources, variableNames } from './expressions.ts'
