@@ -69,8 +69,30 @@ test('what stands in an object beats what targets it', async (t) => {
     listener: says('inline listener'),
     rule: says('inline'),
   })
-  assert.equal(await from('/read'), 'inline')
   assert.equal(await from('/else'), 'inline listener')
+  const { gateway: far, listener, route } = everywhere
+  const withoutRule = await setUp(t, [far, listener, route], { rule: says('inline') })
+  assert.equal(await withoutRule.from('/read'), 'inline')
+  assert.equal(await withoutRule.from('/write'), 'route')
+})
+
+test('a policy for one rule beats what stands in the route, wherever it is in the file', async (t) => {
+  for (const policies of [Object.values(everywhere), Object.values(everywhere).toReversed()]) {
+    const { from } = await setUp(t, policies, { rule: says('inline') })
+    assert.equal(await from('/read'), 'rule')
+    assert.equal(await from('/write'), 'route')
+  }
+})
+
+test('a policy for one rule replaces only the fields that it sets, of backends too', async (t) => {
+  const auth = (key: string) => ({ auth: { key } })
+  const rule = { ...everywhere.rule, traffic: says('rule'), backend: { http: { version: 'HTTP1' }, ...auth('rule') } }
+  const cors = { allowOrigins: ['https://a.example'] }
+  const { started, origin } = await setUp(t, [rule], { rule: { cors, ...says('inline'), backend: auth('inline') } })
+  const { headers } = await request(started.port(), { path: '/read', headers: { origin: 'https://a.example' } })
+  assert.equal(headers['x-from'], 'rule')
+  assert.equal(headers['access-control-allow-origin'], 'https://a.example')
+  assert.equal(origin.seen.at(-1)?.headers.authorization, 'Bearer rule')
 })
 
 test('of two policies for one object the first in the file counts', async (t) => {

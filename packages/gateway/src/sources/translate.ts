@@ -21,7 +21,11 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
   }
   for (const [index, bind] of config.binds.entries()) addBind(bind, index)
   // Nearer attachments come later, and of two policies for one object the first in the file is the nearer.
-  ir.policies.unshift(...config.policies.toReversed().flatMap((policy) => attachTargeted(policy, { ir, config })))
+  const targeted = config.policies.toReversed().flatMap((policy) => attachTargeted(policy, { ir, config }))
+  const isForRule = ({ target }: AttachedPolicy): boolean => target.kind === 'rule'
+  // What stands in an object is nearer than what targets it; what stands in a route is farther than what targets its rule.
+  ir.policies.unshift(...targeted.filter((policy) => !isForRule(policy)))
+  ir.policies.push(...targeted.filter(isForRule))
   return ir
 
   function addNamedBackend(backend: NamedBackendConfig): void {

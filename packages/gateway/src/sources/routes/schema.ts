@@ -90,7 +90,9 @@ export const route = object({
     .describe('The route is taken when one of these matches; every request when unset. HTTP and HTTPS listeners only.'),
   policies: routeBlock()
     .optional()
-    .describe('Policies of this route. On TLS and TCP listeners only `backend` is allowed.'),
+    .describe(
+      'Policies of this route; those that target its rule by name are nearer. On TLS and TCP listeners only `backend` is allowed.',
+    ),
   backends: list(backend, { max: 64 }).prefault([]).describe('Where requests go, one of them by weight.'),
 }).describe('A rule that sends requests to backends.')
 
