@@ -89,9 +89,15 @@ describe('who is let in', () => {
       true,
     ],
     [
-      'the same by another scheme',
+      'the same by https, which a hop before may have ended',
       { hasHostnames: true },
       { host: 'mcp.example', origin: 'https://mcp.example', from: REMOTE },
+      true,
+    ],
+    [
+      'the same by another scheme',
+      { hasHostnames: true },
+      { host: 'mcp.example', origin: 'ftp://mcp.example', from: REMOTE },
       false,
     ],
     [

@@ -1,3 +1,4 @@
+import { isOwnOrigin } from '../../pipeline/own-origin.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 
 export interface GuardConfig {
@@ -35,7 +36,7 @@ export function createGuard({ allowedHosts, allowedOrigins, hasHostnames, corsAl
     const host = hostOf(text)
     if (host === null) return NOT_THIS_ORIGIN
     if (isLoopbackName && isLoopback(host)) return null
-    return hasName && text === `${rx.scheme}://${authority}` ? null : NOT_THIS_ORIGIN
+    return hasName && isOwnOrigin(rx, authority, text) ? null : NOT_THIS_ORIGIN
   }
 }
 

@@ -34,6 +34,8 @@ const passes: Record<string, string[]> = {
   'letter case': ['Origin: HTTP://Shop.Test', 'Host: sHOP.test'],
   'the default port in the origin': ['Origin: http://shop.test:80'],
   'the default port in the host': ['Origin: http://shop.test', 'Host: shop.test:80'],
+  'https on a plain listener: a hop before may have ended TLS': ['Origin: https://shop.test'],
+  'the default port of https in the host': ['Origin: https://shop.test', 'Host: shop.test:443'],
   'another port in both': ['Origin: http://shop.test:8080', 'Host: shop.test:8080'],
   'an IPv6 address': ['Origin: http://[2001:db8::1]', 'Host: [2001:DB8::1]:80'],
   'an additional origin of another site': ['Sec-Fetch-Site: cross-site', 'Origin: https://app.test'],
@@ -53,7 +55,8 @@ const refused: Record<string, string[]> = {
   'another host': ['Origin: http://evil.test'],
   'a host that ends the same': ['Origin: http://evilshop.test'],
   'a host that begins the same': ['Origin: http://shop.test.evil.test'],
-  'another scheme': ['Origin: https://shop.test'],
+  'another scheme': ['Origin: ftp://shop.test'],
+  'https with the port of http': ['Origin: https://shop.test:80'],
   'another port': ['Origin: http://shop.test:81'],
   'the default port of another scheme': ['Origin: http://shop.test:443'],
   'a sandboxed page': ['Origin: null'],
@@ -117,6 +120,19 @@ test('on a TLS listener the own origin is https', async (t) => {
   assert.deepEqual(answers, ['200', '200', '403'])
 })
 
+test('a trusted hop says what the client spoke, nobody else does', async (t) => {
+  const origin = await useOrigin(t)
+  const config = (forwardedHeaders: object) =>
+    httpConfig([routeTo(origin, { csrf: {} })], { frontend: { forwardedHeaders } })
+  const behindHop = (await useGateway(t, config({ trustedProxies: ['127.0.0.1'] }))).port()
+  const spoke = (scheme: string) => `X-Forwarded-Proto: ${scheme}`
+  assert.equal(await statusOf(behindHop, ['Origin: https://shop.test', spoke('https')]), 200)
+  assert.equal(await statusOf(behindHop, ['Origin: http://shop.test', spoke('https')]), 403)
+  assert.equal(await statusOf(behindHop, ['Origin: http://shop.test', spoke('http')]), 200)
+  const alone = (await useGateway(t, config({}))).port()
+  assert.equal(await statusOf(alone, ['Origin: http://shop.test', spoke('https')]), 200)
+})
+
 test('a refusal is in the log, and the trace says why', async (t) => {
   const { port, gateway } = await setUp(t)
   const watched = gateway.trace()
@@ -174,7 +190,7 @@ test('agrees with a reference that takes URLs apart', async (t) => {
     if (site === 'same-origin' || site === 'none') return true
     if (origin === null || origin === 'null') return false
     const from = new URL(origin).origin
-    return others.includes(from) || (site === null && from === new URL(`http://${host}`).origin)
+    return others.includes(from) || (site === null && from === new URL(`${new URL(origin).protocol}//${host}`).origin)
   }
 })
 

@@ -1,5 +1,6 @@
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
+import { canonicalOrigin, isOwnOrigin } from '../../../pipeline/own-origin.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { CsrfConfig } from './schema.ts'
 
@@ -37,22 +38,9 @@ function judge(rx: RequestContext, others: ReadonlySet<string>): Verdict {
   if (site === null && origin === null) return 'not_a_browser'
   if (site === 'same-origin' || site === 'none') return 'same_origin'
   if (origin === null) return 'cross_origin'
-  const canonical = canonicalOrigin(origin)
-  if (others.has(canonical)) return 'additional_origin'
-  // The browser knows better than we do which names are the same place.
-  return site === null && canonical === ownOrigin(rx) ? 'same_origin' : 'cross_origin'
+  if (others.has(canonicalOrigin(origin))) return 'additional_origin'
+  // The browser knows better than we do which names are the same place. It is asked by the Host that it sent.
+  return site === null && isOwnOrigin(rx, rx.exchange.authority, origin) ? 'same_origin' : 'cross_origin'
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
-
-/** By the Host that the browser sent, whatever became of it. */
-function ownOrigin(rx: RequestContext): string {
-  return canonicalOrigin(`${rx.scheme}://${rx.exchange.authority}`)
-}
-
-/** Lower case, without the default port of the scheme. */
-function canonicalOrigin(origin: string): string {
-  const text = origin.toLowerCase()
-  if (text.startsWith('https:')) return text.replace(/:443$/, '')
-  return text.startsWith('http:') ? text.replace(/:80$/, '') : text
-}
