@@ -241,13 +241,37 @@ describe('TLS handshake deadline', () => {
   })
 
   it('refuses bytes that are no TLS', async () => {
-    const client = connectTcp(port, '127.0.0.1')
-    const outcome = nextOutcome()
-    client.write('GET / HTTP/1.1\r\nhost: plain.gw.test\r\n\r\n')
-    await once(client.resume(), 'close')
-    assert.equal(await outcome, 'refused not a TLS handshake')
+    for (const noise of ['\0\0\0\0', '\x16\x02', 'ssh']) {
+      const client = connectTcp(port, '127.0.0.1')
+      const outcome = nextOutcome()
+      client.write(noise, 'latin1')
+      await once(client.on('error', () => {}).resume(), 'close')
+      assert.equal(await outcome, 'refused not a TLS handshake')
+    }
+  })
+
+  it('tells a client that speaks plain HTTP what the port speaks', async () => {
+    for (const text of ['GET / HTTP/1.1\r\nhost: plain.gw.test\r\n\r\n', 'POST', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n']) {
+      const client = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true })
+      const outcome = nextOutcome()
+      client.write(text)
+      // What comes after it must not take the answer away.
+      client.write('x'.repeat(200_000))
+      const answer = await collect(client)
+      assert.match(answer, /^HTTP\/1\.1 400 [^]*connection: close\r\n\r\nthis port speaks TLS only$/)
+      assert.equal(Number(/content-length: (\d+)/.exec(answer)?.[1]), answer.split('\r\n\r\n')[1]?.length)
+      assert.equal(await outcome, 'refused not a TLS handshake')
+      client.destroy()
+    }
   })
 })
+
+async function collect(client: Socket): Promise<string> {
+  let text = ''
+  client.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+  await once(client, 'end')
+  return text
+}
 
 interface Talk {
   text: string

@@ -40,7 +40,7 @@ export function acceptTls<T>(socket: Socket, options: AcceptTlsOptions<T>): void
     }
     const result = readClientHello(received)
     if (result.kind === 'more') return
-    if (result.kind === 'refused') return refuse(result.reason)
+    if (result.kind === 'refused') return refuse(result.reason, startsLikeHttp(received) ? plainHttpAnswer : undefined)
     const choice = options.choose(result)
     if (choice === null)
       return refuse(`no listener for ${result.sni ?? 'a client that names no server'}`, alertUnknownName)
@@ -61,9 +61,17 @@ export function acceptTls<T>(socket: Socket, options: AcceptTlsOptions<T>): void
   function refuse(reason: string, lastWords?: Buffer): void {
     if (!settle()) return
     socket.on('error', ignore)
-    if (lastWords && socket.writable) socket.end(lastWords, () => socket.destroy())
+    if (lastWords && socket.writable) endWith(lastWords)
     else socket.destroy()
     options.onRefused(reason)
+  }
+
+  /** What still arrives is dropped for a moment: a close while the client sends would take the words with it. */
+  function endWith(lastWords: Buffer): void {
+    const linger = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => clearTimeout(linger))
+    socket.end(lastWords)
+    socket.resume()
   }
 
   function settle(): boolean {
@@ -95,5 +103,16 @@ export function acceptTls<T>(socket: Socket, options: AcceptTlsOptions<T>): void
 
 /** Record type alert, TLS 1.2, two bytes: fatal, unrecognized_name. */
 const alertUnknownName = Buffer.from([0x15, 3, 3, 0, 2, 2, 112])
+
+/** A request line begins with a capital letter in all that browsers and tools send. */
+function startsLikeHttp(bytes: Buffer): boolean {
+  const first = bytes[0] ?? 0
+  return first >= 65 && first <= 90
+}
+
+const plainHttpAnswer = Buffer.from(
+  'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 25\r\nconnection: close\r\n\r\nthis port speaks TLS only',
+)
+const LINGER_MS = 1_000
 
 function ignore(): void {}

@@ -6,7 +6,7 @@ import { connectionInfo } from './connection-info.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import type { ConnectionInfo, Exchange } from './exchange.ts'
 import { readFirstBytes } from './first-bytes.ts'
-import { Http1ServerConnection } from './http1/server-connection.ts'
+import { HEAD_MS, Http1ServerConnection } from './http1/server-connection.ts'
 import { type Http2Limits, serveHttp2 } from './http2/server-connection.ts'
 import { adoptShared, type SocketReader, StreamReader } from './socket-reader.ts'
 import { type Endpoint, type ProxyProtocolOptions, readProxyHeader } from './proxy-protocol.ts'
@@ -229,8 +229,11 @@ export class BindServer<L> {
       const bytes = first === null ? chunk : Buffer.concat([first, chunk])
       const compared = Math.min(bytes.length, PREFACE.length)
       if (bytes.compare(PREFACE, 0, compared, 0, compared) === 0) {
-        first = bytes
-        if (compared < PREFACE.length) return
+        if (compared < PREFACE.length) {
+          if (first === null) this.#deadlines.set(deadline, HEAD_MS)
+          first = bytes
+          return
+        }
         stop()
         socket.pause()
         socket.unshift(bytes)

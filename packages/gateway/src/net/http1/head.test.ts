@@ -83,10 +83,27 @@ test('the request line and the fields are read as they are', () => {
   assert.equal(head.contentLength, -1)
 })
 
-test('Content-Length is read and kept', () => {
-  const head = request('GET / HTTP/1.1', 'CONTENT-LENGTH:\t0012 ')
-  assert.equal(head.contentLength, 12)
-  assert.equal(head.headers.get('content-length'), '0012')
+test('Content-Length is kept as it came, or written anew where readers could differ', () => {
+  const plain = request('GET / HTTP/1.1', 'CONTENT-LENGTH: 12')
+  assert.deepEqual([plain.contentLength, plain.headers.toText()], [12, 'CONTENT-LENGTH: 12\r\n'])
+  for (const [value, written] of [
+    ['\t0012 ', 12],
+    ['5', 5],
+    [' 5 ', 5],
+    [' 5\t', 5],
+    ['\t5', 5],
+    ['  5', 5],
+    [' 05', 5],
+    [' 00', 0],
+  ] as const) {
+    const head = request('GET / HTTP/1.1', 'A: 1', `Content-Length:${value}`, 'B: 2')
+    assert.equal(head.contentLength, written)
+    assert.equal(head.headers.toText(), `A: 1\r\nB: 2\r\ncontent-length: ${written}\r\n`, JSON.stringify(value))
+  }
+  assert.equal(request('GET / HTTP/1.1', 'Content-Length: 0').headers.toText(), 'Content-Length: 0\r\n')
+  const response = parseResponseHead('HTTP/1.1 200 OK\r\nContent-Length: 007\r\n\r\n', 9)
+  assert.ok(response instanceof MessageHead)
+  assert.equal(response.headers.toText(), 'content-length: 7\r\n')
 })
 
 test('one Transfer-Encoding of chunked alone is chunked, all else is foreign', () => {
@@ -217,7 +234,9 @@ test('malformed status lines are refused', () => {
 
 test('trailers lose what must not come late, and may not frame', () => {
   const kept = parseTrailers(
-    'X: 1\r\nSet-Cookie: a\r\nHost: b\r\nx-forwarded-for: c\r\nConnection: close\r\nY: 2\r\n\r\n',
+    ['X: 1', 'Set-Cookie: a', 'Host: b', 'x-forwarded-for: c', 'X_Real.IP: d', 'Cookie: e', 'Proxy-Authorization: f']
+      .concat('Connection: close', 'Y: 2', '\r\n')
+      .join('\r\n'),
     10,
   )
   assert.equal('toText' in kept && kept.toText(), 'X: 1\r\nY: 2\r\n')

@@ -1,5 +1,5 @@
 import { HeaderBlock } from '../header-block.ts'
-import { mayBeTrailer } from '../trailer-rule.ts'
+import { claimsForwarding, mayBeTrailer } from '../field-rules.ts'
 import { CR, COLON, LF, SP, TAB, TARGET, TOKEN, VALUE } from './chars.ts'
 
 /** One parsed head, of a request or of a response. Hop-by-hop lines and Host are read here and not kept in `headers`. */
@@ -101,7 +101,7 @@ export function parseTrailers(text: string, maxHeaders: number): HeaderBlock | H
   if (!(head instanceof MessageHead)) return head
   if (head.chunked || head.foreignCoding || head.contentLength !== -1) return LATE_FRAMING
   // Routing and connection fields must not arrive late (RFC 9110 section 6.5.1).
-  head.headers.removeWhere((name) => !mayBeTrailer(name) || isForwardingHeader(name))
+  head.headers.removeWhere((name) => !mayBeTrailer(name))
   return head.headers
 }
 
@@ -148,7 +148,9 @@ function parseFields(text: string, start: number, maxHeaders: number): MessageHe
         if (head.contentLength !== -1) return SECOND_CONTENT_LENGTH
         head.contentLength = digits(value)
         if (head.contentLength === -1) return BAD_CONTENT_LENGTH
-        lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
+        // A tab, a blank after it or a leading zero is read differently by others: the number is written anew.
+        if (isPlainLine(text, nameEnd, at, value)) lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
+        else head.headers.addChecked('content-length', String(head.contentLength))
         break
       }
       case TRANSFER_ENCODING:
@@ -248,17 +250,10 @@ function lowerCase(code: number): number {
   return code >= 65 && code <= 90 ? code | 32 : code
 }
 
-const claimsForwarding = /^x[-_.](forwarded|real[-_.]ip$)/i
-
-/** Whether a header (name in lower case) names the client's address, host or scheme. */
-export function isForwardingHeader(name: string): boolean {
-  return name === 'forwarded' || claimsForwarding.test(name)
-}
-
 /** Fields that decide framing or routing stay, whatever Connection says of them. */
 const NEVER_NOMINATED = new Set(['content-length', 'host', 'transfer-encoding', 'authorization', 'cookie'])
 
-const MAX_METHOD = 32
+export const MAX_METHOD = 32
 
 function httpMinor(text: string, at: number): number {
   if (!text.startsWith('HTTP/1.', at)) return -1
@@ -288,6 +283,14 @@ function digits(text: string): number {
   }
   return number
 }
+
+/** Whether nothing but one blank and a number without leading zeros stands between the name and the line end. */
+function isPlainLine(text: string, nameEnd: number, lineEnd: number, number: string): boolean {
+  if (lineEnd - nameEnd !== number.length + 4 || text.charCodeAt(nameEnd + 1) !== SP) return false
+  return number.length === 1 || number.charCodeAt(0) !== ZERO
+}
+
+const ZERO = 48
 
 function isHttpVersion(text: string, at: number): boolean {
   return /^HTTP\/[0-9]\.[0-9]\r\n/.test(text.slice(at, at + 10))

@@ -9,6 +9,7 @@ import { type HeadLimits, type HeadProblem, MessageHead, parseRequestHead } from
 import { type ExchangeHost, Http1Exchange } from './server-exchange.ts'
 import { statusLine } from './status.ts'
 import { readTarget } from './target.ts'
+import { unfinishedProblem } from './unfinished-head.ts'
 
 export interface Http1ServerOptions {
   handler: ExchangeHandler
@@ -230,7 +231,8 @@ export class Http1ServerConnection implements ExchangeHost {
       return this.#refuse(tooLongLine === -1 || tooLongLine - at > MAX_TARGET + 64 ? 414 : 431, 'head_too_large')
     }
     if (end === -1) {
-      if (hasBareLineFeed(input, at)) return this.#refuse(400, 'bare_lf')
+      const problem = unfinishedProblem(input, at, this.#scanned)
+      if (problem !== null) return this.#refuse(problem.status, problem.code)
       this.#scanned = Math.max(at, input.length - 3)
       if (!this.#headStarted && size > 0) {
         this.#headStarted = true
@@ -342,24 +344,18 @@ function framingProblem(head: MessageHead): HeadProblem | null {
   return head.minor === 0 ? { status: 400, code: 'encoding_in_http10' } : null
 }
 
-function hasBareLineFeed(input: Buffer, from: number): boolean {
-  for (let at = input.indexOf(10, from); at !== -1; at = input.indexOf(10, at + 1)) {
-    if (at === from || input[at - 1] !== 13) return true
-  }
-  return false
-}
-
 function ignore(): void {}
 
 const REFUSALS: Record<string, string> = {
   length_and_encoding: 'both Content-Length and Transfer-Encoding',
   missing_host: 'missing Host',
+  tls_on_plain_port: 'this port speaks HTTP without TLS',
 }
 
 const MAX_HEAD = 65536
 const MAX_TARGET = 32768
 /** From the first byte of a head to its end. */
-const HEAD_MS = 60_000
+export const HEAD_MS = 60_000
 /** A request body that stops arriving. */
 const STALL_MS = 60_000
 const HALF_CLOSED_MS = 1_000

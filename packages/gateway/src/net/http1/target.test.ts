@@ -62,10 +62,17 @@ test('asterisk form is for OPTIONS alone', () => {
   assert.deepEqual(readTarget('OPTIONS', '*', 'a b'), { problem: 'bad_host' })
 })
 
+test('OPTIONS about the server as a whole stays an asterisk in absolute form', () => {
+  assert.deepEqual(readTarget('OPTIONS', 'http://a', 'a'), { authority: 'a', target: '*' })
+  assert.deepEqual(readTarget('OPTIONS', 'http://a/', 'a'), { authority: 'a', target: '/' })
+  assert.deepEqual(readTarget('OPTIONS', 'http://a?q', 'a'), { authority: 'a', target: '/?q' })
+  assert.deepEqual(readTarget('GET', 'http://a', 'a'), { authority: 'a', target: '/' })
+})
+
 test('authority form is for CONNECT alone, with a port', () => {
   assert.deepEqual(readTarget('CONNECT', 'a:443', 'a:443'), { authority: 'a:443', target: '' })
   assert.deepEqual(readTarget('CONNECT', '[::1]:443', '[::1]:443'), { authority: '[::1]:443', target: '' })
-  for (const target of ['a', '/', 'http://a:1/', 'u@a:1', 'a:']) {
+  for (const target of ['a', '/', 'http://a:1/', 'u@a:1', 'a:', 'a:0', 'a:00', 'a:65536', 'a%00:1']) {
     assert.deepEqual(readTarget('CONNECT', target, target), { problem: 'bad_target' }, target)
   }
   assert.deepEqual(readTarget('CONNECT', 'a:1', 'b:1'), { problem: 'authority_mismatch' })
@@ -73,7 +80,16 @@ test('authority form is for CONNECT alone, with a port', () => {
 })
 
 test('an authority is a host and perhaps a port', () => {
-  for (const good of ['a', 'A.b-c_d', 'a:1', '1.2.3.4:65535', '[::1]', '[::ffff:1.2.3.4]:80', 'xn--a.']) {
+  for (const good of [
+    'a',
+    'A.b-c_d',
+    'a:1',
+    '1.2.3.4:65535',
+    '[::1]',
+    '[::ffff:1.2.3.4]:80',
+    'xn--a.',
+    'caf%C3%A9.test',
+  ]) {
     assert.equal(isAuthority(good), true, good)
   }
   const bad = [
@@ -82,6 +98,17 @@ test('an authority is a host and perhaps a port', () => {
     'a:',
     'a:b',
     'a:123456',
+    'a:65536',
+    '[::1]:99999',
+    'a%00',
+    'a%0d%0a',
+    'a%20b',
+    'a%2fb',
+    'a%40b',
+    '%61',
+    'a%',
+    'a%8',
+    'a%zz',
     'a b',
     'a@b',
     'a/b',

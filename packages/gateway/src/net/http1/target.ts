@@ -17,7 +17,7 @@ export function readTarget(method: string, target: string, host: string | null):
   const first = target.charCodeAt(0)
   if (method === 'CONNECT') {
     if (host !== null && host.toLowerCase() !== target.toLowerCase()) return MISMATCH
-    return isAuthority(target) && /:[0-9]+$/.test(target) ? { authority: target, target: '' } : BAD_TARGET
+    return isAuthority(target) && /:0*[1-9][0-9]*$/.test(target) ? { authority: target, target: '' } : BAD_TARGET
   }
   if (first === SLASH) {
     if (host === null) return MISSING_HOST
@@ -36,22 +36,27 @@ export function readTarget(method: string, target: string, host: string | null):
   if (host === null) return MISSING_HOST
   if (host.toLowerCase() !== authority.toLowerCase()) return MISMATCH
   const rest = absolute[2]!
+  // The server as a whole is asked about, as by an asterisk (RFC 9112 section 3.2.4).
+  if (method === 'OPTIONS' && rest === '') return { authority, target: '*' }
   const path = rest.startsWith('/') ? rest : '/' + rest
   return isAmbiguousPath(path) ? AMBIGUOUS : { authority, target: path }
 }
 
-/** host[:port] with nothing else: no user, no space, a port in digits. */
+/** host[:port] with nothing else: no user, no space, a port that exists. */
 export function isAuthority(text: string): boolean {
   // Clients of one gateway name the same few hosts again and again.
   if (text === lastAuthority) return true
-  if (text.length > 261 || !(NAME.test(text) || ADDRESS.test(text))) return false
+  if (text.length > 261) return false
+  const parts = NAME.exec(text) ?? ADDRESS.exec(text)
+  if (parts === null || Number(parts[1] ?? 0) > 65_535) return false
   lastAuthority = text
   return true
 }
 
 let lastAuthority = ''
-const NAME = /^[A-Za-z0-9_.~%!$&'()*+,;=-]+(:[0-9]{1,5})?$/
-const ADDRESS = /^\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?$/
+/** An escape stands for a byte beyond ASCII only: others would be a control, a delimiter or a second spelling once decoded. */
+const NAME = /^(?:[A-Za-z0-9_.~!$&'()*+,;=-]|%[89A-Fa-f][0-9A-Fa-f])+(?::([0-9]{1,5}))?$/
+const ADDRESS = /^\[[0-9A-Fa-f:.]+\](?::([0-9]{1,5}))?$/
 
 /** Dot segments in any spelling; an encoded slash or backslash counts as a separator here, because backends decode it. */
 export function isAmbiguousPath(target: string): boolean {

@@ -1,4 +1,4 @@
-import { mayBeTrailer } from '../trailer-rule.ts'
+import { mayBeTrailer } from '../field-rules.ts'
 import { isGrpcContentType } from '../grpc.ts'
 import type { HeaderBlock } from '../header-block.ts'
 

@@ -1,6 +1,7 @@
 import { HeaderBlock } from '../header-block.ts'
-import { TARGET } from '../http1/chars.ts'
-import { type HeadProblem, isForwardingHeader } from '../http1/head.ts'
+import { SP, TAB, TARGET } from '../http1/chars.ts'
+import { isForwardingHeader } from '../field-rules.ts'
+import type { HeadProblem } from '../http1/head.ts'
 import { readTarget } from '../http1/target.ts'
 
 /** The head of one request, read from the fields of a HEADERS frame. */
@@ -23,8 +24,9 @@ export class RequestHead {
 }
 
 /**
- * Before this is called, the runtime has dropped fields with malformed names or values and refused unknown or repeated
- * pseudo-headers and fields of the connection; here stand the rules that HTTP/1 requests are held to as well.
+ * Before this is called, the runtime has refused unknown or repeated pseudo-headers and fields of the connection, and
+ * has dropped, without a word, fields with a malformed name or with CR, LF or NUL in the value. Here stand the rules
+ * that HTTP/1 requests are held to as well.
  */
 export function readRequestHead(
   raw: readonly string[],
@@ -50,6 +52,7 @@ export function readRequestHead(
     const name = raw[i]!
     const value = raw[i + 1]!
     size += name.length + value.length + FIELD_OVERHEAD
+    if (isPadded(value)) return BAD_HEADER_VALUE
     switch (fieldKinds.get(name) ?? ORDINARY) {
       case METHOD:
         method = value
@@ -84,7 +87,8 @@ export function readRequestHead(
         if (contentLength !== -1) return SECOND_CONTENT_LENGTH
         if (!/^[0-9]{1,15}$/.test(value)) return BAD_CONTENT_LENGTH
         contentLength = Number(value)
-        break
+        text += addLine(lines, text.length, name, String(contentLength))
+        continue
       default:
         if (!claimsForwarding && isForwardingHeader(name)) claimsForwarding = true
     }
@@ -116,6 +120,15 @@ export function readRequestHead(
   head.expectContinue = expectContinue && !endsWithHead
   head.claimsForwarding = claimsForwarding
   return head
+}
+
+/** A field that begins or ends with a blank is malformed (RFC 9113 section 8.2.1). */
+export function isPadded(value: string): boolean {
+  return isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1))
+}
+
+function isBlank(code: number): boolean {
+  return code === SP || code === TAB
 }
 
 function addLine(lines: number[], at: number, name: string, value: string): string {
@@ -170,6 +183,7 @@ const MAX_TARGET = 32_768
 const problem = (status: HeadProblem['status'], code: string): HeadProblem => Object.freeze({ status, code })
 
 const HEAD_TOO_LARGE = problem(431, 'head_too_large')
+const BAD_HEADER_VALUE = problem(400, 'bad_header_value')
 const BAD_METHOD = problem(400, 'bad_method')
 const BAD_TARGET = problem(400, 'bad_target')
 const TARGET_TOO_LONG = problem(414, 'target_too_long')

@@ -48,11 +48,21 @@ export function endToEnd(all: Field[]): Field[] {
     .flatMap(([, value]) => value.toLowerCase().split(','))
     .map((token) => token.trim())
     .filter((token) => !KEPT_THOUGH_NOMINATED.has(token))
-  return all.filter(([name]) => !CONSUMED.has(name) && !nominated.includes(name))
+  return lengthLast(
+    all
+      .filter(([name]) => !CONSUMED.has(name) && !nominated.includes(name))
+      .map(([name, value]) => [name, name === 'content-length' ? String(Number(value)) : value]),
+  )
+}
+
+/** A length that our parser wrote anew stands behind the fields that were received. */
+export function lengthLast(fields: Field[]): Field[] {
+  const isLength = ([name]: Field): boolean => name === 'content-length'
+  return [...fields.filter((field) => !isLength(field)), ...fields.filter(isLength)]
 }
 
 const NOT_IN_TRAILERS =
-  /^(content-(encoding|type|range)|authorization|set-cookie|cache-control|max-forwards|forwarded|x[-_.](forwarded.*|real[-_.]ip))$/
+  /^(content-(encoding|type|range)|(proxy-)?authorization|(set-)?cookie|cache-control|max-forwards|forwarded|x[-_.](forwarded.*|real[-_.]ip))$/
 
 export function forwardedTrailers(all: Field[]): Field[] {
   return endToEnd(all).filter(([name]) => !NOT_IN_TRAILERS.test(name))

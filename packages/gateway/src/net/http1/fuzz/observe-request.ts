@@ -5,7 +5,15 @@ import type { ConnectionInfo, Exchange } from '../../exchange.ts'
 import { HeaderBlock } from '../../header-block.ts'
 import { Http1ServerConnection } from '../server-connection.ts'
 import { MemorySocket } from './memory-socket.ts'
-import { endToEnd, type Field, forwardedTrailers, type Message, type Observation, pairs } from './observation.ts'
+import {
+  endToEnd,
+  type Field,
+  forwardedTrailers,
+  lengthLast,
+  type Message,
+  type Observation,
+  pairs,
+} from './observation.ts'
 
 export interface RunningObservation {
   observation: Observation
@@ -112,7 +120,7 @@ function note(request: IncomingMessage): Message {
   const all = pairs(request.rawHeaders)
   const { method, url } = { method: request.method!, url: request.url! }
   const host = all.find(([name]) => name === 'host')?.[1].toLowerCase() ?? ''
-  const [authority, target] = method === 'CONNECT' ? [url.toLowerCase(), ''] : [host, originForm(url)]
+  const [authority, target] = method === 'CONNECT' ? [url.toLowerCase(), ''] : [host, originForm(method, url)]
   const message: Message = {
     start: [method, authority, target],
     headers: endToEnd(all),
@@ -134,15 +142,16 @@ function asksToUpgrade(all: Field[]): boolean {
   )
 }
 
-function originForm(url: string): string {
+function originForm(method: string, url: string): string {
   const path = url.replace(/^https?:\/\/[^/?]*/i, '')
+  if (method === 'OPTIONS' && path === '') return '*'
   return path.startsWith('/') || path === '*' ? path : '/' + path
 }
 
 export function fieldsOf(block: HeaderBlock): Field[] {
   const fields: Field[] = []
   block.forEach((name, value) => fields.push([name.toLowerCase(), value]))
-  return fields
+  return lengthLast(fields)
 }
 
 const deadlines = new Deadlines()

@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net'
 import type { Exchange } from '../../../net/exchange.ts'
-import { isForwardingHeader } from '../../../net/http1/head.ts'
+import { isForwardingHeader } from '../../../net/field-rules.ts'
 import type { ForwardedHeadersConfig } from './schema.ts'
 
 /**

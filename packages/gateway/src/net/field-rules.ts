@@ -1,0 +1,30 @@
+/** Whether a field (name in lower case) names the client's address, host or scheme. */
+export function isForwardingHeader(name: string): boolean {
+  return name === 'forwarded' || claimsForwarding.test(name)
+}
+
+/** `x-forwarded-*`, `x-real-ip` and their spellings with `_` or `.`, which backends fold into the same name. */
+export const claimsForwarding = /^x[-_.](forwarded|real[-_.]ip$)/i
+
+/**
+ * Whether a field (name in lower case) may arrive after the body: framing, routing, credentials and what is said of
+ * the client must not come late (RFC 9110 section 6.5.1), because policies have judged the request by then.
+ */
+export function mayBeTrailer(name: string): boolean {
+  return !NEVER_LATE.has(name) && !isForwardingHeader(name)
+}
+
+const NEVER_LATE = new Set([
+  'authorization',
+  'cache-control',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'content-type',
+  'cookie',
+  'expect',
+  'max-forwards',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'set-cookie',
+])
