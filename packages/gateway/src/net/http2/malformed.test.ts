@@ -43,6 +43,15 @@ const refusals: [string, Fields, string][] = [
   ['proxy-connection', request(['proxy-connection', 'close']), 'reset 1'],
   ['te other than trailers', request(['te', 'gzip']), 'reset 1'],
   ['a name in upper case', request(['Transfer-Encoding', 'chunked']), 'reset 1'],
+  ['a blank before a value', request(['x', ' 1']), 'status 400'],
+  ['a blank after a value', request(['x', '1 ']), 'status 400'],
+  ['a tab before a value', request(['x', '\t1']), 'status 400'],
+  ['a tab after a value', request(['x', '1\t']), 'status 400'],
+  ['a value of blanks', request(['x', '  ']), 'status 400'],
+  ['a blank in a length', request(['content-length', ' 0']), 'reset 1'],
+  ['a blank in an authority', get('/', ' a.test'), 'reset 1'],
+  ['a port beyond the last', get('/', 'a.test:65536'), 'status 400'],
+  ['an escaped NUL in the authority', get('/', 'a%00'), 'status 400'],
   ['a name with a space', request(['x y', '1']), 'dropped'],
   ['a name with a colon', request(['x:y', '1']), 'dropped'],
   ['a name with a line break (H2 CRLF)', request(['x\r\ntransfer-encoding: chunked', '1']), 'dropped'],
@@ -218,6 +227,50 @@ test('a body cut off by a reset without an error is not taken for whole', async 
   await until(() => server.exchanges[0]?.bytesIn === 4)
   client.send(RST_STREAM, 0, 1, Buffer.alloc(4))
   await until(() => told.length >= 2)
+  assert.deepEqual(told, ['aborted', 'gone'])
+  client.destroy()
+})
+
+test('fields that must not come late are left out of trailers, in every spelling', async (t) => {
+  const seen: string[] = []
+  const server = await startServer((exchange) =>
+    exchange.body.pipe(
+      collector((_body, trailers) => {
+        seen.push(trailers?.toText() ?? '')
+        reply(exchange, 200)
+      }),
+    ),
+  )
+  t.after(() => server.close())
+  const late = ['forwarded', 'x-forwarded-for', 'x_forwarded_proto', 'x.forwarded-host', 'x-real-ip', 'x_real.ip']
+    .concat('authorization', 'proxy-authorization', 'cookie', 'expect', 'max-forwards', 'content-type', 'host')
+    .map((name): [string, string] => [name, '1'])
+  const client = await FrameClient.open(server.port)
+  client.headers(1, request(), END_HEADERS)
+  client.send(DATA, 0, 1, Buffer.from('x'))
+  client.headers(1, [...late, ['x-sum', '2'], ['x-real-ipx', '3']])
+  assert.equal(await client.outcome(1), 'status 200')
+  assert.deepEqual(seen, ['x-sum: 2\r\nx-real-ipx: 3\r\n'])
+  client.destroy()
+})
+
+test('blanks around a value in trailers reset the stream, and the body does not look whole', async (t) => {
+  const told: string[] = []
+  const server = await startServer((exchange) => {
+    exchange.observer = { sent: () => told.push('sent'), gone: () => told.push('gone') }
+    exchange.body.pipe(
+      collector(
+        () => told.push('ended'),
+        () => told.push('aborted'),
+      ),
+    )
+  })
+  t.after(() => server.close())
+  const client = await FrameClient.open(server.port)
+  client.headers(1, request(), END_HEADERS)
+  client.send(DATA, 0, 1, Buffer.from('x'))
+  client.headers(1, [['x-sum', ' 2']])
+  assert.equal(await client.outcome(1), 'reset 1')
   assert.deepEqual(told, ['aborted', 'gone'])
   client.destroy()
 })

@@ -88,6 +88,8 @@ export class Http2ServerConnection {
       maxSettings: 32,
       // Responses were checked when they came in.
       strictSingleValueFields: false,
+      // The runtime would drop a field with blanks around its value and serve the rest; `readRequestHead` refuses.
+      strictFieldWhitespaceValidation: false,
     })
     this.#session = session
     session.setLocalWindowSize(options.connectionWindowSize)

@@ -3,7 +3,7 @@ import type { Sink, Source } from '../body.ts'
 import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../exchange.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isGrpc, isTrailer, takeFields } from './fields.ts'
-import type { RequestHead } from './request-head.ts'
+import { isPadded, type RequestHead } from './request-head.ts'
 
 /** One stream of an HTTP/2 connection: the source of the request body and the sink of the response. */
 export class Http2Exchange implements Exchange, Sink, Source {
@@ -111,6 +111,10 @@ export class Http2Exchange implements Exchange, Sink, Source {
   }
 
   #takeTrailers(raw: readonly string[]): void {
+    if (raw.some(isPadded)) {
+      this.#stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
+      return this.fail(BAD_TRAILERS)
+    }
     this.#requestTrailers = new HeaderBlock()
     takeFields(this.#requestTrailers, raw, isTrailer)
   }
@@ -283,6 +287,7 @@ function closeOnceSent(stream: ServerHttp2Stream): void {
 }
 
 const RETRY_MS = 20
+const BAD_TRAILERS = new Error('trailers are not well formed')
 const ANSWERED = new Error('answered before the request ended')
 
 /** A date is the origin's to send. */
