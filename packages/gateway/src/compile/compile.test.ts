@@ -46,7 +46,7 @@ function generationOf(number: number, use: CompileServices, previous: CompiledCo
   const listeners = [{ protocol: 'HTTP', routes: [route('stays', 'same'), route('differs', `${number}`)] }]
   const loaded = loadConfig(JSON.stringify({ binds: [{ port: 8080, listeners }] }), {
     file: 'test',
-    dir: '..',
+    dir: '.',
     env: {},
   })
   assert.ok(loaded.ok)

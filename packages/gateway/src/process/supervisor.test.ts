@@ -182,7 +182,7 @@ async function bodies(clients: KeepAliveClient[]): Promise<string[]> {
 function saying(words: string, binds: { port: number }[] = [{ port: 0 }]) {
   const listeners = [{ routes: [{ policies: { directResponse: { status: 200, body: words } } }] }]
   const text = JSON.stringify({ binds: binds.map(({ port }) => ({ port, address: '127.0.0.1', listeners })) })
-  const loaded = loadConfig(text, { file: 'test.yaml', dir: '..', env: {} })
+  const loaded = loadConfig(text, { file: 'test.yaml', dir: '.', env: {} })
   assert.ok(loaded.ok)
   return loaded.ir
 }

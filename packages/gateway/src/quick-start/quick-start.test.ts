@@ -151,7 +151,7 @@ describe('the config of the quick start', limit, () => {
   const providersOf = (env: Record<string, string>) => {
     const found = quickStart(env)
     assert.ok('text' in found, JSON.stringify(found))
-    const loaded = loadConfig(found.text, { file: 'quick start', dir: '..', env })
+    const loaded = loadConfig(found.text, { file: 'quick start', dir: '.', env })
     assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
     assert.deepEqual(loaded.warnings, [])
     return loaded.ir.backends.flatMap(({ target }) => (target.kind === 'ai' ? target.groups.flat() : []))
@@ -244,7 +244,7 @@ describe('the config of the quick start', limit, () => {
         const env = { [`${name}_API_KEY`]: 'k', [`${name}_BASE_URL`]: text }
         const found = quickStart(env)
         if ('problem' in found) return
-        const loaded = loadConfig(found.text, { file: 'quick start', dir: '..', env })
+        const loaded = loadConfig(found.text, { file: 'quick start', dir: '.', env })
         assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
       }),
       { numRuns: 60 },

@@ -46,7 +46,7 @@ function read(input: object, env: Record<string, string> = {}) {
   return { reads, value: validated.value, files: result.files, problems: result.problems.map(print) }
 }
 
-const print = ({ code, path, found, expected }: Problem) => `${code} ${path.join('./')}: ${found}, expected ${expected}`
+const print = ({ code, path, found, expected }: Problem) => `${code} ${path.join('.')}: ${found}, expected ${expected}`
 
 test('files and variables are put in the place of their names, wherever those stand', () => {
   const { value, reads, files } = read(

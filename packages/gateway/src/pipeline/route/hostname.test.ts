@@ -16,7 +16,7 @@ describe('normalizeHost', () => {
     ['localhost:', 'localhost'],
     ['[broken', '[broken'],
     ['', ''],
-    ['..', ''],
+    ['.', ''],
   ]
   for (const [authority, host] of cases) {
     it(`makes '${host}' of '${authority}'`, () => assert.equal(normalizeHost(authority), host))
@@ -76,7 +76,7 @@ describe('hostname table', () => {
 
   it('agrees with a search through all names', () => {
     const label = fc.constantFrom('', 'a', 'b', 'c')
-    const host = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join('..'))
+    const host = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join('.'))
     const hostname = fc.oneof(
       host,
       host.map((name) => `*.${name}`),

@@ -68,8 +68,8 @@ export function createHostnameTable<V>(entries: Iterable<readonly [hostname: str
       // At most as many lookups as the deepest wildcard has labels, however many dots the client sends.
       let dot = startOfLastLabels(host, maxLabels)
       // A wildcard needs at least one character in its place.
-      if (dot === 0) dot = host.indexOf('..', 1)
-      for (; dot !== -1; dot = host.indexOf('..', dot + 1)) {
+      if (dot === 0) dot = host.indexOf('.', 1)
+      for (; dot !== -1; dot = host.indexOf('.', dot + 1)) {
         const value = bySuffix.get(host.slice(dot))
         if (value === undefined) continue
         const found = visit(value, context)
@@ -98,16 +98,16 @@ function putFirst<V>(map: Map<string, V>, key: string, value: V): void {
 
 function countDots(text: string): number {
   let count = 0
-  for (let dot = text.indexOf('..'); dot !== -1; dot = text.indexOf('..', dot + 1)) count++
+  for (let dot = text.indexOf('.'); dot !== -1; dot = text.indexOf('.', dot + 1)) count++
   return count
 }
 
 /** Index of the dot before the last `count` labels, or of the first dot when there are fewer; -1 without any. */
 function startOfLastLabels(host: string, count: number): number {
   let start = -1
-  for (let dot = host.lastIndexOf('..'); dot !== -1 && count > 0; count--) {
+  for (let dot = host.lastIndexOf('.'); dot !== -1 && count > 0; count--) {
     start = dot
-    dot = dot === 0 ? -1 : host.lastIndexOf('..', dot - 1)
+    dot = dot === 0 ? -1 : host.lastIndexOf('.', dot - 1)
   }
   return start
 }

@@ -35,7 +35,7 @@ export function parseLogFilter(text: string): LogFilterResult {
       fallback = level
       continue
     }
-    if (!MODULE.test(module)) return refuse(entry, 'a module is made of letters, digits, "_", "-" and ".."')
+    if (!MODULE.test(module)) return refuse(entry, 'a module is made of letters, digits, "_", "-" and "."')
     if (levelsByModule.has(module)) return refuse(entry, `module ${module} is given twice`)
     levelsByModule.set(module, level)
   }
@@ -48,10 +48,10 @@ function createFilter(text: string, fallback: Threshold, levelsByModule: Map<str
   return {
     text,
     levelFor(module) {
-      for (let name = module; ; name = name.slice(0, name.lastIndexOf('..'))) {
+      for (let name = module; ; name = name.slice(0, name.lastIndexOf('.'))) {
         const level = levelsByModule.get(name)
         if (level !== undefined) return level
-        if (!name.includes('..')) return fallback
+        if (!name.includes('.')) return fallback
       }
     },
   }
