@@ -9,6 +9,7 @@ import { wholeBody } from './body/buffered-body.ts'
 import type { CompiledListener, CompiledRoute, StepList } from './compiled.ts'
 import { type Failure, failures } from './failure.ts'
 import { GrpcStatusSink, readGrpcStatus } from './body/grpc-status.ts'
+import { countHop } from './max-forwards.ts'
 import { Reply } from './reply.ts'
 import { RequestContext } from './request-context.ts'
 import { failureReply } from './failure-reply.ts'
@@ -163,6 +164,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     rx.trace?.snapshot('route policies')
     const refusal = this.#protocolRefusal()
     if (refusal !== null) return this.failed(refusal)
+    const answered = countHop(rx)
+    if (answered !== null) return this.#stop(false, answered)
     const index = route.pick === null ? -1 : route.pick(route.backends.length === 1 ? 0 : this.#services.random())
     if (index === -1) return this.failed(failures.noValidBackends)
     rx.backendIndex = index
