@@ -70,7 +70,7 @@ function readReply(socket: Socket, done: (problem: string | null) => void): void
     settle(problemOf(latin1(received, 0, end + 4)))
   }
   const onClose = (): void => settle('the proxy closed the connection')
-  // WorkerCache after a failure, which destroys the socket.
+  // Kept after a failure, which destroys the socket.
   const onError = (): void => {}
   socket.on('error', onError)
   socket.on('readable', onReadable)
