@@ -11,7 +11,7 @@ export const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/
 export function objectName() {
   return string(
     { min: 1, max: 63 },
-    { pattern: namePattern, expected: 'a name of 1 to 63 letters, digits, `-`, `_` and `..`' },
+    { pattern: namePattern, expected: 'a name of 1 to 63 letters, digits, `-`, `_` and `.`' },
   )
 }
 
