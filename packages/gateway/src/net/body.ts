@@ -19,10 +19,17 @@ export interface Sink {
 export interface Source {
   /** Bytes the body has: 0 for none, -1 when only its end will tell. */
   readonly length: number
+  /** Everything given so far is still at hand: after a `cancel`, `pipe` begins anew. Left out, it does not. */
+  readonly whole?: boolean
   pipe(sink: Sink): void
   resume(): void
   /** The consumer wants no more; the sink will not be called again. */
   cancel(cause: Error): void
+}
+
+/** Whether a body, or what was given of it so far, can be given once more. */
+export function isAtHand(body: Source): boolean {
+  return body.length === 0 || body.whole === true
 }
 
 /** The source of a message without a body. */
@@ -39,6 +46,7 @@ export function sourceOf(bytes: Buffer, trailers: HeaderBlock | null = null): So
   let cancelled = false
   return {
     length: trailers === null ? bytes.length : -1,
+    whole: true,
     pipe(sink) {
       cancelled = false
       sink.source = this

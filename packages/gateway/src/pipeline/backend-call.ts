@@ -1,3 +1,4 @@
+import { isAtHand } from '../net/body.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import type { RawConnection } from '../net/exchange.ts'
 import { HeaderBlock } from '../net/header-block.ts'
@@ -12,7 +13,7 @@ import { prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from './compiled.ts'
 import { type Failure, upstreamFailure } from './failure.ts'
 import type { OutgoingRequest } from './outgoing.ts'
-import { ReplayableBody } from './body/replayable-body.ts'
+import { ReplayableBody } from '../net/replayable-body.ts'
 import type { RequestContext } from './request-context.ts'
 import type { CallContext } from './step.ts'
 import type { RequestTrace } from './trace.ts'
@@ -58,7 +59,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     this.#backend = backend
     this.#services = services
     this.#outcome = outcome
-    if (rx.retry !== null && rx.body.length !== 0) {
+    if (rx.retry !== null && !isAtHand(rx.body)) {
       this.#replayable = ReplayableBody.wrap(rx.body)
       if (this.#replayable !== null) rx.body = this.#replayable
     }
@@ -80,6 +81,13 @@ export class BackendCall implements UpstreamHandler, CallContext {
     this.#rx.endpoint = endpoint
     if (this.#rx.retry !== null) (this.#tried ??= []).push(endpoint)
     this.#rx.trace?.callStarted(endpoint)
+  }
+
+  sentAgain(error: UpstreamError): void {
+    const { trace, endpoint } = this.#rx
+    if (trace === null) return
+    this.#traceFailure(trace, error)
+    trace.callStarted(endpoint ?? this.#backend.name)
   }
 
   hasTried(endpoint: string): boolean {
@@ -235,7 +243,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
   #canRepeat(safe: boolean): boolean {
     const rx = this.#rx
     if (!safe || rx.retryAttempt >= rx.retry!.attempts) return false
-    return this.#replayable === null ? rx.body.length === 0 : this.#replayable.whole
+    return isAtHand(rx.body)
   }
 
   #repeat(): void {

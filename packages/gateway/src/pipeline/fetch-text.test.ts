@@ -32,7 +32,7 @@ async function useClient(t: TestContext, answer: RequestListener) {
   })
   const client: BackendClient = {
     hostname: null,
-    send: (request, _context, handler) => pool.request(request, handler),
+    send: (request, context, handler) => pool.request(request, handler, context),
   }
   const fetch = (more: Partial<Parameters<typeof fetchText>[1]> = {}) =>
     fetchText(client, { authority: 'idp.test', target: '/keys', maxBytes: 100_000, timeoutMs: 30_000, ...more })

@@ -1,3 +1,4 @@
+import { isAtHand } from '../net/body.ts'
 import type { RawConnection } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import {
@@ -21,15 +22,20 @@ export interface Way {
   pool: Pool
 }
 
-export interface BalancedCallOptions {
+/** Who chooses between addresses, and by what. */
+export interface WayChoice {
   owner: EndpointOwner
   endpoints: Endpoints
   watcher: EndpointWatcher
 }
 
+export interface BalancedCallOptions extends WayChoice {
+  /** A connection may refuse a request after it has taken some of the body. */
+  keepsBody: boolean
+}
+
 /** A call to one of several addresses, and to the next one while none could be connected. */
 export class BalancedCall extends ForwardingHandler implements UpstreamCall {
-  readonly #request: UpstreamRequest
   readonly #options: BalancedCallOptions
   #ways: readonly Way[] = []
   #tries = 0
@@ -39,14 +45,14 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
   #cancelled = false
 
   constructor(request: UpstreamRequest, handler: UpstreamHandler, options: BalancedCallOptions) {
-    super(handler)
-    this.#request = request
+    super(request, handler)
+    if (options.keepsBody) this.keepBody()
     this.#options = options
   }
 
   start(error: UpstreamError | null, ways: readonly Way[]): void {
     if (this.#cancelled) return
-    if (error !== null) return this.handler.failed(error)
+    if (error !== null) return this.#giveUp(error)
     this.#ways = ways
     this.#try()
   }
@@ -57,15 +63,16 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
     this.#way = way
     this.#visit = visit
     this.#tries++
-    const call = way.pool.request(this.#request, this)
+    const call = way.pool.request(this.request, this, this.#options.watcher)
     if (this.#visit === visit) this.#call = call
   }
 
   cancel(cause: Error): void {
     this.#cancelled = true
-    if (cause instanceof UpstreamError) this.#visit?.failed()
+    if (cause instanceof UpstreamError) this.#visit?.failed(cause)
     else this.#visit?.ended()
     this.#call?.cancel(cause)
+    this.releaseBody()
   }
 
   override responded(response: UpstreamResponse): void {
@@ -73,7 +80,7 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
     visit.answered(this.#options.watcher.isUnhealthy?.(response) ?? response.status >= 500)
     if (response.body.length === 0) visit.ended()
     else response.body = new TrackedBody(response.body, visit)
-    this.handler.responded(response)
+    super.responded(response)
   }
 
   override upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
@@ -83,18 +90,26 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
 
   failed(error: UpstreamError): void {
     if (this.#cancelled) return
-    this.#visit!.failed()
+    this.#visit!.failed(error)
     this.#ways = this.#ways.filter((way) => way !== this.#way)
     const isLast = this.#ways.length === 0 || this.#tries >= MAX_TRIES
-    // A connection that was made may have taken some of the body, even if it says that it did not use it.
-    if (isLast || !error.unsent || (this.#request.body.length !== 0 && !isConnectError(error))) {
-      return this.handler.failed(error)
-    }
+    if (isLast || !error.unsent || !this.#isBodyAtHand(error)) return this.#giveUp(error)
     this.#try()
+  }
+
+  #giveUp(error: UpstreamError): void {
+    this.releaseBody()
+    this.handler.failed(error)
+  }
+
+  /** A stream that was refused may have taken some of the body. */
+  #isBodyAtHand(error: UpstreamError): boolean {
+    const { body } = this.request
+    return isAtHand(body) || (body.whole === undefined && isConnectError(error))
   }
 }
 
-export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher }: BalancedCallOptions): Way {
+export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher }: WayChoice): Way {
   const way = endpoints.choose(owner, ways, watcher)
   watcher.connectingTo(way.endpoint.name)
   return way

@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net'
-import { type BalancedCallOptions, chooseWay, keepUntilClosed, MAX_TRIES, type Way } from './balanced-call.ts'
+import { chooseWay, keepUntilClosed, MAX_TRIES, type Way, type WayChoice } from './balanced-call.ts'
 import type { UpstreamCall, UpstreamError } from './upstream-types.ts'
 
 export type Connected = (error: UpstreamError | null, socket: Socket | null) => void
 
 /** A connection of its own to one of several addresses. */
 export class BalancedConnect implements UpstreamCall {
-  readonly #options: BalancedCallOptions
+  readonly #options: WayChoice
   readonly #done: Connected
   #ways: readonly Way[] = []
   #tries = 0
   #cancelDial: () => void = () => {}
   #cancelled = false
 
-  constructor(options: BalancedCallOptions, done: Connected) {
+  constructor(options: WayChoice, done: Connected) {
     this.#options = options
     this.#done = done
   }

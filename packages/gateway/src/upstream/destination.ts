@@ -72,10 +72,15 @@ export class Destination {
     if (addresses !== null && addresses.length === 1 && this.#isPlain) {
       const way = this.#way(addresses[0]!, version)
       watcher.connectingTo(way.endpoint.name)
-      return way.pool.request(request, handler)
+      return way.pool.request(request, handler, watcher)
     }
     const { endpoints } = this.#options
-    const call = new BalancedCall(request, handler, { owner: this.#owner, endpoints, watcher })
+    const call = new BalancedCall(request, handler, {
+      owner: this.#owner,
+      endpoints,
+      watcher,
+      keepsBody: version === 'HTTP2',
+    })
     this.#judge(addresses, (error, found) => call.start(error, this.#ways(found, version)))
     return call
   }

@@ -1,6 +1,7 @@
 import type { Endpoint } from './endpoint.ts'
 import type { EndpointOwner, EndpointServices } from './endpoints.ts'
 import type { EvictionRule } from './health.ts'
+import type { UpstreamError } from './upstream-types.ts'
 
 /** One call at one endpoint, until nothing of it is left; keeps the endpoint's score. */
 export class EndpointCall {
@@ -38,8 +39,9 @@ export class EndpointCall {
     if (this.#leave() && this.#latencyMs !== -1) this.#countHealthy()
   }
 
-  /** There was no answer, or it broke off. */
-  failed(): void {
+  /** There was no answer, or it broke off. That a used connection was closed says nothing of how the endpoint answers. */
+  failed(error: UpstreamError | null = null): void {
+    if (error !== null && error.stale) return this.ended()
     if (this.#leave()) this.#countUnhealthy()
   }
 

@@ -1,13 +1,31 @@
+import { isAtHand } from '../net/body.ts'
 import type { RawConnection } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
-import type { UpstreamError, UpstreamHandler, UpstreamResponse } from './upstream-types.ts'
+import { ReplayableBody } from '../net/replayable-body.ts'
+import type { UpstreamError, UpstreamHandler, UpstreamRequest, UpstreamResponse } from './upstream-types.ts'
 
 /** Hands every answer on; a subclass decides what becomes of a failure. */
 export abstract class ForwardingHandler implements UpstreamHandler {
+  readonly request: UpstreamRequest
   protected readonly handler: UpstreamHandler
+  #keptBody: ReplayableBody | null = null
 
-  constructor(handler: UpstreamHandler) {
+  constructor(request: UpstreamRequest, handler: UpstreamHandler) {
+    this.request = request
     this.handler = handler
+  }
+
+  /** Keeps the body for another try, unless it is too large or somebody else does. */
+  protected keepBody(): void {
+    const { request } = this
+    if (isAtHand(request.body)) return
+    this.#keptBody = ReplayableBody.wrap(request.body)
+    if (this.#keptBody !== null) request.body = this.#keptBody
+  }
+
+  /** There will be no other try. */
+  protected releaseBody(): void {
+    this.#keptBody?.settle()
   }
 
   informed(status: number, headers: HeaderBlock): void {
@@ -15,6 +33,7 @@ export abstract class ForwardingHandler implements UpstreamHandler {
   }
 
   responded(response: UpstreamResponse): void {
+    this.releaseBody()
     this.handler.responded(response)
   }
 

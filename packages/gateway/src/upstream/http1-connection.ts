@@ -6,7 +6,13 @@ import { latin1 } from '../net/http1/chars.ts'
 import { chunkHead, ChunkedDecoder, lastChunk } from '../net/http1/chunked.ts'
 import { MessageHead, parseResponseHead } from '../net/http1/head.ts'
 import { type SocketReader, StreamReader } from '../net/socket-reader.ts'
-import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './upstream-types.ts'
+import {
+  lostUnanswered,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+} from './upstream-types.ts'
 
 /** What becomes of a connection when its call is over. */
 export interface ConnectionOwner {
@@ -372,7 +378,7 @@ class Http1Call implements UpstreamCall, Sink, Source {
   connectionLost(): void {
     if (this.#state === HEAD) {
       if (this.#receivedAny) this.#refuse('connection closed inside the response head')
-      else this.#fail(new UpstreamError('connection_lost', 'connection closed before the response', false))
+      else this.#fail(lostUnanswered(this.#connection.calls > 0))
     } else if (this.#state === BODY) this.#break('connection_lost', 'connection closed inside the response')
     else if (!this.#requestDone) this.#die(LOST)
   }

@@ -9,7 +9,13 @@ import type { Socket } from 'node:net'
 import type { Sink, Source } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isTrailer, takeFields } from '../net/http2/fields.ts'
-import { type UpstreamCall, UpstreamError, type UpstreamHandler, type UpstreamRequest } from './upstream-types.ts'
+import {
+  lostUnanswered,
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+} from './upstream-types.ts'
 
 /** What becomes of a connection when one of its calls is over. */
 export interface Http2ConnectionOwner {
@@ -27,6 +33,8 @@ export class Http2Connection {
   active = 0
   /** Calls carried so far. */
   calls = 0
+  /** It has answered something. */
+  hasAnswered = false
   /** When it became idle, for the pool. */
   idleSince = performance.now()
 
@@ -78,6 +86,11 @@ export class Http2Connection {
     if (this.active === 0) this.#session.close()
   }
 
+  /** The connection itself is gone, not only a stream of it. */
+  get isLost(): boolean {
+    return this.#session.destroyed
+  }
+
   /** The backend said that it will not look at this stream. */
   disowned(streamId: number | undefined): boolean {
     return streamId === undefined || streamId > this.#lastStreamId
@@ -114,9 +127,12 @@ class Http2Call implements UpstreamCall, Sink, Source {
   #awaitsDrain = false
   #blocked = false
   #cause: Error = LOST
+  /** The connection had carried others before, and nothing has come for this one. */
+  #mayBeStale: boolean
 
   constructor(connection: Http2Connection, request: UpstreamRequest, handler: UpstreamHandler) {
     this.#connection = connection
+    this.#mayBeStale = connection.calls > 0
     this.#request = request
     this.#handler = handler
   }
@@ -220,6 +236,7 @@ class Http2Call implements UpstreamCall, Sink, Source {
 
   #informed(status: number, raw: readonly string[]): void {
     if (this.#handler === null || status === 101) return
+    this.#mayBeStale = false
     const headers = new HeaderBlock()
     takeFields(headers, raw, isEndToEnd)
     this.#handler.informed(status, headers)
@@ -229,6 +246,7 @@ class Http2Call implements UpstreamCall, Sink, Source {
     const handler = this.#handler
     if (handler === null) return
     this.#handler = null
+    this.#connection.hasAnswered = true
     const stream = this.#stream!
     const headers = new HeaderBlock()
     takeFields(headers, raw, isEndToEnd)
@@ -302,9 +320,11 @@ class Http2Call implements UpstreamCall, Sink, Source {
     const unsent =
       this.#state === HEAD && (code === constants.NGHTTP2_REFUSED_STREAM || this.#connection.disowned(stream.id))
     if (code === constants.NGHTTP2_PROTOCOL_ERROR) {
-      return new UpstreamError('bad_response', 'stream broke the rules of HTTP/2', unsent)
+      return new UpstreamError('bad_response', 'stream broke the rules of HTTP/2', false)
     }
-    return new UpstreamError('connection_lost', `stream closed before the response ended (code ${code})`, unsent)
+    if (unsent) return new UpstreamError('connection_lost', 'stream refused by the backend', true)
+    if (this.#state === HEAD && this.#connection.isLost) return lostUnanswered(this.#mayBeStale)
+    return new UpstreamError('connection_lost', `stream closed before the response ended (code ${code})`, false)
   }
 
   get #gone(): boolean {

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
+import { isAtHand } from '../net/body.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import {
+  type EndpointWatcher,
   isIdempotent,
   type UpstreamCall,
   UpstreamError,
@@ -57,23 +59,32 @@ export class Pool {
     return this.#open + this.#dialing
   }
 
-  request(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
-    const call = new PooledCall(this, request, handler)
+  request(request: UpstreamRequest, handler: UpstreamHandler, watcher: EndpointWatcher): UpstreamCall {
+    const call = new PooledCall(this, request, handler, watcher)
     this.start(call)
     return call
   }
 
   start(call: PooledCall): void {
-    if (this.#sessions.length > 0 && call.request.upgrade === '') {
-      const session = this.#sessions.find((candidate) => candidate.available)
-      if (session !== undefined) return call.use(session, true)
+    if (this.#sessions.length > 0) {
+      const session = this.#sessions.find((candidate) => candidate.available && call.accepts(candidate))
+      if (session !== undefined) return call.use(session)
     }
-    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (connection.usable && !this.#isLeaving(connection)) return call.use(connection, true)
-      connection.socket.destroy()
+    if (!call.needsNew) {
+      for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+        if (connection.usable && !this.#isLeaving(connection)) return call.use(connection)
+        connection.socket.destroy()
+      }
     }
-    this.#waiting.push(call)
+    this.#enqueue(call)
     if (this.#needsDial()) this.#dial()
+  }
+
+  /** One that comes back stands before those that came after it, so that it is not refused again and again. */
+  #enqueue(call: PooledCall): void {
+    const next = call.isFirstTry ? -1 : this.#waiting.findIndex((other) => other.number > call.number)
+    if (next === -1) this.#waiting.push(call)
+    else this.#waiting.splice(next, 0, call)
   }
 
   #isLeaving({ staysMs, idleSince }: Http1Connection): boolean {
@@ -155,13 +166,18 @@ export class Pool {
   #serveWaiting(): void {
     for (;;) {
       const session = this.#sessions.find((candidate) => candidate.available)
-      const index = session === undefined ? -1 : this.#waiting.findIndex((call) => call.request.upgrade === '')
-      if (index === -1) {
+      const call = session === undefined ? undefined : this.#takeWaiting((waiting) => waiting.accepts(session))
+      if (session === undefined || call === undefined) {
         if (this.#needsDial()) this.#dial()
         return
       }
-      this.#waiting.splice(index, 1)[0]!.use(session!, false)
+      call.use(session)
     }
+  }
+
+  #takeWaiting(accepts: (call: PooledCall) => boolean): PooledCall | undefined {
+    const index = this.#waiting.findIndex(accepts)
+    return index === -1 ? undefined : this.#waiting.splice(index, 1)[0]
   }
 
   #released(connection: Http1Connection): void {
@@ -171,8 +187,10 @@ export class Pool {
 
   /** Whoever waits longest gets it, whichever dial it was made for. */
   #offer(connection: Http1Connection): void {
-    const next = this.#waiting.shift()
-    if (next !== undefined) return next.use(connection, false)
+    if (this.#waiting.length > 0) {
+      const next = connection.calls === 0 ? this.#waiting.shift() : this.#takeWaiting((call) => !call.needsNew)
+      if (next !== undefined) return next.use(connection)
+    }
     if (this.#closed || this.#idle.length >= this.#options.maxIdle) {
       connection.socket.destroy()
       return
@@ -204,20 +222,36 @@ const CALLS_PER_SESSION = 100
 
 /** A call that may move to another connection as long as the backend cannot have answered it. */
 class PooledCall extends ForwardingHandler implements UpstreamCall {
-  readonly request: UpstreamRequest
+  /** In the order of their coming. */
+  readonly number = ++callCount
+  /** A used connection was closed on it: another one might be too. */
+  needsNew = false
   readonly #pool: Pool
+  readonly #watcher: EndpointWatcher
+  /** Null while it waits for a connection. */
   #call: UpstreamCall | null = null
-  #reused = false
+  #session: Http2Connection | null = null
+  #refusals = 0
   #cancelled = false
 
-  constructor(pool: Pool, request: UpstreamRequest, handler: UpstreamHandler) {
-    super(handler)
+  constructor(pool: Pool, request: UpstreamRequest, handler: UpstreamHandler, watcher: EndpointWatcher) {
+    super(request, handler)
     this.#pool = pool
-    this.request = request
+    this.#watcher = watcher
   }
 
-  use(connection: Http1Connection | Http2Connection, reused: boolean): void {
-    this.#reused = reused
+  get isFirstTry(): boolean {
+    return !this.needsNew && this.#refusals === 0
+  }
+
+  accepts(session: Http2Connection): boolean {
+    return this.request.upgrade === '' && (!this.needsNew || session.calls === 0)
+  }
+
+  use(connection: Http1Connection | Http2Connection): void {
+    // Only HTTP/2 says which requests it has not looked at.
+    this.#session = connection instanceof Http2Connection ? connection : null
+    if (this.#session !== null) this.keepBody()
     this.#call = connection.send(this.request, this)
   }
 
@@ -225,18 +259,34 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
     this.#cancelled = true
     if (this.#call === null) this.#pool.forget(this)
     else this.#call.cancel(cause)
+    this.releaseBody()
   }
 
   failed(error: UpstreamError): void {
     if (this.#cancelled) return
-    // A pooled connection can have been closed by the backend just before it was used.
-    const stale =
-      this.#reused && (error.unsent || (error.code === 'connection_lost' && isIdempotent(this.request.method)))
-    if (stale && this.request.body.length === 0) {
+    if (this.#call !== null && this.#mayMove(error)) {
       this.#call = null
+      this.#watcher.sentAgain?.(error)
       this.#pool.start(this)
       return
     }
+    this.releaseBody()
     this.handler.failed(error)
   }
+
+  #mayMove(error: UpstreamError): boolean {
+    const { method, body } = this.request
+    if (error.unsent) {
+      const most = this.#session?.hasAnswered ? MAX_REFUSALS : MAX_REFUSALS_OF_ALL
+      return isAtHand(body) && ++this.#refusals <= most
+    }
+    this.needsNew = error.stale && body.length === 0 && isIdempotent(method)
+    return this.needsNew
+  }
 }
+
+let callCount = 0
+/** So often is a call refused before it fails: a backend that takes few on a connection refuses many at once. */
+const MAX_REFUSALS = 100
+/** The same on connections that refuse whatever comes. */
+const MAX_REFUSALS_OF_ALL = 10

@@ -43,6 +43,8 @@ export interface EndpointWatcher {
   connectingTo(endpoint: string): void
   /** Whether the same request was there before: another address is better then. Left out, none was. */
   hasTried?(endpoint: string): boolean
+  /** The connection was of no use, which says why: the request goes to the same address once more. */
+  sentAgain?(error: UpstreamError): void
   /** Whether a response speaks against the health of the endpoint. Left out, a status of 500 and above does. */
   isUnhealthy?(response: UpstreamResponse): boolean
 }
@@ -61,14 +63,23 @@ export type UpstreamErrorCode =
 /** What went wrong on the way to a backend, and whether the backend can have seen the request. */
 export class UpstreamError extends Error {
   readonly code: UpstreamErrorCode
-  /** Nothing of the request was handed to a connection that worked. */
+  /** The backend has not looked at the request: there was no connection, or the stream was refused. */
   readonly unsent: boolean
+  /** A connection that had served before was closed without an answer: perhaps before the request came. */
+  readonly stale: boolean
 
-  constructor(code: UpstreamErrorCode, message: string, unsent: boolean) {
+  constructor(code: UpstreamErrorCode, message: string, unsent: boolean, stale = false) {
     super(message)
     this.code = code
     this.unsent = unsent
+    this.stale = stale
   }
+}
+
+/** A connection closed before any byte of an answer. */
+export function lostUnanswered(reused: boolean): UpstreamError {
+  const message = `${reused ? 'reused connection' : 'connection'} closed before the response`
+  return new UpstreamError('connection_lost', message, false, reused)
 }
 
 /** Methods that may be sent twice (RFC 9110 section 9.2.2). */

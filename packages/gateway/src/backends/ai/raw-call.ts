@@ -124,7 +124,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   }
 
   failed(error: UpstreamError): void {
-    this.#visit.failed()
+    this.#visit.failed(error)
     this.#handler.failed(error)
   }
 }

@@ -77,7 +77,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   cancel(cause: Error): void {
     this.isOver = true
-    if (cause instanceof UpstreamError) this.visit?.failed()
+    if (cause instanceof UpstreamError) this.visit?.failed(cause)
     else this.visit?.ended()
     this.#call?.cancel(cause)
     this.#body?.cancel(cause)
@@ -171,7 +171,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   failed(error: UpstreamError): void {
     if (this.isOver) return
-    this.visit?.failed()
+    this.visit?.failed(error)
     if (this.goesElsewhere(503, `${error.code}: ${error.message}`)) return
     this.isOver = true
     this.handler.failed(error)

@@ -43,7 +43,7 @@ export function useTarget(t: TestContext, port: number, authority = 'guard.test'
     deadlines.close()
   })
   return {
-    client: { hostname: null, send: (request, _context, handler) => pool.request(request, handler) },
+    client: { hostname: null, send: (request, context, handler) => pool.request(request, handler, context) },
     authority,
     timeoutMs: 10_000,
   }

@@ -17,7 +17,7 @@ export const retry = definePolicy({
         'Status codes of the backend that cause a retry. A call that failed or timed out is retried when nothing of it was sent or its method is idempotent.',
       ),
   }).describe(
-    'Sends a request again when the backend fails. A request is retried only while its body, up to 64 KiB, is still at hand. Retries carry `x-retry-attempt`.',
+    'Sends a request again when the backend fails. A request is retried only while its body is still at hand: up to 64 KiB of it, or all of it where a policy has read it whole. Retries carry `x-retry-attempt`.',
   ),
 })
 

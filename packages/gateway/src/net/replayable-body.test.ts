@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Sink, Source } from '../../net/body.ts'
-import { HeaderBlock } from '../../net/header-block.ts'
+import type { Sink, Source } from './body.ts'
+import { HeaderBlock } from './header-block.ts'
 import { ReplayableBody } from './replayable-body.ts'
 
 /** A body whose chunks the test gives by hand. */

@@ -1,5 +1,5 @@
-import type { Sink, Source } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import type { Sink, Source } from './body.ts'
+import type { HeaderBlock } from './header-block.ts'
 
 /** A request body that can be sent again, as long as what has been read of it is small. */
 export class ReplayableBody implements Source, Sink {
