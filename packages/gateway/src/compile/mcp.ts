@@ -6,7 +6,8 @@ import type { McpBackend, McpTarget } from '../ir/resources.ts'
 import { createMcpJudge } from '../mcp/authorize.ts'
 import { createGuard } from '../mcp/client/guard.ts'
 import type { Endpoint } from '../mcp/engine/endpoint.ts'
-import type { Target } from '../mcp/engine/target.ts'
+import type { Target, TargetLimits } from '../mcp/engine/target.ts'
+import { processSpec } from '../mcp/hub/process-spec.ts'
 import { Namer } from '../mcp/names.ts'
 import { createSealer } from '../mcp/session/seal.ts'
 import { Sessions } from '../mcp/session/sessions.ts'
@@ -15,6 +16,7 @@ import { sseTransport } from '../mcp/transports/sse/transport.ts'
 import { stdioTransport } from '../mcp/transports/stdio/transport.ts'
 import { streamableTransport } from '../mcp/transports/streamable-http/transport.ts'
 import type { TargetTransport } from '../mcp/transports/transport.ts'
+import type { Deadlines } from '../net/deadlines.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
 import type { Env } from '../pipeline/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
@@ -83,8 +85,15 @@ function compileTarget(target: McpTarget, mcp: McpParts): Target {
     name: target.name,
     transport: transportOf(target, policies, mcp),
     judge: createMcpJudge(mcp.rulesOf(target), mcp.env),
+    limits: limitsOf(target, mcp.parts.services.deadlines),
     forwardsCredentials: policies.auth?.passthrough !== undefined,
   }
+}
+
+/** What has to be started first has that time on top. */
+function limitsOf({ reached, timeouts }: McpTarget, deadlines: Deadlines): TargetLimits {
+  const isStarted = reached.by === 'stdio' || (reached.by === 'http' && reached.protocol === 'SSE')
+  return { beginMs: timeouts.initialize + (isStarted ? timeouts.start : 0), listMs: timeouts.list, deadlines }
 }
 
 function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts): TargetTransport {
@@ -98,12 +107,8 @@ function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts
       const authority = authorityOf(reached, policies)
       return openapiTransport({ connection, tools: reached.tools, authority, bug })
     }
-    case 'stdio': {
-      const { by: _, cwd, ...program } = reached
-      const idleTimeoutMs = mcp.backend.sessionIdleTimeout
-      const spec = { key: target.key, name: target.name, ...program, cwd: cwd ?? null, idleTimeoutMs }
-      return stdioTransport(spec, env.hub)
-    }
+    case 'stdio':
+      return stdioTransport(processSpec(target, reached, mcp.backend.sessionIdleTimeout), env.hub)
     case 'http': {
       const connection = connectionOf(target, reached, policies, mcp)
       const { path, protocol } = reached
@@ -111,8 +116,9 @@ function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts
       if (protocol === 'StreamableHTTP') return streamableTransport(common)
       const idleTimeoutMs = mcp.backend.sessionIdleTimeout
       // Its streams outlive reloads, as long as they lead to the same place in the same way.
-      const key = `${target.key} ${JSON.stringify([reached, policies])}`
-      return env.kept.held(`mcp sse ${key}`, () => sseTransport({ ...common, key, hub: env.hub, idleTimeoutMs }))
+      const key = `${target.key} ${JSON.stringify([reached, policies, target.timeouts])}`
+      const sse = { ...common, key, hub: env.hub, idleTimeoutMs, openTimeoutMs: target.timeouts.start }
+      return env.kept.held(`mcp sse ${key}`, () => sseTransport(sse))
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { LlmProviderConfig } from '../backends/ai/schema.ts'
-import type { McpBackendConfig, StdioTargetConfig } from '../backends/mcp/schema.ts'
+import type { McpBackendConfig, McpTargetTimeouts, StdioTargetConfig } from '../backends/mcp/schema.ts'
 import type { OpenApiTools } from '../formats/openapi/operation.ts'
 import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
 
@@ -116,6 +116,8 @@ export interface McpTarget {
   key: string
   name: string
   reached: McpReached
+  /** In milliseconds. */
+  timeouts: McpTargetTimeouts
 }
 
 /** How a target is reached. */

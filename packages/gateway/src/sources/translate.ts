@@ -155,6 +155,7 @@ function mcpTarget({ targets, ...config }: McpConfig, key: string, hosts: HostsB
       key: sectionKey(key, target.name),
       name: target.name,
       reached: mcpReached(target, hosts),
+      timeouts: target.timeouts,
     })),
   }
 }

@@ -51,6 +51,18 @@ const stdioTarget = object({
     .describe('Most processes of this target at once; a session that would need one more is refused.'),
 })
 
+const targetTimeouts = object({
+  start: duration({ min: '10ms', max: '1h' })
+    .prefault('30s')
+    .describe(
+      'How long a program may take from its start to its first message, and an `SSE` server to name its endpoint.',
+    ),
+  initialize: duration({ min: '10ms', max: '1h' })
+    .prefault('20s')
+    .describe('How long it may take to answer `initialize` or `server/discover`, once it has started.'),
+  list: duration({ min: '10ms', max: '1h' }).prefault('20s').describe('How long it may take for all pages of a list.'),
+}).describe('When it counts as failed.')
+
 /** SPEC 2.11 MCPBackend. `policies` gives the block of backend policies, which knows this backend in turn. */
 export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
   const target = object(
@@ -58,6 +70,7 @@ export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
       name: targetName().describe('Name that clients see in front of names, and that policies target it by.'),
       static: staticTarget(policies).optional().describe('A remote server.'),
       stdio: fileOnly(stdioTarget.optional().describe('A program on this machine, spoken to by its pipes.')),
+      timeouts: targetTimeouts.prefault({}),
       openapi: fileOnly(openapiTarget(policies).optional().describe('An HTTP API whose operations become tools.')),
     },
     [exactlyOneOf('static', 'stdio', 'openapi')],
@@ -110,4 +123,5 @@ function targetName(): Schema<string> {
 }
 
 export type StdioTargetConfig = Output<typeof stdioTarget>
+export type McpTargetTimeouts = Output<typeof targetTimeouts>
 export type McpBackendConfig = Output<ReturnType<typeof mcpBackend>>

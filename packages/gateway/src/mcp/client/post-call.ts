@@ -109,7 +109,11 @@ export class PostCall {
     const id = new URLSearchParams(targetQuery(request.target)).get('sessionId')
     const session = id === null ? null : this.#sessions.find(id)
     if (session === null) return this.#refusals.sessionNotFound(message.id)
-    const answer = new MailAnswer(this.#endpoint.hub, session.state.key, () => exchange?.cancel(CLIENT_GONE))
+    const answer = new MailAnswer(this.#endpoint.hub, session.state.key, () => {
+      exchange?.cancel(CLIENT_GONE)
+      // The stream was closed while its session began, and could not end what was not there yet.
+      if (message.method === 'initialize') exchange?.end()
+    })
     this.#serve(message, session, null, answer)
     const exchange = this.#exchange
     if (message.method === 'notifications/initialized') answer.startListening()

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts'
 export async function serveEverywhere(exchange: Exchange, request: RpcMessage): Promise<void> {
   const { targets, failsOpen } = exchange.endpoint
   const answers = await Promise.all(
-    targets.map(async (target) => readAnswer(target.name, await ask(exchange, target, request))),
+    targets.map(async (target) => readAnswer(target.name, await ask(exchange, target, request, target.limits.listMs))),
   )
   if (exchange.isCancelled) return
   const failures = answers.filter((answer): answer is MergeError => answer instanceof MergeError)

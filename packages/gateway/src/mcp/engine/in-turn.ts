@@ -21,7 +21,8 @@ export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: 
   let first: { target: Target; answer: RpcMessage | TargetFailure } | null = null
   facts.askedAt = endpoint.now()
   for (const target of allowed) {
-    const answer = await ask(exchange, target, request)
+    // The last one has nobody behind it who waits.
+    const answer = await ask(exchange, target, request, target === allowed.at(-1) ? 0 : target.limits.listMs)
     if (exchange.isCancelled) return
     if (!isFailure(answer) && isObject(answer.value.result)) return pass(exchange, request, target, answer)
     first ??= { target, answer }

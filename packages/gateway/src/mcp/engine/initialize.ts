@@ -26,14 +26,13 @@ export async function serveInitialize(exchange: Exchange, request: RpcMessage): 
   facts.answeredAt = endpoint.now()
   const well = parts.filter(isWell)
   const ill = parts.filter((part) => !isWell(part))
-  // Sessions that begun for nothing are ended again.
-  if (exchange.isCancelled) return exchange.abandon(well.map(({ target }) => target))
-  if (well.length === 0 || (ill.length > 0 && !endpoint.failsOpen)) {
-    exchange.abandon(well.map(({ target }) => target))
-    return refuse(exchange, request, ill[0]!)
-  }
+  const hasFailed = well.length === 0 || (ill.length > 0 && !endpoint.failsOpen)
+  // Sessions that began for nothing are ended again; whoever only asks who is there has begun none.
+  if (!isDiscovery && (exchange.isCancelled || hasFailed)) exchange.abandon(targets)
+  if (exchange.isCancelled) return
+  if (hasFailed) return refuse(exchange, request, ill[0]!)
   for (const { target, answer } of ill) exchange.leftOut(target.name, reasonOf(answer))
-  if (!isDiscovery && !admit(exchange, request, well)) return
+  if (!isDiscovery) admit(exchange, request, well)
   if (!namer.isMerged) return pass(exchange, well[0]!.answer)
   const servers = well.map(({ target, answer }): ServerPart => ({
     target: target.name,
@@ -64,7 +63,7 @@ async function discover(exchange: Exchange, target: Target, request: RpcMessage)
 async function begin(exchange: Exchange, target: Target, request: RpcMessage): Promise<Part> {
   const link = exchange.session.link(target)
   const keep = (call: LinkCall): void => void exchange.keep(call)
-  const introduced = await introduce({ link, request, caller: exchange.callerFor(target), keep })
+  const introduced = await introduce({ link, limits: target.limits, request, caller: exchange.callerFor(target), keep })
   if ('code' in introduced) return { target, answer: introduced, version: '' }
   return { target, answer: introduced.response, version: introduced.version }
 }
@@ -73,26 +72,16 @@ function isWell(part: Part): part is GoodPart {
   return !isFailure(part.answer) && isObject(part.answer.value.result)
 }
 
-/** Gives the session its id. False when that failed, and the client knows. */
-function admit(exchange: Exchange, request: RpcMessage, well: readonly GoodPart[]): boolean {
+/** Gives the session its id. */
+function admit(exchange: Exchange, request: RpcMessage, well: readonly GoodPart[]): void {
   const { session, endpoint, answer } = exchange
   const targets = well.map(({ target, version }): TargetState => {
     session.took(target, version)
     return { name: target.name, session: session.link(target).session, version }
   })
-  if (session.isPassing) return true
-  if (answer.isElsewhere) {
-    session.remember(objectAt(request.value, 'params'), targets)
-    return true
-  }
-  const id = endpoint.sessions.admit({ ...session.state, version: agreedVersion(well), targets })
-  if (id === null) {
-    exchange.abandon(well.map(({ target }) => target))
-    exchange.refuse(request, 200, INTERNAL_ERROR, 'the session ids of the targets are too long for one header')
-    return false
-  }
-  answer.sessionId = id
-  return true
+  if (session.isPassing) return
+  if (answer.isElsewhere) session.remember(objectAt(request.value, 'params'), targets)
+  else answer.sessionId = endpoint.sessions.admit({ ...session.state, version: agreedVersion(well), targets })
 }
 
 /** What all of them speak. */

@@ -55,9 +55,13 @@ export function gather(
   targets: readonly string[] = exchange.endpoint.namer.targets,
 ): Promise<MergedList | MergeError> {
   const { endpoint, session } = exchange
+  const startedAt = endpoint.now()
   const fetch: FetchPage = (name, cursor) => {
+    const target = targetNamed(endpoint, name)
     const page = cursor === null ? request : withParams(request, { cursor })
-    return ask(exchange, targetNamed(endpoint, name), page)
+    // All pages together have the time of one.
+    const left = cursor === null ? target.limits.listMs : startedAt + target.limits.listMs - endpoint.now()
+    return ask(exchange, target, page, Math.max(1, Math.ceil(left)))
   }
   return gatherLists(method, targets, fetch, {
     namer: endpoint.namer,

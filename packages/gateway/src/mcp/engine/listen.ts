@@ -63,7 +63,7 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
         leave(name)
       },
     })
-    exchange.keep(call).start()
+    exchange.keep(call).start(target.limits.beginMs)
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Source } from '../../net/body.ts'
+import { Deadline } from '../../net/deadlines.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
+import { isListMethod } from '../merge/list-page.ts'
 import type { RpcMessage } from '../message.ts'
 import { isSessionless } from '../revisions.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -7,7 +9,7 @@ import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '..
 import { asDiscovery, asNewerResult, isUnknownMethod, wantsSession } from './older-target.ts'
 import { listenToOlder } from './older-listen.ts'
 import { withOwnId } from './own-id.ts'
-import type { Target } from './target.ts'
+import type { Target, TargetLimits } from './target.ts'
 
 /**
  * One request to one target of a session. A target that does not know the session, or forgot it, is told of it first;
@@ -22,6 +24,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   #call: LinkCall | null = null
   /** What the request was sent by. */
   #link: TargetLink | null = null
+  #limit: Deadline | null = null
   #hasBegunAnew = false
   #hasAnswered = false
   /** The stream at hand ends, and something better follows. */
@@ -36,7 +39,14 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#sink = sink
   }
 
-  start(): this {
+  /** `limitMs` is how long the target may take; 0 leaves it to the request. */
+  start(limitMs = 0): this {
+    const { limits } = this.#target
+    const ms = limitMs > 0 ? limitMs : usualLimit(this.#message.method, limits)
+    if (ms > 0) {
+      this.#limit = new Deadline(() => this.#expire(ms))
+      limits.deadlines.set(this.#limit, ms)
+    }
     const isDiscovery = this.#message.method === DISCOVER && this.#isOlder
     if (isDiscovery && this.#session.introductions.has(this.#target.name)) this.#introduce()
     else if (this.#session.knows(this.#target) && !isDiscovery) this.#send()
@@ -47,7 +57,10 @@ export class TargetCall implements LinkCall, AnswerSink {
   /** Only where the one who asked takes bytes, and they are good as they are. */
   get raw(): ((headers: HeaderBlock, body: Source) => void) | undefined {
     if (this.#isOlder || this.#sink.raw === undefined) return undefined
-    return (headers, body) => this.#sink.raw!(headers, body)
+    return (headers, body) => {
+      this.#unlimit()
+      this.#sink.raw?.(headers, body)
+    }
   }
 
   /** The client speaks a revision without sessions, the target does not. */
@@ -63,6 +76,7 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   cancel(cause: Error): void {
     this.#isOver = true
+    this.#unlimit()
     this.#call?.cancel(cause)
   }
 
@@ -75,6 +89,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 
   message(message: RpcMessage, eventId: string): boolean {
+    if (message.kind === 'response' || this.#message.method === LISTEN) this.#unlimit()
     if (message.kind === 'response' && isSessionless(this.#session.state.version))
       return this.#response(message, eventId)
     this.#hasAnswered = true
@@ -98,15 +113,40 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 
   closed(): void {
-    if (this.#isIgnored) this.#isIgnored = false
-    else this.#sink.closed()
+    if (this.#isIgnored) {
+      this.#isIgnored = false
+      return
+    }
+    this.#unlimit()
+    this.#sink.closed()
   }
 
   failed(failure: TargetFailure): void {
     const isSafe = !this.#hasBegunAnew && !this.#hasAnswered
     const isStranger = this.#mayBeStranger && wantsSession(failure)
-    if (isSafe && (failure.code === 'session_lost' || isStranger)) this.#begin()
-    else this.#sink.failed(failure)
+    if (isSafe && (failure.code === 'session_lost' || isStranger)) return this.#begin()
+    this.#fail(failure)
+  }
+
+  #fail(failure: TargetFailure): void {
+    this.#unlimit()
+    this.#sink.failed(failure)
+  }
+
+  /** A session for this one request was begun for nothing. */
+  #abandon(): void {
+    if (this.#session.isPassing) this.#session.link(this.#target).end(this.#caller)
+  }
+
+  /** What is asked here does no harm when it is asked again, so the target may have heard it. */
+  #expire(ms: number): void {
+    this.cancel(TOO_SLOW)
+    this.#sink.failed({ code: 'unavailable', message: `it did not answer within ${ms} ms` })
+  }
+
+  #unlimit(): void {
+    if (this.#limit !== null) this.#target.limits.deadlines.clear(this.#limit)
+    this.#limit = null
   }
 
   /** The target was taken to need no telling. */
@@ -116,6 +156,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 
   #introduce(): void {
+    this.#unlimit()
     const introduction = this.#session.introductions.get(this.#target.name)!
     this.#sink.message(asDiscovery(this.#message, introduction), '')
     this.#sink.closed()
@@ -135,13 +176,20 @@ export class TargetCall implements LinkCall, AnswerSink {
     const { rx } = this.#caller
     rx.trace?.emit({ type: 'mcpSession', target: this.#target.name, action: 'initialize' })
     void this.#session.begin(this.#target, this.#caller, this.#link).then((failure) => {
-      if (this.#isOver) return
-      if (failure !== null) this.#sink.failed(failure)
+      if (this.#isOver) return this.#abandon()
+      if (failure !== null) this.#fail(failure)
       else if (this.#message.method === DISCOVER && this.#isOlder) this.#introduce()
       else this.#send()
     })
   }
 }
 
+/** Calls of tools may take as long as they like. */
+function usualLimit(method: string, { beginMs, listMs }: TargetLimits): number {
+  if (method === DISCOVER) return beginMs
+  return isListMethod(method) ? listMs : 0
+}
+
+const TOO_SLOW = new Error('the target takes too long')
 const DISCOVER = 'server/discover'
 const LISTEN = 'subscriptions/listen'

@@ -1,6 +1,8 @@
+import { Deadline } from '../../net/deadlines.ts'
 import { withId } from '../edit.ts'
 import { replyForTarget } from '../merge/for-target.ts'
 import type { RpcMessage } from '../message.ts'
+import type { TargetFailure } from '../transports/transport.ts'
 import { targetNamed } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
 import { answeredRequest } from './request-ids.ts'
@@ -23,19 +25,35 @@ export function tellTargets(exchange: Exchange, message: RpcMessage, done: () =>
     return finish()
   }
   for (const { target, text } of told) {
-    const call = session.link(target).tell(text, exchange.callerFor(target), (failure) => {
+    const { beginMs, deadlines } = target.limits
+    const took = (failure: TargetFailure | null): void => {
+      deadlines.clear(limit)
       // The client cannot be told: nobody answers a notification.
       if (failure !== null)
         endpoint.log.debug('target did not take a message', { target: target.name, ...reason(failure) })
       finish()
+    }
+    const limit = new Deadline(() => {
+      call.cancel(TOO_SLOW)
+      took({ code: 'broken', message: TOO_SLOW.message })
     })
-    exchange.keep(call)
+    deadlines.set(limit, beginMs)
+    const call = session.link(target).tell(text, exchange.callerFor(target), took)
+    exchange.keep({
+      cancel(cause) {
+        deadlines.clear(limit)
+        call.cancel(cause)
+      },
+      resume: () => call.resume(),
+    })
   }
 }
 
 function reason({ code, message }: { code: string; message: string }): { code: string; error: string } {
   return { code, error: message }
 }
+
+const TOO_SLOW = new Error('it did not take the message in time')
 
 interface Told {
   target: Target

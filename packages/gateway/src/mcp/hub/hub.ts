@@ -37,6 +37,10 @@ export interface ProcessSpec {
   processes: 'PerSession' | 'Shared'
   maxProcesses: number
   idleTimeoutMs: number
+  /** Until its first message, where it is started for one that every program answers at once. */
+  startTimeoutMs: number
+  /** Until it has answered `initialize`, from its start. */
+  beginTimeoutMs: number
 }
 
 /** A process as one session has it: a `TargetLink` without callers, of whom a process learns nothing. */

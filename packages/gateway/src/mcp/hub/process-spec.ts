@@ -1,17 +1,30 @@
-import type { Ir, McpTarget } from '../../ir/resources.ts'
+import type { Ir, McpReached, McpTarget } from '../../ir/resources.ts'
 import type { ProcessSpec } from './hub.ts'
 
-/** The processes of a target; null when it has none. */
-export function processSpec({ key, name, reached }: McpTarget, idleTimeoutMs: number): ProcessSpec | null {
-  if (reached.by !== 'stdio') return null
-  const { cmd, args, env, clearEnv, cwd = null, processes, maxProcesses } = reached
-  return { key, name, cmd, args, env, clearEnv, cwd, processes, maxProcesses, idleTimeoutMs }
+type StdioReached = Extract<McpReached, { by: 'stdio' }>
+
+/** The processes of a target that is reached by them. */
+export function processSpec(
+  { key, name, timeouts }: McpTarget,
+  reached: StdioReached,
+  idleTimeoutMs: number,
+): ProcessSpec {
+  const { by: _, cwd = null, ...program } = reached
+  const startTimeoutMs = timeouts.start
+  return {
+    key,
+    name,
+    ...program,
+    cwd,
+    idleTimeoutMs,
+    startTimeoutMs,
+    beginTimeoutMs: startTimeoutMs + timeouts.initialize,
+  }
 }
 
 /** What a process is made from, as text: equal ones are the same target. */
 export function contentOf(spec: ProcessSpec): string {
-  const { key, name, cmd, args, env, clearEnv, cwd, processes, maxProcesses, idleTimeoutMs } = spec
-  return JSON.stringify([key, name, cmd, args, env, clearEnv, cwd, processes, maxProcesses, idleTimeoutMs])
+  return JSON.stringify(Object.entries(spec).toSorted(([first], [second]) => (first < second ? -1 : 1)))
 }
 
 /** Contents of all processes of a config. */
@@ -20,8 +33,8 @@ export function processContents(ir: Ir): Set<string> {
   for (const { target } of ir.backends) {
     if (target.kind !== 'mcp') continue
     for (const each of target.targets) {
-      const spec = processSpec(each, target.sessionIdleTimeout)
-      if (spec !== null) contents.add(contentOf(spec))
+      const { reached } = each
+      if (reached.by === 'stdio') contents.add(contentOf(processSpec(each, reached, target.sessionIdleTimeout)))
     }
   }
   return contents

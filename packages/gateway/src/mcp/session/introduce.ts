@@ -1,4 +1,6 @@
 import { isObject, textAt } from '../../wire/json.ts'
+import { Deadline } from '../../net/deadlines.ts'
+import type { TargetLimits } from '../engine/target.ts'
 import { asInitialize, discoveryFor, knowsNoSessions } from '../engine/newer-target.ts'
 import type { RpcMessage } from '../message.ts'
 import { isSessionless, LATEST_WITH_SESSIONS, SESSIONLESS } from '../revisions.ts'
@@ -14,6 +16,7 @@ export interface Introduction {
 
 export interface IntroduceParts {
   link: TargetLink
+  limits: TargetLimits
   /** The `initialize` of the client, or one in its name. */
   request: RpcMessage
   caller: Caller
@@ -21,16 +24,17 @@ export interface IntroduceParts {
   keep: (call: LinkCall) => void
 }
 
-/** Tells a target of a session. One that knows only revisions without them is asked who it is instead. */
-export async function introduce({
-  link,
-  request,
-  caller,
-  keep,
-}: IntroduceParts): Promise<Introduction | TargetFailure> {
-  const answer = await askOnce(link, request, { ...caller, version: '' }, keep)
+/**
+ * Tells a target of a session. One that knows only revisions without them is asked who it is instead. One that takes too
+ * long, or is not waited for any more, keeps nothing.
+ */
+export async function introduce(parts: IntroduceParts): Promise<Introduction | TargetFailure> {
+  const { link, limits, request, caller } = parts
+  const until = performance.now() + limits.beginMs
+  const answer = await askOnce(parts, request, '', until)
+  if (answer === TOO_SLOW || answer === GIVEN_UP) link.end(caller)
   if (knowsNoSessions(answer)) {
-    const discovered = await askOnce(link, discoveryFor(request), { ...caller, version: SESSIONLESS }, keep)
+    const discovered = await askOnce(parts, discoveryFor(request), SESSIONLESS, until)
     const response = asInitialize(request, discovered)
     if (response !== null) return { response, version: SESSIONLESS }
   }
@@ -42,23 +46,39 @@ export async function introduce({
 }
 
 function askOnce(
-  link: TargetLink,
+  { link, limits: { deadlines }, caller, keep }: IntroduceParts,
   request: RpcMessage,
-  caller: Caller,
-  keep: IntroduceParts['keep'],
+  version: string,
+  until: number,
 ): Promise<RpcMessage | TargetFailure> {
   return new Promise((resolve) => {
     let response: RpcMessage | null = null
-    const call = link.request(request, caller, {
-      message(said) {
-        if (said.kind === 'response' && said.id === request.id) response = said
-        return true
+    const limit = new Deadline(() => giveUp(TOO_SLOW, new Error(TOO_SLOW.message)))
+    const settle = (answer: RpcMessage | TargetFailure): void => {
+      deadlines.clear(limit)
+      resolve(answer)
+    }
+    deadlines.set(limit, Math.max(1, until - performance.now()))
+    const call = link.request(
+      request,
+      { ...caller, version },
+      {
+        message(said) {
+          if (said.kind === 'response' && said.id === request.id) response = said
+          return true
+        },
+        closed: () => settle(response ?? NO_ANSWER),
+        failed: settle,
       },
-      closed: () => resolve(response ?? NO_ANSWER),
-      failed: resolve,
-    })
-    keep(call)
+    )
+    const giveUp = (failure: TargetFailure, cause: Error): void => {
+      call.cancel(cause)
+      settle(failure)
+    }
+    keep({ cancel: (cause) => giveUp(GIVEN_UP, cause), resume: () => call.resume() })
   })
 }
 
+const TOO_SLOW: TargetFailure = { code: 'unavailable', message: 'it did not answer `initialize` in time' }
+const GIVEN_UP: TargetFailure = { code: 'unavailable', message: 'nobody waits for it any more' }
 const NO_ANSWER: TargetFailure = { code: 'bad_answer', message: 'it closed the stream without an answer' }

@@ -1,8 +1,9 @@
 import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
+import { Deadline } from '../../net/deadlines.ts'
 import { NewerLink } from '../engine/newer-target.ts'
-import type { Target } from '../engine/target.ts'
+import type { Target, TargetLimits } from '../engine/target.ts'
 import type { Hub } from '../hub/hub.ts'
-import { makeMessage } from '../message.ts'
+import { makeMessage, type RpcMessage } from '../message.ts'
 import { Owners } from '../owners.ts'
 import { isSessionless } from '../revisions.ts'
 import type { Caller, TargetFailure, TargetLink } from '../transports/transport.ts'
@@ -117,7 +118,7 @@ export class LiveSession {
       method: 'initialize',
       params: this.#initialize,
     })
-    const introduced = await introduce({ link, request, caller, keep() {} })
+    const introduced = await introduce({ link, limits: target.limits, request, caller, keep() {} })
     if ('code' in introduced) return introduced
     const { response, version } = introduced
     const { result, error } = response.value
@@ -131,7 +132,7 @@ export class LiveSession {
       this.#hub.setTargetSession(key, target.name, name, expiresAt * 1000)
     }
     const initialized = makeMessage({ jsonrpc: '2.0', method: 'notifications/initialized' })
-    return new Promise((resolve) => words.tell(initialized, { ...caller, version }, resolve))
+    return tellInTime(words, initialized, { ...caller, version }, target.limits)
   }
 
   /** Params of the client's `initialize`. */
@@ -159,6 +160,23 @@ export class LiveSession {
     const text = this.#hub.targetSession(this.state.key, name)
     return text === undefined ? null : (JSON.parse(text) as { session: string; version: string })
   }
+}
+
+/** A target that does not take the word in time has the session all the same: what it is asked next will tell. */
+function tellInTime(
+  link: TargetLink,
+  message: RpcMessage,
+  caller: Caller,
+  { beginMs, deadlines }: TargetLimits,
+): Promise<TargetFailure | null> {
+  return new Promise((resolve) => {
+    const limit = new Deadline(() => resolve(null))
+    deadlines.set(limit, beginMs)
+    link.tell(message, caller, (failure) => {
+      deadlines.clear(limit)
+      resolve(failure)
+    })
+  })
 }
 
 function refused(reason: string | undefined): TargetFailure {

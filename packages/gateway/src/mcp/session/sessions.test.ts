@@ -148,16 +148,41 @@ it('a client that says much about itself has a session all the same', async (t) 
   assert.equal((await caller.with({ 'mcp-session-id': id }).ask('ping')).status, 200)
 })
 
-it('sessions whose ids would not fit a header are refused, and ended at the target', async (t) => {
-  const noise = Array.from({ length: 200 }, (_, at) => createHash('sha256').update(String(at)).digest('hex')).join('')
-  const target = await useTarget(t, () => false, { session: noise.slice(0, 11_000) })
-  const { caller } = await useMcpScene(t, { one: target })
-  const answer = await caller.ask('initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: { noise },
-    clientInfo: {},
-  })
-  assert.equal(answer.status, 500)
-  assert.match(answer.messages[0]!.error!.message, /too long for one header/)
-  await until(() => target.asked('DELETE').length === 1)
+describe('sessions whose targets have long ids', () => {
+  const noise = (seed: string) =>
+    Array.from({ length: 200 }, (_, at) => createHash('sha256').update(`${seed}${at}`).digest('hex')).join('')
+
+  for (const [what, count, length] of [
+    ['one target', 1, 11_000],
+    ['32 targets', 32, 3_000],
+  ] as const) {
+    it(`have ids that fit a header all the same (${what})`, async (t) => {
+      const targets = await Promise.all(
+        Array.from({ length: count }, async (_, at) => {
+          const session = noise(String(at)).slice(0, length)
+          const target = await useTarget(
+            t,
+            (request) => {
+              const { method, id, headers } = request
+              if (method === 'initialize' || id === undefined) return false
+              if (headers['mcp-session-id'] !== session) return (request.error(-32001, 'Session not found', 404), true)
+              return method === 'tools/call' && (request.result({ content: [] }), true)
+            },
+            { session },
+          )
+          return [`t${at}`, target] as const
+        }),
+      )
+      const { caller } = await useMcpScene(t, Object.fromEntries(targets), { backend: { prefixMode: 'Always' } })
+      const session = await caller.begin({ capabilities: { noise: noise('client') } })
+      assert.ok(session.session.length <= 6 * 1024, `${session.session.length} characters`)
+      for (const [name, target] of targets) {
+        const answer = await session.ask('tools/call', { name: `${name}_a` })
+        assert.deepEqual(answer.messages[0]?.result, { content: [] }, answer.text)
+        assert.equal(target.asked('initialize').length, 1)
+      }
+      assert.equal((await session.end()).status, 200)
+      await until(() => targets.every(([, target]) => target.asked('DELETE').length === 1))
+    })
+  }
 })

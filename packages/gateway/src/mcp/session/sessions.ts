@@ -42,12 +42,30 @@ export class Sessions {
     return session
   }
 
-  /** The id for a session that has begun; null when it would be too long. */
-  admit(state: SessionState): string | null {
-    // What a client says at length about itself is for the target that heard it; to begin anew, less will do.
-    const id = this.#sealer.seal(state) ?? this.#sealer.seal({ ...state, initialize: shortened(state.initialize) })
-    if (id !== null) this.#opened.set(id, new LiveSession(state, this.#hub, { isPassing: false }))
+  /**
+   * The id for a session that has begun. What a client says at length about itself is for the target that heard it: to
+   * begin anew, less will do. What targets call the session is kept by the hub where the id has no room for it; whoever
+   * does not know it there, after a restart, begins anew with those targets.
+   */
+  admit(state: SessionState): string {
+    const short = { ...state, initialize: shortened(state.initialize) }
+    const id = this.#sealer.seal(state) ?? this.#sealer.seal(short) ?? this.#admitInParts(short)
+    this.#opened.set(id, new LiveSession(state, this.#hub, { isPassing: false }))
     return id
+  }
+
+  #admitInParts(state: SessionState): string {
+    const { key, expiresAt, targets } = state
+    const byLength = targets.toSorted((first, second) => first.session.length - second.session.length)
+    for (let room = byLength.length - 1; room >= 0; room -= 1) {
+      const id = this.#sealer.seal({ ...state, targets: byLength.slice(0, room) })
+      if (id === null) continue
+      for (const { name, session, version } of byLength.slice(room)) {
+        this.#hub.setTargetSession(key, name, JSON.stringify({ session, version }), expiresAt * 1000)
+      }
+      return id
+    }
+    throw new Error('a session without targets does not fit its id')
   }
 
   /** A session that no id is given out for. */

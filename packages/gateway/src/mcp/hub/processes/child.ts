@@ -28,8 +28,10 @@ export class Child {
   #isStopping = false
   #isOver = false
   #badLines = 0
+  #silence: NodeJS.Timeout | null = null
 
-  constructor(spec: ProcessSpec, log: Logger, events: ChildEvents) {
+  /** `speaksFirst`: it is started for something that every program answers at once, and has a limit to do so. */
+  constructor(spec: ProcessSpec, log: Logger, events: ChildEvents, speaksFirst: boolean) {
     this.#spec = spec
     this.#log = log
     this.#events = events
@@ -40,6 +42,7 @@ export class Child {
     this.#leave = gone.resolve
     this.#process = this.#spawn()
     if (this.#process !== null) this.#attend(this.#process)
+    if (speaksFirst) this.#silence = setTimeout(() => this.#giveUp(), spec.startTimeoutMs).unref()
   }
 
   /** False when it has not read what it was sent before; `done` is not called then. */
@@ -138,9 +141,20 @@ export class Child {
     this.stop()
   }
 
+  /** Whoever waits is told at once, also where it takes its time to end. */
+  #giveUp(): void {
+    const said = this.#badLines > 0 ? 'nothing but lines that are no messages' : 'nothing'
+    this.#cause ??= `it said ${said} within ${this.#spec.startTimeoutMs} ms of its start`
+    this.stop()
+    this.#end()
+  }
+
   #readLine(line: Buffer): void {
     const message = readMessage(line)
-    if (!(message instanceof BadMessage)) return this.#events.said(message)
+    if (!(message instanceof BadMessage)) {
+      this.#hasSpoken()
+      return this.#events.said(message)
+    }
     // Programs print things there that they should not; that alone harms nobody.
     this.#badLines++
     if (this.#badLines <= MAX_REPORTED) {
@@ -172,9 +186,15 @@ export class Child {
     }
   }
 
+  #hasSpoken(): void {
+    if (this.#silence !== null) clearTimeout(this.#silence)
+    this.#silence = null
+  }
+
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#hasSpoken()
     this.#stderr.end()
     const { lastLine } = this.#stderr
     const cause = this.#cause ?? 'it ended'

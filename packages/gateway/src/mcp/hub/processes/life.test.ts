@@ -189,6 +189,7 @@ describe('the life of a process', { timeout: 60_000 }, () => {
 describe('specs of a config', () => {
   test('are those of its programs', () => {
     const program = { cmd: 'x', args: ['y'], env: {}, clearEnv: false, processes: 'Shared' as const, maxProcesses: 3 }
+    const timeouts = { start: 1, initialize: 2, list: 3 }
     const ir = {
       binds: [],
       listeners: [],
@@ -201,11 +202,12 @@ describe('specs of a config', () => {
           target: {
             kind: 'mcp' as const,
             targets: [
-              { key: 'b/section/p', name: 'p', reached: { by: 'stdio' as const, ...program } },
+              { key: 'b/section/p', name: 'p', reached: { by: 'stdio' as const, ...program }, timeouts },
               {
                 key: 'b/section/h',
                 name: 'h',
                 reached: { by: 'http' as const, host: 'h', port: 1, path: '/', protocol: 'SSE' as const },
+                timeouts,
               },
             ],
             sessionRouting: 'Stateful' as const,
@@ -217,7 +219,15 @@ describe('specs of a config', () => {
         },
       ],
     }
-    const spec = { key: 'b/section/p', name: 'p', ...program, cwd: null, idleTimeoutMs: 5 }
+    const spec = {
+      key: 'b/section/p',
+      name: 'p',
+      ...program,
+      cwd: null,
+      idleTimeoutMs: 5,
+      startTimeoutMs: 1,
+      beginTimeoutMs: 3,
+    }
     assert.deepEqual([...processContents(ir)], [contentOf(spec)])
   })
 })

@@ -6,12 +6,15 @@ import { Beginning } from './beginning.ts'
 import type { Child, ChildEvents } from './child.ts'
 import { Flow } from '../../remote/flow.ts'
 import type { RemoteWaiter } from '../../remote/remote-waiter.ts'
-import { type Seat, standsAlone, STUCK, TAKEN } from './seat.ts'
+import { isGreeting, type Seat, standsAlone, STUCK, TAKEN } from './seat.ts'
+
+/** `speaksFirst` as of `Child`. */
+export type StartChild = (events: ChildEvents, speaksFirst: boolean) => Child | TargetFailure
 
 /** A session that has a process to itself. */
 export class OwnProcess implements Seat {
   usedAt = performance.now()
-  readonly #start: (events: ChildEvents) => Child | TargetFailure
+  readonly #start: StartChild
   readonly #conversation = new Conversation()
   readonly #backoff = new Backoff()
   readonly #flow = new Flow({
@@ -24,7 +27,7 @@ export class OwnProcess implements Seat {
   #hasToldInitialized = false
 
   /** `start` gives a process, or says why there is none. */
-  constructor(start: (events: ChildEvents) => Child | TargetFailure) {
+  constructor(start: StartChild) {
     this.#start = start
   }
 
@@ -88,12 +91,13 @@ export class OwnProcess implements Seat {
     const refusal = this.#child === null ? this.#backoff.refusal(performance.now()) : null
     if (refusal !== null) return { code: 'unavailable', message: refusal }
     if (!standsAlone(message)) return LOST
-    const child: Child | TargetFailure = this.#start({
+    const events: ChildEvents = {
       said: (said) => this.#said(said),
       ended: (reason, wasStarted) => {
         if (child === this.#child) this.#ended(this.#child, reason, wasStarted)
       },
-    })
+    }
+    const child = this.#start(events, isGreeting(message))
     if ('code' in child) return child
     this.#child = child
     return null

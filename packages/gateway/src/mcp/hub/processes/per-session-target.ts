@@ -29,7 +29,7 @@ export class PerSessionTarget implements ProcessTarget {
   seat(session: string): Seat {
     let seat = this.#seats.get(session)
     if (seat === undefined) {
-      seat = new OwnProcess((events) => this.#start(events))
+      seat = new OwnProcess((events, speaksFirst) => this.#start(events, speaksFirst))
       this.#seats.set(session, seat)
       this.#sweeper.start()
     }
@@ -55,14 +55,14 @@ export class PerSessionTarget implements ProcessTarget {
     for (const child of this.#children) child.kill()
   }
 
-  #start(events: ChildEvents): Child | TargetFailure {
+  #start(events: ChildEvents, speaksFirst: boolean): Child | TargetFailure {
     const { maxProcesses } = this.#spec
     if (this.#children.size >= maxProcesses) {
       const message = `it has ${this.#children.size} processes already, and maxProcesses is ${maxProcesses}: sessions must end first`
       this.#log.warn('no more processes', { target: this.#spec.name, maxProcesses })
       return { code: 'unavailable', message }
     }
-    const child = new Child(this.#spec, this.#log, events)
+    const child = new Child(this.#spec, this.#log, events, speaksFirst)
     this.#children.add(child)
     void child.gone.then(() => this.#children.delete(child))
     return child

@@ -25,5 +25,10 @@ export function standsAlone({ method, value }: RpcMessage): boolean {
   return method === 'initialize' || (isObject(params) && objectAt(params, '_meta')[META.version] !== undefined)
 }
 
+/** Whether a program answers it as soon as it runs. */
+export function isGreeting({ method }: RpcMessage): boolean {
+  return method === 'initialize' || method === 'server/discover'
+}
+
 export const STUCK: TargetFailure = { code: 'unavailable', message: 'it does not read what it is sent' }
 export const TAKEN: TargetFailure = { code: 'unavailable', message: 'another request of the same id is under way' }

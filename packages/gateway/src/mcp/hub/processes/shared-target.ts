@@ -7,9 +7,9 @@ import { isKnownRevision, LATEST_WITH_SESSIONS } from '../../revisions.ts'
 import type { TargetFailure } from '../../transports/transport.ts'
 import type { ProcessSpec } from '../hub.ts'
 import { Backoff } from './backoff.ts'
-import { Child } from './child.ts'
+import { Child, type ChildEvents } from './child.ts'
 import { type ProcessTarget, RETIRE_MS, RETIRE_SWEEP_MS, Sweeper, sweepEveryMs } from './process-target.ts'
-import { standsAlone, STUCK } from './seat.ts'
+import { isGreeting, standsAlone, STUCK } from './seat.ts'
 import { SharedCalls } from './shared-calls.ts'
 import { SharedSeat } from './shared-seat.ts'
 import { Subscribers } from './subscribers.ts'
@@ -30,6 +30,7 @@ export class SharedTarget implements ProcessTarget {
   #child: Child | null = null
   /** The answer to the gateway's own `initialize`. */
   #begun: RpcMessage | null = null
+  #beginLimit: NodeJS.Timeout | null = null
   #whenBegun: ((failure: TargetFailure | null) => void)[] = []
   #usedAt = 0
   #retiredAt = Infinity
@@ -104,24 +105,26 @@ export class SharedTarget implements ProcessTarget {
   /** Starts the process where there is none, and begins with it where the message takes that for granted. */
   #whenReady(message: RpcMessage, done: (failure: TargetFailure | null) => void): void {
     const isStarted = this.#child !== null
-    const child = this.#child ?? this.#start()
+    const child = this.#child ?? this.#start(!standsAlone(message) || isGreeting(message))
     if ('code' in child) return done(child)
     const needsBeginning = message.method === 'initialize' || !standsAlone(message)
     if (!needsBeginning || this.#begun !== null) return done(null)
     this.#whenBegun.push(done)
     if (isStarted && this.#whenBegun.length > 1) return
+    this.#beginLimit = setTimeout(() => this.#tooSlow(), this.#spec.beginTimeoutMs).unref()
     if (!child.write(INITIALIZE.bytes, () => {})) this.#haveBegun(STUCK)
   }
 
-  #start(): Child | TargetFailure {
+  #start(speaksFirst: boolean): Child | TargetFailure {
     const refusal = this.#backoff.refusal(performance.now())
     if (refusal !== null) return { code: 'unavailable', message: refusal }
-    const child = new Child(this.#spec, this.#log, {
+    const events: ChildEvents = {
       said: (message) => this.#said(message),
       ended: (reason, wasStarted) => {
         if (child === this.#child) this.#ended(child, reason, wasStarted)
       },
-    })
+    }
+    const child = new Child(this.#spec, this.#log, events, speaksFirst)
     this.#child = child
     this.#children.add(child)
     void child.gone.then(() => this.#children.delete(child))
@@ -180,7 +183,15 @@ export class SharedTarget implements ProcessTarget {
     this.#haveBegun(null)
   }
 
+  /** Another one may do better. */
+  #tooSlow(): void {
+    this.#stop()
+    this.#haveBegun(SLOW)
+  }
+
   #haveBegun(failure: TargetFailure | null): void {
+    if (this.#beginLimit !== null) clearTimeout(this.#beginLimit)
+    this.#beginLimit = null
     const waiting = this.#whenBegun
     this.#whenBegun = []
     for (const done of waiting) done(failure)
@@ -264,4 +275,5 @@ const INITIALIZED = makeMessage({ jsonrpc: '2.0', method: 'notifications/initial
 const OF_SESSIONS = new Set(['notifications/initialized', 'notifications/roots/list_changed', 'notifications/progress'])
 const BROKEN: TargetFailure = { code: 'broken', message: 'its process ended' }
 const FULL: TargetFailure = { code: 'unavailable', message: 'its sessions have too many subscriptions' }
+const SLOW: TargetFailure = { code: 'unavailable', message: 'it did not answer `initialize` in time' }
 const REFUSED: TargetFailure = { code: 'bad_answer', message: 'it refused to begin' }

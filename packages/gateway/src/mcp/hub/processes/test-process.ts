@@ -24,6 +24,8 @@ export function fakeServer(more: Partial<ProcessSpec> = {}, ...flags: string[]):
     processes: 'PerSession',
     maxProcesses: 8,
     idleTimeoutMs: 60_000,
+    startTimeoutMs: 30_000,
+    beginTimeoutMs: 50_000,
     ...more,
   }
 }

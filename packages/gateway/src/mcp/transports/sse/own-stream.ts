@@ -47,10 +47,10 @@ export class OwnStream implements SessionStream, UpstreamHandler, Sink {
   constructor(services: SseServices, closed: () => void) {
     this.#services = services
     this.#closed = closed
-    const { idleTimeoutMs } = services
+    const { idleTimeoutMs, openTimeoutMs } = services
     this.#opening = setTimeout(
       () => this.#close({ code: 'unavailable', message: 'it named no endpoint in time' }),
-      OPEN_MS,
+      openTimeoutMs,
     )
     this.#idling = setInterval(() => this.#endIfIdle(), Math.min(MAX_SWEEP_MS, idleTimeoutMs / 4))
     this.#opening.unref()
@@ -210,7 +210,6 @@ export class OwnStream implements SessionStream, UpstreamHandler, Sink {
 }
 
 const TAKEN: TargetFailure = { code: 'unavailable', message: 'another request of the same id is under way' }
-const OPEN_MS = 30_000
 const MAX_SWEEP_MS = 15_000
 const MAX_HELD_BYTES = 1024 * 1024
 const MAX_ERROR_BYTES = 64 * 1024

@@ -76,6 +76,7 @@ export function useTransport(t: TestContext, hub: Hub, port: number, idleTimeout
     hub,
     key: 'target',
     idleTimeoutMs,
+    openTimeoutMs: 30_000,
   })
 }
 

@@ -16,6 +16,8 @@ export interface SseServices {
   key: string
   /** How long a stream stays open that nobody uses. */
   idleTimeoutMs: number
+  /** Until the target has named the place for messages. */
+  openTimeoutMs: number
 }
 
 /**

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { McpCaller } from '../../testing/mcp-caller.ts'
+import { type Script, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
+import { httpConfig, until, useGateway } from '../../testing/scene.ts'
+
+const tools = (...names: string[]) => ({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) })
+const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } }
+
+/** Answers lists with one tool. */
+const listing: Script = (request) => request.method === 'tools/list' && (request.result(tools('a')), true)
+
+/** Never answers this. */
+const hung =
+  (method: string): Script =>
+  (request) =>
+    request.method === method ? true : listing(request)
+
+interface SceneOptions {
+  failureMode?: 'FailOpen' | 'FailClosed'
+  timeouts?: object
+  sessionRouting?: string
+}
+
+/** A target that is well, and one more with narrow limits. */
+async function useBeside(t: TestContext, other: object, options: SceneOptions = {}) {
+  const {
+    failureMode = 'FailOpen',
+    timeouts = { start: '150ms', initialize: '150ms', list: '150ms' },
+    ...more
+  } = options
+  const well = await useTarget(t, listing)
+  const targets = [
+    { name: 'well', static: { host: '127.0.0.1', port: well.port } },
+    { name: 'other', timeouts, ...other },
+  ]
+  const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp: { targets, failureMode, ...more } }] }]))
+  return { gateway, caller: new McpCaller(gateway.port()), well }
+}
+
+const remote = ({ port }: { port: number }) => ({ static: { host: '127.0.0.1', port } })
+const script = (text: string) => ({ stdio: { cmd: 'sh', args: ['-c', text] } })
+
+const namesOf = async (caller: McpCaller) => {
+  const { messages } = await caller.ask('tools/list')
+  return (messages[0]!.result!['tools'] as { name: string }[]).map(({ name }) => name)
+}
+
+describe('with FailOpen a target that hangs', () => {
+  for (const method of ['initialize', 'tools/list', 'notifications/initialized']) {
+    it(`at ${method} keeps nobody waiting`, async (t) => {
+      const { caller } = await useBeside(t, remote(await useTarget(t, hung(method))))
+      const names = await namesOf(await caller.begin())
+      assert.deepEqual(names, method === 'notifications/initialized' ? ['well_a', 'other_a'] : ['well_a'])
+    })
+  }
+
+  for (const [what, text] of [
+    ['says nothing', 'exec cat > /dev/null'],
+    ['says what is no message', '(while :; do echo garbage; sleep 0.05; done) & exec cat > /dev/null'],
+    ['says one line without an end', '(while :; do printf garbage; sleep 0.05; done) & exec cat > /dev/null'],
+  ] as const) {
+    for (const processes of ['PerSession', 'Shared']) {
+      it(`and is a program that ${what} is left out and ended (${processes})`, async (t) => {
+        const folder = mkdtempSync(join(tmpdir(), 'mcp-limits-'))
+        t.after(() => rmSync(folder, { recursive: true }))
+        const file = join(folder, 'pid')
+        const { stdio } = script(`echo $$ > ${file}; ${text}`)
+        const { caller } = await useBeside(t, { stdio: { ...stdio, processes } })
+        assert.deepEqual(await namesOf(await caller.begin()), ['well_a'])
+        await until(() => !isAlive(pidIn(file)))
+      })
+    }
+  }
+
+  it('at a later page is left out once all pages together take too long', async (t) => {
+    let pages = 0
+    const target = await useTarget(t, (request) => {
+      if (request.method !== 'tools/list') return false
+      pages += 1
+      const page = { ...tools(`p${pages}`), nextCursor: String(pages) }
+      setTimeout(() => request.result(page), 60)
+      return true
+    })
+    const { caller } = await useBeside(t, remote(target))
+    assert.deepEqual(await namesOf(await caller.begin()), ['well_a'])
+    assert.ok(pages < 60, `${pages} pages`)
+  })
+
+  it('where there are no sessions keeps nobody waiting either', async (t) => {
+    const target = await useTarget(
+      t,
+      (request) => request.method === 'server/discover' || request.method === 'tools/list',
+    )
+    const { caller } = await useBeside(t, remote(target))
+    const discovered = await caller.askModern('server/discover')
+    assert.ok(discovered.messages[0]?.result !== undefined, discovered.text)
+    const listed = (await caller.askModern('tools/list')).messages[0]?.result
+    assert.deepEqual(
+      (listed!['tools'] as { name: string }[]).map(({ name }) => name),
+      ['well_a'],
+    )
+  })
+
+  it('at a subscription leaves it to the others', async (t) => {
+    const acknowledging = (request: TargetRequest) => {
+      if (request.method !== 'subscriptions/listen') return false
+      const { _meta, notifications } = request.params as { _meta: object; notifications: object }
+      const params = { _meta: { ..._meta, 'io.modelcontextprotocol/subscriptionId': request.id }, notifications }
+      request.events().send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params })
+      return true
+    }
+    const well = await useTarget(t, acknowledging)
+    const late = await useTarget(t, (request) => request.method === 'subscriptions/listen')
+    const targets = [
+      { name: 'well', ...remote(well) },
+      { name: 'other', ...remote(late), timeouts: { initialize: '150ms' } },
+    ]
+    const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp: { targets } }] }]))
+    const leaving = new AbortController()
+    const notifications = { toolsListChanged: true }
+    const response = await new McpCaller(gateway.port()).openModern(
+      'subscriptions/listen',
+      { notifications },
+      leaving.signal,
+    )
+    const { value } = await response.body!.getReader().read()
+    assert.match(Buffer.from(value).toString(), /acknowledged/)
+    leaving.abort()
+  })
+})
+
+it('with FailClosed a target that hangs fails the request, by its name', async (t) => {
+  const beginning = await useBeside(t, remote(await useTarget(t, hung('initialize'))), { failureMode: 'FailClosed' })
+  const begun = await beginning.caller.ask('initialize', INITIALIZE)
+  assert.match(begun.messages[0]!.error!.message, /^target other: it did not answer `initialize` in time/)
+  await until(() => beginning.well.asked('DELETE').length === 1)
+  const listed = await useBeside(t, remote(await useTarget(t, hung('tools/list'))), { failureMode: 'FailClosed' })
+  const list = await (await listed.caller.begin()).ask('tools/list')
+  assert.match(list.messages[0]!.error!.message, /other: it did not answer within 150 ms/)
+})
+
+it('a call of a tool may take longer than every limit', async (t) => {
+  const target = await useTarget(t, (request) => {
+    if (request.method !== 'tools/call') return listing(request)
+    setTimeout(() => request.result({ content: [] }), 500)
+    return true
+  })
+  const { caller } = await useBeside(t, remote(target))
+  const answer = await (await caller.begin()).ask('tools/call', { name: 'other_a' })
+  assert.deepEqual(answer.messages[0]?.result, { content: [] })
+})
+
+describe('a client that leaves while its session begins', () => {
+  const patient = { timeouts: { start: '10m', initialize: '10m' } }
+
+  for (const sessionRouting of ['Stateful', 'Stateless']) {
+    it(`leaves no process and no session behind (${sessionRouting})`, async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'mcp-limits-'))
+      t.after(() => rmSync(folder, { recursive: true }))
+      const file = join(folder, 'pid')
+      const { caller, gateway, well } = await useBeside(t, script(`echo $$ > ${file}; exec cat > /dev/null`), {
+        ...patient,
+        sessionRouting,
+      })
+      const leaving = new AbortController()
+      const asked = caller.open({ jsonrpc: '2.0', id: 1, method: 'initialize', params: INITIALIZE }, {}, leaving.signal)
+      asked.catch(() => {})
+      await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '' && well.asked('initialize').length === 1)
+      const pid = pidIn(file)
+      assert.ok(isAlive(pid))
+      leaving.abort()
+      await until(() => !isAlive(pid))
+      await until(() => well.asked('DELETE').length === 1)
+      await gateway.finished(1)
+      assert.equal(gateway.records[0]?.mcp?.outcome, 'cancelled')
+    })
+  }
+
+  it('and has no session of its own leaves no process behind', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'mcp-limits-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'pid')
+    const answer =
+      '{"jsonrpc":"2.0","id":"portico-initialize","result":{"protocolVersion":"2025-11-25","capabilities":{}}}'
+    const late = `echo $$ > ${file}; read line; sleep 0.3; echo '${answer}'; exec cat > /dev/null`
+    const { caller } = await useBeside(t, script(late), { ...patient, sessionRouting: 'Stateless' })
+    const leaving = new AbortController()
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'other_a' } }
+    caller.open(call, {}, leaving.signal).catch(() => {})
+    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '')
+    leaving.abort()
+    await until(() => !isAlive(pidIn(file)))
+  })
+})
+
+function pidIn(file: string): number {
+  return Number(readFileSync(file, 'utf8'))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
