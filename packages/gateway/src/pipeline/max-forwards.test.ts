@@ -18,9 +18,12 @@ test('TRACE that may go no further is answered here, without the secrets it carr
   assert.deepEqual([gateway.records[0]?.reason, gateway.records[0]?.status], ['DirectResponse', 200])
 })
 
+/** A prefix fits paths only; an asterisk is none. */
+const ANY_TARGET = { matches: [{ path: { regex: '.*' } }] }
+
 test('OPTIONS that may go no further is answered here, in every form', async (t) => {
   const origin = await useOrigin(t)
-  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, {}, ANY_TARGET)]))
   for (const target of ['/a', '*', 'http://a.test']) {
     const head = `OPTIONS ${target} HTTP/1.1\r\nHost: a.test\r\nMax-Forwards: 0\r\nConnection: close\r\n\r\n`
     assert.match((await sendRaw(gateway.port(), head)).text, /^HTTP\/1\.1 200 [^]*content-length: 0\r\n/, target)
@@ -55,7 +58,7 @@ test('who may not pass a policy gets no reflection', async (t) => {
 
 test('OPTIONS about the whole server goes on as an asterisk, in absolute form too', async (t) => {
   const origin = await useOrigin(t)
-  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, {}, ANY_TARGET)]))
   for (const target of ['*', 'http://a.test']) {
     await sendRaw(gateway.port(), `OPTIONS ${target} HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n`)
   }
