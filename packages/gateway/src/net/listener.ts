@@ -59,10 +59,12 @@ export class BindServer<L> {
   readonly #observer: BindObserver
   readonly #server: Server
   readonly #connections = new Set<LiveConnection<L>>()
-  /** Every socket, also those that have not yet shown what they are. */
-  readonly #sockets = new Set<Socket>()
+  /** Sockets that have not yet shown what they are. */
+  readonly #strangers = new Set<Socket>()
   #state: BindState<L>
   #draining = false
+  #accepted = 0
+  #closed: Promise<void> | null = null
   readonly #refused = (info: ConnectionInfo, status: number, code: string): void => {
     this.#observer.refused(info, status, code)
     if (status > 0) this.#state.onMalformed(info, status, code)
@@ -99,29 +101,53 @@ export class BindServer<L> {
     }
   }
 
-  /** Stops accepting; what is open goes on. */
-  stopListening(): void {
-    this.#server.close()
+  /** Stops accepting once nobody waits to be accepted, whom a close would reset; what is open goes on. */
+  stopListening(): Promise<void> {
+    this.#closed ??= new Promise((resolve) => {
+      letFewQueue(this.#server)
+      let seen = -1
+      let turns = 0
+      const look = (): void => {
+        // The kernel is asked once per turn of the event loop, so a turn without a newcomer leaves nobody behind.
+        const isQuiet = this.#accepted === seen
+        seen = this.#accepted
+        if (!isQuiet && ++turns < MAX_LAST_TURNS) return void setTimeout(setImmediate, 0, look)
+        this.#server.close()
+        resolve()
+      }
+      look()
+    })
+    return this.#closed
   }
 
   /** Every connection ends after what it is doing. */
   drain(): void {
     this.#draining = true
     for (const connection of this.#connections) connection.drain()
+    this.#hurry([...this.#strangers])
   }
 
   destroy(): void {
     this.#server.close()
     for (const connection of this.#connections) connection.destroy(new Error('gateway is shutting down'))
-    for (const socket of this.#sockets) socket.destroy()
+    for (const socket of this.#strangers) socket.destroy()
   }
 
   get connectionCount(): number {
-    return this.#connections.size
+    return this.#connections.size + this.#strangers.size
+  }
+
+  /** While the port drains, whoever says nothing is not waited for. */
+  #hurry(sockets: Socket[]): void {
+    const deadline = new Deadline(() => {
+      for (const socket of sockets) if (this.#strangers.has(socket)) socket.destroy()
+    })
+    this.#deadlines.set(deadline, LATE_MS)
   }
 
   #accept(accepted: Socket): void {
     const state = this.#state
+    this.#accepted++
     this.#observer.opened()
     // Only plain HTTP reads through the shared buffer; everything else hands the socket on to the runtime.
     const isPlainHttp = state.kind === 'http' && state.proxyProtocol === null
@@ -129,9 +155,10 @@ export class BindServer<L> {
       ? adoptShared(accepted)
       : { socket: accepted, reader: new StreamReader(accepted) }
     socket.on('error', ignore)
-    this.#sockets.add(socket)
+    this.#strangers.add(socket)
+    if (this.#draining) this.#hurry([socket])
     socket.once('close', () => {
-      this.#sockets.delete(socket)
+      this.#strangers.delete(socket)
       this.#observer.closed(socket.bytesRead, socket.bytesWritten)
     })
     const keepalive = state.keepalive
@@ -195,6 +222,7 @@ export class BindServer<L> {
       choose: (hello) => this.#state.chooseTls(hello),
       onSecure: (secure, listener, hello) => {
         this.#observer.handshake(performance.now() - startedAt)
+        this.#strangers.delete(socket)
         secure.on('error', ignore)
         secure.allowHalfOpen = true
         const info = connectionInfo(socket, source, hello.sni ?? '', secure)
@@ -214,6 +242,7 @@ export class BindServer<L> {
     let first: Buffer | null = null
     const deadline = new Deadline(() => socket.destroy())
     const stop = (): void => {
+      this.#strangers.delete(socket)
       this.#deadlines.clear(deadline)
       reader.release()
       socket.off('end', onEnd)
@@ -283,6 +312,7 @@ export class BindServer<L> {
 
   #raw(socket: Socket, info: ConnectionInfo, listener: L | null): void {
     const live = this.#track({ drain: () => {}, drainSoon: () => {}, destroy: () => socket.destroy() }, listener)
+    this.#strangers.delete(socket)
     socket.once('close', () => this.#connections.delete(live))
     this.#state.onRaw(socket, info, listener)
   }
@@ -299,8 +329,18 @@ export class BindServer<L> {
   }
 }
 
+/** From here on the kernel completes hardly any connection that is not accepted yet: clients try again, and are refused. */
+function letFewQueue(server: Server): void {
+  const holder = server as Server & { _handle?: { listen?(backlog: number): number } | null }
+  holder._handle?.listen?.(0)
+}
+
 function ignore(): void {}
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const PROXY_HEADER_MS = 5_000
 const BACKLOG = 4096
+/** For the first bytes of a connection that came late. */
+const LATE_MS = 1_000
+/** A port that everybody knocks at closes all the same. */
+const MAX_LAST_TURNS = 1_000

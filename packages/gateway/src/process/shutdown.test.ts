@@ -117,7 +117,39 @@ describe('a signal to end', limit, () => {
     await closed
     assert.deepEqual(await program.ended, { code: 0, signal: null })
   })
+
+  test('answers or refuses fresh connections while ports close, and resets none', async (t) => {
+    const { program } = await useGateway(t, (_request, response) => response.end('ok'), {
+      connectionMinTerminationDeadline: '300ms',
+    })
+    const outcomes = new Map<string, number>()
+    const knock = async (): Promise<void> => {
+      for (;;) {
+        const outcome = await ask(program.port())
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+        if (outcome === 'ECONNREFUSED') return
+      }
+    }
+    const visitors = Array.from({ length: 64 }, knock)
+    await eventually('traffic', () => (outcomes.get('answered') ?? 0) > 200)
+    program.child.kill('SIGTERM')
+    await Promise.all(visitors)
+    assert.deepEqual([...outcomes.keys()].toSorted(), ['ECONNREFUSED', 'answered'], JSON.stringify([...outcomes]))
+    assert.deepEqual(await program.ended, { code: 0, signal: null })
+  })
 })
+
+/** What becomes of one request on a connection of its own. */
+function ask(port: number): Promise<string> {
+  return new Promise((resolve) => {
+    let received = ''
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')))
+    socket.on('end', () => resolve(received.endsWith('ok') ? 'answered' : `broken: ${received}`))
+    socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+  })
+}
 
 function isRefused(port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -142,8 +142,10 @@ port.on('message', (message: ToWorker) => {
       return hub.take(message.message)
     case 'stopListening':
       isStopping = true
-      for (const { server } of portsByBind.values()) server.stopListening()
-      return whenIdle(() => post({ type: 'idle' }))
+      void Promise.all(allServers().map((server) => server.stopListening())).then(() =>
+        whenIdle(() => post({ type: 'idle' })),
+      )
+      return
     case 'exit':
       for (const server of allServers()) server.destroy()
       void writer.flush().then(() => process.exit(0))
@@ -194,13 +196,13 @@ async function listen(bind: CompiledBind, place: { address: string; port: number
     },
   })
   await server.listen({ port: place.port, host: place.address, reusePort: settings.reusePort })
-  if (isStopping) server.stopListening()
+  if (isStopping) void server.stopListening()
   return server
 }
 
 function retire(key: string, server: BindServer<string>): void {
   portsByBind.delete(key)
-  server.stopListening()
+  void server.stopListening()
   server.drain()
   retired.add(server)
   whenServerIdle(server)
