@@ -114,12 +114,22 @@ export class Http2ServerConnection {
     const session = this.#session
     if (this.#draining || session.destroyed || session.closed) return
     this.#draining = true
-    // The runtime drops what arrives after its own GOAWAY, for the client to send again. On a plain socket a notice
-    // can go ahead of it, so that what was on its way is answered; over TLS nobody else may write.
-    if (this.#plainSocket === null) return session.close()
-    this.#plainSocket.write(SHUTDOWN_NOTICE)
     this.#options.deadlines.set(this.#lastCall, ROUND_TRIP_MS)
+    // The runtime drops what arrives after its own GOAWAY, for the client to send again. On a plain socket a notice
+    // can go ahead of it, so that what was on its way is answered.
+    if (this.#plainSocket === null) return this.answered()
+    this.#plainSocket.write(SHUTDOWN_NOTICE)
     session.ping(() => session.close())
+  }
+
+  /**
+   * A response has been handed over. Over TLS nobody but the runtime may write, so there is no notice: GOAWAY leaves
+   * with the last response under way, when a client that asks one thing after the other has nothing on its way.
+   */
+  answered(): void {
+    if (!this.#draining || this.#plainSocket !== null) return
+    for (const exchange of this.#open) if (!exchange.responseDone) return
+    this.#session.close()
   }
 
   /** Came while the gateway drains: what it asks right away is answered. */
@@ -142,7 +152,7 @@ export class Http2ServerConnection {
     const ended = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
     const head = readRequestHead(raw, ended, this.#options.maxHeaderSize)
     if (!(head instanceof RequestHead)) return this.#refuse(stream, raw, head)
-    const exchange = new Http2Exchange(this.info, stream, head)
+    const exchange = new Http2Exchange(this, stream, head)
     this.#open.add(exchange)
     stream.on('close', () => this.#ended(exchange))
     this.#options.handler(exchange)
@@ -154,6 +164,7 @@ export class Http2ServerConnection {
     if (open.size === 0) this.#idleSince = performance.now()
     if (exchange.closed(this.#cause)) this.#resets.completed()
     else this.#countReset()
+    this.answered()
   }
 
   #refuse(stream: ServerHttp2Stream, raw: readonly string[], { status, code }: HeadProblem): void {
@@ -230,7 +241,7 @@ const MAX_FIELDS = 256
 const MAX_RESPONSE_HEAD = 524_288
 /** What a stream holds of a response that its client does not take. */
 const STREAM_BUFFER = 262_144
-/** For the answer to the ping of a drain. */
+/** For the answer to the ping of a drain, or for responses under way. */
 const ROUND_TRIP_MS = 1_000
 
 /** For the first requests of a connection that came late. */

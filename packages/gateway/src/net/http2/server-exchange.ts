@@ -5,6 +5,13 @@ import { HeaderBlock } from '../header-block.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isGrpc, isTrailer, takeFields } from './fields.ts'
 import { isPadded, type RequestHead } from './request-head.ts'
 
+/** What an exchange needs of the connection it runs on. */
+export interface ExchangeHost {
+  readonly info: ConnectionInfo
+  /** The whole response has been handed over. */
+  answered(): void
+}
+
 /** One stream of an HTTP/2 connection: the source of the request body and the sink of the response. */
 export class Http2Exchange implements Exchange, Sink, Source {
   readonly connection: ConnectionInfo
@@ -27,6 +34,7 @@ export class Http2Exchange implements Exchange, Sink, Source {
   /** The whole response has been handed to the stream, or it never will be. */
   responseDone = false
 
+  readonly #host: ExchangeHost
   readonly #stream: ServerHttp2Stream
   #sink: Sink | null = null
   /** Why the rest of the request will not come. */
@@ -47,8 +55,9 @@ export class Http2Exchange implements Exchange, Sink, Source {
   #seenProgress = -1
   #stalledMs = 0
 
-  constructor(connection: ConnectionInfo, stream: ServerHttp2Stream, head: RequestHead) {
-    this.connection = connection
+  constructor(host: ExchangeHost, stream: ServerHttp2Stream, head: RequestHead) {
+    this.#host = host
+    this.connection = host.info
     this.#stream = stream
     this.method = head.method
     this.authority = head.authority
@@ -226,6 +235,7 @@ export class Http2Exchange implements Exchange, Sink, Source {
     this.responseDone = true
     this.source = null
     this.observer?.sent()
+    this.#host.answered()
     if (this.requestDone) return
     this.#abandonRequest(ANSWERED)
     this.#read()

@@ -9,7 +9,7 @@ import {
 } from 'node:http2'
 import { type AddressInfo, connect as connectSocket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { createServer as createTlsServer } from 'node:tls'
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import { createAuthority } from '../../testing/certificates.ts'
 import { sourceOf, type Source } from '../body.ts'
 import { Deadlines } from '../deadlines.ts'
@@ -662,19 +662,87 @@ test('many streams that nobody reads leave room for another', async (t) => {
 })
 
 test('over TLS: requests, a drain and the end of the connection', async (t) => {
+  const server = await startTlsServer(t, (exchange) => {
+    if (exchange.target !== '/slow') return reply(exchange, 200, 'ok')
+    server.connections[0]!.drain()
+    setImmediate(() => reply(exchange, 200, 'slow'))
+  })
+  const client = connect(`https://127.0.0.1:${server.port}`, { rejectUnauthorized: false, servername: 'a.test' })
+  client.on('error', () => {})
+  t.after(() => client.destroy())
+  assert.equal((await get(client)).body, 'ok')
+  assert.equal((await get(client, { ':path': '/slow' })).body, 'slow')
+  await until(() => server.closed() === 1)
+})
+
+test('over TLS: a drain waits for the responses under way, and answers what comes meanwhile', async (t) => {
+  const exchanges: Exchange[] = []
+  const server = await startTlsServer(t, (exchange) => exchanges.push(exchange))
+  const socket = connectTls({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] })
+  await once(socket, 'secureConnect')
+  const client = FrameClient.over(socket)
+  t.after(() => client.destroy())
+  client.headers(1, GET_FIELDS)
+  await until(() => exchanges.length === 1)
+  server.connections[0]!.drain()
+  client.headers(3, GET_FIELDS)
+  await until(() => exchanges.length === 2)
+  assert.equal(
+    client.frames.some((frame) => frame.type === GOAWAY),
+    false,
+  )
+  for (const exchange of exchanges) reply(exchange, 200)
+  const last = await client.wait((frame) => frame.type === GOAWAY)
+  assert.deepEqual([last!.payload.readUInt32BE(0), last!.payload.readUInt32BE(4)], [3, 0])
+  assert.deepEqual([await client.outcome(1), await client.outcome(3)], ['status 200', 'status 200'])
+  await until(() => server.closed() === 1)
+})
+
+test('over TLS: a drain waits no longer than a moment, and not at all where nothing is under way', async (t) => {
+  const exchanges: Exchange[] = []
+  const server = await startTlsServer(t, (exchange) => exchanges.push(exchange))
+  const open = async (): Promise<FrameClient> => {
+    const socket = connectTls({
+      port: server.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      ALPNProtocols: ['h2'],
+    })
+    await once(socket, 'secureConnect')
+    const client = FrameClient.over(socket)
+    t.after(() => client.destroy())
+    return client
+  }
+  const idle = await open()
+  await until(() => server.connections.length === 1)
+  server.connections[0]!.drain()
+  assert.equal((await idle.wait((frame) => frame.type === GOAWAY))?.payload.readUInt32BE(0), 0)
+  const busy = await open()
+  busy.headers(1, GET_FIELDS)
+  await until(() => exchanges.length === 1)
+  server.connections[1]!.drain()
+  assert.equal((await busy.wait((frame) => frame.type === GOAWAY))?.payload.readUInt32BE(0), 1)
+  reply(exchanges[0]!, 200)
+  assert.equal(await busy.outcome(1), 'status 200')
+})
+
+const GET_FIELDS: [string, string][] = [
+  [':method', 'GET'],
+  [':scheme', 'https'],
+  [':authority', 'a.test'],
+  [':path', '/'],
+]
+
+async function startTlsServer(t: TestContext, handler: (exchange: Exchange) => void) {
   const certificate = createAuthority().issue({ names: ['a.test'] })
   const connections: Http2ServerConnection[] = []
-  let closed = 0
   const deadlines = new Deadlines()
+  let closed = 0
   const server = createTlsServer({ key: certificate.key, cert: certificate.cert, ALPNProtocols: ['h2'] }, (socket) => {
     connections.push(
       serveHttp2(socket, INFO, {
         ...http2Defaults,
-        handler: (exchange) => {
-          if (exchange.target !== '/slow') return reply(exchange, 200, 'ok')
-          connections[0]!.drain()
-          setImmediate(() => reply(exchange, 200, 'slow'))
-        },
+        handler,
         deadlines,
         idleTimeoutMs: 60_000,
         maxDurationMs: 0,
@@ -685,16 +753,11 @@ test('over TLS: requests, a drain and the end of the connection', async (t) => {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const port = (server.address() as AddressInfo).port
-  const client = connect(`https://127.0.0.1:${port}`, { rejectUnauthorized: false, servername: 'a.test' })
-  client.on('error', () => {})
-  t.after(async () => {
-    client.destroy()
+  // After the clients of a test, which were registered later.
+  t.after(() => {
+    for (const connection of connections) connection.destroy(new Error('test over'))
     server.close()
-    await once(server, 'close')
     deadlines.close()
   })
-  assert.equal((await get(client)).body, 'ok')
-  assert.equal((await get(client, { ':path': '/slow' })).body, 'slow')
-  await until(() => closed === 1)
-})
+  return { port: (server.address() as AddressInfo).port, connections, closed: () => closed }
+}

@@ -22,6 +22,11 @@ export class FrameClient {
   static async open(port: number, settings: Buffer = Buffer.alloc(0)): Promise<FrameClient> {
     const socket = connect({ port, host: '127.0.0.1' })
     await once(socket, 'connect')
+    return FrameClient.over(socket, settings)
+  }
+
+  /** Begins HTTP/2 on a connection that is open. */
+  static over(socket: Socket, settings: Buffer = Buffer.alloc(0)): FrameClient {
     const client = new FrameClient(socket)
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
     client.send(SETTINGS, 0, 0, settings)
