@@ -6,6 +6,7 @@ import { validate } from '../schema/validate.ts'
 import { backendsOf } from './backend-references.ts'
 import { checkFile } from './check.ts'
 import type { ProcessConfig } from './config/schema.ts'
+import { readApis } from './read-apis.ts'
 import { readReferencedFiles } from './read-referenced-files.ts'
 import { readEnvironment } from './environment.ts'
 import type { PlacedProblem } from './placed-problem.ts'
@@ -60,15 +61,21 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
     env: options.env,
     readFile: options.readFile ?? ((path) => readFileSync(path, 'utf8')),
   })
+  if (validated.ok) read.fillIn(validated.value)
+  const apis = validated.ok ? readApis(validated.value) : null
   const environment = readEnvironment(options.env, (key) => root.in('config', key).exists)
-  const found = [...(validated.ok ? [] : validated.problems), ...checked.problems, ...read.problems].map(place)
+  const found = [
+    ...(validated.ok ? [] : validated.problems),
+    ...checked.problems,
+    ...read.problems,
+    ...(apis?.problems ?? []),
+  ].map(place)
   // A value that could not be filled in is wrong in its own way already.
   const unfilled = new Set(yaml.problems.map(({ place: spot }) => JSON.stringify(spot)))
   const rest = found.filter((problem) => !unfilled.has(JSON.stringify(problem.place)))
   const problems = [...[...yaml.problems, ...rest].toSorted(byPlace), ...environment.problems]
-  if (!validated.ok || problems.length > 0) return { ok: false, problems, files: read.files }
-  read.fillIn(validated.value)
-  const ir = translate(validated.value, backendsOf(references.filter(isTo('backend'))))
+  if (!validated.ok || apis === null || problems.length > 0) return { ok: false, problems, files: read.files }
+  const ir = translate(validated.value, { backends: backendsOf(references.filter(isTo('backend'))), ...apis })
   const conflicts = exposeOauth(ir)
   if (conflicts.length > 0) {
     const paths = conflicts.map((route) => routePath(ir, route))
@@ -79,7 +86,7 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
     ir,
     process: environment.apply(validated.value.config),
     files: read.files,
-    warnings: checked.warnings.map(place),
+    warnings: [...checked.warnings, ...apis.warnings].map(place),
   }
 }
 

@@ -5,14 +5,23 @@ import { backendKey } from '../schema/fields/references.ts'
 import { type DescribedBackends, targetName } from './backend-references.ts'
 import type { NamedBackendConfig } from './backends/schema.ts'
 import type { BindConfig, ListenerConfig } from './binds/schema.ts'
+import type { ReadApis } from './read-apis.ts'
 import type { RouteConfig } from './routes/schema.ts'
 import { attachTargeted, sectionKey, targetKey } from './policies/attach.ts'
 import type { ConfigFile } from './schema.ts'
 
-/** The checked file as flat resources; `more` are the backends that policies describe instead of naming one. */
-export function translate(config: ConfigFile, more: DescribedBackends): Ir {
+/** What was found out about the file beside itself. */
+export interface Findings {
+  /** Those that policies describe instead of naming one. */
+  backends: DescribedBackends
+  toolsOf: ReadApis['toolsOf']
+}
+
+/** The checked file as flat resources. */
+export function translate(config: ConfigFile, { backends: more, toolsOf }: Findings): Ir {
   const ir: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
   const hostsByBackend = new Map(config.backends.map(({ name, static: fixed }) => [backendKey(name), fixed?.host]))
+  const known: Known = { hostsByBackend, toolsOf }
   attach(ir, { target: { kind: 'gateway' }, frontend: config.frontend })
   for (const backend of config.backends) addNamedBackend(backend)
   for (const { backend, policies } of more) {
@@ -30,7 +39,7 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
 
   function addNamedBackend(backend: NamedBackendConfig): void {
     const key = backendKey(backend.name)
-    ir.backends.push({ key, name: backend.name, target: namedTarget(backend, key, hostsByBackend) })
+    ir.backends.push({ key, name: backend.name, target: namedTarget(backend, key, known) })
     attachParts(backend, key)
     attachBackend(key, backend.policies)
   }
@@ -79,7 +88,7 @@ export function translate(config: ConfigFile, more: DescribedBackends): Ir {
     if (config.policies !== undefined) addRoutePolicies(key, config.policies)
     for (const [index, entry] of config.backends.entries()) {
       const entryKey = `${key}/backend/${index}`
-      const inline = inlineTarget(entry, entryKey, hostsByBackend)
+      const inline = inlineTarget(entry, entryKey, known)
       if (inline !== undefined) ir.backends.push({ key: entryKey, name: targetName(inline), target: inline })
       attachParts(entry, entryKey)
       route.backends.push({ key: entryKey, backend: entry.backend ?? entryKey, weight: entry.weight })
@@ -111,9 +120,9 @@ function attach(ir: Ir, policy: Pick<AttachedPolicy, 'target'> & Partial<Attache
   ir.policies.push({ key, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...policy })
 }
 
-function namedTarget(backend: NamedBackendConfig, key: string, hosts: HostsByBackend): BackendTarget {
+function namedTarget(backend: NamedBackendConfig, key: string, known: Known): BackendTarget {
   if (backend.ai !== undefined) return aiTarget(backend.ai, key)
-  if (backend.mcp !== undefined) return mcpTarget(backend.mcp, key, hosts)
+  if (backend.mcp !== undefined) return mcpTarget(backend.mcp, key, known)
   if (backend.aws !== undefined) return awsTarget(backend.aws)
   if (backend.dynamicForwardProxy !== undefined) return dynamic(backend.dynamicForwardProxy)
   const { host, port, unixPath } = backend.static!
@@ -123,16 +132,21 @@ function namedTarget(backend: NamedBackendConfig, key: string, hosts: HostsByBac
 type EntryConfig = RouteConfig['backends'][number]
 type AiConfig = NonNullable<EntryConfig['ai']>
 type McpConfig = NonNullable<EntryConfig['mcp']>
-type HostsByBackend = ReadonlyMap<string, string | undefined>
+
+/** What targets of MCP backends are made of beside themselves. */
+interface Known {
+  hostsByBackend: ReadonlyMap<string, string | undefined>
+  toolsOf: ReadApis['toolsOf']
+}
 
 /** What an entry of a route describes instead of naming it. */
 function inlineTarget(
   { host, dynamicForwardProxy, ai, mcp, aws }: EntryConfig,
   key: string,
-  hosts: HostsByBackend,
+  known: Known,
 ): BackendTarget | undefined {
   if (ai !== undefined) return aiTarget(ai, key)
-  if (mcp !== undefined) return mcpTarget(mcp, key, hosts)
+  if (mcp !== undefined) return mcpTarget(mcp, key, known)
   if (aws !== undefined) return awsTarget(aws)
   return host ?? (dynamicForwardProxy && dynamic(dynamicForwardProxy))
 }
@@ -147,14 +161,14 @@ function aiTarget({ provider, groups }: AiConfig, key: string): BackendTarget {
   }
 }
 
-function mcpTarget({ targets, ...config }: McpConfig, key: string, hosts: HostsByBackend): BackendTarget {
+function mcpTarget({ targets, ...config }: McpConfig, key: string, known: Known): BackendTarget {
   return {
     kind: 'mcp',
     ...config,
     targets: targets.map((target) => ({
       key: sectionKey(key, target.name),
       name: target.name,
-      reached: mcpReached(target, hosts),
+      reached: mcpReached(target, known),
       timeouts: target.timeouts,
     })),
   }
@@ -167,17 +181,14 @@ function awsTarget({ agentCore }: AwsBackendConfig): BackendTarget {
 
 function mcpReached(
   { static: remote, stdio, openapi }: McpConfig['targets'][number],
-  hosts: HostsByBackend,
+  { hostsByBackend: hosts, toolsOf }: Known,
 ): McpReached {
   if (stdio !== undefined) return { by: 'stdio', ...stdio }
   if (openapi !== undefined) {
-    const { host, backendRef, port, schema } = openapi
-    return {
-      by: 'openapi',
-      host: host ?? hosts.get(backendRef!.name) ?? '',
-      port,
-      tools: schema.file ?? schema.inline!,
-    }
+    const { host, backendRef, port } = openapi
+    const tools = toolsOf.get(openapi)
+    if (tools === undefined) throw new Error('an API was not read')
+    return { by: 'openapi', host: host ?? hosts.get(backendRef!.name) ?? '', port, tools }
   }
   const { host, backendRef, port, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote!
   return { by: 'http', host: host ?? hosts.get(backendRef!.name) ?? '', port, path, protocol }

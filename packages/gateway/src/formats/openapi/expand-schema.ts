@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../schema/kit.ts'
-import { isObject, type OpenApiDocument } from './document.ts'
+import { entriesOf, isObject, type OpenApiDocument, textOf } from './document.ts'
 
 /** Where the schema stands, and what for. */
 export interface SchemaUse {
@@ -11,90 +11,151 @@ export interface SchemaUse {
 
 /**
  * A schema as JSON Schema without references, for readers that follow none. One that holds itself cannot be written out:
- * where it comes round, anything goes.
+ * where it comes round, anything goes. One that is too large is written out as deep as there is room.
  */
 export function expandSchema(schema: Json | undefined, document: OpenApiDocument, use: SchemaUse): Json {
-  let left = MOST_VALUES
-  const open = new Set<string>()
-  return expand(schema ?? {}, 0)
+  const reference = isObject(schema) && Object.keys(schema).length === 1 ? schema.$ref : undefined
+  const key = typeof reference === 'string' ? `${use.isSent} ${reference}` : null
+  const known = key === null ? undefined : document.expanded.get(key)
+  if (known !== undefined) return known
+  const expanded = expandAsFits(schema ?? {}, document, use)
+  if (key !== null) document.expanded.set(key, expanded)
+  return expanded
+}
 
-  function expand(value: Json, depth: number): Json {
-    if (!isObject(value)) return value === false ? false : {}
-    if (--left < 0 || --document.budget < 0 || depth > MOST_LEVELS) {
-      document.fault(`${use.where}: a schema that is too large, or too deep, once its references are filled in`)
-      return {}
-    }
-    const { $ref: reference, ...rest } = value
-    if (typeof reference === 'string') return follow(reference, rest, depth)
-    if ('$dynamicRef' in value || '$recursiveRef' in value) {
-      document.fault(`${use.where}: a schema with \`$dynamicRef\` or \`$recursiveRef\``)
-      return {}
-    }
-    return members(value, depth)
+function expandAsFits(schema: Json, document: OpenApiDocument, use: SchemaUse): Json {
+  const room = document.budget > 0 ? MOST_VALUES : FEW_VALUES
+  for (const levels of LEVELS) {
+    const expansion = new Expansion(document, use, { room, levels })
+    const expanded = expansion.expand(schema, 0)
+    document.budget -= room - expansion.left
+    if (expansion.left >= 0) return expanded
+  }
+  return {}
+}
+
+class Expansion {
+  readonly #document: OpenApiDocument
+  readonly #use: SchemaUse
+  readonly #levels: number
+  /** References that are being filled in. */
+  readonly #open = new Set<string>()
+  /** Values that still have room; less than none when the schema is too large. */
+  left: number
+
+  constructor(document: OpenApiDocument, use: SchemaUse, { room, levels }: { room: number; levels: number }) {
+    this.#document = document
+    this.#use = use
+    this.#levels = levels
+    this.left = room
   }
 
-  function follow(reference: string, beside: JsonObject, depth: number): Json {
-    if (open.has(reference)) return {}
-    const found = document.find(reference, use.where)
+  expand(value: Json, depth: number): Json {
+    if (!isObject(value)) return value === false ? false : {}
+    if (this.left < 0 || --this.left < 0) return {}
+    const { $ref: reference, ...rest } = value
+    if (depth > this.#levels) return typeof reference === 'string' ? {} : outline(value)
+    if (typeof reference === 'string') return this.#follow(reference, rest, depth)
+    if ('$dynamicRef' in value || '$recursiveRef' in value) {
+      this.#document.fault(this.#use.where, `a schema with \`$dynamicRef\` or \`$recursiveRef\``)
+      return {}
+    }
+    return this.#members(value, depth)
+  }
+
+  #follow(reference: string, beside: JsonObject, depth: number): Json {
+    if (this.#open.has(reference)) return {}
+    const found = this.#document.find(reference, this.#use.where)
     if (found === undefined) return {}
-    open.add(reference)
-    const expanded = expand(found, depth + 1)
-    open.delete(reference)
+    this.#open.add(reference)
+    const expanded = this.expand(found, depth + 1)
+    this.#open.delete(reference)
     // In 3.0 a reference has nothing beside it that counts.
-    if (document.isOld || Object.keys(beside).length === 0 || !isObject(expanded)) return expanded
-    const own = expand(beside, depth + 1)
+    if (this.#document.isOld || Object.keys(beside).length === 0 || !isObject(expanded)) return expanded
+    const own = this.expand(beside, depth + 1)
     return isObject(own) ? { ...expanded, ...own } : expanded
   }
 
-  function members(schema: JsonObject, depth: number): JsonObject {
-    const dropped: readonly Json[] = use.isSent ? readOnlyNames(schema) : []
+  #members(schema: JsonObject, depth: number): JsonObject {
+    const dropped: readonly Json[] = this.#use.isSent ? readOnlyNames(schema) : []
     const entries = Object.entries(schema).flatMap(([key, value]): [string, Json][] => {
-      if (LEFT_OUT.has(key)) return []
-      if (ONE.has(key)) return [[key, Array.isArray(value) ? each(value, depth) : expand(value, depth + 1)]]
-      if (SEVERAL.has(key)) return [[key, Array.isArray(value) ? each(value, depth) : []]]
-      if (NAMED.has(key)) return [[key, isObject(value) ? named(value, dropped, depth) : {}]]
-      if (key === 'required' && Array.isArray(value)) return [[key, value.filter((name) => !dropped.includes(name))]]
+      if (LEFT_OUT.has(key) || key.startsWith('x-')) return []
+      if (ONE.has(key)) return [[key, Array.isArray(value) ? this.#each(value, depth) : this.expand(value, depth + 1)]]
+      if (SEVERAL.has(key)) return Array.isArray(value) && value.length > 0 ? [[key, this.#each(value, depth)]] : []
+      if (NAMED.has(key)) return [[key, isObject(value) ? this.#named(value, dropped, depth) : {}]]
+      if (key === 'required') return requiredNames(value, dropped)
       return [[key, value]]
     })
     const expanded = Object.fromEntries(entries)
-    return document.isOld ? modernise(expanded) : expanded
+    return exampled(modernise(expanded))
   }
 
-  function each(schemas: Json[], depth: number): Json[] {
-    return schemas.map((schema) => expand(schema, depth + 1))
+  #each(schemas: Json[], depth: number): Json[] {
+    return schemas.map((schema) => this.expand(schema, depth + 1))
   }
 
-  function named(schemas: JsonObject, dropped: readonly Json[], depth: number): JsonObject {
+  #named(schemas: JsonObject, dropped: readonly Json[], depth: number): JsonObject {
     const kept = Object.entries(schemas).filter(([name]) => !dropped.includes(name))
-    return Object.fromEntries(kept.map(([name, schema]) => [name, expand(schema, depth + 1)]))
-  }
-
-  function readOnlyNames({ properties }: JsonObject): string[] {
-    if (!isObject(properties)) return []
-    return Object.keys(properties).filter((name) => {
-      const property = properties[name]
-      return isObject(property) && property.readOnly === true
-    })
+    return Object.fromEntries(kept.map(([name, schema]) => [name, this.expand(schema, depth + 1)]))
   }
 }
 
-/** What 3.0 says in words of its own, in those of JSON Schema. */
+/** Of what lies too deep: what it is, not what it holds. */
+function outline({ type, description }: JsonObject): JsonObject {
+  return {
+    ...(type !== undefined && { type }),
+    ...(textOf(description) !== null && { description: description ?? '' }),
+  }
+}
+
+function readOnlyNames({ properties }: JsonObject): string[] {
+  return entriesOf(properties).flatMap(([name, property]) =>
+    isObject(property) && property.readOnly === true ? name : [],
+  )
+}
+
+/** A word of its own here: in older documents `required: true` stands in properties, and means nothing. */
+function requiredNames(value: Json, dropped: readonly Json[]): [string, Json][] {
+  if (!Array.isArray(value)) return []
+  const names = value.filter((name) => typeof name === 'string' && !dropped.includes(name))
+  return [['required', [...new Set(names)]]]
+}
+
+/** One example says as much as many, and a long one takes the room of tools. */
+function exampled({ example, examples, ...schema }: JsonObject): JsonObject {
+  const first = example ?? (Array.isArray(examples) ? examples[0] : undefined)
+  if (first === undefined || first === null || JSON.stringify(first).length > LONGEST_EXAMPLE) return schema
+  return { ...schema, examples: [first] }
+}
+
+/** What 3.0 says in words of its own, in those of JSON Schema. Documents of 3.1 often say it still. */
 function modernise({ nullable, exclusiveMinimum, exclusiveMaximum, ...schema }: JsonObject): JsonObject {
   const modern: JsonObject = { ...schema }
-  if (nullable === true && typeof schema.type === 'string') modern.type = [schema.type, 'null']
-  if (nullable === true && Array.isArray(schema.enum) && !schema.enum.includes(null))
-    modern.enum = [...schema.enum, null]
   limit('minimum', 'exclusiveMinimum', exclusiveMinimum)
   limit('maximum', 'exclusiveMaximum', exclusiveMaximum)
-  return modern
+  return nullable === true ? orNull(modern) : modern
 
   function limit(plain: string, exclusive: string, value: Json | undefined): void {
+    const bound = modern[plain]
     if (typeof value === 'number') modern[exclusive] = value
-    if (value !== true || typeof modern[plain] !== 'number') return
-    modern[exclusive] = modern[plain]
+    if (value !== true || typeof bound !== 'number') return
+    modern[exclusive] = bound
     delete modern[plain]
   }
 }
+
+function orNull(schema: JsonObject): JsonObject {
+  if (typeof schema.type === 'string') {
+    const values: JsonObject =
+      Array.isArray(schema.enum) && !schema.enum.includes(null) ? { enum: [...schema.enum, null] } : {}
+    return { ...schema, type: [schema.type, 'null'], ...values }
+  }
+  if (!COMBINED.some((key) => schema[key] !== undefined)) return schema
+  const { description, ...rest } = schema
+  return { ...(description !== undefined && { description }), anyOf: [rest, { type: 'null' }] }
+}
+
+const COMBINED = ['allOf', 'anyOf', 'oneOf']
 
 /** Keywords that hold a schema, several, or several by name; everything else is data, whatever it looks like. */
 const ONE = new Set([
@@ -127,5 +188,9 @@ const LEFT_OUT = new Set([
   'xml',
 ])
 
-const MOST_VALUES = 20_000
-const MOST_LEVELS = 64
+/** Of one schema; and of one where others of the document have taken all room. */
+const MOST_VALUES = 4_000
+const FEW_VALUES = 60
+/** Tried one after the other, until the schema fits. */
+const LEVELS = [64, 12, 8, 6, 5, 4, 3, 2, 1, 0]
+const LONGEST_EXAMPLE = 200

@@ -15,6 +15,8 @@ export interface OpenApiOperation {
   path: (string | { parameter: string })[]
   parameters: OpenApiParameter[]
   body: OpenApiBody | null
+  /** Kinds of answers that are asked for, as the header says it. */
+  accept: string
 }
 
 /** As clients are told of it. */
@@ -30,19 +32,41 @@ export interface OpenApiParameter {
   name: string
   required: boolean
   /** `json` is a value in JSON, as one text. */
-  style: 'simple' | 'form' | 'deepObject' | 'json'
+  style: ParameterStyle | 'json'
   explode: boolean
   /** Names that an object may bring along; null where the document allows any. */
   keys: string[] | null
 }
 
-export type ParameterPlace = 'path' | 'query' | 'header'
+export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
+
+export type ParameterStyle = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
 
 export interface OpenApiBody {
   mediaType: string
-  /** How the argument says it. */
-  as: 'json' | 'base64'
+  /** How the argument says it: as any JSON, a text, bytes in base64, or an object with the fields of a form. */
+  as: 'json' | 'text' | 'base64' | 'form' | 'multipart'
   required: boolean
+  /** Fields of a form that are written in a way of their own. */
+  fields: Record<string, FormField>
 }
 
-export const PARAMETER_PLACES: readonly ParameterPlace[] = ['path', 'query', 'header']
+export interface FormField {
+  /** Null where the kind of value decides. */
+  style: ParameterStyle | null
+  explode: boolean
+  /** Of a part; null where the kind of value decides. */
+  mediaType: string | null
+  /** Given in base64, and sent as bytes. */
+  isFile: boolean
+}
+
+export const PARAMETER_PLACES: readonly ParameterPlace[] = ['path', 'query', 'header', 'cookie']
+
+/** How values may be written in each place, the default first. */
+export const STYLES: Readonly<Record<ParameterPlace, readonly ParameterStyle[]>> = {
+  path: ['simple', 'label', 'matrix'],
+  query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+  header: ['simple'],
+  cookie: ['form'],
+}

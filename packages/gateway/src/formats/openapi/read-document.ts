@@ -1,62 +1,88 @@
 import type { Json, JsonObject } from '../../schema/kit.ts'
-import { isObject, OpenApiDocument, shorten, textOf } from './document.ts'
-import { readBasePath } from './read-paths.ts'
-import { readOperation } from './read-operation.ts'
+import { type ChosenBy, EVERYTHING, isChosen, type OpenApiChoice } from './choose-operations.ts'
+import { entriesOf, isObject, itemsOf, OpenApiDocument, shorten, textOf } from './document.ts'
+import { fromSwagger } from './from-swagger.ts'
+import { nameTools } from './name-tools.ts'
 import type { OpenApiOperation, OpenApiTools } from './operation.ts'
+import { readOperation } from './read-operation.ts'
+import { isFit, pickServer, readServers } from './read-paths.ts'
 
-export type ReadOpenApi = { tools: OpenApiTools } | { faults: string[] }
+/** Tools, and what of the document was left out; or why there are none. */
+export type ReadOpenApi = { tools: OpenApiTools; warnings: string[] } | { faults: string[] }
 
-/** The operations of an OpenAPI document of 3.0 or 3.1, or everything that keeps them from being called. */
-export function readOpenApi(input: unknown): ReadOpenApi {
-  const value = asJson(input)
-  if (!isObject(value)) return { faults: [value === undefined ? 'a value that holds itself' : 'no mapping'] }
-  const { openapi, swagger, info } = value
+/** The chosen operations of an OpenAPI document of 2.0, 3.0 or 3.1. One that cannot be called is left out with a warning. */
+export function readOpenApi(input: Json, choice: OpenApiChoice = EVERYTHING): ReadOpenApi {
+  if (!isObject(input)) return { faults: ['no mapping'] }
+  const { openapi, swagger } = input
+  const isSwagger = swagger === '2.0'
   const version = typeof openapi === 'string' ? /^3\.([01])(\.|$)/.exec(openapi) : null
-  if (version === null) {
-    const found = swagger === undefined ? openapi : swagger
-    return { faults: [`the version ${JSON.stringify(found ?? null)}, and 3.0 and 3.1 are known`] }
+  if (version === null && !isSwagger) {
+    const found = JSON.stringify(swagger ?? openapi ?? null)
+    return { faults: [`the version ${shorten(found)}, and 2.0, 3.0 and 3.1 are known`] }
   }
-  const document = new OpenApiDocument(value, version[1] === '0')
-  const operations = readOperations(document)
-  if (document.faults.length > 0) return { faults: document.faults }
-  if (operations.length === 0) return { faults: ['no operation'] }
-  const about: JsonObject = isObject(info) ? info : {}
-  return { tools: { title: textOf(about.title) ?? 'OpenAPI', version: textOf(about.version) ?? '', operations } }
+  const document = new OpenApiDocument(isSwagger ? fromSwagger(input) : input, isSwagger || version?.[1] === '0')
+  const all = findOperations(document)
+  const chosen = all.filter((operation) => isChosen(operation, choice))
+  const fault = whyNone(all.length, chosen.length, choice)
+  if (fault !== null) return { faults: [...document.takeFaults(), ...document.warnings, fault] }
+  const operations = readOperations(document, chosen, choice)
+  if (operations.length === 0) return { faults: document.warnings }
+  const about: JsonObject = isObject(input.info) ? input.info : {}
+  const tools = { title: textOf(about.title) ?? 'OpenAPI', version: textOf(about.version) ?? '', operations }
+  return { tools, warnings: document.warnings }
 }
 
-/** As JSON would have it: YAML knows more, even things that have no end. */
-function asJson(input: unknown): Json | undefined {
-  try {
-    return JSON.parse(JSON.stringify(input) ?? 'null') as Json
-  } catch {
-    return undefined
-  }
+function whyNone(all: number, chosen: number, { basePath, maxTools }: OpenApiChoice): string | null {
+  if (basePath !== null && !isFit(basePath)) return `the \`basePath\` ${basePath}`
+  if (all === 0) return 'no operation'
+  if (chosen === 0) return 'no operation that `include` and `exclude` leave'
+  if (chosen <= maxTools) return null
+  return `${chosen} operations, which is more than \`maxTools\` (${maxTools}); \`include\` and \`exclude\` choose among them`
 }
 
-function readOperations(document: OpenApiDocument): OpenApiOperation[] {
-  const { paths } = document.root
-  const basePath = readBasePath(document)
-  const operations: OpenApiOperation[] = []
-  const places = new Map<string, string>()
-  for (const [path, entry] of Object.entries(isObject(paths) ? paths : {})) {
+interface FoundOperation extends ChosenBy {
+  name: string
+  item: JsonObject
+  value: JsonObject
+}
+
+/** All there are, with their names: choosing some does not change those. */
+function findOperations(document: OpenApiDocument): FoundOperation[] {
+  const found: Omit<FoundOperation, 'name'>[] = []
+  for (const [path, entry] of entriesOf(document.root.paths)) {
     if (path.startsWith('x-')) continue
     const item = document.object(entry, `path ${shorten(path)}`)
+    document.warnings.push(...document.takeFaults())
     for (const method of item === null ? [] : METHODS) {
-      const object = item![method]
-      if (object === undefined) continue
-      const place = `${method.toUpperCase()} ${shorten(path)}`
-      const operation = readOperation(object, { document, item: item!, method, path, basePath, place })
-      if (operation === null) continue
-      const { name } = operation.tool
-      const other = places.get(name)
-      if (other !== undefined) document.fault(`${place}: the operationId \`${name}\`, which ${other} has too`)
-      places.set(name, place)
-      operations.push(operation)
+      const value = item?.[method]
+      if (item === null || !isObject(value)) continue
+      const tags = itemsOf(value.tags).filter((tag) => typeof tag === 'string')
+      found.push({ method, path, item, value, tags, operationId: textOf(value.operationId) })
     }
   }
-  if (operations.length > MOST_OPERATIONS) document.fault(`more than ${MOST_OPERATIONS} operations`)
-  return operations
+  const names = nameTools(found)
+  return found.map((operation, index) => ({ ...operation, name: names[index] ?? '' }))
+}
+
+function readOperations(
+  document: OpenApiDocument,
+  chosen: readonly FoundOperation[],
+  choice: OpenApiChoice,
+): OpenApiOperation[] {
+  const servers = readServers(document.root.servers, document, '`servers`')
+  const basePath = choice.basePath?.replace(/\/$/, '') ?? pickServer(servers, choice.host)?.path ?? ''
+  document.warnings.push(...document.takeFaults())
+  const hosts = new Set([choice.host.toLowerCase(), ...servers.map(({ host }) => host)])
+  return chosen.flatMap((found) => {
+    const where =
+      found.operationId === null
+        ? `${found.method.toUpperCase()} ${shorten(found.path)}`
+        : `operation \`${shorten(found.operationId)}\``
+    const operation = readOperation(found.value, { ...found, document, basePath, hosts, host: choice.host, where })
+    const faults = document.takeFaults()
+    if (faults.length > 0) document.warnings.push(`${faults.join('; ')}: not offered`)
+    return operation === null || faults.length > 0 ? [] : operation
+  })
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
-const MOST_OPERATIONS = 1_000

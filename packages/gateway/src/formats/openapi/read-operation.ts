@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../../schema/kit.ts'
-import { isObject, type OpenApiDocument, shorten, textOf } from './document.ts'
-import { expandSchema } from './expand-schema.ts'
-import { type OpenApiBody, type OpenApiOperation, PARAMETER_PLACES } from './operation.ts'
-import { isJsonType, mediaTypeOf, type ReadParameter, readParameters } from './read-parameters.ts'
-import { readPath } from './read-paths.ts'
+import type { JsonObject } from '../../schema/kit.ts'
+import { entriesOf, type OpenApiDocument, shorten, textOf } from './document.ts'
+import { type OpenApiOperation, PARAMETER_PLACES } from './operation.ts'
+import { isJsonType, mediaTypeOf, readBody, type ReadBody } from './read-body.ts'
+import { type ReadParameter, readParameters } from './read-parameters.ts'
+import { pickServer, readPath, readServers } from './read-paths.ts'
 
 export interface OperationPlace {
   document: OpenApiDocument
@@ -11,44 +11,39 @@ export interface OperationPlace {
   item: JsonObject
   method: string
   path: string
+  /** Of the tool. */
+  name: string
+  /** In front of the path, where the operation has no servers of its own. */
   basePath: string
+  /** Where the document is served, as far as the target goes. */
+  hosts: ReadonlySet<string | null>
+  host: string
   /** For people. */
-  place: string
+  where: string
 }
 
 /** One operation as a tool; null, and a fault that names it, where it cannot be one. */
-export function readOperation(value: Json, at: OperationPlace): OpenApiOperation | null {
-  const { document, item, method, place } = at
-  if (!isObject(value)) {
-    document.fault(`${place}: no object`)
-    return null
-  }
-  const name = textOf(value.operationId)
-  if (name === null || !/^[\x21-\x7e]{1,128}$/.test(name)) {
-    const found = name === null ? 'no operationId' : `the operationId \`${shorten(name)}\``
-    document.fault(`${place}: ${found}; a tool is named by one of at most 128 characters without spaces`)
-    return null
-  }
-  const where = `operation \`${name}\``
-  if (method === 'trace') document.fault(`${where}: the method TRACE`)
-  if (item.servers !== undefined || value.servers !== undefined) {
-    document.fault(`${where}: \`servers\` of its own, and a target has one`)
-  }
-  const path = readPath(at.path, { ...at, place: where })
-  const parameters = readParameters([item.parameters, value.parameters], document, where)
+export function readOperation(value: JsonObject, at: OperationPlace): OpenApiOperation | null {
+  const { document, item, method, name, where } = at
+  if (method === 'trace') document.fault(where, `the method TRACE`)
+  const basePath = ownBasePath(value, at) ?? at.basePath
+  const path = readPath(at.path, { document, basePath, where })
+  if (path === null) return null
+  const declared = readParameters([item.parameters, value.parameters], document, where)
+  const parameters = fitTemplate(path, declared)
   const body = readBody(value.requestBody, { document, method, where })
-  if (path === null || !checkTemplate(path, parameters, { document, where })) return null
   return {
     tool: {
       name,
       ...titleOf(value),
-      description: textOf(value.description) ?? textOf(value.summary) ?? name,
+      description: textOf(value.description) ?? textOf(value.summary) ?? textOf(value.operationId) ?? where,
       inputSchema: inputSchema(parameters, body),
     },
     method: method.toUpperCase(),
     path,
     parameters: parameters.map(({ parameter }) => parameter),
-    body: body === null ? null : { mediaType: body.mediaType, as: body.as, required: body.required },
+    body: body?.body ?? null,
+    accept: acceptOf(value, document),
   }
 }
 
@@ -57,46 +52,31 @@ function titleOf({ summary }: JsonObject): { title?: string } {
   return title !== null && title.length <= LONGEST_TITLE ? { title } : {}
 }
 
-type ReadBody = OpenApiBody & { schema: Json }
-
-function readBody(
-  value: Json | undefined,
-  { document, method, where }: { document: OpenApiDocument; method: string; where: string },
-): ReadBody | null {
-  // What a body would mean there is not defined (RFC 9110 section 9.3).
-  if (value === undefined || method === 'get' || method === 'head') return null
-  const object = document.object(value, where)
-  if (object === null) return null
-  const required = object.required === true
-  const types = isObject(object.content) ? Object.entries(object.content) : []
-  const json = types.find(([type]) => isJsonType(type))
-  if (json !== undefined) {
-    const schema = isObject(json[1]) ? json[1].schema : undefined
-    const expanded = expandSchema(schema, document, { where, isSent: true })
-    return { mediaType: mediaTypeOf(json[0]), as: 'json', required, schema: expanded }
+/** The path of a server that the operation alone has. Credentials of the target are for its own host. */
+function ownBasePath(value: JsonObject, { document, item, hosts, host, where }: OperationPlace): string | null {
+  const all = [value.servers, item.servers].find((servers) => Array.isArray(servers) && servers.length > 0)
+  if (all === undefined) return null
+  const servers = readServers(all, document, where)
+  const near = pickServer(
+    servers.filter((server) => server.host === null || hosts.has(server.host)),
+    host,
+  )
+  const [far] = servers
+  if (near === undefined && far !== undefined) {
+    document.fault(where, `a server of its own, ${shorten(far.host ?? '')}, which needs a target of its own`)
   }
-  if (types.some(([type]) => mediaTypeOf(type) === BYTES)) {
-    const schema = { type: 'string', contentEncoding: 'base64', description: 'The body in base64.' }
-    return { mediaType: BYTES, as: 'base64', required, schema }
-  }
-  const names = types.map(([type]) => `\`${shorten(type)}\``).join(', ')
-  document.fault(`${where}: a body of ${names === '' ? 'no type' : names}, and JSON and ${BYTES} are known`)
-  return null
+  return near?.path ?? null
 }
 
-/** Every parameter of the template is one of the operation, and the other way round. */
-function checkTemplate(
-  path: OpenApiOperation['path'],
-  parameters: readonly ReadParameter[],
-  { document, where }: { document: OpenApiDocument; where: string },
-): boolean {
-  const named = path.flatMap((piece) => (typeof piece === 'string' ? [] : piece.parameter))
-  const declared = parameters.flatMap(({ parameter }) => (parameter.in === 'path' ? parameter.name : []))
-  const missing = named.filter((name) => !declared.includes(name))
-  const surplus = declared.filter((name) => !named.includes(name))
-  for (const name of missing) document.fault(`${where}: \`{${shorten(name)}}\` in the path, but no such parameter`)
-  for (const name of surplus) document.fault(`${where}: a parameter \`${shorten(name)}\` that is not in the path`)
-  return missing.length + surplus.length === 0
+/** What is in the path is a parameter, declared or not; one that is not there cannot be sent. */
+function fitTemplate(path: OpenApiOperation['path'], declared: readonly ReadParameter[]): ReadParameter[] {
+  const named = new Set(path.flatMap((piece) => (typeof piece === 'string' ? [] : piece.parameter)))
+  const kept = declared.filter(({ parameter }) => parameter.in !== 'path' || named.delete(parameter.name))
+  const undeclared = [...named].map((name): ReadParameter => ({
+    parameter: { in: 'path', name, required: true, style: 'simple', explode: false, keys: null },
+    schema: { type: 'string' },
+  }))
+  return [...undeclared, ...kept]
 }
 
 /** Arguments stand in groups, as a name may be one of the path and of the query. */
@@ -112,7 +92,7 @@ function inputSchema(parameters: readonly ReadParameter[], body: ReadBody | null
   return {
     type: 'object',
     properties: { ...Object.fromEntries(groups), ...(body !== null && { body: body.schema }) },
-    ...requiredOf(body?.required === true ? [...required, 'body'] : required),
+    ...requiredOf(body?.body.required === true ? [...required, 'body'] : required),
     additionalProperties: false,
   }
 }
@@ -121,5 +101,19 @@ function requiredOf(names: string[]): JsonObject {
   return names.length === 0 ? {} : { required: names }
 }
 
-const BYTES = 'application/octet-stream'
+/** JSON where there is some: it says most to a model. */
+function acceptOf({ responses }: JsonObject, document: OpenApiDocument): string {
+  const types = entriesOf(responses).flatMap(([code, entry]) => {
+    if (!/^(2|default$)/i.test(code)) return []
+    const response = document.object(entry, null)
+    return response === null ? [] : entriesOf(response.content).map(([type]) => mediaTypeOf(type))
+  })
+  const known = [...new Set(types)].filter((type) => /^[a-z0-9!#$&^_.+*-]+\/[a-z0-9!#$&^_.+*-]+$/.test(type))
+  if (known.length === 0 || known.includes(JSON_TYPE)) return JSON_TYPE
+  const json = known.filter(isJsonType)
+  return (json.length > 0 ? json : known).slice(0, MOST_TYPES).join(', ')
+}
+
+const JSON_TYPE = 'application/json'
 const LONGEST_TITLE = 64
+const MOST_TYPES = 8

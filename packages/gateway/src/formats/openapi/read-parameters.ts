@@ -1,28 +1,26 @@
 import type { Json, JsonObject } from '../../schema/kit.ts'
-import { isObject, type OpenApiDocument, shorten, textOf } from './document.ts'
+import { entriesOf, isObject, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
 import { expandSchema } from './expand-schema.ts'
-import type { OpenApiParameter, ParameterPlace } from './operation.ts'
+import { type OpenApiParameter, type ParameterPlace, PARAMETER_PLACES, STYLES } from './operation.ts'
+import { isJsonType } from './read-body.ts'
 
 export interface ReadParameter {
   parameter: OpenApiParameter
-  /** What the argument may be. */
+  /** What clients are told of it. */
   schema: Json
 }
 
-/** The parameters of an operation, with those of its path; of two with one name and place that of the operation counts. */
+/** The parameters of an operation: of the lists, the later one wins. */
 export function readParameters(
   lists: readonly (Json | undefined)[],
   document: OpenApiDocument,
   where: string,
 ): ReadParameter[] {
   const byPlace = new Map<string, ReadParameter>()
-  for (const list of lists) {
-    if (list !== undefined && !Array.isArray(list)) document.fault(`${where}: \`parameters\` that are no list`)
-    for (const entry of Array.isArray(list) ? list : []) {
-      const object = document.object(entry, where)
-      const read = object === null ? null : readParameter(object, document, where)
-      if (read !== null) byPlace.set(`${read.parameter.in} ${read.parameter.name}`, read)
-    }
+  for (const entry of lists.flatMap(itemsOf)) {
+    const object = document.object(entry, where)
+    const read = object === null ? null : readParameter(object, document, where)
+    if (read !== null) byPlace.set(`${read.parameter.in} ${read.parameter.name}`, read)
   }
   return [...byPlace.values()]
 }
@@ -30,17 +28,23 @@ export function readParameters(
 function readParameter(object: JsonObject, document: OpenApiDocument, where: string): ReadParameter | null {
   const name = textOf(object.name)
   if (name === null || name.length > LONGEST_NAME) {
-    document.fault(`${where}: a parameter without a name, or with one of more than ${LONGEST_NAME} characters`)
+    document.fault(where, `a parameter without a name, or with one of more than ${LONGEST_NAME} characters`)
     return null
   }
-  const place = placeOf(object.in)
-  if (place === null) {
+  const place = PARAMETER_PLACES.find((each) => each === object.in)
+  if (place === undefined) {
     document.fault(
-      `${where}: the parameter \`${shorten(name)}\` in ${JSON.stringify(object.in ?? null)}, which cannot be sent`,
+      where,
+      `the parameter \`${shorten(name)}\` in ${JSON.stringify(object.in ?? null)}, which cannot be sent`,
     )
     return null
   }
-  if (place === 'header' && !isSendable(name, document, where)) return null
+  if (!isSendable(place, name)) {
+    if (place !== 'header' || !LEFT_TO_OTHERS.has(headerKey(name))) {
+      document.warnings.push(`${where}: the ${place} \`${shorten(name)}\`, which is not a tool's to set: left out`)
+    }
+    return null
+  }
   const found = readForm(object, place, document, `${where}, parameter \`${shorten(name)}\``)
   if (found === null) return null
   const { schema, ...form } = found
@@ -57,22 +61,22 @@ function readForm(
 ): (Pick<OpenApiParameter, 'style' | 'explode' | 'keys'> & { schema: Json }) | null {
   const use = { where, isSent: true }
   if (isObject(object.content)) {
-    const json = Object.entries(object.content).find(([type]) => isJsonType(type))?.[1]
+    const json = entriesOf(object.content).find(([type]) => isJsonType(type))?.[1]
     if (isObject(json)) {
       return { style: 'json', explode: false, keys: null, schema: expandSchema(json.schema, document, use) }
     }
-    document.fault(`${where}: content other than JSON`)
+    document.fault(where, 'content other than JSON')
     return null
   }
-  const style = object.style ?? (place === 'query' ? 'form' : 'simple')
-  const isKnown = place === 'query' ? style === 'form' || style === 'deepObject' : style === 'simple'
-  if (!isKnown) {
-    document.fault(`${where}: the style ${JSON.stringify(style)}, which is not supported in a ${place}`)
+  const styles = STYLES[place]
+  const style = object.style === undefined ? styles[0] : styles.find((each) => each === object.style)
+  if (style === undefined) {
+    document.fault(where, `the style ${JSON.stringify(object.style)}, which is not one of a ${place}`)
     return null
   }
   const schema = expandSchema(object.schema, document, use)
   const explode = typeof object.explode === 'boolean' ? object.explode : style === 'form'
-  return { style: style as 'simple' | 'form' | 'deepObject', explode, keys: keysOf(schema), schema }
+  return { style, explode, keys: keysOf(schema), schema }
 }
 
 /** Names that an object may have; null where the document leaves them open. */
@@ -83,37 +87,32 @@ function keysOf(schema: Json): string[] | null {
   return Object.keys(properties)
 }
 
-function described(schema: Json, { description, deprecated }: JsonObject): Json {
+function described(schema: Json, { description, deprecated, example, examples }: JsonObject): Json {
   if (!isObject(schema)) return schema
   const text = textOf(schema.description) ?? textOf(description)
+  const [, first] = entriesOf(examples)[0] ?? []
+  const shown = example ?? (isObject(first) ? first.value : undefined)
+  const isShort = shown !== undefined && shown !== null && JSON.stringify(shown).length <= LONGEST_EXAMPLE
   return {
     ...schema,
     ...(text !== null && { description: text }),
     ...(deprecated === true && { deprecated }),
+    ...(isShort && { examples: [shown] }),
   }
 }
 
-function placeOf(value: Json | undefined): ParameterPlace | null {
-  return value === 'path' || value === 'query' || value === 'header' ? value : null
+/** Whether a tool may say what stands there. */
+function isSendable(place: ParameterPlace, name: string): boolean {
+  if (place !== 'header' && place !== 'cookie') return true
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return false
+  const key = headerKey(name)
+  if (place === 'cookie') return true
+  return !LEFT_TO_OTHERS.has(key) && !OWN.has(key) && !/^(x-forwarded-|mcp-|proxy-|sec-)/.test(key)
 }
 
-/** Whether a tool may say what stands in the header. */
-function isSendable(name: string, document: OpenApiDocument, where: string): boolean {
-  const key = name.toLowerCase().replaceAll(/[_.]/g, '-')
-  if (LEFT_TO_OTHERS.has(key)) return false
-  if (/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && !OWN.has(key) && !/^(x-forwarded-|mcp-|proxy-|sec-)/.test(key)) {
-    return true
-  }
-  document.fault(`${where}: the header \`${shorten(name)}\`, which is not a tool's to set`)
-  return false
-}
-
-export function isJsonType(type: string): boolean {
-  return /^application\/(json|[a-z0-9!#$&^_.-]+\+json)$/.test(mediaTypeOf(type))
-}
-
-export function mediaTypeOf(type: string): string {
-  return type.split(';', 1)[0]!.trim().toLowerCase()
+/** Servers take these spellings for one another. */
+function headerKey(name: string): string {
+  return name.toLowerCase().replaceAll(/[_.]/g, '-')
 }
 
 /** OpenAPI itself says that parameters of these names do not count. */
@@ -138,3 +137,4 @@ const OWN = new Set([
 ])
 
 const LONGEST_NAME = 256
+const LONGEST_EXAMPLE = 200

@@ -1,43 +1,57 @@
-import { isObject, type OpenApiDocument, shorten, textOf } from './document.ts'
+import type { Json } from '../../schema/kit.ts'
+import { isObject, itemsOf, type OpenApiDocument, shorten, textOf } from './document.ts'
 import type { OpenApiOperation } from './operation.ts'
 
-/** The path of the only server, without the slash at its end; the config says which host serves it. */
-export function readBasePath(document: OpenApiDocument): string {
-  const { servers } = document.root
-  if (servers === undefined || (Array.isArray(servers) && servers.length === 0)) return ''
-  if (!Array.isArray(servers) || servers.length > 1) {
-    document.fault('more than one of `servers`, and a target has one')
-    return ''
-  }
-  const server = document.object(servers[0], '`servers`')
-  const url = server === null ? null : textOf(server.url)
-  if (url === null) {
-    document.fault('`servers`: no `url`')
-    return ''
-  }
-  const variables = server!.variables
-  const filled = url.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => {
+/** Where a document says that it is served. */
+export interface OpenApiServer {
+  /** In small letters, without a port; null where the address says only a path. */
+  host: string | null
+  /** Without the slash at its end. */
+  path: string
+}
+
+/** The servers whose address makes sense; the others get a fault. */
+export function readServers(servers: Json | undefined, document: OpenApiDocument, where: string): OpenApiServer[] {
+  return itemsOf(servers).flatMap((entry) => {
+    const server = isObject(entry) ? entry : {}
+    const url = textOf(server.url)
+    const filled = url === null ? null : fillVariables(url, server.variables)
+    const read = filled === null ? null : readServer(filled)
+    if (read === null) document.fault(where, `the server ${url === null ? 'without a `url`' : shorten(url)}`)
+    return read ?? []
+  })
+}
+
+/** The one on the host of the target, or else the first. */
+export function pickServer(servers: readonly OpenApiServer[], host: string): OpenApiServer | undefined {
+  return servers.find((server) => server.host === host.toLowerCase()) ?? servers[0]
+}
+
+function fillVariables(url: string, variables: Json | undefined): string {
+  return url.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => {
     const variable = isObject(variables) && Object.hasOwn(variables, name) ? variables[name] : undefined
     return isObject(variable) ? (textOf(variable.default) ?? whole) : whole
   })
-  const path = filled.replace(/^([a-zA-Z][a-zA-Z0-9+.-]*:)?\/\/[^/?#]*/, '').replace(/\/$/, '')
-  if (path === '') return ''
-  const rooted = path.startsWith('/') ? path : `/${path}`
-  if (isFit(rooted)) return rooted
-  document.fault(`\`servers\`: the path of ${shorten(url)}`)
-  return ''
+}
+
+function readServer(url: string): OpenApiServer | null {
+  const [, authority = null, rest = ''] = /^(?:(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?\/\/([^/?#]*))?(.*)$/s.exec(url) ?? []
+  const path = rest.replace(/^\.?\/?/, '/').replace(/\/$/, '')
+  if (path !== '' && !isFit(path)) return null
+  const host = authority?.replace(/^.*@/, '').replace(/:[0-9]*$/, '')
+  return { host: host?.toLowerCase() ?? null, path }
 }
 
 /** A template with its parameters apart from the fixed text; null and a fault where it makes no path. */
 export function readPath(
   template: string,
-  { document, basePath, place }: { document: OpenApiDocument; basePath: string; place: string },
+  { document, basePath, where }: { document: OpenApiDocument; basePath: string; where: string },
 ): OpenApiOperation['path'] | null {
-  const pieces = template.split(/\{([^{}]*)\}/)
+  const pieces = template.split(/\{([^{}]+)\}/)
   const path = pieces.map((piece, index) => (index % 2 === 1 ? { parameter: piece } : encodeFixed(piece)))
   const fixed = path.map((piece) => (typeof piece === 'string' ? piece : 'x')).join('')
   if (!template.startsWith('/') || !isFit(fixed)) {
-    document.fault(`${place}: text that is no path`)
+    document.fault(where, `text that is no path`)
     return null
   }
   return [basePath, ...path].filter((piece) => piece !== '')
@@ -48,7 +62,7 @@ function encodeFixed(text: string): string {
 }
 
 /** Whether it can stand in a request line, and means there what it says. */
-function isFit(path: string): boolean {
+export function isFit(path: string): boolean {
   return (
     /^\/([!$&'()*+,\-./0-9:;=@A-Z_a-z~]|%[0-9A-Fa-f]{2})*$/.test(path) &&
     !/(^|\/)(\.|%2e){1,2}(\/|$)|%(2f|5c|0)/i.test(path)

@@ -14,7 +14,7 @@ import type { ApiRequest } from './encode-request.ts'
 import type { OpenapiServices } from './transport.ts'
 
 export interface ApiOutcome {
-  answered(status: number, body: Buffer): void
+  answered(status: number, contentType: string, body: Buffer): void
   failed(failure: TargetFailure): void
 }
 
@@ -87,11 +87,9 @@ export class ApiCall implements LinkCall, UpstreamHandler {
       if (this.#isOver) return
       if (bytes === null) return this.#fail('broken', 'the answer broke off, or is larger than 16 MiB')
       this.#end()
-      this.#outcome.answered(status, bytes)
+      this.#outcome.answered(status, headers.get('content-type') ?? '', bytes)
     })
   }
-
-  /** The whole answer counts: nobody gets a part of it. */
 
   #fail(code: TargetFailure['code'], message: string): void {
     if (this.#end()) this.#outcome.failed({ code, message })

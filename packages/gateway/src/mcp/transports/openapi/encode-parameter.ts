@@ -1,7 +1,7 @@
 import type { OpenApiParameter } from '../../../formats/openapi/operation.ts'
 import type { Json } from '../../../wire/json.ts'
 import { isHeaderValue } from '../../../net/header-block.ts'
-import { allOf, BadArgument, short, type Texts, textsOf } from './parameter-text.ts'
+import { allOf, BadArgument, short, type Texts, textsOf, type Written } from './parameter-text.ts'
 
 /** Where values end up, each by its own rules: what separates must come from the document, never from an argument. */
 
@@ -13,33 +13,52 @@ export function encodeInPath(parameter: OpenApiParameter, value: Json): string |
       `\`${parameter.name}\` is part of a path, and may not hold \`/\`, \`\\\` or control characters`,
     )
   }
-  const encoded = simple(texts, parameter.explode, escape)
+  const encoded = inSegment(parameter, texts)
   return encoded === '' ? new BadArgument(`\`${parameter.name}\` is part of a path, and may not be empty`) : encoded
 }
 
-/** Parts of a query, to be joined by `&`. `others` are the names of the other parameters there. */
-export function encodeInQuery(
-  parameter: OpenApiParameter,
-  value: Json,
-  others: readonly string[],
-): string[] | BadArgument {
+function inSegment({ name, style, explode }: OpenApiParameter, texts: Texts): string {
+  const plain = simple(texts, explode, escape)
+  if (plain === '' || (style !== 'label' && style !== 'matrix')) return plain
+  // `.a.b` and `;name=a;name=b`, and for objects the same of their members.
+  const sign = style === 'label' ? '.' : ';'
+  const start = style === 'label' ? '' : `${escape(name)}=`
+  if (!explode || texts.kind === 'one') return `${sign}${start}${plain}`
+  const parts =
+    texts.kind === 'list'
+      ? texts.texts.map((text) => `${start}${escape(text)}`)
+      : texts.entries.map(([key, text]) => `${escape(key)}=${escape(text)}`)
+  return parts.map((part) => `${sign}${part}`).join('')
+}
+
+/** Parts of a query or of a form, to be joined by `&`. `others` are the names of the other parameters there. */
+export function encodeInQuery(parameter: Written, value: Json, others: readonly string[]): string[] | BadArgument {
   const texts = textsOf(parameter, value)
   if (texts instanceof BadArgument) return texts
   const { style, explode } = parameter
   const name = escape(parameter.name)
   if (texts.kind === 'one') return [`${name}=${escape(texts.text)}`]
+  if (allOf(texts).length === 0) return []
   if (texts.kind === 'list') {
     const all = texts.texts.map(escape)
-    return explode || all.length === 0 ? all.map((text) => `${name}=${text}`) : [`${name}=${all.join(',')}`]
+    return explode ? all.map((text) => `${name}=${text}`) : [`${name}=${all.join(separators[style] ?? ',')}`]
   }
-  if (style === 'deepObject') return texts.entries.map(([key, text]) => `${name}${escape(`[${key}]`)}=${escape(text)}`)
-  if (!explode) return texts.entries.length === 0 ? [] : [`${name}=${simple(texts, false, escape)}`]
+  if (style === 'deepObject') {
+    return texts.entries.map(([key, text]) => `${name}${escape(key)}=${escape(text)}`)
+  }
+  if (!explode) {
+    const all = texts.entries.flat().map(escape)
+    return [`${name}=${all.join(separators[style] ?? ',')}`]
+  }
   const taken = texts.entries.find(([key]) => others.includes(key))
   if (taken !== undefined) {
     return new BadArgument(`\`${parameter.name}\` may not hold \`${short(taken[0])}\`, which is a parameter of its own`)
   }
   return texts.entries.map(([key, text]) => `${escape(key)}=${escape(text)}`)
 }
+
+/** Escaped themselves: a bare `|` or blank cannot stand in a URL. */
+const separators: Partial<Record<OpenApiParameter['style'], string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
 
 export function encodeInHeader(parameter: OpenApiParameter, value: Json): string | BadArgument {
   const texts = textsOf(parameter, value)
@@ -52,6 +71,22 @@ export function encodeInHeader(parameter: OpenApiParameter, value: Json): string
     return new BadArgument(`\`${parameter.name}\` is a list in a header, whose items may not hold \`,\` or \`=\``)
   }
   return simple(texts, parameter.explode, (text) => text)
+}
+
+/** Pairs of a cookie header. A list has one value there, as a name that stands twice would hide one of them. */
+export function encodeInCookie(
+  parameter: OpenApiParameter,
+  value: Json,
+  others: readonly string[],
+): string[] | BadArgument {
+  const texts = textsOf(parameter, value)
+  if (texts instanceof BadArgument) return texts
+  if (texts.kind !== 'object' || !parameter.explode) {
+    return [`${parameter.name}=${simple(texts, false, escape)}`]
+  }
+  const bad = texts.entries.find(([key]) => others.includes(key) || !/^[A-Za-z0-9!#$&'*+.^_`|~-]+$/.test(key))
+  if (bad === undefined) return texts.entries.map(([key, text]) => `${key}=${escape(text)}`)
+  return new BadArgument(`\`${parameter.name}\` may not hold \`${short(bad[0])}\`, which is no cookie of its own`)
 }
 
 /** Percent-encodes everything that could mean anything in a URL. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { OpenApiOperation, OpenApiParameter } from '../../../formats/openapi/operation.ts'
+import { type OpenApiOperation, type OpenApiParameter, STYLES } from '../../../formats/openapi/operation.ts'
 import type { Json } from '../../../wire/json.ts'
 import type { SeenRequest } from '../../../testing/origin.ts'
 import { useOrigin } from '../../../testing/scene.ts'
@@ -24,7 +24,7 @@ function operation(parameters: OpenApiParameter[], more: Partial<OpenApiOperatio
     ...parameters.flatMap((each) => (each.in === 'path' ? ['/', { parameter: each.name }] : [])),
   ]
   const tool = { name: 'test', description: 'test', inputSchema: {} }
-  return { tool, method: 'GET', path, parameters, body: null, ...more }
+  return { tool, method: 'GET', path, parameters, body: null, accept: 'application/json', ...more }
 }
 
 /** Target, or what is said against it. */
@@ -74,6 +74,50 @@ describe('styles', () => {
     assert.deepEqual(headersOf([parameter('header', 'X-C')], { header: { 'X-C': ['a', 1] } }), [['x-c', 'a,1']])
     const spread = [parameter('header', 'X-C', { explode: true })]
     assert.deepEqual(headersOf(spread, { header: { 'X-C': color } }), [['x-c', 'r=100,g=true']])
+  })
+
+  // The table of the OpenAPI Specification, "Style Examples".
+  const values: Json[] = ['blue', ['blue', 'black'], { R: 100, G: 200 }]
+  const table: [place: 'path' | 'query', style: OpenApiParameter['style'], explode: boolean, written: string[]][] = [
+    ['path', 'matrix', false, [';color=blue', ';color=blue,black', ';color=R,100,G,200']],
+    ['path', 'matrix', true, [';color=blue', ';color=blue;color=black', ';R=100;G=200']],
+    ['path', 'label', false, ['.blue', '.blue,black', '.R,100,G,200']],
+    ['path', 'label', true, ['.blue', '.blue.black', '.R=100.G=200']],
+    ['query', 'spaceDelimited', false, ['color=blue', 'color=blue%20black', 'color=R%20100%20G%20200']],
+    ['query', 'pipeDelimited', false, ['color=blue', 'color=blue%7Cblack', 'color=R%7C100%7CG%7C200']],
+    ['query', 'deepObject', true, ['color=blue', 'color=blue&color=black', 'color%5BR%5D=100&color%5BG%5D=200']],
+  ]
+  for (const [place, style, explode, written] of table) {
+    it(`${style} in a ${place}, ${explode ? '' : 'not '}exploded`, () => {
+      const parameters = [parameter(place, 'color', { style, explode })]
+      const start = place === 'path' ? '/v1/pets/' : '/v1/pets?'
+      assert.deepEqual(
+        values.map((color) => targetOf(parameters, { [place]: { color } })),
+        written.map((text) => start + text),
+      )
+    })
+  }
+
+  it('deep objects hold lists and objects', () => {
+    const deep = [parameter('query', 'f', { style: 'deepObject', explode: true })]
+    const f = { a: { b: [1, 2], c: null }, d: 'x' }
+    assert.equal(targetOf(deep, { query: { f } }), '/v1/pets?f%5Ba%5D%5Bb%5D=1&f%5Ba%5D%5Bb%5D=2&f%5Bd%5D=x')
+    assert.match(targetOf(deep, { query: { f: { a: [[1]] } } }), /must be a text/)
+  })
+
+  it('of cookies', () => {
+    const cookiesOf = (more: Partial<OpenApiParameter>, value: Json): string[] | string => {
+      const encoded = encodeRequest(operation([parameter('cookie', 'c', more), parameter('cookie', 'd')]), {
+        cookie: { c: value },
+      })
+      return encoded instanceof BadArgument ? encoded.message : encoded.cookies
+    }
+    assert.deepEqual(cookiesOf({}, 'a b;c=d'), ['c=a%20b%3Bc%3Dd'])
+    assert.deepEqual(cookiesOf({ style: 'form', explode: true }, ['a', 'b']), ['c=a,b'])
+    assert.deepEqual(cookiesOf({ style: 'form', explode: true }, color), ['r=100', 'g=true'])
+    assert.deepEqual(cookiesOf({ style: 'form', explode: false }, color), ['c=r,100,g,true'])
+    assert.match(String(cookiesOf({ style: 'form', explode: true }, { d: 1 })), /may not hold `d`/)
+    assert.match(String(cookiesOf({ style: 'form', explode: true }, { 'a;b': 1 })), /may not hold `a;b`/)
   })
 })
 
@@ -141,7 +185,9 @@ describe('arguments that mean more than a value are refused', () => {
   })
 
   it('in bodies, and around them', () => {
-    const bytes = operation([], { body: { mediaType: 'application/octet-stream', as: 'base64', required: true } })
+    const bytes = operation([], {
+      body: { mediaType: 'application/octet-stream', as: 'base64', required: true, fields: {} },
+    })
     for (const body of [null, 1, 'a', 'a===', 'a b=', {}])
       assert.ok(encodeRequest(bytes, { body }) instanceof BadArgument)
     assert.ok(encodeRequest(bytes, {}) instanceof BadArgument)
@@ -214,8 +260,14 @@ describe('whatever the arguments are', () => {
         explode: fc.boolean(),
         style:
           place === 'query'
-            ? fc.constantFrom('form' as const, 'deepObject' as const, 'json' as const)
-            : fc.constantFrom('simple' as const, 'json' as const),
+            ? fc.constantFrom<OpenApiParameter['style']>(
+                'form',
+                'deepObject',
+                'json',
+                'spaceDelimited',
+                'pipeDelimited',
+              )
+            : fc.constantFrom<OpenApiParameter['style']>('simple', 'json', ...(place === 'path' ? STYLES.path : [])),
       })
       .map((more) => parameter(place, name, more))
   const call = fc.record({
@@ -243,9 +295,10 @@ describe('whatever the arguments are', () => {
         assert.equal(url.pathname + url.search, seen.url, 'means something else to another reader')
         assert.deepEqual(url.pathname.split('/').slice(0, 3), ['', 'v1', 'pets'])
         assert.equal(url.pathname.split('/').length, 4)
-        assert.ok(!/[;\\]|%2f|%5c|%0|%1/i.test(url.pathname), url.pathname)
-        const [, tag] = parameters
-        const isSpread = tag.style === 'form' && tag.explode && isPlain(args.query.tag)
+        const [id, tag] = parameters
+        if (id.style !== 'matrix') assert.ok(!url.pathname.includes(';'), url.pathname)
+        assert.ok(!/\\|%2f|%5c|%0|%1/i.test(url.pathname), url.pathname)
+        const isSpread = tag.style !== 'json' && tag.style !== 'deepObject' && tag.explode && isPlain(args.query.tag)
         for (const name of url.searchParams.keys()) {
           if (isSpread) assert.ok(Object.hasOwn(args.query.tag as object, name) && name !== 'admin', name)
           else assert.ok(name === 'tag' || (tag.style === 'deepObject' && /^tag\[.*\]$/s.test(name)), name)
@@ -279,7 +332,10 @@ describe('whatever the arguments are', () => {
   it('nothing is thrown', () => {
     fc.assert(
       fc.property(fc.jsonValue(), call, (args, { parameters }) => {
-        encodeRequest(operation(parameters, { body: { mediaType: 'a', as: 'base64', required: false } }), args as Json)
+        encodeRequest(
+          operation(parameters, { body: { mediaType: 'a', as: 'base64', required: false, fields: {} } }),
+          args as Json,
+        )
       }),
     )
   })

@@ -1,6 +1,7 @@
 import { type OpenApiOperation, type OpenApiParameter, PARAMETER_PLACES } from '../../../formats/openapi/operation.ts'
 import { isObject, type Json, type JsonObject } from '../../../wire/json.ts'
-import { encodeInHeader, encodeInPath, encodeInQuery } from './encode-parameter.ts'
+import { type ApiBody, encodeBody } from './encode-body.ts'
+import { encodeInCookie, encodeInHeader, encodeInPath, encodeInQuery } from './encode-parameter.ts'
 import { BadArgument, short } from './parameter-text.ts'
 
 /** A call of a tool as a request to the API. */
@@ -8,7 +9,10 @@ export interface ApiRequest {
   method: string
   target: string
   headers: [name: string, value: string][]
-  body: { mediaType: string; bytes: Buffer } | null
+  /** Pairs of a cookie header. */
+  cookies: string[]
+  accept: string
+  body: ApiBody | null
 }
 
 export function encodeRequest(operation: OpenApiOperation, input: Json | undefined): ApiRequest | BadArgument {
@@ -20,11 +24,13 @@ export function encodeRequest(operation: OpenApiOperation, input: Json | undefin
   if (query instanceof BadArgument) return query
   const headers = headersOf(operation, given.valueOf)
   if (headers instanceof BadArgument) return headers
-  const body = bodyOf(operation, given.body)
+  const cookies = cookiesOf(operation, given.valueOf)
+  if (cookies instanceof BadArgument) return cookies
+  const body = operation.body === null || given.body === undefined ? null : encodeBody(operation.body, given.body)
   if (body instanceof BadArgument) return body
   const target = query.length === 0 ? path : `${path}?${query.join('&')}`
   if (target.length > LONGEST_TARGET) return new BadArgument('the arguments are too long for a URL')
-  return { method: operation.method, target, headers, body }
+  return { method: operation.method, target, headers, cookies, accept: operation.accept, body }
 }
 
 type ValueOf = (parameter: OpenApiParameter) => Json | undefined
@@ -65,8 +71,10 @@ function pathOf({ path, parameters }: OpenApiOperation, valueOf: ValueOf): strin
       text += piece
       continue
     }
-    const parameter = parameters.find((each) => each.in === 'path' && each.name === piece.parameter)!
-    const encoded = encodeInPath(parameter, valueOf(parameter)!)
+    const parameter = parameters.find((each) => each.in === 'path' && each.name === piece.parameter)
+    const value = parameter === undefined ? undefined : valueOf(parameter)
+    if (parameter === undefined || value === undefined) return new BadArgument(`\`${piece.parameter}\` is missing`)
+    const encoded = encodeInPath(parameter, value)
     if (encoded instanceof BadArgument) return encoded
     text += encoded
   }
@@ -76,13 +84,27 @@ function pathOf({ path, parameters }: OpenApiOperation, valueOf: ValueOf): strin
 }
 
 function queryOf({ parameters }: OpenApiOperation, valueOf: ValueOf): string[] | BadArgument {
-  const own = parameters.filter((parameter) => parameter.in === 'query')
+  return partsOf(parameters, 'query', valueOf, encodeInQuery)
+}
+
+function cookiesOf({ parameters }: OpenApiOperation, valueOf: ValueOf): string[] | BadArgument {
+  return partsOf(parameters, 'cookie', valueOf, encodeInCookie)
+}
+
+/** Places where each parameter may come to several pairs, and none may take the name of another. */
+function partsOf(
+  parameters: readonly OpenApiParameter[],
+  place: OpenApiParameter['in'],
+  valueOf: ValueOf,
+  encode: (parameter: OpenApiParameter, value: Json, others: readonly string[]) => string[] | BadArgument,
+): string[] | BadArgument {
+  const own = parameters.filter((parameter) => parameter.in === place)
   const parts: string[] = []
   for (const parameter of own) {
     const value = valueOf(parameter)
     if (value === undefined) continue
     const others = own.flatMap(({ name }) => (name === parameter.name ? [] : name))
-    const encoded = encodeInQuery(parameter, value, others)
+    const encoded = encode(parameter, value, others)
     if (encoded instanceof BadArgument) return encoded
     parts.push(...encoded)
   }
@@ -99,16 +121,6 @@ function headersOf({ parameters }: OpenApiOperation, valueOf: ValueOf): ApiReque
     headers.push([parameter.name.toLowerCase(), encoded])
   }
   return headers
-}
-
-function bodyOf({ body }: OpenApiOperation, value: Json | undefined): ApiRequest['body'] | BadArgument {
-  if (body === null || value === undefined) return null
-  const { mediaType } = body
-  if (body.as === 'json') return { mediaType, bytes: Buffer.from(JSON.stringify(value)) }
-  if (typeof value !== 'string' || value.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(value)) {
-    return new BadArgument('`body` must be a text in base64')
-  }
-  return { mediaType, bytes: Buffer.from(value, 'base64') }
 }
 
 const LONGEST_TARGET = 32 * 1024

@@ -53,10 +53,10 @@ export class OpenapiLink implements TargetLink {
     }
     const id = message.id!
     const call = new ApiCall(caller, this.#services, {
-      answered: (status, body) => {
+      answered: (status, contentType, body) => {
         this.#callsById.delete(id)
         // Read once more, so that numbers are numbers to those who look into it.
-        const response = readMessage(respond(message, tools, toolResult(status, body)).bytes)
+        const response = readMessage(respond(message, tools, toolResult({ status, contentType, body })).bytes)
         if (response instanceof BadMessage) {
           return answer.failed({ code: 'bad_answer', message: 'its answer is nested too deeply' })
         }

@@ -16,7 +16,10 @@ export type Texts =
   | { kind: 'list'; texts: string[] }
   | { kind: 'object'; entries: [string, string][] }
 
-export function textsOf({ name, style, keys }: OpenApiParameter, value: Json): Texts | BadArgument {
+/** What is written by its style alone; its name is for messages. */
+export type Written = Pick<OpenApiParameter, 'name' | 'style' | 'explode' | 'keys'>
+
+export function textsOf({ name, style, keys }: Written, value: Json): Texts | BadArgument {
   if (style === 'json') return { kind: 'one', text: JSON.stringify(value) }
   const one = scalarText(value)
   if (one !== null) return checked({ kind: 'one', text: one }, name)
@@ -24,13 +27,20 @@ export function textsOf({ name, style, keys }: OpenApiParameter, value: Json): T
     const texts = value.map(scalarText)
     return texts.every((text) => text !== null) ? checked({ kind: 'list', texts }, name) : nested(name)
   }
-  return isObject(value) ? entriesOf(name, value, keys) : nested(name)
+  if (!isObject(value)) return nested(name)
+  const unknown = unknownKey({ name, keys }, value)
+  if (unknown !== null) return unknown
+  return style === 'deepObject' ? deepEntries(name, value) : flatEntries(name, value)
 }
 
-function entriesOf(name: string, value: JsonObject, keys: readonly string[] | null): Texts | BadArgument {
+function unknownKey({ name, keys }: Pick<Written, 'name' | 'keys'>, value: JsonObject): BadArgument | null {
+  const key = keys === null ? undefined : Object.keys(value).find((each) => !keys.includes(each))
+  return key === undefined ? null : new BadArgument(`\`${name}\` has no member \`${short(key)}\``)
+}
+
+function flatEntries(name: string, value: JsonObject): Texts | BadArgument {
   const entries: [string, string][] = []
   for (const [key, item] of Object.entries(value)) {
-    if (keys !== null && !keys.includes(key)) return new BadArgument(`\`${name}\` has no member \`${short(key)}\``)
     const text = scalarText(item)
     if (text === null) return nested(name)
     entries.push([key, text])
@@ -38,8 +48,23 @@ function entriesOf(name: string, value: JsonObject, keys: readonly string[] | nu
   return checked({ kind: 'object', entries }, name)
 }
 
+/** `[a]`, and `[a][b]` for what lies deeper; items of a list have the key of the list. */
+function deepEntries(name: string, value: JsonObject): Texts | BadArgument {
+  const entries: [string, string][] = []
+  const isGood = add('', value, 0)
+  return isGood ? checked({ kind: 'object', entries }, name) : nested(name)
+
+  function add(key: string, item: Json, depth: number): boolean {
+    const text = depth === 0 ? null : scalarText(item)
+    if (text !== null) return entries.push([key, text]) > 0
+    if (item === null || depth > MOST_LEVELS) return item === null
+    if (Array.isArray(item)) return item.every((each) => !Array.isArray(each) && add(key, each, depth + 1))
+    return isObject(item) && Object.entries(item).every(([name, each]) => add(`${key}[${name}]`, each, depth + 1))
+  }
+}
+
 /** Null for what is no single value. Numbers that no double holds keep their digits. */
-function scalarText(value: Json): string | null {
+export function scalarText(value: Json): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   return JSON.isRawJSON(value) ? JSON.stringify(value) : null
@@ -62,6 +87,8 @@ export function allOf(texts: Texts): string[] {
 export function short(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text
 }
+
+const MOST_LEVELS = 16
 
 declare global {
   interface JSON {

@@ -55,11 +55,11 @@ it('a document stands in a file, or in the config as a mapping or as text', () =
 })
 
 it('what is wrong with a document is told at its place, with the operation', () => {
-  const broken = DOCUMENT.replace('operationId: getA', 'operationId: getA, parameters: [{ name: c, in: cookie }]')
+  const broken = DOCUMENT.replace('operationId: getA', 'operationId: getA, parameters: [{ name: c, in: body }]')
   for (const schema of [{ file: 'a' }, { inline: broken }]) {
     const problems = problemsOf(load(schema, {}, { '/etc/a': broken }))
     assert.match(problems, /test\.yaml:\d+:\d+/)
-    assert.match(problems, /operation `getA`: the parameter `c` in "cookie", which cannot be sent/)
+    assert.match(problems, /operation `getA`: the parameter `c` in "body", which cannot be sent/)
   }
   assert.match(problemsOf(load({ file: 'a' })), /found no readable file \/etc\/a/)
   assert.match(problemsOf(load({ file: 'a' }, {}, { '/etc/a': 'a: [' })), /broken YAML or JSON/)
@@ -68,6 +68,52 @@ it('what is wrong with a document is told at its place, with the operation', () 
   assert.match(problemsOf(load({ inline: 1 })), /OpenAPI document/)
   assert.match(problemsOf(load({})), /`file`.*`inline`/)
   assert.match(problemsOf(load({ inline: DOCUMENT }, { backendRef: { name: 'b' } })), /`host`.*`backendRef`/)
+})
+
+it('an operation that cannot be called is left out with a warning', () => {
+  const some = `${DOCUMENT}  /b: { get: { operationId: getB, parameters: [{ name: c, in: body }] } }\n`
+  const loaded = load({ file: 'a' }, {}, { '/etc/a': some })
+  assert.deepEqual(operationsOf(loaded), ['getA'])
+  assert.ok(loaded.ok)
+  assert.match(printProblems(loaded.warnings), /test\.yaml:\d+:\d+.*operation `getB`: the parameter `c`.*not offered/)
+})
+
+it('operations are chosen, and there is a limit to them', () => {
+  const several = `${DOCUMENT}  /b: { get: { tags: [t] }, put: {} }\n`
+  const names = (more: object) => operationsOf(load({ inline: several }, more as Record<string, unknown>))
+  assert.deepEqual(names({}), ['getA', 'get_b', 'put_b'])
+  assert.deepEqual(names({ include: [{ tag: 't' }, { operationId: 'get*' }] }), ['getA', 'get_b'])
+  assert.deepEqual(names({ exclude: [{ path: '/b', methods: ['PUT'] }], maxTools: 2 }), ['getA', 'get_b'])
+  assert.match(
+    problemsOf(load({ inline: several }, { maxTools: 2 })),
+    /3 operations, which is more than `maxTools` \(2\)/,
+  )
+  assert.match(problemsOf(load({ inline: several }, { include: [{ tags: ['t'] }] })), /`tags`/)
+})
+
+it('a document of 32 MiB with 5,000 operations loads', () => {
+  const description = 'x'.repeat(5_500)
+  const parameters = [{ $ref: '#/components/parameters/page' }]
+  const bodyOf = (index: number) => ({
+    content: { 'application/json': { schema: { title: `T${index}`, $ref: `#/components/schemas/N${index % 12}` } } },
+  })
+  const paths = Object.fromEntries(
+    Array.from({ length: 2_500 }, (_, index) => [
+      `/things/${index}/{id}`,
+      { get: { description, parameters }, post: { description, requestBody: bodyOf(index) } },
+    ]),
+  )
+  // Each holds the others: written out they would have no end.
+  const names = Array.from({ length: 12 }, (_, index) => `N${index}`)
+  const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/schemas/${name}` }]))
+  const schemas = Object.fromEntries(names.map((name) => [name, { type: 'object', properties }]))
+  const page = { name: 'page', in: 'query', schema: { type: 'integer' } }
+  const text = JSON.stringify({ openapi: '3.1.0', paths, components: { schemas, parameters: { page } } })
+  assert.ok(text.length > 25 * 2 ** 20 && text.length < 32 * 2 ** 20, `${text.length} characters`)
+  const loaded = load({ file: 'a' }, {}, { '/etc/a': text })
+  assert.equal(operationsOf(loaded).length, 5_000)
+  assert.ok(loaded.ok && JSON.stringify(loaded.ir).length < 150 * 2 ** 20)
+  assert.match(problemsOf(load({ file: 'a' }, {}, { '/etc/a': `${' '.repeat(8 * 2 ** 20)}- a` })), /YAML of more than/)
 })
 
 it('the host may be that of a backend', () => {
