@@ -1,6 +1,7 @@
 import { ListBuilder } from './steps.ts'
 import { bufferResponse } from '../pipeline/body/buffered-body.ts'
 import type { AttemptStepList, BackendIdentity } from '../pipeline/compiled.ts'
+import { makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/expression.ts'
 import type { AttemptStep, BackendPlace, BackendStep } from '../pipeline/outgoing.ts'
 import type { Env } from '../pipeline/step.ts'
@@ -26,12 +27,12 @@ export function compileBackendSteps(
   env: Env,
   place: BackendPlace,
 ): Pick<BackendIdentity, 'request' | 'sign' | 'response' | 'requestBody'> {
-  const steps = (Object.keys(backendSteps) as BackendStepName[]).flatMap((name) => {
+  const steps = makeEach(Object.keys(backendSteps) as BackendStepName[], (name) => {
     const config = policies[name]
     // Name and config belong together by the type of `backendSteps`, which the compiler cannot follow through a variable.
     const make = backendSteps[name] as MakeBackendStep<unknown>
     return config === undefined ? [] : [{ name, step: make(config, env, place) }]
-  })
+  }).flat()
   const response = new ListBuilder('buffer', (use) => bufferResponse(use, env.maxBufferBytes))
   for (const { name, step } of steps) {
     response.need(step.responseBody ?? 'none')

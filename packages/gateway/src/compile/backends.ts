@@ -107,7 +107,7 @@ function compileBackend(
   const { resolver, pools, endpoints, upstream } = parts.services
   const settings = connectionSettings(policies, upstream)
   if (policies.tunnel !== undefined) {
-    settings.tunnel = compileTunnel(backend, policies.tunnel.backendRef.name, parts)
+    settings.tunnel = compileTunnel(backend, policies.tunnel, parts)
   }
   const common = { backend: identity, settings, resolver, pools, endpoints }
   const target = backend.target

@@ -10,6 +10,7 @@ import { createHostnameTable, normalizeHost } from '../pipeline/route/hostname.t
 import { run, type RunServices } from '../pipeline/run.ts'
 import { runRaw, type RawServices } from '../pipeline/run-raw.ts'
 import type { ProxyIdentity, Tracer } from '../pipeline/trace.ts'
+import { ConfigFault } from '../pipeline/config-fault.ts'
 import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.ts'
 import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
@@ -117,7 +118,8 @@ function compileTls(
   for (const source of sources) {
     if (source.tls === null) continue
     const made = createServerTls(source.tls, frontend.tls ?? null, ticketSecret)
-    if ('problem' in made) throw new Error(`listener ${source.name}: ${made.problem}`)
+    if ('problem' in made)
+      throw new ConfigFault(source, ['tls'], { found: `found ${made.problem}`, expected: 'TLS that can be set up' })
     const before = previous?.tlsByListener.get(source.key)
     tlsByListener.set(source.key, before?.key === made.tls.key ? before : made.tls)
   }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { compile, type CompileServices } from './index.ts'
+import { checkParts, compile, type CompileServices } from './index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { fetchLater } from '../credentials/fetch-later.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import { Deadlines } from '../net/deadlines.ts'
+import { type ConfigFault, faultsIn, makeEach } from '../pipeline/config-fault.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { Reservations } from '../state/reservations.ts'
@@ -18,17 +19,28 @@ import { Pools } from '../upstream/pools.ts'
  * Compiles once in the main thread and throws the result away: what workers could not run is refused before they see
  * it. What remains is the room in `counters` that the config needs.
  */
-export function checkCompile(ir: Ir, counters: SharedCounters = newCounters()): string[] {
+export function checkCompile(ir: Ir, counters: SharedCounters = newCounters()): ConfigFault[] {
   const { services, close } = checkServices(counters)
   try {
-    const compiled = compile(ir, services, null)
-    for (const route of compiled.routesByContent.values()) route.make()
+    makeEach([() => compile(ir, services, null), () => checkParts(ir, services)], (make) => make())
     return []
   } catch (error) {
-    return [error instanceof Error ? error.message : String(error)]
+    return distinct(faultsIn(error))
   } finally {
     close()
   }
+}
+
+/** A policy of the whole gateway is at fault in every route, and told of once. */
+function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
+  const seen = new Map<object | null, Set<string>>()
+  return faults.filter(({ part, path, message }) => {
+    const messages = seen.get(part) ?? new Set<string>()
+    const text = JSON.stringify([path, message])
+    if (messages.has(text)) return false
+    seen.set(part, messages.add(text))
+    return true
+  })
 }
 
 /** What compiling needs where nothing will run. */

@@ -39,7 +39,7 @@ export function compileEndpoint(part: EndpointParts, env: Env, parts: TunnelPart
   if (kind === 'ai') settings.health = null
   if (policies.tunnel !== undefined) {
     const backend = { key, name, target: { kind: 'static' as const, ...address } }
-    settings.tunnel = compileTunnel(backend, policies.tunnel.backendRef.name, parts)
+    settings.tunnel = compileTunnel(backend, policies.tunnel, parts)
   }
   const common = { settings, address, guard: null, resolver, pools, endpoints }
   return limitCalls(staticBackend(identity, { backend: identity, ...common }), deadlines)

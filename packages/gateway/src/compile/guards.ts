@@ -51,7 +51,7 @@ function vendorTarget(
   const address = { host, port: 443 }
   if (own.tunnel !== undefined) {
     const backend = { key, name: guard, target: { kind: 'static' as const, ...address } }
-    settings.tunnel = compileTunnel(backend, own.tunnel.backendRef.name, parts)
+    settings.tunnel = compileTunnel(backend, own.tunnel, parts)
   }
   const client = staticBackend(identity, {
     backend: identity,

@@ -6,6 +6,7 @@ import { compileTelemetry, type TelemetryServices } from './telemetry.ts'
 import { indexPolicies, type PolicyIndex } from '../ir/merge.ts'
 import type { Backend, Ir, Listener, Route } from '../ir/resources.ts'
 import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
+import { makeEach } from '../pipeline/config-fault.ts'
 import { canonicalHostname, createHostnameTable } from '../pipeline/route/hostname.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import { compileRoutes } from '../pipeline/route/route-table.ts'
@@ -27,14 +28,14 @@ export interface CompiledConfig {
   routesByContent: Map<string, LazyRoute>
 }
 
-/** Turns the IR into functions. Throws only on what `sources` should have refused. */
+/** Turns the IR into functions. Throws `ConfigFault`s on what only shows when everything is put together. */
 export function compile(ir: Ir, services: CompileServices, previous: CompiledConfig | null): CompiledConfig {
   const parts = createParts(ir, services)
   const frontend = parts.policies.frontend()
   const routesByContent = new Map<string, LazyRoute>()
   const routesByListener = Map.groupBy(ir.routes, (route) => route.listener)
   const listenersByBind = new Map<string, CompiledListener[]>()
-  for (const listener of ir.listeners) {
+  makeEach(ir.listeners, (listener) => {
     const routes = (routesByListener.get(listener.key) ?? []).map((route) => {
       const content = contentOf(route, listener, parts)
       const known = previous?.routesByContent.get(content)
@@ -46,16 +47,33 @@ export function compile(ir: Ir, services: CompileServices, previous: CompiledCon
     const list = listenersByBind.get(listener.bind)
     if (list === undefined) listenersByBind.set(listener.bind, [compiled])
     else list.push(compiled)
-  }
+  })
   const admits = networkAuthorization(parts.policies.networkAuthorization())
   const telemetry = compileTelemetry(frontend, services)
   const binds = new Map<string, CompiledBind>()
-  for (const bind of ir.binds) {
+  makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
     const bindParts = { bind, sources, listeners: listenersByBind.get(bind.key) ?? [], frontend, admits, telemetry }
     binds.set(bind.key, compileBind(bindParts, services, previous?.binds.get(bind.key) ?? null))
-  }
+  })
   return { binds, routesByContent }
+}
+
+/** Puts every route together, and the backends that nothing leads to: who writes one wants to know before using it. */
+export function checkParts(ir: Ir, services: CompileServices): void {
+  const parts = createParts(ir, services)
+  const listeners = new Map(ir.listeners.map((listener) => [listener.key, listener]))
+  const used = new Set(ir.routes.flatMap((route) => route.backends.map(({ backend }) => backend)))
+  const tunnels = ir.policies.filter(({ backend }) => backend?.tunnel !== undefined)
+  // A proxy is looked at with what goes through it: a tunnel of the whole gateway does not hold for the proxy itself.
+  for (const { backend } of tunnels) if (backend?.tunnel !== undefined) used.add(backend.tunnel.backendRef.name)
+  for (const { target } of tunnels) if (target.kind === 'backend') used.delete(target.key)
+  const unused = ir.backends.filter(({ key }) => !used.has(key))
+  makeEach([...ir.routes, ...unused], (part) => {
+    if ('target' in part) return parts.backends.named(part.key)
+    const listener = listeners.get(part.listener)
+    return listener === undefined ? null : new LazyRoute(part, listener, parts).make()
+  })
 }
 
 /** Apart from `compile`, whose variables hold the generation before: steps keep what they are made with. */

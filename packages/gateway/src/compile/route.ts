@@ -4,6 +4,7 @@ import { compileSteps } from './steps.ts'
 import { namedBackends } from '../ir/named-backends.ts'
 import type { Backend, Listener, Route } from '../ir/resources.ts'
 import type { CompiledBackend, CompiledRoute } from '../pipeline/compiled.ts'
+import { andFaultsOf, makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/expression.ts'
 import type { Env } from '../pipeline/step.ts'
 import { weightedPicker } from '../pipeline/route/weighted.ts'
@@ -84,12 +85,17 @@ type MadeRoute = Pick<
   'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count'
 >
 
-function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRoute {
-  const { policies, backends, services } = parts
-  const entries = route.backends.map((entry) => backends.forRoute(route, entry))
-  const backendBody = widest(entries.map((entry) => entry.requestBody))
+function makeRoute(route: Route, listener: Listener, { policies, backends, services, env }: RouteParts): MadeRoute {
+  const traffic = policies.traffic(placeOf(route))
+  let entries: CompiledBackend[]
+  try {
+    entries = makeEach(route.backends, (entry) => backends.forRoute(route, entry))
+  } catch (error) {
+    // Whoever mends the backends should know what is wrong with the policies too.
+    throw andFaultsOf(error, () => compileSteps(traffic, env))
+  }
   return {
-    ...compileSteps(policies.traffic(placeOf(route)), parts.env, backendBody),
+    ...compileSteps(traffic, env, widest(entries.map((entry) => entry.requestBody))),
     backends: entries,
     pick: weightedPicker(route.backends.map((entry) => entry.weight)),
     count: services.requestMetrics(routeLabels(listener, route.name, entries)),

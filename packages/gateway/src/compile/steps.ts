@@ -1,6 +1,7 @@
 import type { Effective } from '../ir/merge.ts'
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
 import type { StepList } from '../pipeline/compiled.ts'
+import { makeEach } from '../pipeline/config-fault.ts'
 import { type BodyUse, widest } from '../pipeline/expression.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'
@@ -21,11 +22,10 @@ export function compileSteps(
   env: Omit<Env, 'attachment'>,
   backendBody: BodyUse = 'none',
 ): CompiledSteps {
-  const steps: [TrafficName, Step][] = []
-  for (const name of Object.keys(trafficSteps) as TrafficName[]) {
+  const steps = makeEach(Object.keys(trafficSteps) as TrafficName[], (name): [TrafficName, Step][] => {
     const step = makeStep(name, effective, env)
-    if (step !== null) steps.push([name, step])
-  }
+    return step === null ? [] : [[name, step]]
+  }).flat()
   const byName = new Map(steps)
   const request = new ListBuilder('buffer', (use) => bufferRequest(use, env.maxBufferBytes))
   for (const [name, step] of steps) {

@@ -3,6 +3,7 @@ import type { BackendServices } from './backends.ts'
 import { connectionSettings } from './connection.ts'
 import type { PolicyIndex } from '../ir/merge.ts'
 import type { Backend } from '../ir/resources.ts'
+import { ConfigFault } from '../pipeline/config-fault.ts'
 import { proxyCredentials } from '../policies/backend/tunnel/credentials.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { Destination } from '../upstream/destination.ts'
@@ -14,19 +15,30 @@ export interface TunnelParts {
   services: BackendServices
 }
 
+type TunnelConfig = NonNullable<BackendPolicies['tunnel']>
+
 /** What connections to the backend go through. Throws on what cannot work: compiling is the check of a config. */
-export function compileTunnel(backend: Backend, proxyKey: string, parts: TunnelParts): Tunnel {
+export function compileTunnel(backend: Backend, config: TunnelConfig, parts: TunnelParts): Tunnel {
   const problem = problemOf(backend)
-  if (problem !== null) throw new Error(`backend ${backend.name}: ${problem}`)
-  const proxy = parts.backendsByKey.get(proxyKey)!
-  try {
-    return tunnelThrough(proxy, proxyPolicies(proxyKey, parts.policies), parts.services)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`backend ${backend.name}: tunnel through ${proxy.name}: ${reason}`, { cause: error })
+  if (problem !== null) {
+    throw new ConfigFault(config, [], { found: `found a tunnel for ${backend.name}`, expected: problem })
   }
+  const proxyKey = config.backendRef.name
+  const proxy = parts.backendsByKey.get(proxyKey)!
+  const policies = proxyPolicies(proxyKey, parts.policies)
+  const { target } = proxy
+  if (target.kind !== 'static' && target.kind !== 'unix') {
+    const found = `found ${proxy.name}, which is no fixed destination`
+    throw new ConfigFault(config, ['backendRef'], { found, expected: 'a proxy with an address' })
+  }
+  if (policies.tunnel !== undefined) {
+    const found = `found a tunnel of ${proxy.name}, which is the proxy of ${backend.name}`
+    throw new ConfigFault(policies.tunnel, [], { found, expected: 'one tunnel, because tunnels do not nest' })
+  }
+  return tunnelThrough({ ...proxy, target }, policies, parts.services)
 }
 
+/** What the backend of a tunnel must be instead of what it is; null when it is that. */
 function problemOf({ target }: Backend): string | null {
   switch (target.kind) {
     case 'static':
@@ -35,17 +47,17 @@ function problemOf({ target }: Backend): string | null {
     case 'mcp':
       return null
     case 'unix':
-      return 'a socket file cannot be reached through a tunnel'
+      return 'a host and port: a socket file cannot be reached through a tunnel'
     case 'dynamicForwardProxy':
       // The guard judges addresses, and only the proxy would know them.
-      return 'a dynamic forward proxy cannot go through a tunnel, because nothing could keep clients out of private networks'
+      return 'a fixed destination: through a tunnel nothing could keep clients of a dynamic forward proxy out of private networks'
   }
 }
 
-function tunnelThrough(proxy: Backend, policies: BackendPolicies, services: BackendServices): Tunnel {
-  if (policies.tunnel !== undefined) throw new Error('the proxy has a tunnel itself, and tunnels do not nest')
+type FixedBackend = Backend & { target: Extract<Backend['target'], { kind: 'static' | 'unix' }> }
+
+function tunnelThrough(proxy: FixedBackend, policies: BackendPolicies, services: BackendServices): Tunnel {
   const { target } = proxy
-  if (target.kind !== 'static' && target.kind !== 'unix') throw new Error('the proxy must be a fixed destination')
   const { resolver, pools, endpoints, upstream } = services
   return createTunnel({
     name: proxy.name,

@@ -116,21 +116,21 @@ test('what only shows when everything is put together is refused before it goes 
     const config = httpConfig([routeTo({ host: '127.0.0.1:1' }, policies)])
     const loaded = loadConfig(JSON.stringify(config), { file: 'a', dir: '/', env: {} })
     assert.ok(loaded.ok)
-    return checkCompile(loaded.ir)
+    return checkCompile(loaded.ir).map(({ message }) => message)
   }
   const keyHash = `sha256:${createHash('sha256').update('alice-key-1').digest('hex')}`
   const twice = { data: { alice: 'alice-key-1', bob: { keyHash } } }
   assert.deepEqual(problemsOf({ apiKeyAuthentication: { secretRef: twice } }), [
-    'apiKeyAuthentication: "alice" and "bob" have the same key',
+    'found the key of "alice" a second time, as "bob", expected each key once',
   ])
   const users = [...basicAuthentication.users, ...basicAuthentication.users]
   assert.deepEqual(problemsOf({ basicAuthentication: { users } }), [
-    'basicAuthentication: user "alice" stands there twice',
+    'found user "alice" a second time, expected each user once',
   ])
   const point = { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA' }
   const providers = [{ issuer: ISSUER, jwks: { inline: JSON.stringify({ keys: [point] }) } }]
   assert.deepEqual(problemsOf({ jwtAuthentication: { providers } }), [
-    'jwtAuthentication: no key of a key set can be used',
+    'found no key that can be used, expected public keys of RSA, EC or Ed25519',
   ])
 })
 

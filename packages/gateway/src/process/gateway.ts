@@ -1,5 +1,6 @@
 import { checkCompile } from '../compile/check.ts'
 import { loadFeatures } from '../compile/load-features.ts'
+import type { ConfigFault } from '../pipeline/config-fault.ts'
 import type { Bind, Ir } from '../ir/resources.ts'
 import { claimPort } from './ports.ts'
 import type { SessionKeys } from './session-keys.ts'
@@ -60,11 +61,11 @@ export class Gateway {
     return 'problem' in sessions ? sessions.problem : null
   }
 
-  /** The problems that keep the config from going live; none when it has. */
-  async apply(config: Ir): Promise<string[]> {
+  /** The problems that keep the config from going live; none when it has. `explain` knows the file. */
+  async apply(config: Ir, explain = ({ message }: ConfigFault): string => message): Promise<string[]> {
     const ir = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
     await loadFeatures(ir)
-    const problems = checkCompile(ir, this.#supervisor.counters)
+    const problems = checkCompile(ir, this.#supervisor.counters).map(explain)
     if (problems.length > 0) return this.refused(problems)
     const sessions = this.#sessionKeysFor(ir)
     if ('problem' in sessions) return this.refused([sessions.problem])

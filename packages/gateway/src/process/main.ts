@@ -32,7 +32,7 @@ export async function main(args: readonly string[]): Promise<number> {
 async function validate(source: ConfigSource): Promise<number> {
   const loaded = source.load()
   if (loaded.ok) await loadFeatures(loaded.ir)
-  const problems = loaded.ok ? checkCompile(loaded.ir) : loaded.problems
+  const problems = loaded.ok ? checkCompile(loaded.ir).map(loaded.explain) : loaded.problems
   if (problems.length > 0) {
     process.stderr.write(problems.join('\n') + '\n')
     return BAD_CONFIG

@@ -75,7 +75,7 @@ export class Reloader {
       this.watch(loaded)
       this.#noticeSettings(loaded, log)
       for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
-      report(await gateway.apply(loaded.ir))
+      report(await gateway.apply(loaded.ir, loaded.explain))
     } catch (error) {
       gateway.refused([])
       log.error(`config not read, config ${gateway.generation} stays active`, { error: String(error) })

@@ -93,7 +93,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   })
   if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))
 
-  const problems = (await supervisor.start()) ?? (await gateway.apply(loaded.ir))
+  const problems = (await supervisor.start()) ?? (await gateway.apply(loaded.ir, loaded.explain))
   if (problems.length > 0) {
     await Promise.all([supervisor.stop(), servers.value.close()])
     await writer.flush()

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Ir, Route } from '../ir/resources.ts'
+import type { ConfigFault } from '../pipeline/config-fault.ts'
 import type { Path, Problem } from '../schema/problem.ts'
 import { validate } from '../schema/validate.ts'
 import { backendsOf } from './backend-references.ts'
@@ -10,13 +11,14 @@ import { readApis } from './read-apis.ts'
 import { readReferencedFiles } from './read-referenced-files.ts'
 import { readEnvironment } from './environment.ts'
 import type { PlacedProblem } from './placed-problem.ts'
+import { printProblem } from './print-problems.ts'
 import { findReferences, isTo } from './references.ts'
 import { exposeOauth } from './expose-oauth.ts'
 import { configFile } from './schema.ts'
 import type { Environment } from './substitute.ts'
 import { translate } from './translate.ts'
 import { Spot } from './tree.ts'
-import { parseYaml } from './yaml.ts'
+import { type ParsedYaml, parseWithPlaces, parseYaml } from './yaml.ts'
 
 export interface LoadOptions {
   /** Name of the config in messages. */
@@ -34,6 +36,8 @@ export interface LoadedConfig {
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]
   warnings: PlacedProblem[]
+  /** What shows only when the config is put together, as a text with its place. */
+  explain(this: void, fault: ConfigFault): string
 }
 
 export interface RefusedConfig {
@@ -81,13 +85,32 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
     const paths = conflicts.map((route) => routePath(ir, route))
     return { ok: false, problems: paths.map((path) => place({ ...TWO_AUTHENTICATIONS, path })), files: read.files }
   }
+  let parsed: ParsedYaml | null = null
   return {
     ok: true,
     ir,
     process: environment.apply(validated.value.config),
     files: read.files,
     warnings: [...checked.warnings, ...apis.warnings].map(place),
+    explain({ part, path: rest, found, expected }) {
+      const path = [...(pathTo(part, validated.value) ?? []), ...rest]
+      // Parsed anew, because a config that is fine should not keep every place of its text in memory.
+      parsed ??= parseWithPlaces(text, options.file, options.env)
+      const where = { path, at: 'key' as const, place: parsed.placeOf(path, 'key') }
+      return printProblem({ code: 'conflict', ...where, found, expected, suggestion: null })
+    },
   }
+}
+
+/** Where in the config that very part stands; null when it is not from there. */
+function pathTo(part: object | null, value: unknown): Path | null {
+  if (part === null || typeof value !== 'object' || value === null) return null
+  if (value === part) return []
+  for (const [key, child] of Object.entries(value)) {
+    const rest = pathTo(part, child)
+    if (rest !== null) return [Array.isArray(value) ? Number(key) : key, ...rest]
+  }
+  return null
 }
 
 /** Routes come in the order of the file, below their listeners. */

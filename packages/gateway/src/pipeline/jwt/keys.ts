@@ -1,4 +1,5 @@
 import type { PublicJwk } from '../../formats/jwk-set.ts'
+import { ConfigFault } from '../config-fault.ts'
 import { fetchText } from '../fetch-text.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { Env } from '../step.ts'
@@ -24,9 +25,12 @@ export function remoteKeySource({ url, remote }: KeysConfig, env: Env): RemoteKe
   return remoteKeys(env, { backend: backendRef.name, authority: null, path, lifetimeMs: cacheDuration })
 }
 
-export function fixedKeySource({ inline, file }: KeysConfig): KeySource {
-  const keys = KeySet.of(inline ?? file ?? [])
-  if (keys === null) throw new Error('jwtAuthentication: no key of a key set can be used')
+export function fixedKeySource(config: KeysConfig): KeySource {
+  const keys = KeySet.of(config.inline ?? config.file ?? [])
+  if (keys === null) {
+    const phrases = { found: 'found no key that can be used', expected: 'public keys of RSA, EC or Ed25519' }
+    throw new ConfigFault(config, [config.inline === undefined ? 'file' : 'inline'], phrases)
+  }
   return { current: () => keys, renewed: () => null }
 }
 

@@ -204,17 +204,17 @@ test('configs that cannot work are refused', (t) => {
     const loaded = loadConfig(JSON.stringify(config), { file: 'test.yaml', dir: '.', env: {} })
     if (!loaded.ok)
       return loaded.problems.map(({ path, found, expected }) => `${path.join('.')}: ${found}, ${expected}`)
-    return checkCompile(loaded.ir)
+    return checkCompile(loaded.ir).map(({ message }) => message)
   }
   const bind = { port: 8080, listeners: [{ routes: [{ backends: [{ backend: 'api' }] }] }] }
   const fixed = { static: { host: 'bedrock-runtime.eu-west-1.amazonaws.com', port: 443 } }
   const unknown = { static: { host: '127.0.0.1', port: 443 } }
   assert.deepEqual(problemsOf({ aws: {} }, fixed), [])
   assert.deepEqual(problemsOf({ aws: {} }, unknown), [
-    'backend/api: `auth.aws` needs a `region`, which the host does not tell',
+    'found a host that does not tell its region, expected a `region`',
   ])
   assert.deepEqual(problemsOf({ aws: { region: 'eu-west-1' } }, { dynamicForwardProxy: {} }), [
-    'backend/api: `auth` of a cloud needs a backend whose host the config names',
+    'found `auth` of a cloud for hosts that clients name, expected a backend whose host the config names',
   ])
   assert.match(problemsOf({ aws: { secretRef: { data: { accessKey: 'a' } } } }, fixed).join(), /secretKey/)
   assert.match(problemsOf({ aws: {}, location: { cookie: { name: 'a' } } }, fixed).join(), /at most one of/)

@@ -4,6 +4,7 @@ import type { SignatureHeaders, SigningScope } from '../../../credentials/aws/si
 import { CredentialFault } from '../../../credentials/fault.ts'
 import { sourceOf } from '../../../net/body.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
+import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import type { BackendPlace, BackendStep, OutgoingRequest } from '../../../pipeline/outgoing.ts'
 import type { Env } from '../../../pipeline/step.ts'
@@ -57,10 +58,13 @@ function signedOf(headers: HeaderBlock): [string, string][] {
   return found
 }
 
-function scopeFor({ region, service }: AwsConfig, place: BackendPlace, env: Env): SigningScope {
+function scopeFor(config: AwsConfig, place: BackendPlace, env: Env): SigningScope {
+  const { region, service } = config
   const known = place.signing ?? (place.host === null ? null : scopeOfHost(place.host))
   const found = region ?? known?.region ?? env.credentials.awsRegion
-  if (found === null)
-    throw new Error(`${env.attachment}: \`auth.aws\` needs a \`region\`, which the host does not tell`)
+  if (found === null) {
+    const phrases = { found: 'found a host that does not tell its region', expected: 'a `region`' }
+    throw new ConfigFault(config, [], phrases)
+  }
   return { region: found, service: service ?? known?.service ?? 'bedrock' }
 }

@@ -1,3 +1,4 @@
+import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import { credentialWriter } from '../../../pipeline/credential.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import type { BackendPlace, BackendStep } from '../../../pipeline/outgoing.ts'
@@ -15,8 +16,10 @@ export function backendAuth(config: BackendAuthConfig, env: Env, place: BackendP
   if (passthrough !== undefined && location === undefined) return restored
   if (aws === undefined && azure === undefined && gcp === undefined) return fixedAuth(config)
   // A static key may be meant for many hosts; what a cloud gives out is worth too much to be sent to any.
-  if (!place.isFixed)
-    throw new Error(`${env.attachment}: \`auth\` of a cloud needs a backend whose host the config names`)
+  if (!place.isFixed) {
+    const found = 'found `auth` of a cloud for hosts that clients name'
+    throw new ConfigFault(config, [], { found, expected: 'a backend whose host the config names' })
+  }
   if (aws !== undefined) return awsAuth(aws, env, place)
   return gcp === undefined ? azureAuth(azure!, env, place) : gcpAuth(gcp, env, place)
 }

@@ -202,7 +202,7 @@ test('configs that cannot work are refused', () => {
     const env = { TEXT: 's3cret', OTHER: '{"type":"s3cret"}', GOOD: '{"type":"service_account"}' }
     const loaded = loadConfig(JSON.stringify(config), { file: 'test.yaml', dir: '.', env })
     const problems = loaded.ok
-      ? checkCompile(loaded.ir)
+      ? checkCompile(loaded.ir).map(({ message }) => message)
       : loaded.problems.map(({ path, found, expected }) => `${path.join('.')}: ${found}, ${expected}`)
     assert.ok(!problems.join().includes('s3cret'), problems.join())
     return problems.join()
@@ -215,10 +215,16 @@ test('configs that cannot work are refused', () => {
   assert.match(problemsOf({ azure: { managedIdentity: { clientId: 'a' } } }), /objectId/)
   assert.match(problemsOf({ azure: { ...AZURE, managedIdentity: identity } }), /at most one of/)
   assert.match(problemsOf({ azure: { secretRef: { data: { clientID: 'a', tenantID: 'b' } } } }), /clientSecret/)
-  assert.match(problemsOf({ azure: {} }, { dynamicForwardProxy: {} }), /needs a backend whose host the config names/)
+  assert.match(problemsOf({ azure: {} }, { dynamicForwardProxy: {} }), /expected a backend whose host the config names/)
   assert.match(problemsOf({ gcp: {}, location: { cookie: { name: 'a' } } }), /at most one of/)
-  assert.match(problemsOf({ gcp: { audience: 'https://a' } }), /`auth\.gcp\.audience` is for `type: IdToken`/)
-  assert.match(problemsOf({ gcp: { type: 'IdToken' } }, { static: { unixPath: '/run/x.sock' } }), /needs an `audience`/)
+  assert.match(
+    problemsOf({ gcp: { audience: 'https://a' } }),
+    /found an `audience` for an access token, expected `type: IdToken`/,
+  )
+  assert.match(
+    problemsOf({ gcp: { type: 'IdToken' } }, { static: { unixPath: '/run/x.sock' } }),
+    /without a host, expected an `audience`/,
+  )
   assert.match(problemsOf({ gcp: { secretRef: { env: 'TEXT' } } }), /something else than JSON/)
   assert.match(problemsOf({ gcp: { secretRef: { env: 'OTHER' } } }), /another `type`, or none/)
 })

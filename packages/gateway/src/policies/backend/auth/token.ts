@@ -1,5 +1,6 @@
 import { CredentialFault } from '../../../credentials/fault.ts'
 import type { TokenSource } from '../../../credentials/token.ts'
+import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import { credentialWriter } from '../../../pipeline/credential.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import type { BackendPlace, BackendStep, OutgoingRequest } from '../../../pipeline/outgoing.ts'
@@ -17,18 +18,19 @@ export function azureAuth(
   return tokenAuth(env.credentials.azureToken({ scope, clientSecret: secretRef?.data, managedIdentity }))
 }
 
-export function gcpAuth(
-  { type, secretRef, audience }: NonNullable<BackendAuthConfig['gcp']>,
-  env: Env,
-  { host }: BackendPlace,
-): BackendStep {
+export function gcpAuth(config: NonNullable<BackendAuthConfig['gcp']>, env: Env, { host }: BackendPlace): BackendStep {
+  const { type, secretRef, audience } = config
   if (type !== 'IdToken') {
-    if (audience !== undefined) throw new Error(`${env.attachment}: \`auth.gcp.audience\` is for \`type: IdToken\``)
+    if (audience !== undefined) {
+      const found = 'found an `audience` for an access token'
+      throw new ConfigFault(config, ['audience'], { found, expected: '`type: IdToken`' })
+    }
     return tokenAuth(env.credentials.gcpToken({ credentials: secretRef }))
   }
   const target = audience ?? (host === null ? null : `https://${host}`)
-  if (target === null)
-    throw new Error(`${env.attachment}: \`auth.gcp\` needs an \`audience\`, because the backend has no host`)
+  if (target === null) {
+    throw new ConfigFault(config, [], { found: 'found a backend without a host', expected: 'an `audience`' })
+  }
   return tokenAuth(env.credentials.gcpToken({ credentials: secretRef, audience: target }))
 }
 

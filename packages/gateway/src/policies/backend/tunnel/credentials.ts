@@ -1,3 +1,4 @@
+import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import type { BackendAuthConfig } from '../auth/schema.ts'
 
 /**
@@ -9,17 +10,23 @@ export function proxyCredentials(auth: BackendAuthConfig | undefined): string | 
   const credential = auth.key ?? auth.secretRef
   if (credential === undefined) {
     if (auth.passthrough !== undefined) {
-      throw new Error('`auth.passthrough` cannot be used: a proxy gets no token of clients')
+      const found = 'found `auth.passthrough` for a proxy, which gets no token of clients'
+      throw new ConfigFault(auth, ['passthrough'], { found, expected: FIXED })
     }
-    throw new Error('`auth` of a cloud cannot be used: a proxy takes a `key` or a `secretRef`')
+    throw new ConfigFault(auth, [], { found: 'found `auth` of a cloud for a proxy', expected: FIXED })
   }
   const header = auth.location === undefined ? DEFAULT : auth.location.header
   if (header === undefined || !NAMES.has(header.name.toLowerCase())) {
-    throw new Error('`auth.location` must be the header `Proxy-Authorization` or `Authorization`')
+    const found = 'found another place for the credential of a proxy'
+    throw new ConfigFault(auth, ['location'], {
+      found,
+      expected: 'the header `Proxy-Authorization` or `Authorization`',
+    })
   }
   return (header.prefix ?? '') + credential
 }
 
+const FIXED = 'a `key` or a `secretRef`'
 const DEFAULT = { name: 'authorization', prefix: 'Bearer ' }
 /** Both mean the same to a proxy, which reads the first. */
 const NAMES = new Set(['proxy-authorization', 'authorization'])

@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
+import { ConfigFault, makeEach } from '../../../pipeline/config-fault.ts'
 import { credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
 import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
@@ -9,7 +10,7 @@ import type { ApiKeyAuthenticationConfig } from './schema.ts'
 export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((config) => {
   const { mode, location = BEARER, secretRef } = config
   const reader = credentialReader(location)
-  const keysByHash = indexKeys(secretRef.data ?? secretRef.file ?? {})
+  const keysByHash = indexKeys(secretRef)
 
   function refuse(rx: RequestContext, reason: string): Reply {
     if (rx.trace !== null) rx.trace.note({ code: 'api_key_refused', reason })
@@ -43,20 +44,19 @@ interface KnownKey {
   metadata: JsonObject
 }
 
-type Entries = NonNullable<ApiKeyAuthenticationConfig['secretRef']['data']>
-
 /** Keys are found by their SHA-256, so that how long a search takes says nothing about them. */
-function indexKeys(entries: Entries): Map<string, KnownKey> {
+function indexKeys(secret: ApiKeyAuthenticationConfig['secretRef']): Map<string, KnownKey> {
   const keysByHash = new Map<string, KnownKey>()
-  for (const [name, { key, keyHash, metadata }] of Object.entries(entries)) {
+  makeEach(Object.entries(secret.data ?? secret.file ?? {}), ([name, { key, keyHash, metadata }]) => {
     const digest = key === undefined ? keyHash!.slice('sha256:'.length) : hash('sha256', key, 'hex')
     const same = keysByHash.get(digest)
     if (same !== undefined) {
-      const names = `${JSON.stringify(same.name)} and ${JSON.stringify(name)}`
-      throw new Error(`apiKeyAuthentication: ${names} have the same key`)
+      const path = secret.data === undefined ? ['file'] : ['data', name]
+      const found = `found the key of ${JSON.stringify(same.name)} a second time, as ${JSON.stringify(name)}`
+      throw new ConfigFault(secret, path, { found, expected: 'each key once' })
     }
     keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata })
-  }
+  })
   return keysByHash
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { ConfigFault, makeEach } from '../../../pipeline/config-fault.ts'
 import { credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
 import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
@@ -11,6 +12,7 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
   const { mode, location = BASIC, realm } = config
   const reader = credentialReader(location)
   const entries = config.users ?? config.secretRef ?? []
+  refuseTwins(config)
   const digest = createHash('sha256').update(JSON.stringify(entries)).digest('base64')
   const users = env.kept.shared(`basic ${digest}`, () => new Users(entries))
   const isProxy = location.header?.name === 'proxy-authorization'
@@ -56,6 +58,18 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
     },
   }
 })
+
+/** Of two passwords of one user nobody could say which one counts; files were checked when they were read. */
+function refuseTwins(config: BasicAuthenticationConfig): void {
+  const seen = new Set<string>()
+  makeEach(config.users?.entries() ?? [], ([index, { username }]) => {
+    if (seen.has(username)) {
+      const found = `found user ${JSON.stringify(username)} a second time`
+      throw new ConfigFault(config, ['users', index], { found, expected: 'each user once' })
+    }
+    seen.add(username)
+  })
+}
 
 /** Base64 of `username:password` (RFC 7617); control characters are in neither. */
 function decode(credential: string): { username: string; password: Buffer } | null {

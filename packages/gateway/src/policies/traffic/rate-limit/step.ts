@@ -1,3 +1,4 @@
+import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import type { RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
@@ -63,13 +64,17 @@ const exceeded: Failure = { status: 429, message: 'rate limit exceeded', reason:
 const windowMsByUnit = { Seconds: 1_000, Minutes: 60_000, Hours: 3_600_000 }
 
 /** The attachment names the budget, so that all its routes, all workers and all generations spend from the same one. */
-function limitOf({ requests, tokens, unit, burst }: LocalLimit, index: number, env: Env): Limit {
+function limitOf(local: LocalLimit, index: number, env: Env): Limit {
+  const { requests, tokens, unit, burst } = local
   const counts = tokens === undefined ? 'requests' : 'tokens'
   const amount = tokens ?? requests!
   const name = `${amount}${counts === 'tokens' ? ' tokens' : ''}/${unit}${burst === 0 ? '' : `+${burst}`}`
   // Other numbers keep what was spent; windows of another length cannot.
   const cells = env.counters.cells(`${env.attachment}/local/${index}/${counts}/${unit}`)
-  if (cells === null) throw new Error(`there is no room for the limit ${name} of ${env.attachment}: too many limits`)
+  if (cells === null) {
+    const found = `found no room for the limit ${name} of ${env.attachment}`
+    throw new ConfigFault(local, [], { found, expected: 'fewer limits' })
+  }
   return { name, counts, budget: new Budget({ cells, amount, burst, windowMs: windowMsByUnit[unit] }) }
 }
 
