@@ -33,14 +33,15 @@ export interface AiParts {
 export function compileAi({ identity, groups, policies, policiesOf, env, parts }: AiParts): CompiledBackend {
   const { services } = parts
   const { endpoints, upstream } = services
-  const owner = { key: identity.key, name: identity.name, health: connectionSettings(policies, upstream).health }
   const ready = groups.map((group) =>
     group.map((provider): ReadyProvider => {
       const vendor = createProvider(provider.config)
       const own = withDefaults(policiesOf(provider), vendor)
+      const owner = { key: identity.key, name: identity.name, health: connectionSettings(own, upstream).health }
       return {
         name: provider.name,
         vendor,
+        owner,
         endpoint: endpoints.get(owner, provider.name),
         connection: connectionOf(provider, vendor, own, { env, parts }),
         credential: credentialPlace(own),
@@ -53,9 +54,10 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
     upstreamFormats,
     next(tried) {
       const now = env.monotonic()
-      const standingOf = ({ endpoint }: ReadyProvider) => endpoint.standing(now, owner.health?.eviction ?? null, false)
+      const standingOf = ({ endpoint, owner }: ReadyProvider) =>
+        endpoint.standing(now, owner.health?.eviction ?? null, false)
       const provider = selectProvider(ready, tried, standingOf, env.random)
-      return provider === null ? null : { provider, visit: endpoints.visit(owner, provider.endpoint) }
+      return provider === null ? null : { provider, visit: endpoints.visit(provider.owner, provider.endpoint) }
     },
     providerCount: ready.flat().length,
     now: services.now,

@@ -3,9 +3,11 @@ import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
 import { compileTunnel, type TunnelParts } from './tunnel.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
+import { widest } from '../pipeline/expression.ts'
 import { limitCalls } from '../pipeline/limited-call.ts'
 import type { BackendPlace } from '../pipeline/outgoing.ts'
 import type { Env } from '../pipeline/step.ts'
+import { unhealthyCondition } from '../policies/backend/health/settings.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 
 /** One of the places that a backend is made of: a provider of models, or an MCP target. */
@@ -26,7 +28,10 @@ export function endpointIdentity(
 ): BackendIdentity {
   const place = { isFixed: true, host: address.host, ...(signing !== undefined && { signing }) }
   const steps = compileBackendSteps(policies, { ...env, attachment: key }, place)
-  return { key, name, kind, ...steps, unhealthyCondition: null }
+  // Targets of MCP are judged by their addresses.
+  const condition = kind === 'ai' ? unhealthyCondition(policies.health, env) : null
+  const requestBody = widest([steps.requestBody, condition?.requestBody])
+  return { key, name, kind, ...steps, requestBody, unhealthyCondition: condition }
 }
 
 /** A part as something that requests are sent to. */

@@ -16,7 +16,7 @@ import type { OutgoingRequest } from './outgoing.ts'
 import { ReplayableBody } from '../net/replayable-body.ts'
 import type { RequestContext } from './request-context.ts'
 import type { CallContext } from './step.ts'
-import type { RequestTrace } from './trace.ts'
+import { speaksAgainst } from './unhealthy.ts'
 
 export interface BackendCallServices {
   deadlines: Deadlines
@@ -86,7 +86,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
   sentAgain(error: UpstreamError): void {
     const { trace, endpoint } = this.#rx
     if (trace === null) return
-    this.#traceFailure(trace, error)
+    trace.callFailed(this.#backend.name, error)
     trace.callStarted(endpoint ?? this.#backend.name)
   }
 
@@ -94,17 +94,8 @@ export class BackendCall implements UpstreamHandler, CallContext {
     return this.#tried !== null && this.#tried.includes(endpoint)
   }
 
-  isUnhealthy({ status, headers }: UpstreamResponse): boolean {
-    const condition = this.#backend.unhealthyCondition
-    if (condition === null) return status >= 500
-    const rx = this.#rx
-    rx.status = status
-    rx.responseHeaders = headers
-    const isUnhealthy = condition.isTrue(rx)
-    // Whether this becomes the response is not known yet.
-    rx.status = 0
-    rx.responseHeaders = null
-    return isUnhealthy
+  isUnhealthy(response: UpstreamResponse): boolean {
+    return speaksAgainst(this.#backend.unhealthyCondition, this.#rx, response)
   }
 
   start(): void {
@@ -202,7 +193,8 @@ export class BackendCall implements UpstreamHandler, CallContext {
     if (this.#over) return response.body.cancel(ABANDONED)
     this.#clear()
     this.#services.callTimer(this.#services.now() - this.#calledAt)
-    this.#rx.trace?.callEnded(response.status, null)
+    // A backend of several providers has told itself what each of them said.
+    if (this.#rx.trace?.callIsOpen) this.#rx.trace.callEnded(response.status, null)
     const { retry } = this.#rx
     if (retry !== null && retry.codes.has(response.status) && this.#canRepeat(true)) {
       // First, because it cancels what the old attempt still reads of the request body.
@@ -220,7 +212,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
     }
     this.#clear()
     this.#call = null
-    this.#rx.trace?.callEnded(status, null)
+    if (this.#rx.trace?.callIsOpen) this.#rx.trace.callEnded(status, null)
     this.#outcome.tunnelled(status, headers, backend)
   }
 
@@ -229,15 +221,9 @@ export class BackendCall implements UpstreamHandler, CallContext {
     this.#clear()
     const rx = this.#rx
     rx.error = error.message
-    if (rx.trace !== null) this.#traceFailure(rx.trace, error)
+    rx.trace?.callFailed(this.#backend.name, error)
     if (rx.retry !== null && this.#canRepeat(isRepeatable(error, this.#method))) this.#repeat()
     else this.#outcome.failed(upstreamFailure(error))
-  }
-
-  /** A name that cannot be resolved fails before any address is tried. */
-  #traceFailure(trace: RequestTrace, error: UpstreamError): void {
-    if (!trace.callIsOpen) trace.callStarted(this.#backend.name)
-    trace.callEnded(null, `${error.code}: ${error.message}`)
   }
 
   #canRepeat(safe: boolean): boolean {

@@ -1,5 +1,6 @@
 import type { HeaderBlock } from '../net/header-block.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
+import type { UpstreamError } from '../upstream/upstream-types.ts'
 import type { CompiledBackend, StepList } from './compiled.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 import { Reply } from './reply.ts'
@@ -129,6 +130,12 @@ export class RequestTrace {
     const severity = failed ? 'error' : status >= 400 ? 'warn' : 'info'
     this.#callTarget = null
     this.emit({ type: 'backendCallResult', status, error }, severity, this.#callStart)
+  }
+
+  /** A name that cannot be resolved fails before any address is tried: then it is the name that failed. */
+  callFailed(name: string, { code, message }: UpstreamError): void {
+    if (!this.callIsOpen) this.callStarted(name)
+    this.callEnded(null, `${code}: ${message}`)
   }
 
   get callIsOpen(): boolean {

@@ -2,6 +2,18 @@ import type { ChatEvent, Usage } from '../llm/middle.ts'
 
 export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens' | 'realtime'
 
+/** One provider that was asked, and what came of it. */
+export interface ProviderAttempt {
+  /** Name in the config, or empty. */
+  readonly providerName: string
+  /** As telemetry names the vendor. */
+  readonly provider: string
+  /** The status, or the code of what went wrong; empty while nothing has come. */
+  outcome: string
+  /** Somebody else could have done better. */
+  hasFailed: boolean
+}
+
 /** What is known of the model call behind one request; expressions read it as `llm`, limits and metrics count by it. */
 export class LlmRecord {
   /** Null where only the provider knows what was asked. */
@@ -10,6 +22,8 @@ export class LlmRecord {
   provider = ''
   /** Name of the provider in the config, or empty. */
   providerName = ''
+  /** In order; those of retries too. */
+  readonly attempts: ProviderAttempt[] = []
   /** After aliases and overrides. */
   requestModel = ''
   /** As the provider reports it. */
@@ -25,6 +39,13 @@ export class LlmRecord {
   /** Milliseconds of the clock of `rx.startedAt`; -1 before. */
   firstTokenAt = -1
   endedAt = -1
+
+  /** Another provider is asked. */
+  asked(providerName: string, provider: string): ProviderAttempt {
+    const attempt = { providerName, provider, outcome: '', hasFailed: false }
+    this.attempts.push(attempt)
+    return attempt
+  }
 
   /** Takes what an event of the response says. */
   observe(event: ChatEvent, now: number): void {

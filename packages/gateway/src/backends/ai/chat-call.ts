@@ -10,14 +10,22 @@ import { createStreamGuard, type StreamGuard } from '../../llm/guards/stream-win
 import { isObject, parseJsonObject } from '../../wire/json.ts'
 import { type ChatEvent, type ChatRequest, type FormatName, type Json, Unsupported } from '../../llm/middle.ts'
 import { estimateRequest } from '../../llm/tokenizer/estimate.ts'
+import { readStart } from '../../pipeline/body/buffered-body.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
 import { HeldBody } from './held-body.ts'
 import { type ClientChat, editChat, type EditedChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
 import type { ReadyProvider } from './provider.ts'
 import { END_MARKS, NativeWork, type ResponseObserver, TranslatedWork } from './response-events.ts'
-import { TappedBody } from '../../net/tapped-body.ts'
-import { type CallParts, type CallServices, headersFor, NOT_NEEDED, TriedCall, UNREADABLE } from './tried-call.ts'
+import {
+  type CallParts,
+  type CallServices,
+  headersFor,
+  MAX_ERROR_BYTES,
+  NOT_NEEDED,
+  TriedCall,
+  UNREADABLE,
+} from './tried-call.ts'
 
 /** One chat: edited, guarded and translated on the way there, and on the way back. */
 export class ChatCall extends TriedCall implements ResponseObserver {
@@ -106,7 +114,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
         : new TranslatedWork(decoder, encoder, guard, observer)
     const held = new HeldBody(response.body, work, () => {
       const error = work.firstError
-      if (this.isOver || (error !== null && this.goesElsewhere(error.status, error.message))) {
+      if (this.isOver || (error !== null && this.failsOver(error, response.headers, 'error_in_body'))) {
         return held.cancel(NOT_NEEDED)
       }
       if (error === null) return this.answer(200, headersFor(response.headers, 'text/event-stream'), held)
@@ -118,29 +126,33 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   #answerWhole({ status, headers, body }: UpstreamResponse): void {
-    const { maxBytes } = this.services
-    const chain = this.#provider!.guards.response
-    if (this.#prepared!.isNative && chain === null) {
-      const tapped = new TappedBody(body, maxBytes, (copy) => {
-        this.#read(copy, parseJsonObject)
-        this.over({ whole: copy !== null, records: 0 })
-      })
-      return this.answer(status, headers, tapped)
-    }
-    collect(body, maxBytes, (bytes) => {
-      if (this.isOver) return
-      const events = this.#read(bytes)
+    const passes = this.#prepared!.isNative && this.#provider!.guards.response === null
+    const { tries } = this
+    void readStart(body, this.services.maxBytes, ({ whole }, rest, cause) => {
+      if (this.isOver || tries !== this.tries) return rest.cancel(NOT_NEEDED)
+      const events = this.#read(whole, passes ? parseJsonObject : parseExactJson)
+      const isTooLarge = whole === null && cause === null
+      if (isTooLarge && !passes) rest.cancel(NOT_NEEDED)
+      const error = events === null ? UNREADABLE : events.find((event) => event.type === 'error')?.error
+      if (error !== undefined && !isTooLarge) {
+        if (this.failsOver(error, headers, events === null ? 'unreadable' : 'error_in_body')) return
+      }
       this.over({ whole: events !== null, records: 0 })
-      if (events === null) return this.refuse(UNREADABLE)
-      const error = events.find((event) => event.type === 'error')?.error
+      // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
+      if (passes && cause === null) return this.answer(status, headers, rest)
       if (error !== undefined) return this.refuse(error)
-      if (chain === null) return this.#answerEvents(events, headers)
-      void nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
-        if (this.isOver) return
-        this.#noteGuards('response', notes)
-        if (answer.kind === 'reject') this.#reject(answer)
-        else this.#answerEvents(answer.events, headers)
-      })
+      this.#guardAnswer(events ?? [], headers)
+    })
+  }
+
+  #guardAnswer(events: readonly ChatEvent[], headers: HeaderBlock): void {
+    const chain = this.#provider!.guards.response
+    if (chain === null) return this.#answerEvents(events, headers)
+    void nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
+      if (this.isOver) return
+      this.#noteGuards('response', notes)
+      if (answer.kind === 'reject') this.#reject(answer)
+      else this.#answerEvents(answer.events, headers)
     })
   }
 
@@ -164,7 +176,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
       if (this.isOver) return
       const known = bytes ?? Buffer.alloc(0)
       // Some vendors wrap a format, but speak their own where something is wrong.
-      if (isNative && isErrorOf(this.format.name, known)) return this.answer(status, headers, sourceOf(known))
+      if (isNative && isErrorOf(this.format.name, known)) return this.answerError(status, headers, known)
       this.refuse(upstream.decodeError(status, known), headers)
     })
   }
@@ -247,5 +259,3 @@ function isErrorOf(format: FormatName, bytes: Buffer): boolean {
 function severityOf({ verdict }: GuardNote): 'info' | 'warn' | 'error' {
   return verdict === 'pass' ? 'info' : verdict === 'mask' ? 'warn' : 'error'
 }
-
-const MAX_ERROR_BYTES = 1024 * 1024

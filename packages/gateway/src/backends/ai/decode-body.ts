@@ -1,5 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
+import { decodedBody } from '../../net/decoded-body.ts'
 import type { Failure } from '../../pipeline/failure.ts'
+import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 
 /** The body without its content encoding; what cannot be undone is refused. */
 export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: number): Buffer | Failure {
@@ -14,6 +16,19 @@ export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: num
     const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
     return isTooLarge ? refusal(413, 'too large') : refusal(400, `the body is not ${name}`)
   }
+}
+
+/** The same of an answer, as it comes; null when it cannot be undone. What was asked for plain need not come so. */
+export function decodedResponse(response: UpstreamResponse): UpstreamResponse | null {
+  const encoding = response.headers.joined('content-encoding')
+  if (encoding === null) return response
+  const body = decodedBody(response.body, encoding)
+  if (body === null) return null
+  const headers = response.headers.clone()
+  headers.remove('content-encoding')
+  // A body without encoding has kept its length.
+  if (body !== response.body) headers.remove('content-length')
+  return { ...response, headers, body }
 }
 
 const decoders = {

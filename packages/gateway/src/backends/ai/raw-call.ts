@@ -1,14 +1,16 @@
 import type { RawConnection } from '../../net/exchange.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { readDetected } from '../../llm/detect.ts'
-import { LlmRecord } from '../../records/llm-record.ts'
+import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
 import { Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
+import type { Expression } from '../../pipeline/expression.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
+import { speaksAgainst } from '../../pipeline/unhealthy.ts'
 import type {
   UpstreamCall,
   UpstreamError,
@@ -38,6 +40,8 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   readonly #visit: EndpointCall
   readonly #options: RawCallOptions
   #call: UpstreamCall | null = null
+  #condition: Expression | null = null
+  #attempt: ProviderAttempt | null = null
   #isCancelled = false
 
   constructor(rx: RequestContext, handler: UpstreamHandler, visit: EndpointCall, options: RawCallOptions) {
@@ -64,6 +68,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   #send(request: UpstreamRequest, provider: ReadyProvider, context: CallContext): void {
     const rx = this.#rx
+    this.#condition = provider.connection.unhealthyCondition
     const call: ProviderCall = {
       kind: 'raw',
       format: 'completions',
@@ -76,6 +81,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       const facts = (rx.llm ??= new LlmRecord())
       facts.provider = provider.vendor.telemetryName
       facts.providerName = provider.name
+      this.#attempt = facts.asked(provider.name, provider.vendor.telemetryName)
       outgoing.headers.set('accept-encoding', 'identity')
     }
     noteUnguarded(rx, provider)
@@ -97,6 +103,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   cancel(cause: Error): void {
     this.#isCancelled = true
     this.#visit.ended()
+    if (this.#attempt?.outcome === '') this.#ended('cancelled', false)
     this.#call?.cancel(cause)
   }
 
@@ -105,8 +112,11 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   }
 
   responded(response: UpstreamResponse): void {
-    this.#visit.answered(response.status >= 500)
+    const { status } = response
+    const isUnhealthy = speaksAgainst(this.#condition, this.#rx, response)
+    this.#visit.answered(isUnhealthy)
     this.#visit.ended()
+    this.#ended(String(status), isUnhealthy || status === 429 || status >= 500)
     const { detects, maxBytes, now } = this.#options
     if (!detects) return this.#handler.responded(response)
     const body = new TappedBody(response.body, maxBytes, (copy) => {
@@ -119,13 +129,19 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
     this.#visit.connected()
+    this.#ended(String(status), false)
     raw.socket.once('close', () => this.#visit.ended())
     this.#handler.upgraded(status, headers, raw, protocol)
   }
 
   failed(error: UpstreamError): void {
     this.#visit.failed(error)
+    this.#ended(error.code, true)
     this.#handler.failed(error)
+  }
+
+  #ended(outcome: string, hasFailed: boolean): void {
+    if (this.#attempt !== null) Object.assign(this.#attempt, { outcome, hasFailed })
   }
 }
 

@@ -2,12 +2,13 @@ import type { ClientFormat } from '../../llm/format.ts'
 import { WebSocketMessages } from '../../llm/realtime/messages.ts'
 import { RealtimeUsage } from '../../llm/realtime/usage.ts'
 import type { RawConnection } from '../../net/exchange.ts'
+import { collect } from '../../net/collect.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { targetQuery } from '../../pipeline/route/target.ts'
 import type { UpstreamRequest, UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
-import { type CallParts, type CallServices, TriedCall } from './tried-call.ts'
+import { type CallParts, type CallServices, type Judgement, MAX_ERROR_BYTES, TriedCall } from './tried-call.ts'
 
 /** A WebSocket to a provider: frames pass byte for byte, and usage is read beside that. */
 export class RealtimeCall extends TriedCall {
@@ -37,18 +38,20 @@ export class RealtimeCall extends TriedCall {
   /** A refusal, or something else than a WebSocket. */
   protected answered({ status, headers, body }: UpstreamResponse): void {
     this.visit?.ended()
-    this.answer(status, headers, body)
+    if (status < 400) return this.answer(status, headers, body)
+    collect(body, MAX_ERROR_BYTES, (bytes) => this.answerError(status, headers, bytes ?? Buffer.alloc(0)))
   }
 
   /** A body that has begun to go to one provider is not there for another. */
-  protected override goesElsewhere(status: number, reason: string): boolean {
-    return this.#request.body.length === 0 && super.goesElsewhere(status, reason)
+  protected override goesElsewhere(judgement: Judgement, reason: string): boolean {
+    return this.#request.body.length === 0 && super.goesElsewhere(judgement, reason)
   }
 
   override upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
     const { visit, facts, services, handler } = this
     this.isOver = true
     visit?.connected()
+    this.upgradedTo(status)
     const usage = new RealtimeUsage(facts, (tokens) => this.#charge(tokens))
     // First: who is told of the end asks at once what it came to.
     raw.socket.once('close', () => {

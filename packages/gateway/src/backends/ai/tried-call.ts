@@ -1,7 +1,7 @@
 import { emptySource, type Source, sourceOf } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { LlmRecord } from '../../records/llm-record.ts'
+import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
@@ -9,6 +9,7 @@ import type { Failure } from '../../pipeline/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
+import { speaksAgainst } from '../../pipeline/unhealthy.ts'
 import {
   type UpstreamCall,
   UpstreamError,
@@ -16,14 +17,16 @@ import {
   type UpstreamResponse,
 } from '../../upstream/upstream-types.ts'
 import type { EndpointCall } from '../../upstream/endpoint-call.ts'
+import { decodedResponse } from './decode-body.ts'
 import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
+import { hideShown } from './shown-credentials.ts'
 
 /** What all calls of one backend have in common. */
 export interface CallServices {
   upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
   /** The provider for the next try, with its visit; null when all were tried. */
-  next: (tried: ReadonlySet<ReadyProvider>) => { provider: ReadyProvider; visit: EndpointCall } | null
+  next: (tried: ReadonlySet<ReadyProvider>) => ChosenProvider | null
   /** Of the whole backend. */
   providerCount: number
   now: () => number
@@ -31,6 +34,11 @@ export interface CallServices {
   newId: (prefix: string) => string
   maxBytes: number
   bug: (error: unknown) => void
+}
+
+export interface ChosenProvider {
+  provider: ReadyProvider
+  visit: EndpointCall
 }
 
 export interface CallParts {
@@ -49,6 +57,9 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   protected readonly facts: LlmRecord
   protected readonly handler: UpstreamHandler
   protected visit: EndpointCall | null = null
+  #provider: ReadyProvider | null = null
+  #attempt: ProviderAttempt | null = null
+  #outgoing: OutgoingRequest | null = null
   /** The client has its answer, or has left. */
   protected isOver = false
   readonly #context: CallContext
@@ -72,33 +83,44 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   protected abstract readonly format: Pick<ClientFormat, 'encodeError'>
 
   start(): void {
-    if (!this.#tryNext()) this.refuse({ status: 503, kind: 'api', message: 'no healthy backends' })
+    const chosen = this.services.next(this.#tried)
+    if (chosen === null) this.refuse({ status: 503, kind: 'api', message: 'no healthy backends' })
+    else this.#begin(chosen)
   }
 
   cancel(cause: Error): void {
     this.isOver = true
-    if (cause instanceof UpstreamError) this.visit?.failed(cause)
-    else this.visit?.ended()
+    if (cause instanceof UpstreamError) {
+      this.visit?.failed(cause)
+      this.#ended(cause.code, true)
+    } else this.visit?.ended()
+    if (this.#attempt?.outcome === '') this.#ended('cancelled', false)
     this.#call?.cancel(cause)
     this.#body?.cancel(cause)
   }
 
   // To a provider.
 
-  /** False when nobody is left to ask. */
-  #tryNext(): boolean {
-    const chosen = this.services.next(this.#tried)
-    if (chosen === null) return false
-    this.#tried.add(chosen.provider)
+  #begin({ provider, visit }: ChosenProvider): void {
+    this.#tried.add(provider)
     this.visit?.ended()
-    this.visit = chosen.visit
-    this.facts.provider = chosen.provider.vendor.telemetryName
-    this.facts.providerName = chosen.provider.name
+    this.visit = visit
+    this.#provider = provider
+    this.#attempt = null
+    this.#outgoing = null
+    this.facts.provider = provider.vendor.telemetryName
+    this.facts.providerName = provider.name
     // Of one that was tried before.
     this.facts.usage = {}
     this.facts.responseModel = ''
-    this.ask(chosen.provider)
-    return true
+    this.ask(provider)
+  }
+
+  /** What came of asking the provider, as logs and metrics tell it. */
+  #ended(outcome: string, hasFailed: boolean): void {
+    if (this.#attempt === null) return
+    this.#attempt.outcome = outcome
+    this.#attempt.hasFailed = hasFailed
   }
 
   /** Whether this is still the try that was begun with so many providers asked. */
@@ -136,6 +158,8 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     const { rx, services } = this
     this.facts.requestModel = call.model
     this.facts.streaming = call.stream
+    this.#outgoing = outgoing
+    this.#attempt = this.facts.asked(provider.name, provider.vendor.telemetryName)
     const tries = this.tries
     const isWanted = (): boolean => !this.isOver && this.tries === tries
     sendTo(provider, call, {
@@ -159,9 +183,33 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   responded(response: UpstreamResponse): void {
     if (this.isOver) return response.body.cancel(NOT_NEEDED)
-    this.visit?.answered(response.status >= 500)
-    if (this.goesElsewhere(response.status, `status ${response.status}`)) return response.body.cancel(NOT_NEEDED)
-    this.answered(response)
+    const { status } = response
+    this.rx.trace?.callEnded(status, null)
+    if (this.goesElsewhere(this.judged(response), `status ${status}`)) return response.body.cancel(NOT_NEEDED)
+    const decoded = decodedResponse(response)
+    if (decoded !== null) return this.answered(decoded)
+    response.body.cancel(NOT_NEEDED)
+    if (!this.failsOver(UNREADABLE, response.headers, 'unreadable')) this.refuse(UNREADABLE)
+  }
+
+  /** What the answer says of the provider: kept for its health, for logs and for metrics. */
+  protected judged(response: Pick<UpstreamResponse, 'status' | 'headers'>, outcome?: AnswerFault): Judgement {
+    const { status } = response
+    const isUnhealthy = speaksAgainst(this.#provider?.connection.unhealthyCondition ?? null, this.rx, response)
+    this.visit?.answered(isUnhealthy)
+    const movesOn = isUnhealthy || status === 429 || status >= 500 || (this.rx.retry?.codes.has(status) ?? false)
+    this.#ended(outcome ?? String(status), movesOn)
+    return { movesOn }
+  }
+
+  /** An answer that says within itself what is wrong; true when somebody else is asked. */
+  protected failsOver(error: ChatError, headers: HeaderBlock, outcome: AnswerFault): boolean {
+    const judgement = this.judged({ status: error.status, headers }, outcome)
+    return this.goesElsewhere(judgement, this.hidden(error.message))
+  }
+
+  protected upgradedTo(status: number): void {
+    this.#ended(String(status), false)
   }
 
   upgraded(_status: number, _headers: HeaderBlock, raw: RawConnection, _protocol: string): void {
@@ -172,16 +220,23 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   failed(error: UpstreamError): void {
     if (this.isOver) return
     this.visit?.failed(error)
-    if (this.goesElsewhere(503, `${error.code}: ${error.message}`)) return
+    this.#ended(error.code, true)
+    if (this.goesElsewhere({ movesOn: true, error }, `${error.code}: ${error.message}`)) return
     this.isOver = true
     this.handler.failed(error)
   }
 
   /** Another provider may do better where this one has too much to do, or is in trouble: nothing has gone to the client. */
-  protected goesElsewhere(status: number, reason: string): boolean {
-    const left = this.facts.providerName
-    if ((status !== 429 && status < 500) || !this.#tryNext()) return false
-    this.rx.trace?.emit({ type: 'llmFailover', from: left, to: this.facts.providerName, reason }, 'warn')
+  protected goesElsewhere({ movesOn, error }: Judgement, reason: string): boolean {
+    const chosen = movesOn ? this.services.next(this.#tried) : null
+    if (chosen === null) return false
+    const { trace } = this.rx
+    if (trace !== null) {
+      const from = this.facts.providerName
+      if (error !== undefined) trace.callFailed(from, error)
+      trace.emit({ type: 'llmFailover', from, to: chosen.provider.name, reason }, 'warn')
+    }
+    this.#begin(chosen)
     return true
   }
 
@@ -202,8 +257,22 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   protected refuse(error: ChatError, headers: HeaderBlock | null = null): void {
     this.visit?.ended()
-    const { status, body } = this.format.encodeError(error)
+    const { status, body } = this.format.encodeError({ ...error, message: this.hidden(error.message) })
     this.answerJson(status, body, headers)
+  }
+
+  /** An error in the words of the provider. */
+  protected answerError(status: number, headers: HeaderBlock, body: Buffer): void {
+    const text = body.toString('latin1')
+    const hidden = this.hidden(text)
+    if (hidden !== text) headers.remove('content-length')
+    this.answer(status, headers, sourceOf(hidden === text ? body : Buffer.from(hidden, 'latin1')))
+  }
+
+  /** Without the credentials that the provider was shown. */
+  protected hidden(text: string): string {
+    const [outgoing, provider] = [this.#outgoing, this.#provider]
+    return outgoing === null || provider === null ? text : hideShown(text, outgoing, provider)
   }
 
   protected answerJson(status: number, body: JsonObject, upstreamHeaders: HeaderBlock | null): void {
@@ -221,6 +290,16 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   }
 }
 
+/** What is wrong with an answer whose status says nothing of it. */
+export type AnswerFault = 'error_in_body' | 'unreadable'
+
+/** Whether an answer, or its absence, is a reason to ask somebody else. */
+export interface Judgement {
+  movesOn: boolean
+  /** Why there was no answer at all. */
+  error?: UpstreamError
+}
+
 /** Headers of the provider that still hold for the body the client gets. */
 export function headersFor(upstream: HeaderBlock | null, contentType: string): HeaderBlock {
   const headers = upstream?.clone() ?? new HeaderBlock()
@@ -236,3 +315,5 @@ export const UNREADABLE: ChatError = {
   message: 'the answer of the provider could not be read',
 }
 export const NOT_NEEDED = new Error('answer not needed')
+/** Of an error that is read whole. */
+export const MAX_ERROR_BYTES = 1024 * 1024

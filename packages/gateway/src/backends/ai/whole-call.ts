@@ -63,15 +63,21 @@ export class WholeCall extends TriedCall {
 
   protected answered({ status, headers, body }: UpstreamResponse): void {
     const { read, readError } = this.#prepared!
+    const { tries } = this
     collect(body, this.services.maxBytes, (bytes) => {
-      this.visit?.ended()
-      if (this.isOver) return
-      this.facts.endedAt = this.services.now()
-      if (status < 200 || status > 299) return this.refuse(readError(status, bytes ?? Buffer.alloc(0)))
+      if (this.isOver || tries !== this.tries) return
+      if (status < 200 || status > 299)
+        return this.#told(() => this.refuse(readError(status, bytes ?? Buffer.alloc(0))))
       const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
       const told = answer === null ? null : read(answer, headers, this.facts)
-      if (told === null) this.refuse(UNREADABLE)
-      else this.answerJson(200, told, headers)
+      if (told !== null) return this.#told(() => this.answerJson(200, told, headers))
+      if (!this.failsOver(UNREADABLE, headers, 'unreadable')) this.#told(() => this.refuse(UNREADABLE))
     })
+  }
+
+  #told(tell: () => void): void {
+    this.visit?.ended()
+    this.facts.endedAt = this.services.now()
+    tell()
   }
 }

@@ -72,9 +72,9 @@ function refuse(rx: RequestContext, failure: Failure): Reply {
 }
 
 /** `rest` is the whole body again, from its first byte; `cause` says why there will be no more of it. */
-type Done = (buffered: BufferedBody, rest: Source, cause: Error | null) => Reply | undefined
+type Done = (buffered: BufferedBody, rest: Source, cause: Error | null) => Reply | undefined | void
 
-function readStart(body: Source, limit: number, done: Done): StepResult {
+export function readStart(body: Source, limit: number, done: Done): StepResult {
   if (body.length === 0) return done(wholeBody(Buffer.alloc(0)), body, null)
   return new Promise((resolve) => {
     body.pipe(new StartReader(body, limit, (...outcome) => resolve(done(...outcome))))

@@ -1,4 +1,4 @@
-import type { LlmRecord } from '../../records/llm-record.ts'
+import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
 import { quoted, textValue } from './quote.ts'
 
 /** What a line says of the model call behind a request, in order; null is left out. */
@@ -15,6 +15,7 @@ export const modelFields: readonly ModelField[] = [
   ['gen_ai.usage.input_audio_tokens', ({ usage }) => usage.inputAudio ?? null],
   ['gen_ai.usage.output_audio_tokens', ({ usage }) => usage.outputAudio ?? null],
   ['gen_ai.usage.estimated', (call) => (call.isEstimated ? true : null)],
+  ['portico.ai.attempts', ({ attempts }) => attemptsText(attempts)],
   ['portico.ai.time_to_first_token', (call, startedAt) => millis(call.timeToFirstToken(startedAt))],
   ['portico.ai.time_per_output_token', (call) => millis(call.timePerOutputToken)],
 ]
@@ -56,3 +57,9 @@ function millis(time: number | null): string | null {
 }
 
 const LONGEST = 256
+
+/** `first:503,second:200`, where more than one was made. */
+function attemptsText(attempts: readonly ProviderAttempt[]): string | null {
+  if (attempts.length < 2) return null
+  return attempts.map(({ providerName, provider, outcome }) => `${providerName || provider}:${outcome}`).join(',')
+}

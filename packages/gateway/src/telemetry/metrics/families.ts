@@ -18,6 +18,8 @@ const MODEL_CALL = [
   'listener',
   'route',
 ] as const
+/** `provider` is its name in the config; `cause` a status, or the code of what went wrong. */
+const PROVIDER_FAILURE = ['provider', 'gen_ai_system', 'cause', 'bind', 'gateway', 'listener', 'route'] as const
 /** Tools and resources are what clients and targets name them: `mcp-metrics.ts` bounds the number of sets. */
 const MCP_MESSAGE = [
   'method',
@@ -92,6 +94,16 @@ export const families = {
     help: 'Seconds from the first token of a streamed answer to its end, divided by its tokens',
     labels: MODEL_CALL,
     buckets: PER_TOKEN_SECONDS,
+  },
+  gen_ai_provider_failures_total: {
+    type: 'counter',
+    help: 'Answers of a model provider, and calls without one, that are a reason to ask another, by cause',
+    labels: PROVIDER_FAILURE,
+  },
+  gen_ai_failovers_total: {
+    type: 'counter',
+    help: 'Requests that went on to another model provider, by what the one before them failed with',
+    labels: PROVIDER_FAILURE,
   },
   mcp_requests_total: {
     type: 'counter',

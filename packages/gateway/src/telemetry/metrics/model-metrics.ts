@@ -1,4 +1,4 @@
-import type { LlmRecord } from '../../records/llm-record.ts'
+import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
 import { families, type HistogramName, type LabelValues } from './families.ts'
 import { labelText } from './label-text.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
@@ -23,9 +23,11 @@ export function createModelMetrics(registry: Registry, onFull: () => void): Reco
   const { values } = registry
   const seriesByKey = new Map<string, ModelSeries>()
   const otherSeriesByKey = new Map<string, ModelSeries>()
+  const failureSlots = new Map<string, number>()
   let isFull = false
 
   return ({ llm, startedAt, durationMs }, route, custom) => {
+    countFailures(llm.attempts, route)
     // Never sent, or something else at the provider than a call of a model.
     if (llm.provider === '' || (llm.requestModel === '' && llm.responseModel === '')) return
     const series = seriesOf(labelsOf(llm, route), custom)
@@ -37,6 +39,23 @@ export function createModelMetrics(registry: Registry, onFull: () => void): Reco
     time(series, 'gen_ai_server_request_duration', durationMs)
     time(series, 'gen_ai_server_time_to_first_token', llm.timeToFirstToken(startedAt))
     time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken)
+  }
+
+  /** Labels of the config, and causes of which there are few: without those that a config adds, so that this stays so. */
+  function countFailures(attempts: readonly ProviderAttempt[], { bind, gateway, listener, route }: RouteLabels): void {
+    for (const [at, { providerName, provider, outcome, hasFailed }] of attempts.entries()) {
+      if (!hasFailed) continue
+      const labels = [providerName, provider, outcome, bind, gateway, listener, route] as const
+      values[slotOf('gen_ai_provider_failures_total', labels)]! += 1
+      if (at + 1 < attempts.length) values[slotOf('gen_ai_failovers_total', labels)]! += 1
+    }
+  }
+
+  function slotOf(name: FailureName, labels: LabelValues<FailureName>): number {
+    const key = JSON.stringify([name, ...labels])
+    let slot = failureSlots.get(key)
+    if (slot === undefined) failureSlots.set(key, (slot = registry.slot(name, labels)))
+    return slot
   }
 
   /** The bound holds for everything together: each set is a series of every family, for as long as the worker lives. */
@@ -83,6 +102,7 @@ export function createModelMetrics(registry: Registry, onFull: () => void): Reco
   }
 }
 
+type FailureName = 'gen_ai_provider_failures_total' | 'gen_ai_failovers_total'
 type ModelLabels = LabelValues<TimeName>
 type TokenType = 'input' | 'output' | 'input_cache_read' | 'input_cache_write'
 type TimeName = Extract<HistogramName, `gen_ai_server_${string}`>
