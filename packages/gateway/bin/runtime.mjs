@@ -1,8 +1,9 @@
-// Runs on any Node from 20 on, so it uses only what that one has.
+// Runs on any Node from 20 on, so it uses only what that one has. Each package that has a program has this file.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 const NEEDED = [24, 15]
 
@@ -10,6 +11,15 @@ const NEEDED = [24, 15]
 export function isRecentEnough(version = process.versions.node) {
   const [major, minor] = version.split('.').map(Number)
   return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
+}
+
+/** Where the program is: a package has it built, a checkout builds it when its sources have changed, or runs them. */
+export async function programUrl(name, file, source) {
+  const built = new URL(`../dist/${file}`, import.meta.url)
+  if (!existsSync(source)) return built
+  const { freshProgram } = await import(new URL('../../../scripts/fresh-program.mjs', import.meta.url).href)
+  const folder = await freshProgram(name)
+  return folder === null ? source : pathToFileURL(join(folder, file))
 }
 
 /** The Node that is installed with the project, or null on a platform it does not come for. */
@@ -24,22 +34,33 @@ export function pinnedNode() {
   }
 }
 
-/** Starts a script again under the pinned Node and takes over its end. */
-export function runPinned(script, args) {
+/**
+ * Starts a script again under the pinned Node and takes over its end. A terminal, a service manager or a container may
+ * send a signal to both processes: with an `endSignal` of its own, the script can tell the two.
+ */
+export function runPinned(script, args, { endSignal = null } = {}) {
   const program = pinnedNode()
   if (program === null) {
     process.stderr.write(`this needs Node ${NEEDED.join('.')} or newer; ${process.versions.node} is running it\n`)
     process.exit(1)
   }
   const child = spawn(program, [script, ...args], { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  let last = null
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.on(signal, () => {
+      last = signal
+      child.kill(endSignal ?? signal)
+    })
+  }
+  process.on('SIGHUP', () => child.kill('SIGHUP'))
   child.on('error', (error) => {
     process.stderr.write(`${program}: ${error.message}\n`)
     process.exit(1)
   })
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1)
-    process.removeAllListeners(signal)
-    process.kill(process.pid, signal)
+    const cause = signal === endSignal ? (last ?? signal) : signal
+    process.removeAllListeners(cause)
+    process.kill(process.pid, cause)
   })
 }

@@ -82,5 +82,6 @@ function isLeftBehind(path: string): Promise<boolean> {
 }
 
 function refuse(address: string, error: NodeJS.ErrnoException): ListenResult {
-  return { ok: false, problem: `cannot listen on ${address}: ${error.code ?? error.message}` }
+  const why = error.code === 'EADDRINUSE' ? 'it is in use by another program' : (error.code ?? error.message)
+  return { ok: false, problem: `cannot listen on ${address}: ${why}` }
 }

@@ -18,6 +18,13 @@ export interface ServersOptions extends AdminCallbacks {
 
 export type ServerName = 'admin' | 'stats' | 'readiness'
 
+/** A variable of the environment for each address. */
+const VARIABLES: Readonly<Record<ServerName, string>> = {
+  admin: 'ADMIN_ADDR',
+  stats: 'STATS_ADDR',
+  readiness: 'READINESS_ADDR',
+}
+
 export interface RunningServers {
   /** What each server is bound to, with the real port; empty when it is off. */
   addresses: Record<ServerName, string[]>
@@ -35,7 +42,7 @@ export async function startServers(options: ServersOptions): Promise<ServersResu
   for (const name of ['admin', 'stats', 'readiness'] as const) {
     const result = await startOne(name, options, streams)
     if (result.ok) bound[name] = result.value
-    else problems.push(`${name}: ${result.problem}`)
+    else problems.push(`${name}: ${result.problem} (${VARIABLES[name]} moves it)`)
   }
   const servers = Object.values(bound).flatMap((listening) => listening.servers)
   if (problems.length > 0) {

@@ -111,6 +111,18 @@ describe('a start', limit, () => {
     assert.match(response.body, /hello/)
   })
 
+  test('of a second quick start moves to ports that are free, and says so', async (t) => {
+    const taken = createServer()
+    const busy = await new Promise<boolean>((resolve) => {
+      taken.once('error', () => resolve(true)).listen(3000, '127.0.0.1', () => resolve(false))
+    })
+    t.after(() => (busy ? undefined : taken.close()))
+    const program = await useProgram(t, { env: { ADMIN_ADDR: '', WORKER_THREADS: '1' } })
+    assert.ok(program.port() > 3000 && program.port() % 100 === 0, String(program.port()))
+    assert.match(program.stderr(), /The usual ports are in use: PORTICO_ADMIN_ADDR=127\.0\.0\.1:15\d00 /)
+    assert.equal((await request(program.port())).status, 200)
+  })
+
   test('reads the config from standard input', async (t) => {
     const program = await useProgram(t, { args: ['-f', '-'], stdin: JSON.stringify(good()) })
     assert.equal((await request(program.port())).body, 'hi')
@@ -144,7 +156,8 @@ describe('a start', limit, () => {
     const { file } = useConfigFile(t, good())
     const { code, stderr } = await runProgram({ args: ['-f', file], env: { STATS_ADDR: `127.0.0.1:${port}` } })
     assert.equal(code, 1)
-    assert.match(stderr, new RegExp(`stats.*${port}`))
+    const said = `stats: cannot listen on 127.0.0.1:${port}: it is in use by another program (STATS_ADDR moves it)\n`
+    assert.equal(stderr, said)
   })
 
   test('beside another gateway on the same port is refused, and the other goes on', async (t) => {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { findFreePorts } from '../quick-start/free-ports.ts'
 import { type Guide, quickStart } from '../quick-start/quick-start.ts'
 import { loadConfig, type LoadedConfig } from '../sources/file.ts'
 import { printProblem } from '../sources/print-problems.ts'
+import { claimPort } from './ports.ts'
 
 /** Where the config comes from, and a way to read it again. */
 export interface ConfigSource {
@@ -23,7 +25,7 @@ export interface RefusedSource {
   files: string[]
 }
 
-export function configSource(file: string | null): ConfigSource {
+export async function configSource(file: string | null): Promise<ConfigSource> {
   if (file === null) return quickStartSource()
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
@@ -43,11 +45,16 @@ export function configSource(file: string | null): ConfigSource {
   }
 }
 
-function quickStartSource(): ConfigSource {
+async function quickStartSource(): Promise<ConfigSource> {
   const name = 'the built-in quick start'
-  const found = quickStart(process.env)
+  const ports = await findFreePorts(process.env, isFree)
+  const found = quickStart(process.env, { ports })
   if ('problem' in found) return { name, path: null, guide: null, load: () => refused(found.problem) }
   return { ...fixedSource(name, '<quick start>', () => found.text), guide: found.guide }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return 'port' in (await claimPort({ port, address: '127.0.0.1' }))
 }
 
 function fixedSource(name: string, file: string, readText: () => string): ConfigSource {

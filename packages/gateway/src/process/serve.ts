@@ -4,6 +4,7 @@ import { redact } from '../admin/redact.ts'
 import { startServers } from '../admin/servers.ts'
 import { banner } from './banner.ts'
 import type { ConfigSource } from './config-source.ts'
+import { onEndSignal } from './end-signals.ts'
 import { Gateway } from './gateway.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
@@ -105,16 +106,12 @@ export async function serve(source: ConfigSource): Promise<number> {
   process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports, addresses, guide }))
 
   reloader?.start(gateway, log)
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      // Whoever asks twice does not want to wait.
-      if (draining) {
-        writer.flushSync()
-        process.exit(OK)
-      }
-      ended.resolve()
-    })
-  }
+  onEndSignal(process, (times) => {
+    if (times === 1 && !draining) return ended.resolve()
+    // Whoever asks twice does not want to wait.
+    writer.flushSync()
+    process.exit(OK)
+  })
   // With nothing to read again, it means what it means to every program: the terminal is gone.
   if (reloader !== null) process.on('SIGHUP', () => reloader.reload())
 

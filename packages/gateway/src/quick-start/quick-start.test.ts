@@ -193,7 +193,7 @@ describe('the config of the quick start', limit, () => {
   })
 
   test('says how to get the server of tools where it is not installed, and starts without it', () => {
-    const found = quickStart({}, null)
+    const found = quickStart({}, { toolServer: null })
     assert.ok('text' in found)
     assert.doesNotMatch(found.text, /mcp/)
     const { serves, tries } = found.guide(3000)

@@ -1,3 +1,4 @@
+import { type QuickStartPorts, usualPorts } from './free-ports.ts'
 import { quickStartModels } from './models.ts'
 import { findToolServer, quickStartTools } from './tools.ts'
 import type { Environment } from '../sources/substitute.ts'
@@ -12,16 +13,26 @@ export type Guide = (port: number) => {
   tries: string[]
 }
 
-/** Something to talk to, reachable from this machine alone. `toolServer` is the program of an MCP server, if there is one. */
-export function quickStart(env: Environment, toolServer: string | null = findToolServer()): QuickStart {
+export interface QuickStartOptions {
+  /** The program of an MCP server, if there is one. */
+  toolServer?: string | null
+  ports?: QuickStartPorts
+}
+
+/** Something to talk to, reachable from this machine alone. */
+export function quickStart(
+  env: Environment,
+  { toolServer = findToolServer(), ports = usualPorts }: QuickStartOptions = {},
+): QuickStart {
   const models = quickStartModels(env)
   if ('problem' in models) return models
   const tools = quickStartTools(toolServer)
   const text = `config:
-  statsAddr: 127.0.0.1:15020
-  readinessAddr: 127.0.0.1:15021
+  adminAddr: localhost:${ports.admin}
+  statsAddr: 127.0.0.1:${ports.stats}
+  readinessAddr: 127.0.0.1:${ports.readiness}
 binds:
-- port: \${PORT:-3000}
+- port: \${PORT:-${ports.traffic}}
   address: 127.0.0.1
   listeners:
   - name: quick-start
@@ -34,11 +45,22 @@ ${[...models.routes, ...tools.routes].map((route) => `    - ${JSON.stringify(rou
         directResponse:
           status: 200
           headers: [{ name: content-type, value: application/json }]
-          body: '{"hello":"from Portico","next":"write a gateway.yaml and run: npx portico -f gateway.yaml"}'
+          body: '{"hello":"from Portico","next":"write a gateway.yaml and run: portico -f gateway.yaml"}'
 `
-  return { text, guide: (port) => together(models.guide(port), tools.guide(port)) }
+  const parts = [movedGuide(ports), models.guide, tools.guide]
+  const guide: Guide = (port) => {
+    const told = parts.map((part) => part(port))
+    return { serves: told.flatMap(({ serves }) => serves), tries: told.flatMap(({ tries }) => tries) }
+  }
+  return { text, guide }
 }
 
-function together(first: ReturnType<Guide>, second: ReturnType<Guide>): ReturnType<Guide> {
-  return { serves: [...first.serves, ...second.serves], tries: [...first.tries, ...second.tries] }
+/** Other programs look for the gateway on its usual ports: they have to be told. */
+function movedGuide({ admin }: QuickStartPorts): Guide {
+  if (admin === usualPorts.admin) return () => ({ serves: [], tries: [] })
+  const serves = [
+    `The usual ports are in use: PORTICO_ADMIN_ADDR=127.0.0.1:${admin} tells porticoctl where this one is.`,
+    '',
+  ]
+  return () => ({ serves, tries: [] })
 }

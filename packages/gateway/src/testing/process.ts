@@ -41,6 +41,10 @@ export interface RunOptions {
   stdin?: string
   /** Another Node than the one that runs the test. */
   node?: string
+  /** What is run in place of the program's own script. */
+  command?: readonly string[]
+  /** In a process group of its own, as a terminal gives it, so that one signal reaches all of it. */
+  group?: boolean
 }
 
 /** Runs the program to its end. */
@@ -116,7 +120,7 @@ const ANY = '127.0.0.1:0'
 /** A program of three threads takes its time to start where a dozen others run on two cores. */
 const PATIENCE_MS = 45_000
 
-function start({ args = [], env = {}, stdin, node = process.execPath }: RunOptions) {
+function start({ args = [], env = {}, stdin, node = process.execPath, ...rest }: RunOptions) {
   // Compiled code is kept between starts: tests start the program often.
   const base = {
     PATH: process.env['PATH'] ?? '',
@@ -124,7 +128,8 @@ function start({ args = [], env = {}, stdin, node = process.execPath }: RunOptio
     // Keys of sessions are kept there, and not among those of whoever runs the tests.
     XDG_STATE_HOME: join(tmpdir(), 'portico-test-state'),
   }
-  const child = spawn(node, [PROGRAM, ...args], { env: { ...base, ...env } })
+  const [program = node, ...first] = rest.command ?? [node, PROGRAM]
+  const child = spawn(program, [...first, ...args], { env: { ...base, ...env }, detached: rest.group === true })
   child.stdin.on('error', () => {})
   child.stdin.end(stdin)
   let stdout = ''

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+/** The packed programs, installed into an empty folder and run from there, as people without a checkout do. */
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('..', import.meta.url))
+const skip = process.env['E2E_INSTALL'] === '1' ? false : 'E2E_INSTALL=1 lets it install from the registry'
+/** The `node` that people have: npm puts this project's before it. */
+const path = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.startsWith(root) && folder !== dirname(process.execPath))
+  .join(delimiter)
+
+describe('the packed programs', { skip, timeout: 600_000 }, () => {
+  let folder = ''
+  const env = { PATH: path, HOME: process.env['HOME'] ?? '' }
+  const program = (name: string): string => join(folder, 'node_modules/.bin', name)
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'portico-packed-'))
+    await run(process.execPath, [join(root, 'scripts/pack.mjs')], { cwd: root })
+    const packed = readdirSync(join(root, 'out')).filter((name) => name.endsWith('.tgz'))
+    assert.equal(packed.length, 2)
+    const tarballs = packed.map((name) => join(root, 'out', name))
+    await run('npm', ['install', '--ignore-scripts', ...tarballs], { cwd: folder, env: { ...process.env, PATH: path } })
+  })
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('hold the built program, its licence and what is bundled, and no source or test', () => {
+    for (const name of ['gateway', 'ctl']) {
+      const installed = join(folder, 'node_modules/@portico', name)
+      const files = readdirSync(installed, { recursive: true, encoding: 'utf8' })
+      assert.deepEqual(
+        files.filter((file) => /\.ts$|\.test\.|(^|\/)src(\/|$)/.test(file)),
+        [],
+      )
+      for (const file of ['LICENSE', 'NOTICE', 'README.md']) assert.ok(files.includes(file), `${name} has ${file}`)
+    }
+    const notice = readFileSync(join(folder, 'node_modules/@portico/gateway/NOTICE'), 'utf8')
+    assert.match(notice, /^zod \d+\.\d+\.\d+ \(MIT\)$/m)
+    assert.match(notice, /Permission is hereby granted, free of charge/)
+  })
+
+  it('say their version and what they can do', () => {
+    assert.match(
+      execFileSync(program('portico'), ['--version'], { encoding: 'utf8', env }),
+      /^portico \d+\.\d+\.\d+\n$/,
+    )
+    assert.match(execFileSync(program('porticoctl'), ['--help'], { encoding: 'utf8', env }), /trace/)
+  })
+
+  it('run the quick start, serve a request, show how it was decided, and end', async () => {
+    const any = '127.0.0.1:0'
+    const addresses = { ADMIN_ADDR: any, STATS_ADDR: any, READINESS_ADDR: any }
+    const gateway = spawn(program('portico'), [], { cwd: folder, env: { ...env, ...addresses, PORT: '0' } })
+    const ended = new Promise((resolve) => gateway.on('exit', resolve))
+    try {
+      const banner = await new Promise<string>((resolve, reject) => {
+        let text = ''
+        gateway.on('exit', () => reject(new Error(`it ended: ${text}`)))
+        gateway.stderr.on('data', (chunk: Buffer) => {
+          text += chunk.toString()
+          if (/^try: /m.test(text)) resolve(text)
+        })
+      })
+      const port = /^ {2}traffic +127\.0\.0\.1:(\d+)/m.exec(banner)?.[1] ?? ''
+      const admin = /^ {2}admin +http:\/\/([^/]+)\//m.exec(banner)?.[1] ?? ''
+      const answer = await fetch(`http://127.0.0.1:${port}/`)
+      assert.equal(answer.status, 200)
+      assert.match(await answer.text(), /hello/)
+      const args = ['trace', '--local', '--admin', admin, '--raw', '--port', port, '--', `http://127.0.0.1:${port}/`]
+      const { stdout } = await run(program('porticoctl'), args, { env })
+      const types = stdout
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { message: { type: string } }).message.type)
+      assert.equal(types.at(0), 'requestStarted')
+      assert.equal(types.at(-1), 'requestFinished')
+      assert.ok(types.includes('routeSelection'))
+      gateway.kill('SIGTERM')
+      assert.equal(await ended, 0)
+    } finally {
+      gateway.kill('SIGKILL')
+    }
+  })
+})

@@ -1,0 +1,62 @@
+// The program of this checkout, built from the sources as they are now.
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const root = resolve(import.meta.dirname, '..')
+const cache = join(root, 'node_modules/.cache/portico')
+/** Older builds stay for programs that run them still. */
+const KEPT = 8
+
+/**
+ * The folder with the bundled program, built now unless it is there already; null where it cannot be built.
+ *
+ * @param {'gateway' | 'ctl'} name of the package
+ */
+export async function freshProgram(name) {
+  const folder = join(cache, `${name}-${fingerprint()}`)
+  if (existsSync(folder)) return folder
+  const making = `${folder}.${process.pid}`
+  try {
+    const { bundle } = await import('./bundle.mjs')
+    mkdirSync(cache, { recursive: true })
+    await bundle(name, pathToFileURL(`${making}/`))
+    renameSync(making, folder)
+  } catch {
+    rmSync(making, { recursive: true, force: true })
+    // Another start may have been quicker.
+    return existsSync(folder) ? folder : null
+  }
+  removeOld(name, folder)
+  return folder
+}
+
+/** Changes with every source, manifest and installed package. */
+function fingerprint() {
+  const hash = createHash('sha256')
+  const packages = join(root, 'packages')
+  for (const name of readdirSync(packages)) {
+    for (const entry of readdirSync(join(packages, name, 'src'), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || entry.name.includes('.test.')) continue
+      add(hash, join(entry.parentPath, entry.name))
+    }
+    add(hash, join(packages, name, 'package.json'))
+  }
+  for (const file of ['package-lock.json', 'scripts/bundle.mjs', 'scripts/programs.mjs']) add(hash, join(root, file))
+  return hash.digest('hex').slice(0, 16)
+}
+
+function add(hash, file) {
+  const { size, mtimeMs } = statSync(file)
+  hash.update(`${file} ${size} ${mtimeMs}\n`)
+}
+
+function removeOld(name, newest) {
+  const builds = readdirSync(cache)
+    .filter((entry) => entry.startsWith(`${name}-`))
+    .map((entry) => join(cache, entry))
+    .filter((folder) => folder !== newest)
+    .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  for (const folder of builds.slice(KEPT)) rmSync(folder, { recursive: true, force: true })
+}

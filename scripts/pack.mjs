@@ -1,0 +1,41 @@
+// Packs the programs for people who have no checkout: `out/*.tgz`, each with a list of what it is made of.
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundle } from './bundle.mjs'
+import { programs } from './programs.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const out = join(root, 'out')
+
+rmSync(out, { recursive: true, force: true })
+mkdirSync(out)
+for (const name of Object.keys(programs)) {
+  const folder = join(root, 'packages', name)
+  await bundle(name, new URL(`../packages/${name}/dist/`, import.meta.url))
+  const staged = join(out, name)
+  for (const part of ['bin', 'dist', 'README.md']) cpSync(join(folder, part), join(staged, part), { recursive: true })
+  cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'))
+  cpSync(join(folder, 'dist/NOTICE'), join(staged, 'NOTICE'))
+  rmSync(join(staged, 'dist/NOTICE'))
+  // What is bundled is not asked for again.
+  const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', out], staged))
+  const parts = npm(['sbom', '--sbom-format', 'cyclonedx', '--workspace', manifest.name], root)
+  writeFileSync(join(out, filename.replace(/\.tgz$/, '.sbom.json')), parts)
+  rmSync(staged, { recursive: true })
+  process.stdout.write(`${join('out', filename)}\n`)
+}
+
+/** npm comes with the Node that people have; the pinned one has none. */
+function npm(args, cwd) {
+  const path = (process.env.PATH ?? '').split(':').filter((folder) => !folder.startsWith(dirname(process.execPath)))
+  return execFileSync('npm', args, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: path.join(':') },
+    maxBuffer: 1 << 26,
+  })
+}
