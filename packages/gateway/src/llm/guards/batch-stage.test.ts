@@ -4,6 +4,8 @@ import * as fc from 'fast-check'
 import { BATCH, batchStage, OVERLAP } from './batch-stage.ts'
 import type { Mask, Pass, Rejection } from './guard.ts'
 import { PASS } from './guard.ts'
+import { textOf } from './passage.ts'
+import type { Released } from './stage.ts'
 import { cutAt, somePlaces } from './testing/splits.ts'
 
 const REJECTION: Rejection = { kind: 'reject', status: 403, body: 'no', found: [], reason: 'test' }
@@ -48,8 +50,8 @@ describe('checking a text that comes in pieces', () => {
       unchecked++
       waiting++
       const released = stage.push('x')
-      assert.ok(typeof released === 'string')
-      waiting -= released.length
+      assert.ok(!(released instanceof Promise))
+      waiting -= textReleased(released).length
       assert.ok(waiting >= unchecked)
     }
   })
@@ -60,19 +62,19 @@ describe('checking a text that comes in pieces', () => {
     const stage = batchStage((batch) => (batch.includes('bad') ? REJECTION : PASS))
     for (const piece of text) {
       const next = await stage.push(piece)
-      if (typeof next !== 'string') {
+      if ('kind' in next) {
         assert.equal(next, REJECTION)
         assert.ok(text.startsWith(released.join('')) && !released.join('').includes('bad'))
         return
       }
-      released.push(next)
+      released.push(textOf(next))
     }
     assert.fail('not refused')
   })
 
   it('refuses at the end, too', async () => {
     const stage = batchStage(() => REJECTION)
-    assert.equal(await stage.push('short'), '')
+    assert.deepEqual(await stage.push('short'), [])
     assert.equal(await stage.end(), REJECTION)
   })
 
@@ -105,10 +107,10 @@ describe('checking a text that comes in pieces', () => {
     await fc.assert(
       fc.asyncProperty(text, somePlaces, async (given, places) => {
         const stage = batchStage(maskSecrets)
-        const pieces: unknown[] = []
+        const pieces: Released[] = []
         for (const piece of cutAt(`😀${given}`.repeat(3), places)) pieces.push(await stage.push(piece))
         pieces.push(await stage.end())
-        for (const piece of pieces) assert.ok(typeof piece === 'string' && piece.isWellFormed())
+        for (const piece of pieces) assert.ok(textReleased(piece).isWellFormed())
       }),
     )
   })
@@ -138,8 +140,12 @@ async function run(pieces: readonly string[], check: Parameters<typeof batchStag
   let released = ''
   for (const piece of pieces) {
     const next = await stage.push(piece)
-    released += typeof next === 'string' ? next : assert.fail('refused')
+    released += textReleased(next)
   }
   const rest = await stage.end()
-  return released + (typeof rest === 'string' ? rest : assert.fail('refused'))
+  return released + textReleased(rest)
+}
+
+function textReleased(released: Released): string {
+  return 'kind' in released ? assert.fail('refused') : textOf(released)
 }

@@ -1,5 +1,6 @@
 import type { Mask, Pass, Rejection } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
+import { compare, NOTHING, type Passage, verbatim } from './passage.ts'
 import type { Released, Stage } from './stage.ts'
 
 /** Most characters that a check is about, beside those that were checked before. */
@@ -17,26 +18,26 @@ export function batchStage(check: Check): Stage {
   /** So many of the held characters were checked before. */
   let checked = 0
 
-  return { push: (text) => release(text, ''), end }
+  return { push: (text) => release(text, NOTHING), end }
 
-  function release(text: string, before: string): Released | Promise<Released> {
+  function release(text: string, before: readonly Passage[]): Released | Promise<Released> {
     held += text
     if (held.length - checked < BATCH) return before
     const batch = held.slice(0, batchEnd(held, checked + BATCH))
     return nowOrLater(check(batch), (verdict) => {
       if (verdict.kind === 'reject') return verdict
-      const released = settledPart(batch, verdict.kind === 'mask' ? verdict.texts[0]! : batch)
+      const released = settledPart(batch, verdict.kind === 'mask' ? (verdict.texts[0] ?? '') : batch)
       checked = batch.length - released.length
       held = held.slice(released.length)
-      return release('', before + released.text)
+      return release('', [...before, ...released.passages])
     })
   }
 
   function end(): Released | Promise<Released> {
-    if (held.length === checked) return held
+    if (held.length === checked) return verbatim(held)
     return nowOrLater(check(held), (verdict) => {
       if (verdict.kind === 'reject') return verdict
-      return verdict.kind === 'mask' ? verdict.texts[0]! : held
+      return verdict.kind === 'mask' ? compare(held, verdict.texts[0] ?? '') : verbatim(held)
     })
   }
 }
@@ -51,17 +52,18 @@ function batchEnd(held: string, latest: number): number {
 }
 
 /** What may go on of a batch, and how many characters of it that stands for. */
-function settledPart(batch: string, masked: string): { text: string; length: number } {
+function settledPart(batch: string, masked: string): { passages: readonly Passage[]; length: number } {
   const end = commonEnd(batch, masked)
   // A space may stand behind the last mask.
   const isOpen = masked !== batch && end <= 1 && batch.length < MAX_OPEN
   if (isOpen) {
     const start = Math.min(commonStart(batch, masked), batch.length - OVERLAP)
     const length = isHalfCharacter(batch, start) ? start - 1 : start
-    return { text: batch.slice(0, length), length }
+    return { passages: verbatim(batch.slice(0, length)), length }
   }
   const kept = end > 0 && isHalfCharacter(batch, batch.length - end) ? end - 1 : end
-  return { text: masked.slice(0, masked.length - kept), length: batch.length - kept }
+  const length = batch.length - kept
+  return { passages: compare(batch.slice(0, length), masked.slice(0, masked.length - kept)), length }
 }
 
 function commonStart(left: string, right: string): number {

@@ -1,9 +1,10 @@
-import { kindOfStatus } from '../chat-error.ts'
 import type { ChatEvent, StartedPart, Usage } from '../middle.ts'
 import type { Rejection, TextInfo } from './guard.ts'
 import { guardObject } from './guard-object.ts'
 import { infoOf, OpenPart } from './open-part.ts'
 import { nowOrLater } from './now-or-later.ts'
+import { textOf } from './passage.ts'
+import { errorOf } from './rejection.ts'
 import type { Released, Stage } from './stage.ts'
 
 type PartStart = Extract<ChatEvent, { type: 'partStart' }>
@@ -102,15 +103,14 @@ export class EventGuard {
   }
 
   #release(index: number, released: Released): void {
-    if (typeof released !== 'string') this.#block(released)
-    else if (released !== '') this.#emit({ type: 'partDelta', index, text: released })
+    if ('kind' in released) return this.#block(released)
+    const text = textOf(released)
+    if (text !== '') this.#emit({ type: 'partDelta', index, text })
   }
 
   #block(rejection: Rejection): void {
     if (this.rejection !== null) return
-    const { status, body } = rejection
-    const error = { status, kind: kindOfStatus(status), message: body, code: 'guardrail_intervention' }
-    this.#emit({ type: 'error', error })
+    this.#emit({ type: 'error', error: errorOf(rejection) })
     this.rejection = rejection
     this.#parts.clear()
   }

@@ -3,6 +3,7 @@ import type { GuardChain } from './chain.ts'
 import { EventGuard } from './event-guard.ts'
 import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
 import { nowOrLater } from './now-or-later.ts'
+import { NOTHING } from './passage.ts'
 import type { Stage } from './stage.ts'
 
 export interface GuardedAnswer {
@@ -48,8 +49,11 @@ function wholeStage(replace: (text: string) => string): Stage {
   return {
     push(text) {
       whole += text
-      return ''
+      return NOTHING
     },
-    end: () => replace(whole),
+    end() {
+      const text = replace(whole)
+      return [{ text, of: whole.length, isMask: text !== whole }]
+    },
   }
 }

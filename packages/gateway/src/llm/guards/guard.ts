@@ -1,4 +1,5 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
+import type { Passage } from './passage.ts'
 
 export type GuardPhase = 'request' | 'response'
 
@@ -52,9 +53,9 @@ export interface Rejection {
 
 export interface TextMasker {
   /** What can go on; null when a match is too long to be waited for. */
-  push(text: string): string | null
+  push(text: string): readonly Passage[] | null
   /** The rest, once the text is over. */
-  end(): string | null
+  end(): readonly Passage[] | null
   /** Kinds that were masked so far. */
   readonly found: ReadonlySet<string>
 }

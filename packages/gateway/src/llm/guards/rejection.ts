@@ -1,3 +1,5 @@
+import { kindOfStatus } from '../chat-error.ts'
+import type { ChatError } from '../middle.ts'
 import type { Rejection } from './guard.ts'
 import type { CustomResponseConfig } from './schema.ts'
 
@@ -7,4 +9,9 @@ export function rejection(
   why: { found: readonly string[]; reason: string },
 ): Rejection {
   return { kind: 'reject', status: statusCode, body: message, ...why }
+}
+
+/** How a stream says it. */
+export function errorOf({ status, body }: Rejection): ChatError {
+  return { status, kind: kindOfStatus(status), message: body, code: 'guardrail_intervention' }
 }

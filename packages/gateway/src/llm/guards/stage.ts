@@ -1,4 +1,5 @@
 import type { Rejection } from './guard.ts'
+import type { Passage } from './passage.ts'
 
 /** What one guard does to one text that is still coming. */
 export interface Stage {
@@ -7,5 +8,5 @@ export interface Stage {
   end(): Released | Promise<Released>
 }
 
-/** What may go on, or why nothing may any more. */
-export type Released = string | Rejection
+/** What may go on, in order, or why nothing may any more. */
+export type Released = readonly Passage[] | Rejection

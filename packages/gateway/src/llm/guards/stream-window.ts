@@ -3,7 +3,7 @@ import type { GuardChain } from './chain.ts'
 import { EventGuard } from './event-guard.ts'
 import type { GuardContext, GuardNote, Rejection } from './guard.ts'
 import { GuardNotes } from './notes.ts'
-import { textPipe } from './text-pipe.ts'
+import { TextPipe } from './text-pipe.ts'
 
 /**
  * Guards an answer while it is streamed, each part by itself. Guards that mask by themselves hold what could be the
@@ -22,7 +22,7 @@ export interface StreamGuard {
 
 export function createStreamGuard(chain: GuardChain, context: Omit<GuardContext, 'about'>): StreamGuard {
   const notes = new GuardNotes(chain.guards)
-  const guard = new EventGuard((about) => textPipe(about, { chain, context, notes }))
+  const guard = new EventGuard((about) => new TextPipe(about, { chain, context, notes }))
   return {
     push: (events) => guard.push(events),
     end: () => guard.end(),

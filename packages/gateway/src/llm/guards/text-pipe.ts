@@ -1,10 +1,11 @@
 import { batchStage } from './batch-stage.ts'
 import type { GuardChain } from './chain.ts'
 import { decide } from './decide.ts'
-import type { GuardContext, TextInfo } from './guard.ts'
+import type { Guard, GuardContext, TextInfo } from './guard.ts'
 import { maskerStage } from './masker-stage.ts'
 import type { GuardNotes } from './notes.ts'
 import { nowOrLater } from './now-or-later.ts'
+import { NOTHING, Origins, type Passage, textOf, verbatim } from './passage.ts'
 import type { Released, Stage } from './stage.ts'
 
 export interface PipeOptions {
@@ -14,35 +15,62 @@ export interface PipeOptions {
 }
 
 /** One text that is still coming, on its way through all guards. */
-export function textPipe(about: TextInfo, { chain, context, notes }: PipeOptions): Stage {
-  const stages = chain.guards.map((guard, index): Stage => {
-    const masker = guard.createMasker?.(about)
-    if (masker !== undefined) return maskerStage(masker, (note) => notes.add({ index, guard: guard.name, ...note }))
-    return batchStage((text) => {
-      const question = { guard, index, texts: [text], phase: chain.phase, context: { ...context, about: [about] } }
-      return nowOrLater(decide(question), ({ verdict, note }) => {
-        notes.add(note)
-        return verdict
-      })
-    })
-  })
-  return { push: (text) => pushFrom(0, text), end: () => endFrom(0, '') }
+export class TextPipe implements Stage {
+  readonly #guards: readonly { stage: Stage; origins: Origins }[]
 
-  function pushFrom(index: number, text: string): Released | Promise<Released> {
-    const stage = stages[index]
-    if (stage === undefined || text === '') return text
-    return nowOrLater(stage.push(text), (released) =>
-      typeof released === 'string' ? pushFrom(index + 1, released) : released,
+  constructor(about: TextInfo, options: PipeOptions) {
+    this.#guards = options.chain.guards.map((guard, index) => ({
+      stage: stageOf(guard, index, { about, ...options }),
+      origins: new Origins(),
+    }))
+  }
+
+  push(text: string): Released | Promise<Released> {
+    return this.#pushFrom(0, verbatim(text))
+  }
+
+  end(): Released | Promise<Released> {
+    return this.#endFrom(0, NOTHING)
+  }
+
+  #pushFrom(index: number, passages: readonly Passage[]): Released | Promise<Released> {
+    const guard = this.#guards[index]
+    if (guard === undefined || passages.length === 0) return passages
+    guard.origins.add(passages)
+    return nowOrLater(guard.stage.push(textOf(passages)), (released) =>
+      'kind' in released ? released : this.#pushFrom(index + 1, traced(released, guard.origins)),
     )
   }
 
   /** Each guard gets the rest of the one before, then gives its own. */
-  function endFrom(index: number, rest: string): Released | Promise<Released> {
-    const stage = stages[index]
-    if (stage === undefined) return rest
-    return nowOrLater(stage.push(rest), (first) => {
-      if (typeof first !== 'string') return first
-      return nowOrLater(stage.end(), (last) => (typeof last === 'string' ? endFrom(index + 1, first + last) : last))
+  #endFrom(index: number, rest: readonly Passage[]): Released | Promise<Released> {
+    const guard = this.#guards[index]
+    if (guard === undefined) return rest
+    const { stage, origins } = guard
+    origins.add(rest)
+    return nowOrLater(stage.push(textOf(rest)), (first) => {
+      if ('kind' in first) return first
+      return nowOrLater(stage.end(), (last) => {
+        if ('kind' in last) return last
+        return this.#endFrom(index + 1, [...traced([...first, ...last], origins), ...origins.rest()])
+      })
     })
   }
+}
+
+function traced(passages: readonly Passage[], origins: Origins): Passage[] {
+  return passages.flatMap((passage) => origins.take(passage))
+}
+
+function stageOf(guard: Guard, index: number, options: PipeOptions & { about: TextInfo }): Stage {
+  const { about, chain, context, notes } = options
+  const masker = guard.createMasker?.(about)
+  if (masker !== undefined) return maskerStage(masker, (note) => notes.add({ index, guard: guard.name, ...note }))
+  return batchStage((text) => {
+    const question = { guard, index, texts: [text], phase: chain.phase, context: { ...context, about: [about] } }
+    return nowOrLater(decide(question), ({ verdict, note }) => {
+      notes.add(note)
+      return verdict
+    })
+  })
 }

@@ -1,5 +1,6 @@
 import type { Guard, TextInfo, TextMasker, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'
+import { textOf } from '../passage.ts'
 import { rejection } from '../rejection.ts'
 import type { CustomResponseConfig } from '../schema.ts'
 import { builtins } from './builtins/index.ts'
@@ -48,7 +49,7 @@ function maskWhole(masker: TextMasker, text: string): string | null {
   try {
     const start = masker.push(text)
     const end = masker.end()
-    return start === null || end === null ? null : start + end
+    return start === null || end === null ? null : textOf(start) + textOf(end)
   } catch (error) {
     if (error instanceof TooCostly) return null
     throw error

@@ -1,4 +1,5 @@
 import type { TextMasker } from '../guard.ts'
+import { addPassage, NOTHING, type Passage, verbatim } from '../passage.ts'
 import { JsonStringMasker } from './json-string-masker.ts'
 import { cutPieces, findRegions } from './regions.ts'
 import type { Rule } from './rule.ts'
@@ -22,43 +23,44 @@ export class JsonMasker implements TextMasker {
     this.#string = new JsonStringMasker(finder, this.found)
   }
 
-  push(text: string): string | null {
-    let masked = ''
+  push(text: string): readonly Passage[] | null {
+    const masked: Passage[] = []
     for (let at = 0; at < text.length;) {
       const end = this.#isInString ? this.#string.findEnd(text, at) : endOfWord(text, at)
       const part = this.#take(text.slice(at, end))
       if (part === null) return null
-      masked += part
+      for (const passage of part) addPassage(masked, passage)
       at = end
-      if (at < text.length) masked += this.#pass(text[at++]!)
+      if (at < text.length) for (const passage of this.#pass(text.charAt(at++))) addPassage(masked, passage)
     }
     return masked
   }
 
-  end(): string {
+  end(): readonly Passage[] {
     return this.#isInString ? this.#string.end() : this.#endWord()
   }
 
-  #take(part: string): string | null {
+  #take(part: string): readonly Passage[] | null {
     if (this.#isInString) return this.#string.push(part)
     this.#word += part
-    return this.#word.length > MAX_HELD ? null : ''
+    return this.#word.length > MAX_HELD ? null : NOTHING
   }
 
   /** A quote that begins or ends a string, or something between words. */
-  #pass(character: string): string {
+  #pass(character: string): readonly Passage[] {
     const before = this.end()
     if (character === '"') this.#isInString = !this.#isInString
-    return before + character
+    return [...before, ...verbatim(character)]
   }
 
-  #endWord(): string {
+  #endWord(): readonly Passage[] {
     const word = this.#word
     this.#word = ''
-    if (word === '') return ''
+    if (word === '') return NOTHING
     const regions = findRegions(this.#rules, word, 0)
-    if (regions.length === 0) return word
-    return JSON.stringify(maskPieces(cutPieces(word, regions, { from: 0, to: word.length }), this.found))
+    if (regions.length === 0) return verbatim(word)
+    const masked = maskPieces(cutPieces(word, regions, { from: 0, to: word.length }), this.found)
+    return [{ text: JSON.stringify(masked), of: word.length, isMask: true }]
   }
 }
 

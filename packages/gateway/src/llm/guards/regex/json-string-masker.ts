@@ -1,3 +1,5 @@
+import type { Passage } from '../passage.ts'
+import { verbatim } from '../passage.ts'
 import type { Piece } from './regions.ts'
 import { maskPieces } from './text-masker.ts'
 import type { PieceFinder } from './window.ts'
@@ -25,7 +27,7 @@ export class JsonStringMasker {
     return Math.min(at, text.length)
   }
 
-  push(raw: string): string | null {
+  push(raw: string): readonly Passage[] | null {
     let text = ''
     for (let at = 0; at < raw.length;) {
       if (this.#escape === '' && raw[at] !== '\\') {
@@ -46,8 +48,8 @@ export class JsonStringMasker {
     return pieces === null ? null : this.#write(pieces)
   }
 
-  end(): string {
-    const rest = this.#write(this.#finder.end()) + this.#escape
+  end(): readonly Passage[] {
+    const rest = [...this.#write(this.#finder.end()), ...verbatim(this.#escape)]
     this.#escape = ''
     this.#read = 0
     this.#written = 0
@@ -63,21 +65,27 @@ export class JsonStringMasker {
     return raw.length === 6 ? String.fromCharCode(Number.parseInt(raw.slice(2), 16)) : '\ufffd'
   }
 
-  #write(pieces: readonly Piece[]): string {
-    let written = ''
+  #write(pieces: readonly Piece[]): Passage[] {
+    return pieces.map((piece) => {
+      const raw = this.#takeRaw(piece.text)
+      const isMask = piece.region !== null
+      return { text: isMask ? inString(maskPieces([piece], this.#found)) : raw, of: raw.length, isMask }
+    })
+  }
+
+  /** The next characters, as they were written. */
+  #takeRaw(text: string): string {
+    const end = this.#written + text.length
+    let raw = ''
+    let from = 0
     let next = 0
-    for (const { text, region } of pieces) {
-      const end = this.#written + text.length
-      let from = 0
-      for (let escape = this.#escapes[next]; escape !== undefined && escape.at < end; escape = this.#escapes[++next]) {
-        if (region === null) written += text.slice(from, escape.at - this.#written) + escape.raw
-        from = escape.at - this.#written + 1
-      }
-      written += region === null ? text.slice(from) : inString(maskPieces([{ text, region }], this.#found))
-      this.#written = end
+    for (let escape = this.#escapes[next]; escape !== undefined && escape.at < end; escape = this.#escapes[++next]) {
+      raw += text.slice(from, escape.at - this.#written) + escape.raw
+      from = escape.at - this.#written + 1
     }
     this.#escapes.splice(0, next)
-    return written
+    this.#written = end
+    return raw + text.slice(from)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { TextMasker } from '../guard.ts'
+import type { Passage } from '../passage.ts'
 import type { Piece } from './regions.ts'
 import type { Rule } from './rule.ts'
 import { type PieceFinder, Window } from './window.ts'
@@ -11,13 +12,21 @@ export class PlainMasker implements TextMasker {
     this.#finder = finder
   }
 
-  push(text: string): string | null {
+  push(text: string): readonly Passage[] | null {
     const pieces = this.#finder.push(text)
-    return pieces === null ? null : maskPieces(pieces, this.found)
+    return pieces === null ? null : this.#mask(pieces)
   }
 
-  end(): string {
-    return maskPieces(this.#finder.end(), this.found)
+  end(): readonly Passage[] {
+    return this.#mask(this.#finder.end())
+  }
+
+  #mask(pieces: readonly Piece[]): Passage[] {
+    return pieces.map((piece) => ({
+      text: maskPieces([piece], this.found),
+      of: piece.text.length,
+      isMask: piece.region !== null,
+    }))
   }
 }
 

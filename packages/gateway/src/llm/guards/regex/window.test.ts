@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { cutAt, longPrivateText, privateText, somePlaces } from '../testing/splits.ts'
+import { type Passage, textOf } from '../passage.ts'
 import { builtins } from './builtins/index.ts'
 import { patternRule } from './pattern-rule.ts'
 import type { Rule } from './rule.ts'
@@ -44,8 +45,9 @@ describe('masking a text that comes in pieces', () => {
       fc.assert(
         fc.property(privateText, somePlaces, (text, places) => {
           const masker = new PlainMasker(rules)
-          const released = cutAt(text.toWellFormed(), places).map((piece) => masker.push(piece) ?? '')
-          for (const piece of [...released, masker.end()]) assert.ok(piece.isWellFormed(), JSON.stringify(piece))
+          const released = cutAt(text.toWellFormed(), places).map((piece) => masker.push(piece) ?? [])
+          for (const piece of [...released, masker.end()])
+            assert.ok(textOf(piece).isWellFormed(), JSON.stringify(piece))
         }),
       )
     })
@@ -73,9 +75,9 @@ describe('masking a text that comes in pieces', () => {
   it('gives up on a match that never ends', () => {
     const masker = new PlainMasker(patterns('(?s)a.*'))
     let length = 0
-    let released: string | null = ''
+    let released: readonly Passage[] | null = []
     for (; released !== null; length += 100) {
-      assert.equal(released, '')
+      assert.equal(textOf(released), '')
       released = masker.push('a'.repeat(100))
     }
     assert.ok(length > MAX_HELD && length < 3 * MAX_HELD)
@@ -85,29 +87,29 @@ describe('masking a text that comes in pieces', () => {
 describe('what waits while a text is coming', () => {
   it('is one word at most with the builtins', () => {
     const masker = new PlainMasker(everyBuiltin)
-    assert.equal(masker.push('Hello wor'), 'Hello ')
-    assert.equal(masker.push('ld, how'), 'world, ')
-    assert.equal(masker.push(' are you'), 'how are ')
-    assert.equal(masker.push('? I was born in 19'), 'you? I was born in ')
-    assert.equal(masker.push('99'), '')
-    assert.equal(masker.push(', ok'), '1999, ')
-    assert.equal(masker.end(), 'ok')
+    assert.equal(textOf(masker.push('Hello wor') ?? []), 'Hello ')
+    assert.equal(textOf(masker.push('ld, how') ?? []), 'world, ')
+    assert.equal(textOf(masker.push(' are you') ?? []), 'how are ')
+    assert.equal(textOf(masker.push('? I was born in 19') ?? []), 'you? I was born in ')
+    assert.equal(textOf(masker.push('99') ?? []), '')
+    assert.equal(textOf(masker.push(', ok') ?? []), '1999, ')
+    assert.equal(textOf(masker.end()), 'ok')
   })
 
   it('is nothing where no match can begin', () => {
     const masker = new PlainMasker(patterns('secret-[a-z]+'))
-    assert.equal(masker.push('no '), 'no ')
-    assert.equal(masker.push('but s'), 'but ')
-    assert.equal(masker.push('ecret-'), '')
-    assert.equal(masker.push('plan'), '')
-    assert.equal(masker.push(' B'), '<masked> B')
+    assert.equal(textOf(masker.push('no ') ?? []), 'no ')
+    assert.equal(textOf(masker.push('but s') ?? []), 'but ')
+    assert.equal(textOf(masker.push('ecret-') ?? []), '')
+    assert.equal(textOf(masker.push('plan') ?? []), '')
+    assert.equal(textOf(masker.push(' B') ?? []), '<masked> B')
   })
 
   it('is no more than the longest match where that is known, and 256 characters where it is not', () => {
     const known = new PlainMasker(patterns('[a-z]{5}9'))
-    assert.equal(known.push('a'.repeat(100))?.length, 100 - 6 - 2)
+    assert.equal(textOf(known.push('a'.repeat(100)) ?? []).length, 100 - 6 - 2)
     const unknown = new PlainMasker(patterns('(?s)x.9'))
-    assert.equal(unknown.push('a'.repeat(1000))?.length, 1000 - 256 - 2)
+    assert.equal(textOf(unknown.push('a'.repeat(1000)) ?? []).length, 1000 - 256 - 2)
   })
 })
 
@@ -133,10 +135,11 @@ function patterns(...sources: string[]): Rule[] {
 
 function maskWhole(rules: readonly Rule[], text: string): string {
   const masker = new PlainMasker(rules, new WholeText(rules))
-  return masker.push(text) + masker.end()
+  return textOf([...(masker.push(text) ?? []), ...masker.end()])
 }
 
 function maskPiecewise(rules: readonly Rule[], pieces: readonly string[]): string {
   const masker = new PlainMasker(rules)
-  return pieces.map((piece) => masker.push(piece) ?? assert.fail('given up')).join('') + masker.end()
+  const masked = pieces.flatMap((piece) => masker.push(piece) ?? assert.fail('given up'))
+  return textOf([...masked, ...masker.end()])
 }

@@ -1,0 +1,120 @@
+/** Text that comes out of a guard, with how many characters of what went in it stands for. */
+export interface Passage {
+  text: string
+  of: number
+  /** It stands in place of something else. */
+  isMask: boolean
+}
+
+export const NOTHING: readonly Passage[] = []
+
+export function verbatim(text: string): readonly Passage[] {
+  return text === '' ? NOTHING : [{ text, of: text.length, isMask: false }]
+}
+
+export function textOf(passages: readonly Passage[]): string {
+  return passages.length === 1 ? passages[0]!.text : passages.map(({ text }) => text).join('')
+}
+
+/** Adds to a list that has one passage for what stays as it is, however many pieces it came in. */
+export function addPassage(passages: Passage[], next: Passage): void {
+  const last = passages.at(-1)
+  if (last === undefined || last.isMask || next.isMask) passages.push(next)
+  else passages[passages.length - 1] = { text: last.text + next.text, of: last.of + next.of, isMask: false }
+}
+
+/** What the text that one guard gave to the next stood for, until the next one has let go of it. */
+export class Origins {
+  #waiting: Passage[] = []
+
+  add(passages: readonly Passage[]): void {
+    this.#waiting.push(...passages)
+  }
+
+  /** The next one's passage, as if there had been no guard before it. */
+  take(passage: Passage): Passage[] {
+    const parts = this.#takeLength(passage.of)
+    if (!passage.isMask) return parts
+    return [{ text: passage.text, of: parts.reduce((sum, { of }) => sum + of, 0), isMask: true }]
+  }
+
+  /** Nothing is left but what was hidden without a trace. */
+  rest(): Passage[] {
+    return this.#waiting.splice(0)
+  }
+
+  #takeLength(length: number): Passage[] {
+    const parts: Passage[] = []
+    for (let left = length; ;) {
+      const first = this.#waiting[0]
+      if (first === undefined || (left === 0 && first.text !== '')) return parts
+      if (first.text.length <= left) {
+        parts.push(first)
+        this.#waiting.shift()
+        left -= first.text.length
+        continue
+      }
+      // The end of a mask stands for all that it hides.
+      const of = first.isMask ? 0 : left
+      parts.push({ text: first.text.slice(0, left), of, isMask: first.isMask })
+      this.#waiting[0] = { text: first.text.slice(left), of: first.of - of, isMask: first.isMask }
+      return parts
+    }
+  }
+}
+
+/** Where a text was changed by somebody who gave only the result back: words that follow each other in both stayed. */
+export function compare(before: string, after: string): readonly Passage[] {
+  if (before === after) return verbatim(before)
+  const olds = wordsOf(before)
+  const news = wordsOf(after)
+  const passages: Passage[] = []
+  let old = 0
+  let next = 0
+  while (old < olds.length || next < news.length) {
+    const word = olds[old]
+    if (word !== undefined && word === news[next]) {
+      addPassage(passages, { text: word, of: word.length, isMask: false })
+      old++
+      next++
+      continue
+    }
+    const [skipped, added] = nextMeeting(olds.slice(old, old + MAX_APART + 2), news.slice(next, next + MAX_APART + 2))
+    const oldEnd = skipped === null ? olds.length : old + skipped
+    const newEnd = skipped === null ? news.length : next + added
+    addMask(passages, olds.slice(old, oldEnd).join(''), news.slice(next, newEnd).join(''))
+    old = oldEnd
+    next = newEnd
+  }
+  return passages
+}
+
+/** Words, and what is between them. */
+function wordsOf(text: string): readonly string[] {
+  return text.match(/\s+|\S+/g) ?? []
+}
+
+/** After how many words on each side both go on alike, for two words at least; nulls when they do not soon. */
+function nextMeeting(olds: readonly string[], news: readonly string[]): [number, number] | [null, null] {
+  for (let apart = 1; apart <= 2 * MAX_APART; apart++) {
+    for (let skipped = Math.min(apart, MAX_APART); skipped >= Math.max(0, apart - MAX_APART); skipped--) {
+      const added = apart - skipped
+      const isEnd = skipped === olds.length && added === news.length
+      const isAlike = skipped < olds.length && olds[skipped] === news[added] && olds[skipped + 1] === news[added + 1]
+      if (isEnd || isAlike) return [skipped, added]
+    }
+  }
+  return [null, null]
+}
+
+function addMask(passages: Passage[], hidden: string, text: string): void {
+  if (hidden !== '') return addPassage(passages, { text, of: hidden.length, isMask: true })
+  // What was put in stands for nothing: it goes along with the character before it.
+  const last = passages.pop()
+  if (last === undefined) return addPassage(passages, { text, of: 0, isMask: true })
+  const kept = last.isMask ? 0 : last.text.length - 1
+  if (kept > 0) passages.push({ text: last.text.slice(0, kept), of: kept, isMask: false })
+  passages.push({ text: last.text.slice(kept) + text, of: last.of - kept, isMask: true })
+}
+
+const MAX_APART = 32
