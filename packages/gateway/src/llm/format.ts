@@ -1,4 +1,5 @@
 import type { ChatError, ChatEvent, ChatRequest, FormatName, JsonObject, Loss, Unsupported } from './middle.ts'
+import type { NativeTexts } from './native-texts.ts'
 
 /** A format that clients speak. It knows no provider. */
 export interface ClientFormat {
@@ -8,6 +9,8 @@ export interface ClientFormat {
   encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject
   createStreamEncoder(context: ResponseContext): StreamEncoder
   encodeError(error: ChatError): { status: number; body: JsonObject }
+  /** Where answers of this format have their texts. */
+  readonly texts: NativeTexts
 }
 
 /** A format that providers speak. It knows no client. */

@@ -7,6 +7,7 @@ import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { createStreamEncoder } from './stream-encoder.ts'
+import { completionsTexts } from './native-texts.ts'
 
 /** `/v1/chat/completions`, as OpenAI defined it and many others speak it. */
 export const completions: ClientFormat & UpstreamFormat = {
@@ -15,6 +16,7 @@ export const completions: ClientFormat & UpstreamFormat = {
   encodeResponse,
   createStreamEncoder,
   encodeError,
+  texts: completionsTexts,
   encodeRequest,
   decodeResponse,
   createStreamDecoder: (context) => decodeSseJson(createChunkReader(context)),

@@ -8,6 +8,7 @@ import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { createEventReader } from './event-reader.ts'
 import { createStreamEncoder } from './stream-encoder.ts'
+import { messagesTexts } from './native-texts.ts'
 
 /** `/v1/messages`, as Anthropic defined it. */
 export const messages: ClientFormat & UpstreamFormat = {
@@ -16,6 +17,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   encodeResponse,
   createStreamEncoder,
   encodeError,
+  texts: messagesTexts,
   encodeRequest,
   decodeResponse,
   // A call may come whole, its arguments an object with long ids.

@@ -7,6 +7,7 @@ import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { createStreamEncoder } from './stream-encoder.ts'
 import { createStreamReader } from './stream-reader.ts'
+import { responsesTexts } from './native-texts.ts'
 
 /** `/v1/responses`, as OpenAI defined it. */
 export const responses: ClientFormat & UpstreamFormat = {
@@ -15,6 +16,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   encodeResponse,
   createStreamEncoder,
   encodeError,
+  texts: responsesTexts,
   encodeRequest,
   decodeResponse,
   createStreamDecoder: (context) => decodeSseJson(createStreamReader(context)),

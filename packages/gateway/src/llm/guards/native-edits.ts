@@ -1,0 +1,100 @@
+import { type Place, replaceAt } from '../../wire/json-tree.ts'
+import { parseJson } from '../../wire/json.ts'
+import type { Dependent, FoundText } from '../native-texts.ts'
+
+/** One JSON text of an answer, with what the guards make of its texts. */
+export class NativeEdits {
+  readonly #json: string
+  readonly #texts: NativeText[] = []
+  readonly #dependents: Dependent[] = []
+  /** Texts that the guards have not let go of. */
+  #open = 0
+
+  constructor(json: string) {
+    this.#json = json
+  }
+
+  get isSettled(): boolean {
+    return this.#open === 0
+  }
+
+  addText(found: FoundText): NativeText {
+    const text = new NativeText(found, found.text ?? this.#json.slice(found.start, found.end), () => this.#open--)
+    this.#texts.push(text)
+    this.#open++
+    return text
+  }
+
+  addDependent(dependent: Dependent): void {
+    this.#dependents.push(dependent)
+  }
+
+  /** The JSON as it may go on; the same text when nothing has changed. Null when a mask broke it. */
+  write(masked: ReadonlySet<string>): string | null {
+    const changed = this.#texts.filter((text) => text.isChanged)
+    if (changed.some((text) => text.breaksJson)) return null
+    const edits: (Place & { json: string })[] = changed.map(({ found: { start, end }, json }) => ({ start, end, json }))
+    edits.push(...this.#dependents.filter((dependent) => this.#isVoid(dependent, masked)))
+    if (edits.length === 0) return this.#json
+    return replaceAt(
+      this.#json,
+      edits.sort((left, right) => left.start - right.start),
+    )
+  }
+
+  #isVoid({ on, within }: Dependent, masked: ReadonlySet<string>): boolean {
+    const own = this.#texts.filter(({ found, read }) => found.name.startsWith(on) && read !== '')
+    if (own.some((text) => text.isChanged)) return true
+    if (within === 'record' && own.length > 0) return false
+    return masked.values().some((name) => name.startsWith(on))
+  }
+}
+
+/** A text at its place, on its way through the guards. */
+export class NativeText {
+  readonly found: FoundText
+  readonly read: string
+  #written = ''
+  /** How many characters of what was read are still to come. */
+  #left: number
+  readonly #settled: () => void
+
+  constructor(found: FoundText, read: string, settled: () => void) {
+    this.found = found
+    this.read = read
+    this.#left = read.length
+    this.#settled = settled
+  }
+
+  get left(): number {
+    return this.#left
+  }
+
+  get written(): string {
+    return this.#written
+  }
+
+  get isChanged(): boolean {
+    return this.#written !== this.read
+  }
+
+  get json(): string {
+    return this.found.text === null ? this.#written : JSON.stringify(this.#written)
+  }
+
+  get breaksJson(): boolean {
+    return this.found.text === null && parseJson(this.#written) === null
+  }
+
+  /** This stands for so many characters of it. */
+  write(text: string, of: number): void {
+    this.#written += text
+    this.#left -= of
+    if (this.#left === 0) this.#settled()
+  }
+
+  /** All of it at once. */
+  replace(text: string): void {
+    this.write(text, this.#left)
+  }
+}

@@ -1,0 +1,202 @@
+import { readJsonTree } from '../../wire/json-tree.ts'
+import { SseData } from '../../wire/sse-data.ts'
+import type { FoundText, NativeTexts, TextStep } from '../native-texts.ts'
+import type { GuardChain } from './chain.ts'
+import { failedClosed } from './decide.ts'
+import { guardWholeTexts, infoOf } from './guard-body.ts'
+import type { GuardContext, GuardNote, Rejection } from './guard.ts'
+import { NativeEdits, type NativeText } from './native-edits.ts'
+import { GuardNotes } from './notes.ts'
+import { nowOrLater } from './now-or-later.ts'
+import { TextChannel } from './text-channel.ts'
+import { TextPipe } from './text-pipe.ts'
+
+type Context = Omit<GuardContext, 'about'>
+
+interface QueuedRecord {
+  bytes: Buffer
+  data: SseData
+  /** Null where there is no text in it. */
+  edits: NativeEdits | null
+}
+
+/**
+ * Guards a stream that goes on in the format it came in: texts change where they stand, and every other byte stays.
+ * Records keep their order; one waits until the guards have let go of all its texts.
+ */
+export class RecordGuard {
+  /** Why the answer was refused: nothing follows. */
+  rejection: Rejection | null = null
+  /** Why the rest of the stream cannot be guarded. */
+  failure: string | null = null
+  readonly #chain: GuardChain
+  readonly #context: Context
+  readonly #texts: NativeTexts
+  readonly #notes: GuardNotes
+  readonly #channels = new Map<string, TextChannel>()
+  /** Names of texts of which something was masked. */
+  readonly #masked = new Set<string>()
+  /** Whole texts that were guarded already, and what became of them. */
+  readonly #known = new Map<string, string>()
+  #queue: QueuedRecord[] = []
+  #queuedBytes = 0
+
+  constructor(chain: GuardChain, context: Context, texts: NativeTexts) {
+    this.#chain = chain
+    this.#context = context
+    this.#texts = texts
+    this.#notes = new GuardNotes(chain.guards)
+  }
+
+  /** One for each guard. */
+  get notes(): readonly GuardNote[] {
+    return this.#notes.all
+  }
+
+  /** Records that the client may see. A promise while a guard is asked: nothing may be pushed before it is settled. */
+  push(records: readonly Buffer[]): Buffer[] | Promise<Buffer[]> {
+    // They may be views of a buffer that the next read fills again.
+    const copies = records.map((record) => Buffer.from(record))
+    return nowOrLater(this.#takeFrom(copies, 0), () => this.#drain())
+  }
+
+  /** Whatever still waits. */
+  end(): Buffer[] | Promise<Buffer[]> {
+    return nowOrLater(this.#endTexts('', []), () => this.#drain())
+  }
+
+  get #isOver(): boolean {
+    return this.rejection !== null || this.failure !== null
+  }
+
+  #takeFrom(records: readonly Buffer[], first: number): void | Promise<void> {
+    for (const [index, record] of records.entries()) {
+      if (index < first) continue
+      if (this.#isOver) return
+      const taken = this.#take(record)
+      if (taken instanceof Promise) return taken.then(() => this.#takeFrom(records, index + 1))
+    }
+  }
+
+  #take(bytes: Buffer): void | Promise<void> {
+    const data = new SseData(bytes.toString('utf8'))
+    const record: QueuedRecord = { bytes, data, edits: null }
+    this.#queue.push(record)
+    this.#queuedBytes += bytes.length
+    if (this.#queuedBytes > MAX_QUEUED_BYTES) return this.#fail('the provider sent more than guards can wait for')
+    if (data.text === '') return
+    if (data.text === '[DONE]') return this.#endTexts('', [])
+    const root = readJsonTree(data.text)
+    if (root === null) return this.#fail('the provider sent a stream that cannot be read')
+    const edits = new NativeEdits(data.text)
+    record.edits = edits
+    const steps = this.#texts.record(root)
+    return nowOrLater(this.#follow(steps, 0, edits), () => this.#guardWholes(steps, edits))
+  }
+
+  /** What came before is told as far as the guards let it. */
+  #fail(why: string): void | Promise<void> {
+    this.#queue.pop()
+    this.failure = why
+    return this.#endTexts('', [])
+  }
+
+  /** Texts that go on from record to record, one after the other. */
+  #follow(steps: readonly TextStep[], first: number, edits: NativeEdits): void | Promise<void> {
+    for (const [index, step] of steps.entries()) {
+      if (index < first || this.rejection !== null) continue
+      const done = this.#step(step, edits)
+      if (done instanceof Promise) return done.then(() => this.#follow(steps, index + 1, edits))
+    }
+  }
+
+  #step(step: TextStep, edits: NativeEdits): void | Promise<void> {
+    if (step.do === 'depend') return edits.addDependent(step)
+    if (step.do === 'end') return this.#endTexts(step.of, step.but)
+    if (step.isWhole) return
+    const { name } = step
+    let channel = this.#channels.get(name)
+    if (channel === undefined) {
+      const options = { chain: this.#chain, context: this.#context, notes: this.#notes }
+      channel = new TextChannel(step.form, new TextPipe(infoOf(step), options), this.#texts.repeats)
+      this.#channels.set(name, channel)
+    }
+    const { isMasked } = channel
+    return nowOrLater(channel.push(edits.addText(step)), (rejection) => {
+      if (rejection !== null) this.rejection ??= rejection
+      if (!isMasked && channel.isMasked) this.#masked.add(name)
+    })
+  }
+
+  #endTexts(of: string, but: readonly string[]): void | Promise<void> {
+    for (const [name, channel] of this.#channels) {
+      if (!name.startsWith(of) || but.some((open) => name.startsWith(open))) continue
+      this.#channels.delete(name)
+      const ended = nowOrLater(channel.end(), (rejection) => {
+        if (rejection !== null) this.rejection ??= rejection
+        if (channel.isMasked) this.#masked.add(name)
+        if (channel.whole !== null) this.#know(keyOf(channel, channel.whole.read), channel.whole.written)
+      })
+      if (ended instanceof Promise) return ended.then(() => this.#endTexts(of, but))
+    }
+  }
+
+  /** Texts that came whole: each guard is asked once about all of them, and not about what it has seen. */
+  #guardWholes(steps: readonly TextStep[], edits: NativeEdits): void | Promise<void> {
+    if (this.rejection !== null) return
+    const texts = steps
+      .filter((step) => step.do === 'text')
+      .filter(({ isWhole }) => isWhole)
+      .map((step) => edits.addText(step))
+    const unknown = texts.filter((text) => !this.#repeat(text))
+    return nowOrLater(guardWholeTexts(this.#chain, unknown, this.#context), ({ rejection, notes }) => {
+      for (const note of notes) this.#notes.add(note)
+      this.rejection ??= rejection
+      for (const text of texts) if (text.isChanged) this.#masked.add(text.found.name)
+      for (const text of unknown) this.#know(keyOf(text.found, text.read), text.written)
+    })
+  }
+
+  #repeat(text: NativeText): boolean {
+    const known = text.read === '' ? '' : this.#known.get(keyOf(text.found, text.read))
+    if (known !== undefined) text.replace(known)
+    return known !== undefined
+  }
+
+  #know(key: string, written: string): void {
+    if (this.#known.size >= MAX_KNOWN) for (const oldest of this.#known.keys().take(1)) this.#known.delete(oldest)
+    this.#known.set(key, written)
+  }
+
+  #drain(): Buffer[] {
+    const out: Buffer[] = []
+    while (this.rejection === null) {
+      const record = this.#queue[0]
+      if (record === undefined || record.edits?.isSettled === false) break
+      const written = this.#write(record)
+      if (written === null) {
+        this.rejection = failedClosed('masks broke the JSON of a part')
+        break
+      }
+      out.push(written)
+      this.#queue.shift()
+      this.#queuedBytes -= record.bytes.length
+    }
+    if (this.#isOver) this.#queue = []
+    return out
+  }
+
+  #write({ bytes, data, edits }: QueuedRecord): Buffer | null {
+    const json = edits === null ? data.text : edits.write(this.#masked)
+    if (json === null) return null
+    return json === data.text ? bytes : Buffer.from(data.replaced(json))
+  }
+}
+
+/** What is masked in one form may pass in the other. */
+function keyOf({ form }: Pick<FoundText, 'form'>, read: string): string {
+  return `${form} ${read}`
+}
+
+const MAX_QUEUED_BYTES = 16 * 1024 * 1024
+const MAX_KNOWN = 1024

@@ -1,0 +1,145 @@
+import { parseJson } from './json.ts'
+
+/** A JSON text with the place of everything in it, for those that change a part and leave the rest as it was written. */
+export type JsonNode = ObjectNode | ListNode | TextNode | PlainNode
+
+export interface Place {
+  start: number
+  /** Behind it. */
+  end: number
+}
+
+export interface ObjectNode extends Place {
+  kind: 'object'
+  /** As they stand there: a name may come twice. */
+  members: readonly JsonMemberNode[]
+}
+
+export interface JsonMemberNode {
+  name: string
+  value: JsonNode
+}
+
+export interface ListNode extends Place {
+  kind: 'list'
+  items: readonly JsonNode[]
+}
+
+export interface TextNode extends Place {
+  kind: 'text'
+  value: string
+}
+
+/** A number, true, false or null. */
+export interface PlainNode extends Place {
+  kind: 'plain'
+  value: number | boolean | null
+}
+
+/** Null when it is no JSON. */
+export function readJsonTree(text: string): JsonNode | null {
+  return parseJson(text) === null ? null : new TreeReader(text).read()
+}
+
+/** The member; where a name comes twice the last one, as most readers do. */
+export function nodeAt(node: JsonNode | undefined, name: string): JsonNode | undefined {
+  return node?.kind === 'object' ? node.members.findLast((member) => member.name === name)?.value : undefined
+}
+
+export function textNodeAt(node: JsonNode | undefined, name: string): string | undefined {
+  const value = nodeAt(node, name)
+  return value?.kind === 'text' ? value.value : undefined
+}
+
+/** A whole number at this name. */
+export function indexAt(node: JsonNode | undefined, name: string): number | undefined {
+  const value = nodeAt(node, name)
+  return value?.kind === 'plain' && typeof value.value === 'number' ? value.value : undefined
+}
+
+/** The text with other JSON at these places, which come in order and do not overlap. */
+export function replaceAt(text: string, edits: readonly (Place & { json: string })[]): string {
+  let replaced = ''
+  let at = 0
+  for (const { start, end, json } of edits) {
+    replaced += text.slice(at, start) + json
+    at = end
+  }
+  return replaced + text.slice(at)
+}
+
+/** Of a text that is known to be JSON, and not nested too deeply. */
+class TreeReader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(): JsonNode {
+    this.#skipSpace()
+    const start = this.#at
+    switch (this.#text[start]) {
+      case '{':
+        return { kind: 'object', members: this.#readAll('}', () => this.#member()), start, end: this.#at }
+      case '[':
+        return { kind: 'list', items: this.#readAll(']', () => this.read()), start, end: this.#at }
+      case '"':
+        return { kind: 'text', value: this.#string(), start, end: this.#at }
+      default:
+        return { kind: 'plain', value: this.#plain(), start, end: this.#at }
+    }
+  }
+
+  #readAll<Item>(close: string, readOne: () => Item): Item[] {
+    const items: Item[] = []
+    this.#at++
+    this.#skipSpace()
+    while (this.#text[this.#at] !== close) {
+      items.push(readOne())
+      this.#skipSpace()
+      if (this.#text[this.#at] === ',') this.#at++
+      this.#skipSpace()
+    }
+    this.#at++
+    return items
+  }
+
+  #member(): JsonMemberNode {
+    const name = this.#string()
+    this.#skipSpace()
+    // The colon.
+    this.#at++
+    return { name, value: this.read() }
+  }
+
+  #string(): string {
+    const start = this.#at
+    STRING_END.lastIndex = start + 1
+    STRING_END.exec(this.#text)
+    this.#at = STRING_END.lastIndex
+    const inside = this.#text.slice(start + 1, this.#at - 1)
+    return inside.includes('\\') ? String(JSON.parse(`"${inside}"`)) : inside
+  }
+
+  #plain(): number | boolean | null {
+    const start = this.#at
+    PLAIN.lastIndex = start
+    PLAIN.exec(this.#text)
+    this.#at = PLAIN.lastIndex
+    const word = this.#text.slice(start, this.#at)
+    return word === 'null' ? null : word === 'true' ? true : word === 'false' ? false : Number(word)
+  }
+
+  #skipSpace(): void {
+    SPACE.lastIndex = this.#at
+    SPACE.exec(this.#text)
+    this.#at = SPACE.lastIndex
+  }
+}
+
+const SPACE = /[ \t\r\n]*/y
+const PLAIN = /[^,\]} \t\r\n]+/y
+/** One class after the other, each by a star of its own: no way back to look for. */
+const STRING_END = /[^"\\]*(?:\\.[^"\\]*)*"/y
