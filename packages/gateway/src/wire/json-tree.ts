@@ -80,7 +80,7 @@ class TreeReader {
   read(): JsonNode {
     this.#skipSpace()
     const start = this.#at
-    switch (this.#text[start]) {
+    switch (this.#text.charAt(start)) {
       case '{':
         return { kind: 'object', members: this.#readAll('}', () => this.#member()), start, end: this.#at }
       case '[':

@@ -3,9 +3,12 @@ import { HeaderBlock } from '../../net/header-block.ts'
 import { parseExactJson } from '../../wire/exact-json.ts'
 import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
 import type { GuardContext, GuardNote, Rejection } from '../../llm/guards/guard.ts'
+import type { GuardChain } from '../../llm/guards/chain.ts'
+import { guardBody } from '../../llm/guards/guard-body.ts'
 import { guardAnswer } from '../../llm/guards/guard-answer.ts'
 import { guardRequest } from '../../llm/guards/guard-request.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
+import { RecordGuard } from '../../llm/guards/record-guard.ts'
 import { createStreamGuard, type StreamGuard } from '../../llm/guards/stream-window.ts'
 import { isObject, parseJsonObject } from '../../wire/json.ts'
 import { type ChatEvent, type ChatRequest, type FormatName, type Json, Unsupported } from '../../llm/middle.ts'
@@ -32,7 +35,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   readonly #chat: ClientChat
   #prepared: PreparedChat | null = null
   #provider: ReadyProvider | null = null
-  #streamGuard: StreamGuard | null = null
+  #streamGuard: Pick<StreamGuard, 'notes' | 'rejection'> | null = null
 
   constructor(parts: CallParts, chat: ClientChat, services: CallServices) {
     super(parts, services)
@@ -95,23 +98,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   #answerStream(response: UpstreamResponse): void {
-    const { upstream, isNative, hidesUsage } = this.#prepared!
-    const context = this.#responseContext()
-    const decoder = upstream.createStreamDecoder(context)
-    const encoder = this.format.createStreamEncoder(context)
-    const chain = this.#provider!.guards.response
-    const guard = chain === null ? null : createStreamGuard(chain, this.#guardContext(response.headers))
-    this.#streamGuard = guard
-    const observer = this.#observerOf(this.tries)
-    const work =
-      isNative && guard === null
-        ? new NativeWork(decoder, observer, {
-            hidesUsage,
-            awaitsContent: this.hasOthers,
-            endMarks: END_MARKS[upstream.name],
-            tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
-          })
-        : new TranslatedWork(decoder, encoder, guard, observer)
+    const work = this.#streamWork(response.headers)
     const held = new HeldBody(response.body, work, () => {
       const error = work.firstError
       if (this.isOver || (error !== null && this.failsOver(error, response.headers, 'error_in_body'))) {
@@ -125,8 +112,34 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     held.open()
   }
 
+  #streamWork(headers: HeaderBlock): NativeWork | TranslatedWork {
+    const { upstream, answersAsIs, hidesUsage } = this.#prepared!
+    const context = this.#responseContext()
+    const decoder = upstream.createStreamDecoder(context)
+    const encoder = this.format.createStreamEncoder(context)
+    const observer = this.#observerOf(this.tries)
+    const chain = this.#provider!.guards.response
+    const guardContext = this.#guardContext(headers)
+    if (!answersAsIs) {
+      const guard = chain === null ? null : createStreamGuard(chain, guardContext)
+      this.#streamGuard = guard
+      return new TranslatedWork(decoder, encoder, guard, observer)
+    }
+    const guard = chain === null ? null : new RecordGuard(chain, guardContext, this.format.texts)
+    this.#streamGuard = guard
+    return new NativeWork(decoder, observer, {
+      hidesUsage,
+      awaitsContent: this.hasOthers,
+      endMarks: END_MARKS[upstream.name],
+      tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
+      guard,
+    })
+  }
+
   #answerWhole({ status, headers, body }: UpstreamResponse): void {
-    const passes = this.#prepared!.isNative && this.#provider!.guards.response === null
+    const { answersAsIs } = this.#prepared!
+    const chain = this.#provider!.guards.response
+    const passes = answersAsIs && chain === null
     const { tries } = this
     void readStart(body, this.services.maxBytes, ({ whole }, rest, cause) => {
       if (this.isOver || tries !== this.tries) return rest.cancel(NOT_NEEDED)
@@ -141,13 +154,25 @@ export class ChatCall extends TriedCall implements ResponseObserver {
       // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
       if (passes && cause === null) return this.answer(status, headers, rest)
       if (error !== undefined) return this.refuse(error)
-      this.#guardAnswer(events ?? [], headers)
+      if (chain === null) this.#answerEvents(events ?? [], headers)
+      else if (answersAsIs) this.#guardBytes(chain, whole ?? Buffer.alloc(0), headers)
+      else this.#guardEvents(chain, events ?? [], headers)
     })
   }
 
-  #guardAnswer(events: readonly ChatEvent[], headers: HeaderBlock): void {
-    const chain = this.#provider!.guards.response
-    if (chain === null) return this.#answerEvents(events, headers)
+  #guardBytes(chain: GuardChain, bytes: Buffer, headers: HeaderBlock): void {
+    const answer = { json: bytes.toString('utf8'), texts: this.format.texts }
+    void nowOrLater(guardBody(chain, answer, this.#guardContext(headers)), ({ body, notes }) => {
+      if (this.isOver) return
+      this.#noteGuards('response', notes)
+      if (body === null) return this.refuse(UNREADABLE)
+      if (body.kind === 'reject') return this.#reject(body)
+      const guarded = body.json === answer.json ? bytes : Buffer.from(body.json)
+      this.answer(200, headersFor(headers, 'application/json'), sourceOf(guarded))
+    })
+  }
+
+  #guardEvents(chain: GuardChain, events: readonly ChatEvent[], headers: HeaderBlock): void {
     void nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
       if (this.isOver) return
       this.#noteGuards('response', notes)
@@ -170,13 +195,13 @@ export class ChatCall extends TriedCall implements ResponseObserver {
 
   /** Errors of providers keep their status, and come in the client's own format. */
   #answerError({ status, headers, body }: UpstreamResponse): void {
-    const { isNative, upstream } = this.#prepared!
+    const { answersAsIs, upstream } = this.#prepared!
     this.visit?.ended()
     collect(body, MAX_ERROR_BYTES, (bytes) => {
       if (this.isOver) return
       const known = bytes ?? Buffer.alloc(0)
       // Some vendors wrap a format, but speak their own where something is wrong.
-      if (isNative && isErrorOf(this.format.name, known)) return this.answerError(status, headers, known)
+      if (answersAsIs && isErrorOf(this.format.name, known)) return this.answerError(status, headers, known)
       this.refuse(upstream.decodeError(status, known), headers)
     })
   }
@@ -200,7 +225,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   /** The status went out before the guards had seen all: the log is where it shows that they refused. */
-  #noteStreamGuard({ notes, rejection }: StreamGuard): void {
+  #noteStreamGuard({ notes, rejection }: Pick<StreamGuard, 'notes' | 'rejection'>): void {
     this.#noteGuards('response', notes)
     if (rejection === null) return
     this.rx.reason = 'PromptGuard'

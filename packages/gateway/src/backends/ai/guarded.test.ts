@@ -178,6 +178,37 @@ describe('messages of the spec, and of the config', () => {
     assert.deepEqual([masked.status, masked.body.includes('it is <SSN>')], [200, true])
   })
 
+  for (const phase of ['request', 'response'] as const) {
+    test(`what a guard of the ${phase} does not mask comes as the provider wrote it, streamed and whole`, async (t) => {
+      const guards = { [phase]: [{ regex: { builtins: ['Ssn'], action: 'Mask' } }] }
+      const more = '"logprobs" : {"content":[]},"vendor":{"x":1.50}'
+      const saying = (text: string) =>
+        `{"id":"c","system_fingerprint":"fp","choices":[{"index":0,"message":{"role":"assistant","content":"a"},${more}},` +
+        `{"index":1,"message":{"role":"assistant","content":"${text}"},"finish_reason":"stop","logprobs":null}]}`
+      const streaming = (text: string) =>
+        `data: {"id":"c","choices":[{"index":1,"delta":{"content":"${text}"},${more}}]}\n\n` +
+        `data: {"id":"c","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`
+      const { post, origin } = await useGuarded(t, { guards, ...at }, ({ body: asked }, response) => {
+        const isStream = asked.includes('"stream":true')
+        const type = isStream ? 'text/event-stream' : 'application/json'
+        response.writeHead(200, { 'content-type': type }).end((isStream ? streaming : saying)('is 123-45-6789 ok'))
+      })
+      const told = phase === 'response' ? 'is <SSN> ok' : 'is 123-45-6789 ok'
+      const messages = [{ role: 'user', content: 'I am 123-45-6789' }]
+      assert.equal((await post(call.body({ messages, n: 2, stream: false }))).body, saying(told))
+      const stream_options = { include_usage: true }
+      const streamed = await post(call.body({ messages, n: 2, stream_options }))
+      assert.equal(
+        streamed.body,
+        streaming(told).replace(
+          phase === 'response' ? '"logprobs" : {"content":[]}' : '',
+          phase === 'response' ? '"logprobs" : null' : '',
+        ),
+      )
+      for (const { body: asked } of origin.seen) assert.equal(asked.includes('<SSN>'), phase === 'request')
+    })
+  }
+
   test('a guard of a whole answer that cannot run fails closed', async (t) => {
     const { post } = await useGuarded(t, { guards: { response: [await deafWebhook()] }, ...at }, says('hello'))
     const refused = await post(body('hi'))

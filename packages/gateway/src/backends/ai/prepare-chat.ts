@@ -41,6 +41,8 @@ export interface EditedChat {
 export interface PreparedChat extends Pick<EditedChat, 'request' | 'upstream' | 'call'> {
   /** The client's own bytes go on, but for members that edits changed. */
   isNative: boolean
+  /** The client gets what the provider says as it says it, but for what guards mask. */
+  answersAsIs: boolean
   /** The provider reports usage in a record that the client did not ask for. */
   hidesUsage: boolean
   bytes: Buffer
@@ -80,9 +82,11 @@ export function prepareChat(edited: EditedChat, request: ChatRequest): PreparedC
   const quirks = vendor.quirks(call.model, upstream.name)
   const target: EncodeTarget = { model: call.model, quirks, toolNames: new Map() }
   const losses: Loss[] = []
-  const isNative = upstream.name === chat.format.name && request === decoded && passesThrough(decoded, quirks)
+  // A client of the provider's own format reads its answers, whatever was done to the request.
+  const answersAsIs = upstream.name === chat.format.name
+  const isNative = answersAsIs && request === decoded && passesThrough(decoded, quirks)
   const hidesUsage = chat.format.name === 'completions' && call.stream && !asksForUsage(chat.body.value)
-  const common = { request, upstream, call, isNative, hidesUsage, toolNames: target.toolNames, losses }
+  const common = { request, upstream, call, isNative, answersAsIs, hidesUsage, toolNames: target.toolNames, losses }
   if (isNative) {
     const needed = upstream.name === 'completions' ? completionsEdits(body, quirks) : NO_EDITS
     const all = joinEdits(edits, needed)

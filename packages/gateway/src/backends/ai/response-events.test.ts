@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { clientFormats, upstreamFormats } from '../../llm/formats/index.ts'
 import type { ChatEvent } from '../../llm/middle.ts'
 import { everyCut, responseContext } from '../../llm/test-exchange.ts'
+import type { Given } from './held-body.ts'
 import { END_MARKS, NativeWork, type ResponseObserver } from './response-events.ts'
 
 const chunk = (choice: object, usage: object | null = null): string =>
@@ -24,16 +25,21 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
     awaitsContent: false,
     endMarks: END_MARKS.completions,
     tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
+    guard: null,
   })
   const bytes = Buffer.from(stream)
   const edges = [0, ...cuts, bytes.length]
   let given = ''
   for (const [at, edge] of edges.slice(1).entries()) {
     if (work.isDone) break
-    given += Buffer.concat(work.chunk(bytes.subarray(edges[at], edge))).toString()
+    given += atOnce(work.chunk(bytes.subarray(edges[at], edge)))
   }
-  if (!work.isDone) given += Buffer.concat(work.end()).toString()
+  if (!work.isDone) given += atOnce(work.end())
   return { given, events, firstError: work.firstError }
+}
+
+function atOnce(given: Given | Promise<Given>): string {
+  return given instanceof Promise ? assert.fail('waits') : Buffer.concat(given).toString()
 }
 
 test('a stream passes as it is, wherever it is cut; the usage that nobody asked for is kept back', () => {

@@ -2,6 +2,8 @@ import type { StreamDecoder, StreamEncoder } from '../../llm/format.ts'
 import { brokenStream, STREAM_BROKEN } from '../../llm/chat-error.ts'
 import type { ChatError, ChatEvent, FormatName } from '../../llm/middle.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
+import type { RecordGuard } from '../../llm/guards/record-guard.ts'
+import { errorOf } from '../../llm/guards/rejection.ts'
 import type { StreamGuard } from '../../llm/guards/stream-window.ts'
 import type { BodyWork, Given } from './held-body.ts'
 import { SseRecords } from './sse-records.ts'
@@ -109,6 +111,8 @@ export interface NativeOptions {
   endMarks: RegExp
   /** An error as the client reads it inside a stream. */
   tellError: (error: ChatError) => string
+  /** Changes texts where they stand; null where nobody looks. */
+  guard: RecordGuard | null
 }
 
 /** By the format of the stream; of those that no client speaks, none passes as it is. */
@@ -120,7 +124,10 @@ export const END_MARKS: Readonly<Record<FormatName, RegExp>> = {
   converse: /(?!)/,
 }
 
-/** A stream that passes byte for byte; only the records up to the first token, and those of usage and errors, are read. */
+/**
+ * A stream that passes byte for byte, but for what a guard masks; only the records up to the first token, and those of
+ * usage and errors, are read.
+ */
 export class NativeWork implements BodyWork {
   isDone = false
   /** Set when no record that can be read came before the error. */
@@ -148,26 +155,28 @@ export class NativeWork implements BodyWork {
   }
 
   /** Whole records only: one of them may have to be kept back, and an error could not be told within another. */
-  chunk(chunk: Buffer): Given {
+  chunk(chunk: Buffer): Given | Promise<Given> {
     const shown = this.#records.push(chunk).filter((record) => this.#read(record))
     const isTooLong = this.#records.heldLength + this.#earlyLength > MAX_HELD_BYTES
     if (isTooLong) this.#broken ??= brokenStream('the provider sent a record that is too long')
     if (this.#broken !== null) return this.#breakOff(this.#broken)
-    return this.#given(shown.length > 1 ? [Buffer.concat(shown)] : shown)
+    const { guard } = this.#options
+    if (guard === null) return this.#given(shown.length > 1 ? [Buffer.concat(shown)] : shown)
+    return nowOrLater(guard.push(shown), (guarded) => this.#judged(guard, guarded))
   }
 
-  end(): Given {
+  end(): Given | Promise<Given> {
     const rest = this.#records.end()
     const isShown = rest.length > 0 && this.#read(Buffer.concat([rest, RECORD_END]))
     if (this.#broken !== null) return this.#breakOff(this.#broken)
     if (this.#isFinished || this.#hasError) {
       this.#hasBegun = true
-      return this.#given(isShown ? [rest] : NOTHING)
+      return this.#last(isShown ? [rest] : NOTHING)
     }
     return this.#breakOff(brokenStream('the stream of the provider ended too early'))
   }
 
-  broken(cause: Error): Given {
+  broken(cause: Error): Given | Promise<Given> {
     return this.#breakOff(brokenStream(cause.message))
   }
 
@@ -191,8 +200,34 @@ export class NativeWork implements BodyWork {
     return NOTHING
   }
 
+  /** The end of the stream, with what a guard still holds. */
+  #last(rest: Given): Given | Promise<Given> {
+    const { guard } = this.#options
+    if (guard === null) return this.#given(rest)
+    return nowOrLater(guard.push(rest), (seen) =>
+      nowOrLater(guard.end(), (held) => this.#judged(guard, [...seen, ...held])),
+    )
+  }
+
+  #judged({ rejection, failure }: RecordGuard, guarded: Given): Given {
+    if (rejection === null && failure === null) return this.#given(guarded)
+    // What the provider said was fine to begin with: the client is told in its stream.
+    if (rejection !== null) this.#hasBegun = true
+    const error = rejection === null ? brokenStream(failure ?? '') : errorOf(rejection)
+    return [...this.#given(guarded), ...this.#tell(error)]
+  }
+
   /** The client is told in its own format: a cut stream would look like one that ended. */
-  #breakOff(error: ChatError): Given {
+  #breakOff(error: ChatError): Given | Promise<Given> {
+    const { guard } = this.#options
+    if (guard === null || guard.rejection !== null || !this.#hasBegun) return this.#tell(error)
+    return nowOrLater(guard.end(), (held) => {
+      const { rejection } = guard
+      return [...this.#given(held), ...this.#tell(rejection === null ? error : errorOf(rejection))]
+    })
+  }
+
+  #tell(error: ChatError): Given {
     if (!this.#hasBegun) this.firstError = error
     this.isDone = true
     return [Buffer.from(this.#options.tellError(error))]

@@ -91,7 +91,11 @@ export class RecordGuard {
     const edits = new NativeEdits(data.text)
     record.edits = edits
     const steps = this.#texts.record(root)
-    return nowOrLater(this.#follow(steps, 0, edits), () => this.#guardWholes(steps, edits))
+    const followed = nowOrLater(this.#follow(steps, 0, edits), () => this.#guardWholes(steps, edits))
+    return nowOrLater(followed, () => {
+      // Not all of its texts were looked at.
+      if (this.rejection !== null) this.#queue.pop()
+    })
   }
 
   /** What came before is told as far as the guards let it. */
@@ -170,7 +174,7 @@ export class RecordGuard {
 
   #drain(): Buffer[] {
     const out: Buffer[] = []
-    while (this.rejection === null) {
+    for (;;) {
       const record = this.#queue[0]
       if (record === undefined || record.edits?.isSettled === false) break
       const written = this.#write(record)

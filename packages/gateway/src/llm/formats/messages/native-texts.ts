@@ -15,7 +15,7 @@ export const messagesTexts: NativeTexts = {
 function readRecord(root: JsonNode): TextStep[] {
   const walk = new TextWalk(false)
   const index = indexAt(root, 'index') ?? 0
-  switch (textNodeAt(root, 'type')) {
+  switch (textNodeAt(root, 'type') ?? '') {
     case 'message_start':
       walkBlocks(walk, nodeAt(nodeAt(root, 'message'), 'content'))
       break
