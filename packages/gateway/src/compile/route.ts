@@ -3,7 +3,7 @@ import type { PolicyIndex } from '../ir/merge.ts'
 import { compileSteps } from './steps.ts'
 import { namedBackends } from '../ir/named-backends.ts'
 import type { Backend, Listener, Route } from '../ir/resources.ts'
-import type { CompiledBackend, CompiledRoute } from '../pipeline/compiled.ts'
+import type { CompiledBackend, CompiledRoute, TellFailure } from '../pipeline/compiled.ts'
 import { andFaultsOf, makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/expression.ts'
 import type { Env } from '../pipeline/step.ts'
@@ -78,11 +78,15 @@ export class LazyRoute implements CompiledRoute {
   get count(): CompiledRoute['count'] {
     return this.make().count
   }
+
+  get tellFailure(): CompiledRoute['tellFailure'] {
+    return this.make().tellFailure
+  }
 }
 
 type MadeRoute = Pick<
   CompiledRoute,
-  'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count'
+  'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count' | 'tellFailure'
 >
 
 function makeRoute(route: Route, listener: Listener, { policies, backends, services, env }: RouteParts): MadeRoute {
@@ -99,7 +103,16 @@ function makeRoute(route: Route, listener: Listener, { policies, backends, servi
     backends: entries,
     pick: weightedPicker(route.backends.map((entry) => entry.weight)),
     count: services.requestMetrics(routeLabels(listener, route.name, entries)),
+    tellFailure: tellFailureOf(entries),
   }
+}
+
+/** Before a backend is picked, the first one speaks for all, if all have something to say. */
+function tellFailureOf(backends: readonly CompiledBackend[]): TellFailure | null {
+  const all = backends.flatMap(({ tellFailure }) => tellFailure ?? [])
+  const [first] = all
+  if (first === undefined || all.length < backends.length) return null
+  return (failure, rx) => (all[rx.backendIndex] ?? first)(failure, rx)
 }
 
 /** Where a route stands among the attachments of policies. */

@@ -6,6 +6,7 @@ import type { BackendClient, CallContext, StepResult } from './step.ts'
 import type { BodyUse, Expression } from './expression.ts'
 import type { AttemptStep } from './outgoing.ts'
 import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
+import type { Reply } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Steps in running order; `names` says whose they are, for traces. */
@@ -37,7 +38,15 @@ export interface CompiledRoute {
   readonly pick: ((random: number) => number) | null
   /** Counts a finished request or connection. */
   readonly count: RecordRequest
+  /** How its clients read errors of the gateway itself; null for a line of text. */
+  readonly tellFailure: TellFailure | null
 }
+
+/** Null leaves it at a line of text. */
+export type TellFailure = (
+  failure: Pick<Reply, 'status' | 'reason' | 'failure'>,
+  rx: RequestContext,
+) => { headers: readonly (readonly [name: string, value: string])[]; body: Buffer } | null
 
 /** What a backend is, apart from how it is reached. */
 export interface BackendIdentity {
@@ -55,6 +64,8 @@ export interface BackendIdentity {
   readonly requestBody: BodyUse
   /** When a response speaks against the health of its endpoint; null leaves it to the status. */
   readonly unhealthyCondition: Expression | null
+  /** How its clients read errors; left out where that is a line of text. */
+  readonly tellFailure?: TellFailure
 }
 
 export interface CompiledBackend extends BackendClient, BackendIdentity {

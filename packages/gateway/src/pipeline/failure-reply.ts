@@ -2,6 +2,7 @@ import { isGrpcContentType } from '../net/grpc.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import type { Failure } from './failure.ts'
 import { Reply } from './reply.ts'
+import type { RequestContext } from './request-context.ts'
 
 /** The one place that makes a response of an error: a line of text, or the status a gRPC client reads. */
 export function failureReply(failure: Failure, requestContentType: string | null): Reply {
@@ -13,7 +14,17 @@ export function failureReply(failure: Failure, requestContentType: string | null
     return new Reply(200, { headers, reason: failure.reason })
   }
   headers.add('content-type', 'text/plain')
-  return new Reply(failure.status, { headers, body: Buffer.from(failure.message), reason: failure.reason })
+  const { status, message, reason } = failure
+  return new Reply(status, { headers, body: Buffer.from(message), reason, failure: message })
+}
+
+/** The same as clients of the route read errors, where they expect something else than a line of text. */
+export function inClientsFormat(rx: RequestContext, reply: Reply): Reply {
+  const tell = reply.failure === null ? null : (rx.route?.tellFailure ?? null)
+  const told = tell === null ? null : tell(reply, rx)
+  if (told === null) return reply
+  for (const [name, value] of told.headers) reply.headers.set(name, value)
+  return new Reply(reply.status, { headers: reply.headers, body: told.body, reason: reply.reason })
 }
 
 function grpcStatus(failure: Failure): number {

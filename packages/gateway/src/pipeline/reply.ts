@@ -7,12 +7,18 @@ export class Reply {
   readonly body: Buffer
   /** Why, for the access log and metrics. */
   readonly reason: Reason
+  /** What went wrong, where the body is nothing but a line about it. */
+  readonly failure: string | null
 
-  constructor(status: number, options: { headers?: HeaderBlock; body?: Buffer; reason: Reason }) {
+  constructor(
+    status: number,
+    options: { headers?: HeaderBlock; body?: Buffer; reason: Reason; failure?: string | null },
+  ) {
     this.status = status
     this.headers = options.headers ?? new HeaderBlock()
     this.body = options.body ?? EMPTY
     this.reason = options.reason
+    this.failure = options.failure ?? null
   }
 }
 

@@ -12,7 +12,7 @@ import { GrpcStatusSink, readGrpcStatus } from './body/grpc-status.ts'
 import { countHop } from './max-forwards.ts'
 import { Reply } from './reply.ts'
 import { RequestContext } from './request-context.ts'
-import { failureReply } from './failure-reply.ts'
+import { failureReply, inClientsFormat } from './failure-reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
 import { type PolicyPhase, RequestTrace, type Tracer, type TraceServices } from './trace.ts'
 
@@ -242,8 +242,9 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     else this.#stop(true, failureReply(failures.internal, null))
   }
 
-  #use(reply: Reply): void {
+  #use(made: Reply): void {
     const rx = this.#rx
+    const reply = inClientsFormat(rx, made)
     if (this.#call !== null) this.#call.cancel(ABANDONED)
     else if (rx.body !== this.#exchange.body) rx.body.cancel(ABANDONED)
     this.#call = null

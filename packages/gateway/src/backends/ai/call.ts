@@ -25,6 +25,7 @@ import type { ReadyProvider } from './provider.ts'
 import { RawCall } from './raw-call.ts'
 import { RealtimeCall } from './realtime-call.ts'
 import { answerWith, refuse } from './refuse.ts'
+import { createTellFailure } from './tell-failure.ts'
 import type { CallServices } from './tried-call.ts'
 import { WholeCall, type WholeJob } from './whole-call.ts'
 
@@ -42,6 +43,7 @@ export interface AiServices {
 export function aiBackend(identity: BackendIdentity, services: AiServices): CompiledBackend {
   return {
     ...identity,
+    tellFailure: createTellFailure(services.routeType, services.clientFormats),
     needsName: false,
     requestTimeoutMs: 0,
     hostname: null,

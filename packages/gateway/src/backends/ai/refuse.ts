@@ -2,7 +2,7 @@ import { sourceOf } from '../../net/body.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
-import { failureReply } from '../../pipeline/failure-reply.ts'
+import { failureReply, inClientsFormat } from '../../pipeline/failure-reply.ts'
 import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
 
 /** Answers instead of a provider. */
@@ -13,7 +13,7 @@ export function refuse(rx: RequestContext, handler: UpstreamHandler, failure: Fa
 
 /** The same with what a step has to say. */
 export function answerWith(rx: RequestContext, handler: UpstreamHandler, reply: Reply): void {
-  const { status, headers, body, reason } = reply
+  const { status, headers, body, reason } = inClientsFormat(rx, reply)
   rx.reason = reason
   handler.responded({ status, headers, body: sourceOf(body) })
 }

@@ -1,0 +1,96 @@
+import type { ClientFormat } from '../../llm/format.ts'
+import { kindOfStatus } from '../../llm/chat-error.ts'
+import { LlmRecord, type ModelOperation } from '../../records/llm-record.ts'
+import type { TellFailure } from '../../pipeline/compiled.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
+import { targetPath } from '../../pipeline/route/target.ts'
+import type { RouteType } from '../../policies/backend/ai/schema.ts'
+
+type ErrorFormat = 'completions' | 'messages' | 'responses' | 'gemini' | 'bedrock'
+
+/** Errors of the gateway itself, as the client's library reads those of its vendor. What was refused was a model call too. */
+export function createTellFailure(
+  routeType: (path: string) => RouteType,
+  clientFormats: Readonly<Record<'completions' | 'messages' | 'responses', Pick<ClientFormat, 'encodeError'>>>,
+): TellFailure {
+  return ({ status, failure, reason }, rx) => {
+    const path = targetPath(rx.upstreamTarget)
+    const type = routeType(path)
+    if (type !== 'Passthrough') (rx.llm ??= new LlmRecord()).operation ??= OPERATIONS[type] ?? null
+    const format = formatOf(type, path, rx)
+    if (format === null || failure === null) return null
+    if (format === 'gemini') {
+      const error = { code: status, message: failure, status: GEMINI_STATUSES.get(status) ?? 'INTERNAL' }
+      return json({ error })
+    }
+    if (format === 'bedrock') {
+      return json({ message: failure }, ['x-amzn-errortype', BEDROCK_TYPES.get(status) ?? 'InternalServerException'])
+    }
+    // A spent limit is a line of text, but for those who ask for something else, as the libraries of both vendors do.
+    if (reason === 'RateLimit' && !/\bjson\b/i.test(rx.headers.joined('accept') ?? '')) return null
+    return json(clientFormats[format].encodeError({ status, kind: kindOfStatus(status), message: failure }).body)
+  }
+}
+
+function json(body: object, ...headers: (readonly [string, string])[]): ReturnType<TellFailure> {
+  return { headers: [['content-type', 'application/json'], ...headers], body: Buffer.from(JSON.stringify(body)) }
+}
+
+function formatOf(type: RouteType, path: string, { headers }: RequestContext): ErrorFormat | null {
+  switch (type) {
+    case 'Completions':
+    case 'Embeddings':
+    case 'Realtime':
+      return 'completions'
+    case 'Messages':
+    case 'MessagesTokenCount':
+      return 'messages'
+    case 'Responses':
+      return 'responses'
+    case 'Models':
+      return headers.has('anthropic-version') ? 'messages' : 'completions'
+    case 'Passthrough':
+    case 'Detect':
+      return PATHS.find(([pattern]) => pattern.test(path))?.[1] ?? null
+  }
+}
+
+/** Paths by which a vendor's library is known, where the config says nothing of its format. */
+const PATHS: readonly (readonly [RegExp, ErrorFormat])[] = [
+  [/\/model\/[^/]+\/(?:converse|invoke|count-tokens)[a-z-]*$/, 'bedrock'],
+  [/:(?:streamGenerateContent|generateContent|countTokens|embedContent|batchEmbedContents|predict)$/, 'gemini'],
+  [/\/(?:messages|messages\/count_tokens)$/, 'messages'],
+  [/\/responses$/, 'responses'],
+  [/\/v1\//, 'completions'],
+]
+
+const OPERATIONS: Partial<Record<RouteType, ModelOperation>> = {
+  Completions: 'chat',
+  Messages: 'chat',
+  Responses: 'chat',
+  Embeddings: 'embeddings',
+  MessagesTokenCount: 'count_tokens',
+  Realtime: 'realtime',
+}
+
+const GEMINI_STATUSES: ReadonlyMap<number, string> = new Map([
+  [400, 'INVALID_ARGUMENT'],
+  [401, 'UNAUTHENTICATED'],
+  [403, 'PERMISSION_DENIED'],
+  [404, 'NOT_FOUND'],
+  [413, 'INVALID_ARGUMENT'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [503, 'UNAVAILABLE'],
+  [504, 'DEADLINE_EXCEEDED'],
+])
+
+const BEDROCK_TYPES: ReadonlyMap<number, string> = new Map([
+  [400, 'ValidationException'],
+  [401, 'AccessDeniedException'],
+  [403, 'AccessDeniedException'],
+  [404, 'ResourceNotFoundException'],
+  [413, 'ValidationException'],
+  [429, 'ThrottlingException'],
+  [503, 'ServiceUnavailableException'],
+  [504, 'ModelTimeoutException'],
+])
