@@ -14,6 +14,9 @@ import { ConfigFault } from '../pipeline/config-fault.ts'
 import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.ts'
 import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
+import { ConnectionCount, type Seat } from '../state/connection-count.ts'
+import type { SharedCounters } from '../state/counters.ts'
+import type { WorkerCache } from '../state/worker-cache.ts'
 import type { LabelValues } from '../telemetry/metrics/families.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 
@@ -28,6 +31,10 @@ export interface BindServices {
   tracer: Tracer
   log: Logger
   ticketSecret: Buffer
+  counters: SharedCounters
+  monotonic: () => number
+  kept: WorkerCache
+  seat: Seat
 }
 
 export interface CompiledBind {
@@ -85,6 +92,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
         timeMs: keepalive?.time ?? 180_000,
         intervalMs: keepalive?.interval ?? 180_000,
       },
+      cap: connectionCap(bind.key, frontend.tcp?.maxConnections, services),
       handshakeTimeoutMs: frontend.tls?.handshakeTimeout ?? 15_000,
       http1: http1Options(frontend.http),
       http2: http2Options(frontend.http),
@@ -101,6 +109,17 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       onMalformed: telemetry.malformed,
     },
   }
+}
+
+/** The count outlives reloads: whoever is connected counts under the new limit too. */
+function connectionCap(bind: string, limit: number | undefined, services: BindServices): BindState<string>['cap'] {
+  if (limit === undefined) return null
+  const count = services.kept.shared(`connections of ${bind}`, () => {
+    const made = ConnectionCount.create(bind, services.seat, services)
+    if (made === null) throw new Error(`found no room to count the connections of ${bind}`)
+    return made
+  })
+  return { limit, count }
 }
 
 function bindKind(sources: Listener[]): 'http' | 'tls' | 'tcp' {

@@ -19,8 +19,8 @@ import { Pools } from '../upstream/pools.ts'
  * Compiles once in the main thread and throws the result away: what workers could not run is refused before they see
  * it. What remains is the room in `counters` that the config needs.
  */
-export function checkCompile(ir: Ir, counters: SharedCounters = newCounters()): ConfigFault[] {
-  const { services, close } = checkServices(counters)
+export function checkCompile(ir: Ir, counters: SharedCounters = newCounters(), workers = 1): ConfigFault[] {
+  const { services, close } = checkServices(counters, workers)
   try {
     makeEach([() => compile(ir, services, null), () => checkParts(ir, services)], (make) => make())
     return []
@@ -44,10 +44,10 @@ function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
 }
 
 /** What compiling needs where nothing will run. */
-export function checkServices(counters: SharedCounters = newCounters()): {
-  services: CompileServices
-  close: () => void
-} {
+export function checkServices(
+  counters: SharedCounters = newCounters(),
+  workers = 1,
+): { services: CompileServices; close: () => void } {
   const deadlines = new Deadlines()
   const resolver = createResolver({ family: 'Auto' })
   const shared = { random: () => 0, kept: new WorkerCache(), monotonic: () => 0, clock: () => 0, log: silent }
@@ -64,6 +64,7 @@ export function checkServices(counters: SharedCounters = newCounters()): {
       ticketSecret: randomBytes(32),
       ...shared,
       counters,
+      seat: { own: null, all: workers },
       credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
       now: () => 0,
       identity: { podName: '', namespace: '', gateway: '' },

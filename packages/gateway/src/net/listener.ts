@@ -18,6 +18,8 @@ export interface BindState<L> {
   /** Asked once for each connection, before TLS or HTTP is looked for; null lets everybody in. */
   admits: ((info: ConnectionInfo) => boolean) | null
   keepalive: { retries: number; timeMs: number; intervalMs: number } | null
+  /** The most connections, where there is a limit, and what counts those of all workers. */
+  cap: { limit: number; count: SharedCount } | null
   handshakeTimeoutMs: number
   http1: { maxHeaders: number; idleTimeoutMs: number }
   http2: Http2Limits
@@ -31,6 +33,13 @@ export interface BindState<L> {
   onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): void
   /** A message that was answered by the parser because it is no request. */
   onMalformed(info: ConnectionInfo, status: number, code: string): void
+}
+
+/** A number that all workers change together. */
+export interface SharedCount {
+  /** Counts one more, unless there would be more than `most`. */
+  enter(most: number): boolean
+  add(change: number): void
 }
 
 export interface BindObserver {
@@ -63,7 +72,9 @@ export class BindServer<L> {
   readonly #strangers = new Set<Socket>()
   #state: BindState<L>
   #draining = false
+  /** Connections accepted since the start, and those of them that are open. */
   #accepted = 0
+  #open = 0
   #closed: Promise<void> | null = null
   readonly #refused = (info: ConnectionInfo, status: number, code: string): void => {
     this.#observer.refused(info, status, code)
@@ -95,10 +106,19 @@ export class BindServer<L> {
   update(state: BindState<L>, isGone: (listener: L) => boolean): void {
     // Who came in without TLS must not stay when the port asks for it.
     const isOtherKind = state.kind !== this.#state.kind
+    this.#moveCount(state)
     this.#state = state
     for (const connection of this.#connections) {
       if (isOtherKind || (connection.listener !== null && isGone(connection.listener))) connection.drain()
     }
+  }
+
+  /** What is open counts from the moment that there is a limit. */
+  #moveCount(next: BindState<L>): void {
+    const [before, after] = [this.#state.cap?.count, next.cap?.count]
+    if (before === after) return
+    before?.add(-this.#open)
+    after?.add(this.#open)
   }
 
   /** Stops accepting once nobody waits to be accepted, whom a close would reset; what is open goes on. */
@@ -149,6 +169,8 @@ export class BindServer<L> {
     const state = this.#state
     this.#accepted++
     this.#observer.opened()
+    if (state.cap !== null && !state.cap.count.enter(state.cap.limit)) return this.#turnAway(accepted)
+    this.#open++
     // Only plain HTTP reads through the shared buffer; everything else hands the socket on to the runtime.
     const isPlainHttp = state.kind === 'http' && state.proxyProtocol === null
     const { socket, reader } = isPlainHttp
@@ -159,6 +181,8 @@ export class BindServer<L> {
     if (this.#draining) this.#hurry([socket])
     socket.once('close', () => {
       this.#strangers.delete(socket)
+      this.#open--
+      this.#state.cap?.count.add(-1)
       this.#observer.closed(socket.bytesRead, socket.bytesWritten)
     })
     const keepalive = state.keepalive
@@ -168,6 +192,15 @@ export class BindServer<L> {
       if (this.#admits(socket, info)) this.#detectHttp(socket, reader, info)
     } else if (state.proxyProtocol === null) this.#begin(socket, null)
     else this.#readProxyHeader(socket, state.proxyProtocol)
+  }
+
+  /** At once and without a word: whoever floods a port must not cost it more than that. */
+  #turnAway(socket: Socket): void {
+    const info = connectionInfo(socket, null, '')
+    socket.on('error', ignore)
+    socket.destroy()
+    this.#observer.closed(0, 0)
+    this.#observer.refused(info, 0, 'max_connections')
   }
 
   #readProxyHeader(socket: Socket, options: ProxyProtocolOptions): void {

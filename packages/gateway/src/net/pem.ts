@@ -1,9 +1,24 @@
 import { X509Certificate } from 'node:crypto'
 
+/** The certificates of a PEM text in their order, without those that cannot be read. */
+export function readCertificates(pem: string): X509Certificate[] {
+  return blocksOf(pem).flatMap((block) => {
+    try {
+      return [new X509Certificate(block)]
+    } catch {
+      return []
+    }
+  })
+}
+
+function blocksOf(pem: string): string[] {
+  return pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? []
+}
+
 /** The TLS library skips what it cannot read in a list of authorities, and then trusts nobody; so say it at load. */
 export function findAuthorityProblem(pem: string): string | null {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g)
-  if (blocks === null) return 'no CA certificate in PEM form found'
+  const blocks = blocksOf(pem)
+  if (blocks.length === 0) return 'no CA certificate in PEM form found'
   for (const [index, block] of blocks.entries()) {
     try {
       void new X509Certificate(block)

@@ -2,6 +2,7 @@ import { checkCompile } from '../compile/check.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
 import type { Bind, Ir } from '../ir/resources.ts'
+import { type CertificateEnd, certificateEnds } from './certificate-ends.ts'
 import { claimPort } from './ports.ts'
 import type { SessionKeys } from './session-keys.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -30,6 +31,7 @@ export class Gateway {
   #ir: Ir | null = null
   #generation = 0
   #synchronized = false
+  #certificates: readonly CertificateEnd[] = []
   readonly #reloads = { success: 0, failure: 0 }
 
   constructor({ supervisor, log, collector, ipv6, sessionKeys }: GatewayOptions) {
@@ -38,6 +40,7 @@ export class Gateway {
     this.#log = log
     this.#ipv6 = ipv6
     collector.provide('config_synchronized', [], () => (this.#synchronized ? 1 : 0))
+    collector.provideAll('tls_certificate_not_after_seconds', () => this.#certificates)
     collector.provide('config_generation', [], () => this.#generation)
     collector.provide('config_reloads_total', ['success'], () => this.#reloads.success)
     collector.provide('config_reloads_total', ['failure'], () => this.#reloads.failure)
@@ -65,7 +68,7 @@ export class Gateway {
   async apply(config: Ir, explain = ({ message }: ConfigFault): string => message): Promise<string[]> {
     const ir = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
     await loadFeatures(ir)
-    const problems = checkCompile(ir, this.#supervisor.counters).map(explain)
+    const problems = checkCompile(ir, this.#supervisor.counters, this.#supervisor.workers).map(explain)
     if (problems.length > 0) return this.refused(problems)
     const sessions = this.#sessionKeysFor(ir)
     if ('problem' in sessions) return this.refused([sessions.problem])
@@ -85,6 +88,7 @@ export class Gateway {
     this.#generation = generation
     this.#ir = ir
     this.#ports = ports
+    this.#certificates = certificateEnds(ir.listeners)
     this.#synchronized = true
     this.#reloads.success++
     this.#log.info(`config ${generation} active`, { listeners: ir.listeners.length, routes: ir.routes.length })

@@ -3,6 +3,7 @@ import type { HubFromWorker, HubToWorker } from '../mcp/hub/hub-messages.ts'
 import type { ConnectionDefaults } from '../upstream/settings.ts'
 import type { ProxyIdentity } from '../pipeline/trace.ts'
 import type { LookupFamily } from '../upstream/dns.ts'
+import type { Seat } from '../state/connection-count.ts'
 import type { SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import type { LogFormat } from '../telemetry/log/logger.ts'
 import type { TraceFromWorker, TraceToWorker } from '../telemetry/trace/trace-event.ts'
@@ -13,6 +14,8 @@ export interface WorkerSettings {
   number: number
   /** `worker-<number>`: its name in logs and metrics. */
   name: string
+  /** Which of the places of workers it takes, and how many there are. */
+  seat: Seat
   region: SharedArrayBuffer
   /** The table of what all workers count together. */
   counters: SharedArrayBuffer

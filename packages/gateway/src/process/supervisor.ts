@@ -15,7 +15,7 @@ export interface SupervisorOptions {
   workers: number
   /** The module every worker runs. */
   entry: URL
-  settings: Omit<WorkerSettings, 'number' | 'name' | 'region' | 'counters' | 'traces' | 'ticketSecret'>
+  settings: Omit<WorkerSettings, 'number' | 'name' | 'seat' | 'region' | 'counters' | 'traces' | 'ticketSecret'>
   log: Logger
   /** For what programs behind MCP backends say, and what becomes of them. */
   mcpLog: Logger
@@ -35,6 +35,7 @@ export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #ticketSecret = randomBytes(32)
   readonly #handles = new Set<WorkerHandle>()
+  readonly #seats = new Set<number>()
   #config: LiveConfig | null = null
   #logFilter: string
   #born = 0
@@ -72,6 +73,11 @@ export class Supervisor {
     return error
   }
 
+  /** How many there are while none is dead. */
+  get workers(): number {
+    return this.#options.workers
+  }
+
   setLogFilter(filter: string): void {
     this.#logFilter = filter
     for (const handle of this.#handles) handle.post({ type: 'logFilter', filter })
@@ -107,6 +113,7 @@ export class Supervisor {
     const { entry, settings, collector, resourceLimits } = this.#options
     const number = this.#born++
     const name = `worker-${number}`
+    const seat = this.#takeSeat()
     const region = createRegion()
     collector.attach(name, region)
     const handle = new WorkerHandle(
@@ -116,6 +123,7 @@ export class Supervisor {
         logFilter: this.#logFilter,
         number,
         name,
+        seat: { own: seat, all: this.#options.workers },
         region,
         counters: this.#table,
         traces: this.traces.shared,
@@ -127,6 +135,7 @@ export class Supervisor {
         mcp: (message) => this.#mcp.received(number, message),
         exited: (cause) => {
           this.#handles.delete(handle)
+          this.#seats.delete(seat)
           this.traces.died(number)
           this.#mcp.died(number)
           collector.retire(name)
@@ -138,6 +147,13 @@ export class Supervisor {
     this.traces.born(number, (message) => handle.post(message))
     this.#mcp.born(number, (message) => handle.post({ type: 'mcp', message }))
     return handle
+  }
+
+  #takeSeat(): number {
+    let seat = 0
+    while (this.#seats.has(seat)) seat++
+    this.#seats.add(seat)
+    return seat
   }
 
   #died(name: string, cause: Error | null): void {

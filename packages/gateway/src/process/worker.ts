@@ -97,6 +97,7 @@ const services = {
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
   counters,
+  seat: settings.seat,
   credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
   now: () => performance.now(),
   identity: settings.identity,
@@ -186,6 +187,12 @@ function isAt(port: Port | undefined, place: { address: string; port: number }):
 
 async function listen(bind: CompiledBind, place: { address: string; port: number }) {
   const metrics = createConnectionMetrics(registry, bind.labels)
+  const warnFull = occasionally((count) =>
+    log.warn('connections refused, the port has as many as frontend.tcp.maxConnections allows', {
+      port: place.port,
+      refused: count,
+    }),
+  )
   const server = new BindServer<string>(bind.state, deadlines, {
     opened: metrics.opened,
     closed: metrics.closed,
@@ -193,11 +200,25 @@ async function listen(bind: CompiledBind, place: { address: string; port: number
     refused: (info, status, code) => {
       log.debug('refused', { source: info.source, status, code })
       if (status === 0) metrics.refused(code)
+      if (code === 'max_connections') warnFull()
     },
   })
   await server.listen({ port: place.port, host: place.address, reusePort: settings.reusePort })
   if (isStopping) void server.stopListening()
   return server
+}
+
+/** Tells of the first time at once, and then at most every ten seconds, with how many times it was since. */
+function occasionally(tell: (count: number) => void): () => void {
+  let count = 0
+  let nextAt = 0
+  return () => {
+    count++
+    if (performance.now() < nextAt) return
+    nextAt = performance.now() + 10_000
+    tell(count)
+    count = 0
+  }
 }
 
 function retire(key: string, server: BindServer<string>): void {

@@ -140,6 +140,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
       poolMaxIdle: 1000,
     },
     ticketSecret: randomBytes(32),
+    seat: { own: 0, all: 1 },
     now: () => performance.now(),
     identity: { podName: 'test', namespace: 'default', gateway: 'default' },
     httpDate: createHttpDate(),

@@ -147,6 +147,11 @@ export const families = {
     labels: CONNECTION,
     buckets: CONNECT_SECONDS,
   },
+  tls_certificate_not_after_seconds: {
+    type: 'gauge',
+    help: 'End of each certificate of listeners, in seconds since the epoch',
+    labels: ['bind', 'listener', 'use', 'name', 'serial'],
+  },
   upstream_connect_duration_seconds: {
     type: 'histogram',
     help: 'Time to open a connection to a backend, with its TLS handshake',

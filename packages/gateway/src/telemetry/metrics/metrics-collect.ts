@@ -12,6 +12,8 @@ export interface Collector {
   retire(thread: string): void
   /** A value that is asked for when it is shown. */
   provide<N extends CounterName | GaugeName>(name: N, labels: LabelValues<N>, read: () => number): void
+  /** All series of a family at once, asked for when they are shown: for those that come and go. */
+  provideAll<N extends GaugeName>(name: N, read: () => Iterable<readonly [LabelValues<N>, number]>): void
   /** Prometheus text in pieces of some kilobytes, so that a big scrape is never one string. */
   render(): Iterable<string>
 }
@@ -22,7 +24,9 @@ export function createCollector(): Collector {
     (Object.keys(families) as FamilyName[]).map((name) => [name, new Map<string, Series>()]),
   )
 
-  return { attach, define, retire, provide, render }
+  const readersByFamily = new Map<FamilyName, () => Iterable<readonly [readonly string[], number]>>()
+
+  return { attach, define, retire, provide, provideAll, render }
 
   function attach(thread: string, region: SharedArrayBuffer): void {
     regions.set(thread, new Float64Array(region))
@@ -50,6 +54,10 @@ export function createCollector(): Collector {
     seriesOf(name, labels, null).read = read
   }
 
+  function provideAll<N extends GaugeName>(name: N, read: () => Iterable<readonly [LabelValues<N>, number]>): void {
+    readersByFamily.set(name, read)
+  }
+
   function seriesOf(name: FamilyName, labels: readonly string[], custom: CustomLabels | null): Series {
     const seriesByKey = seriesByFamily.get(name)!
     const key = seriesKey(name, labels, custom)
@@ -66,10 +74,12 @@ export function createCollector(): Collector {
   function* render(): Iterable<string> {
     let text = ''
     for (const [name, seriesByKey] of seriesByFamily) {
-      if (seriesByKey.size === 0) continue
-      const { type, help, buckets } = familyOf(name)
+      const others = [...(readersByFamily.get(name)?.() ?? [])]
+      if (seriesByKey.size === 0 && others.length === 0) continue
+      const { type, help, buckets, labels } = familyOf(name)
       const shown = exposedName(name)
       text += `# HELP ${shown} ${escapeHelp(help)}\n# TYPE ${shown} ${type}\n`
+      for (const [values, value] of others) text += sample(shown, labelText(labels, values), value)
       for (const series of seriesByKey.values()) {
         text +=
           buckets === undefined ? sample(shown, series.labels, valueOf(series)) : histogramText(shown, series, buckets)

@@ -1,5 +1,6 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { keepalive } from '../../../schema/fields/keepalive.ts'
+import { integer } from '../../../schema/fields/values.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 
@@ -11,6 +12,9 @@ export const tcp = definePolicy({
   always: true,
   schema: object({
     keepalive: keepalive().prefault({}).describe('Probes that find dead connections.'),
+    maxConnections: integer({ min: 1, max: 10_000_000 })
+      .optional()
+      .describe('The most connections that each port has open at a time, over all workers. No limit when left out.'),
   }).describe('Connections from clients.'),
 })
 

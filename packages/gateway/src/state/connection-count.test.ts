@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConnectionCount } from './connection-count.ts'
+import { createTable, SharedTable } from './shared-table.ts'
+
+function countOf(counters: SharedTable, own: number | null, all = 2): ConnectionCount {
+  const count = ConnectionCount.create('bind/1', { own, all }, { counters, monotonic: () => 0 })
+  assert.ok(count !== null)
+  return count
+}
+
+test('workers count together, and nobody enters beyond the limit', () => {
+  const table = new SharedTable(createTable(64))
+  const [a, b] = [countOf(table, 0), countOf(table, 1)]
+  assert.deepEqual([a.enter(2), b.enter(2), a.enter(2), b.enter(2)], [true, true, false, false])
+  assert.deepEqual([a.total, b.total], [2, 2])
+  a.add(-1)
+  assert.deepEqual([b.enter(2), b.enter(2), a.total], [true, false, 2])
+})
+
+test('whoever takes the seat of a dead worker begins with nothing, and leaves the others alone', () => {
+  const table = new SharedTable(createTable(64))
+  const [a, b] = [countOf(table, 0), countOf(table, 1)]
+  a.add(5)
+  b.add(3)
+  assert.equal(countOf(table, 0).total, 3)
+  assert.equal(b.total, 3)
+})
+
+test('who only asks for room clears nothing', () => {
+  const table = new SharedTable(createTable(64))
+  countOf(table, 0).add(5)
+  assert.equal(countOf(table, null).total, 5)
+})
+
+test('a table without room says so', () => {
+  const table = new SharedTable(createTable(2))
+  assert.equal(ConnectionCount.create('x', { own: null, all: 3 }, { counters: table, monotonic: () => 0 }), null)
+})
