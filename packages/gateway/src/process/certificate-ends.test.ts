@@ -49,15 +49,15 @@ describe('ends of certificates', () => {
       tls: { cert: `${name}.crt`, key: `${name}.key` },
       routes,
     })
-    const { folder, file, replace } = useConfigFile(t, config([secure('one'), secure('two')]))
+    const source = useConfigFile(t, config([secure('one'), secure('two')]))
     const write = (name: string, validToDays: number): void => {
       const { cert, key } = authority.issue({ names: [`${name}.test`], validToDays })
-      writeFileSync(join(folder, `${name}.key`), key)
-      writeFileSync(join(folder, `${name}.crt`), cert)
+      writeFileSync(join(source.folder, `${name}.key`), key)
+      writeFileSync(join(source.folder, `${name}.crt`), cert)
     }
     write('one', 5)
     write('two', 6)
-    const program = await useProgram(t, { args: ['-f', file] })
+    const program = await useProgram(t, { args: ['-f', source.file] })
     const days = async (): Promise<Record<string, number>> => {
       const text = await (await fetch(`${program.stats}/metrics`)).text()
       const rows = text.matchAll(/^portico_tls_certificate_not_after_seconds\{.*name="([^"]*)".*\} (\d+)$/gm)
@@ -66,7 +66,7 @@ describe('ends of certificates', () => {
     assert.deepEqual(await days(), { 'one.test': 5, 'two.test': 6 })
     write('one', 90)
     await eventually('renewed', async () => (await days())['one.test'] === 90)
-    replace(config([secure('two')]))
+    source.replace(config([secure('two')]))
     await eventually('gone', async () => !('one.test' in (await days())))
     assert.deepEqual(await days(), { 'two.test': 6 })
   })
