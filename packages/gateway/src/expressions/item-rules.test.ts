@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { check, createEnvironment, dyn } from '@portico/cel/check'
 import * as fc from 'fast-check'
-import { alternativesOf, isConjunction } from './item-rules.ts'
+import { alternativesOf } from './item-rules.ts'
 
 const cases: [source: string, parts: string[]][] = [
   ['a', ['a']],
@@ -24,11 +24,6 @@ const cases: [source: string, parts: string[]][] = [
 for (const [source, parts] of cases) {
   test(`alternatives of ${JSON.stringify(source)}`, () => assert.deepEqual(alternativesOf(source), parts))
 }
-
-test('a conjunction has no alternatives, however they are written', () => {
-  for (const source of ['a == 1', 'a && b != 2', '!a && b', 'a in ["x"]']) assert.ok(isConjunction(source), source)
-  for (const source of ['a || b', 'a ? b : c', '!(a && b)', '! (a)']) assert.ok(!isConjunction(source), source)
-})
 
 test('alternatives of what can be read can be read', () => {
   const environment = createEnvironment({ variables: { a: dyn, b: dyn } })

@@ -30,11 +30,6 @@ export function alternativesOf(source: string): string[] {
   return [...parts, source.slice(start).trim()]
 }
 
-/** Whether everything in it must hold, so that it cannot hold where something that it reads does not exist. */
-export function isConjunction(source: string): boolean {
-  return !/\|\||\?|!\s*\(/.test(source)
-}
-
 /** Where a text of one line ends; -1 for the forms that escape or span lines. */
 function endOfText(source: string, quote: number): number {
   const mark = source[quote]!

@@ -53,6 +53,7 @@ function left(...rules: Written[]): string {
 }
 
 const EVERYTHING = 'tool x, tool y, prompt x, resource file:///x, task 7'
+const WITHOUT_TOOLS = 'prompt x, resource file:///x, task 7'
 const WITHOUT_X = 'tool y, prompt x, resource file:///x, task 7'
 
 const table: [name: string, rules: Written[], left: string][] = [
@@ -85,8 +86,19 @@ const table: [name: string, rules: Written[], left: string][] = [
   ['a deny rule that fails for another reason denies', [{ deny: 'jwt.sub == "a"' }], ''],
   ['also where a part of it is about tools', [{ deny: 'mcp.tool.name == "z" || jwt.sub == "a"' }], ''],
   ['in either order', [{ deny: 'jwt.sub == "a" || mcp.tool.name == "z"' }], ''],
-  ['where parts are nested, failing is denying', [{ deny: '(mcp.tool.name == "z" || jwt.sub == "a") && true' }], ''],
-  ['a choice too', [{ deny: 'jwt.sub == "a" ? mcp.tool.name == "x" : false' }], ''],
+  [
+    'where parts are nested, failing denies tools and leaves the rest alone',
+    [{ deny: '(mcp.tool.name == "z" || jwt.sub == "a") && true' }],
+    WITHOUT_TOOLS,
+  ],
+  ['a choice too', [{ deny: 'jwt.sub == "a" ? mcp.tool.name == "x" : false' }], WITHOUT_TOOLS],
+  ['a negation too', [{ deny: 'mcp.tool.name == "x" && !(jwt.role == "admin")' }], WITHOUT_X],
+  ['whatever stands beside it', [{ deny: 'request.headers["x-a"] == "b" && mcp.tool.name == "x"' }], WITHOUT_X],
+  [
+    'what asks first whether there is a tool speaks of the rest too',
+    [{ deny: 'has(mcp.tool) ? mcp.tool.name == "x" : jwt.sub == "a"' }],
+    'tool y',
+  ],
   ['deny beats allow', ['true', { deny: 'mcp.tool.name == "x"' }], WITHOUT_X],
   ['a require rule about tools lets only tools through', [{ require: 'mcp.tool.name == "x"' }], 'tool x'],
   [

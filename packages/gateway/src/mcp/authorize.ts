@@ -1,5 +1,5 @@
 import { check, isCelError, reads, type Result } from '@portico/cel'
-import { alternativesOf, isConjunction, itemKinds } from '../expressions/item-rules.ts'
+import { alternativesOf, itemKinds } from '../expressions/item-rules.ts'
 import {
   type AuthorizationConfig,
   createJudge,
@@ -60,23 +60,25 @@ function compileRule({ mode, expression }: RuleConfig, env: Pick<Env, 'cel'>): R
 function denyRule(source: string, env: Pick<Env, 'cel'>): (asked: Asked) => Result {
   const alternatives = alternativesOf(source).map((text) => ({
     about: kindsReadBy(text),
-    isConjunction: isConjunction(text),
     expression: env.cel(text, 'mcp'),
   }))
   return ({ rx, kind }) => {
     let outcome: Result = false
-    for (const { about, isConjunction, expression } of alternatives) {
+    for (const { about, expression } of alternatives) {
       const result = expression.evaluate(rx)
       if (result === true) return true
       if (result === false) continue
-      const isElsewhere = isCelError(result) && isConjunction && about.length > 0 && !about.includes(kind)
+      const isElsewhere = isCelError(result) && about.length > 0 && !about.includes(kind)
       if (!isElsewhere) outcome = result
     }
     return outcome
   }
 }
 
+/** What it takes for granted: where it asks first whether there is a tool, it has something to say of others too. */
 function kindsReadBy(source: string): McpItemKind[] {
   const { references } = check(source, environmentFor('mcp'))
-  return itemKinds.filter((kind) => reads(references, ['mcp', kind]))
+  const asksFor = (kind: McpItemKind): boolean =>
+    references.some(({ guarded, path }) => guarded && path.length === 2 && path[0] === 'mcp' && path[1] === kind)
+  return itemKinds.filter((kind) => reads(references, ['mcp', kind]) && !asksFor(kind))
 }

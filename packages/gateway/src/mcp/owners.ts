@@ -26,6 +26,25 @@ export class Owners {
     'resources/templates/list': new Map(),
   }
 
+  /** All that targets have shown of a list, hidden or not, by target. */
+  readonly #listed = new Map<string, Set<string>>()
+
+  /** Takes what a target has shown, of one page or of all. */
+  noteListed(list: string, items: Iterable<Owned>): void {
+    for (const { target, name } of items) {
+      const place = `${list} ${target}`
+      const names = this.#listed.get(place)
+      // A target that invents new names with each list is not followed for ever.
+      if (names === undefined || names.size >= MOST_LISTED) this.#listed.set(place, new Set([name]))
+      else names.add(name)
+    }
+  }
+
+  /** Whether the target has shown it. */
+  isListed(list: string, { target, name }: Owned): boolean {
+    return this.#listed.get(`${list} ${target}`)?.has(name) ?? false
+  }
+
   /** Takes a whole list, by the names it shows of each target, in the order of the targets. */
   learn(list: OwnedList, shown: Iterable<Owned>): void {
     const targets = new Map<string, string | Clash>()
@@ -69,4 +88,5 @@ export const listsOf: Readonly<Record<Exclude<McpItemKind, 'task'>, readonly Own
   resource: ['resources/list', 'resources/templates/list'],
 }
 
+const MOST_LISTED = 20_000
 const listOf = { tool: 'tools/list', prompt: 'prompts/list', resource: 'resources/list' } as const

@@ -78,6 +78,8 @@ export class RequestContext implements RoutableRequest {
   taken: readonly TakenCredential[] = NOTHING_TAKEN
   /** The one among it that a backend gets which wants it in another place: a token before anything else. */
   clientToken: string | null = null
+  /** What `WWW-Authenticate` says when the token is good and lacks a scope; null where nobody leads clients to more. */
+  scopeChallenge: ((rx: RequestContext) => string) | null = null
   /** What is left of the tightest local limit, for the response. */
   rateLimit: RateLimitState | null = null
   /** Limits that its tokens count against. */

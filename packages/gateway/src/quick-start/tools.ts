@@ -32,8 +32,7 @@ export function findToolServer(): string | null {
 
 /** Without hostnames: who may call is up to the guard of the backend, which knows loopback. */
 function routeTo(script: string): object {
-  // One of its tools tells the environment: nothing of the gateway's, with its keys, may be in there.
-  const stdio = { cmd: process.execPath, args: [script, 'stdio'], clearEnv: true, maxProcesses: 16 }
+  const stdio = { cmd: process.execPath, args: [script, 'stdio'], maxProcesses: 16 }
   return {
     name: 'tools',
     matches: [{ path: { pathPrefix: '/mcp' } }, { path: { exact: '/sse' } }],

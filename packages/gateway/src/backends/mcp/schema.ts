@@ -36,12 +36,12 @@ const stdioTarget = object({
     .describe('Its arguments.'),
   env: map(string({ max: 32_768 }), { max: 256 })
     .prefault({})
-    .describe(
-      'Variables of its environment, over those it inherits; `SESSION_KEY`, `ADMIN_TOKEN` and `*_API_KEY` are not inherited.',
-    ),
+    .describe('Variables of its environment, over those it inherits.'),
   clearEnv: boolean()
-    .prefault(false)
-    .describe('Whether it inherits nothing of the environment of the gateway but `PATH`, `HOME` and the like.'),
+    .prefault(true)
+    .describe(
+      'Whether it inherits nothing of the environment of the gateway but `PATH`, `HOME`, `LANG`, `TZ` and the like. With `false` it inherits all but `SESSION_KEY`, `ADMIN_TOKEN` and `*_API_KEY`.',
+    ),
   cwd: string({ min: 1, max: 4_096 }).optional().describe("Folder that it runs in; the gateway's when unset."),
   processes: enumeration(['PerSession', 'Shared'])
     .prefault('PerSession')

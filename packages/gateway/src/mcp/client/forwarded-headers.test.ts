@@ -8,6 +8,9 @@ const SECRETS = {
   authorization: 'Bearer of-the-client',
   cookie: 'session=of-the-client',
   'proxy-authorization': 'Basic of-the-client',
+  'x-api-key': 'key of-the-client',
+  'api-key': 'key of-the-client',
+  'x-auth-token': 'token of-the-client',
 }
 
 describe('headers of the client', () => {

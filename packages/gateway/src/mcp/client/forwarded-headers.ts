@@ -25,4 +25,16 @@ const OWN = new Set([
   'referer',
 ])
 
-const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization'])
+/** Where clients show who they are: to the gateway, not to whoever is behind it. */
+const CREDENTIALS = new Set([
+  'api-key',
+  'apikey',
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'x-access-token',
+  'x-amz-security-token',
+  'x-api-key',
+  'x-auth-token',
+  'x-goog-api-key',
+])

@@ -30,6 +30,7 @@ export function filterPage(exchange: Exchange, target: Target, method: ListMetho
     const result = exactMember(response, 'result')
     if (result === null) return response
     const page = exposeResult(method, target.name, result, exchange.endpoint.namer, keepsOf(exchange))
+    exchange.session.owners.noteListed(method, [...page.kept, ...page.hidden])
     traceHidden(exchange, page)
     return makeMessage({ jsonrpc: '2.0', id: response.id, result: page.result })
   }
@@ -48,7 +49,7 @@ async function serveMerged(exchange: Exchange, request: RpcMessage, method: List
 }
 
 /** The whole list that this caller may see. */
-export function gather(
+export async function gather(
   exchange: Exchange,
   request: RpcMessage,
   method: ListMethod,
@@ -63,13 +64,16 @@ export function gather(
     const left = cursor === null ? target.limits.listMs : startedAt + target.limits.listMs - endpoint.now()
     return ask(exchange, target, page, Math.max(1, Math.ceil(left)))
   }
-  return gatherLists(method, targets, fetch, {
+  const keeps = keepsOf(exchange)
+  const list = await gatherLists(method, targets, fetch, {
     namer: endpoint.namer,
     failureMode: endpoint.failsOpen ? 'FailOpen' : 'FailClosed',
-    keeps: keepsOf(exchange),
+    keeps,
     gateway: GATEWAY,
     owners: session.owners,
   })
+  if (keeps !== null && !(list instanceof MergeError)) session.owners.noteListed(method, [...list.kept, ...list.hidden])
+  return list
 }
 
 /** Which rule kept what from the caller. */

@@ -6,13 +6,14 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND, type RpcMessage } from '../message.ts
 import type { Owned } from '../names.ts'
 import { askTarget } from './single-target.ts'
 import { targetNamed } from './endpoint.ts'
+import type { Target } from './target.ts'
 import type { Exchange } from './exchange.ts'
 import { serveEverywhere } from './everywhere.ts'
 import { serveInitialize } from './initialize.ts'
 import { filterPage, serveList } from './list.ts'
 import { serveListen } from './listen.ts'
 import { askInTurn } from './in-turn.ts'
-import { findTarget } from './find-target.ts'
+import { findTarget, isShown } from './find-target.ts'
 
 /** Answers one request of a client. */
 export function serveRequest(exchange: Exchange, request: RpcMessage): void {
@@ -72,10 +73,20 @@ function toOwner(exchange: Exchange, request: RpcMessage, asked: Asked, owned: O
   facts.target = target.name
   const isAllowed = target.judge.allows(rx, item)
   traceDecision(rx, target.judge, item, isAllowed)
-  if (!isAllowed) {
-    rx.reason = 'Authorization'
-    return unknown(exchange, request, asked, 'denied')
+  if (!isAllowed) rx.reason = 'Authorization'
+  const go = (isThere: boolean): void => {
+    if (exchange.isCancelled) return
+    if (!isAllowed) unknown(exchange, request, asked, 'denied')
+    else if (!isThere) unknown(exchange, request, asked)
+    else askOwner(exchange, target, request, owned)
   }
+  const shown = isShown(exchange, item, isAllowed)
+  if (shown instanceof Promise) void shown.then(go)
+  else go(shown)
+}
+
+function askOwner(exchange: Exchange, target: Target, request: RpcMessage, owned: Owned): void {
+  const { endpoint } = exchange
   const message = forTarget(request, owned, endpoint.namer)
   if (request.method === 'resources/directory/read' && target.judge.hasRules) {
     return askTarget(exchange, target, { request, message, edit: filterPage(exchange, target, 'resources/list') })

@@ -103,6 +103,34 @@ for (const [line, sdk] of [
   })
 }
 
+for (const [name, policies] of [
+  ['mcpAuthentication', standalone],
+  ['jwtAuthentication.mcp', asPartOfJwt],
+] as const) {
+  test(`${name}: a 403 says that another scope would help, where that is what a rule asks for`, async (t) => {
+    const rules = [
+      { deny: 'request.headers["x-from"] == "abroad"' },
+      { require: '"write" in default(jwt.scope, "").split(" ")' },
+    ]
+    const { idp, url } = await setUp(t, (found) => ({ ...policies(found), authorization: { rules } }))
+    const authorization = `Bearer ${await idp.token()}`
+    const refused = await fetch(url, { method: 'POST', headers: { authorization, 'x-from': 'home' }, body: '{}' })
+    assert.equal(refused.status, 403)
+    const challenge = refused.headers.get('www-authenticate')!
+    const { resourceMetadataUrl, scope, error } = current.extractWWWAuthenticateParams(refused)
+    assert.deepEqual([error, scope], ['insufficient_scope', 'read write'], challenge)
+    assert.match(String(resourceMetadataUrl), /\/\.well-known\/oauth-protected-resource\/mcp$/)
+  })
+}
+
+test('a 403 that has nothing to do with scopes says nothing of them', async (t) => {
+  const rules = [{ deny: 'request.headers["x-from"] == "abroad"' }]
+  const { idp, url } = await setUp(t, (found) => ({ ...standalone(found), authorization: { rules } }))
+  const authorization = `Bearer ${await idp.token()}`
+  const refused = await fetch(url, { method: 'POST', headers: { authorization, 'x-from': 'abroad' }, body: '{}' })
+  assert.deepEqual([refused.status, refused.headers.get('www-authenticate')], [403, null])
+})
+
 test('SPEC 5.3: a token of the client credentials grant opens the way, as the standalone example has it', async (t) => {
   const { idp, port, origin } = await setUp(t, standalone)
   const ask = (headers: Record<string, string>) => request(port, { method: 'POST', path: '/mcp', headers, body: '{}' })

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { Env } from '../../pipeline/step.ts'
 import { adaptMetadata } from './adapt-metadata.ts'
 import { type Methods, jsonAnswer, methodAnswer, problemAnswer } from './answers.ts'
-import { createChallenge } from './challenge.ts'
+import { createChallenges } from './challenge.ts'
 import type { OauthConfig } from './config.ts'
 import { createRegistration } from './registration.ts'
 import { createResource } from './resource.ts'
@@ -13,7 +13,10 @@ import { sharedServerMetadata } from './server-metadata.ts'
 
 /** What an authentication policy does for clients of the Model Context Protocol, beside checking their tokens. */
 export interface Oauth {
-  /** The answer to a request for a discovery document, which needs no token; undefined for all other requests. */
+  /**
+   * The answer to a request for a discovery document, which needs no token; undefined for all other requests, which
+   * later steps can lead to those documents as well.
+   */
   readonly serve: (rx: RequestContext) => Reply | Promise<Reply> | undefined
   /** Leads a client without a good token to those documents. */
   readonly challenge: (rx: RequestContext, fault: TokenFault) => Reply
@@ -34,11 +37,15 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
     return jsonAnswer(200, adaptMetadata(document, provider, { issuer: identifier, audience, registration }), READING)
   }
 
+  const { unauthorized, insufficientScope } = createChallenges(config, resource)
   return {
-    challenge: createChallenge(config, resource),
+    challenge: unauthorized,
     serve(rx) {
       const discovery = readDiscoveryPath(rx.path)
-      if (discovery === null) return undefined
+      if (discovery === null) {
+        rx.scopeChallenge = insufficientScope
+        return undefined
+      }
       if (rx.trace !== null) rx.trace.note({ code: 'oauth_discovery', document: discovery.document })
       if (discovery.document === 'registration') {
         if (register === null) return problemAnswer(rx, 404, 'clients are not registered here')

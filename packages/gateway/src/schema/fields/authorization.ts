@@ -1,4 +1,4 @@
-import { alternativesOf, isConjunction, itemKinds } from '../../expressions/item-rules.ts'
+import { itemKinds } from '../../expressions/item-rules.ts'
 import type { ExpressionPhase } from '../../expressions/variables.ts'
 import { expression, readExpression, unguardedReads } from './expression.ts'
 import { fileOnly, list, object, Refusal, scalar, type Schema } from '../kit.ts'
@@ -69,18 +69,17 @@ function rule(phase: ExpressionPhase): Schema<AuthorizationRule> {
           const source = readExpression(written.expression, phase)
           if (source instanceof Refusal) return []
           const failing = unguardedReads(source, phase)
-          return written.mode === 'deny' ? denyDoubts(source, failing) : requireDoubts(source, failing)
+          return written.mode === 'deny' ? denyDoubts(failing) : requireDoubts(source, failing)
         },
       },
     },
   )
 }
 
-function denyDoubts(source: string, failing: readonly string[]): Doubt[] {
-  // What is about tools alone is passed over for prompts, unless it is too twisted to tell.
-  const isPlain = alternativesOf(source).every(isConjunction)
+function denyDoubts(failing: readonly string[]): Doubt[] {
+  // What is about tools is passed over for prompts.
   return failing
-    .filter((found) => !isPlain || itemReadIn(found) === undefined)
+    .filter((found) => itemReadIn(found) === undefined)
     .map((found) => ({
       found: `found a deny rule that may fail: ${found}`,
       expected: '`has(...)` or `default(...)` around it; a deny rule that fails denies',

@@ -10,7 +10,7 @@ export function environmentFor(
   { env, clearEnv }: Pick<ProcessSpec, 'env' | 'clearEnv'>,
   own: Environment,
 ): Record<string, string> {
-  const inherited = clearEnv ? KEPT.map((name) => [name, own[name]] as const) : Object.entries(own)
+  const inherited = Object.entries(own).filter(([name]) => !clearEnv || KEPT.test(name))
   const found: Record<string, string> = {}
   for (const [name, value] of inherited) if (value !== undefined && !OWN.test(name)) found[name] = value
   const { SESSION_KEY: _, ...named } = env
@@ -32,7 +32,8 @@ export function createConcealer(
   return (text) => hidden.reduce((left, secret) => left.replaceAll(secret, '***'), text)
 }
 
-const KEPT = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'USER']
+/** Where things are, and how to speak: nothing of it is secret. */
+const KEPT = /^(HOME|LANG|LANGUAGE|LC_[A-Z]+|LOGNAME|PATH|SHELL|TERM|TMPDIR|TZ|USER|XDG_[A-Z]+_(HOME|DIRS?))$/
 const OWN = /^(SESSION_KEY|ADMIN_TOKEN|.*_API_KEY)$/
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i
 /** Shorter ones would turn ordinary words into stars. */

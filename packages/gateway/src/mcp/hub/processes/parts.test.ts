@@ -33,7 +33,13 @@ describe('lines', () => {
 })
 
 describe('the environment of a program', () => {
-  const own = { PATH: '/bin', HOME: '/home/x', SESSION_KEY: 'k', ADMIN_TOKEN: 'a', OPENAI_API_KEY: 'sk-123456', X: '1' }
+  const own = {
+    ...{ PATH: '/bin', HOME: '/home/x', TZ: 'UTC', LC_ALL: 'C', XDG_CACHE_HOME: '/c', XDG_SESSION_ID: '7' },
+    SESSION_KEY: 'k',
+    ADMIN_TOKEN: 'a',
+    OPENAI_API_KEY: 'sk-123456',
+    X: '1',
+  }
 
   it('is inherited, but for the keys of the gateway itself, with the variables of the config over it', () => {
     assert.deepEqual(
@@ -41,6 +47,10 @@ describe('the environment of a program', () => {
       {
         PATH: '/bin',
         HOME: '/home/x',
+        TZ: 'UTC',
+        LC_ALL: 'C',
+        XDG_CACHE_HOME: '/c',
+        XDG_SESSION_ID: '7',
         X: '2',
         Y: '3',
         MY_API_KEY: 'm',
@@ -48,10 +58,13 @@ describe('the environment of a program', () => {
     )
   })
 
-  it('is next to empty where the config says so', () => {
+  it('is next to empty unless the config says otherwise', () => {
     assert.deepEqual(environmentFor({ env: { Y: '3' }, clearEnv: true }, own), {
       PATH: '/bin',
       HOME: '/home/x',
+      TZ: 'UTC',
+      LC_ALL: 'C',
+      XDG_CACHE_HOME: '/c',
       Y: '3',
     })
   })

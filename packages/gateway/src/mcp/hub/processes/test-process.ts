@@ -19,7 +19,7 @@ export function fakeServer(more: Partial<ProcessSpec> = {}, ...flags: string[]):
     cmd: process.execPath,
     args: [SERVER, ...flags],
     env: {},
-    clearEnv: false,
+    clearEnv: true,
     cwd: null,
     processes: 'PerSession',
     maxProcesses: 8,

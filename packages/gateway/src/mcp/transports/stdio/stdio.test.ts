@@ -11,7 +11,7 @@ import { isAlive } from '../../hub/processes/test-process.ts'
 /** The program as people run it, with two workers. */
 
 const SERVER = fileURLToPath(new URL('../../../testing/stdio-server.mjs', import.meta.url))
-const limit = { timeout: 60_000 }
+const limit = { timeout: 240_000 }
 
 describe('programs behind a gateway with two workers', limit, () => {
   test('serve each session from whichever worker, and know nothing of the key of sessions', async (t) => {
@@ -25,7 +25,8 @@ describe('programs behind a gateway with two workers', limit, () => {
     }
     assert.equal(pids.size, 5)
     const env = await call(program, sessions[0]!, 'env')
-    assert.deepEqual([env.SESSION_KEY, env.OWN], [undefined, 'yes'])
+    assert.deepEqual([env.SESSION_KEY, env.OWN, env.SOMETHING], [undefined, 'yes', undefined])
+    assert.equal(env.PATH, process.env['PATH'])
   })
 
   test('end with the gateway that is asked to end', async (t) => {
@@ -121,7 +122,7 @@ async function useStdioGateway(t: TestContext, stdio: object = {}) {
   const file = useConfigFile(t, config(stdio))
   const program = await useProgram(t, {
     args: ['-f', file.file],
-    env: { SESSION_KEY: randomBytes(32).toString('hex') },
+    env: { SESSION_KEY: randomBytes(32).toString('hex'), SOMETHING: 'of the gateway' },
   })
   return { program, file }
 }

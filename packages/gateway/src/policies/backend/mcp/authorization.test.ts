@@ -80,9 +80,8 @@ test('a denied tool is in no list, and a call of it is one of an unknown tool th
   assert.deepEqual(result!.tools, [{ name: 'log' }])
   assert.equal(result!.cacheScope, 'private')
   assert.equal(await call(gateway, 'log'), 'log of mine')
-  const before = server.seen.length
   assert.equal(await call(gateway, 'push'), '200 -32602 Unknown tool: push')
-  assert.equal(server.seen.length, before)
+  assert.ok(!server.seen.some(({ body }) => body.includes('push')))
   await gateway.finished(3)
   assert.equal(gateway.records[2]?.reason, 'Authorization')
   assert.match(
@@ -93,6 +92,64 @@ test('a denied tool is in no list, and a call of it is one of an unknown tool th
     gateway.metrics(),
     /portico_mcp_requests_total\{method="tools\/call",resource_type="tool",server="git",resource="push",outcome="denied",.*\} 1/,
   )
+})
+
+for (const [where, more, prefix] of [
+  ['one target', [], ''],
+  ['several targets', ['other'], 'git_'],
+] as const) {
+  test(`a tool that is hidden and one that is not there are told apart by nothing: ${where}`, async (t) => {
+    const server = await useServer(t, ['log'], ['push', 'pull'])
+    const others = await Promise.all(more.map(async (name) => target(name, await useServer(t, ['x']))))
+    const policies = rules({ deny: 'mcp.tool.name == "push"' })
+    const gateway = await useGateway(t, configOf([target('git', server), ...others], { policies }))
+    /** What the client gets, and what the server is asked meanwhile. */
+    const probe = async (name: string) => {
+      const before = server.seen.length
+      const answer = await call(gateway, prefix + name)
+      const asked = server.seen.slice(before).map(({ body }) => (JSON.parse(body) as Call).method)
+      return { answer: answer.replaceAll(name, '?'), asked }
+    }
+    for (let round = 0; round < 2; round += 1) {
+      const hidden = await probe('push')
+      assert.deepEqual(await probe('pusk'), hidden)
+      assert.deepEqual(hidden, { answer: `200 -32602 Unknown tool: ${prefix}?`, asked: ['tools/list', 'tools/list'] })
+      await toolsOf(gateway)
+    }
+    // What was listed before is called at once.
+    assert.deepEqual(await probe('pull'), { answer: '? of mine', asked: ['tools/call'] })
+  })
+}
+
+test('a tool that the server has just learned can be called under rules before it was listed', async (t) => {
+  const names = ['log']
+  const server = await useServer(t, names)
+  const gateway = await useGateway(
+    t,
+    configOf([target('git', server)], { policies: rules({ deny: 'mcp.tool.name == "push"' }) }),
+  )
+  assert.deepEqual(await toolsOf(gateway), ['log'])
+  assert.equal(await call(gateway, 'new'), '200 -32602 Unknown tool: new')
+  names.push('new')
+  assert.equal(await call(gateway, 'new'), 'new of mine')
+})
+
+test('a server that cannot list is left to say itself what it has', async (t) => {
+  const server = await useOrigin(t, ({ body }, response) => {
+    const { id, method } = JSON.parse(body) as Call
+    const answer =
+      method === 'tools/call'
+        ? { result: { content: [{ text: 'called' }] } }
+        : { error: { code: -32601, message: 'no' } }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+  })
+  const gateway = await useGateway(
+    t,
+    configOf([target('git', server)], { policies: rules({ deny: 'mcp.tool.name == "push"' }) }),
+  )
+  assert.equal(await call(gateway, 'log'), 'called')
+  assert.equal(await call(gateway, 'push'), '200 -32602 Unknown tool: push')
 })
 
 test('who watches sees which rule denied a call, and which took what out of a list', async (t) => {

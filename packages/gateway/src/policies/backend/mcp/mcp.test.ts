@@ -51,7 +51,7 @@ for (const [name, rule, expected] of refused) {
 
 const doubted: [unknown, RegExp][] = [
   [{ deny: 'mcp.tool.name == "x" && jwt.role != "admin"' }, /deny rule that may fail: `jwt\.role`/],
-  [{ deny: '(mcp.tool.name == "x" || request.path == "/") && true' }, /deny rule that may fail: `mcp\.tool\.name`/],
+  [{ deny: '(mcp.tool.name == "x" || jwt.sub == "a") && true' }, /deny rule that may fail: `jwt\.sub`/],
   [
     { require: 'mcp.tool.name != "x"' },
     /require rule that denies everything but tools: `mcp\.tool\.name`[^]*!has\(mcp\.tool\)/,

@@ -1,5 +1,6 @@
-import { createJudge, rulesOf } from '../../../pipeline/authorization.ts'
-import { widest } from '../../../pipeline/expression.ts'
+import { check, reads } from '@portico/cel'
+import { createJudge, type RuleOutcome, rulesOf } from '../../../pipeline/authorization.ts'
+import { environmentFor, widest } from '../../../pipeline/expression.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { implement } from '../../../pipeline/step.ts'
@@ -16,9 +17,24 @@ export const authorization = implement<readonly AuthorizationConfig[]>((configs,
         const result = allowed ? 'allow' : 'deny'
         rx.trace.emit({ type: 'authorizationResult', rules: judge.explain(rx), result }, allowed ? 'success' : 'error')
       }
-      return allowed ? undefined : failureReply(DENIED, rx.headers.get('content-type'))
+      if (allowed) return undefined
+      const reply = failureReply(DENIED, rx.headers.get('content-type'))
+      const { jwt, scopeChallenge } = rx
+      if (jwt !== null && scopeChallenge !== null && judge.explain(rx).some(wantsScope)) {
+        reply.headers.set('www-authenticate', scopeChallenge(rx))
+      }
+      return reply
     },
   }
 })
 
+/** Whether a rule that was against the request asks for a scope of the token. */
+function wantsScope({ name: source, mode, matched }: RuleOutcome): boolean {
+  if (matched === (mode !== 'deny')) return false
+  const { references } = check(source, environmentFor('request'))
+  return SCOPE_CLAIMS.some((claim) => reads(references, ['jwt', claim]))
+}
+
+/** RFC 8693, and what Microsoft, Auth0 and others call it. */
+const SCOPE_CLAIMS = ['scope', 'scp', 'scopes', 'permissions']
 const DENIED = { status: 403, message: 'authorization failed', reason: 'Authorization' } as const
