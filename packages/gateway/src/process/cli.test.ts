@@ -86,6 +86,24 @@ describe('--validate-only', limit, () => {
     assert.equal(code, 0)
   })
 
+  test('refuses an empty file, as a start does', async (t) => {
+    const { file } = useConfigFile(t, '')
+    for (const more of [[], ['--validate-only']]) {
+      const { code, stderr } = await runProgram({ args: ['-f', file, ...more] })
+      assert.deepEqual(
+        { code, stderr },
+        { code: 2, stderr: `${file}:1:1: found an empty file, expected a config with \`binds\`\n` },
+      )
+    }
+  })
+
+  test('warns of a config without ports', async (t) => {
+    const { file } = useConfigFile(t, '# nothing yet\n')
+    const { code, stderr } = await runProgram({ args: ['-f', file, '--validate-only'] })
+    assert.equal(code, 0)
+    assert.match(stderr, /^warning: .*:1:1: found no `binds`/)
+  })
+
   test('tells every problem at once, each with its place, as a start does', async (t) => {
     const { file } = useConfigFile(t, bad)
     const outputs = await Promise.all([

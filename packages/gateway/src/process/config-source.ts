@@ -29,18 +29,13 @@ export async function configSource(file: string | null): Promise<ConfigSource> {
   if (file === null) return quickStartSource()
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
-  let isReload = false
   return {
     name: file,
     path,
     guide: null,
     load() {
       const text = read(file, () => readFileSync(path, 'utf8'))
-      if (typeof text !== 'string') return text
-      // Whoever writes a file in place empties it first: that is no wish to close every port.
-      if (isReload && text.trim() === '') return refused(`${file}: the file is empty`)
-      isReload = true
-      return load(text, file, dirname(path))
+      return typeof text === 'string' ? load(text, file, dirname(path)) : text
     },
   }
 }

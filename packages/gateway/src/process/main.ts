@@ -3,7 +3,7 @@ import { loadFeatures } from '../compile/load-features.ts'
 import { HELP, parseCommand } from './cli.ts'
 import { type ConfigSource, configSource } from './config-source.ts'
 import { serve } from './serve.ts'
-import { printProblem } from '../sources/print-problems.ts'
+import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { VERSION } from '../version.ts'
 
 const OK = 0
@@ -34,7 +34,7 @@ async function validate(source: ConfigSource): Promise<number> {
   if (loaded.ok) await loadFeatures(loaded.ir)
   const problems = loaded.ok ? checkCompile(loaded.ir).map(loaded.explain) : loaded.problems
   if (problems.length > 0) {
-    process.stderr.write(problems.join('\n') + '\n')
+    process.stderr.write(firstProblems(problems).join('\n') + '\n')
     return BAD_CONFIG
   }
   if (loaded.ok) for (const warning of loaded.warnings) process.stderr.write(`warning: ${printProblem(warning)}\n`)

@@ -33,7 +33,7 @@ describe('a change of the config file', limit, () => {
     const config = useConfigFile(t, saying('good'))
     const program = await useProgram(t, { args: ['-f', config.file] })
     const bads = ['binds:\n- prot: 1\n', 'binds: [', '']
-    const reports = [/gateway\.yaml:2:3: .*prot/, /gateway\.yaml:1:\d+: /, /gateway\.yaml: the file is empty/]
+    const reports = [/gateway\.yaml:2:3: .*prot/, /gateway\.yaml:1:\d+: /, /gateway\.yaml:1:1: found an empty file/]
     for (const [index, bad] of bads.entries()) {
       config.edit(bad)
       await program.logged(reports[index]!)
@@ -132,6 +132,25 @@ describe('a change of the config file', limit, () => {
       assert.equal((await asked).body, 'late')
     }
     assert.equal(await said(program), 'kept')
+  })
+})
+
+describe('a config without ports', limit, () => {
+  test('closes all and warns, at a start too, and the gateway stays ready', async (t) => {
+    const config = useConfigFile(t, saying('here'))
+    const programs = [
+      await useProgram(t, { args: ['-f', config.file] }),
+      await useProgram(t, { args: ['-f', useConfigFile(t, '# nothing yet\n').file] }),
+    ] as const
+    config.replace('config: {}\n')
+    await programs[0].logged(/config 2 active/)
+    await assert.rejects(said(programs[0]))
+    for (const program of programs) {
+      assert.match(program.stdout(), /found no `binds`/)
+      assert.equal(await metric(program, 'portico_config_synchronized'), 1)
+      const ready = await fetch(`${program.readiness}/healthz/ready`)
+      assert.equal(ready.status, 200)
+    }
   })
 })
 

@@ -1,7 +1,7 @@
 import type { ConfigSource } from './config-source.ts'
 import type { Gateway } from './gateway.ts'
 import type { LoadedConfig } from '../sources/file.ts'
-import { printProblem } from '../sources/print-problems.ts'
+import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { type FileWatch, watchFiles } from '../sources/watch.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 
@@ -63,7 +63,7 @@ export class Reloader {
       if (problems.length === 0) return
       log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.length })
       // A log line is one line: hints go behind their problem.
-      for (const problem of problems) log.error(problem.replaceAll(/\n */g, '; '))
+      for (const problem of firstProblems(problems)) log.error(problem.replaceAll(/\n */g, '; '))
     }
     try {
       const loaded = this.#source.load()

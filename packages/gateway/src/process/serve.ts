@@ -8,7 +8,7 @@ import { onEndSignal } from './end-signals.ts'
 import { Gateway } from './gateway.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
-import { printProblem } from '../sources/print-problems.ts'
+import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { loadSessionKeys, type SessionKeys } from './session-keys.ts'
 import { Supervisor } from './supervisor.ts'
 import { identityOf } from './identity.ts'
@@ -28,7 +28,7 @@ const BAD_CONFIG = 2
 export async function serve(source: ConfigSource): Promise<number> {
   const reloader = source.path === null ? null : new Reloader(source, source.path)
   const loaded = source.load()
-  if (!loaded.ok) return refuse(BAD_CONFIG, loaded.problems.join('\n'))
+  if (!loaded.ok) return refuse(BAD_CONFIG, firstProblems(loaded.problems).join('\n'))
   reloader?.watch(loaded)
   const settings = loaded.process
   const filter = parseLogFilter(settings.logging.level)
@@ -98,7 +98,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   if (problems.length > 0) {
     await Promise.all([supervisor.stop(), servers.value.close()])
     await writer.flush()
-    return refuse(CANNOT_START, problems.join('\n'))
+    return refuse(CANNOT_START, firstProblems(problems).join('\n'))
   }
   const addresses = servers.value.addresses
   const { ports } = gateway

@@ -191,6 +191,8 @@ export interface IssueParams {
   expected?: string
   /** The key at fault, when the issue lies on a whole mapping. */
   key?: string
+  /** Keys of which one would have mended it. */
+  absent?: readonly string[]
   detail?: string | null
   suggestion?: string | null
 }

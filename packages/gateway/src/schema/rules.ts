@@ -72,6 +72,8 @@ export interface BrokenRule {
   found: string
   expected: string
   key?: string
+  /** Keys of which one would have mended it. */
+  absent?: readonly string[]
 }
 
 export function brokenRules(rules: readonly Rule[], value: unknown): BrokenRule[] {
@@ -88,12 +90,12 @@ function brokenRule(rule: Rule, has: (key: string) => boolean, value: object): B
   if (rule.rule === 'onlyWith') {
     if (!has(rule.key) || has(rule.needs)) return []
     const found = `found \`${rule.key}\` without \`${rule.needs}\``
-    return [{ code: 'conflict', found, expected: `both keys, or none`, key: rule.key }]
+    return [{ code: 'conflict', found, expected: `both keys, or none`, key: rule.key, absent: [rule.needs] }]
   }
   const set = rule.keys.filter(has)
   if (set.length === 1 || (set.length === 0 && rule.rule === 'atMostOneOf')) return []
   const expected = `${rule.rule === 'exactlyOneOf' ? 'exactly' : 'at most'} one of ${printChoices(rule.keys)}`
-  if (set.length === 0) return [{ code: 'missing_key', found: 'found none of the keys', expected }]
+  if (set.length === 0) return [{ code: 'missing_key', found: 'found none of the keys', expected, absent: rule.keys }]
   const found = `found ${set.map((key) => `\`${key}\``).join(' and ')}`
   return [{ code: 'conflict', found, expected, key: set[1]! }]
 }
@@ -111,6 +113,7 @@ function brokenNeed(
       code: 'missing_key',
       found: `found \`${rule.other}\` ${JSON.stringify(word)} alone`,
       expected: `also \`${rule.key}\``,
+      absent: [rule.key],
     },
   ]
 }

@@ -2,7 +2,7 @@ import { fieldOf } from './kit.ts'
 import type { IssueParams, Node, Schema } from './kit.ts'
 import { describeValue, printChoices } from './problem.ts'
 import type { Path, Problem } from './problem.ts'
-import { didYouMean } from './suggest.ts'
+import { didYouMean, nearest } from './suggest.ts'
 
 export type Validated<Out> = { ok: true; value: Out } | { ok: false; problems: Problem[] }
 
@@ -10,7 +10,24 @@ export type Validated<Out> = { ok: true; value: Out } | { ok: false; problems: P
 export function validate<Out>(schema: Schema<Out>, input: unknown): Validated<Out> {
   const result = schema.safeParse(input)
   if (result.success) return { ok: true, value: result.data }
-  return { ok: false, problems: result.error.issues.flatMap((issue) => toProblems(schema, input, issue as Issue)) }
+  // A key that is written wrongly is one mistake: that the right one is missing goes without saying.
+  const issues = (result.error.issues as Issue[]).filter((issue) => !isMisspelt(schema, input, issue))
+  return { ok: false, problems: issues.flatMap((issue) => toProblems(schema, input, issue)) }
+}
+
+/** Whether what is missing stands there under a name that is nearly its own. */
+function isMisspelt(schema: Schema, input: unknown, { code, path, params }: Issue): boolean {
+  if (code === 'unrecognized_keys') return false
+  const isMissing = params?.absent === undefined && path.length > 0 && valueAt(input, path) === undefined
+  const absent = isMissing ? [String(path.at(-1))] : (params?.absent ?? [])
+  if (absent.length === 0) return false
+  const place = isMissing ? path.slice(0, -1) : path
+  const node = nodeAt(schema, place)
+  const value = valueAt(input, place)
+  if (node.kind !== 'object' || typeof value !== 'object' || value === null) return false
+  const known = Object.keys(node.fields)
+  const unknown = Object.keys(value).filter((key) => !known.includes(key))
+  return unknown.some((key) => absent.includes(nearest(key, known) ?? ''))
 }
 
 interface Issue {

@@ -27,9 +27,16 @@ export function checkFile(
     'port',
     report,
   )
-  const backendsByName = new Map(backends.map((backend) => [backend.at('name').text ?? '', backend]))
-  checkBackendNames(references.filter(isTo('backend')), backendsByName, report)
+  const backendsByName = new Map(backends.flatMap((backend) => nameOf(backend).map((name) => [name, backend])))
+  // A backend whose own name is wrong may be the one that is meant.
+  if (backends.every((backend) => nameOf(backend).length > 0)) {
+    checkBackendNames(references.filter(isTo('backend')), backendsByName, report)
+  }
   for (const bind of root.at('binds').items) checkBind(bind, report)
+  if (root.at('binds').items.length === 0) {
+    const phrases = { found: 'found no `binds`', expected: 'at least one port; nothing is served without' }
+    reporter(warnings)('no_effect', root.at('binds').exists ? root.at('binds') : root, phrases)
+  }
   checkPolicies(root, report, reporter(warnings))
   checkOauth(root, report)
   checkMcpTargets(root, backendsByName, report)
@@ -39,6 +46,11 @@ export function checkFile(
     checkRoutes(listener, backendsByName, report, reporter(warnings))
   }
   return { problems, warnings }
+}
+
+function nameOf(backend: Spot): string[] {
+  const { text } = backend.at('name')
+  return text === null ? [] : [text]
 }
 
 /** Expressions that may fail where failing has a consequence. */
@@ -65,7 +77,7 @@ function checkBind(bind: Spot, report: Report): void {
     report,
   )
   checkUnique(listeners, (listener) => listener.at('hostname').text?.toLowerCase() ?? 'every host', 'hostname', report)
-  const protocols = listeners.map(protocolOf)
+  const protocols = listeners.map(protocolOf).filter((protocol) => protocol !== 'unknown')
   const isTls = (protocol: string): boolean => protocol === 'HTTPS' || protocol === 'TLS'
   if (protocols.some(isTls) && !protocols.every(isTls)) {
     const found = `found listeners of ${[...new Set(protocols)].join(' and ')} on one port`
@@ -83,6 +95,7 @@ function checkBind(bind: Spot, report: Report): void {
 
 function checkListener(listener: Spot, report: Report): void {
   const protocol = protocolOf(listener)
+  if (protocol === 'unknown') return
   const tls = listener.at('tls')
   if (protocol === 'HTTPS' && !tls.exists) {
     report('missing_key', listener, {

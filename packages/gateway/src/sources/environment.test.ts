@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { loadConfig } from './file.ts'
 import { printProblem } from './print-problems.ts'
 
-function load(env: Record<string, string>, text = '') {
+function load(env: Record<string, string>, text = '{}') {
   return loadConfig(text, { file: 'gateway.yaml', dir: '/', env })
 }
 
-function processOf(env: Record<string, string>, text = '') {
+function processOf(env: Record<string, string>, text = '{}') {
   const result = load(env, text)
   assert.ok(result.ok)
   return result.process
@@ -45,7 +45,7 @@ test('variables win over the file', () => {
 })
 
 test('the grace period of the platform moves only the default deadline', () => {
-  const deadline = (env: Record<string, string>, text = '') => processOf(env, text).connectionTerminationDeadline
+  const deadline = (env: Record<string, string>, text = '{}') => processOf(env, text).connectionTerminationDeadline
   assert.equal(deadline({}), 5_000)
   assert.equal(deadline({ TERMINATION_GRACE_PERIOD_SECONDS: '30' }), 25_000)
   assert.equal(deadline({ TERMINATION_GRACE_PERIOD_SECONDS: '10' }), 9_000)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { loadConfig } from './file.ts'
 import type { LoadedConfig } from './file.ts'
-import { printProblem, printProblems } from './print-problems.ts'
+import { firstProblems, printProblem, printProblems } from './print-problems.ts'
 
 const fixtures = new URL('../testing/fixtures/', import.meta.url)
 const fixture = (name: string): string => readFileSync(new URL(name, fixtures), 'utf8')
@@ -131,13 +131,86 @@ backends:
 
 test('broken YAML and duplicate keys have places', () => {
   assert.match(problemLines('binds: [\n')[0]!, /^gateway\.yaml:2:1: found broken YAML/)
-  assert.match(problemLines('config: {}\nconfig: {}\n')[0]!, /^gateway\.yaml:2:1: found a key twice/)
-  assert.match(problemLines('a: *nowhere\n')[0]!, /^gateway\.yaml:\d+:\d+: found broken YAML/)
+  const twice = 'expected each key once'
+  assert.deepEqual(problemLines('config: {}\nbinds: []\nconfig: {}\n'), [
+    `gateway.yaml:3:1: found the key \`config\` a second time in one mapping, ${twice}`,
+  ])
+  assert.deepEqual(problemLines('config: { workers: 1, "workers": 2 }\n'), [
+    `gateway.yaml:1:23: found the key \`"workers"\` a second time in one mapping, ${twice}`,
+  ])
+  assert.deepEqual(problemLines('binds: []\n---\nbinds: []\n'), [
+    'gateway.yaml:2:1: found a second YAML document, expected one, without `---` between its parts',
+  ])
 })
 
-test('an empty file is an empty config', () => {
-  assert.deepEqual(loaded('').ir.binds, [])
-  assert.deepEqual(loaded('# nothing\n').process.adminAddr, 'localhost:15000')
+test('aliases of anchors that are not there are told where they stand', () => {
+  assert.deepEqual(problemLines('config:\n  workers: *some\nfrontend: { http: &some {} }\nbackends: *none\n'), [
+    'gateway.yaml:2:12: found the alias `*some` of an anchor that does not stand before it, expected `&some` above',
+    'gateway.yaml:4:11: found the alias `*none` of an anchor that does not stand before it, expected `&none` above',
+  ])
+  assert.ok(loaded('backends: &none []\npolicies: *none\n').ok)
+})
+
+test('a variable that is not closed is told, whatever its value would be', () => {
+  for (const [text, start] of [
+    ['${X', '${X'],
+    ['a${X:-b', '${X'],
+    ['${X-default}', '${X'],
+  ] as const) {
+    assert.deepEqual(problemLines(`config:\n  logging: { level: "${text}" }\n`, { X: 'info' }), [
+      `gateway.yaml:2:21: found \`${start}\` that does not end as a variable does, expected \`\${NAME}\` or \`\${NAME:-default}\`\n    write \`$\${\` where no variable is meant`,
+    ])
+  }
+  const body = (text: string) =>
+    loaded(
+      `binds: [{ port: 0, listeners: [{ routes: [{ policies: { directResponse: { status: 200, body: '${text}' } } }] }] }]`,
+    )
+  const bodies = ['$${X', '${', '${1}', '$X'].map(
+    (text) => body(text).ir.policies.find(({ traffic }) => traffic?.directResponse)?.traffic?.directResponse?.body,
+  )
+  assert.deepEqual(bodies, ['${X', '${', '${1}', '$X'])
+})
+
+test('a file without a byte is refused, one without `binds` is warned of', () => {
+  for (const empty of ['', ' \n\n']) {
+    assert.deepEqual(problemLines(empty), ['gateway.yaml:1:1: found an empty file, expected a config with `binds`'])
+  }
+  for (const text of ['# nothing\n', 'config: {}\n', 'binds: []\n']) {
+    const { ir, process, warnings } = loaded(text)
+    assert.deepEqual([ir.binds, process.adminAddr], [[], 'localhost:15000'])
+    assert.match(printProblems(warnings), /^gateway\.yaml:1:\d: .*found no `binds`, expected at least one port/)
+  }
+})
+
+test('a key that is written wrongly is one mistake', () => {
+  const mistakes = [
+    'binds:\n- prot: 1\n  listeners: [{}]',
+    'binds:\n- port: 1\n  listners: [{}]',
+    'binds:\n- port: 1\n  listeners: [{ protocol: HTTPSS, tls: { cert: tls.crt, key: tls.key } }]',
+    'backends:\n- name: a\n  static: { hots: a, port: 1 }',
+    'backends:\n- name: a\n  statc: { host: a, port: 1 }',
+    'backends:\n- nmae: a\n  static: { host: a, port: 1 }\n' + listener('routes: [{ backends: [{ backend: a }] }]'),
+    listener('routes: [{ backends: [{ hots: "a:1" }] }]'),
+    listener('routes: [{ policies: { rateLimit: { local: [{ request: 1, unit: Seconds }] } } }]'),
+    listener('routes: [{ policies: { basicAuthentication: { usres: [] } } }]'),
+    'policies:\n- name: a\n  targetRef: [{ kind: Gateway, name: default }]\n  traffic: {}',
+    'policies:\n- name: a\n  targetRefs: [{ kind: Gatewy, name: default }]\n  traffic: {}',
+  ]
+  for (const mistake of mistakes) {
+    const lines = problemLines(mistake)
+    assert.equal(lines.length, 1, lines.join('\n'))
+    assert.match(lines[0]!, /did you mean/)
+  }
+})
+
+test('of many problems a hundred are shown, and how many there are', () => {
+  const problems = Array.from({ length: 250 }, (_, index) => `problem ${index}`)
+  const shown = firstProblems(problems)
+  assert.deepEqual(
+    [shown.length, shown[99], shown[100]],
+    [101, 'problem 99', '250 problems in all; the first 100 are shown'],
+  )
+  assert.deepEqual(firstProblems(problems.slice(0, 100)), problems.slice(0, 100))
 })
 
 const listener = (rest: string): string => `binds:\n- port: 1\n  listeners:\n  - ${rest}\n`

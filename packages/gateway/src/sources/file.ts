@@ -51,10 +51,13 @@ export type LoadResult = LoadedConfig | RefusedConfig
 
 /** Turns the text of a config file into resources, or into everything that is wrong with it. */
 export function loadConfig(text: string, options: LoadOptions): LoadResult {
+  // Whoever writes a file in place empties it first: that is no wish to close every port.
+  if (text.trim() === '')
+    return { ok: false, problems: [{ ...EMPTY, place: { file: options.file, line: 1, column: 1 } }] }
   const yaml = parseYaml(text, options.file, options.env)
   if (yaml.value === undefined) return { ok: false, problems: yaml.problems }
   const place = (problem: Problem): PlacedProblem => ({ ...problem, place: yaml.placeOf(problem.path, problem.at) })
-  // An empty file is an empty config.
+  // A file of comments is a config without anything.
   const input = yaml.value ?? {}
   const root = new Spot(input)
   const validated = validate(configFile, input)
@@ -122,6 +125,15 @@ function routePath(ir: Ir, { listener: key, order }: Route): Path {
     listeners.findIndex((listener) => listener.key === key),
   ]
   return ['binds', indexes[0]!, 'listeners', indexes[1]!, 'routes', order]
+}
+
+const EMPTY: Problem = {
+  code: 'missing_key',
+  path: [],
+  at: 'value',
+  found: 'found an empty file',
+  expected: 'a config with `binds`',
+  suggestion: null,
 }
 
 const TWO_AUTHENTICATIONS: Omit<Problem, 'path'> = {

@@ -6,6 +6,14 @@ export function printProblems(problems: readonly PlacedProblem[]): string {
   return problems.map(printProblem).join('\n')
 }
 
+/** As many as a person may want to read, and how many there are. */
+export function firstProblems(problems: readonly string[]): string[] {
+  if (problems.length <= MOST) return [...problems]
+  return [...problems.slice(0, MOST), `${problems.length} problems in all; the first ${MOST} are shown`]
+}
+
+const MOST = 100
+
 export function printProblem(problem: PlacedProblem): string {
   const path = printPath(problem.path)
   const where = path === '' ? printPlace(problem.place) : `${printPlace(problem.place)}: ${path}`

@@ -1,3 +1,4 @@
+import type { ListenerProtocol } from '../ir/resources.ts'
 import type { Problem, ProblemCode } from '../schema/problem.ts'
 import type { Spot } from './tree.ts'
 
@@ -8,9 +9,14 @@ export type Report = (
   phrases: { found: string; expected: string; suggestion?: string | null },
 ) => void
 
-export function protocolOf(listener: Spot): string {
-  return listener.at('protocol').text?.toUpperCase() ?? 'HTTP'
+/** What the listener speaks; a word that is none is wrong in its own way, and `unknown` to all other checks. */
+export function protocolOf(listener: Spot): ListenerProtocol | 'unknown' {
+  const protocol = listener.at('protocol')
+  if (!protocol.exists) return 'HTTP'
+  return PROTOCOLS.find((known) => known === protocol.text?.toUpperCase()) ?? 'unknown'
 }
+
+const PROTOCOLS: readonly ListenerProtocol[] = ['HTTP', 'HTTPS', 'TLS', 'TCP']
 
 /** Each name may be used once; `nameOf` gives null where there is none. */
 export function checkUnique(

@@ -2,20 +2,23 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-export type Substituted = { ok: true; text: string } | { ok: false; unset: string }
+export type Substituted = { ok: true; text: string } | { ok: false; unset: string } | { ok: false; malformed: string }
 
-const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|(\$\{[A-Za-z_][A-Za-z0-9_]*)/g
 
 /** Replaces `${NAME}` and `${NAME:-default}`; `$${` stands for a literal `${`. An empty variable takes the default. */
 export function substitute(text: string, env: Environment): Substituted {
   let unset: string | null = null
-  const result = text.replace(reference, (whole: string, name: string | undefined, fallback: string | undefined) => {
+  let malformed: string | null = null
+  const result = text.replace(reference, (whole: string, name?: string, fallback?: string, start?: string) => {
+    if (start !== undefined) malformed ??= start
     if (name === undefined) return '${'
     const value = env[name]
     if (value !== undefined && (value !== '' || fallback === undefined)) return value
     if (fallback === undefined) unset ??= name
     return fallback ?? whole
   })
+  if (malformed !== null) return { ok: false, malformed }
   return unset === null ? { ok: true, text: result } : { ok: false, unset }
 }
 

@@ -45,7 +45,8 @@ export function parseWithPlaces(text: string, file: string, env: Environment): P
     const { line, col } = lines.linePos(offset)
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const problems = document.errors.map((error) => syntaxProblem(error, placeAt(error.pos[0])))
+  const problems = document.errors.map((error) => syntaxProblem(error, text, placeAt(error.pos[0])))
+  if (problems.length === 0) problems.push(...aliasProblems(document, placeAt))
   if (problems.length === 0 && text.includes('${')) problems.push(...fillVariables(document, env, placeAt))
   return {
     value: problems.some((problem) => problem.code === 'syntax') ? undefined : toValue(document, problems, placeAt),
@@ -54,26 +55,49 @@ export function parseWithPlaces(text: string, file: string, env: Environment): P
   }
 }
 
-function syntaxProblem(error: YAMLError, place: Place): PlacedProblem {
-  const duplicate = error.code === 'DUPLICATE_KEY'
-  return {
-    code: duplicate ? 'duplicate_key' : 'syntax',
-    path: [],
-    at: 'value',
-    found: duplicate ? 'found a key twice in one mapping' : `found broken YAML (${error.message})`,
-    expected: duplicate ? 'each key once' : 'a YAML document',
-    suggestion: null,
-    place,
+type Phrases = Pick<PlacedProblem, 'found' | 'expected'>
+
+function syntaxProblem({ code, message, pos }: YAMLError, text: string, place: Place): PlacedProblem {
+  if (code === 'DUPLICATE_KEY') {
+    const key = /^[^:\n]{1,64}/.exec(text.slice(pos[0]))?.[0].trim() ?? ''
+    const phrases = { found: `found the key \`${key}\` a second time in one mapping`, expected: 'each key once' }
+    return { ...broken(phrases, place), code: 'duplicate_key' }
   }
+  if (code === 'MULTIPLE_DOCS') {
+    return broken({ found: 'found a second YAML document', expected: 'one, without `---` between its parts' }, place)
+  }
+  return broken({ found: `found broken YAML (${message})`, expected: 'a YAML document' }, place)
+}
+
+function broken(phrases: Phrases, place: Place): PlacedProblem {
+  return { code: 'syntax', path: [], at: 'value', ...phrases, suggestion: null, place }
+}
+
+/** Aliases of anchors that do not exist, or come later. */
+function aliasProblems(document: Document, placeAt: (offset: number) => Place): PlacedProblem[] {
+  const problems: PlacedProblem[] = []
+  const anchors = new Set<string>()
+  visit(document, {
+    Node(_key, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor)
+        return
+      }
+      if (anchors.has(node.source)) return
+      const found = `found the alias \`*${node.source}\` of an anchor that does not stand before it`
+      problems.push(broken({ found, expected: `\`&${node.source}\` above` }, placeAt(startOf(node) ?? 0)))
+    },
+  })
+  return problems
 }
 
 function toValue(document: Document, problems: PlacedProblem[], placeAt: (offset: number) => Place): unknown {
   try {
     return document.toJS({ maxAliasCount: 1_000 })
   } catch (error) {
-    // Aliases that lead nowhere, or that multiply without end.
+    // Aliases that multiply without end.
     const message = error instanceof Error ? error.message : String(error)
-    problems.push({ ...syntaxProblem({ message } as YAMLError, placeAt(0)) })
+    problems.push(broken({ found: `found broken YAML (${message})`, expected: 'a YAML document' }, placeAt(0)))
     return undefined
   }
 }
@@ -88,18 +112,29 @@ function fillVariables(document: Document, env: Environment, placeAt: (offset: n
         node.value = node.type === 'PLAIN' ? plainValue(result.text) : result.text
         return
       }
-      problems.push({
-        code: 'unset_variable',
-        path: [],
-        at: 'value',
-        found: `found \`\${${result.unset}}\`, but the variable is not set`,
-        expected: 'a variable of the environment',
-        suggestion: `set ${result.unset}, or give a default: \`\${${result.unset}:-value}\``,
-        place: placeAt(node.range?.[0] ?? 0),
-      })
+      const problem = 'malformed' in result ? malformedVariable(result.malformed) : unsetVariable(result.unset)
+      problems.push({ path: [], at: 'value', ...problem, place: placeAt(startOf(node) ?? 0) })
     },
   })
   return problems
+}
+
+function unsetVariable(name: string) {
+  return {
+    code: 'unset_variable' as const,
+    found: `found \`\${${name}}\`, but the variable is not set`,
+    expected: 'a variable of the environment',
+    suggestion: `set ${name}, or give a default: \`\${${name}:-value}\``,
+  }
+}
+
+function malformedVariable(start: string) {
+  return {
+    code: 'bad_format' as const,
+    found: `found \`${start}\` that does not end as a variable does`,
+    expected: '`${NAME}` or `${NAME:-default}`',
+    suggestion: 'write `$${` where no variable is meant',
+  }
 }
 
 /** Offset of the key or value at a path, or of the nearest thing around it. */

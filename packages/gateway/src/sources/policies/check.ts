@@ -36,17 +36,17 @@ function findObjects(root: Spot, listeners: readonly Spot[]): Objects {
   return {
     listeners: listeners.map((spot) => ({ name: nameOf(spot, 'listener'), spot })),
     routes: listeners.flatMap((listener) => {
-      const isHttp = protocolOf(listener).startsWith('HTTP')
+      const isHttp = !['TLS', 'TCP'].includes(protocolOf(listener))
       return listener.at('routes').items.map((spot) => ({ name: nameOf(spot, 'route'), spot, isHttp }))
     }),
-    backends: root.at('backends').items.map((spot) => ({ name: spot.at('name').text ?? '', spot })),
+    backends: root.at('backends').items.map((spot) => ({ name: nameOf(spot, 'backend'), spot })),
   }
 }
 
 function checkTarget(target: Spot, policy: Spot, objects: Objects, report: Report): void {
   const kind = target.at('kind').text?.toLowerCase()
   const name = target.at('name').text
-  if (kind === undefined || name === null) return
+  if ((kind !== 'gateway' && kind !== 'route' && kind !== 'backend') || name === null) return
   checkAttachment(target, kind, policy, report)
   const section = target.at('sectionName')
   if (kind === 'gateway') {
