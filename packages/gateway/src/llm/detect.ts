@@ -1,51 +1,237 @@
 import type { LlmRecord } from '../records/llm-record.ts'
-import { isObject, parseJsonObject } from '../wire/json.ts'
-import type { JsonObject } from './middle.ts'
-import { createSseParser } from '../wire/sse.ts'
+import { countAt, isObject, objectAt, parseJson, parseJsonObject, withoutAbsent } from '../wire/json.ts'
+import { createSseParser, type SseParser } from '../wire/sse.ts'
+import { createEventStreamReader, type EventStreamReader } from './event-stream.ts'
+import { usageOf as completionsUsage } from './formats/completions/usage.ts'
+import { decodeUsage as converseUsage } from './formats/converse/usage.ts'
+import { decodeUsage as geminiUsage } from './formats/gemini/usage.ts'
+import { mergeUsage, type OwnUsage, usageOf as messagesUsage } from './formats/messages/usage.ts'
+import { usageOf as responsesUsage } from './formats/responses/usage.ts'
+import type { JsonObject, Usage } from './middle.ts'
 
-/** Usage of an answer in whatever format: a JSON body, or the records of a stream, of which the last word counts. */
-export function readDetected(bytes: Buffer, facts: LlmRecord): void {
-  const whole = bytes[0] === OPEN_BRACE ? parseJsonObject(bytes.toString('utf8')) : null
-  if (whole !== null) return probe(whole, facts)
-  const parser = createSseParser()
-  for (const { data } of [...parser.push(bytes), ...parser.end()]) {
-    const record = data.includes('"usage') || data.includes('"model') ? parseJsonObject(data) : null
-    if (record === null) continue
-    facts.streaming = true
-    probe(record, facts)
+/**
+ * Finds model and usage in an answer of whatever vendor, as it passes: a JSON body, server-sent events, or an event
+ * stream of AWS. Of a stream the last word counts.
+ */
+export class DetectedAnswer {
+  readonly #facts: LlmRecord
+  readonly #limit: number
+  readonly #contentType: string
+  readonly #header: (name: string) => string | null
+  #kind: 'unknown' | 'json' | 'sse' | 'aws' = 'unknown'
+  #sse: SseParser | null = null
+  #aws: EventStreamReader | null = null
+  #kept: Buffer[] = []
+  #keptSize = 0
+  #isCut = false
+  #records = 0
+  /** What a stream of Messages has said so far. */
+  #own: OwnUsage = {}
+  #hasUsage = false
+
+  constructor(facts: LlmRecord, header: (name: string) => string | null, limit: number) {
+    this.#facts = facts
+    this.#limit = limit
+    this.#header = header
+    this.#contentType = header('content-type')?.toLowerCase() ?? ''
   }
-}
 
-function probe(body: JsonObject, facts: LlmRecord): void {
-  for (const holder of [body, body['response'], body['message'], body['metadata']]) {
-    if (!isObject(holder)) continue
-    const model = holder['model'] ?? holder['modelVersion']
-    if (typeof model === 'string') facts.responseModel = model
-    for (const name of ['usage', 'usageMetadata']) {
-      const usage = holder[name]
-      if (isObject(usage)) readUsage(usage, facts)
+  chunk(chunk: Buffer): void {
+    if (chunk.length === 0) return
+    if (this.#kind === 'unknown') this.#begin(chunk)
+    if (this.#sse !== null) this.#readSse(this.#sse.push(chunk))
+    else if (this.#aws !== null) this.#readAws(this.#aws, chunk)
+    else this.#keep(chunk)
+  }
+
+  over(whole: boolean): void {
+    if (this.#sse !== null) this.#readSse(this.#sse.end())
+    if (this.#kind === 'json') this.#readJson(Buffer.concat(this.#kept).toString('utf8'))
+    if (!this.#hasUsage) this.#readHeaders()
+    if (whole || this.#records === 0) return
+    // As everywhere, a stream that broke off is charged what came, about one token a record.
+    this.#facts.isEstimated = true
+    this.#facts.usage = { ...this.#facts.usage, output: Math.max(this.#facts.outputTokens, this.#records) }
+  }
+
+  #begin(chunk: Buffer): void {
+    const first = chunk.find((byte) => !BLANKS.has(byte)) ?? OPEN_BRACE
+    if (this.#contentType.startsWith(AWS_TYPE) || first === 0) {
+      this.#kind = 'aws'
+      this.#aws = createEventStreamReader()
+    } else if (this.#contentType.startsWith('text/event-stream') || (first !== OPEN_BRACE && first !== OPEN_BRACKET)) {
+      this.#kind = 'sse'
+      this.#sse = createSseParser()
+    } else this.#kind = 'json'
+  }
+
+  /** Of a body that is too large to be read, its end: there is where answers with images report usage. */
+  #keep(chunk: Buffer): void {
+    this.#kept.push(Buffer.from(chunk))
+    this.#keptSize += chunk.length
+    if (this.#keptSize <= this.#limit) return
+    this.#isCut = true
+    const end = Buffer.concat(this.#kept).subarray(-TAIL_BYTES)
+    this.#kept = [end]
+    this.#keptSize = end.length
+  }
+
+  #readJson(text: string): void {
+    if (this.#isCut) {
+      const usage = [...text.matchAll(USAGE_MEMBER)].at(-1)?.[1]
+      const found = usage === undefined ? null : parseJsonObject(usage)
+      if (found !== null) this.#probe({ usage: found })
+      return
+    }
+    const value = parseJson(text)?.value
+    // Gemini streams a list, unless it is asked for events.
+    for (const each of Array.isArray(value) ? value : [value]) if (isObject(each)) this.#probe(each)
+  }
+
+  #readSse(events: readonly { data: string }[]): void {
+    for (const { data } of events) {
+      this.#facts.streaming = true
+      this.#records++
+      const record = MARKS.test(data) ? parseJsonObject(data) : null
+      if (record !== null) this.#probe(record)
     }
   }
-}
 
-function readUsage(usage: JsonObject, facts: LlmRecord): void {
-  const input = first(usage, ['input_tokens', 'prompt_tokens', 'inputTokens', 'promptTokenCount'])
-  const output = first(usage, ['output_tokens', 'completion_tokens', 'outputTokens', 'candidatesTokenCount'])
-  const cacheRead = first(usage, ['cache_read_input_tokens', 'cacheReadInputTokens', 'cachedContentTokenCount'])
-  facts.usage = {
-    ...facts.usage,
-    ...(input !== undefined && { input }),
-    ...(output !== undefined && { output }),
-    ...(cacheRead !== undefined && { cacheRead }),
+  #readAws(reader: EventStreamReader, chunk: Buffer): void {
+    for (const { payload } of reader.push(chunk)) {
+      this.#facts.streaming = true
+      this.#records++
+      const event = parseJsonObject(payload.toString('utf8'))
+      if (event === null) continue
+      const { bytes } = event
+      // `InvokeModelWithResponseStream` wraps the records of the model's own vendor.
+      const inner = typeof bytes === 'string' ? parseJsonObject(Buffer.from(bytes, 'base64').toString('utf8')) : event
+      if (inner !== null) this.#probe(inner)
+    }
+  }
+
+  #probe(body: JsonObject): void {
+    for (const holder of [body, body['response'], body['message'], body['metadata']]) {
+      if (!isObject(holder)) continue
+      const model = holder['model'] ?? holder['modelVersion']
+      if (typeof model === 'string' && model !== '') this.#facts.responseModel = model
+      const usage = this.#usageOf(holder)
+      if (usage === null) continue
+      this.#hasUsage = true
+      this.#facts.usage = { ...this.#facts.usage, ...usage }
+    }
+  }
+
+  /** Who reports says so by the names of the fields; what they mean differs from vendor to vendor. */
+  #usageOf(holder: JsonObject): Usage | null {
+    const metrics = holder['amazon-bedrock-invocationMetrics']
+    if (isObject(metrics)) return invocationUsage((name) => countAt(metrics, name))
+    if (isObject(holder['usageMetadata'])) return geminiUsage(holder['usageMetadata'])
+    const usage = holder['usage']
+    const counted = completionsUsage(holder)
+    if (counted !== null || !isObject(usage)) return counted
+    if ('inputTokens' in usage || 'outputTokens' in usage) return converseUsage(holder)
+    if ('input_tokens_details' in usage) return responsesUsage(holder)
+    this.#own = mergeUsage(this.#own, usage)
+    return messagesUsage(this.#own)
+  }
+
+  /** Models on Bedrock whose bodies say nothing are counted in headers. */
+  #readHeaders(): void {
+    const usage = invocationUsage((name) => {
+      const text = this.#header(`x-amzn-bedrock-${HEADER_NAMES[name]}`)
+      return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : undefined
+    })
+    if (usage !== null) this.#facts.usage = { ...this.#facts.usage, ...usage }
   }
 }
 
-function first(usage: JsonObject, names: readonly string[]): number | undefined {
-  for (const name of names) {
-    const value = usage[name]
-    if (typeof value === 'number' && value >= 0) return value
-  }
-  return undefined
+type InvocationCount = keyof typeof HEADER_NAMES
+
+const HEADER_NAMES = {
+  inputTokenCount: 'input-token-count',
+  outputTokenCount: 'output-token-count',
+  cacheReadInputTokenCount: 'cache-read-input-token-count',
+  cacheWriteInputTokenCount: 'cache-write-input-token-count',
+} as const
+
+/** As AWS counts, whoever made the model: the input leaves out what was read from, and written to, the cache. */
+function invocationUsage(count: (name: InvocationCount) => number | undefined): Usage | null {
+  const [input, output] = [count('inputTokenCount'), count('outputTokenCount')]
+  if (input === undefined && output === undefined) return null
+  const [cacheRead, cacheWrite] = [count('cacheReadInputTokenCount'), count('cacheWriteInputTokenCount')]
+  return withoutAbsent({
+    input: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    output,
+    cacheRead,
+    cacheWrite,
+    providerInput: input,
+  })
 }
 
+/** The model that a request asks for: in its path, in a JSON body, or in a field of a form. */
+export class DetectedRequest {
+  readonly #facts: LlmRecord
+  readonly #contentType: string
+  readonly #limit: number
+  #kept: Buffer[] = []
+  #size = 0
+
+  constructor(facts: LlmRecord, { path, contentType }: { path: string; contentType: string | null }, limit: number) {
+    this.#facts = facts
+    this.#contentType = contentType ?? ''
+    this.#limit = limit
+    facts.requestModel = modelOfPath(path)
+  }
+
+  /** The path has said it: nothing of the body is needed. */
+  get isDone(): boolean {
+    return this.#facts.requestModel !== ''
+  }
+
+  chunk(chunk: Buffer): void {
+    if (this.#size < this.#limit) this.#kept.push(Buffer.from(chunk.subarray(0, this.#limit - this.#size)))
+    this.#size += chunk.length
+  }
+
+  over(): void {
+    const bytes = Buffer.concat(this.#kept)
+    if (/^multipart\/form-data/i.test(this.#contentType)) {
+      this.#facts.requestModel = MODEL_FIELD.exec(bytes.toString('latin1'))?.[1] ?? ''
+      return
+    }
+    const body = this.#size <= this.#limit ? parseJsonObject(bytes.toString('utf8')) : null
+    if (body === null) {
+      this.#facts.requestModel = FIRST_MODEL.exec(bytes.toString('utf8', 0, TAIL_BYTES))?.[1] ?? ''
+      return
+    }
+    const model = body['model'] ?? objectAt(body, 'session')['model']
+    if (typeof model === 'string') this.#facts.requestModel = model
+    if (body['stream'] === true) this.#facts.streaming = true
+  }
+}
+
+function modelOfPath(path: string): string {
+  const [, model] = MODEL_PATHS.map((pattern) => pattern.exec(path)).find((found) => found !== null) ?? []
+  try {
+    return decodeURIComponent(model ?? '')
+  } catch {
+    return ''
+  }
+}
+
+const MODEL_PATHS = [
+  /\/(?:models|tunedModels)\/([^/:]+):[A-Za-z]+$/,
+  /\/model\/([^/]+)\/[a-z-]+$/,
+  /\/openai\/deployments\/([^/]+)\//,
+]
+const MODEL_FIELD = /name="model"(?:\r\n[^\r\n]+)*\r\n\r\n([^\r\n]{1,256})\r\n/
+/** Where the body is too large to be read: a member of the object itself, before any other object. */
+const FIRST_MODEL = /^\s*\{(?:[^{}[\]]*,)?\s*"model"\s*:\s*"([^"\\]{1,256})"/
+const USAGE_MEMBER = /"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/g
+const MARKS = /"(?:usage|model)/
+const AWS_TYPE = 'application/vnd.amazon.eventstream'
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 const OPEN_BRACE = 0x7b
+const OPEN_BRACKET = 0x5b
+const TAIL_BYTES = 64 * 1024

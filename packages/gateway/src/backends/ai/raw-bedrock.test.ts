@@ -91,6 +91,33 @@ for (const type of ['Detect', 'Passthrough']) {
   })
 }
 
+test('limits of tokens see what streams of AWS report, and logs name the model that was asked for', async (t) => {
+  const calls = [converse, converseStream, invoke, invokeStream]
+  for (const ask of calls) {
+    const traffic = { rateLimit: { local: [{ tokens: 160, unit: 'Hours' }] } }
+    const { client, gateway } = await setUp(t, { traffic })
+    assert.equal(await ask(client), TEXT)
+    await gateway.finished(1)
+    const { llm } = gateway.records[0]!
+    const { input, output, cacheRead, cacheWrite } = llm!.usage
+    assert.deepEqual([input, output, cacheRead, cacheWrite], [120, 40, 64, 0])
+    assert.deepEqual([llm!.requestModel, llm!.provider], [MODEL, 'aws.bedrock'])
+    await assert.rejects(ask(client), (error) => {
+      assert.ok(error instanceof BedrockRuntimeServiceException)
+      assert.deepEqual([error.name, error.message], ['ThrottlingException', 'rate limit exceeded'])
+      return true
+    })
+  }
+})
+
+test('tokens that a prompt writes to the cache are counted', async (t) => {
+  const { client, gateway } = await setUp(t)
+  assert.equal(await converseStream(client, 'scene: cache'), TEXT)
+  await gateway.finished(1)
+  assert.match(gateway.lines[0]!, / gen_ai\.usage\.cache_creation\.input_tokens=32 /)
+  assert.match(gateway.lines[0]!, / gen_ai\.request\.model=us\.anthropic\.claude/)
+})
+
 test('errors of the provider reach the library as they are', async (t) => {
   const { client } = await setUp(t)
   for (const ask of [converse, converseStream]) {

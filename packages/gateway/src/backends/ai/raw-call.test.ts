@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { WebSocket, WebSocketServer } from 'ws'
 import { request } from '../../testing/client.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
@@ -37,6 +38,60 @@ test('Detect sends bytes as they are too, and finds usage in the answer', async 
   assert.equal(await send(), 200)
   await gateway.finished(1)
   assert.equal(await send(), 429)
+})
+
+test('Detect reads the model that is asked for, in JSON and in forms, and leaves the bytes alone', async (t) => {
+  const origin = await useOrigin(t, (_seen, response) => response.end(JSON.stringify({ usage })))
+  const gateway = await useGateway(t, httpConfig([aiRoute(origin.port, { '*': 'Detect' })]))
+  const form = '--b\r\ncontent-disposition: form-data; name="model"\r\n\r\nwhisper-1\r\n--b--\r\n'
+  const bodies = [
+    ['application/json', '{ "model":"gpt-image-1",  "prompt":"x" }'],
+    ['multipart/form-data; boundary=b', form],
+  ] as const
+  for (const [type, body] of bodies) {
+    await request(gateway.port(), { method: 'POST', path: '/v1/x', headers: { 'content-type': type }, body })
+  }
+  await gateway.finished(2)
+  assert.deepEqual(
+    gateway.records.map(({ llm }) => llm!.requestModel),
+    ['gpt-image-1', 'whisper-1'],
+  )
+  assert.deepEqual(
+    origin.seen.map(({ body }) => body),
+    bodies.map(([, body]) => body),
+  )
+})
+
+for (const [encoding, encode] of Object.entries({ gzip: gzipSync, br: brotliCompressSync, zstd: zstdCompressSync })) {
+  test(`Detect counts an answer that comes packed with ${encoding}, Passthrough lets it pass`, async (t) => {
+    const packed = encode(Buffer.from(`data: ${JSON.stringify({ model: 'm', usage })}\n\n`))
+    const origin = await useOrigin(t, (_seen, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': encoding }).end(packed)
+    })
+    const routes = { '/detect': 'Detect', '*': 'Passthrough' }
+    const gateway = await useGateway(t, httpConfig([aiRoute(origin.port, routes)]))
+    const detected = await request(gateway.port(), { path: '/detect' })
+    assert.match(detected.body, /^data: \{/)
+    assert.equal(detected.headers['content-encoding'], undefined)
+    const passed = await request(gateway.port(), { path: '/other' })
+    assert.equal(passed.headers['content-encoding'], encoding)
+    await gateway.finished(2)
+    assert.equal(gateway.records[0]!.llm!.totalTokens, 10)
+  })
+}
+
+test('a key that an error repeats is hidden, packed or not', async (t) => {
+  const text = 'Incorrect API key: sk-gateway, or sk-g***way'
+  const origin = await useOrigin(t, ({ url }, response) => {
+    if (url === '/plain') return void response.writeHead(401, { 'content-length': text.length }).end(text)
+    response.writeHead(401, { 'content-encoding': 'gzip' }).end(gzipSync(text))
+  })
+  const routes = { '/detect': 'Detect', '*': 'Passthrough' }
+  const gateway = await useGateway(t, httpConfig([aiRoute(origin.port, routes)]))
+  for (const path of ['/plain', '/packed', '/packed/detect']) {
+    const { status, body } = await request(gateway.port(), { path })
+    assert.deepEqual([status, body], [401, 'Incorrect API key: [redacted], or [redacted]'], path)
+  }
 })
 
 test('Realtime is a WebSocket to the provider, with its model and the credential of the gateway', async (t) => {
