@@ -9,6 +9,7 @@ import type { Endpoint } from '../mcp/engine/endpoint.ts'
 import type { Target, TargetLimits } from '../mcp/engine/target.ts'
 import { processSpec } from '../mcp/hub/process-spec.ts'
 import { Namer } from '../mcp/names.ts'
+import { OfferedTools } from '../mcp/offered-tools.ts'
 import { createSealer } from '../mcp/session/seal.ts'
 import { Sessions } from '../mcp/session/sessions.ts'
 import { openapiTransport } from '../mcp/transports/openapi/transport.ts'
@@ -48,6 +49,11 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
     namer: new Namer(
       backend.targets.map(({ name }) => name),
       prefixMode,
+      new Map(
+        backend.targets.flatMap(({ name, tools }) =>
+          tools === null ? [] : [[name, new OfferedTools(tools)] as const],
+        ),
+      ),
     ),
     isStateful: sessionRouting === 'Stateful',
     failsOpen: failureMode === 'FailOpen',

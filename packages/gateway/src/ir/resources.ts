@@ -1,6 +1,7 @@
 import type { LlmProviderConfig } from '../backends/ai/schema.ts'
 import type { McpBackendConfig, McpTargetTimeouts, StdioTargetConfig } from '../backends/mcp/schema.ts'
 import type { OpenApiTools } from '../formats/openapi/operation.ts'
+import type { ToolsConfig } from '../mcp/offered-tools.ts'
 import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
 
 /** What the data plane runs: flat, keyed, plain JSON (structured-clone safe). Children point to parents. */
@@ -116,6 +117,8 @@ export interface McpTarget {
   key: string
   name: string
   reached: McpReached
+  /** Null where the target offers all it has, as it is. */
+  tools: ToolsConfig | null
   /** In milliseconds. */
   timeouts: McpTargetTimeouts
 }

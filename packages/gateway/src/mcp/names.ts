@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { McpItemKind } from '../records/mcp-record.ts'
+import type { McpItem, McpItemKind } from '../records/mcp-record.ts'
+import type { OfferedTools } from './offered-tools.ts'
 
 export type PrefixMode = 'Conditional' | 'Always' | 'Never'
 
@@ -21,14 +22,17 @@ export class Namer {
   readonly isPrefixed: boolean
   /** Names alone do not tell their target: `Owners` must. */
   readonly needsOwners: boolean
+  /** Of targets whose config has something to say of their tools. */
+  readonly #toolsByTarget: ReadonlyMap<string, OfferedTools>
   /** What stands before `_`: the target's name, and a short form of a long one. */
   readonly #byLabel: ReadonlyMap<string, string>
   readonly #labels: ReadonlyMap<string, string>
   /** A short name is a function of the long one, so it is the same in every session and worker. */
   readonly #shortened = new Map<string, Owned>()
 
-  constructor(targets: readonly string[], mode: PrefixMode) {
+  constructor(targets: readonly string[], mode: PrefixMode, tools: ReadonlyMap<string, OfferedTools> = new Map()) {
     this.targets = targets
+    this.#toolsByTarget = tools
     this.isMerged = targets.length > 1
     this.isPrefixed = mode === 'Always' || (mode === 'Conditional' && this.isMerged)
     this.needsOwners = this.isMerged && !this.isPrefixed
@@ -36,12 +40,33 @@ export class Namer {
     this.#byLabel = new Map(targets.flatMap((target) => [target, labelOf(target)].map((label) => [label, target])))
   }
 
+  /** Whether lists of tools differ from those of the targets, whoever asks. */
+  get choosesTools(): boolean {
+    return this.#toolsByTarget.size > 0
+  }
+
+  /** Whether anybody at all is to see it. */
+  offers({ kind, target, name }: McpItem): boolean {
+    return kind !== 'tool' || (this.#toolsByTarget.get(target)?.isOffered(name) ?? true)
+  }
+
+  /** Whether to tell that the name of a tool was given to another one. */
+  tellOfDisplaced({ kind, target, name }: McpItem): boolean {
+    return kind === 'tool' && (this.#toolsByTarget.get(target)?.tellOfDisplaced(name) ?? false)
+  }
+
+  /** What the config says of a tool, in place of the target's own words. */
+  description({ kind, target, name }: McpItem): string | undefined {
+    return kind === 'tool' ? this.#toolsByTarget.get(target)?.description(name) : undefined
+  }
+
   /** What clients see of something. */
   exposed(kind: McpItemKind, target: string, name: string): string {
     switch (kind) {
       case 'tool':
+        return this.#exposedName({ target, name }, this.#toolsByTarget.get(target)?.shown(name) ?? name)
       case 'prompt':
-        return this.isPrefixed ? this.#exposedName(target, name) : name
+        return this.#exposedName({ target, name }, name)
       case 'resource':
         return this.isPrefixed ? exposedUri(target, name) : name
       case 'task':
@@ -57,12 +82,20 @@ export class Namer {
   owner(kind: McpItemKind, exposed: string): Owned | null {
     const isById = kind === 'task'
     if (!this.isPrefixed && !(isById && this.isMerged)) {
-      return this.isMerged ? null : { target: this.targets[0]!, name: exposed }
+      return this.isMerged ? null : this.#own(kind, { target: this.targets[0]!, name: exposed })
     }
     if (kind === 'resource') return this.#ownerOfUri(exposed)
     if (isById) return this.#split(exposed, '+')
     if (this.isShortened(exposed)) return this.#shortened.get(exposed) ?? null
-    return this.#split(exposed, '_')
+    const owned = this.#split(exposed, '_')
+    return owned && this.#own(kind, owned)
+  }
+
+  /** By the name that the target has for it; null when it is not offered. */
+  #own(kind: McpItemKind, { target, name: shown }: Owned): Owned | null {
+    const tools = kind === 'tool' ? this.#toolsByTarget.get(target) : undefined
+    const name = tools === undefined ? shown : tools.own(shown)
+    return name === null ? null : { target, name }
   }
 
   /** Whether the name of a tool or prompt was too long, and stands for another that only a list can tell. */
@@ -79,11 +112,13 @@ export class Namer {
     return [this.#byLabel.get(exposed.slice(0, exposed.indexOf('_')))!]
   }
 
-  #exposedName(target: string, name: string): string {
-    const full = `${target}_${name}`
+  #exposedName(owned: Owned, shown: string): string {
+    if (!this.isPrefixed) return shown
+    const { target } = owned
+    const full = `${target}_${shown}`
     if (full.length <= LONGEST_NAME && !looksShortened(full)) return full
-    const short = shorten(`${this.#labels.get(target) ?? target}_${name}`, full)
-    this.#remember(short, { target, name })
+    const short = shorten(`${this.#labels.get(target) ?? target}_${shown}`, full)
+    this.#remember(short, owned)
     return short
   }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Clash, Owners } from './owners.ts'
 
 const shown = (entries: Record<string, string[]>) =>
-  Object.entries(entries).flatMap(([target, names]) => names.map((name) => ({ target, name })))
+  Object.entries(entries).flatMap(([target, names]) => names.map((name) => ({ target, name, shown: name })))
 
 test('lists tell whose a name is, each kind apart', () => {
   const owners = new Owners()
@@ -37,4 +37,14 @@ test('a resource that no list shows belongs to the template that says most about
   // Completions name the template itself.
   assert.deepEqual(owners.find('resource', 'test://b/{id}'), { target: 'b', name: 'test://b/{id}' })
   assert.equal(owners.find('resource', 'other://x'), null)
+})
+
+test('a call goes by the name that the target has, not by the one that was shown', () => {
+  const owners = new Owners()
+  owners.learn('tools/list', [
+    { target: 'a', name: 'x', shown: 'find' },
+    { target: 'b', name: 'x', shown: 'x' },
+  ])
+  assert.deepEqual(owners.find('tool', 'find'), { target: 'a', name: 'x' })
+  assert.deepEqual(owners.find('tool', 'x'), { target: 'b', name: 'x' })
 })

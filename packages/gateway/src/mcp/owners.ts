@@ -11,6 +11,11 @@ export class Clash {
   }
 }
 
+/** Something of a target, with the name by which clients see it. */
+export interface Shown extends Owned {
+  shown: string
+}
+
 /** A list that tells whose something is. */
 export type OwnedList = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'
 
@@ -19,7 +24,7 @@ export type OwnedList = 'tools/list' | 'prompts/list' | 'resources/list' | 'reso
  * same names, and a call must never reach a target because of what somebody else was shown.
  */
 export class Owners {
-  readonly #targetsByName: Record<OwnedList, Map<string, string | Clash>> = {
+  readonly #ownedByShown: Record<OwnedList, Map<string, Owned | Clash>> = {
     'tools/list': new Map(),
     'prompts/list': new Map(),
     'resources/list': new Map(),
@@ -45,39 +50,40 @@ export class Owners {
     return this.#listed.get(`${list} ${target}`)?.has(name) ?? false
   }
 
-  /** Takes a whole list, by the names it shows of each target, in the order of the targets. */
-  learn(list: OwnedList, shown: Iterable<Owned>): void {
-    const targets = new Map<string, string | Clash>()
-    for (const { target, name } of shown) {
-      const before = targets.get(name)
-      if (before === undefined) targets.set(name, target)
-      else if (typeof before === 'string' && before !== target) targets.set(name, new Clash(before, target))
+  /** Takes a whole list, with the names that it shows, in the order of the targets. */
+  learn(list: OwnedList, all: Iterable<Shown>): void {
+    const learned = new Map<string, Owned | Clash>()
+    for (const { target, name, shown } of all) {
+      const before = learned.get(shown)
+      if (before === undefined) learned.set(shown, { target, name })
+      else if (!(before instanceof Clash) && before.target !== target) {
+        learned.set(shown, new Clash(before.target, target))
+      }
     }
-    this.#targetsByName[list] = targets
+    this.#ownedByShown[list] = learned
   }
 
   /** Null when no list that was learned shows it: it may be new, or nobody's. */
-  find(kind: Exclude<McpItemKind, 'task'>, name: string): Owned | Clash | null {
-    const found = this.#targetsByName[listOf[kind]].get(name)
-    if (typeof found === 'string') return { target: found, name }
+  find(kind: Exclude<McpItemKind, 'task'>, shown: string): Owned | Clash | null {
+    const found = this.#ownedByShown[listOf[kind]].get(shown)
     if (found !== undefined) return found
-    return kind === 'resource' ? this.#byTemplate(name) : null
+    return kind === 'resource' ? this.#byTemplate(shown) : null
   }
 
   /** The template that says most about the URI has it. */
   #byTemplate(uri: string): Owned | Clash | null {
-    const templates = this.#targetsByName['resources/templates/list']
+    const templates = this.#ownedByShown['resources/templates/list']
     const exact = templates.get(uri)
-    if (exact !== undefined) return exact instanceof Clash ? exact : { target: exact, name: uri }
+    if (exact !== undefined) return exact
     let best = -1
-    let owner: string | Clash | null = null
-    for (const [template, target] of templates) {
+    let owner: Owned | Clash | null = null
+    for (const [template, owned] of templates) {
       const literal = matchTemplate(template, uri)
       if (literal === null || literal <= best) continue
       best = literal
-      owner = target
+      owner = owned
     }
-    return typeof owner === 'string' ? { target: owner, name: uri } : owner
+    return owner === null || owner instanceof Clash ? owner : { target: owner.target, name: uri }
   }
 }
 

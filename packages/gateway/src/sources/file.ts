@@ -5,6 +5,7 @@ import type { ConfigFault } from '../pipeline/config-fault.ts'
 import type { Path, Problem } from '../schema/problem.ts'
 import { validate } from '../schema/validate.ts'
 import { backendsOf } from './backend-references.ts'
+import { checkTools } from './check-tools.ts'
 import { checkFile } from './check.ts'
 import type { ProcessConfig } from './config/schema.ts'
 import { readApis } from './read-apis.ts'
@@ -70,12 +71,14 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   })
   if (validated.ok) read.fillIn(validated.value)
   const apis = validated.ok ? readApis(validated.value) : null
+  const tools = validated.ok && apis !== null ? checkTools(validated.value, apis.toolsOf) : null
   const environment = readEnvironment(options.env, (key) => root.in('config', key).exists)
   const found = [
     ...(validated.ok ? [] : validated.problems),
     ...checked.problems,
     ...read.problems,
     ...(apis?.problems ?? []),
+    ...(tools?.problems ?? []),
   ].map(place)
   // A value that could not be filled in is wrong in its own way already.
   const unfilled = new Set(yaml.problems.map(({ place: spot }) => JSON.stringify(spot)))
@@ -94,7 +97,7 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
     ir,
     process: environment.apply(validated.value.config),
     files: read.files,
-    warnings: [...checked.warnings, ...apis.warnings].map(place),
+    warnings: [...checked.warnings, ...apis.warnings, ...(tools?.warnings ?? [])].map(place),
     explain({ part, path: rest, found, expected }) {
       const path = [...(pathTo(part, validated.value) ?? []), ...rest]
       // Parsed anew, because a config that is fine should not keep every place of its text in memory.

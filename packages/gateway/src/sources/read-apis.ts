@@ -3,6 +3,7 @@ import { readOpenApi } from '../formats/openapi/read-document.ts'
 import type { OpenapiTargetConfig } from '../mcp/transports/openapi/schema.ts'
 import { backendKey } from '../schema/fields/references.ts'
 import type { Path, Problem } from '../schema/problem.ts'
+import { mcpBackendsOf } from './mcp-targets.ts'
 import type { ConfigFile } from './schema.ts'
 
 export interface ReadApis {
@@ -24,6 +25,8 @@ export function readApis(config: ConfigFile): ReadApis {
     const value = schema[key]
     // One that could not be read has its problem already.
     if (value === undefined || value === null) continue
+    // Large, and not needed any more.
+    schema[key] = null
     const at = [...path, 'openapi', 'schema', key]
     const fixed = host ?? hosts.get(backendRef?.name ?? '') ?? ''
     const read = readOpenApi(value, { host: fixed, basePath, include, exclude, maxTools })
@@ -40,19 +43,10 @@ export function readApis(config: ConfigFile): ReadApis {
   return { toolsOf, problems, warnings }
 }
 
-function apisOf({ backends, binds }: ConfigFile): { path: Path; openapi: OpenapiTargetConfig }[] {
-  const named = backends.map(({ mcp }, index) => ({ path: ['backends', index] as Path, mcp }))
-  const inline = binds.flatMap(({ listeners }, bind) =>
-    listeners.flatMap(({ routes }, listener) =>
-      routes.flatMap((route, index) => {
-        const path = ['binds', bind, 'listeners', listener, 'routes', index, 'backends']
-        return route.backends.map(({ mcp }, position) => ({ path: [...path, position] as Path, mcp }))
-      }),
-    ),
-  )
-  return [...named, ...inline].flatMap(({ path, mcp }) =>
-    (mcp?.targets ?? []).flatMap(({ openapi }, index) =>
-      openapi === undefined ? [] : { path: [...path, 'mcp', 'targets', index], openapi },
+function apisOf(config: ConfigFile): { path: Path; openapi: OpenapiTargetConfig }[] {
+  return mcpBackendsOf(config).flatMap(({ path, mcp }) =>
+    mcp.targets.flatMap(({ openapi }, index) =>
+      openapi === undefined ? [] : { path: [...path, 'targets', index], openapi },
     ),
   )
 }

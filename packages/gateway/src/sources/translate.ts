@@ -169,6 +169,7 @@ function mcpTarget({ targets, ...config }: McpConfig, key: string, known: Known)
       key: sectionKey(key, target.name),
       name: target.name,
       reached: mcpReached(target, known),
+      tools: target.tools ?? null,
       timeouts: target.timeouts,
     })),
   }

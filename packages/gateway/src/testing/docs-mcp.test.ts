@@ -24,6 +24,29 @@ test('the config that begins the page about MCP serves the tools below it', limi
   for (const name of shown) assert.ok(names.has(name), `${name} is not in ${[...names].join()}`)
 })
 
+test('the page about fewer tools says what its config serves, and what that saves', limit, async (t) => {
+  const page = readPage('docs/mcp-tools.md')
+  const { text } = fencesOf(page).find(({ lang }) => lang === 'yaml')!
+  const shown = /^```\n(memory_[^]*?)^```$/m.exec(page)![1]!.trim().split(/\s+/)
+  const plain = parse(text, (key, value: unknown) => (key === 'tools' ? undefined : value)) as object
+  const lists = []
+  for (const yaml of [JSON.stringify(plain), text]) {
+    const client = await connect(t, await useGateway(t, yaml))
+    const { tools } = await client.listTools()
+    lists.push({ names: tools.map(({ name }) => name), bytes: JSON.stringify(tools).length })
+  }
+  assert.deepEqual(lists[1]?.names, shown)
+  const rows = ['as they are', 'the same with this config'].map((row) => {
+    const [, tools, bytes] = new RegExp(`${row} \\| ([0-9,]+) \\| ([0-9,]+) \\|`).exec(page)!
+    return [tools, bytes].map((text) => Number(text!.replaceAll(',', '')))
+  })
+  // Rounded to hundreds.
+  assert.deepEqual(
+    rows,
+    lists.map(({ names, bytes }) => [names.length, Math.round(bytes / 100) * 100]),
+  )
+})
+
 test('the example serves tools to who has a key, and those that change something to admins', limit, async (t) => {
   const keys = { user: 'alice-key-0123456789', admin: 'admin-key-0123456789' }
   const yaml = readPage('examples/mcp.yaml').replace(

@@ -63,6 +63,32 @@ const targetTimeouts = object({
   list: duration({ min: '10ms', max: '1h' }).prefault('20s').describe('How long it may take for all pages of a list.'),
 }).describe('When it counts as failed.')
 
+/** Names of tools are those that the target has for them: models never see the ones that are left out. */
+const targetTools = object({
+  include: list(toolPattern(), { min: 1, max: 1_024 })
+    .optional()
+    .describe('Names of tools that are offered, `*` stands for any text; all when unset.'),
+  exclude: list(toolPattern(), { max: 1_024 }).prefault([]).describe('Names of tools that are not, of those.'),
+  rename: map(toolName().describe('The name that clients see and call.'), { max: 1_024 })
+    .prefault({})
+    .describe('Other names for tools, by their own.'),
+  description: map(string({ min: 1, max: 8_192 }), { max: 1_024 })
+    .prefault({})
+    .describe('Other descriptions of tools, by their own names.'),
+}).describe('Which of its tools are offered, and how. Rules and logs go by the own names.')
+
+function toolPattern(): Schema<string> {
+  return string({ min: 1, max: 256 }).describe('A name, or a pattern with `*`.')
+}
+
+/** What clients and models of every kind accept. */
+function toolName(): Schema<string> {
+  return string(
+    { min: 1, max: 64 },
+    { pattern: /^[A-Za-z0-9_-]+$/, expected: 'a name of letters, digits, `_` and `-`, of at most 64' },
+  )
+}
+
 /** SPEC 2.11 MCPBackend. `policies` gives the block of backend policies, which knows this backend in turn. */
 export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
   const target = object(
@@ -71,6 +97,7 @@ export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
       static: staticTarget(policies).optional().describe('A remote server.'),
       stdio: fileOnly(stdioTarget.optional().describe('A program on this machine, spoken to by its pipes.')),
       timeouts: targetTimeouts.prefault({}),
+      tools: targetTools.optional(),
       openapi: fileOnly(openapiTarget(policies).optional().describe('An HTTP API whose operations become tools.')),
     },
     [exactlyOneOf('static', 'stdio', 'openapi')],

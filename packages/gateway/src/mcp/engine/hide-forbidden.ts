@@ -3,6 +3,7 @@ import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { McpJudge } from '../authorize.ts'
 import type { McpRecord, McpItem, McpItemKind, McpOutcome } from '../../records/mcp-record.ts'
 import { INVALID_PARAMS } from '../message.ts'
+import { type Endpoint, targetNamed } from './endpoint.ts'
 
 /** A call that rules forbid looks like one of something that is not there: the name is the one that the client sent. */
 export function denial(kind: McpItemKind, exposed: string): { code: number; message: string } {
@@ -35,17 +36,17 @@ const severities = {
   cancelled: 'warn',
 } as const satisfies Record<McpOutcome, string>
 
-/** Tells who watches what rules took out of a list; `judgeOf` gives the judge of a target. */
+/** Tells who watches what was taken out of a list, and by which rules; the config of the target needs none. */
 export function traceFiltered(
   rx: RequestContext,
   list: { kept: number; hidden: readonly McpItem[] },
-  judgeOf: (target: string) => McpJudge,
+  endpoint: Pick<Endpoint, 'namer' | 'targets'>,
 ): void {
   if (rx.trace === null || list.hidden.length === 0) return
-  const items = list.hidden.slice(0, MOST_SHOWN).map((item) => ({
-    ...item,
-    rules: judgeOf(item.target).explain(rx, item).filter(isAgainst),
-  }))
+  const items = list.hidden.slice(0, MOST_SHOWN).map((item) => {
+    if (!endpoint.namer.offers(item)) return { ...item, by: 'tools' }
+    return { ...item, rules: targetNamed(endpoint, item.target).judge.explain(rx, item).filter(isAgainst) }
+  })
   const counts = { kept: list.kept, hidden: list.hidden.length }
   rx.trace.emit({ type: 'mcpFiltered', method: rx.mcp?.method ?? '', ...counts, items })
 }

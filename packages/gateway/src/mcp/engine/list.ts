@@ -20,7 +20,8 @@ export function serveList(exchange: Exchange, request: RpcMessage, method: ListM
   const { targets, namer } = exchange.endpoint
   const alone = targets[0]!
   if (namer.isMerged) return void serveMerged(exchange, request, method)
-  if (!namer.isPrefixed && !alone.judge.hasRules) return askTarget(exchange, alone, { request, message: request })
+  const isPlain = !namer.isPrefixed && !namer.choosesTools && !alone.judge.hasRules
+  if (isPlain) return askTarget(exchange, alone, { request, message: request })
   askTarget(exchange, alone, { request, message: request, edit: filterPage(exchange, alone, method) })
 }
 
@@ -76,10 +77,14 @@ export async function gather(
   return list
 }
 
-/** Which rule kept what from the caller. */
+/** What the caller does not get to see, and why. */
 function traceHidden({ rx, endpoint }: Exchange, list: { kept: readonly McpItem[]; hidden: readonly McpItem[] }): void {
-  const counts = { kept: list.kept.length, hidden: list.hidden }
-  traceFiltered(rx, counts, (name) => targetNamed(endpoint, name).judge)
+  for (const item of list.hidden) {
+    if (!endpoint.namer.tellOfDisplaced(item)) continue
+    const { target, name: tool } = item
+    endpoint.log.warn('tool not offered: its name was given to another by `tools.rename`', { target, tool })
+  }
+  traceFiltered(rx, { kept: list.kept.length, hidden: list.hidden }, endpoint)
 }
 
 export const GATEWAY = { name: 'portico', version: VERSION }

@@ -23,7 +23,7 @@ export function outward(exchange: Exchange, target: Target, message: RpcMessage,
 export function outwardReplay(exchange: Exchange, target: Target, message: RpcMessage): RpcMessage {
   if (message.kind !== 'response') return outward(exchange, target, message, '')
   const { namer } = exchange.endpoint
-  if (!namer.isMerged && !namer.isPrefixed && !target.judge.hasRules) return message
+  if (!namer.isMerged && !namer.isPrefixed && !namer.choosesTools && !target.judge.hasRules) return message
   const exact = exactMember(message, 'result')
   if (exact === null) return message
   const listed = Object.keys(lists).filter((method): method is ListMethod => {

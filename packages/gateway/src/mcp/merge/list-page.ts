@@ -29,7 +29,7 @@ export interface ExposedPage {
   items: JsonObject[]
   /** What of it stays, by the names of the target. */
   kept: McpItem[]
-  /** What rules keep from the caller. */
+  /** What rules keep from the caller, and what is not offered at all. */
   hidden: McpItem[]
 }
 
@@ -58,7 +58,12 @@ export function exposePage(
     page.items.push(
       edited(
         shown,
-        joinEdits(names.member(shown, nameMember, kind), names.meta(shown), nestedIn(method, shown, names)),
+        joinEdits(
+          names.member(shown, nameMember, kind),
+          names.meta(shown),
+          nestedIn(method, shown, names),
+          describe(item, namer),
+        ),
       ) ?? shown,
     )
   }
@@ -79,6 +84,11 @@ export function exposeResult(
   const page = exposePage(method, target, result, namer, keeps)
   const own = keeps !== null && result.cacheScope !== undefined ? { cacheScope: 'private' } : null
   return { ...page, result: edited(result, joinEdits({ [lists[method].items]: page.items }, own))! }
+}
+
+function describe(item: McpItem, namer: Namer): Edits {
+  const description = namer.description(item)
+  return description === undefined ? null : { description }
 }
 
 /** The files of a skill. */

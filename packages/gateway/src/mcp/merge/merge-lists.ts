@@ -2,7 +2,7 @@ import type { JsonObject } from '../../wire/json.ts'
 import type { McpItem } from '../../records/mcp-record.ts'
 import { INTERNAL_ERROR } from '../message.ts'
 import type { Namer } from '../names.ts'
-import type { OwnedList, Owners } from '../owners.ts'
+import type { OwnedList, Owners, Shown } from '../owners.ts'
 import { type FetchPage, gatherPages, hasNoSuchList, MergeError, MOST_ITEMS } from './gather.ts'
 import { exposePage, type Keeps, type ListMethod, lists } from './list-page.ts'
 import { type GatewayInfo, mergeMeta } from './merge-meta.ts'
@@ -72,9 +72,10 @@ export function mergeLists(
     }
   }
   if (namer.needsOwners && isOwnedList(method)) {
-    const clash = findClash(method, kept)
+    const shown = kept.map((item) => ({ ...item, shown: namer.exposed(item.kind, item.target, item.name) }))
+    const clash = findClash(method, shown)
     if (clash !== null) return clash
-    owners?.learn(method, kept)
+    owners?.learn(method, shown)
   }
   return { result: { [lists[method].items]: items, ...commonOf(results, gateway) }, failures: real, kept, hidden }
 }
@@ -83,12 +84,12 @@ function isOwnedList(method: ListMethod): method is OwnedList {
   return method !== 'tasks/list' && method !== 'skills/list'
 }
 
-function findClash(method: ListMethod, kept: readonly McpItem[]): MergeError | null {
+function findClash(method: ListMethod, all: readonly Shown[]): MergeError | null {
   const targets = new Map<string, string>()
-  for (const { name, target } of kept) {
-    const before = targets.get(name)
-    if (before !== undefined && before !== target) return clashError(method, name, before, target)
-    targets.set(name, target)
+  for (const { shown, target } of all) {
+    const before = targets.get(shown)
+    if (before !== undefined && before !== target) return clashError(method, shown, before, target)
+    targets.set(shown, target)
   }
   return null
 }

@@ -202,12 +202,13 @@ describe('specs of a config', () => {
           target: {
             kind: 'mcp' as const,
             targets: [
-              { key: 'b/section/p', name: 'p', reached: { by: 'stdio' as const, ...program }, timeouts },
+              { key: 'b/section/p', name: 'p', reached: { by: 'stdio' as const, ...program }, timeouts, tools: null },
               {
                 key: 'b/section/h',
                 name: 'h',
                 reached: { by: 'http' as const, host: 'h', port: 1, path: '/', protocol: 'SSE' as const },
                 timeouts,
+                tools: null,
               },
             ],
             sessionRouting: 'Stateful' as const,
