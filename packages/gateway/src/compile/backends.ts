@@ -2,6 +2,7 @@ import { agentCoreBackend, invoking } from '../backends/agent-core/call.ts'
 import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/call.ts'
 import { staticBackend } from '../backends/static/call.ts'
 import { loadedAi, loadedMcp } from './load-features.ts'
+import type { Hub } from '../mcp/hub/hub.ts'
 import type { Deadlines } from '../net/deadlines.ts'
 import type { BackendPlace, PolicyIndex } from '../ir/merge.ts'
 import type { Backend, BackendTarget, Route, RouteBackend } from '../ir/resources.ts'
@@ -10,7 +11,7 @@ import { connectionSettings } from './connection.ts'
 import { compileTunnel, type TunnelParts } from './tunnel.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
 import type { BackendPlace as OutgoingPlace } from '../pipeline/outgoing.ts'
-import { widest } from '../pipeline/expression.ts'
+import { widest } from '../pipeline/body/body-use.ts'
 import type { Env } from '../pipeline/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { unhealthyCondition } from '../policies/backend/health/settings.ts'
@@ -23,6 +24,8 @@ import type { ConnectionDefaults } from '../upstream/settings.ts'
 
 export interface BackendServices {
   deadlines: Deadlines
+  /** What workers hold together for MCP. */
+  hub: Hub
   /** Seal MCP sessions; the first one is the newest. */
   sessionKeys: () => readonly string[]
   resolver: Resolver

@@ -20,7 +20,7 @@ export type CompileServices = BackendServices &
   BindServices &
   TelemetryServices &
   RouteServices &
-  Pick<Env, 'counters' | 'monotonic' | 'kept' | 'credentials' | 'hub'>
+  Pick<Env, 'counters' | 'monotonic' | 'kept' | 'credentials'>
 
 /** Everything ready to run. Unchanged routes are the same objects as in the generation before. */
 export interface CompiledConfig {
@@ -92,7 +92,6 @@ function createParts(ir: Ir, services: CompileServices): RouteParts {
     describe: (key) => describeBackend(backendsByKey.get(key)!, policies),
     kept: services.kept,
     credentials: services.credentials,
-    hub: services.hub,
     log: services.log,
   }
   const labels = metricLabels(policies.frontend().metrics)

@@ -7,6 +7,7 @@ import { createMcpJudge } from '../mcp/authorize.ts'
 import { createGuard } from '../mcp/client/guard.ts'
 import type { Endpoint } from '../mcp/engine/endpoint.ts'
 import type { Target, TargetLimits } from '../mcp/engine/target.ts'
+import type { Hub } from '../mcp/hub/hub.ts'
 import { processSpec } from '../mcp/hub/process-spec.ts'
 import { Namer } from '../mcp/names.ts'
 import { OfferedTools } from '../mcp/offered-tools.ts'
@@ -64,8 +65,8 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
       hasHostnames: route.hasHostnames,
       corsAllows: originMatcher(route.corsOrigins),
     }),
-    sessions: sessionsOf(services.sessionKeys(), env),
-    hub: env.hub,
+    sessions: sessionsOf(services.sessionKeys(), services.hub, env),
+    hub: services.hub,
     deadlines: services.deadlines,
     clock: env.clock,
     now: services.now,
@@ -78,7 +79,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
 }
 
 /** What was opened once stays opened over reloads. */
-function sessionsOf(keys: readonly string[], { kept, hub, clock }: Env): Sessions {
+function sessionsOf(keys: readonly string[], hub: Hub, { kept, clock }: Env): Sessions {
   return kept.held(`mcp sessions ${keys.join()}`, () => {
     const sealer = createSealer(keys.map((key) => Buffer.from(key, 'hex')))
     return new Sessions({ hub, sealer, clock })
@@ -114,7 +115,7 @@ function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts
       return openapiTransport({ connection, tools: reached.tools, authority, bug })
     }
     case 'stdio':
-      return stdioTransport(processSpec(target, reached, mcp.backend.sessionIdleTimeout), env.hub)
+      return stdioTransport(processSpec(target, reached, mcp.backend.sessionIdleTimeout), mcp.parts.services.hub)
     case 'http': {
       const connection = connectionOf(target, reached, policies, mcp)
       const { path, protocol } = reached
@@ -123,7 +124,7 @@ function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts
       const idleTimeoutMs = mcp.backend.sessionIdleTimeout
       // Its streams outlive reloads, as long as they lead to the same place in the same way.
       const key = `${target.key} ${JSON.stringify([reached, policies, target.timeouts])}`
-      const sse = { ...common, key, hub: env.hub, idleTimeoutMs, openTimeoutMs: target.timeouts.start }
+      const sse = { ...common, key, hub: mcp.parts.services.hub, idleTimeoutMs, openTimeoutMs: target.timeouts.start }
       return env.kept.held(`mcp sse ${key}`, () => sseTransport(sse))
     }
   }

@@ -1,3 +1,4 @@
+import type { Usage } from '../records/llm-record.ts'
 import type { JsonObject } from '../wire/json.ts'
 
 /**
@@ -5,6 +6,7 @@ import type { JsonObject } from '../wire/json.ts'
  * buffered response is the fold of the same events, so that both agree by construction.
  */
 
+export type { Usage } from '../records/llm-record.ts'
 export type { Json, JsonObject } from '../wire/json.ts'
 
 export type FormatName = 'completions' | 'messages' | 'responses' | 'gemini' | 'converse'
@@ -197,20 +199,6 @@ export type StartedPart =
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'filtered' | 'stopSequence' | 'contextWindow' | 'pause'
 
 /** `input` is everything that was read, cached or not; `reasoning` is part of `output`. Absent means not reported. */
-export interface Usage {
-  input?: number
-  output?: number
-  cacheRead?: number
-  cacheWrite?: number
-  reasoning?: number
-  inputAudio?: number
-  outputAudio?: number
-  inputImage?: number
-  serviceTier?: string
-  /** Numbers as the provider's own field says them, before normalisation. */
-  providerInput?: number
-  providerTotal?: number
-}
 
 /** An error of the provider, or of a guard, that a client reads in its own format. */
 export interface ChatError {

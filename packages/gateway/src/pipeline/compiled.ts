@@ -3,11 +3,10 @@ import type { UpstreamCall, UpstreamError } from '../upstream/upstream-types.ts'
 import type { HostnameTable } from './route/hostname.ts'
 import type { RouteTable } from './route/route-table.ts'
 import type { BackendClient, CallContext, StepResult } from './step.ts'
-import type { BodyUse, Expression } from './expression.ts'
+import type { BodyUse } from './body/body-use.ts'
+import type { Expression } from './expression.ts'
 import type { AttemptStep } from './outgoing.ts'
-import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
-import type { Reply } from './reply.ts'
-import type { RequestContext } from './request-context.ts'
+import type { ListenerIdentity, RequestContext, RouteIdentity, TellFailure } from './request-context.ts'
 
 /** Steps in running order; `names` says whose they are, for traces. */
 export interface StepList {
@@ -22,11 +21,8 @@ export interface AttemptStepList {
 }
 
 /** A route ready to run: functions, or null where there is nothing to do. */
-export interface CompiledRoute {
+export interface CompiledRoute extends RouteIdentity {
   readonly key: string
-  readonly name: string
-  /** Name of the rule, or empty. */
-  readonly rule: string
   readonly request: StepList | null
   readonly response: StepList | null
   /** Run once when a request is over; null when there is nothing to do. */
@@ -36,17 +32,7 @@ export interface CompiledRoute {
   readonly backends: CompiledBackend[]
   /** Index of a backend for a number in [0, 1); null when none can be picked. */
   readonly pick: ((random: number) => number) | null
-  /** Counts a finished request or connection. */
-  readonly count: RecordRequest
-  /** How its clients read errors of the gateway itself; null for a line of text. */
-  readonly tellFailure: TellFailure | null
 }
-
-/** Null leaves it at a line of text. */
-export type TellFailure = (
-  failure: Pick<Reply, 'status' | 'reason' | 'failure'>,
-  rx: RequestContext,
-) => { headers: readonly (readonly [name: string, value: string])[]; body: Buffer } | null
 
 /** What a backend is, apart from how it is reached. */
 export interface BackendIdentity {
@@ -81,27 +67,16 @@ export interface CompiledBackend extends BackendClient, BackendIdentity {
   ): UpstreamCall
 }
 
-export interface CompiledListener {
+export interface CompiledListener extends ListenerIdentity {
   /** Before the route is chosen. */
   readonly request: StepList | null
   readonly response: StepList | null
   /** Merged config of the policies before routing. */
   readonly effectivePolicy: Readonly<Record<string, unknown>>
   readonly key: string
-  readonly name: string
-  readonly bind: string
   readonly protocol: 'HTTP' | 'HTTPS' | 'TLS' | 'TCP'
-  readonly hostname: string
   /** Routes of HTTP and HTTPS listeners. */
   readonly routes: RouteTable<CompiledRoute>
   /** Routes of TCP and TLS listeners, by server name. */
   readonly rawRoutes: HostnameTable<CompiledRoute>
-  /** Counts requests that found no route. */
-  readonly countUnrouted: RecordRequest
-}
-
-export interface RetryRule {
-  attempts: number
-  backoffMs: number
-  codes: ReadonlySet<number>
 }

@@ -17,7 +17,7 @@ import {
   setCookieLines,
 } from '../net/cookies.ts'
 import type { OutgoingRequest } from './outgoing.ts'
-import type { RequestContext } from './request-context.ts'
+import type { RequestContext, TakenCredential } from './request-context.ts'
 
 /** Where a request carries a credential; one of the three is set. */
 export interface CredentialLocation {
@@ -41,12 +41,6 @@ export interface CredentialReader {
 
 /** The parts of an attempt that can hold one. */
 type Carrier = Pick<OutgoingRequest, 'target' | 'headers'>
-
-/** What authentication took off a request. */
-export interface TakenCredential {
-  /** Puts it back byte for byte, and where it stood as long as nothing around it has changed. */
-  restore(outgoing: Carrier): void
-}
 
 export function credentialReader(location: CredentialLocation): CredentialReader {
   if (location.queryParameter !== undefined) return fromQuery(location.queryParameter.name)

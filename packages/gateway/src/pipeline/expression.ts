@@ -1,6 +1,7 @@
 import { compile, createEnvironment, type Environment, type Program, reads, type Result } from '@portico/cel'
 import { type ExpressionPhase, variablesByPhase } from '../expressions/variables.ts'
 import { gatewayFunctions } from '../expressions/functions.ts'
+import type { BodyUse } from './body/body-use.ts'
 import type { RequestContext } from './request-context.ts'
 import { Scope, type ScopeServices } from './views/scope.ts'
 
@@ -15,14 +16,6 @@ export interface Expression {
   evaluate(rx: RequestContext): Result
   /** True only for `true`: an error or another type is not. */
   isTrue(rx: RequestContext): boolean
-}
-
-/** How much of a body an expression must have: `whole` fails on one that is too large. */
-export type BodyUse = 'none' | 'prefix' | 'whole'
-
-/** The most that any of them needs. */
-export function widest(uses: readonly (BodyUse | undefined)[]): BodyUse {
-  return uses.includes('whole') ? 'whole' : uses.includes('prefix') ? 'prefix' : 'none'
 }
 
 /** Compiles the expressions of one generation; equal ones are compiled once. */

@@ -1,17 +1,15 @@
 import type { Source } from '../net/body.ts'
 import type { ConnectionInfo, Exchange } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
+import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
+import type { UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { McpRecord } from '../records/mcp-record.ts'
-import type { TakenCredential } from './credential.ts'
 import { normalizeHost } from './route/hostname.ts'
-import type { Reason } from './reply.ts'
+import type { Reason, Reply } from './reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
 import type { RoutableRequest } from './route/request.ts'
-import type { CompiledListener, CompiledRoute, RetryRule } from './compiled.ts'
-import type { BufferedBody } from './body/buffered-body.ts'
-import type { Scope } from './views/scope.ts'
-import type { Step } from './step.ts'
+import type { BufferedBody } from './body/body-use.ts'
 import { targetPath, targetQuery } from './route/target.ts'
 import type { RequestTrace } from './trace.ts'
 
@@ -28,6 +26,45 @@ export interface RateLimitState {
   remaining: number
   resetSeconds: number
 }
+
+/** What authentication took off a request. */
+export interface TakenCredential {
+  /** Puts it back byte for byte, and where it stood as long as nothing around it has changed. */
+  restore(outgoing: Pick<UpstreamRequest, 'target' | 'headers'>): void
+}
+
+export interface RetryRule {
+  attempts: number
+  backoffMs: number
+  codes: ReadonlySet<number>
+}
+
+/** What everybody may know of the listener that a request came to; what it does is for the runner. */
+export interface ListenerIdentity {
+  readonly name: string
+  readonly bind: string
+  readonly hostname: string
+  /** Counts requests that found no route. */
+  readonly countUnrouted: RecordRequest
+}
+
+/** The same of the route. */
+export interface RouteIdentity {
+  readonly name: string
+  /** Name of the rule, or empty. */
+  readonly rule: string
+  readonly backends: readonly { readonly name: string; readonly kind: string }[]
+  /** Counts a finished request or connection. */
+  readonly count: RecordRequest
+  /** How its clients read errors of the gateway itself; null for a line of text. */
+  readonly tellFailure: TellFailure | null
+}
+
+/** Null leaves it at a line of text. */
+export type TellFailure = (
+  failure: Pick<Reply, 'status' | 'reason' | 'failure'>,
+  rx: RequestContext,
+) => { headers: readonly (readonly [name: string, value: string])[]; body: Buffer } | null
 
 /** One request with what has been found out about it. One fixed shape; policies write only fields declared here. */
 export class RequestContext implements RoutableRequest {
@@ -47,9 +84,9 @@ export class RequestContext implements RoutableRequest {
   readonly headers: HeaderBlock
   readonly startedAt: number
 
-  listener: CompiledListener | null = null
-  route: CompiledRoute | null = null
-  match: RouteCandidate<CompiledRoute> | null = null
+  listener: ListenerIdentity | null = null
+  route: RouteIdentity | null = null
+  match: RouteCandidate<RouteIdentity> | null = null
 
   /** What goes to the backend; changed by rewrites. */
   upstreamTarget: string
@@ -93,10 +130,10 @@ export class RequestContext implements RoutableRequest {
   /** The whole request body, once a step has asked for it. */
   bufferedBody: BufferedBody | null = null
   bufferedResponse: BufferedBody | null = null
-  /** Which form of a conditional policy was chosen for this request. */
-  chosen: Map<object, Step | null> | null = null
+  /** Which form of a conditional policy was chosen for this request, by its position. */
+  chosen: Map<object, number> | null = null
   /** The variables of expressions, made when the first one is evaluated. */
-  scope: Scope | null = null
+  scope: object | null = null
   /** Set when somebody watches this request. */
   trace: RequestTrace | null = null
 

@@ -5,7 +5,7 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import { splice } from '../net/splice.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/upstream-types.ts'
 import { BackendCall, type BackendCallServices, type BackendOutcome } from './backend-call.ts'
-import { wholeBody } from './body/buffered-body.ts'
+import { wholeBody } from './body/body-use.ts'
 import type { CompiledListener, CompiledRoute, StepList } from './compiled.ts'
 import { type Failure, failures } from './failure.ts'
 import { GrpcStatusSink, readGrpcStatus } from './body/grpc-status.ts'
@@ -14,7 +14,14 @@ import { Reply } from './reply.ts'
 import { RequestContext } from './request-context.ts'
 import { failureReply, inClientsFormat } from './failure-reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
-import { type PolicyPhase, RequestTrace, type Tracer, type TraceServices } from './trace.ts'
+import { type PolicyPhase, RequestTrace, type TraceServices, type TraceSink } from './trace.ts'
+
+/** Says which requests are watched. */
+export interface Tracer {
+  /** Whether anybody waits at all: read for every request, so it must cost nothing. */
+  readonly armed: boolean
+  claim(rx: RequestContext): TraceSink | null
+}
 
 /** What running a request takes from the worker. */
 export interface RunServices extends BackendCallServices, TraceServices {
@@ -38,6 +45,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   readonly #rx: RequestContext
   readonly #exchange: Exchange
   readonly #services: RunServices
+  #listener: CompiledListener | null = null
+  #route: CompiledRoute | null = null
   #call: BackendCall | null = null
   #deadline: Deadline | null = null
   /** The response head has been handed over. */
@@ -55,8 +64,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     const rx = this.#rx
     if (this.#services.tracer.armed) this.#watch()
     if ('status' in listener) return this.failed(listener)
-    rx.listener = listener
-    if (listener.request === null) this.#route()
+    this.#listener = rx.listener = listener
+    if (listener.request === null) this.#chooseRoute(listener)
     else this.#runSteps('gateway', listener.request, 0)
   }
 
@@ -67,23 +76,23 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     this.#rx.trace.started()
   }
 
-  #route(): void {
+  #chooseRoute(listener: CompiledListener): void {
     const rx = this.#rx
     rx.trace?.snapshot('gateway policies')
-    const match = rx.trace === null ? rx.listener!.routes.find(rx) : this.#explainRoute(rx.trace)
+    const match = rx.trace === null ? listener.routes.find(rx) : this.#explainRoute(listener, rx.trace)
     if (match === null) {
       return this.failed(rx.method === 'CONNECT' ? failures.methodNotAllowed : failures.routeNotFound)
     }
     rx.match = match
-    rx.route = match.value
-    if (rx.trace !== null) rx.trace.selected({ ...rx.listener!.effectivePolicy, ...rx.route.effectivePolicy })
-    const steps = rx.route.request
-    if (steps === null) this.#callBackend()
+    const route = (this.#route = rx.route = match.value)
+    if (rx.trace !== null) rx.trace.selected({ ...listener.effectivePolicy, ...route.effectivePolicy })
+    const steps = route.request
+    if (steps === null) this.#callBackend(route)
     else this.#runSteps('route', steps, 0)
   }
 
-  #explainRoute(trace: RequestTrace): RouteCandidate<CompiledRoute> | null {
-    const { found, evaluated } = this.#rx.listener!.routes.explain(this.#rx)
+  #explainRoute(listener: CompiledListener, trace: RequestTrace): RouteCandidate<CompiledRoute> | null {
+    const { found, evaluated } = listener.routes.explain(this.#rx)
     trace.routed(found === null ? null : found.value.key, evaluated)
     return found
   }
@@ -121,13 +130,13 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   #next(stage: Stage): void {
     switch (stage) {
       case 'gateway':
-        return this.#route()
+        return this.#chooseRoute(this.#listener!)
       case 'route':
-        return this.#callBackend()
+        return this.#callBackend(this.#route!)
       case 'backendResponse':
-        return this.#respondThrough('routeResponse', this.#rx.route?.response ?? null)
+        return this.#respondThrough('routeResponse', this.#route?.response ?? null)
       case 'routeResponse':
-        return this.#respondThrough('gatewayResponse', this.#rx.listener?.response ?? null)
+        return this.#respondThrough('gatewayResponse', this.#listener?.response ?? null)
       case 'gatewayResponse':
         return this.#respond()
     }
@@ -143,7 +152,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     const phase = phaseOf[stage]
     if (trace !== null) {
       trace.policy(steps.names[index]!, phase, reply)
-      trace.notReached(steps, index + 1, phase)
+      trace.notReached(steps.names, index + 1, phase)
     }
     this.#stop(phase === 'response', reply)
   }
@@ -153,14 +162,13 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     if (fromResponse) this.#rx.responseBody?.cancel(ABANDONED)
     this.#use(reply)
     if (fromResponse) this.#respond()
-    else this.#respondThrough('routeResponse', this.#rx.route?.response ?? null)
+    else this.#respondThrough('routeResponse', this.#route?.response ?? null)
   }
 
   // The backend.
 
-  #callBackend(): void {
+  #callBackend(route: CompiledRoute): void {
     const rx = this.#rx
-    const route = rx.route!
     rx.trace?.snapshot('route policies')
     const refusal = this.#protocolRefusal()
     if (refusal !== null) return this.failed(refusal)
@@ -205,7 +213,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     rx.responseHeaders = response.headers
     rx.responseBody = response.body
     rx.trace?.responseSnapshot('backend response ready')
-    this.#respondThrough('backendResponse', rx.route!.backends[rx.backendIndex]!.response)
+    this.#respondThrough('backendResponse', this.#route!.backends[rx.backendIndex]!.response)
   }
 
   tunnelled(status: number, headers: HeaderBlock, backend: RawConnection): void {
@@ -288,7 +296,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     this.#over = true
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     this.#rx.durationMs = this.#services.now() - this.#rx.startedAt
-    if (this.#rx.route !== null) this.#runDone(this.#rx.route)
+    if (this.#route !== null) this.#runDone(this.#route)
     this.#rx.trace?.finished()
     this.#services.finished(this.#rx)
   }

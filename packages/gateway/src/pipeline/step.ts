@@ -1,10 +1,10 @@
 import type { Credentials } from '../credentials/credentials.ts'
-import type { Hub } from '../mcp/hub/hub.ts'
 import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
-import type { BodyUse, Expression, ExpressionPhase } from './expression.ts'
+import type { BodyUse } from './body/body-use.ts'
+import type { Expression, ExpressionPhase } from './expression.ts'
 import type { Reply } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -48,8 +48,6 @@ export interface Env {
   kept: WorkerCache
   /** What the gateway shows to clouds. */
   credentials: Credentials
-  /** What workers hold together for MCP. */
-  hub: Hub
   log: Logger
 }
 

@@ -1,10 +1,8 @@
 import type { HeaderBlock } from '../net/header-block.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
-import type { UpstreamError } from '../upstream/upstream-types.ts'
-import type { CompiledBackend, StepList } from './compiled.ts'
-import type { OutgoingRequest } from './outgoing.ts'
+import type { ConnectionInfo } from '../net/exchange.ts'
+import type { UpstreamError, UpstreamRequest } from '../upstream/upstream-types.ts'
 import { Reply } from './reply.ts'
-import type { RequestContext } from './request-context.ts'
 import { targetPath } from './route/target.ts'
 
 type Severity = TraceEvent['severity']
@@ -12,11 +10,23 @@ type Severity = TraceEvent['severity']
 /** Takes the events of one request, in order; after `requestFinished` there are none. */
 export type TraceSink = (event: TraceEvent) => void
 
-/** Says which requests are watched. */
-export interface Tracer {
-  /** Whether anybody waits at all: read for every request, so it must cost nothing. */
-  readonly armed: boolean
-  claim(rx: RequestContext): TraceSink | null
+/** What a trace reads of a request. */
+export interface TracedRequest {
+  readonly connection: ConnectionInfo
+  readonly method: string
+  readonly scheme: string
+  readonly version: string
+  readonly headers: HeaderBlock
+  readonly upstreamTarget: string
+  readonly currentAuthority: string
+  readonly startedAt: number
+  readonly jwt: object | null
+  readonly apiKey: object | null
+  readonly basicAuth: object | null
+  readonly metadata: object | null
+  readonly status: number
+  readonly responseHeaders: HeaderBlock | null
+  readonly error: string | null
 }
 
 /** What every snapshot says about the proxy itself. */
@@ -32,11 +42,16 @@ export interface TraceServices {
   identity: ProxyIdentity
 }
 
+interface NamedBackend {
+  readonly name: string
+  readonly kind: string
+}
+
 export type PolicyPhase = 'gateway' | 'route' | 'backend' | 'response'
 
 /** Writes down how one watched request is decided. Made only when somebody watches. */
 export class RequestTrace {
-  readonly #rx: RequestContext
+  readonly #rx: TracedRequest
   readonly #sink: TraceSink
   readonly #services: TraceServices
   #skipReason: string | null = null
@@ -44,7 +59,7 @@ export class RequestTrace {
   #callTarget: string | null = null
   #callStart = 0
 
-  constructor(rx: RequestContext, sink: TraceSink, services: TraceServices) {
+  constructor(rx: TracedRequest, sink: TraceSink, services: TraceServices) {
     this.#rx = rx
     this.#sink = sink
     this.#services = services
@@ -102,14 +117,14 @@ export class RequestTrace {
   }
 
   /** Steps behind the one that stopped the request. */
-  notReached(steps: StepList, from: number, phase: PolicyPhase): void {
-    const by = steps.names[from - 1]
-    for (const kind of steps.names.slice(from)) {
+  notReached(names: readonly string[], from: number, phase: PolicyPhase): void {
+    const by = names[from - 1]
+    for (const kind of names.slice(from)) {
       this.emit({ type: 'policy', kind, phase, result: { type: 'skip', reason: `${by} stopped the request` } })
     }
   }
 
-  sending(outgoing: OutgoingRequest, backend: CompiledBackend): void {
+  sending(outgoing: UpstreamRequest, backend: NamedBackend): void {
     this.emit({
       type: 'requestSnapshot',
       stage: 'final request',
@@ -158,7 +173,7 @@ export class RequestTrace {
     return Math.max(0, Math.round((this.#services.now() - this.#rx.startedAt) * 1000))
   }
 
-  #requestState(outgoing: OutgoingRequest | null, backend: CompiledBackend | null): object {
+  #requestState(outgoing: UpstreamRequest | null, backend: NamedBackend | null): object {
     const rx = this.#rx
     const { connection } = rx
     const target = outgoing?.target ?? rx.upstreamTarget

@@ -1,6 +1,7 @@
 import { isCelError, type Result, toJson } from '@portico/cel'
 import type { EditableMessage } from './editable-message.ts'
-import { type BodyUse, type Expression, type ExpressionPhase, widest } from './expression.ts'
+import { type Expression, type ExpressionPhase } from './expression.ts'
+import { type BodyUse, widest } from './body/body-use.ts'
 import { headerLine, headerLines } from './views/header-lines.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Env } from './step.ts'

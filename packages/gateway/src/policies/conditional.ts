@@ -1,5 +1,6 @@
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
-import { type BodyUse, type Expression, widest } from '../pipeline/expression.ts'
+import { type Expression } from '../pipeline/expression.ts'
+import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'
 
@@ -38,7 +39,7 @@ class Choice implements Step {
     this.#cases = cases
     this.requestBody = widest(cases.map(({ condition }) => condition?.requestBody))
     if (cases.some(({ form }) => form.response !== undefined)) this.response = (rx) => this.#respond(rx)
-    if (cases.some(({ form }) => form.done !== undefined)) this.done = (rx) => rx.chosen?.get(this)?.done?.(rx)
+    if (cases.some(({ form }) => form.done !== undefined)) this.done = (rx) => this.#chosenFor(rx)?.done?.(rx)
   }
 
   readonly request = (rx: RequestContext): StepResult => {
@@ -46,13 +47,18 @@ class Choice implements Step {
     const chosen = this.#cases[index]
     if (chosen === undefined) return rx.trace?.skipped('no condition is true')
     rx.trace?.note({ chosen: index, condition: chosen.condition?.source ?? null })
-    ;(rx.chosen ??= new Map()).set(this, chosen.form)
+    ;(rx.chosen ??= new Map()).set(this, index)
     return chosen.form.request?.(rx)
+  }
+
+  #chosenFor(rx: RequestContext): Step | undefined {
+    const index = rx.chosen?.get(this)
+    return index === undefined ? undefined : this.#cases[index]?.form
   }
 
   /** Also on replies of policies before this one: then nothing was chosen. */
   #respond(rx: RequestContext): StepResult {
-    const chosen = rx.chosen?.get(this)
+    const chosen = this.#chosenFor(rx)
     if (chosen?.response === undefined) return rx.trace?.skipped('no form for this request')
     return chosen.response(rx)
   }

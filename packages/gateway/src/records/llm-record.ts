@@ -1,6 +1,25 @@
-import type { ChatEvent, Usage } from '../llm/middle.ts'
-
 export type ModelOperation = 'chat' | 'embeddings' | 'count_tokens' | 'realtime'
+
+export interface Usage {
+  input?: number
+  output?: number
+  cacheRead?: number
+  cacheWrite?: number
+  reasoning?: number
+  inputAudio?: number
+  outputAudio?: number
+  inputImage?: number
+  serviceTier?: string
+  /** Numbers as the provider's own field says them, before normalisation. */
+  providerInput?: number
+  providerTotal?: number
+}
+
+/** As much of an event of a response as counts here. */
+type ObservedEvent =
+  | { readonly type: 'start'; readonly model: string }
+  | { readonly type: 'usage'; readonly usage: Usage }
+  | { readonly type: 'partStart' | 'partDelta' | 'partEnd' | 'finish' | 'error' }
 
 /** One provider that was asked, and what came of it. */
 export interface ProviderAttempt {
@@ -48,7 +67,7 @@ export class LlmRecord {
   }
 
   /** Takes what an event of the response says. */
-  observe(event: ChatEvent, now: number): void {
+  observe(event: ObservedEvent, now: number): void {
     switch (event.type) {
       case 'start':
         if (event.model !== '') this.responseModel = event.model

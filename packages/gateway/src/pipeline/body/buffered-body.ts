@@ -1,24 +1,12 @@
 import { type Sink, type Source, sourceOf } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
-import type { BodyUse } from '../expression.ts'
+import { type BodyUse, type BufferedBody, wholeBody } from './body-use.ts'
 import { type Failure, failures, upstreamFailure } from '../failure.ts'
 import type { Reply } from '../reply.ts'
 import type { RequestContext } from '../request-context.ts'
 import { failureReply } from '../failure-reply.ts'
 import type { StepResult } from '../step.ts'
-
-/** What has been read of a body before it goes on. */
-export interface BufferedBody {
-  readonly prefix: Buffer
-  /** Null when there is more than may be kept. */
-  readonly whole: Buffer | null
-  readonly trailers: HeaderBlock | null
-}
-
-export function wholeBody(bytes: Buffer, trailers: HeaderBlock | null = null): BufferedBody {
-  return { prefix: bytes, whole: bytes, trailers }
-}
 
 type Needed = Exclude<BodyUse, 'none'>
 

@@ -1,5 +1,5 @@
 import { editableAttempt, editableResponse } from '../../../pipeline/editable-message.ts'
-import { widest } from '../../../pipeline/expression.ts'
+import { widest } from '../../../pipeline/body/body-use.ts'
 import type { BackendStep } from '../../../pipeline/outgoing.ts'
 import type { Env } from '../../../pipeline/step.ts'
 import { createTransform } from '../../../pipeline/transform.ts'

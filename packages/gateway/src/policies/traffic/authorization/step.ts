@@ -1,6 +1,7 @@
 import { check, reads } from '@portico/cel'
 import { createJudge, type RuleOutcome, rulesOf } from '../../../pipeline/authorization.ts'
-import { environmentFor, widest } from '../../../pipeline/expression.ts'
+import { widest } from '../../../pipeline/body/body-use.ts'
+import { environmentFor } from '../../../pipeline/expression.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { implement } from '../../../pipeline/step.ts'

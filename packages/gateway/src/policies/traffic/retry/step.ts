@@ -1,4 +1,4 @@
-import type { RetryRule } from '../../../pipeline/compiled.ts'
+import type { RetryRule } from '../../../pipeline/request-context.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { RetryConfig } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
-import { widest } from '../../../pipeline/expression.ts'
+import { widest } from '../../../pipeline/body/body-use.ts'
 import { implement } from '../../../pipeline/step.ts'
 import { createTransform } from '../../../pipeline/transform.ts'
 import { conditional } from '../../conditional.ts'
