@@ -51,7 +51,7 @@ describe('requestTimeout of a backend that is made of several', () => {
     const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp }] }]))
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
     const { status, text } = await ask(gateway.port(), '/mcp', { jsonrpc: '2.0', id: 1, method: 'initialize', params })
-    assert.equal(status, 502)
+    assert.equal(status, 200)
     assert.match(text, /target slow: no response in time/)
     await left
   })
