@@ -33,7 +33,7 @@ export function createConcealer(
 }
 
 /** Where things are, and how to speak: nothing of it is secret. */
-const KEPT = /^(HOME|LANG|LANGUAGE|LC_[A-Z]+|LOGNAME|PATH|SHELL|TERM|TMPDIR|TZ|USER|XDG_[A-Z]+_(HOME|DIRS?))$/
+const KEPT = /^(HOME|LANG|LANGUAGE|LC_[A-Z]+|LOGNAME|PATH|SHELL|TERM|TMPDIR|TZ|USER)$/
 const OWN = /^(SESSION_KEY|ADMIN_TOKEN|.*_API_KEY)$/
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSW|CREDENTIAL/i
 /** Shorter ones would turn ordinary words into stars. */

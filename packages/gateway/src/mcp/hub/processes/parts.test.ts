@@ -34,7 +34,7 @@ describe('lines', () => {
 
 describe('the environment of a program', () => {
   const own = {
-    ...{ PATH: '/bin', HOME: '/home/x', TZ: 'UTC', LC_ALL: 'C', XDG_CACHE_HOME: '/c', XDG_SESSION_ID: '7' },
+    ...{ PATH: '/bin', HOME: '/home/x', TZ: 'UTC', LC_ALL: 'C', XDG_STATE_HOME: '/s' },
     SESSION_KEY: 'k',
     ADMIN_TOKEN: 'a',
     OPENAI_API_KEY: 'sk-123456',
@@ -49,8 +49,7 @@ describe('the environment of a program', () => {
         HOME: '/home/x',
         TZ: 'UTC',
         LC_ALL: 'C',
-        XDG_CACHE_HOME: '/c',
-        XDG_SESSION_ID: '7',
+        XDG_STATE_HOME: '/s',
         X: '2',
         Y: '3',
         MY_API_KEY: 'm',
@@ -64,7 +63,6 @@ describe('the environment of a program', () => {
       HOME: '/home/x',
       TZ: 'UTC',
       LC_ALL: 'C',
-      XDG_CACHE_HOME: '/c',
       Y: '3',
     })
   })

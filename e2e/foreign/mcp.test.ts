@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { type TargetRequest, useTarget } from '../../packages/gateway/src/testing/mcp-target.ts'
+import { until } from '../../packages/gateway/src/testing/scene.ts'
+import { remoteTargets, useMcpGateway } from '../mcp/gateway.ts'
+import { runPython, withoutPython } from './python.ts'
+
+/** What a client of another language prints of its time at the gateway. */
+interface Seen {
+  version: string
+  tools: string[]
+  errors: ({ code: number; message: string } | null)[]
+  echo: string
+  progress: number[]
+  hadSession: boolean
+}
+
+const withoutGo = spawnSync('go', ['version']).status === 0 ? false : 'no Go here to build the client with'
+
+it('the Python SDK goes on while a server fails', { skip: withoutPython }, (t) =>
+  goesOnWhileOneFails(t, '2025-11-25', (input) => runPython<Seen>('mcp_client.py', input)),
+)
+
+it('the Go SDK goes on while a server fails', { skip: withoutGo }, async (t) => {
+  const client = await buildGoClient(t)
+  for (const version of ['2025-11-25', '2026-07-28']) {
+    await t.test(version, (t) =>
+      goesOnWhileOneFails(t, version, async (input) => {
+        const { stdout } = await promisify(execFile)(client, [JSON.stringify(input)], { timeout: 120_000 })
+        return JSON.parse(stdout) as Seen
+      }),
+    )
+  }
+})
+
+/** Begins, lists, calls, hears of progress, and ends its session, with a server beside that answers no call. */
+async function goesOnWhileOneFails(
+  t: TestContext,
+  version: string,
+  run: (input: object) => Promise<Seen>,
+): Promise<void> {
+  const hasSessions = version < '2026'
+  const good = await useTarget(t, serveWell, { session: 'good' })
+  const bad = await useTarget(t, serveBadly, { session: 'bad' })
+  const gateway = await useMcpGateway(t, {
+    two: remoteTargets({ good: good.port, bad: bad.port }, { prefixMode: 'Conditional' }),
+  })
+  const failing = ['bad_break', 'bad_trouble', 'bad_missing']
+  const seen = await run({ url: gateway.url('two'), version, failing, echo: 'good_echo', progress: 'good_steps' })
+  assert.deepEqual([seen.version, seen.hadSession], [version, hasSessions])
+  assert.deepEqual(seen.tools, ['good_echo', 'good_steps', ...failing.slice(0, 2)])
+  const errors = seen.errors.map((error) => error?.message ?? 'no error')
+  // Without sessions it is an HTTP error, of which this client does not tell the text.
+  const expected = hasSessions ? [/^target bad: /, /^target bad: it answered HTTP 500/] : [/transport/, /transport/]
+  for (const [at, pattern] of [...expected, /no such tool/].entries()) assert.match(errors[at]!, pattern)
+  assert.equal(seen.echo, 'still here')
+  assert.deepEqual(seen.progress, [1, 2, 3])
+  if (hasSessions) await until(() => [good, bad].every((target) => target.asked('DELETE').length === 1))
+}
+
+function serveWell(request: TargetRequest): boolean {
+  const { method, id, params } = request
+  if (method === 'tools/list') return (request.result(toolsNamed('echo', 'steps')), true)
+  if (method !== 'tools/call') return false
+  const { name, arguments: given, _meta } = params as unknown as CallParams
+  if (name === 'echo') return (request.result(textOf(given?.message ?? '')), true)
+  const events = request.events()
+  for (const progress of [1, 2, 3]) {
+    const told = { progressToken: _meta?.progressToken, progress, total: 3 }
+    events.send({ jsonrpc: '2.0', method: 'notifications/progress', params: told })
+  }
+  events.send({ jsonrpc: '2.0', id, result: textOf('done') })
+  events.end()
+  return true
+}
+
+interface CallParams {
+  name: string
+  arguments?: { message?: string }
+  _meta?: { progressToken?: string | number }
+}
+
+function serveBadly(request: TargetRequest): boolean {
+  const { method, params, response } = request
+  if (method === 'tools/list') return (request.result(toolsNamed('break', 'trouble')), true)
+  if (method !== 'tools/call') return false
+  if (params['name'] === 'break') response.destroy()
+  else if (params['name'] === 'trouble') response.writeHead(500, { 'content-type': 'text/html' }).end('<p>oops')
+  else request.error(-32602, 'no such tool')
+  return true
+}
+
+const toolsNamed = (...names: string[]) => ({
+  tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })),
+})
+const textOf = (text: string) => ({ content: [{ type: 'text', text }] })
+
+/** Modules are those of `go.sum`, whatever is newest today. */
+async function buildGoClient(t: TestContext): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'go-mcp-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const program = join(folder, 'client')
+  const cwd = fileURLToPath(new URL('go/mcp', import.meta.url))
+  await promisify(execFile)('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd, timeout: 600_000 })
+  return program
+}
