@@ -132,6 +132,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
       body: rx.body,
       upgrade: upgrade !== '' && rx.upgrades.has(upgrade) ? upgrade : '',
       teTrailers: rx.exchange.teTrailers,
+      limitsHead: backend.limitsHead === true,
     }
     if (backend.request === null && backend.sign === null) this.#send(outgoing)
     else this.#prepare(outgoing)

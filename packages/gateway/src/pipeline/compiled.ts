@@ -57,6 +57,8 @@ export interface BackendIdentity {
 export interface CompiledBackend extends BackendClient, BackendIdentity {
   /** Limit for the response head of one attempt, in milliseconds; 0 is none. */
   readonly requestTimeoutMs: number
+  /** Where there is none, half an hour is enough. Left out, answers may take for ever. */
+  readonly limitsHead?: boolean
   /** Only the client's own words say where it leads. */
   readonly needsName: boolean
   /** A connection without HTTP, for tunnels; `destination` is `host:port` where the client chooses. */

@@ -4,10 +4,13 @@ import { GatheringWriter } from '../net/gathering-writer.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import { latin1 } from '../net/http1/chars.ts'
 import { chunkHead, ChunkedDecoder, lastChunk } from '../net/http1/chunked.ts'
-import { MessageHead, parseResponseHead } from '../net/http1/head.ts'
+import { mayBecomeResponse, MessageHead, parseResponseHead } from '../net/http1/head.ts'
 import { type SocketReader, StreamReader } from '../net/socket-reader.ts'
 import {
+  HEAD_LOOKS,
   lostUnanswered,
+  MAX_INTERIMS,
+  noResponse,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
@@ -59,6 +62,11 @@ export class Http1Connection {
     this.#call = call
     call.start()
     return call
+  }
+
+  /** Called once every `LOOK_MS`. */
+  look(): void {
+    this.#call?.look()
   }
 
   /** Bytes that a paused call left behind, and leave to read on. */
@@ -142,6 +150,10 @@ class Http1Call implements UpstreamCall, Sink, Source {
   #keepAlive = true
   #blocked = false
   #receivedAny = false
+  /** Bytes of a head that is not whole yet and were looked at: one that comes in drops is read once. */
+  #scanned = 0
+  #interims = 0
+  #looks = 0
   #trailers: HeaderBlock | null = null
   #cause: Error | null = null
 
@@ -243,17 +255,28 @@ class Http1Call implements UpstreamCall, Sink, Source {
     return this.#state === BODY && (this.#sink === null || this.#blocked)
   }
 
+  look(): void {
+    if (this.#state !== HEAD || !this.#requestDone || this.#request.limitsHead !== true) return
+    if (++this.#looks > HEAD_LOOKS) this.#fail(noResponse())
+  }
+
   /** Returns how many bytes were taken; the rest is kept by the connection. */
   receive(bytes: Buffer): number {
     this.#receivedAny = true
     let at = 0
     while (this.#state === HEAD) {
-      const end = bytes.indexOf('\r\n\r\n', at, 'latin1')
+      const end = bytes.indexOf('\r\n\r\n', at + Math.max(0, this.#scanned - 3), 'latin1')
+      if ((end === -1 ? bytes.length : end + 4) - at > MAX_HEAD) {
+        this.#refuse('response head too large')
+        return at
+      }
       if (end === -1) {
-        if (bytes.length - at > MAX_HEAD) this.#refuse('response head too large')
+        if (!mayBecomeResponse(bytes, at, at + this.#scanned)) this.#refuse('malformed response head (not_http)')
+        this.#scanned = bytes.length - at
         return at
       }
       const head = parseResponseHead(latin1(bytes, at, end + 4), MAX_HEADERS)
+      this.#scanned = 0
       at = end + 4
       if (!(head instanceof MessageHead)) {
         this.#refuse(`malformed response head (${head.code})`)
@@ -277,10 +300,20 @@ class Http1Call implements UpstreamCall, Sink, Source {
       this.#refuse('response framing is ambiguous')
       return false
     }
+    // Found before anything is handed on, so that the client can still be told.
+    const problem = head.chunked && bytes.length > at ? chunkProblem(bytes, at) : null
+    if (problem !== null) {
+      this.#refuse(`malformed response body (${problem})`)
+      return false
+    }
     if (status < 200 && status !== 101) {
       // After an interim answer that ends the connection nothing could follow.
       if (head.minor === 0 || head.close) {
         this.#refuse('interim response that closes')
+        return false
+      }
+      if (++this.#interims > MAX_INTERIMS) {
+        this.#refuse('too many interim responses')
         return false
       }
       handler.informed(status, head.headers)
@@ -411,7 +444,16 @@ class Http1Call implements UpstreamCall, Sink, Source {
   }
 }
 
+/** Why what came of a chunked body is refused; null for a good one. */
+function chunkProblem(bytes: Buffer, at: number): string | null {
+  const decoder = new ChunkedDecoder()
+  decoder.decode(bytes, at, UNREAD)
+  return decoder.error
+}
+
 function ignore(): void {}
+
+const UNREAD = { data: ignore }
 
 const LOST = new Error('backend connection lost')
 const EARLY = new Error('backend answered before the request ended')

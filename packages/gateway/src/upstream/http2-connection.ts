@@ -10,7 +10,10 @@ import type { Sink, Source } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isTrailer, takeFields } from '../net/http2/fields.ts'
 import {
+  HEAD_LOOKS,
   lostUnanswered,
+  MAX_INTERIMS,
+  noResponse,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
@@ -29,8 +32,6 @@ export class Http2Connection {
   readonly socket: Socket
   /** Of this connection: a backend may refuse a scheme that it does not serve here. */
   readonly scheme: 'http' | 'https'
-  /** Calls under way. */
-  active = 0
   /** Calls carried so far. */
   calls = 0
   /** It has answered something. */
@@ -40,6 +41,7 @@ export class Http2Connection {
 
   readonly #session: ClientHttp2Session
   readonly #owner: Http2ConnectionOwner
+  readonly #underWay = new Set<Http2Call>()
   #limit = MAX_STREAMS
   #goingAway = false
   /** Streams above this one were not looked at by the backend; set by its GOAWAY. */
@@ -66,6 +68,16 @@ export class Http2Connection {
     session.on('close', () => owner.closed(this))
   }
 
+  /** Calls under way. */
+  get active(): number {
+    return this.#underWay.size
+  }
+
+  /** Called once every `LOOK_MS`. */
+  look(): void {
+    for (const call of this.#underWay) call.look()
+  }
+
   /** Another call may be sent. */
   get available(): boolean {
     const session = this.#session
@@ -74,7 +86,7 @@ export class Http2Connection {
 
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
     const call = new Http2Call(this, request, handler)
-    this.active++
+    this.#underWay.add(call)
     call.start(this.#session)
     return call
   }
@@ -96,8 +108,8 @@ export class Http2Connection {
     return streamId === undefined || streamId > this.#lastStreamId
   }
 
-  finished(): void {
-    this.active--
+  finished(call: Http2Call): void {
+    this.#underWay.delete(call)
     this.calls++
     if (this.active === 0) {
       this.idleSince = performance.now()
@@ -119,6 +131,8 @@ class Http2Call implements UpstreamCall, Sink, Source {
   #sink: Sink | null = null
   #state = HEAD
   #received = 0
+  #interims = 0
+  #looks = 0
   #requestDone = false
   #requestTrailers: HeaderBlock | null = null
   #responseTrailers: HeaderBlock | null = null
@@ -237,9 +251,23 @@ class Http2Call implements UpstreamCall, Sink, Source {
   #informed(status: number, raw: readonly string[]): void {
     if (this.#handler === null || status === 101) return
     this.#mayBeStale = false
+    if (++this.#interims > MAX_INTERIMS) {
+      return this.#fail(new UpstreamError('bad_response', 'too many interim responses', false))
+    }
     const headers = new HeaderBlock()
     takeFields(headers, raw, isEndToEnd)
     this.#handler.informed(status, headers)
+  }
+
+  look(): void {
+    if (this.#state !== HEAD || !this.#requestDone || this.#request.limitsHead !== true) return
+    if (++this.#looks > HEAD_LOOKS) this.#fail(noResponse())
+  }
+
+  #fail(error: UpstreamError): void {
+    const handler = this.#handler
+    this.cancel(error)
+    handler?.failed(error)
   }
 
   #responded(status: number, flags: number, raw: readonly string[]): void {
@@ -288,7 +316,7 @@ class Http2Call implements UpstreamCall, Sink, Source {
   }
 
   #closed(): void {
-    this.#connection.finished()
+    this.#connection.finished(this)
     if (this.#state === ENDED) {
       if (!this.#requestDone) this.#dropRequest(EARLY)
       return

@@ -4,6 +4,7 @@ import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import {
   type EndpointWatcher,
   isIdempotent,
+  LOOK_MS,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
@@ -36,6 +37,8 @@ export class Pool {
   readonly #observer: PoolObserver
   readonly #owner: ConnectionOwner
   readonly #sweep: Deadline
+  readonly #watch: Deadline
+  readonly #connections = new Set<Http1Connection>()
   readonly #idle: Http1Connection[] = []
   readonly #sessions: Http2Connection[] = []
   readonly #waiting: PooledCall[] = []
@@ -52,6 +55,7 @@ export class Pool {
       closed: (connection) => this.#gone(connection),
     }
     this.#sweep = new Deadline(() => this.#closeIdle())
+    this.#watch = new Deadline(() => this.#look())
   }
 
   /** Connections open or being opened: a pool at zero can be forgotten. */
@@ -124,13 +128,15 @@ export class Pool {
         this.#dialFailed(error!)
         return
       }
-      this.#open++
+      if (++this.#open === 1) this.#deadlines.set(this.#watch, LOOK_MS)
       this.#observer.opened(performance.now() - startedAt)
       const { socket, reader } = connected
       if (this.#speaksHttp2(socket)) return this.#addSession(socket)
       // The backend chose HTTP/1.1: now each waiting call does need a connection.
       for (let extra = this.#waiting.length - 1 - this.#dialing; extra > 0; extra--) this.#dial()
-      this.#offer(new Http1Connection(socket, this.#owner, reader))
+      const connection = new Http1Connection(socket, this.#owner, reader)
+      this.#connections.add(connection)
+      this.#offer(connection)
     })
   }
 
@@ -199,7 +205,15 @@ export class Pool {
     if (this.#idle.push(connection) === 1) this.#deadlines.set(this.#sweep, this.#options.idleTimeoutMs)
   }
 
+  /** Calls whose answer does not begin. */
+  #look(): void {
+    for (const connection of this.#connections) connection.look()
+    for (const session of this.#sessions) session.look()
+    if (this.#open > 0) this.#deadlines.set(this.#watch, LOOK_MS)
+  }
+
   #gone(connection: Http1Connection): void {
+    this.#connections.delete(connection)
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
     this.#open--

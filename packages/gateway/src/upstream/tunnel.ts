@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { latin1 } from '../net/http1/chars.ts'
-import { MessageHead, parseResponseHead } from '../net/http1/head.ts'
+import { mayBecomeResponse, MessageHead, parseResponseHead } from '../net/http1/head.ts'
 import { UpstreamError } from './upstream-types.ts'
 import type { Destination } from './destination.ts'
 
@@ -64,7 +64,10 @@ function readReply(socket: Socket, done: (problem: string | null) => void): void
     const end = received.indexOf('\r\n\r\n')
     if (end === -1 ? received.length > MAX_HEAD : end + 4 > MAX_HEAD)
       return settle('the reply of the proxy is too long')
-    if (end === -1) return
+    if (end === -1) {
+      if (!mayBecomeResponse(received, 0, 0)) settle('the reply of the proxy is malformed')
+      return
+    }
     const rest = received.subarray(end + 4)
     if (rest.length > 0) socket.unshift(rest)
     settle(problemOf(latin1(received, 0, end + 4)))

@@ -13,6 +13,8 @@ export interface UpstreamRequest {
   /** Protocol to upgrade to, or empty. */
   upgrade: string
   teTrailers: boolean
+  /** Whoever sends it has no limit of its own for the head of the response: the connection holds it to `HEAD_LOOKS`. */
+  limitsHead?: boolean
 }
 
 /** `responded`, `upgraded` and `failed` exclude one another; one of them is called, once, unless the call is cancelled. */
@@ -75,6 +77,18 @@ export class UpstreamError extends Error {
     this.stale = stale
   }
 }
+
+/** Pools look at their connections so often: cheaper than a limit for each call. */
+export const LOOK_MS = 60_000
+/** A call that was sent whole and has no answer after half an hour of looks never gets one. */
+export const HEAD_LOOKS = 30
+
+export function noResponse(): UpstreamError {
+  return new UpstreamError('response_timeout', 'no response in time', false)
+}
+
+/** Of one answer: `102 Processing` every 20 seconds for half an hour. */
+export const MAX_INTERIMS = 100
 
 /** A connection closed before any byte of an answer. */
 export function lostUnanswered(reused: boolean): UpstreamError {

@@ -36,6 +36,7 @@ export function dynamicForwardProxyBackend(
     ...identity,
     needsName: true,
     requestTimeoutMs: settings.requestTimeoutMs,
+    limitsHead: settings.requestTimeoutMs === 0,
     hostname: null,
     send(request, context, handler) {
       const destination = destinationFor(request.authority, context.clientScheme === 'https' ? 443 : 80)

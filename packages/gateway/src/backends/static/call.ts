@@ -11,6 +11,7 @@ export function staticBackend(identity: BackendIdentity, options: DestinationOpt
     ...identity,
     needsName: false,
     requestTimeoutMs: settings.requestTimeoutMs,
+    limitsHead: settings.requestTimeoutMs === 0,
     hostname: 'path' in address || isIP(address.host) !== 0 ? null : hostnameWithPort(address, settings.tls !== null),
     send(request, context, handler) {
       const version = chooseVersion(settings.version, request, context)

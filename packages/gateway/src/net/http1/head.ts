@@ -95,6 +95,32 @@ export function parseResponseHead(text: string, maxHeaders: number): MessageHead
   return head
 }
 
+/**
+ * Whether bytes from `start` on, which are not a whole head yet, can still become the head of a response: who does not
+ * speak HTTP may never say more. What stands before `from` was looked at.
+ */
+export function mayBecomeResponse(bytes: Buffer, start: number, from: number): boolean {
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at]!
+    const place = at - start
+    const isGood =
+      place < STATUS_LINE.length
+        ? isOfStatusLine(byte, STATUS_LINE.charCodeAt(place))
+        : byte === LF
+          ? bytes[at - 1] === CR
+          : bytes[at - 1] !== CR && (byte === CR || VALUE[byte] === 1)
+    if (!isGood) return false
+  }
+  return true
+}
+
+/** Zeros stand for digits. */
+const STATUS_LINE = 'HTTP/1.0 000'
+
+function isOfStatusLine(byte: number, wanted: number): boolean {
+  return wanted === ZERO ? byte >= ZERO && byte <= ZERO + 9 : byte === wanted
+}
+
 /** Parses header lines alone (a trailer section) up to the empty line that ends the text. */
 export function parseTrailers(text: string, maxHeaders: number): HeaderBlock | HeadProblem {
   const head = parseFields(text, 0, maxHeaders)

@@ -93,7 +93,9 @@ export class Http1ServerConnection implements ExchangeHost {
   }
 
   destroy(cause: Error): void {
-    this.#socket.destroy()
+    // Over TLS the missing farewell tells, and only bare TCP can be reset.
+    if (this.#exchange?.mustReset === true && this.info.scheme === 'http') this.#socket.resetAndDestroy()
+    else this.#socket.destroy()
     this.#exchange?.fail(cause)
   }
 

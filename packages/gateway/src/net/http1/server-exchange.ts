@@ -55,6 +55,8 @@ export class Http1Exchange implements Exchange, Sink, Source {
   #blocked = false
   #started = false
   #chunked = false
+  /** Only the end of the connection ends the body. */
+  #untilClose = false
   #bodyless = false
 
   constructor(host: ExchangeHost, head: MessageHead, authority: string, target: string) {
@@ -89,6 +91,11 @@ export class Http1Exchange implements Exchange, Sink, Source {
   /** The rest of the request is being dropped, and its end awaited. */
   get dropping(): boolean {
     return this.#dropping && !this.close && !this.requestDone
+  }
+
+  /** A plain close would make half a response look whole. */
+  get mustReset(): boolean {
+    return this.#untilClose && !this.responseDone
   }
 
   get started(): boolean {
@@ -188,7 +195,11 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.#started = true
     // Too late: the client is gone, or has been told off.
     if (this.responseDone) return this
-    if (!this.requestDone && this.#sink === null) this.#dropBody()
+    if (!this.requestDone) {
+      if (this.#sink === null) this.#dropBody()
+      // Whether the rest of the request comes in time is not known yet.
+      else this.close = true
+    }
     if (this.#host.closing) this.close = true
     let framing = ''
     if (status === 204 || status === 304 || this.method === 'HEAD') {
@@ -204,7 +215,10 @@ export class Http1Exchange implements Exchange, Sink, Source {
       if (this.version === 'HTTP/1.1') {
         this.#chunked = true
         framing = 'transfer-encoding: chunked\r\n'
-      } else this.close = true
+      } else {
+        this.close = true
+        this.#untilClose = true
+      }
     }
     if (this.close) framing += 'connection: close\r\n'
     else if (this.version === 'HTTP/1.0') framing += 'connection: keep-alive\r\n'

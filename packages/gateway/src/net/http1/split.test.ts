@@ -29,7 +29,6 @@ const responses = [
   'HTTP/1.1 200 OK\r\nX: y\r\n\r\nuntil the end',
   'HTTP/1.1 204 No Content\r\nX: y\r\n\r\n',
   'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc',
-  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd',
   'HTTP/1.1 200 OK\r\nX : y\r\n\r\n',
 ]
 
@@ -44,6 +43,21 @@ for (const text of responses) {
     await sameHoweverCut(text, (pieces) => observeOurClient({ method: 'GET', pieces, ends: true }))
   })
 }
+
+test('a response with a bad chunk is refused however it is cut, and nothing of it is handed on if it came whole', async () => {
+  const text = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd'
+  const bytes = Buffer.from(text, 'latin1')
+  for (let cut = 1; cut <= bytes.length; cut++) {
+    const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)].filter((piece) => piece.length > 0)
+    const { refused, messages } = await seen(
+      (given) => observeOurClient({ method: 'GET', pieces: given, ends: true }),
+      pieces,
+    )
+    assert.equal(refused, 'malformed response body (chunk longer than its size)', `cut at ${cut}`)
+    assert.ok(messages.every((message) => !message.complete))
+    if (cut === bytes.length) assert.deepEqual(messages, [])
+  }
+})
 
 type Observe = (pieces: Buffer[]) => { observation: Observation; stop: () => void }
 

@@ -16,7 +16,9 @@ export const http = definePolicy({
       ),
     requestTimeout: duration({ min: '1ms' })
       .optional()
-      .describe('Longest time of one try, from the call to the head of the response. No limit when unset.'),
+      .describe(
+        'Longest time of one try, from the call to the head of the response. Unset: 30 minutes from the end of the request; no limit for models, agents and MCP servers.',
+      ),
   }).describe('HTTP to the backend.'),
 })
 

@@ -166,6 +166,7 @@ test('a proxy that refuses is named with what it answered', async (t) => {
     ['HTTP/1.1 100 Continue\r\n\r\n', 'the proxy answered 100'],
     ['HTTP/1.1 204 No Content\r\n\r\n', 'the proxy answered 204'],
     ['SSH-2.0-x\r\n\r\n', 'the reply of the proxy is malformed'],
+    ['SSH-2.0-x\r\n', 'the reply of the proxy is malformed'],
     [`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(8192)}\r\n\r\n`, 'the reply of the proxy is too long'],
     [`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(9000)}`, 'the reply of the proxy is too long'],
   ] as const) {

@@ -6,7 +6,7 @@ import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../../test
 test('a backend that does not answer in time gives 504, and the call is cancelled', async (t) => {
   let closed = false
   const origin = await useOrigin(t, (_request, response) => response.on('close', () => (closed = true)))
-  const gateway = await useGateway(t, httpConfig([routeTo(origin, { timeouts: { request: '60ms' } })]))
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { timeouts: { request: '400ms' } })]))
   const { status, body } = await request(gateway.port())
   assert.equal(status, 504)
   assert.equal(body, 'request timeout')
