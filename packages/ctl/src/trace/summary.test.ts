@@ -30,6 +30,15 @@ test('every event of a plain request has its summary', () => {
 test('summaries tell of the other ways that a request can take', () => {
   const cases: [object, string][] = [
     [{ type: 'routeSelection', selectedRoute: null, evaluatedRoutes: ['a'] }, 'no route matched (1 evaluated)'],
+    [
+      {
+        type: 'routeSelection',
+        selectedRoute: null,
+        evaluatedRoutes: ['a'],
+        rejectedRoutes: [{ route: 'a', match: 0, lacks: ['method GET', 'header x-team'] }],
+      },
+      'no route matched (1 evaluated); "a" lacks method GET, header x-team',
+    ],
     [{ type: 'policySelection', effectivePolicy: { cors: null, jwt: null } }, 'effective policies: none'],
     [{ type: 'policy', kind: 'jwt', result: { type: 'apply' } }, 'jwt: applied'],
     [{ type: 'policy', kind: 'cors', result: { type: 'skip' } }, 'cors: skipped'],

@@ -13,9 +13,10 @@ const summaries: Readonly<Record<string, (message: Fields) => string>> = {
     const request = within(message, 'requestState', 'request')
     return `${text(message['stage'])}: ${text(request['method'])} ${text(request['host'])} ${text(request['path'])}`
   },
-  routeSelection: ({ selectedRoute, evaluatedRoutes }) => {
+  routeSelection: ({ selectedRoute, evaluatedRoutes, rejectedRoutes }) => {
     const evaluated = `(${Array.isArray(evaluatedRoutes) ? evaluatedRoutes.length : 0} evaluated)`
-    return isNothing(selectedRoute) ? `no route matched ${evaluated}` : `selected "${text(selectedRoute)}" ${evaluated}`
+    if (!isNothing(selectedRoute)) return `selected "${text(selectedRoute)}" ${evaluated}`
+    return `no route matched ${evaluated}${nearest(rejectedRoutes)}`
   },
   policySelection: (message) => {
     const names = Object.entries(within(message, 'effectivePolicy')).flatMap(([name, policy]) =>
@@ -64,6 +65,13 @@ function statusPart(status: unknown): string {
 
 function errorPart(error: unknown): string[] {
   return isNothing(error) ? [] : [`error=${text(error)}`]
+}
+
+/** What the route that came nearest lacked. */
+function nearest(rejected: unknown): string {
+  const [first]: unknown[] = Array.isArray(rejected) ? rejected : []
+  if (!isFields(first) || !Array.isArray(first['lacks'])) return ''
+  return `; "${text(first['route'])}" lacks ${first['lacks'].map(text).join(', ')}`
 }
 
 function within(message: Fields, ...path: string[]): Fields {

@@ -92,8 +92,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   }
 
   #explainRoute(listener: CompiledListener, trace: RequestTrace): RouteCandidate<CompiledRoute> | null {
-    const { found, evaluated } = listener.routes.explain(this.#rx)
-    trace.routed(found === null ? null : found.value.key, evaluated)
+    const { found, evaluated, rejected } = listener.routes.explain(this.#rx)
+    trace.routed(found === null ? null : found.value.key, evaluated, rejected)
     return found
   }
 

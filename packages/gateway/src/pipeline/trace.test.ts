@@ -154,6 +154,26 @@ test('an authorization names its rules with their outcomes', async (t) => {
   })
 })
 
+test('a request without a route is told what the nearest routes lacked', async (t) => {
+  const backends = [{ host: '127.0.0.1:9' }]
+  const routes = [
+    { name: 'write', matches: [{ path: { exact: '/a' }, method: 'POST' }], backends },
+    { name: 'other', hostnames: ['other.test'], ...pathPrefix('/a'), backends },
+  ]
+  const { answer, events } = await traced(await useGateway(t, httpConfig(routes)), { path: '/a' })
+  assert.equal(answer.status, 404)
+  const [write, other] = ['bind/0/listener0/write', 'bind/0/listener0/other']
+  assert.deepEqual(events.find(({ message }) => message.type === 'routeSelection')?.message, {
+    type: 'routeSelection',
+    selectedRoute: null,
+    evaluatedRoutes: [write, other],
+    rejectedRoutes: [
+      { route: write, match: 0, lacks: ['method POST'] },
+      { route: other, match: 0, lacks: ['hostname other.test'] },
+    ],
+  })
+})
+
 const endings: [string, (t: TestContext) => Promise<{ events: Events; status: number }>, string[]][] = [
   [
     'no route',

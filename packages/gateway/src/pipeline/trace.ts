@@ -3,6 +3,7 @@ import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { ConnectionInfo } from '../net/exchange.ts'
 import type { UpstreamError, UpstreamRequest } from '../upstream/upstream-types.ts'
 import { Reply } from './reply.ts'
+import type { Rejection } from './route/lacks.ts'
 import { targetPath } from './route/target.ts'
 
 type Severity = TraceEvent['severity']
@@ -93,9 +94,12 @@ export class RequestTrace {
     this.emit({ type: 'requestSnapshot', stage, requestState: this.#requestState(null, null) })
   }
 
-  routed(selected: string | null, evaluated: readonly string[]): void {
-    const message = { type: 'routeSelection', selectedRoute: selected, evaluatedRoutes: evaluated }
-    this.emit(message, selected === null ? 'error' : 'info')
+  /** `rejected` says of the nearest routes what the request lacked, where none was taken. */
+  routed(selected: string | null, evaluated: readonly string[], rejected: readonly Rejection[]): void {
+    const evaluatedRoutes = [...new Set([...evaluated, ...rejected.map(({ route }) => route)])]
+    const message = { type: 'routeSelection', selectedRoute: selected, evaluatedRoutes }
+    if (selected === null) this.emit({ ...message, rejectedRoutes: rejected }, 'error')
+    else this.emit(message)
   }
 
   selected(effectivePolicy: object): void {

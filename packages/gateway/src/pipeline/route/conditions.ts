@@ -19,9 +19,17 @@ export function compileConditions(match: RouteMatch): readonly Condition[] | nul
   return conditions.length === 0 ? null : conditions
 }
 
+/** The path by itself, which an index settles while requests are served. */
+export function pathCondition({ kind, value }: RouteMatch['path'], pathPrefix: string | null): Condition {
+  if (kind === 'exact') return ({ path }) => path === value
+  if (pathPrefix !== null) return ({ path }) => path === pathPrefix || path.startsWith(`${pathPrefix}/`)
+  const fits = regexTest(value)
+  return ({ path }) => fits(path)
+}
+
 type TextTest = (text: string) => boolean
 
-function headerCondition(header: ValueMatch): Condition {
+export function headerCondition(header: ValueMatch): Condition {
   const { name } = header
   const fits = textTest(header)
   switch (name) {
@@ -45,7 +53,7 @@ function headerCondition(header: ValueMatch): Condition {
   }
 }
 
-function queryCondition(query: ValueMatch): Condition {
+export function queryCondition(query: ValueMatch): Condition {
   const { name } = query
   const fits = textTest(query)
   return (request) => {

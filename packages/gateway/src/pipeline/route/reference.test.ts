@@ -29,7 +29,7 @@ describe('route table against a sorted list', () => {
             if (actual !== null) {
               found++
               assert.ok(explained.evaluated.includes(actual.routeKey))
-            }
+            } else assert.ok(explained.rejected.every(({ lacks }) => lacks.length > 0))
           }
         },
       ),

@@ -163,7 +163,7 @@ describe('route precedence', () => {
     assert.equal(at('c.net', '/x'), 0)
     assert.equal(at('c.net', '/x/'), undefined)
     assert.deepEqual(table.explain(makeRequest({ host: 'b.a.com', path: '/x' })).evaluated, ['r2'])
-    assert.deepEqual(table.explain(makeRequest({ host: 'c.net', path: '/y' })), { found: null, evaluated: [] })
+    assert.equal(table.explain(makeRequest({ host: 'c.net', path: '/y' })).found, null)
   })
 
   it('explains with the routes really compared, in order and once each', () => {

@@ -3,6 +3,7 @@ import type { HostnameTable } from './hostname.ts'
 import { canonicalHostname, createHostnameTable } from './hostname.ts'
 import type { RouteCandidate } from './candidate.ts'
 import { rankedCandidates } from './candidate.ts'
+import { nearestRejections, type Rejection } from './lacks.ts'
 import type { PathIndex } from './path-index.ts'
 import { createPathIndex } from './path-index.ts'
 import type { RoutableRequest } from './request.ts'
@@ -13,8 +14,8 @@ export type { RoutableRequest } from './request.ts'
 /** The routes of one listener. */
 export interface RouteTable<T> {
   find(request: RoutableRequest): RouteCandidate<T> | null
-  /** The same search, with the keys of the routes that were really compared, in order. */
-  explain(request: RoutableRequest): { found: RouteCandidate<T> | null; evaluated: string[] }
+  /** The same search, with the keys of the routes really compared, in order, and where none fits the nearest. */
+  explain(request: RoutableRequest): { found: RouteCandidate<T> | null; evaluated: string[]; rejected: Rejection[] }
 }
 
 /**
@@ -23,7 +24,8 @@ export interface RouteTable<T> {
  */
 export function compileRoutes<T>(routes: readonly { route: Route; value: T }[]): RouteTable<T> {
   const candidatesByHostname = new Map<string, RouteCandidate<T>[]>()
-  for (const { hostnames, candidate } of rankedCandidates(routes)) {
+  const ranked = rankedCandidates(routes)
+  for (const { hostnames, candidate } of ranked) {
     for (const hostname of new Set(hostnames.length === 0 ? [''] : hostnames.map(canonicalHostname))) {
       const list = candidatesByHostname.get(hostname)
       if (list === undefined) candidatesByHostname.set(hostname, [candidate])
@@ -39,7 +41,8 @@ export function compileRoutes<T>(routes: readonly { route: Route; value: T }[]):
     explain(request) {
       const compared: RouteCandidate<T>[] = []
       const found = table.first(request.host, explainIn<T>, { request, compared })
-      return { found, evaluated: [...new Set(compared.map((candidate) => candidate.routeKey))] }
+      const rejected = found === null ? nearestRejections(ranked, request) : []
+      return { found, evaluated: [...new Set(compared.map(({ routeKey }) => routeKey))], rejected }
     },
   }
 }
