@@ -20,10 +20,13 @@ export class KeySet {
     return set.#all.length === 0 ? null : set
   }
 
-  /** The keys with this id. A token that names none can only mean the one key of a set of one. */
+  /**
+   * The keys with this id. A token that names none can only mean the one key of a set of one, and so does any name where
+   * that key has none. What is signed with the key decides all the same, by the algorithms that the key itself allows.
+   */
   find(kid: string | null): readonly VerificationKey[] {
-    if (kid === null) return this.#all.length === 1 ? this.#all : NONE
-    return this.#keysById.get(kid) ?? NONE
+    if (kid !== null && this.#keysById.size > 0) return this.#keysById.get(kid) ?? NONE
+    return this.#all.length === 1 ? this.#all : NONE
   }
 
   #add(jwk: PublicJwk): void {

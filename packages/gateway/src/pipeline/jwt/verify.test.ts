@@ -131,6 +131,30 @@ test('a token without a key id needs a set of one key', async () => {
   assert.equal(await faultOf(verifier(issuer(fixed(key, other))).check(token)), 'the token does not name its key')
 })
 
+test('a name in the token means the only key of a set where that key has none', async () => {
+  const nameless = { ...key, jwk: { ...key.jwk, kid: undefined } } as unknown as SigningKey
+  const another = { ...other, jwk: { ...other.jwk, kid: undefined } } as unknown as SigningKey
+  const one = verifier(issuer(fixed(nameless)))
+  for (const kid of ['main', 'anything', undefined]) {
+    assert.ok('claims' in (await one.check(await sign(key, {}, { kid }))), String(kid))
+  }
+  assert.equal(await faultOf(one.check(await sign(other))), 'the signature of the token is wrong')
+  const secret = createHmac('sha256', key.publicKey.export({ type: 'spki', format: 'pem' }))
+  const unsigned = forge({ alg: 'HS256', kid: 'main' }, { iss: ISSUER, exp: now() + 60 })
+  const confused = `${unsigned.split('.').slice(0, 2).join('.')}.${secret.update(unsigned.split('.').slice(0, 2).join('.')).digest('base64url')}`
+  for (const token of [unsigned, confused, forge({ alg: 'none', kid: 'main' }, { iss: ISSUER, exp: now() + 60 })]) {
+    assert.equal(await faultOf(one.check(token)), 'the algorithm of the token does not fit its key')
+  }
+  const several = [verifier(issuer(fixed(nameless, another))), verifier(issuer(fixed(nameless, other)))]
+  for (const subject of several) {
+    assert.equal(await faultOf(subject.check(await sign(key))), 'the key of the token is not known')
+  }
+  assert.equal(
+    await faultOf(verifier(issuer(fixed(key))).check(await sign(key, {}, { kid: 'x' }))),
+    'the key of the token is not known',
+  )
+})
+
 test('the public key is never taken as a shared secret', async () => {
   const rsa = createSigningKey('rsa', 'RS256')
   const subject = verifier(issuer(fixed(rsa)))

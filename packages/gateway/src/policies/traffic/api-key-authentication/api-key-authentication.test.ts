@@ -40,6 +40,7 @@ test('without a key, or with an unknown one, the client hears why', async (t) =>
   const { origin, gateway, ask } = await setUp(t)
   const missing = await ask()
   assert.equal(missing.status, 401)
+  assert.equal(missing.headers['www-authenticate'], 'Bearer')
   assert.equal(missing.body, 'api key authentication failure: no API key found')
   const wrong = [
     'alice-key-2',
@@ -124,4 +125,27 @@ test('configs that cannot work are refused, and say nothing of the keys', async 
     /secretRef\.data\.a: found `NOT_SET`, but the variable is not set/,
   )
   assert.match(await problems({ file: 'missing.json' }), /found no readable file/)
+})
+
+test('a refusal says where the key is expected', async (t) => {
+  const cases: [object, string][] = [
+    [{ header: { name: 'X-Api-Key' } }, 'ApiKey in="header", name="x-api-key"'],
+    [{ header: { name: 'authorization', prefix: 'Key ' } }, 'Key'],
+    [{ header: { name: 'authorization' } }, 'ApiKey in="header", name="authorization"'],
+    [{ queryParameter: { name: 'a"\\b' } }, String.raw`ApiKey in="query", name="a\"\\b"`],
+    [{ queryParameter: { name: 'schlüssel' } }, 'ApiKey in="query"'],
+    [{ cookie: { name: 'key' } }, 'ApiKey in="cookie", name="key"'],
+  ]
+  const origin = await useOrigin(t)
+  for (const [location, expected] of cases) {
+    const policies = { apiKeyAuthentication: { secretRef: { data: { a: 'alice-key-1' } }, location } }
+    const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
+    const { status, headers } = await request(gateway.port())
+    assert.deepEqual([status, headers['www-authenticate']], [401, expected])
+  }
+  const location = { header: { name: 'proxy-authorization', prefix: 'Bearer ' } }
+  const policies = { apiKeyAuthentication: { secretRef: { data: { a: 'alice-key-1' } }, location } }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
+  const { status, headers } = await request(gateway.port())
+  assert.deepEqual([status, headers['proxy-authenticate']], [407, 'Bearer'])
 })

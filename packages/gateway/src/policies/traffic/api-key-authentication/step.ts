@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { ConfigFault, makeEach } from '../../../pipeline/config-fault.ts'
-import { credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
+import { type CredentialLocation, credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
 import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
@@ -11,11 +11,13 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
   const { mode, location = BEARER, secretRef } = config
   const reader = credentialReader(location)
   const keysByHash = indexKeys(secretRef)
+  const isProxy = location.header?.name === 'proxy-authorization'
+  const challenge = [isProxy ? 'proxy-authenticate' : 'www-authenticate', challengeFor(location)] as const
 
   function refuse(rx: RequestContext, reason: string): Reply {
     if (rx.trace !== null) rx.trace.note({ code: 'api_key_refused', reason })
     const message = `api key authentication failure: ${reason}`
-    return refuseCredential(rx, { status: 401, message, reason: 'ApiKeyAuth' }, null)
+    return refuseCredential(rx, { status: isProxy ? 407 : 401, message, reason: 'ApiKeyAuth' }, challenge)
   }
 
   return {
@@ -37,6 +39,19 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
     },
   }
 })
+
+/** RFC 9110 section 11.6.1: the scheme of the header where it has one, else what place the key is expected in. */
+function challengeFor({ header, queryParameter, cookie }: CredentialLocation): string {
+  const scheme = /^([A-Za-z0-9!#$%&'*+.^_`|~-]+) $/.exec(header?.prefix ?? '')?.[1]
+  if (scheme !== undefined && header?.name.endsWith('authorization') === true) return scheme
+  const [place, name] = header
+    ? ['header', header.name]
+    : cookie
+      ? ['cookie', cookie.name]
+      : ['query', queryParameter?.name]
+  const isPlain = name !== undefined && /^[\x20-\x7e]+$/.test(name)
+  return `ApiKey in="${place}"${isPlain ? `, name="${name.replaceAll(/["\\]/g, '\\$&')}"` : ''}`
+}
 
 interface KnownKey {
   name: string

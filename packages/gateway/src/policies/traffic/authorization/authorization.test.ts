@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblems } from '../../../sources/print-problems.ts'
-import { request } from '../../../testing/client.ts'
+import { request, sendRaw } from '../../../testing/client.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 async function setUp(t: TestContext, authorization: object, more: object = {}) {
@@ -54,6 +54,29 @@ test('a deny rule that fails denies; guarded by has or default it does not', asy
   const guarded = await setUp(t, { rules: [{ deny: 'default(request.headers["x-a"], "") == "1"' }] })
   assert.equal(await guarded.status(), 200)
   assert.equal(await guarded.status({ headers: { 'x-a': '1' } }), 403)
+})
+
+test('a deny rule over all lines of a header holds for those that were sent twice, one over a single value does not', async (t) => {
+  const statusOf = async (rule: object, ...roles: string[]) => {
+    const { gateway } = await setUp(t, { rules: [rule] })
+    const lines = roles.map((role) => `X-Role: ${role}\r\n`).join('')
+    const answer = await sendRaw(gateway.port(), `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}\r\n`)
+    return answer.status
+  }
+  const single = { deny: 'default(request.headers["x-role"], "") == "guest"' }
+  assert.equal(await statusOf(single, 'guest'), 403)
+  assert.equal(await statusOf(single, 'staff', 'guest'), 200)
+  const everyLine = { deny: '"guest" in default(request.headers.raw()["x-role"], [])' }
+  assert.equal(await statusOf(everyLine, 'staff', 'guest'), 403)
+  assert.equal(await statusOf(everyLine, 'staff'), 200)
+  assert.equal(await statusOf(everyLine), 200)
+  const everyItem = { deny: '"guest" in default(request.headers.split()["x-role"], [])' }
+  assert.equal(await statusOf(everyItem, 'staff, guest'), 403)
+  assert.equal(await statusOf(everyItem, 'staff', 'guest'), 403)
+  assert.equal(await statusOf(everyItem), 200)
+  const required = { require: 'request.headers["x-role"] == "staff"' }
+  assert.equal(await statusOf(required, 'staff', 'guest'), 403)
+  assert.equal(await statusOf(required, 'staff'), 200)
 })
 
 test('several lines of one header are a list, so a second line cannot slip past a rule', async (t) => {
