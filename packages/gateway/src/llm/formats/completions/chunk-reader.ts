@@ -60,7 +60,8 @@ export function createChunkReader(context: ResponseContext): RecordReader {
     readDetails(delta)
     readContent(delta)
     addText('refusal', textAt(delta, 'refusal') ?? '')
-    const annotations = objectsAt(delta, 'annotations')
+    // The number of an entry says where helpers of clients put it, and nothing else.
+    const annotations = objectsAt(delta, 'annotations').map(({ index: _index, ...annotation }) => annotation)
     if (annotations.length > 0 && open?.kind === 'text')
       open.annotations = [...(open.annotations ?? []), ...annotations]
     for (const call of objectsAt(delta, 'tool_calls')) calls.read(call)

@@ -119,9 +119,9 @@ describe('a stream for clients of Completions', () => {
       { reasoning_content: 'hm' },
       {
         reasoning_signature: 'anthropic:s',
-        reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 'anthropic:s' }],
+        reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 'anthropic:s', index: 0 }],
       },
-      { reasoning_details: [{ type: 'reasoning.encrypted', data: 'anthropic:o' }] },
+      { reasoning_details: [{ type: 'reasoning.encrypted', data: 'anthropic:o', index: 1 }] },
     ])
   })
 

@@ -3,7 +3,7 @@ import { clientCallId } from '../../tool-calls/client-call-id.ts'
 import type { CollectedResponse } from '../../collect-response.ts'
 import { nothingCollected, collectInto } from '../../collect-response.ts'
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
-import { objectAt } from '../../../wire/json.ts'
+import { objectAt, objectsAt } from '../../../wire/json.ts'
 import type { ChatError, ChatEvent, Json, JsonObject } from '../../middle.ts'
 import { sseRecord } from '../../../wire/sse.ts'
 import { unwrapInput } from '../responses/custom-tools.ts'
@@ -20,6 +20,8 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
   /** Places among `tool_calls`, by part. */
   const callIndexes = new Map<number, number>()
   let reasoningCount = 0
+  /** How many entries each list has: helpers of clients put them together by their numbers. */
+  const listLengths = { reasoning_details: 0, annotations: 0 }
   let head = ''
   let isOver = false
 
@@ -34,6 +36,10 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
 
   function call(index: number, members: JsonObject): string {
     return delta({ tool_calls: [{ index: callIndexes.get(index) ?? 0, ...members }] })
+  }
+
+  function listed(name: keyof typeof listLengths, entries: readonly JsonObject[]): JsonObject {
+    return { [name]: entries.map((entry) => ({ ...entry, index: listLengths[name]++ })) }
   }
 
   function start(): string {
@@ -82,8 +88,10 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
       if (customs.has(part.name)) return call(index, { custom: { input: unwrapInput(part.arguments) } })
       return part.arguments === '' ? call(index, { function: { arguments: '{}' } }) : ''
     }
-    if (part?.type === 'text' && part.rest?.annotations !== undefined)
-      return delta({ annotations: part.rest.annotations })
+    if (part?.type === 'text') {
+      const annotations = objectsAt(part.rest ?? {}, 'annotations')
+      return annotations.length === 0 ? '' : delta(listed('annotations', annotations))
+    }
     if (part?.type !== 'reasoning' || !needsDetails(part)) return ''
     const { signature } = part
     const details = detailsOfPart(part)
@@ -91,7 +99,7 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
     const isAlone = reasoningCount === 1 && signature !== undefined
     return details.length === 0
       ? ''
-      : delta({ ...(isAlone && { reasoning_signature: signature }), reasoning_details: details })
+      : delta({ ...(isAlone && { reasoning_signature: signature }), ...listed('reasoning_details', details) })
   }
 
   function fail(error: ChatError): string {
