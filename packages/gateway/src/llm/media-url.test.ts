@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { mediaSourceOf, mediaUrlOf } from './media-url.ts'
+import { knownMediaType, mediaSourceOf, mediaUrlOf } from './media-url.ts'
 
 test('a data URL holds the bytes', () => {
   assert.deepEqual(mediaSourceOf('data:image/png;base64,aGk='), { kind: 'data', mediaType: 'image/png', data: 'aGk=' })
@@ -10,6 +10,13 @@ test('a data URL holds the bytes', () => {
     mediaType: 'image/png',
     data: 'aGk=',
   })
+})
+
+test('media types have the names that providers know', () => {
+  for (const type of ['image/jpg', 'IMAGE/JPG', 'image/pjpeg', 'image/jpeg']) {
+    assert.deepEqual(mediaSourceOf(`data:${type};base64,aGk=`), { kind: 'data', mediaType: 'image/jpeg', data: 'aGk=' })
+  }
+  assert.equal(knownMediaType(' Image/X-PNG ; q=1'), 'image/png')
 })
 
 test('a data URL may be text with escapes', () => {

@@ -9,9 +9,21 @@ export function mediaSourceOf(url: string): UrlSource {
   const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';')
   const isBase64 = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
   const data = isBase64 ? url.slice(comma + 1) : base64OfEscaped(url.slice(comma + 1))
-  const mediaType = type.trim().toLowerCase()
-  return data === null ? { kind: 'url', url } : { kind: 'data', mediaType: mediaType || 'text/plain', data }
+  return data === null ? { kind: 'url', url } : { kind: 'data', mediaType: knownMediaType(type) || 'text/plain', data }
 }
+
+/** As providers know it: some clients write what no provider takes. */
+export function knownMediaType(written: string): string {
+  const [type = ''] = written.split(';')
+  const name = type.trim().toLowerCase()
+  return OTHER_NAMES.get(name) ?? name
+}
+
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['image/jpg', 'image/jpeg'],
+  ['image/pjpeg', 'image/jpeg'],
+  ['image/x-png', 'image/png'],
+])
 
 export function mediaUrlOf(source: UrlSource): string {
   return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`

@@ -14,7 +14,9 @@ export function encodeImage(part: ImagePart, encoder: ConverseEncoder): JsonObje
   const source = encodeSource(part.source, field, encoder)
   if (source === null) return null
   if (format !== undefined) return { image: { format, source } }
-  encoder.faults.push(new Unsupported(field, 'this provider takes images as png, jpeg, gif or webp'))
+  encoder.faults.push(
+    new Unsupported(field, `this provider takes images as png, jpeg, gif or webp${notAs(part.source)}`),
+  )
   return null
 }
 
@@ -25,7 +27,7 @@ export function encodeDocument(part: FilePart, encoder: ConverseEncoder): JsonOb
   const format = documentFormats.get(extensionOf(part.source)) ?? documentFormats.get(afterLastDot(part.name ?? ''))
   if (format !== undefined) return { document: { format, name: documentName(part, encoder), source } }
   const formats = [...new Set(documentFormats.values())].join(', ')
-  encoder.faults.push(new Unsupported(field, `this provider takes documents as ${formats}`))
+  encoder.faults.push(new Unsupported(field, `this provider takes documents as ${formats}${notAs(part.source)}`))
   return null
 }
 
@@ -38,6 +40,10 @@ function encodeSource(source: MediaSource, field: string, { faults }: ConverseEn
       : 'a file stored at another provider cannot be sent to this one'
   faults.push(new Unsupported(field, message))
   return null
+}
+
+function notAs(source: MediaSource): string {
+  return source.kind === 'data' ? `, not ${source.mediaType}` : ''
 }
 
 /** Of a media type, or of an address: the words that the tables below know. */
@@ -70,7 +76,6 @@ const MAX_NAME_LENGTH = 180
 const imageFormats: ReadonlyMap<string, string> = new Map([
   ['image/png', 'png'],
   ['image/jpeg', 'jpeg'],
-  ['image/jpg', 'jpeg'],
   ['image/gif', 'gif'],
   ['image/webp', 'webp'],
   ['png', 'png'],

@@ -196,7 +196,7 @@ test('images and documents travel as bytes, or by an address in S3', () => {
     messages: [
       user(
         text('Look'),
-        { type: 'image', source: { kind: 'data', mediaType: 'image/jpg', data: 'AAEC' } },
+        { type: 'image', source: { kind: 'data', mediaType: 'image/jpeg', data: 'AAEC' } },
         { type: 'image', source: { kind: 'url', url: 's3://bucket/cat.png' } },
         { type: 'file', source: pdf, name: 'my  report_v2.pdf' },
         { type: 'file', source: pdf, name: 'my report-v2.pdf' },

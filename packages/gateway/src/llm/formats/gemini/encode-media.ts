@@ -12,11 +12,20 @@ export function encodeMedia(part: ImagePart | FilePart | AudioPart, encoder: Gem
   if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto') {
     lose(encoder.losses, { what: 'dropped', path: clientField(encoder.format, 'imageDetail') })
   }
-  const made = encodeSource(part.source, mediaField(encoder.format, part))
+  const field = mediaField(encoder.format, part)
+  const made = (part.type === 'image' ? imageFault(part.source, field) : null) ?? encodeSource(part.source, field)
   if (!(made instanceof Unsupported)) return made
   encoder.faults.push(made)
   return null
 }
+
+function imageFault(source: MediaSource, field: string): Unsupported | null {
+  if (source.kind !== 'data' || IMAGES.test(source.mediaType)) return null
+  return new Unsupported(field, `this provider takes images as png, jpeg, webp, heic or heif, not ${source.mediaType}`)
+}
+
+/** Newer models may take more of the like. */
+const IMAGES = /^image\/(?:png|jpeg|webp|heic|heif|gif|avif)$/
 
 /** Bytes travel in the request; by address Gemini takes only what lies at Google. */
 function encodeSource(source: MediaSource, field: string): JsonObject | Unsupported {

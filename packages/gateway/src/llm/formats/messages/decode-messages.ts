@@ -1,6 +1,7 @@
 import { fromClientCallId } from '../../tool-calls/client-call-id.ts'
 import type { Fields } from '../../fields.ts'
 import { withMarks, withRest } from '../../fields.ts'
+import { knownMediaType } from '../../media-url.ts'
 import type { FilePart, ImagePart, MediaSource, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
 import { fromClientOf, splitItemId } from '../../provenance.ts'
 
@@ -94,7 +95,11 @@ function decodeDocument(block: Fields): FilePart | { type: 'native'; value: Fiel
 function decodeSource(source: Fields | undefined): MediaSource | null {
   switch (source?.text('type')) {
     case 'base64':
-      return { kind: 'data', mediaType: source?.text('media_type') ?? '', data: source?.text('data') ?? '' }
+      return {
+        kind: 'data',
+        mediaType: knownMediaType(source?.text('media_type') ?? ''),
+        data: source?.text('data') ?? '',
+      }
     case 'text':
       return {
         kind: 'data',

@@ -12,6 +12,10 @@ export function encodeImage(part: ImagePart, rules: ContentRules): JsonObject | 
   if (fault !== null) return fault
   switch (source.kind) {
     case 'data':
+      if (!rules.isOwn && !IMAGES.has(source.mediaType)) {
+        const message = `this provider takes images as png, jpeg, gif or webp, not ${source.mediaType}`
+        return new Unsupported(mediaField(format, part), message)
+      }
       return { type: 'image', source: { type: 'base64', media_type: source.mediaType, data: source.data } }
     case 'url':
       return { type: 'image', source: { type: 'url', url: source.url } }
@@ -61,5 +65,6 @@ function isText(mediaType: string): boolean {
   return mediaType.startsWith('text/') || mediaType === 'application/json'
 }
 
+const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 const NO_URLS = 'this provider takes no remote URLs: send the bytes'
 const STORED_ELSEWHERE = 'this provider cannot read what is stored at another: send it along'
