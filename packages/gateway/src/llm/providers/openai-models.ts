@@ -50,5 +50,6 @@ export function openAiQuirks(model: string, isVendor: boolean): ReadonlySet<stri
 export const COMPLETIONS_FIRST: readonly [FormatName, FormatName] = ['completions', 'responses']
 const RESPONSES_FIRST: readonly [FormatName, FormatName] = ['responses', 'completions']
 const RESPONSES_ONLY: readonly [FormatName] = ['responses']
-const UNKNOWN: ReadonlySet<string> = new Set(['noReasoningHistory'])
+/** Names of deployments and of models that were tuned are free; every model of the vendor takes the newer limit. */
+const UNKNOWN: ReadonlySet<string> = new Set(['completionTokens', 'noReasoningHistory'])
 export const NONE: ReadonlySet<string> = new Set()

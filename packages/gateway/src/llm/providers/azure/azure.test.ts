@@ -58,6 +58,18 @@ test('a Foundry project has models of OpenAI and of Anthropic', () => {
   assert.equal(foundry.tokenCount('gpt-4o'), null)
 })
 
+test('deployments have free names, and take the limit that every model of the vendor takes', () => {
+  const hasNewLimit = (provider: ReturnType<typeof openaiType>, model: string) =>
+    provider.quirks(model, 'completions').has('completionTokens')
+  for (const model of ['my-deployment', 'prod', 'gpt-4o', 'o4-mini']) {
+    assert.equal(hasNewLimit(openaiType(), model), true, model)
+    assert.equal(hasNewLimit(foundry, model), true, model)
+    assert.equal(hasNewLimit(openaiType({ apiVersion: '2024-06-01' }), model), false, model)
+    assert.equal(hasNewLimit(openaiType({ apiVersion: '2024-10-21' }), model), true, model)
+  }
+  for (const model of ['Mistral-Large-3', 'DeepSeek-V3.1', 'Llama-4']) assert.equal(hasNewLimit(foundry, model), false)
+})
+
 test('versions from before the Responses format have none', () => {
   assert.deepEqual(openaiType({ apiVersion: '2024-10-21' }).chatFormats('gpt-4o'), ['completions'])
   assert.deepEqual(openaiType({ apiVersion: '2025-04-01-preview' }).chatFormats('gpt-4o'), ['completions', 'responses'])

@@ -36,7 +36,11 @@ export function azureProvider(name: 'azure' | 'azureopenai', resource: AzureReso
     },
     quirks(model, format) {
       if (format === 'messages') return claudeQuirks(model, { structuredSince: 405 })
-      return format === 'completions' ? openAiQuirks(model, !resource.isFoundry) : NONE
+      if (format !== 'completions') return NONE
+      const quirks = openAiQuirks(model, !resource.isFoundry || !OTHER_VENDORS.test(model))
+      return isDated && resource.apiVersion < FIRST_WITH_COMPLETION_TOKENS
+        ? without(quirks, 'completionTokens')
+        : quirks
     },
     tokenCount: (model) => (speaksClaude(model) ? 'messages' : null),
     embeddings: () => 'openai',
@@ -61,6 +65,14 @@ function keyHeader(credential: string, ownHeader: boolean): CredentialHeader {
   return ownHeader && !isToken ? 'api-key' : 'authorization'
 }
 
+function without(quirks: ReadonlySet<string>, quirk: string): ReadonlySet<string> {
+  return quirks.has(quirk) ? new Set([...quirks].filter((each) => each !== quirk)) : quirks
+}
+
+/** In a Foundry project deployments mostly keep the names of their models. */
+const OTHER_VENDORS =
+  /^(?:mistral|ministral|codestral|llama|meta-|deepseek|phi-|grok|cohere|command|jamba|ai21|qwen|kimi|gpt-oss|mai-|flux)/i
+const FIRST_WITH_COMPLETION_TOKENS = '2024-09'
 const MESSAGES: readonly [FormatName] = ['messages']
 const COMPLETIONS: readonly [FormatName] = ['completions']
 const FIRST_WITH_RESPONSES = '2025-03'

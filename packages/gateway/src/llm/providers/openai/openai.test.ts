@@ -101,7 +101,7 @@ test('quirks go by the model', () => {
     quirks('gpt-5.10'),
     'cacheBreakpoints completionTokens customTools noReasoningHistory noReasoningWithTools',
   )
-  assert.equal(quirks('ft:something:mine'), 'noReasoningHistory')
+  assert.equal(quirks('ft:something:mine'), 'completionTokens noReasoningHistory')
   const other = providerOf({ openai: {}, host: 'vllm', port: 8000 })
   assert.equal(other.quirks('gpt-oss-20b', 'completions').size, 0)
   assert.equal(other.quirks('llama-3.3-70b', 'completions').size, 0)
