@@ -83,6 +83,7 @@ function beginPart(started: StartedPart): AnswerPart {
     case 'native':
       return started
     case 'text':
+      return { type: 'text', text: '' }
     case 'refusal':
     case 'reasoning':
       return { ...started, text: '' }

@@ -189,7 +189,8 @@ export type ChatEvent =
   | { type: 'error'; error: ChatError }
 
 export type StartedPart =
-  | { type: 'text' }
+  /** `continues`: with the text before it, that the provider cut where its sources change. */
+  | { type: 'text'; continues?: true }
   | { type: 'refusal' }
   | { type: 'reasoning'; opaque?: string; id?: string; verbatim?: true }
   | { type: 'toolCall'; id: string; name: string; signature?: string }

@@ -22,17 +22,21 @@ interface Open {
 export function createBlockReader(context: ResponseContext): BlockReader {
   const openByBlock = new Map<number, Open>()
   let next = 0
+  let lastType: StartedPart['type'] | null = null
 
   function begin(block: number, part: StartedPart): ChatEvent[] {
     const open: Open = { index: next++, type: part.type, isEmpty: true, signature: '', redacted: [] }
     const closed = stop(block)
+    lastType = part.type
     openByBlock.set(block, open)
     return [...closed, { type: 'partStart', index: open.index, part }]
   }
 
   /** Goes on with the open part of this type, or begins one. */
   function piece(block: number, type: 'text' | 'reasoning', text: string): ChatEvent[] {
-    const events = openByBlock.get(block)?.type === type ? [] : begin(block, { type })
+    const continues = type === 'text' && lastType === 'text'
+    const part: StartedPart = continues ? { type, continues } : { type }
+    const events = openByBlock.get(block)?.type === type ? [] : begin(block, part)
     return [...events, ...add(block, text)]
   }
 

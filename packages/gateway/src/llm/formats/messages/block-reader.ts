@@ -11,10 +11,15 @@ export interface BlockReader {
   end(): ChatEvent[]
 }
 
-export function createBlockReader(block: JsonObject, context: ResponseContext, nextPart: () => number): BlockReader {
+/** `isAfterText`: the block before was a text. */
+export function createBlockReader(
+  block: JsonObject,
+  context: ResponseContext,
+  { nextPart, isAfterText }: { nextPart: () => number; isAfterText: boolean },
+): BlockReader {
   switch (textAt(block, 'type')) {
     case 'text':
-      return textBlock(block, nextPart())
+      return textBlock(block, nextPart(), isAfterText ? { type: 'text', continues: true } : { type: 'text' })
     case 'thinking':
       return thinkingBlock(block, nextPart())
     case 'redacted_thinking':
@@ -27,10 +32,10 @@ export function createBlockReader(block: JsonObject, context: ResponseContext, n
   }
 }
 
-function textBlock(block: JsonObject, index: number): BlockReader {
+function textBlock(block: JsonObject, index: number, part: StartedPart): BlockReader {
   const citations: Json[] = Array.isArray(block.citations) ? [...block.citations] : []
   return {
-    start: () => [started(index, { type: 'text' }), ...text(index, block.text)],
+    start: () => [started(index, part), ...text(index, block.text)],
     delta(delta) {
       if (delta.type === 'citations_delta' && isObject(delta.citation)) citations.push(delta.citation)
       return delta.type === 'text_delta' ? text(index, delta.text) : []

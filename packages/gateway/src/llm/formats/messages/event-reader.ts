@@ -13,6 +13,7 @@ import { mergeUsage, usageOf } from './usage.ts'
 export function createEventReader(context: ResponseContext): RecordReader {
   const blocks = new Map<number, BlockReader>()
   let partCount = 0
+  let lastType: string | undefined
   let usage: OwnUsage = {}
   let stopReason: string | null = null
   let stopSequence: string | undefined
@@ -47,7 +48,10 @@ export function createEventReader(context: ResponseContext): RecordReader {
         }
         case 'content_block_start': {
           const before = blocks.get(index)?.end() ?? []
-          const block = createBlockReader(objectAt(body, 'content_block'), context, () => partCount++)
+          const begun = objectAt(body, 'content_block')
+          const isAfterText = lastType === 'text'
+          lastType = textAt(begun, 'type')
+          const block = createBlockReader(begun, context, { nextPart: () => partCount++, isAfterText })
           blocks.set(index, block)
           return [...before, ...block.start()]
         }

@@ -2,12 +2,13 @@ import { brokenStream } from '../../chat-error.ts'
 import type { CollectedResponse } from '../../collect-response.ts'
 import { collectInto, nothingCollected } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
-import type { ChatEvent, JsonObject } from '../../middle.ts'
+import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { customNames } from '../../tool-calls/custom-names.ts'
 import type { EventSink, ItemOutput, PartWriter } from './item-output.ts'
 import type { EndStatus } from './response-object.ts'
 import { emptyResponse, endedResponse, endStatus } from './response-object.ts'
 import { writeCall } from './write-call.ts'
+import type { MessageWriter } from './write-message.ts'
 import { writeMessage } from './write-message.ts'
 import type { ReasoningWriter } from './write-reasoning.ts'
 import { writeReasoning } from './write-reasoning.ts'
@@ -27,6 +28,7 @@ export function createResponseWriter(context: ResponseContext, sink: EventSink):
   const items: (JsonObject | null)[] = []
   let empty: JsonObject | null = null
   let reasoning: ReasoningWriter | null = null
+  let message: MessageWriter | null = null
 
   function begin(): JsonObject {
     if (empty !== null) return empty
@@ -45,8 +47,14 @@ export function createResponseWriter(context: ResponseContext, sink: EventSink):
     return { id, at, sink, done }
   }
 
-  function writerFor(index: number): PartWriter | null {
+  function closeMessage(): void {
+    message?.close()
+    message = null
+  }
+
+  function writerFor(index: number, started: StartedPart): PartWriter | null {
     const part = folded.parts[index]
+    if (!message?.continuesWith(started)) closeMessage()
     if (part?.type !== 'reasoning') {
       reasoning?.close()
       reasoning = null
@@ -54,7 +62,8 @@ export function createResponseWriter(context: ResponseContext, sink: EventSink):
     switch (part?.type) {
       case 'text':
       case 'refusal':
-        return writeMessage(part, newItem('msg_'))
+        message ??= writeMessage(part.type, newItem('msg_'))
+        return message.section(part)
       case 'toolCall': {
         const isCustom = customs.has(part.name)
         return writeCall(part, isCustom, newItem(isCustom ? 'ctc_' : 'fc_'))
@@ -86,7 +95,7 @@ export function createResponseWriter(context: ResponseContext, sink: EventSink):
       begin()
       switch (event.type) {
         case 'partStart': {
-          const writer = writerFor(event.index)
+          const writer = writerFor(event.index, event.part)
           if (writer !== null) writers.set(event.index, writer)
           break
         }
@@ -100,10 +109,12 @@ export function createResponseWriter(context: ResponseContext, sink: EventSink):
         case 'finish':
           for (const writer of writers.values()) writer.end()
           writers.clear()
+          closeMessage()
           reasoning?.close()
           break
         case 'error':
           // What is open stays open: half a call must not look like a whole one.
+          closeMessage()
           reasoning?.close()
           break
         case 'start':

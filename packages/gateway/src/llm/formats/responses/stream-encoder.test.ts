@@ -5,9 +5,10 @@ import { chatRequest, responseContext } from '../../../testing/chat-request.ts'
 import type { CollectedResponse } from '../../collect-response.ts'
 import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
-import { countAt, isObject, objectAt, textAt } from '../../../wire/json.ts'
+import { countAt, isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, ChatRequest, JsonObject } from '../../middle.ts'
 import { createSseParser } from '../../../wire/sse.ts'
+import { messages } from '../messages/index.ts'
 import { INPUT_SCHEMA } from './custom-tools.ts'
 import { exchanges } from './fixtures/exchanges.ts'
 import { responses } from './index.ts'
@@ -48,6 +49,29 @@ const hello: ChatEvent[] = [
   { type: 'finish', reason: 'stop' },
   { type: 'usage', usage: { output: 3, serviceTier: 'standard' } },
 ]
+
+test('a text of Claude that is cut at its citations is one message, streamed and whole', () => {
+  const block = (text: string, cited?: string) => ({
+    type: 'text',
+    text,
+    ...(cited !== undefined && { citations: [{ type: 'char_location', cited_text: cited }] }),
+  })
+  const content = [block('The grass is '), block('green', 'grass: green'), block('.')]
+  const body = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content, stop_reason: 'end_turn' }
+  const context = contextOf()
+  const events = messages.decodeResponse(body, context)
+  assert.ok(events !== null)
+  const stream = records(encodeStream(events, context))
+  const texts = (output: unknown) =>
+    JSON.parse(JSON.stringify(output), (name, value) =>
+      name === 'content' ? value.map(({ text }: JsonObject) => text) : value,
+    )
+  for (const response of [objectAt(stream.at(-1) ?? {}, 'response'), responses.encodeResponse(events, context)]) {
+    const [item, ...others] = objectsAt(texts(response), 'output')
+    assert.deepEqual([item?.content, others], [['The grass is green.'], []])
+  }
+  assert.equal(stream.filter(({ type }) => type === 'response.output_item.done').length, 1)
+})
 
 test('a text comes with everything that SDKs wait for', () => {
   const all = records(encodeStream(hello, contextOf()))

@@ -1,38 +1,69 @@
 import { isObject, objectAt, objectsAt } from '../../../wire/json.ts'
-import type { JsonObject, RefusalPart, TextPart } from '../../middle.ts'
+import type { JsonObject, RefusalPart, StartedPart, TextPart } from '../../middle.ts'
 import type { ItemOutput, PartWriter } from './item-output.ts'
 import { deltaHead } from './item-output.ts'
 
-/** A text or a refusal as a message of its own; `part` is filled by others. */
-export function writeMessage(part: TextPart | RefusalPart, output: ItemOutput): PartWriter {
+/** A message item: a refusal, or a text, which some providers cut where its sources change. */
+export interface MessageWriter {
+  /** Whether the part is more of this text. */
+  continuesWith(part: StartedPart): boolean
+  /** `part` is filled by others. */
+  section(part: TextPart | RefusalPart): PartWriter
+  /** Nothing follows; it is over with the section that is open, if any. */
+  close(): void
+}
+
+export function writeMessage(type: 'text' | 'refusal', output: ItemOutput): MessageWriter {
   const { id, at, sink } = output
   const place = { item_id: id, output_index: at, content_index: 0 }
-  const name = part.type === 'text' ? 'output_text' : 'refusal'
-  const head = deltaHead(`response.${name}.delta`, part.type === 'text' ? { ...place, logprobs: [] } : place)
+  const name = type === 'text' ? 'output_text' : 'refusal'
+  const head = deltaHead(`response.${name}.delta`, type === 'text' ? { ...place, logprobs: [] } : place)
   const item = { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+  const parts: (TextPart | RefusalPart)[] = []
+  let openSections = 0
+  let isClosing = false
+  let isOver = false
   sink.say('response.output_item.added', { output_index: at, item })
-  sink.say('response.content_part.added', { ...place, part: contentOf({ ...part, text: '' }, []) })
+  sink.say('response.content_part.added', { ...place, part: contentOf(type, '', []) })
+
+  function finish(): void {
+    if (isOver || !isClosing || openSections > 0) return
+    isOver = true
+    const text = parts.map((part) => part.text).join('')
+    const annotations = parts.flatMap((part) => (part.type === 'text' ? annotationsOf(part) : []))
+    const content = contentOf(type, text, annotations)
+    for (const [index, annotation] of annotations.entries()) {
+      sink.say('response.output_text.annotation.added', { ...place, annotation_index: index, annotation })
+    }
+    if (type === 'text') sink.say('response.output_text.done', { ...place, text, logprobs: [] })
+    else sink.say('response.refusal.done', { ...place, refusal: text })
+    sink.say('response.content_part.done', { ...place, part: content })
+    const said = parts.map((part) => (part.type === 'text' ? objectAt(part.rest ?? {}, 'item') : {}))
+    output.done({ ...said[0], ...item, status: 'completed', content: [content] })
+  }
+
   return {
-    add: (text) => sink.delta(head, text),
-    end() {
-      const annotations = part.type === 'text' ? annotationsOf(part) : []
-      const content = contentOf(part, annotations)
-      for (const [index, annotation] of annotations.entries()) {
-        sink.say('response.output_text.annotation.added', { ...place, annotation_index: index, annotation })
+    continuesWith: (part) => !isClosing && type === 'text' && part.type === 'text' && part.continues === true,
+    section(part) {
+      parts.push(part)
+      openSections += 1
+      return {
+        add: (text) => sink.delta(head, text),
+        end() {
+          openSections -= 1
+          finish()
+        },
       }
-      if (part.type === 'text') sink.say('response.output_text.done', { ...place, text: part.text, logprobs: [] })
-      else sink.say('response.refusal.done', { ...place, refusal: part.text })
-      sink.say('response.content_part.done', { ...place, part: content })
-      const said = part.type === 'text' ? objectAt(part.rest ?? {}, 'item') : {}
-      output.done({ ...said, ...item, status: 'completed', content: [content] })
+    },
+    close() {
+      isClosing = true
+      finish()
     },
   }
 }
 
-function contentOf(part: TextPart | RefusalPart, annotations: JsonObject[]): JsonObject {
-  return part.type === 'text'
-    ? { type: 'output_text', text: part.text, annotations, logprobs: [] }
-    : { type: 'refusal', refusal: part.text }
+function contentOf(type: 'text' | 'refusal', text: string, annotations: JsonObject[]): JsonObject {
+  return type === 'text' ? { type: 'output_text', text, annotations, logprobs: [] } : { type, refusal: text }
 }
 
 /** Completions nests what stands flat here. */
