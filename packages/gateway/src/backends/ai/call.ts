@@ -30,7 +30,8 @@ import type { CallServices } from './tried-call.ts'
 import { WholeCall, type WholeJob } from './whole-call.ts'
 
 export interface AiServices {
-  routeType: (path: string) => RouteType
+  /** Null where the config says nothing of the path. */
+  routeType: (path: string) => RouteType | null
   clientFormats: Readonly<Record<'completions' | 'messages' | 'responses', ClientFormat & UpstreamFormat>>
   calls: CallServices
   /** Names that the config gives to models; where there are none, the provider is asked for its own. */
@@ -87,8 +88,11 @@ class AiCall implements UpstreamCall {
   start(): UpstreamCall {
     const { request } = this.#parts
     const { clientFormats, routeType } = this.#services
-    const type = routeType(targetPath(request.target))
-    switch (type) {
+    const path = targetPath(request.target)
+    switch (routeType(path)) {
+      case null:
+        this.#unmapped(path)
+        break
       case 'Completions':
         this.#chat(clientFormats.completions)
         break
@@ -168,13 +172,26 @@ class AiCall implements UpstreamCall {
   }
 
   #chat(format: ClientFormat): void {
+    this.#readBody((body) => this.#chatOf(format, body))
+  }
+
+  #chatOf(format: ClientFormat, body: JsonBody): void {
     const { rx, request, context, handler } = this.#parts
+    const chat = { format, body, target: request.target, headers: request.headers }
+    const call = new ChatCall({ rx, headers: request.headers, context, handler }, chat, this.#services.calls)
+    this.#inner = call
+    call.start()
+  }
+
+  /** A chat on whatever path is one; what is none must be told by the operator. */
+  #unmapped(path: string): void {
+    const failure = noRouteType(path)
+    const type = this.#parts.request.headers.get('content-type')
+    if (type !== null && !/json|^text\/plain/i.test(type)) return this.#refuse(failure)
     this.#readBody((body) => {
-      const chat = { format, body, target: request.target, headers: request.headers }
-      const call = new ChatCall({ rx, headers: request.headers, context, handler }, chat, this.#services.calls)
-      this.#inner = call
-      call.start()
-    })
+      if (Object.hasOwn(body.value, 'messages')) this.#chatOf(this.#services.clientFormats.completions, body)
+      else this.#refuse(failure)
+    }, failure)
   }
 
   #whole(jobOf: (body: JsonBody) => WholeJob): void {
@@ -187,8 +204,8 @@ class AiCall implements UpstreamCall {
     })
   }
 
-  /** The whole body as JSON; anything else is refused. */
-  #readBody(done: (body: JsonBody) => void): void {
+  /** The whole body as JSON; anything else is refused, with `failure` where that says more. */
+  #readBody(done: (body: JsonBody) => void, failure: Failure | null = null): void {
     const { rx, handler } = this.#parts
     const go = (reply: Reply | void): void => {
       if (this.#isCancelled) return
@@ -197,7 +214,7 @@ class AiCall implements UpstreamCall {
       const bytes = decodeBody(rx.bufferedBody!.whole!, rx.headers.get('content-encoding'), maxBytes)
       if ('status' in bytes) return this.#refuse(bytes)
       const body = readJsonBody(bytes)
-      if (body instanceof Unsupported) this.#refuse(unreadable(body))
+      if (body instanceof Unsupported) this.#refuse(failure ?? unreadable(body))
       else done(body)
     }
     const waiting = bufferRequest('whole', this.#services.calls.maxBytes)(rx)
@@ -212,6 +229,15 @@ class AiCall implements UpstreamCall {
 
 const NOBODY: ReadonlySet<ReadyProvider> = new Set()
 const NO_PROVIDER: Failure = { status: 503, message: 'no healthy backends', reason: 'NoHealthyBackend' }
+
+function noRouteType(path: string): Failure {
+  const message =
+    `failed to process LLM request: the path ${path.slice(0, MAX_NAMED_PATH)} has no route type, and the body is no chat: ` +
+    'name the end of the path in `ai.routes` of the backend, with `Passthrough` to let it pass as it is'
+  return { status: 400, message, reason: 'InvalidRequest' }
+}
+
+const MAX_NAMED_PATH = 200
 
 function unreadable({ field, message }: Unsupported): Failure {
   return { status: 400, message: `failed to process LLM request: ${field} ${message}`, reason: 'InvalidRequest' }

@@ -2,7 +2,7 @@ import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { parseExactJson } from '../../wire/exact-json.ts'
 import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
-import type { GuardContext, GuardNote, Rejection } from '../../llm/guards/guard.ts'
+import type { GuardContext } from '../../llm/guards/guard.ts'
 import type { GuardChain } from '../../llm/guards/chain.ts'
 import { guardBody } from '../../llm/guards/guard-body.ts'
 import { guardAnswer } from '../../llm/guards/guard-answer.ts'
@@ -59,8 +59,8 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     void nowOrLater(guardRequest(chain, edited.request, this.#guardContext(null)), ({ request, notes }) => {
       // Somebody may have left in the meantime.
       if (this.isOver || tries !== this.tries) return
-      this.#noteGuards('request', notes)
-      if (request.kind === 'reject') this.#reject(request)
+      this.noteGuards('request', notes)
+      if (request.kind === 'reject') this.reject(request)
       else this.#sendTo(provider, edited, request.request)
     })
   }
@@ -164,9 +164,9 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const answer = { json: bytes.toString('utf8'), texts: this.format.texts }
     void nowOrLater(guardBody(chain, answer, this.#guardContext(headers)), ({ body, notes }) => {
       if (this.isOver) return
-      this.#noteGuards('response', notes)
+      this.noteGuards('response', notes)
       if (body === null) return this.refuse(UNREADABLE)
-      if (body.kind === 'reject') return this.#reject(body)
+      if (body.kind === 'reject') return this.reject(body)
       const guarded = body.json === answer.json ? bytes : Buffer.from(body.json)
       this.answer(200, headersFor(headers, 'application/json'), sourceOf(guarded))
     })
@@ -175,8 +175,8 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   #guardEvents(chain: GuardChain, events: readonly ChatEvent[], headers: HeaderBlock): void {
     void nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
       if (this.isOver) return
-      this.#noteGuards('response', notes)
-      if (answer.kind === 'reject') this.#reject(answer)
+      this.noteGuards('response', notes)
+      if (answer.kind === 'reject') this.reject(answer)
       else this.#answerEvents(answer.events, headers)
     })
   }
@@ -220,25 +220,12 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     return { requestHeaders: this.headers, responseHeaders }
   }
 
-  #noteGuards(phase: 'request' | 'response', notes: readonly GuardNote[]): void {
-    for (const note of notes) this.rx.trace?.emit({ type: 'promptGuard', phase, ...note }, severityOf(note))
-  }
-
   /** The status went out before the guards had seen all: the log is where it shows that they refused. */
   #noteStreamGuard({ notes, rejection }: Pick<StreamGuard, 'notes' | 'rejection'>): void {
-    this.#noteGuards('response', notes)
+    this.noteGuards('response', notes)
     if (rejection === null) return
     this.rx.reason = 'PromptGuard'
     this.rx.error = rejection.reason
-  }
-
-  /** Final: another provider would be told the same. */
-  #reject({ status, body, reason }: Rejection): void {
-    this.visit?.ended()
-    this.rx.reason = 'PromptGuard'
-    this.rx.error = reason
-    const headers = HeaderBlock.of([['content-type', 'text/plain']])
-    this.answer(status, headers, sourceOf(Buffer.from(body)))
   }
 
   // What the answer says of itself.
@@ -279,8 +266,4 @@ function isErrorOf(format: FormatName, bytes: Buffer): boolean {
   const error = body?.['error']
   if (!isObject(error)) return false
   return format === 'messages' ? body?.['type'] === 'error' : error['status'] === undefined
-}
-
-function severityOf({ verdict }: GuardNote): 'info' | 'warn' | 'error' {
-  return verdict === 'pass' ? 'info' : verdict === 'mask' ? 'warn' : 'error'
 }

@@ -18,10 +18,11 @@ export function countTokensJob(
   return {
     operation: 'count_tokens',
     format,
-    prepare({ vendor, edits }) {
+    prepare({ vendor, edits, guards }) {
       const edited = edits.request(body.value, null, rx)
       if (edited.model === '') return new Unsupported('model', 'missing field: model not specified')
-      const kind = vendor.tokenCount(edited.model)
+      // What guards look at before a provider sees it is counted here.
+      const kind = guards.request === null ? vendor.tokenCount(edited.model) : null
       const { model } = edited
       const call = {
         kind: 'countTokens' as const,

@@ -5,7 +5,9 @@ import type { UpstreamFormat } from '../../llm/format.ts'
 import { decodeEmbeddingRequest, embeddingUpstreams, encodeEmbeddings } from '../../llm/formats/embeddings/index.ts'
 import type { Embeddings } from '../../llm/formats/embeddings/embedding.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
-import { Unsupported } from '../../llm/middle.ts'
+import type { EditedRequest } from '../../llm/edits/request-edits.ts'
+import { applyEdits, joinEdits, type MemberEdits } from '../../wire/member-edits.ts'
+import { type Json, Unsupported } from '../../llm/middle.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
@@ -19,8 +21,15 @@ export function embeddingsJob(
   return {
     operation: 'embeddings',
     format,
-    prepare({ vendor, edits }: ReadyProvider): PreparedJob | Unsupported {
-      const edited = edits.request(body.value, null, rx)
+    texts({ edits }) {
+      const request = decodeEmbeddingRequest(edits.request(body.value, null, rx).body)
+      if (request instanceof Unsupported) return request
+      const texts = request.inputs.filter((input) => typeof input === 'string')
+      return texts.length === request.inputs.length ? texts : TOKENS_UNGUARDED
+    },
+    prepare({ vendor, edits }: ReadyProvider, guarded): PreparedJob | Unsupported {
+      const plain = edits.request(body.value, null, rx)
+      const edited = guarded === undefined ? plain : withInputs(plain, guarded)
       const kind = vendor.embeddings(edited.model)
       if (kind === null) return new Unsupported('model', 'this provider gives no embeddings for the model')
       const request = decodeEmbeddingRequest(edited.body)
@@ -49,6 +58,14 @@ export function embeddingsJob(
     },
   }
 }
+
+function withInputs(edited: EditedRequest, texts: readonly string[]): EditedRequest {
+  const input: Json = typeof edited.body.input === 'string' ? (texts[0] ?? '') : [...texts]
+  const inputs: MemberEdits = new Map([['input', input]])
+  return { ...edited, edits: joinEdits(edited.edits, inputs), body: applyEdits(edited.body, inputs) }
+}
+
+const TOKENS_UNGUARDED = new Unsupported('input', 'must be text, not tokens: guards look at it')
 
 function headerOf(headers: HeaderBlock): (name: string) => string | undefined {
   return (name) => headers.get(name) ?? undefined

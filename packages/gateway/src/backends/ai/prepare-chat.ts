@@ -31,6 +31,8 @@ export interface EditedChat {
   body: JsonObject
   /** As the client's body says it. */
   decoded: ChatRequest
+  /** What the gateway does not understand: only a provider of the same format may get it, as it is. */
+  fault: Unsupported | null
   /** With what the policy adds to the conversation; the same object where that is nothing. */
   request: ChatRequest
   upstream: UpstreamFormat
@@ -58,13 +60,34 @@ export function editChat(
 ): EditedChat | Unsupported {
   const { edits, body, model } = policy.request(chat.body.value, modelInPath(targetPath(chat.target)), parts.rx)
   if (model === '') return new Unsupported('model', 'missing field: model not specified')
-  const decoded = chat.format.decodeRequest(edits.has('messages') ? body : withExactInputs(chat, body))
-  if (decoded instanceof Unsupported) return decoded
-  const request = policy.shape(decoded)
+  const read = chat.format.decodeRequest(edits.has('messages') ? body : withExactInputs(chat, body))
+  const fault = read instanceof Unsupported ? read : null
+  const decoded = read instanceof Unsupported ? unreadRequest(chat.format.name, body, model) : read
   const upstream = parts.upstreamFormats[pickFormat(chat.format.name, vendor.chatFormats(model))]
+  if (fault !== null && upstream.name !== chat.format.name) return fault
+  const request = policy.shape(decoded)
   const clientTarget = chat.target
   const call: ProviderCall = { kind: 'chat', format: upstream.name, model, stream: request.stream, clientTarget }
-  return { chat, vendor, edits, body, decoded, request, upstream, call }
+  return { chat, vendor, edits, body, decoded, fault, request, upstream, call }
+}
+
+/** All of the body as one part, so that guards look at it and it is counted. */
+function unreadRequest(format: FormatName, body: JsonObject, model: string): ChatRequest {
+  return {
+    format,
+    model,
+    system: [],
+    messages: [{ role: 'user', parts: [{ type: 'native', value: body }] }],
+    tools: [],
+    toolChoice: null,
+    parallelTools: null,
+    sampling: {},
+    reasoning: null,
+    output: { kind: 'text' },
+    stream: body['stream'] === true,
+    user: null,
+    rest: {},
+  }
 }
 
 /** Arguments of calls are objects in Messages, and long ids in them must not be rounded. */
@@ -78,7 +101,7 @@ function withExactInputs({ format, body: { bytes, members } }: ClientChat, body:
 
 /** Translates where the provider speaks another format, or the conversation was changed; else the client's bytes go on. */
 export function prepareChat(edited: EditedChat, request: ChatRequest): PreparedChat | Unsupported {
-  const { chat, vendor, edits, body, decoded, upstream, call } = edited
+  const { chat, vendor, edits, body, decoded, fault, upstream, call } = edited
   const quirks = vendor.quirks(call.model, upstream.name)
   const target: EncodeTarget = { model: call.model, quirks, toolNames: new Map() }
   const losses: Loss[] = []
@@ -93,6 +116,7 @@ export function prepareChat(edited: EditedChat, request: ChatRequest): PreparedC
     const finished = vendor.finishBody(applyEdits(chat.body.value, all), call, chat.headers)
     return { ...common, bytes: spliceJson(chat.body, joinEdits(all, finished)) }
   }
+  if (fault !== null) return fault
   const encoded = upstream.encodeRequest(request, target, losses)
   if (encoded instanceof Unsupported) return encoded
   const finished = applyEdits(encoded, vendor.finishBody(encoded, call, chat.headers))

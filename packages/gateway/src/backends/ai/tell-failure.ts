@@ -10,12 +10,12 @@ type ErrorFormat = 'completions' | 'messages' | 'responses' | 'gemini' | 'bedroc
 
 /** Errors of the gateway itself, as the client's library reads those of its vendor. What was refused was a model call too. */
 export function createTellFailure(
-  routeType: (path: string) => RouteType,
+  routeType: (path: string) => RouteType | null,
   clientFormats: Readonly<Record<'completions' | 'messages' | 'responses', Pick<ClientFormat, 'encodeError'>>>,
 ): TellFailure {
   return ({ status, failure, reason }, rx) => {
     const path = targetPath(rx.upstreamTarget)
-    const type = routeType(path)
+    const type = routeType(path) ?? 'Completions'
     if (type !== 'Passthrough') (rx.llm ??= new LlmRecord()).operation ??= OPERATIONS[type] ?? null
     const format = formatOf(type, path, rx)
     if (format === null || failure === null) return null

@@ -18,6 +18,7 @@ import {
 } from '../../upstream/upstream-types.ts'
 import type { EndpointCall } from '../../upstream/endpoint-call.ts'
 import { decodedResponse } from './decode-body.ts'
+import type { GuardNote, Rejection } from '../../llm/guards/guard.ts'
 import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
 import { hideShown } from './shown-credentials.ts'
@@ -275,6 +276,19 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     return outgoing === null || provider === null ? text : hideShown(text, outgoing, provider)
   }
 
+  protected noteGuards(phase: 'request' | 'response', notes: readonly GuardNote[]): void {
+    for (const note of notes) this.rx.trace?.emit({ type: 'promptGuard', phase, ...note }, severityOf(note))
+  }
+
+  /** Final: another provider would be told the same. */
+  protected reject({ status, body, reason }: Rejection): void {
+    this.visit?.ended()
+    this.rx.reason = 'PromptGuard'
+    this.rx.error = reason
+    const headers = HeaderBlock.of([['content-type', 'text/plain']])
+    this.answer(status, headers, sourceOf(Buffer.from(body)))
+  }
+
   protected answerJson(status: number, body: JsonObject, upstreamHeaders: HeaderBlock | null): void {
     const headers = headersFor(upstreamHeaders, 'application/json')
     this.answer(status, headers, sourceOf(Buffer.from(JSON.stringify(body))))
@@ -298,6 +312,10 @@ export interface Judgement {
   movesOn: boolean
   /** Why there was no answer at all. */
   error?: UpstreamError
+}
+
+function severityOf({ verdict }: GuardNote): 'info' | 'warn' | 'error' {
+  return verdict === 'pass' ? 'info' : verdict === 'mask' ? 'warn' : 'error'
 }
 
 /** Headers of the provider that still hold for the body the client gets. */

@@ -6,6 +6,7 @@ import { type ChatError, type JsonObject, Unsupported } from '../../llm/middle.t
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
+import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { ReadyProvider } from './provider.ts'
 import { type CallParts, type CallServices, TriedCall, UNREADABLE } from './tried-call.ts'
 
@@ -14,7 +15,12 @@ export interface WholeJob {
   /** Null where no model is called. */
   operation: ModelOperation | null
   /** What a provider is asked, what the gateway finds out by itself, or why neither can be. */
-  prepare(provider: ReadyProvider): PreparedJob | { answer: Promise<JsonObject> } | Unsupported
+  prepare(
+    provider: ReadyProvider,
+    guarded?: readonly string[],
+  ): PreparedJob | { answer: Promise<JsonObject> } | Unsupported
+  /** Texts that guards must see before a provider does; `prepare` gets what they make of them. */
+  texts?(provider: ReadyProvider): readonly string[] | Unsupported
   /** How errors are told. */
   format: Pick<ClientFormat, 'encodeError'>
 }
@@ -43,7 +49,24 @@ export class WholeCall extends TriedCall {
   }
 
   protected ask(provider: ReadyProvider): void {
-    const prepared = this.#job.prepare(provider)
+    const chain = provider.guards.request
+    const texts = chain === null ? undefined : this.#job.texts?.(provider)
+    if (texts instanceof Unsupported) return this.refuseField(texts)
+    if (chain === null || texts === undefined) return this.#prepare(provider)
+    const { tries } = this
+    const about = texts.map(() => ({ role: 'user', form: 'text' }) as const)
+    const context = { about, requestHeaders: this.headers, responseHeaders: null }
+    void nowOrLater(chain.run(texts, context), ({ verdict, notes }) => {
+      // Somebody may have left in the meantime.
+      if (this.isOver || tries !== this.tries) return
+      this.noteGuards('request', notes)
+      if (verdict.kind === 'reject') this.reject(verdict)
+      else this.#prepare(provider, verdict.kind === 'mask' ? verdict.texts : undefined)
+    })
+  }
+
+  #prepare(provider: ReadyProvider, guarded?: readonly string[]): void {
+    const prepared = this.#job.prepare(provider, guarded)
     if (prepared instanceof Unsupported) return this.refuseField(prepared)
     if ('answer' in prepared) return this.#answerItself(prepared.answer)
     this.#prepared = prepared

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { modelInPath } from './model-in-path.ts'
 import { createRouteTypes } from './route-types.ts'
 
-test('unless the config says otherwise, paths are what their ends say, and Completions else', () => {
+test('unless the config says otherwise, paths are what their ends say', () => {
   const typeOf = createRouteTypes()
   const paths = {
     '/v1/chat/completions': 'Completions',
@@ -15,10 +15,10 @@ test('unless the config says otherwise, paths are what their ends say, and Compl
     '/v1/models': 'Models',
     '/v1/projects/p/locations/l/publishers/anthropic/models/claude:rawPredict': 'Messages',
     '/v1/projects/p/locations/l/publishers/anthropic/models/claude:streamRawPredict': 'Messages',
-    '/': 'Completions',
-    '/v1/files': 'Completions',
-    '/v1/realtime': 'Completions',
-    '/v1beta/models/gemini:generateContent': 'Completions',
+    '/': null,
+    '/v1/files': null,
+    '/v1/realtime': null,
+    '/v1beta/models/gemini:generateContent': null,
   }
   for (const [path, type] of Object.entries(paths)) assert.equal(typeOf(path), type, path)
 })
@@ -33,8 +33,8 @@ test('the longest end of the config wins, the star comes last', () => {
   assert.equal(typeOf('/v1/messages'), 'Messages')
   assert.equal(typeOf('/v1/files'), 'Detect')
   assert.equal(typeOf('/v1/file'), 'Passthrough')
-  assert.equal(createRouteTypes({ '/x': 'Detect' })('/v1/messages'), 'Completions')
-  assert.equal(createRouteTypes({})('/v1/messages'), 'Completions')
+  assert.equal(createRouteTypes({ '/x': 'Detect' })('/v1/messages'), null)
+  assert.equal(createRouteTypes({})('/v1/messages'), null)
 })
 
 test('a path of a vendor names the model', () => {

@@ -1,13 +1,13 @@
 import type { RouteType } from '../../policies/backend/ai/schema.ts'
 
-/** What a request is, by the end of its path (without query): the longest end that fits, then `*`, then `Completions`. */
+/** What a request is, by the end of its path (without query): the longest end that fits, then `*`; null where neither is there. */
 export function createRouteTypes(
   routes: Readonly<Record<string, RouteType>> = DEFAULT_ROUTES,
-): (path: string) => RouteType {
+): (path: string) => RouteType | null {
   const ends = Object.entries(routes)
     .filter(([end]) => end !== '*')
     .sort(([a], [b]) => b.length - a.length)
-  const otherwise = Object.hasOwn(routes, '*') ? routes['*']! : 'Completions'
+  const otherwise = (Object.hasOwn(routes, '*') ? routes['*'] : undefined) ?? null
   return (path) => ends.find(([end]) => path.endsWith(end))?.[1] ?? otherwise
 }
 

@@ -103,7 +103,7 @@ export const ai = definePolicy({
     )
       .optional()
       .describe(
-        'What requests are, by the end of their path; the longest end that fits counts, `*` fits any, and `Completions` is what remains. ' +
+        'What requests are, by the end of their path; the longest end that fits counts, `*` fits any, and a chat on any other path is `Completions`. ' +
           'When unset: `/chat/completions`, `/messages`, `/messages/count_tokens`, `/responses`, `/embeddings`, `/models`, `:rawPredict` and `:streamRawPredict` as their names say.',
       ),
   }).describe('Shapes, guards and routes requests to language models.'),
