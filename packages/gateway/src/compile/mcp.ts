@@ -72,6 +72,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
     now: services.now,
     newKey: () => crypto.randomUUID(),
     maxBytes: env.maxBufferBytes,
+    maxAnswerBytes: backend.maxMessageSize,
     bug: (error) => env.log.error('bug', { error: error instanceof Error ? error.stack : String(error) }),
     log: env.log,
   }
@@ -115,15 +116,16 @@ function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts
       return openapiTransport({ connection, tools: reached.tools, authority, bug })
     }
     case 'stdio':
-      return stdioTransport(processSpec(target, reached, mcp.backend.sessionIdleTimeout), mcp.parts.services.hub)
+      return stdioTransport(processSpec(target, reached, mcp.backend), mcp.parts.services.hub)
     case 'http': {
       const connection = connectionOf(target, reached, policies, mcp)
       const { path, protocol } = reached
-      const common = { connection, path, authority: authorityOf(reached, policies), bug }
+      const maxMessageBytes = mcp.backend.maxMessageSize
+      const common = { connection, path, authority: authorityOf(reached, policies), bug, maxMessageBytes }
       if (protocol === 'StreamableHTTP') return streamableTransport(common)
       const idleTimeoutMs = mcp.backend.sessionIdleTimeout
       // Its streams outlive reloads, as long as they lead to the same place in the same way.
-      const key = `${target.key} ${JSON.stringify([reached, policies, target.timeouts])}`
+      const key = `${target.key} ${JSON.stringify([reached, policies, target.timeouts, maxMessageBytes])}`
       const sse = { ...common, key, hub: mcp.parts.services.hub, idleTimeoutMs, openTimeoutMs: target.timeouts.start }
       return env.kept.held(`mcp sse ${key}`, () => sseTransport(sse))
     }

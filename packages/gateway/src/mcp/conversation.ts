@@ -91,6 +91,14 @@ export class Conversation {
     else waiter.message(message)
   }
 
+  /** One request fails, or all where it is not known which. */
+  reject(id: RpcId | null, failure: TargetFailure): void {
+    const pending = id === null ? undefined : this.#requests.get(keyOf(id))
+    if (pending === undefined) return this.fail(failure)
+    this.#remove(pending)
+    pending.waiter.failed(failure)
+  }
+
   /** Every request fails; those who listen go on doing so. */
   fail(failure: TargetFailure): void {
     const pending = [...this.#requests.values()]

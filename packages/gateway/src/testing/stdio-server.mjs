@@ -77,6 +77,12 @@ lines.on('line', (line) => {
     case 'exit':
       process.stderr.write('about to exit\n', () => process.exit(params.code))
       return
+    case 'large': {
+      const said = { text: 'x'.repeat(params.bytes) }
+      const message = params.first ? { jsonrpc: '2.0', id, result: said } : { result: said, jsonrpc: '2.0', id }
+      process.stdout.write(`${JSON.stringify(message)}\n`)
+      return
+    }
     case 'flood':
       process.stdout.write('x'.repeat(17 * 1024 * 1024))
       return

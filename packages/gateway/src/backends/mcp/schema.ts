@@ -5,7 +5,7 @@ import { fileOnly, list, map, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
 import { backendName } from '../../schema/fields/references.ts'
 import { atMostOneOf, exactlyOneOf } from '../../schema/rules.ts'
-import { boolean, duration, enumeration, integer, port, string } from '../../schema/fields/values.ts'
+import { boolean, byteSize, duration, enumeration, integer, port, string } from '../../schema/fields/values.ts'
 
 /** SPEC 2.11 McpTarget. */
 function staticTarget<Policies>(policies: () => Schema<Policies>) {
@@ -122,6 +122,11 @@ export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
     sessionIdleTimeout: duration({ min: '1s', max: '720h' })
       .prefault('30m')
       .describe('How long a session without requests keeps processes and connections.'),
+    maxMessageSize: byteSize({ min: 65_536, max: 268_435_456 })
+      .prefault('16Mi')
+      .describe(
+        'Largest message of a target; a larger one is an error of its request. JSON of a single target that only passes has no limit.',
+      ),
     sessionLifetime: duration({ min: '1m' })
       .prefault('720h')
       .describe('How long a session id is good for, used or not.'),

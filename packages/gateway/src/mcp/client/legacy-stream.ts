@@ -74,7 +74,7 @@ export class LegacyStream {
   #say(text: string): boolean {
     const canTakeMore = this.#body.push(eventRecord(text, ''))
     // Answers come by mail, which nobody can stop: a client that does not read is let go.
-    if (this.#body.waitingBytes > MOST_WAITING) this.#body.abort(SLOW)
+    if (this.#body.waitingBytes > Math.max(MOST_WAITING, 2 * this.#endpoint.maxAnswerBytes)) this.#body.abort(SLOW)
     return canTakeMore
   }
 

@@ -94,6 +94,35 @@ describe('an answer of one target', () => {
     assert.equal(gateway.records.at(-1)?.mcp?.outcome, 'ok')
   })
 
+  for (const [how, serve] of [
+    ['JSON', (request: TargetRequest, text: string) => request.result({ content: [{ type: 'text', text }] })],
+    [
+      'an event',
+      (request: TargetRequest, text: string) => {
+        const events = request.events()
+        events.send({ jsonrpc: '2.0', id: request.id, result: { content: [{ type: 'text', text }] } })
+        events.end()
+      },
+    ],
+  ] as const) {
+    it(`that is ${how} and too large is an error of the call, and the limit is the config's`, async (t) => {
+      const text = 'x'.repeat(200_000)
+      const targets = {
+        one: await useTarget(
+          t,
+          onCall((request) => serve(request, text)),
+        ),
+        two: await useTarget(t),
+      }
+      const narrow = await useMcpScene(t, targets, { backend: { maxMessageSize: '100k' } })
+      const refused = await (await narrow.caller.begin()).ask('tools/call', { name: 'one_a' })
+      assert.equal(refused.status, 200)
+      assert.match(refused.messages[0]!.error!.message, /^target one: .* larger than 100000 bytes/)
+      const wide = await useMcpScene(t, targets, { backend: { maxMessageSize: '300k' } })
+      assert.ok((await (await wide.caller.begin()).ask('tools/call', { name: 'one_a' })).text.includes(text))
+    })
+  }
+
   it('to something else is passed over', async (t) => {
     const target = await useTarget(
       t,

@@ -29,6 +29,8 @@ export interface Endpoint {
   readonly newKey: () => string
   /** Most bytes of a client's message. */
   readonly maxBytes: number
+  /** Most bytes of a message of a target that is looked into. */
+  readonly maxAnswerBytes: number
   readonly bug: (error: unknown) => void
   readonly log: Logger
 }

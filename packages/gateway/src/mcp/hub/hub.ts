@@ -37,6 +37,8 @@ export interface ProcessSpec {
   processes: 'PerSession' | 'Shared'
   maxProcesses: number
   idleTimeoutMs: number
+  /** Of one message that it sends. */
+  maxMessageBytes: number
   /** Until its first message, where it is started for one that every program answers at once. */
   startTimeoutMs: number
   /** Until it has answered `initialize`, from its start. */

@@ -1,4 +1,4 @@
-import type { Ir, McpReached, McpTarget } from '../../ir/resources.ts'
+import type { Ir, McpBackend, McpReached, McpTarget } from '../../ir/resources.ts'
 import type { ProcessSpec } from './hub.ts'
 
 type StdioReached = Extract<McpReached, { by: 'stdio' }>
@@ -7,18 +7,15 @@ type StdioReached = Extract<McpReached, { by: 'stdio' }>
 export function processSpec(
   { key, name, timeouts }: McpTarget,
   reached: StdioReached,
-  idleTimeoutMs: number,
+  { sessionIdleTimeout, maxMessageSize }: Pick<McpBackend, 'sessionIdleTimeout' | 'maxMessageSize'>,
 ): ProcessSpec {
-  const { by: _, cwd = null, ...program } = reached
-  const startTimeoutMs = timeouts.start
+  const { by: _, cwd, ...program } = reached
   return {
-    key,
-    name,
-    ...program,
-    cwd,
-    idleTimeoutMs,
-    startTimeoutMs,
-    beginTimeoutMs: startTimeoutMs + timeouts.initialize,
+    ...{ key, name, ...program, cwd: cwd ?? null },
+    idleTimeoutMs: sessionIdleTimeout,
+    maxMessageBytes: maxMessageSize,
+    startTimeoutMs: timeouts.start,
+    beginTimeoutMs: timeouts.start + timeouts.initialize,
   }
 }
 
@@ -34,7 +31,7 @@ export function processContents(ir: Ir): Set<string> {
     if (target.kind !== 'mcp') continue
     for (const each of target.targets) {
       const { reached } = each
-      if (reached.by === 'stdio') contents.add(contentOf(processSpec(each, reached, target.sessionIdleTimeout)))
+      if (reached.by === 'stdio') contents.add(contentOf(processSpec(each, reached, target)))
     }
   }
   return contents

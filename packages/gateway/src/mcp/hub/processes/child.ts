@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Logger } from '../../../telemetry/log/logger.ts'
-import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
+import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
+import type { TargetFailure } from '../../transports/transport.ts'
 import type { ProcessSpec } from '../hub.ts'
 import { createConcealer, environmentFor } from './environment.ts'
-import { Lines } from './lines.ts'
+import { Lines, LongLine } from './lines.ts'
 import { Stderr } from './stderr.ts'
 
 export interface ChildEvents {
   said(message: RpcMessage): void
+  /** It sent a message that is too large; null where the id of its request cannot be told. */
+  saidTooMuch(id: RpcId | null, failure: TargetFailure): void
   /** It is gone, or was never there, and why; nothing follows. */
   ended(reason: string, wasStarted: boolean): void
 }
@@ -21,7 +24,7 @@ export class Child {
   readonly #log: Logger
   readonly #events: ChildEvents
   readonly #process: ChildProcess | null
-  readonly #lines = new Lines(MAX_LINE_BYTES)
+  readonly #lines: Lines
   readonly #stderr: Stderr
   readonly #leave: () => void
   #cause: string | null = null
@@ -35,6 +38,7 @@ export class Child {
     this.#spec = spec
     this.#log = log
     this.#events = events
+    this.#lines = new Lines(spec.maxMessageBytes)
     const conceal = createConcealer(spec, process.env)
     this.#stderr = new Stderr({ log, name: spec.name, conceal, now: () => performance.now() })
     const gone = Promise.withResolvers<void>()
@@ -134,11 +138,22 @@ export class Child {
   }
 
   #read(chunk: Buffer): void {
-    if (this.#isStopping || this.#lines.isOverflown) return
-    for (const line of this.#lines.push(chunk)) this.#readLine(line)
-    if (!this.#lines.isOverflown) return
-    this.#cause = 'it sent a message of more than 16 MiB'
+    if (this.#isStopping) return
+    for (const line of this.#lines.push(chunk)) {
+      if (line instanceof LongLine) this.#tooLong(line)
+      else this.#readLine(line)
+    }
+    if (!this.#lines.isFlooded) return
+    this.#cause = `it sent a line without an end, of more than ${this.#spec.maxMessageBytes} bytes`
     this.stop()
+    this.#end()
+  }
+
+  #tooLong(line: LongLine): void {
+    this.#hasSpoken()
+    const message = `it sent a message of more than ${this.#spec.maxMessageBytes} bytes`
+    this.#log.warn('a message is too large', { target: this.#spec.name, maxBytes: this.#spec.maxMessageBytes })
+    this.#events.saidTooMuch(idAtEdge(line), { code: 'bad_answer', message })
   }
 
   /** Whoever waits is told at once, also where it takes its time to end. */
@@ -204,6 +219,14 @@ export class Child {
   }
 }
 
+/** The id of a response where it stands first or last, as libraries write it. */
+function idAtEdge({ head, tail }: LongLine): RpcId | null {
+  const found =
+    /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15}|"[\w:.-]{1,128}")\s*,/.exec(head) ??
+    /,\s*"id"\s*:\s*(\d{1,15}|"[\w:.-]{1,128}")\s*\}$/.exec(tail)
+  return found === null ? null : (JSON.parse(found[1] ?? 'null') as RpcId)
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
@@ -211,7 +234,6 @@ function messageOf(error: unknown): string {
 const LF = 0x0a
 const CR = 0x0d
 const SPACE = 0x20
-const MAX_LINE_BYTES = 16 * 1024 * 1024
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 const MAX_REPORTED = 10
 const MAX_SHOWN = 256

@@ -215,6 +215,7 @@ describe('specs of a config', () => {
             failureMode: 'FailClosed' as const,
             prefixMode: 'Never' as const,
             sessionIdleTimeout: 5,
+            maxMessageSize: 7,
             sessionLifetime: 6,
           },
         },
@@ -226,6 +227,7 @@ describe('specs of a config', () => {
       ...program,
       cwd: null,
       idleTimeoutMs: 5,
+      maxMessageBytes: 7,
       startTimeoutMs: 1,
       beginTimeoutMs: 3,
     }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import type { LogFields, Logger } from '../../../telemetry/log/logger.ts'
 import { Backoff } from './backoff.ts'
 import { createConcealer, environmentFor } from './environment.ts'
-import { Lines } from './lines.ts'
+import { Lines, LongLine } from './lines.ts'
 import { Stderr } from './stderr.ts'
 
 describe('lines', () => {
@@ -22,13 +22,22 @@ describe('lines', () => {
     )
   })
 
-  it('beyond the limit stop the reading', () => {
-    const lines = new Lines(4)
-    assert.deepEqual(lines.push(Buffer.from('1234\n12')).map(String), ['1234'])
-    assert.equal(lines.isOverflown, false)
-    assert.deepEqual(lines.push(Buffer.from('345\nok\n')), [])
-    assert.equal(lines.isOverflown, true)
-    assert.deepEqual(lines.push(Buffer.from('ok\n')), [])
+  it('beyond the limit leave their edges, and others go on', () => {
+    const lines = new Lines(1000)
+    const long = `begin${'x'.repeat(2000)}end`
+    const found = [long.slice(0, 700), long.slice(700), '\nok\n'].flatMap((text) => lines.push(Buffer.from(text)))
+    const [line, next] = found
+    assert.ok(line instanceof LongLine)
+    assert.match(line.head, /^beginx{251}$/)
+    assert.match(line.tail, /^x{253}end$/)
+    assert.deepEqual(next, Buffer.from('ok'))
+    assert.equal(lines.isFlooded, false)
+  })
+
+  it('without an end are a flood', () => {
+    const lines = new Lines(1000)
+    for (let piece = 0; piece < 9; piece += 1) assert.deepEqual(lines.push(Buffer.alloc(1000, 'x')), [])
+    assert.equal(lines.isFlooded, true)
   })
 })
 

@@ -149,12 +149,38 @@ describe('a process for each session', { timeout: 60_000 }, () => {
     assert.match(hub.logged(), /no message.*fake/)
   })
 
-  test('ends when it sends a message beyond the limit', async (t) => {
-    const link = useHub(t).workers[0]!.process(fakeServer(), 'one')
+  test('ends when it sends a line without an end', async (t) => {
+    const link = useHub(t).workers[0]!.process(fakeServer({ maxMessageBytes: 65_536 }), 'one')
     await begin(link)
     const pid = await pidOf(link)
-    assert.match((await failure(link, request('flood'))).message, /more than 16 MiB/)
+    assert.match((await failure(link, request('flood'))).message, /line without an end/)
     await eventually('gone', () => !isAlive(pid))
+  })
+
+  for (const processes of ['PerSession', 'Shared'] as const) {
+    for (const [order, first] of [
+      ['first', true],
+      ['last', false],
+    ] as const) {
+      test(`that sends a message beyond the limit fails that request alone (${processes}, id ${order})`, async (t) => {
+        const link = useHub(t).workers[0]!.process(fakeServer({ maxMessageBytes: 65_536, processes }), 'one')
+        await begin(link)
+        const pid = await pidOf(link)
+        const held = result(link, request('hold'))
+        const { code, message } = await failure(link, request('large', { bytes: 100_000, first }))
+        assert.deepEqual([code, message], ['bad_answer', 'it sent a message of more than 65536 bytes'])
+        await result(link, request('release'))
+        assert.deepEqual(await held, { released: true })
+        assert.equal(await pidOf(link), pid)
+      })
+    }
+  }
+
+  test('may send a message as large as the limit allows', async (t) => {
+    const link = useHub(t).workers[0]!.process(fakeServer({ maxMessageBytes: 40 * 1024 * 1024 }), 'one')
+    await begin(link)
+    const { text } = await result(link, request('large', { bytes: 20 * 1024 * 1024, first: true }))
+    assert.equal(text, 'x'.repeat(20 * 1024 * 1024))
   })
 })
 

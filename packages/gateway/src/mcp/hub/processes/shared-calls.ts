@@ -45,6 +45,14 @@ export class SharedCalls<Seat> {
     return number === null ? null : withParams(message, { requestId: number })
   }
 
+  /** Whose call has this number there, and what they call it; null when nobody's. It is over. */
+  take(number: unknown): { seat: Seat; id: RpcId } | null {
+    const call = this.#callOf(number)
+    if (call === undefined) return null
+    this.#calls.delete(Number(number))
+    return { seat: call.seat, id: call.id }
+  }
+
   /** Whose response it is, as they get it; null when nobody waits for it. */
   response(message: RpcMessage): Addressed<Seat> | null {
     const call = this.#callOf(message.id)

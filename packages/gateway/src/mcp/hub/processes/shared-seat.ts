@@ -17,10 +17,13 @@ export interface SharedProcess {
 export class SharedSeat implements Seat {
   usedAt = performance.now()
   readonly #process: SharedProcess
+  readonly #maxHeldBytes: number
   readonly #conversation = new Conversation()
 
-  constructor(process: SharedProcess) {
+  /** `maxMessageBytes`: one message of that size may always wait. */
+  constructor(process: SharedProcess, maxMessageBytes: number) {
     this.#process = process
+    this.#maxHeldBytes = Math.max(MAX_HELD_BYTES, maxMessageBytes)
   }
 
   get isQuiet(): boolean {
@@ -65,6 +68,10 @@ export class SharedSeat implements Seat {
     this.take(makeMessage({ jsonrpc: '2.0', id, result }))
   }
 
+  reject(id: RpcId, failure: TargetFailure): void {
+    this.#conversation.reject(id, failure)
+  }
+
   fail(failure: TargetFailure): void {
     this.#conversation.fail(failure)
   }
@@ -77,7 +84,7 @@ export class SharedSeat implements Seat {
   #attend(waiter: RemoteWaiter): void {
     this.usedAt = performance.now()
     waiter.flow = new Flow({
-      maxBytes: MAX_HELD_BYTES,
+      maxBytes: this.#maxHeldBytes,
       full: () => {
         this.forget(waiter)
         waiter.failed(SLOW)

@@ -48,7 +48,7 @@ export class SharedTarget implements ProcessTarget {
   seat(session: string): SharedSeat {
     let seat = this.#seats.get(session)
     if (seat === undefined) {
-      seat = new SharedSeat(this)
+      seat = new SharedSeat(this, this.#spec.maxMessageBytes)
       this.#seats.set(session, seat)
       this.#sweeper.start()
     }
@@ -120,6 +120,7 @@ export class SharedTarget implements ProcessTarget {
     if (refusal !== null) return { code: 'unavailable', message: refusal }
     const events: ChildEvents = {
       said: (message) => this.#said(message),
+      saidTooMuch: (id, failure) => this.#saidTooMuch(id, failure),
       ended: (reason, wasStarted) => {
         if (child === this.#child) this.#ended(child, reason, wasStarted)
       },
@@ -164,6 +165,12 @@ export class SharedTarget implements ProcessTarget {
     } else {
       this.#log.debug('nobody gets a message of a shared process', { target: this.#spec.name, method: message.method })
     }
+  }
+
+  #saidTooMuch(id: RpcId | null, failure: TargetFailure): void {
+    const call = this.#calls.take(id)
+    if (call !== null) return call.seat.reject(call.id, failure)
+    for (const seat of this.#seats.values()) seat.fail(failure)
   }
 
   #responded(message: RpcMessage): void {

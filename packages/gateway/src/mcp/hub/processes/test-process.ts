@@ -24,6 +24,7 @@ export function fakeServer(more: Partial<ProcessSpec> = {}, ...flags: string[]):
     processes: 'PerSession',
     maxProcesses: 8,
     idleTimeoutMs: 60_000,
+    maxMessageBytes: 16 * 1024 * 1024,
     startTimeoutMs: 30_000,
     beginTimeoutMs: 50_000,
     ...more,

@@ -1,7 +1,7 @@
 import { emptySource, type Sink, type Source } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
-import { createSseParser, type SseEvent } from '../../../wire/sse.ts'
+import { createSseParser, type SseEvent, type SseParser } from '../../../wire/sse.ts'
 import type {
   UpstreamCall,
   UpstreamError,
@@ -25,7 +25,7 @@ export class OwnStream implements SessionStream, UpstreamHandler, Sink {
   readonly #services: SseServices
   readonly #closed: () => void
   readonly #conversation = new Conversation()
-  readonly #events = createSseParser()
+  readonly #events: SseParser
   readonly #flow = new Flow({
     maxBytes: MAX_HELD_BYTES,
     full: () => (this.#isFull = true),
@@ -46,6 +46,7 @@ export class OwnStream implements SessionStream, UpstreamHandler, Sink {
   /** `closed` is told when it is over, whoever ended it. */
   constructor(services: SseServices, closed: () => void) {
     this.#services = services
+    this.#events = createSseParser(services.maxMessageBytes)
     this.#closed = closed
     const { idleTimeoutMs, openTimeoutMs } = services
     this.#opening = setTimeout(
@@ -143,7 +144,10 @@ export class OwnStream implements SessionStream, UpstreamHandler, Sink {
   write(chunk: Buffer): void {
     for (const event of this.#events.push(chunk)) this.#take(event)
     if (!this.#events.isOverflown) return
-    this.#close({ code: 'bad_answer', message: 'one of its events is larger than 16 MiB' })
+    this.#close({
+      code: 'bad_answer',
+      message: `one of its events is larger than ${this.#services.maxMessageBytes} bytes`,
+    })
   }
 
   flush(): boolean {

@@ -77,6 +77,7 @@ export function useTransport(t: TestContext, hub: Hub, port: number, idleTimeout
     key: 'target',
     idleTimeoutMs,
     openTimeoutMs: 30_000,
+    maxMessageBytes: 16 * 1024 * 1024,
   })
 }
 

@@ -11,6 +11,8 @@ export interface SseServices {
   /** Host as the target knows itself. */
   authority: string
   bug: (error: unknown) => void
+  /** Of one message. */
+  maxMessageBytes: number
   hub: Hub
   /** Of the target, with what it is made of: streams of another one must not be taken for its own. */
   key: string

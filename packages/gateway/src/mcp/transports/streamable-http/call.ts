@@ -1,7 +1,7 @@
 import type { Sink, Source } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
-import { createSseParser, type SseEvent } from '../../../wire/sse.ts'
+import { createSseParser, type SseEvent, type SseParser } from '../../../wire/sse.ts'
 import { sendAttempt } from '../../../pipeline/send-attempt.ts'
 import {
   type UpstreamCall,
@@ -33,7 +33,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   readonly #answer: AnswerSink
   readonly #services: StreamableServices
   readonly #hasSession: boolean
-  readonly #events = createSseParser()
+  readonly #events: SseParser
   #call: UpstreamCall | null = null
   #canTakeMore = true
   #isOver = false
@@ -49,6 +49,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     this.#caller = caller
     this.#answer = answer
     this.#services = services
+    this.#events = createSseParser(services.maxMessageBytes)
     this.#hasSession = hasSession
   }
 
@@ -137,9 +138,11 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   }
 
   #readJson(body: Source): void {
-    collect(body, MAX_MESSAGE_BYTES, (bytes) => {
+    const { maxMessageBytes } = this.#services
+    collect(body, maxMessageBytes, (bytes) => {
       if (this.#isOver) return
-      if (bytes === null) return this.#fail('broken', 'the answer broke off, or is larger than 16 MiB')
+      if (bytes === null)
+        return this.#fail('broken', `the answer broke off, or is larger than ${maxMessageBytes} bytes`)
       this.#say(bytes, '')
       this.#close()
     })
@@ -166,7 +169,8 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
 
   write(chunk: Buffer): void {
     for (const event of this.#events.push(chunk)) this.#take(event)
-    if (this.#events.isOverflown) this.#stop('bad_answer', 'one of its events is larger than 16 MiB')
+    if (this.#events.isOverflown)
+      this.#stop('bad_answer', `one of its events is larger than ${this.#services.maxMessageBytes} bytes`)
   }
 
   flush(): boolean {
@@ -218,6 +222,5 @@ function mediaType(value: string | null): string {
   return value === null ? '' : value.split(';', 1)[0]!.trim().toLowerCase()
 }
 
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 const MAX_ERROR_BYTES = 64 * 1024
 const NOT_NEEDED = new Error('the rest is not needed')

@@ -9,6 +9,8 @@ export interface StreamableServices {
   /** Host as the target knows itself. */
   authority: string
   bug: (error: unknown) => void
+  /** Of one message that is looked into. */
+  maxMessageBytes: number
 }
 
 /** A target that is spoken to by POST, and answers in JSON or in events. All that a session is stands in its id. */
