@@ -122,22 +122,39 @@ describe('a signal to end', limit, () => {
     const { program } = await useGateway(t, (_request, response) => response.end('ok'), {
       connectionMinTerminationDeadline: '300ms',
     })
-    const outcomes = new Map<string, number>()
-    const knock = async (): Promise<void> => {
-      for (;;) {
-        const outcome = await ask(program.port())
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-        if (outcome === 'ECONNREFUSED') return
-      }
-    }
-    const visitors = Array.from({ length: 64 }, knock)
-    await eventually('traffic', () => (outcomes.get('answered') ?? 0) > 200)
-    program.child.kill('SIGTERM')
-    await Promise.all(visitors)
-    assert.deepEqual([...outcomes.keys()].toSorted(), ['ECONNREFUSED', 'answered'], JSON.stringify([...outcomes]))
+    const outcomes = await knockUntilRefused(program.port(), () => program.child.kill('SIGTERM'))
+    assert.deepEqual(Object.keys(outcomes).toSorted(), ['ECONNREFUSED', 'answered'], JSON.stringify(outcomes))
     assert.deepEqual(await program.ended, { code: 0, signal: null })
   })
 })
+
+test('a reload that takes a port away resets no fresh connection', limit, async (t) => {
+  const routes = [{ policies: { directResponse: { status: 200, body: 'ok' } } }]
+  const bind = (address: string) => ({ port: 0, address, listeners: [{ routes }] })
+  const config = (...binds: object[]) => ({ config: { workers: 2 }, binds })
+  const source = useConfigFile(t, config(bind('127.0.0.1')))
+  const program = await useProgram(t, { args: ['-f', source.file] })
+  // The port stays what it was; the address that is knocked at goes.
+  const outcomes = await knockUntilRefused(program.port(), () => source.replace(config(bind('127.0.0.2'))))
+  assert.deepEqual(Object.keys(outcomes).toSorted(), ['ECONNREFUSED', 'answered'], JSON.stringify(outcomes))
+})
+
+/** Many clients with a connection for each request; `close` is called once they are at it. */
+async function knockUntilRefused(port: number, close: () => void): Promise<Record<string, number>> {
+  const outcomes: Record<string, number> = {}
+  const knock = async (): Promise<void> => {
+    for (;;) {
+      const outcome = await ask(port)
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
+      if (outcome === 'ECONNREFUSED') return
+    }
+  }
+  const visitors = Array.from({ length: 64 }, knock)
+  await eventually('traffic', () => (outcomes['answered'] ?? 0) > 200)
+  close()
+  await Promise.all(visitors)
+  return outcomes
+}
 
 /** What becomes of one request on a connection of its own. */
 function ask(port: number): Promise<string> {

@@ -95,3 +95,9 @@ test('what is refused, and as what', () => {
   const long = readRequestHead(withField(':path', '/' + 'a'.repeat(33_000)), true, 100_000)
   assert.deepEqual(long, { status: 414, code: 'target_too_long' })
 })
+
+test('a length with leading zeros is written anew', () => {
+  const head = accepted([...BASE, 'content-length', '007', 'x', '1'], false)
+  assert.equal(head.length, 7)
+  assert.equal(head.headers.toText(), 'content-length: 7\r\nx: 1\r\n')
+})
