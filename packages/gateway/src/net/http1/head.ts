@@ -33,6 +33,10 @@ export class MessageHead {
   keepAliveSeconds = -1
   /** The Upgrade value, in lower case, when Connection nominates it. */
   upgrade = ''
+  /** The Upgrade value, nominated or not. */
+  offeredUpgrade = ''
+  /** What Connection names besides `close` and `keep-alive`. */
+  nominated: string[] | null = null
 
   constructor(headers: HeaderBlock) {
     this.headers = headers
@@ -135,8 +139,6 @@ function parseFields(text: string, start: number, maxHeaders: number): MessageHe
   const length = text.length
   const lines: number[] = []
   const head = new MessageHead(new HeaderBlock(text, lines))
-  let nominated: string[] | null = null
-  let upgrade = ''
   let count = 0
   let at = start
   for (;;) {
@@ -160,69 +162,82 @@ function parseFields(text: string, start: number, maxHeaders: number): MessageHe
     at += 2
 
     const special = specialName(text, lineStart, nameEnd - lineStart)
-    if (special === ORDINARY) {
-      lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
-      continue
+    if (special !== ORDINARY) {
+      const verdict = takeSpecial(head, special, text.slice(nameEnd + 1, at - 2))
+      if (verdict === DROP) continue
+      if (verdict !== KEEP) return verdict
     }
-    const value = text.slice(valueStart, valueEnd)
-    switch (special) {
-      case HOST:
-        if (head.host !== null) return SECOND_HOST
-        head.host = value
-        break
-      case CONTENT_LENGTH: {
-        if (head.contentLength !== -1) return SECOND_CONTENT_LENGTH
-        head.contentLength = digits(value)
-        if (head.contentLength === -1) return BAD_CONTENT_LENGTH
-        // A tab, a blank after it or a leading zero is read differently by others: the number is written anew.
-        if (isPlainLine(text, nameEnd, at, value)) lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
-        else head.headers.addChecked('content-length', String(head.contentLength))
-        break
-      }
-      case TRANSFER_ENCODING:
-        // One line, one coding, nothing after it: lists, second lines and trailing tabs are where parsers disagree.
-        if (head.chunked || valueEnd !== at - 2 || value.toLowerCase() !== 'chunked') head.foreignCoding = true
-        else head.chunked = true
-        break
-      case CONNECTION:
-        for (const part of value.toLowerCase().split(',')) {
-          const token = part.trim()
-          if (token === 'close') head.close = true
-          else if (token === 'keep-alive') head.keepAlive = true
-          else if (token !== '') (nominated ??= []).push(token)
-        }
-        break
-      case UPGRADE:
-        upgrade = upgrade === '' ? value.toLowerCase() : upgrade + ', ' + value.toLowerCase()
-        break
-      case TE:
-        if (/(^|,)[ \t]*trailers[ \t]*(,|;|$)/i.test(value)) head.teTrailers = true
-        break
-      case EXPECT:
-        if (value.toLowerCase() !== '100-continue') return UNKNOWN_EXPECTATION
-        head.expectContinue = true
-        break
-      case FORWARDING:
-        head.claimsForwarding = true
-        lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
-        break
-      case KEEP_ALIVE: {
-        const timeout = /(?:^|[,;\s])timeout\s*=\s*(\d{1,6})(?:$|[,;\s])/i.exec(value)
-        if (timeout !== null) head.keepAliveSeconds = Number(timeout[1])
-        break
-      }
-      case HOP:
-        break
-    }
+    lines.push(lineStart, nameEnd, valueStart, valueEnd, at)
   }
-  if (nominated !== null) {
-    for (const token of nominated) {
-      if (token === 'upgrade') head.upgrade = upgrade
-      else if (!NEVER_NOMINATED.has(token)) head.headers.remove(token)
-    }
-  }
+  if (head.nominated !== null) dropNominated(head, head.nominated)
   return head
 }
+
+/** Reads a field that means something to us; `raw` is what stands between the colon and the line end. */
+function takeSpecial(head: MessageHead, special: number, raw: string): HeadProblem | typeof KEEP | typeof DROP {
+  const value = trimBlanks(raw)
+  switch (special) {
+    case HOST:
+      if (head.host !== null) return SECOND_HOST
+      head.host = value
+      return DROP
+    case CONTENT_LENGTH:
+      if (head.contentLength !== -1) return SECOND_CONTENT_LENGTH
+      head.contentLength = digits(value)
+      if (head.contentLength === -1) return BAD_CONTENT_LENGTH
+      if (isPlainNumber(raw)) return KEEP
+      // A tab, a blank after it or a leading zero is read differently by others: the number is written anew.
+      head.headers.addChecked('content-length', String(head.contentLength))
+      return DROP
+    case TRANSFER_ENCODING:
+      // One line, one coding, nothing after it: lists, second lines and trailing tabs are where parsers disagree.
+      if (head.chunked || !raw.endsWith(value) || value.toLowerCase() !== 'chunked') head.foreignCoding = true
+      else head.chunked = true
+      return DROP
+    case CONNECTION:
+      takeConnection(head, value)
+      return DROP
+    case UPGRADE:
+      head.offeredUpgrade += (head.offeredUpgrade === '' ? '' : ', ') + value.toLowerCase()
+      return DROP
+    case TE:
+      if (/(^|,)[ \t]*trailers[ \t]*(,|;|$)/i.test(value)) head.teTrailers = true
+      return DROP
+    case EXPECT:
+      if (value.toLowerCase() !== '100-continue') return UNKNOWN_EXPECTATION
+      head.expectContinue = true
+      return DROP
+    case FORWARDING:
+      head.claimsForwarding = true
+      return KEEP
+    case KEEP_ALIVE: {
+      const timeout = /(?:^|[,;\s])timeout\s*=\s*(\d{1,6})(?:$|[,;\s])/i.exec(value)
+      if (timeout !== null) head.keepAliveSeconds = Number(timeout[1])
+      return DROP
+    }
+    default:
+      return DROP
+  }
+}
+
+function takeConnection(head: MessageHead, value: string): void {
+  for (const part of value.toLowerCase().split(',')) {
+    const token = part.trim()
+    if (token === 'close') head.close = true
+    else if (token === 'keep-alive') head.keepAlive = true
+    else if (token !== '') (head.nominated ??= []).push(token)
+  }
+}
+
+function dropNominated(head: MessageHead, nominated: string[]): void {
+  for (const token of nominated) {
+    if (token === 'upgrade') head.upgrade = head.offeredUpgrade
+    else if (!NEVER_NOMINATED.has(token)) head.headers.remove(token)
+  }
+}
+
+const KEEP = true
+const DROP = false
 
 const ORDINARY = 0
 const HOP = 1
@@ -310,10 +325,19 @@ function digits(text: string): number {
   return number
 }
 
-/** Whether nothing but one blank and a number without leading zeros stands between the name and the line end. */
-function isPlainLine(text: string, nameEnd: number, lineEnd: number, number: string): boolean {
-  if (lineEnd - nameEnd !== number.length + 4 || text.charCodeAt(nameEnd + 1) !== SP) return false
-  return number.length === 1 || number.charCodeAt(0) !== ZERO
+/** Whether it is one blank and a number without leading zeros, or a zero alone. */
+function isPlainNumber(raw: string): boolean {
+  const first = raw.charCodeAt(1)
+  if (raw.charCodeAt(0) !== SP || first < ZERO || first > ZERO + 9) return false
+  return raw.length === 2 || (first !== ZERO && !isBlank(raw.charCodeAt(raw.length - 1)))
+}
+
+function trimBlanks(raw: string): string {
+  let start = 0
+  let end = raw.length
+  while (start < end && isBlank(raw.charCodeAt(start))) start++
+  while (end > start && isBlank(raw.charCodeAt(end - 1))) end--
+  return raw.slice(start, end)
 }
 
 const ZERO = 48

@@ -1,7 +1,7 @@
 import { HeaderBlock } from '../header-block.ts'
 import { SP, TAB, TARGET } from '../http1/chars.ts'
 import { isForwardingHeader } from '../field-rules.ts'
-import type { HeadProblem } from '../http1/head.ts'
+import { type HeadProblem, MAX_METHOD } from '../http1/head.ts'
 import { readTarget } from '../http1/target.ts'
 
 /** The head of one request, read from the fields of a HEADERS frame. */
@@ -33,93 +33,125 @@ export function readRequestHead(
   endsWithHead: boolean,
   maxSize: number,
 ): RequestHead | HeadProblem {
-  const lines: number[] = []
-  // The fields become HTTP/1 lines at once: a request that goes on over HTTP/1 is then forwarded in one piece.
-  let text = ''
-  let method = ''
-  let authority: string | null = null
-  let host: string | null = null
-  let path: string | null = null
-  let scheme: string | null = null
-  let cookie: string | null = null
-  let contentLength = -1
-  let teTrailers = false
-  let expectContinue = false
-  let claimsForwarding = false
-  let size = 0
-
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!
-    const value = raw[i + 1]!
-    size += name.length + value.length + FIELD_OVERHEAD
-    if (isPadded(value)) return BAD_HEADER_VALUE
-    switch (fieldKinds.get(name) ?? ORDINARY) {
-      case METHOD:
-        method = value
-        continue
-      case PATH:
-        path = value
-        continue
-      case AUTHORITY:
-        authority = value
-        continue
-      case SCHEME:
-        scheme = value
-        continue
-      case HOST:
-        if (host !== null) return SECOND_HOST
-        host = value
-        continue
-      case COOKIE:
-        // Crumbs are one field again (RFC 9113 section 8.2.3).
-        cookie = cookie === null ? value : cookie + '; ' + value
-        continue
-      case TE:
-        teTrailers = true
-        continue
-      case EXPECT:
-        if (value.toLowerCase() !== '100-continue') return UNKNOWN_EXPECTATION
-        expectContinue = true
-        continue
-      case DROPPED:
-        continue
-      case CONTENT_LENGTH:
-        if (contentLength !== -1) return SECOND_CONTENT_LENGTH
-        if (!/^[0-9]{1,15}$/.test(value)) return BAD_CONTENT_LENGTH
-        contentLength = Number(value)
-        text += addLine(lines, text.length, name, String(contentLength))
-        continue
-      default:
-        if (!claimsForwarding && isForwardingHeader(name)) claimsForwarding = true
-    }
-    text += addLine(lines, text.length, name, value)
-  }
-  // The runtime holds clients to the limit only once they have acknowledged it.
-  if (size > maxSize) return HEAD_TOO_LARGE
-  if (cookie !== null) text += addLine(lines, text.length, 'cookie', cookie)
-
+  const fields = new Fields()
+  const bad = fields.read(raw, maxSize)
+  if (bad !== null) return bad
+  const { method, authority, host, path } = fields
   if (authority !== null && host !== null && authority.toLowerCase() !== host.toLowerCase()) return MISMATCH
   if (method.length > MAX_METHOD) return BAD_METHOD
-  const connect = method === 'CONNECT'
-  if (connect) {
-    if (authority === null || path !== null || scheme !== null) return BAD_TARGET
-  } else {
-    if (path === null || !isPath(path)) return BAD_TARGET
-    if (path.length > MAX_TARGET) return TARGET_TOO_LONG
-    if (scheme === null || !/^https?$/i.test(scheme)) return BAD_SCHEME
-  }
-  const where = readTarget(method, connect ? authority! : path!, connect ? host : (authority ?? host))
+  const where = method === 'CONNECT' ? connectTarget(fields) : originTarget(fields, path)
+  if ('status' in where) return where
   if ('problem' in where) return { status: 400, code: where.problem }
 
-  const head = new RequestHead(new HeaderBlock(text, lines))
+  const head = new RequestHead(fields.toBlock())
   head.method = method
   head.authority = where.authority
   head.target = where.target
-  head.length = endsWithHead ? 0 : contentLength
-  head.teTrailers = teTrailers
-  head.expectContinue = expectContinue && !endsWithHead
-  head.claimsForwarding = claimsForwarding
+  head.length = endsWithHead ? 0 : fields.contentLength
+  head.teTrailers = fields.teTrailers
+  head.expectContinue = fields.expectContinue && !endsWithHead
+  head.claimsForwarding = fields.claimsForwarding
   return head
+}
+
+function connectTarget({ authority, path, scheme, host }: Fields): HeadProblem | ReturnType<typeof readTarget> {
+  if (authority === null || path !== null || scheme !== null) return BAD_TARGET
+  return readTarget('CONNECT', authority, host)
+}
+
+function originTarget(fields: Fields, path: string | null): HeadProblem | ReturnType<typeof readTarget> {
+  if (path === null || !isPath(path)) return BAD_TARGET
+  if (path.length > MAX_TARGET) return TARGET_TOO_LONG
+  if (fields.scheme === null || !/^https?$/i.test(fields.scheme)) return BAD_SCHEME
+  return readTarget(fields.method, path, fields.authority ?? fields.host)
+}
+
+/** What the fields of a head say, before it is judged as a whole. */
+class Fields {
+  method = ''
+  authority: string | null = null
+  host: string | null = null
+  path: string | null = null
+  scheme: string | null = null
+  contentLength = -1
+  teTrailers = false
+  expectContinue = false
+  claimsForwarding = false
+  #cookie: string | null = null
+  /** The fields become HTTP/1 lines at once: a request that goes on over HTTP/1 is then forwarded in one piece. */
+  #text = ''
+  readonly #lines: number[] = []
+
+  read(raw: readonly string[], maxSize: number): HeadProblem | null {
+    let size = 0
+    for (let i = 0; i + 1 < raw.length; i += 2) {
+      const name = raw[i] ?? ''
+      const value = raw[i + 1] ?? ''
+      size += name.length + value.length + FIELD_OVERHEAD
+      if (isPadded(value)) return BAD_HEADER_VALUE
+      const problem = this.#take(name, value)
+      if (problem !== null) return problem
+    }
+    // The runtime holds clients to the limit only once they have acknowledged it.
+    return size > maxSize ? HEAD_TOO_LARGE : null
+  }
+
+  toBlock(): HeaderBlock {
+    if (this.#cookie !== null) this.#addLine('cookie', this.#cookie)
+    return new HeaderBlock(this.#text, this.#lines)
+  }
+
+  #take(name: string, value: string): HeadProblem | null {
+    switch (fieldKinds.get(name) ?? ORDINARY) {
+      case METHOD:
+        this.method = value
+        return null
+      case PATH:
+        this.path = value
+        return null
+      case AUTHORITY:
+        this.authority = value
+        return null
+      case SCHEME:
+        this.scheme = value
+        return null
+      case HOST:
+        if (this.host !== null) return SECOND_HOST
+        this.host = value
+        return null
+      case COOKIE:
+        // Crumbs are one field again (RFC 9113 section 8.2.3).
+        this.#cookie = this.#cookie === null ? value : this.#cookie + '; ' + value
+        return null
+      case TE:
+        this.teTrailers = true
+        return null
+      case EXPECT:
+        if (value.toLowerCase() !== '100-continue') return UNKNOWN_EXPECTATION
+        this.expectContinue = true
+        return null
+      case DROPPED:
+        return null
+      case CONTENT_LENGTH:
+        if (this.contentLength !== -1) return SECOND_CONTENT_LENGTH
+        if (!/^[0-9]{1,15}$/.test(value)) return BAD_CONTENT_LENGTH
+        this.contentLength = Number(value)
+        this.#addLine(name, String(this.contentLength))
+        return null
+      default:
+        if (!this.claimsForwarding && isForwardingHeader(name)) this.claimsForwarding = true
+        this.#addLine(name, value)
+        return null
+    }
+  }
+
+  #addLine(name: string, value: string): void {
+    const at = this.#text.length
+    const nameEnd = at + name.length
+    const valueEnd = nameEnd + 2 + value.length
+    this.#lines.push(at, nameEnd, nameEnd + 2, valueEnd, valueEnd + 2)
+    this.#text += name + ': ' + value + '\r\n'
+  }
 }
 
 /** A field that begins or ends with a blank is malformed (RFC 9113 section 8.2.1). */
@@ -129,13 +161,6 @@ export function isPadded(value: string): boolean {
 
 function isBlank(code: number): boolean {
   return code === SP || code === TAB
-}
-
-function addLine(lines: number[], at: number, name: string, value: string): string {
-  const nameEnd = at + name.length
-  const valueEnd = nameEnd + 2 + value.length
-  lines.push(at, nameEnd, nameEnd + 2, valueEnd, valueEnd + 2)
-  return name + ': ' + value + '\r\n'
 }
 
 /** Origin form or `*`; an absolute URI has no place here. */
@@ -175,7 +200,6 @@ const fieldKinds = new Map<string, number>([
 ])
 
 const SLASH = 47
-const MAX_METHOD = 32
 /** What a field counts beyond its bytes (RFC 9113 section 6.5.2). */
 const FIELD_OVERHEAD = 32
 const MAX_TARGET = 32_768
