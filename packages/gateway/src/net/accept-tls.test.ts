@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { createAuthority } from '../testing/certificates.ts'
 import { acceptTls } from './accept-tls.ts'
+import { Deadlines } from './deadlines.ts'
 import { createServerTls, type ServerTls, type ServerTlsPolicy } from './tls.ts'
 
 const authority = createAuthority()
@@ -32,12 +33,14 @@ const listeners: Record<string, ServerTls | null> = {
   'through.gw.test': null,
 }
 
+const deadlines = new Deadlines()
 let port = 0
 let timeout = 10_000
 const outcomes: string[] = []
 const waiting: (() => void)[] = []
 const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
   acceptTls<string>(socket, {
+    deadlines,
     timeout,
     choose: ({ sni }) => (sni !== null && sni in listeners ? { tls: listeners[sni]!, listener: sni } : null),
     onSecure(tlsSocket, listener, hello) {
@@ -59,7 +62,10 @@ before(async () => {
   await once(server, 'listening')
   port = (server.address() as AddressInfo).port
 })
-after(() => server.close())
+after(() => {
+  server.close()
+  deadlines.close()
+})
 
 describe('TLS listener chosen by name', () => {
   it('answers with its own options', async () => {

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { readClientHello, type ClientHello } from './client-hello.ts'
+import { Deadline, type Deadlines } from './deadlines.ts'
+import { lingeringClose } from './lingering-close.ts'
 import type { ServerTls } from './tls.ts'
 
 export interface TlsChoice<T> {
@@ -10,6 +12,7 @@ export interface TlsChoice<T> {
 }
 
 export interface AcceptTlsOptions<T> {
+  deadlines: Deadlines
   /** Milliseconds for the hello and the handshake together. */
   timeout: number
   /** Null refuses the connection: no listener serves this name. */
@@ -26,83 +29,98 @@ export interface AcceptTlsOptions<T> {
  * come too late for its versions and client certificates. Exactly one of the three callbacks is called, once.
  */
 export function acceptTls<T>(socket: Socket, options: AcceptTlsOptions<T>): void {
-  let received: Buffer = Buffer.alloc(0)
-  let isSettled = false
-  const deadline = setTimeout(() => refuse('the TLS handshake timed out'), options.timeout)
-  socket.on('readable', readHello)
-  socket.on('end', onEnd)
-  socket.on('error', onError)
-  socket.on('close', onClose)
+  new TlsAcceptance(socket, options).start()
+}
 
-  function readHello(): void {
+class TlsAcceptance<T> {
+  readonly #socket: Socket
+  readonly #options: AcceptTlsOptions<T>
+  readonly #deadline = new Deadline(() => this.#refuse('the TLS handshake timed out'))
+  #received: Buffer = Buffer.alloc(0)
+  #isSettled = false
+
+  constructor(socket: Socket, options: AcceptTlsOptions<T>) {
+    this.#socket = socket
+    this.#options = options
+  }
+
+  start(): void {
+    this.#options.deadlines.set(this.#deadline, this.#options.timeout)
+    this.#socket.on('readable', this.#onReadable)
+    this.#socket.on('end', this.#onEnd)
+    this.#socket.on('error', this.#onError)
+    this.#socket.on('close', this.#onClose)
+  }
+
+  readonly #onReadable = (): void => {
+    const socket = this.#socket
     for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read() as Buffer | null) {
-      received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+      this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
     }
-    const result = readClientHello(received)
+    const result = readClientHello(this.#received)
     if (result.kind === 'more') return
-    if (result.kind === 'refused') return refuse(result.reason, startsLikeHttp(received) ? plainHttpAnswer : undefined)
-    const choice = options.choose(result)
-    if (choice === null)
-      return refuse(`no listener for ${result.sni ?? 'a client that names no server'}`, alertUnknownName)
-    stopReading()
-    socket.unshift(received)
+    if (result.kind === 'hello') return this.#choose(result)
+    this.#refuse(result.reason, startsLikeHttp(this.#received) ? PLAIN_HTTP_ANSWER : undefined)
+  }
+
+  readonly #onEnd = (): void => this.#refuse('closed before the TLS handshake')
+
+  readonly #onError = (error: Error): void => this.#refuse(error.message)
+
+  readonly #onClose = (): void => {
+    // The TLS socket closes right after this one, and may know a better reason.
+    setImmediate(() => this.#refuse('closed during the TLS handshake'))
+  }
+
+  #choose(hello: ClientHello): void {
+    const socket = this.#socket
+    const choice = this.#options.choose(hello)
+    if (choice === null) {
+      return this.#refuse(`no listener for ${hello.sni ?? 'a client that names no server'}`, ALERT_UNKNOWN_NAME)
+    }
+    this.#stopReading()
+    socket.unshift(this.#received)
     if (choice.tls === null) {
-      settle()
-      return options.onPassthrough(socket, choice.listener, result)
+      this.#settle()
+      return this.#options.onPassthrough(socket, choice.listener, hello)
     }
     choice.tls.handshake(socket, (outcome) => {
-      if ('reason' in outcome) return refuse(outcome.reason)
+      if ('reason' in outcome) return this.#refuse(outcome.reason)
       // The deadline may have passed between the last bytes and this call.
-      if (!settle()) return void outcome.socket.destroy()
-      options.onSecure(outcome.socket, choice.listener, result)
+      if (!this.#settle()) return void outcome.socket.destroy()
+      this.#options.onSecure(outcome.socket, choice.listener, hello)
     })
   }
 
-  function refuse(reason: string, lastWords?: Buffer): void {
-    if (!settle()) return
+  #refuse(reason: string, lastWords?: Buffer): void {
+    if (!this.#settle()) return
+    const socket = this.#socket
     socket.on('error', ignore)
-    if (lastWords && socket.writable) endWith(lastWords)
-    else socket.destroy()
-    options.onRefused(reason)
+    if (lastWords !== undefined && socket.writable) {
+      socket.write(lastWords)
+      lingeringClose(socket, this.#options.deadlines)
+    } else socket.destroy()
+    this.#options.onRefused(reason)
   }
 
-  /** What still arrives is dropped for a moment: a close while the client sends would take the words with it. */
-  function endWith(lastWords: Buffer): void {
-    const linger = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.once('close', () => clearTimeout(linger))
-    socket.end(lastWords)
-    socket.resume()
-  }
-
-  function settle(): boolean {
-    if (isSettled) return false
-    isSettled = true
-    clearTimeout(deadline)
-    stopReading()
-    socket.off('close', onClose)
+  #settle(): boolean {
+    if (this.#isSettled) return false
+    this.#isSettled = true
+    this.#options.deadlines.clear(this.#deadline)
+    this.#stopReading()
+    this.#socket.off('close', this.#onClose)
     return true
   }
 
-  function stopReading(): void {
-    socket.off('readable', readHello)
-    socket.off('end', onEnd)
-    socket.off('error', onError)
-  }
-
-  function onEnd(): void {
-    refuse('closed before the TLS handshake')
-  }
-  function onError(error: Error): void {
-    refuse(error.message)
-  }
-  function onClose(): void {
-    // The TLS socket closes right after this one, and may know a better reason.
-    setImmediate(refuse, 'closed during the TLS handshake')
+  #stopReading(): void {
+    this.#socket.off('readable', this.#onReadable)
+    this.#socket.off('end', this.#onEnd)
+    this.#socket.off('error', this.#onError)
   }
 }
 
 /** Record type alert, TLS 1.2, two bytes: fatal, unrecognized_name. */
-const alertUnknownName = Buffer.from([0x15, 3, 3, 0, 2, 2, 112])
+const ALERT_UNKNOWN_NAME = Buffer.from([0x15, 3, 3, 0, 2, 2, 112])
 
 /** A request line begins with a capital letter in all that browsers and tools send. */
 function startsLikeHttp(bytes: Buffer): boolean {
@@ -110,9 +128,8 @@ function startsLikeHttp(bytes: Buffer): boolean {
   return first >= 65 && first <= 90
 }
 
-const plainHttpAnswer = Buffer.from(
+const PLAIN_HTTP_ANSWER = Buffer.from(
   'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 25\r\nconnection: close\r\n\r\nthis port speaks TLS only',
 )
-const LINGER_MS = 1_000
 
 function ignore(): void {}

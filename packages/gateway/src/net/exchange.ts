@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import type { Sink, Source } from './body.ts'
 import type { HeaderBlock } from './header-block.ts'
+import type { Endpoint } from './proxy-protocol.ts'
 
 /** Who is at the other end of a connection, and how it came in. Fixed for the life of the connection. */
 export interface ConnectionInfo {
@@ -15,6 +17,33 @@ export interface ConnectionInfo {
   readonly sni: string
   /** `<address>:<port>` of the client, as the access log prints it. */
   readonly source: string
+}
+
+/** `source` is what a PROXY header said; `secure` is the TLS socket where TLS ends here. */
+export function connectionInfo(
+  socket: Socket,
+  source: Endpoint | null,
+  sni: string,
+  secure?: TLSSocket,
+): ConnectionInfo {
+  const rawAddress = plainAddress(socket.remoteAddress ?? '')
+  const rawPort = socket.remotePort ?? 0
+  const address = source?.address ?? rawAddress
+  const port = source?.port ?? rawPort
+  return {
+    address,
+    port,
+    rawAddress,
+    rawPort,
+    scheme: secure === undefined ? 'http' : 'https',
+    sni,
+    source: (address.includes(':') ? `[${address}]` : address) + ':' + port,
+  }
+}
+
+/** A dual-stack socket shows IPv4 peers in IPv6 form. */
+function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
 /** One request and its response, whatever the protocol version. Made by `net`, used by `pipeline`. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from './deadlines.ts'
+import type { SocketReader } from './socket-reader.ts'
 
 /** 'more' asks again with more bytes; 'done' means the callback has taken over socket and bytes. */
 export type FirstBytesVerdict = 'more' | 'done' | 'destroy'
@@ -44,3 +45,48 @@ export function readFirstBytes(
   }
   start()
 }
+
+/** HTTP/2 by prior knowledge starts with a preface that is no HTTP/1 request; `found` has taken over socket and bytes. */
+export function detectHttp(
+  socket: Socket,
+  reader: SocketReader,
+  options: {
+    deadlines: Deadlines
+    /** For the first byte. */
+    idleTimeoutMs: number
+    /** From the first byte on. */
+    headTimeoutMs: number
+  },
+  found: (version: 1 | 2, bytes: Buffer) => void,
+): void {
+  const { deadlines } = options
+  let first: Buffer | null = null
+  const deadline = new Deadline(() => socket.destroy())
+  const stop = (): void => {
+    deadlines.clear(deadline)
+    reader.release()
+    socket.off('end', onEnd)
+    socket.off('close', stop)
+  }
+  const onEnd = (): void => {
+    socket.destroy()
+  }
+  deadlines.set(deadline, options.idleTimeoutMs)
+  socket.on('end', onEnd)
+  socket.on('close', stop)
+  reader.start((chunk) => {
+    const bytes = first === null ? chunk : Buffer.concat([first, chunk])
+    const compared = Math.min(bytes.length, PREFACE.length)
+    const isPreface = bytes.compare(PREFACE, 0, compared, 0, compared) === 0
+    if (isPreface && compared < PREFACE.length) {
+      if (first === null) deadlines.set(deadline, options.headTimeoutMs)
+      first = bytes
+      return
+    }
+    stop()
+    found(isPreface ? 2 : 1, bytes)
+  })
+  socket.resume()
+}
+
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')

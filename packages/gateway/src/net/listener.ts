@@ -2,10 +2,9 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { acceptTls, type TlsChoice } from './accept-tls.ts'
 import type { ClientHello } from './client-hello.ts'
-import { connectionInfo } from './connection-info.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
-import type { ConnectionInfo, Exchange } from './exchange.ts'
-import { readFirstBytes } from './first-bytes.ts'
+import { connectionInfo, type ConnectionInfo, type Exchange } from './exchange.ts'
+import { detectHttp, readFirstBytes } from './first-bytes.ts'
 import { HEAD_MS, Http1ServerConnection } from './http1/server-connection.ts'
 import { type Http2Limits, serveHttp2 } from './http2/server-connection.ts'
 import { adoptShared, type SocketReader, StreamReader } from './socket-reader.ts'
@@ -123,20 +122,7 @@ export class BindServer<L> {
 
   /** Stops accepting once nobody waits to be accepted, whom a close would reset; what is open goes on. */
   stopListening(): Promise<void> {
-    this.#closed ??= new Promise((resolve) => {
-      letFewQueue(this.#server)
-      let seen = -1
-      let turns = 0
-      const look = (): void => {
-        // The kernel is asked once per turn of the event loop, so a turn without a newcomer leaves nobody behind.
-        const isQuiet = this.#accepted === seen
-        seen = this.#accepted
-        if (!isQuiet && ++turns < MAX_LAST_TURNS) return void setTimeout(setImmediate, 0, look)
-        this.#server.close()
-        resolve()
-      }
-      look()
-    })
+    this.#closed ??= closeOnceQuiet(this.#server, () => this.#accepted)
     return this.#closed
   }
 
@@ -251,6 +237,7 @@ export class BindServer<L> {
     // A client that leaves inside the handshake must not be waited for.
     socket.allowHalfOpen = false
     acceptTls<L>(socket, {
+      deadlines: this.#deadlines,
       timeout: this.#state.handshakeTimeoutMs,
       choose: (hello) => this.#state.chooseTls(hello),
       onSecure: (secure, listener, hello) => {
@@ -270,42 +257,16 @@ export class BindServer<L> {
     })
   }
 
-  /** HTTP/2 by prior knowledge starts with a preface that is no HTTP/1 request. */
   #detectHttp(socket: Socket, reader: SocketReader, info: ConnectionInfo): void {
-    let first: Buffer | null = null
-    const deadline = new Deadline(() => socket.destroy())
-    const stop = (): void => {
+    const { idleTimeoutMs } = this.#state.http1
+    const limits = { deadlines: this.#deadlines, idleTimeoutMs, headTimeoutMs: HEAD_MS }
+    detectHttp(socket, reader, limits, (version, bytes) => {
       this.#strangers.delete(socket)
-      this.#deadlines.clear(deadline)
-      reader.release()
-      socket.off('end', onEnd)
-      socket.off('close', stop)
-    }
-    const onEnd = (): void => {
-      socket.destroy()
-    }
-    this.#deadlines.set(deadline, this.#state.http1.idleTimeoutMs)
-    socket.on('end', onEnd)
-    socket.on('close', stop)
-    reader.start((chunk) => {
-      const bytes = first === null ? chunk : Buffer.concat([first, chunk])
-      const compared = Math.min(bytes.length, PREFACE.length)
-      if (bytes.compare(PREFACE, 0, compared, 0, compared) === 0) {
-        if (compared < PREFACE.length) {
-          if (first === null) this.#deadlines.set(deadline, HEAD_MS)
-          first = bytes
-          return
-        }
-        stop()
-        socket.pause()
-        socket.unshift(bytes)
-        this.#serveHttp2(socket, info, null)
-      } else {
-        stop()
-        this.#serveHttp1(socket, info, null, { reader, bytes })
-      }
+      if (version === 1) return this.#serveHttp1(socket, info, null, { reader, bytes })
+      socket.pause()
+      socket.unshift(bytes)
+      this.#serveHttp2(socket, info, null)
     })
-    socket.resume()
   }
 
   #serveHttp1(
@@ -362,6 +323,24 @@ export class BindServer<L> {
   }
 }
 
+/** Accepts whoever the kernel has queued, then closes. */
+function closeOnceQuiet(server: Server, accepted: () => number): Promise<void> {
+  letFewQueue(server)
+  return new Promise((resolve) => {
+    let seen = -1
+    let turns = 0
+    const look = (): void => {
+      // The kernel is asked once per turn of the event loop, so a turn without a newcomer leaves nobody behind.
+      const isQuiet = accepted() === seen
+      seen = accepted()
+      if (!isQuiet && ++turns < MAX_LAST_TURNS) return void setTimeout(setImmediate, 0, look)
+      server.close()
+      resolve()
+    }
+    look()
+  })
+}
+
 /** From here on the kernel completes hardly any connection that is not accepted yet: clients try again, and are refused. */
 function letFewQueue(server: Server): void {
   const holder = server as Server & { _handle?: { listen?(backlog: number): number } | null }
@@ -370,7 +349,6 @@ function letFewQueue(server: Server): void {
 
 function ignore(): void {}
 
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const PROXY_HEADER_MS = 5_000
 const BACKLOG = 4096
 /** For the first bytes of a connection that came late. */
