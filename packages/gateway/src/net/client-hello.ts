@@ -52,7 +52,8 @@ function joinHandshakeRecords(buffer: Buffer): Buffer | Exclude<ClientHelloResul
     }
     if (fragment.length < recordLength && (wantedBytes === null || joinedBytes < wantedBytes)) return { kind: 'more' }
   }
-  const joined = fragments.length === 1 ? fragments[0]! : Buffer.concat(fragments)
+  const [only, ...others] = fragments
+  const joined = only !== undefined && others.length === 0 ? only : Buffer.concat(fragments)
   return joined.subarray(handshakeHeaderBytes, wantedBytes)
 }
 

@@ -46,7 +46,7 @@ export class Deadlines {
     deadline.slot = slot
     deadline.slotAt = due * TICK
     deadline.previous = null
-    deadline.next = this.#slots[slot]!
+    deadline.next = this.#slots[slot] ?? null
     if (deadline.next !== null) deadline.next.previous = deadline
     this.#slots[slot] = deadline
     this.#armed++
@@ -90,7 +90,7 @@ export class Deadlines {
 
   #fire(slot: number, now: number): void {
     // Always the first one: an expiry may clear or move any other. Nothing is put back into the slot of the cursor.
-    for (let deadline = this.#slots[slot]!; deadline !== null; deadline = this.#slots[slot]!) {
+    for (let deadline = this.#slots[slot]; deadline; deadline = this.#slots[slot]) {
       this.#unlink(deadline)
       if (deadline.at > now) this.#link(deadline, now)
       else deadline.expire()

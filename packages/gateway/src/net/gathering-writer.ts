@@ -44,7 +44,8 @@ export class GatheringWriter {
     if (pieces === null) return this.#socket.write(text, 'latin1')
     this.#pieces = null
     if (text !== '') pieces.push(text)
-    if (pieces.length === 1) return this.#socket.write(pieces[0]!)
+    const [only] = pieces
+    if (pieces.length === 1 && only !== undefined) return this.#socket.write(only)
     this.#socket.cork()
     let room = true
     for (const piece of pieces) {

@@ -39,8 +39,8 @@ export class SharedBufferReader implements SocketReader {
     callback: (length: number): boolean => {
       const chunk = Buffer.allocUnsafe(length)
       SHARED.copy(chunk, 0, 0, length)
-      if (this.#receive !== null) this.#receive(chunk)
-      else return this.#socket!.push(chunk)
+      if (this.#receive === null) return this.#socket?.push(chunk) ?? false
+      this.#receive(chunk)
       return true
     },
   }

@@ -121,11 +121,15 @@ export class Http1ServerConnection implements ExchangeHost {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.#input === null) {
+    const before = this.#input
+    if (before === null) {
       this.#input = chunk
-      this.#at = 0
       this.#scanned = 0
-    } else this.#append(chunk)
+    } else {
+      this.#input = Buffer.concat([before.subarray(this.#at), chunk])
+      this.#scanned = Math.max(0, this.#scanned - this.#at)
+    }
+    this.#at = 0
     this.#pump()
   }
 
@@ -197,11 +201,12 @@ export class Http1ServerConnection implements ExchangeHost {
     this.#pumping = true
     while (!this.#detached && !this.#socket.destroyed) {
       const exchange = this.#exchange
+      const input = this.#input
       if (exchange === null) {
         // A client that pipelines and does not read must not fill our memory with answers.
-        if (this.#input === null || this.#socket.writableNeedDrain || !this.#startRequest()) break
-      } else if (!exchange.requestDone && exchange.readable && this.#input !== null) {
-        if (!this.#feedBody(exchange)) break
+        if (input === null || this.#socket.writableNeedDrain || !this.#startRequest(input)) break
+      } else if (!exchange.requestDone && exchange.readable && input !== null) {
+        if (!this.#feedBody(exchange, input)) break
       } else if (exchange.responseDone && !exchange.dropping) {
         if (!this.#finish(exchange)) break
       } else break
@@ -212,8 +217,7 @@ export class Http1ServerConnection implements ExchangeHost {
   }
 
   /** True when an exchange began. */
-  #startRequest(): boolean {
-    const input = this.#input!
+  #startRequest(input: Buffer): boolean {
     let at = this.#at
     if (input[at] === CR && !this.#headStarted) {
       // Empty lines before a request are tolerated, as RFC 9112 section 2.2 asks.
@@ -243,7 +247,7 @@ export class Http1ServerConnection implements ExchangeHost {
       return false
     }
     const text = latin1(input, at, end + 4)
-    this.#consumeTo(end + 4)
+    this.#consumeTo(end + 4, input)
     this.#headStarted = false
     const head = parseRequestHead(text, this.#limits)
     if (!(head instanceof MessageHead)) return this.#refuse(head.status, head.code)
@@ -258,9 +262,9 @@ export class Http1ServerConnection implements ExchangeHost {
     return true
   }
 
-  #feedBody(exchange: Http1Exchange): boolean {
+  #feedBody(exchange: Http1Exchange, input: Buffer): boolean {
     this.#options.deadlines.set(this.#deadline, STALL_MS)
-    const next = exchange.feed(this.#input!, this.#at)
+    const next = exchange.feed(input, this.#at)
     if (next === -1) {
       if (exchange.started) this.destroy(new Error('request body is not well framed'))
       else {
@@ -269,7 +273,7 @@ export class Http1ServerConnection implements ExchangeHost {
       }
       return false
     }
-    this.#consumeTo(next)
+    this.#consumeTo(next, input)
     return true
   }
 
@@ -308,17 +312,10 @@ export class Http1ServerConnection implements ExchangeHost {
     lingeringClose(this.#socket, this.#options.deadlines)
   }
 
-  #consumeTo(position: number): void {
-    if (position === this.#input!.length) this.#input = null
+  #consumeTo(position: number, input: Buffer): void {
+    if (position === input.length) this.#input = null
     else this.#at = position
     this.#scanned = 0
-  }
-
-  #append(chunk: Buffer): void {
-    const rest = this.#input!.subarray(this.#at)
-    this.#scanned = Math.max(0, this.#scanned - this.#at)
-    this.#input = Buffer.concat([rest, chunk])
-    this.#at = 0
   }
 
   /** Input that nobody takes stays in the kernel: memory per connection is bounded by one read. */

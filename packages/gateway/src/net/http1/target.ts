@@ -31,11 +31,10 @@ export function readTarget(method: string, target: string, host: string | null):
   }
   const absolute = /^https?:\/\/([^/?]*)(.*)$/i.exec(target)
   if (absolute === null) return BAD_TARGET
-  const authority = absolute[1]!
+  const [, authority = '', rest = ''] = absolute
   if (!isAuthority(authority)) return BAD_HOST
   if (host === null) return MISSING_HOST
   if (host.toLowerCase() !== authority.toLowerCase()) return MISMATCH
-  const rest = absolute[2]!
   // The server as a whole is asked about, as by an asterisk (RFC 9112 section 3.2.4).
   if (method === 'OPTIONS' && rest === '') return { authority, target: '*' }
   const path = rest.startsWith('/') ? rest : '/' + rest

@@ -8,7 +8,7 @@ import { type HeadProblem, MAX_METHOD } from './head.ts'
 export function unfinishedProblem(bytes: Buffer, start: number, from: number): HeadProblem | null {
   if (bytes[start] === TLS_HANDSHAKE && (bytes[start + 1] ?? TLS_MAJOR) === TLS_MAJOR) return TLS_HELLO
   for (let at = Math.max(start, from); at < bytes.length; at++) {
-    const byte = bytes[at]!
+    const byte = bytes[at] ?? END
     if (VALUE[byte] === 1) continue
     if (byte === LF && (at === start || bytes[at - 1] !== CR)) return BARE_LF
     if (byte !== CR && byte !== LF) return lineProblem(bytes, start) ?? controlByte(bytes, start, at)
@@ -29,7 +29,7 @@ function lineProblem(bytes: Buffer, start: number): HeadProblem | null {
   if (at === target || bytes[at] !== SP) return BAD_TARGET
   at++
   for (let i = 0; i < VERSION.length && at + i < bytes.length; i++) {
-    const byte = bytes[at + i]!
+    const byte = bytes[at + i] ?? END
     if (VERSION[i] === DIGIT ? byte < DIGIT || byte > DIGIT + 9 : byte !== VERSION[i]) return BAD_REQUEST_LINE
   }
   return null

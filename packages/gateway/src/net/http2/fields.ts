@@ -30,8 +30,8 @@ export function fieldsToObject(
 /** Puts received name-value pairs into the block, without pseudo-headers and fields of the connection. */
 export function takeFields(block: HeaderBlock, raw: readonly string[], keep: (name: string) => boolean): void {
   for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i]!
-    if (name.charCodeAt(0) !== COLON && keep(name)) block.add(name, raw[i + 1]!)
+    const name = raw[i] ?? ''
+    if (name.charCodeAt(0) !== COLON && keep(name)) block.add(name, raw[i + 1] ?? '')
   }
 }
 
