@@ -53,6 +53,8 @@ describe('imports go one way', () => {
     expectNone((file, { to }) => folderOf(file) === 'mcp' && folderOf(to) === 'llm')
     expectNone((file, { to }) => folderOf(file) === 'llm' && folderOf(to) === 'mcp')
     expectNone((file, { to }) => folderOf(file) === 'wire' && isLocal(to) && folderOf(to) !== 'wire')
+    // A provider is described and made there; the backend only calls it.
+    expectNone((file, { to }) => folderOf(file) === 'llm' && folderOf(to) === 'backends')
   })
 
   it('features do not import the behaviour of one another', () => {

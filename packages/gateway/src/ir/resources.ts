@@ -1,4 +1,4 @@
-import type { LlmProviderConfig } from '../backends/ai/schema.ts'
+import type { LlmProviderConfig } from '../llm/providers/schema.ts'
 import type { McpBackendConfig, McpTargetTimeouts, StdioTargetConfig } from '../backends/mcp/schema.ts'
 import type { OpenApiTools } from '../formats/openapi/operation.ts'
 import type { ToolsConfig } from '../mcp/offered-tools.ts'

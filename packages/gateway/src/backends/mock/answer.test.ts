@@ -6,7 +6,7 @@ import type { ChatRequest, Json, Message, Tool } from '../../llm/middle.ts'
 import { chatRequest } from '../../testing/chat-request.ts'
 import { MARK, type MockAnswer, mockProvider } from './answer.ts'
 import { exampleOf } from './example.ts'
-import type { MockConfig } from './schema.ts'
+import type { MockConfig } from '../../llm/providers/mock/schema.ts'
 
 const plain: MockConfig = {
   model: 'mock',

@@ -1,6 +1,6 @@
 import type { ChatError, ChatEvent, ChatRequest, FinishReason, StartedPart, Tool } from '../../llm/middle.ts'
 import { exampleOf } from './example.ts'
-import type { MockConfig } from './schema.ts'
+import type { MockConfig } from '../../llm/providers/mock/schema.ts'
 import { lastTextOf, readTokens, tokensOf } from './tokens.ts'
 
 /** An event, and how long after the one before it comes. */

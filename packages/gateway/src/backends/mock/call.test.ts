@@ -9,7 +9,7 @@ import { parseJsonObject } from '../../wire/json.ts'
 import type { BackendIdentity } from '../../pipeline/compiled.ts'
 import { responseContext } from '../../testing/chat-request.ts'
 import { mockBackend, MOCK_HEADER } from './call.ts'
-import type { MockConfig } from './schema.ts'
+import type { MockConfig } from '../../llm/providers/mock/schema.ts'
 
 const identity: BackendIdentity = {
   key: 'k',

@@ -8,7 +8,7 @@ import { targetPath } from '../../pipeline/route/target.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler } from '../../upstream/upstream-types.ts'
 import { type MockAnswer, mockProvider } from './answer.ts'
 import { readBody } from './read-body.ts'
-import type { MockConfig } from './schema.ts'
+import type { MockConfig } from '../../llm/providers/mock/schema.ts'
 import { type Later, timedBody } from './timed-body.ts'
 
 export interface MockServices {

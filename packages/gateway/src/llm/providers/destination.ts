@@ -1,7 +1,5 @@
-import type { LlmProviderConfig } from '../../backends/ai/schema.ts'
 import type { Destination } from './provider.ts'
-
-export type Overrides = Pick<LlmProviderConfig, 'host' | 'port' | 'path' | 'pathPrefix'>
+import type { Overrides } from './schema.ts'
 
 /** The vendor's host, or the one of the config. A server of one's own on another port than 443 mostly speaks plainly. */
 export function destinationOf({ host: other, port = TLS_PORT }: Overrides, own: string): Destination {

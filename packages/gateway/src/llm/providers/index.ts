@@ -1,4 +1,3 @@
-import type { LlmProviderConfig } from '../../backends/ai/schema.ts'
 import { anthropic } from './anthropic/provider.ts'
 import { azure } from './azure/provider.ts'
 import { azureopenai } from './azureopenai/provider.ts'
@@ -6,7 +5,8 @@ import { bedrock } from './bedrock/provider.ts'
 import { gemini } from './gemini/provider.ts'
 import { mock } from './mock/provider.ts'
 import { openai } from './openai/provider.ts'
-import type { Provider, ProviderName } from './provider.ts'
+import type { Provider } from './provider.ts'
+import type { LlmProviderConfig, Overrides, ProviderName } from './schema.ts'
 import { vertexai } from './vertexai/provider.ts'
 
 /** The provider that a config names. */
@@ -19,10 +19,7 @@ export function createProvider(config: LlmProviderConfig): Provider {
   throw new Error('the config names no provider')
 }
 
-type Maker<Name extends ProviderName> = (
-  config: NonNullable<LlmProviderConfig[Name]>,
-  overrides: LlmProviderConfig,
-) => Provider
+type Maker<Name extends ProviderName> = (config: NonNullable<LlmProviderConfig[Name]>, overrides: Overrides) => Provider
 
 const makers: { [Name in ProviderName]: Maker<Name> } = {
   openai,

@@ -1,6 +1,7 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { MemberEdits } from '../../wire/member-edits.ts'
 import type { FormatName, JsonObject, Unsupported } from '../middle.ts'
+import type { ProviderName } from './schema.ts'
 
 /** A vendor as data and small functions: it knows formats, and no client. Made of its config once, at load. */
 export interface Provider {
@@ -34,8 +35,6 @@ export interface Provider {
   /** What the vendor's wrapping of the format demands of the body; empty when nothing. */
   finishBody(body: JsonObject, call: ProviderCall, headers: Pick<HeaderBlock, 'get' | 'joined'>): MemberEdits
 }
-
-export type ProviderName = 'openai' | 'azureopenai' | 'azure' | 'anthropic' | 'gemini' | 'vertexai' | 'bedrock' | 'mock'
 
 export interface Destination {
   host: string

@@ -1,7 +1,7 @@
 import { splitTarget, withoutParameter } from '../../formats/query-parameters.ts'
 import { Unsupported } from '../middle.ts'
-import type { Overrides } from './destination.ts'
 import type { ProviderCall } from './provider.ts'
+import type { Overrides } from './schema.ts'
 
 /** What a vendor says of its own paths; null leaves the path as the client sent it. */
 export type OwnTarget = (call: ProviderCall) => string | Unsupported | null

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { aiBackend, type LlmProviderConfig } from '../../backends/ai/schema.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { object } from '../../schema/kit.ts'
 import { validate } from '../../schema/validate.ts'
 import { Unsupported } from '../middle.ts'
 import { createProvider } from './index.ts'
+import { llmProvider } from './schema.ts'
 import type { CredentialPlace, Provider, ProviderCall } from './provider.ts'
-
-const schema = aiBackend(() => object({}))
 
 /** The provider of a config as users write it. */
 export function providerOf(provider: object): Provider {
-  const result = validate(schema, { provider })
+  const result = validate(llmProvider, provider)
   assert.ok(result.ok, JSON.stringify(result))
-  return createProvider(result.value.provider as LlmProviderConfig)
+  return createProvider(result.value)
 }
 
 export function callOf(call: Partial<ProviderCall>): ProviderCall {

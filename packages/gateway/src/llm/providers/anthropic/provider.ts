@@ -1,4 +1,3 @@
-import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
 import { NO_EDITS } from '../../../wire/member-edits.ts'
 import { Unsupported } from '../../middle.ts'
 import { claudeQuirks } from '../claude-models.ts'
@@ -8,8 +7,10 @@ import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import { basePath, createTarget } from '../target.ts'
 import { dropBrowserHeaders, dropForeignHeaders, setAnthropicVersion } from '../vendor-headers.ts'
+import type { Overrides } from '../schema.ts'
+import type { AnthropicConfig } from './schema.ts'
 
-export function anthropic(config: NonNullable<LlmProviderConfig['anthropic']>, overrides: LlmProviderConfig): Provider {
+export function anthropic(config: AnthropicConfig, overrides: Overrides): Provider {
   const base = basePath(overrides)
   return {
     name: 'anthropic',

@@ -1,8 +1,9 @@
-import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
 import { azureProvider } from './resource.ts'
 import type { Provider } from '../provider.ts'
+import type { Overrides } from '../schema.ts'
+import type { AzureConfig } from './schema.ts'
 
-export function azure(config: NonNullable<LlmProviderConfig['azure']>, overrides: LlmProviderConfig): Provider {
+export function azure(config: AzureConfig, overrides: Overrides): Provider {
   const { resourceName, resourceType, apiVersion, projectName, model = null } = config
   const isFoundry = resourceType === 'Foundry'
   const host = isFoundry

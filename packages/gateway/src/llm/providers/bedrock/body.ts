@@ -1,9 +1,9 @@
-import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
+import type { BedrockConfig } from './schema.ts'
 import type { MemberEdits } from '../../../wire/member-edits.ts'
 import { objectAt, parseJsonObject } from '../../../wire/json.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 
-type Guardrail = NonNullable<LlmProviderConfig['bedrock']>['guardrail']
+type Guardrail = BedrockConfig['guardrail']
 
 /** What Converse wants in the body although others say it in headers, and the guardrail of the config. */
 export function converseEdits(

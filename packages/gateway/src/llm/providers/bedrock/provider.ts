@@ -1,4 +1,3 @@
-import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
 import { NO_EDITS } from '../../../wire/member-edits.ts'
 import { Unsupported } from '../../middle.ts'
 import { claudeQuirks } from '../claude-models.ts'
@@ -10,8 +9,10 @@ import type { EmbeddingsKind, Provider, ProviderCall } from '../provider.ts'
 import { createTarget } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
 import { converseEdits, METADATA_HEADER } from './body.ts'
+import type { Overrides } from '../schema.ts'
+import type { BedrockConfig } from './schema.ts'
 
-export function bedrock(config: NonNullable<LlmProviderConfig['bedrock']>, overrides: LlmProviderConfig): Provider {
+export function bedrock(config: BedrockConfig, overrides: Overrides): Provider {
   const { region, guardrail } = config
   return {
     name: 'bedrock',

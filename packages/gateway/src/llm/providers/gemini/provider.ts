@@ -1,4 +1,3 @@
-import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
 import { NO_EDITS } from '../../../wire/member-edits.ts'
 import { Unsupported } from '../../middle.ts'
 import { alwaysBearer, type CredentialHeader, placeCredential } from '../credential.ts'
@@ -8,9 +7,11 @@ import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import { createTarget } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
+import type { Overrides } from '../schema.ts'
+import type { GeminiConfig } from './schema.ts'
 
 /** Google's Gemini API. Chats go to the native endpoint, whichever format the client speaks: the other one says less. */
-export function gemini(config: NonNullable<LlmProviderConfig['gemini']>, overrides: LlmProviderConfig): Provider {
+export function gemini(config: GeminiConfig, overrides: Overrides): Provider {
   return {
     name: 'gemini',
     telemetryName: 'gcp.gemini',

@@ -1,4 +1,3 @@
-import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
 import { withParameter } from '../../../formats/query-parameters.ts'
 import { NO_EDITS } from '../../../wire/member-edits.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
@@ -7,9 +6,11 @@ import { COMPLETIONS_FIRST, NONE, openAiFormats, openAiQuirks } from '../openai-
 import type { Provider, ProviderCall } from '../provider.ts'
 import { basePath, createTarget } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
+import type { Overrides } from '../schema.ts'
+import type { OpenaiConfig } from './schema.ts'
 
 /** OpenAI, or with a host of one's own any server that speaks its formats. */
-export function openai(config: NonNullable<LlmProviderConfig['openai']>, overrides: LlmProviderConfig): Provider {
+export function openai(config: OpenaiConfig, overrides: Overrides): Provider {
   const base = basePath(overrides)
   const isVendor = overrides.host === undefined
   return {

@@ -1,4 +1,3 @@
-import type { LlmProviderConfig } from '../../../backends/ai/schema.ts'
 import { NO_EDITS } from '../../../wire/member-edits.ts'
 import type { FormatName } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
@@ -12,8 +11,10 @@ import { createTarget } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
 import { claudeBodyEdits } from './claude-body.ts'
 import { googleName, vertexModel } from './model.ts'
+import type { Overrides } from '../schema.ts'
+import type { VertexaiConfig } from './schema.ts'
 
-export function vertexai(config: NonNullable<LlmProviderConfig['vertexai']>, overrides: LlmProviderConfig): Provider {
+export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider {
   const root = `/v1/projects/${encodeURIComponent(config.projectId)}/locations/${config.region}`
   return {
     name: 'vertexai',

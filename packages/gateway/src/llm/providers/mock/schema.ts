@@ -1,6 +1,6 @@
-import { object } from '../../schema/kit.ts'
-import type { Output } from '../../schema/kit.ts'
-import { duration, integer, string } from '../../schema/fields/values.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+import { duration, integer, string } from '../../../schema/fields/values.ts'
 
 const percent = () => integer({ min: 0, max: 100 }).prefault(0)
 

@@ -1,0 +1,37 @@
+import { isHost } from '../../../formats/address.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output, Schema } from '../../../schema/kit.ts'
+import { requiredUnless } from '../../../schema/rules.ts'
+import { azureApiVersion, short } from '../../../schema/fields/llm-providers.ts'
+import { string, textual } from '../../../schema/fields/values.ts'
+
+export const azureopenaiKey = object(
+  {
+    endpoint: azureEndpoint().describe('Host of the resource, such as `name.openai.azure.com`; a scheme is stripped.'),
+    deploymentName: string(short).optional().describe('Deployment to ask for; the model of the request when unset.'),
+    apiVersion: azureApiVersion(),
+  },
+  [requiredUnless('deploymentName', 'apiVersion', 'v1')],
+)
+  .optional()
+  .describe('Azure OpenAI by the host of the resource; `azure` is the newer form.')
+
+export type AzureopenaiConfig = NonNullable<Output<typeof azureopenaiKey>>
+
+/** `https://name.openai.azure.com/` as people copy it from the portal; a Foundry project may stand in its path. */
+function azureEndpoint(): Schema<{ host: string; project: string | null }> {
+  return textual(
+    (text) => {
+      const found = /^(?:https?:\/\/)?([^/]+)(?:\/api\/projects\/([a-z0-9][\w.-]*))?(?:\/openai(?:\/v1)?)?\/?$/i.exec(
+        text,
+      )
+      if (found === null || text.length > 256 || !isHost(found[1]!)) return null
+      return { host: found[1]!.toLowerCase(), project: found[2] ?? null }
+    },
+    {
+      type: 'host',
+      expected: 'the host of an Azure resource, such as `name.openai.azure.com`',
+      json: { type: 'string', minLength: 1, maxLength: 256 },
+    },
+  )
+}
