@@ -15,7 +15,7 @@ export const withoutPython: string | false = existsSync(interpreter)
 export async function runPython<Result>(script: string, input: object): Promise<Result> {
   const file = fileURLToPath(new URL(script, import.meta.url))
   const { stdout } = await run(interpreter, [file, JSON.stringify(input)], {
-    timeout: 120_000,
+    timeout: 240_000,
     maxBuffer: 64 << 20,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PYTHONDONTWRITEBYTECODE: '1' },
   })
