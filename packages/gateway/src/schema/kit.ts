@@ -102,6 +102,8 @@ export interface Field {
   fileOnly: boolean
   /** The shape this field has in custom resources, when references are written otherwise there. */
   resourceForm: Schema | null
+  /** Whether the file may also write it as a list of one. */
+  mayBeList: boolean
 }
 
 export function object<Shape extends Record<string, Schema>>(shape: Shape, rules: readonly Rule[] = []) {
@@ -220,6 +222,11 @@ export function localForm<S extends Schema>(schema: S, resource: Schema): S {
   return remember(schema, { resourceForm: resource })
 }
 
+/** The file may write a list of one around it, as custom resources do. */
+export function orListOfOne<S extends Schema>(schema: S): S {
+  return remember(schema, { mayBeList: true })
+}
+
 /** Reads a definition from the outside in, through optional and default wrappers. */
 export function fieldOf(schema: Schema): Field {
   const field = {
@@ -228,6 +235,7 @@ export function fieldOf(schema: Schema): Field {
     description: '',
     fileOnly: false,
     resourceForm: null as Schema | null,
+    mayBeList: false,
   }
   let current = schema
   for (;;) {
@@ -235,6 +243,7 @@ export function fieldOf(schema: Schema): Field {
     field.description ||= current.description ?? ''
     field.fileOnly ||= known.fileOnly ?? false
     field.resourceForm ??= known.resourceForm ?? null
+    field.mayBeList ||= known.mayBeList ?? false
     if (known.node !== undefined) return { node: known.node, ...field }
     if (current instanceof z.ZodPrefault) field.default ??= current.def.defaultValue as Json
     else if (!(current instanceof z.ZodOptional)) throw new Error('a schema must be made by the kit')
@@ -251,6 +260,7 @@ interface Known {
   node?: Node
   fileOnly?: boolean
   resourceForm?: Schema
+  mayBeList?: boolean
 }
 
 const memory = new WeakMap<object, Known>()

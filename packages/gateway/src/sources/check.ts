@@ -20,6 +20,7 @@ export function checkFile(
   const report = reporter(problems)
   const backends = root.at('backends').items
   checkUnique(backends, (backend) => backend.at('name').text, 'backend', report)
+  for (const backend of backends) checkStaticPort(backend, report)
   checkTlsVersions(root.in('frontend', 'tls'), report)
   checkUnique(
     root.at('binds').items.map((bind) => bind.at('port')),
@@ -125,6 +126,19 @@ function checkListener(listener: Spot, report: Report): void {
       expected: 'no hostname, because TCP names none',
     })
   }
+}
+
+/** TLS has a port that everybody knows; without it nothing says which one is meant. */
+function checkStaticPort(backend: Spot, report: Report): void {
+  const { host, port } = { host: backend.in('static', 'host'), port: backend.in('static', 'port') }
+  if (host.text === null || port.exists || backend.in('policies', 'tls').exists) return
+  const known = new Set(['host', 'port', 'unixPath'])
+  // A key that is written wrongly has been told of.
+  if (backend.at('static').keys.some((key) => !known.has(key))) return
+  report('missing_key', host, {
+    found: 'found `host` without `port`',
+    expected: '`port`, or `policies.tls`, which makes it 443',
+  })
 }
 
 function checkTlsVersions(tls: Spot, report: Report): void {

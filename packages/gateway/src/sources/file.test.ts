@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { checkCompile } from '../compile/check.ts'
 import { loadConfig } from './file.ts'
 import type { LoadedConfig } from './file.ts'
 import { firstProblems, printProblem, printProblems } from './print-problems.ts'
@@ -125,7 +126,7 @@ backends:
     'gateway.yaml:8:17: binds[0].listeners[0].routes[0].policies.cors.allowOrigin: unknown key `allowOrigin`, expected `allowOrigins`, `allowMethods`, `allowHeaders`, `exposeHeaders`, `allowCredentials` or `maxAge`\n    did you mean `allowOrigins`?',
     'gateway.yaml:9:20: binds[0].listeners[0].routes[0].backends[0].backend: found no backend named `user`, expected the name of a backend in the top-level `backends`\n    did you mean `users`?',
     'gateway.yaml:9:45: binds[0].listeners[0].routes[0].backends[1].host: found "x", expected `host:port`, `[ipv6]:port` or `unix:/path`',
-    'gateway.yaml:12:13: backends[0].static.host: found `host` without `port`, expected both keys, or none',
+    'gateway.yaml:12:13: backends[0].static.host: found `host` without `port`, expected `port`, or `policies.tls`, which makes it 443',
   ])
 })
 
@@ -391,4 +392,56 @@ test('ten thousand routes load in well under two seconds', () => {
   // Time of the processor, so that a busy machine does not count; a quiet one takes about half a second.
   const { user, system } = process.cpuUsage(start)
   assert.ok(user + system < 2_000_000, `${user + system} µs`)
+})
+
+test('a certificate to show may stand in a list of one, as in custom resources', () => {
+  const backend = (ref: string) =>
+    `backends: [{ name: a, static: { host: a, port: 1 }, policies: { tls: { mtlsCertificateRef: ${ref} } } }]`
+  const [one, listed] = ['{ cert: tls.crt, key: tls.key }', '[{ cert: tls.crt, key: tls.key }]'].map((ref) =>
+    loaded(backend(ref)),
+  )
+  assert.deepEqual(listed!.ir, one!.ir)
+  assert.deepEqual(listed!.files, one!.files)
+  const [missing] = problemLines(backend('[{ cert: missing.crt, key: tls.key }]'))
+  assert.match(
+    missing!,
+    /^gateway\.yaml:1:95: backends\[0\]\.policies\.tls\.mtlsCertificateRef\.cert: found no readable file/,
+  )
+  for (const wrong of ['[]', '[{ cert: tls.crt, key: tls.key }, { cert: tls.crt, key: tls.key }]', '[[{}]]']) {
+    assert.match(problemLines(backend(wrong)).join('\n'), /mtlsCertificateRef/)
+  }
+})
+
+test('a fixed destination that speaks TLS needs no port', () => {
+  const backend = (rest: string) => `backends: [{ name: a, static: { ${rest} } }]`
+  assert.deepEqual(loaded(backend('host: a }, policies: { tls: {} ')).ir.backends[0]?.target, {
+    kind: 'static',
+    host: 'a',
+    port: 443,
+  })
+  assert.deepEqual(loaded(backend('host: a, port: 8443 }, policies: { tls: {} ')).ir.backends[0]?.target, {
+    kind: 'static',
+    host: 'a',
+    port: 8443,
+  })
+  assert.match(problemLines(backend('host: a }, policies: { http: {} ')).join(), /found `host` without `port`/)
+  assert.match(problemLines(backend('port: 1')).join(), /exactly one of `host` or `unixPath`/)
+})
+
+test('a server name is written in lower case', () => {
+  const sni = (name: string) =>
+    `backends: [{ name: a, static: { host: a, port: 1 }, policies: { tls: { sni: ${name} } } }]`
+  assert.ok(loaded(sni('api.example.com')).ok)
+  for (const wrong of ['API.example.com', '-a.example', 'a-.example', '"*.example.com"', 'a..b', '127.0.0.1x_']) {
+    assert.match(problemLines(sni(wrong)).join(), /tls\.sni: found .*, expected a hostname in lower case/)
+  }
+})
+
+test('limits are as large as custom resources have them', () => {
+  const limit = (requests: number) =>
+    listener(
+      `routes: [{ policies: { rateLimit: { local: [{ requests: ${requests}, burst: ${requests}, unit: Hours }] } } }]`,
+    )
+  assert.deepEqual(checkCompile(loaded(limit(2_147_483_647)).ir), [])
+  assert.match(problemLines(limit(2_147_483_648)).join(), /expected an integer from 1 to 2147483647/)
 })

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Ir, Route } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
 import type { Path, Problem } from '../schema/problem.ts'
+import { unwrapLists } from '../schema/list-of-one.ts'
 import { validate } from '../schema/validate.ts'
 import { backendsOf } from './backend-references.ts'
 import { checkTools } from './check-tools.ts'
@@ -60,6 +61,7 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   const place = (problem: Problem): PlacedProblem => ({ ...problem, place: yaml.placeOf(problem.path, problem.at) })
   // A file of comments is a config without anything.
   const input = yaml.value ?? {}
+  unwrapLists(configFile, input)
   const root = new Spot(input)
   const validated = validate(configFile, input)
   const references = findReferences(configFile, root)

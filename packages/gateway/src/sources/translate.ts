@@ -126,8 +126,13 @@ function namedTarget(backend: NamedBackendConfig, key: string, known: Known): Ba
   if (backend.aws !== undefined) return awsTarget(backend.aws)
   if (backend.dynamicForwardProxy !== undefined) return dynamic(backend.dynamicForwardProxy)
   const { host, port, unixPath } = backend.static!
-  return unixPath === undefined ? { kind: 'static', host: host!, port: port! } : { kind: 'unix', path: unixPath }
+  return unixPath === undefined
+    ? { kind: 'static', host: host!, port: port ?? HTTPS_PORT }
+    : { kind: 'unix', path: unixPath }
 }
+
+/** Where TLS is spoken; elsewhere the port has been asked for. */
+const HTTPS_PORT = 443
 
 type EntryConfig = RouteConfig['backends'][number]
 type AiConfig = NonNullable<EntryConfig['ai']>

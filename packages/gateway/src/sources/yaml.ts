@@ -143,6 +143,8 @@ function offsetOf(document: Document, path: Path, at: Problem['at']): number {
   let offset = startOf(node) ?? 0
   for (const [index, step] of path.entries()) {
     if (isAlias(node)) node = node.resolve(document)
+    // Some mappings may stand in a list of one.
+    if (isSeq(node) && typeof step === 'string') node = node.items[0]
     if (isMap(node)) {
       const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step))
       if (pair === undefined) return offset

@@ -8,7 +8,9 @@ import { port, string } from '../../schema/fields/values.ts'
 export const staticBackend = object(
   {
     host: host().optional().describe('DNS name or address of the destination.'),
-    port: port().optional().describe('Port of the destination.'),
+    port: port()
+      .optional()
+      .describe('Port of the destination; 443 when unset beside `policies.tls`, and required otherwise.'),
     unixPath: string(
       { min: 1, max: 107 },
       { pattern: /^\/[^\0]*$/, expected: 'the absolute path of a Unix socket, of at most 107 characters' },
@@ -16,7 +18,7 @@ export const staticBackend = object(
       .optional()
       .describe('Path of a Unix domain socket, instead of host and port.'),
   },
-  [exactlyOneOf('host', 'unixPath'), onlyWith('host', 'port'), onlyWith('port', 'host')],
+  [exactlyOneOf('host', 'unixPath'), onlyWith('port', 'host')],
 ).describe('A fixed destination.')
 
 export type StaticBackendConfig = Output<typeof staticBackend>

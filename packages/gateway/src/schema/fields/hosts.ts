@@ -23,6 +23,16 @@ export function hostname(form: { wildcard: boolean }): Schema<string> {
   })
 }
 
+/** SPEC 2.1 SNI: names are compared letter by letter by some servers, so it is written as it is sent. */
+export function serverName(): Schema<string> {
+  const pattern = new RegExp(`^${label}(\\.${label})*$`)
+  return textual((text) => (text.length <= 253 && pattern.test(text) ? text : null), {
+    type: 'server name',
+    expected: 'a hostname in lower case such as `example.com`',
+    json: { type: 'string', minLength: 1, maxLength: 253, pattern: pattern.source },
+  })
+}
+
 /** A DNS name or an IP address to connect to. */
 export function host(): Schema<string> {
   return textual((text) => (text.length <= 256 && isHost(text) ? text.toLowerCase() : null), {

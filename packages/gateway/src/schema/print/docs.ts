@@ -17,7 +17,8 @@ export function printFields(schema: Schema, stopAt: (path: string) => string | n
   for (const { path, field } of rows) {
     const link = stopAt(path)
     const meaning = [field.description, link === null ? '' : `See ${link}.`].filter((part) => part !== '').join(' ')
-    lines.push(`| \`${path}\` | ${typeOf(field.node)} | ${defaultOf(field)} | ${escape(meaning)} |`)
+    const type = typeOf(field.node) + (field.mayBeList ? ', or a list of one' : '')
+    lines.push(`| \`${path}\` | ${type} | ${defaultOf(field)} | ${escape(meaning)} |`)
   }
   const ruleLines = rules.length === 0 ? [] : ['', 'Rules:', '', ...rules.map((rule) => `- ${rule}`)]
   return [...lines, ...ruleLines, ''].join('\n')

@@ -1,5 +1,5 @@
 import { fieldOf } from '../kit.ts'
-import type { Json, JsonObject, ObjectNode, Schema } from '../kit.ts'
+import type { Field, Json, JsonObject, ObjectNode, Schema } from '../kit.ts'
 import type { Rule } from '../rules.ts'
 import { shareRepeats } from './share-repeats.ts'
 
@@ -9,7 +9,16 @@ export function toJsonSchema(schema: Schema, head: JsonObject = {}): JsonObject 
 }
 
 function print(schema: Schema): JsonObject {
-  const { node, description, default: fallback } = fieldOf(schema)
+  const { mayBeList, ...field } = fieldOf(schema)
+  if (!mayBeList) return printField(field)
+  const { description, ...one } = printField(field)
+  return {
+    ...(description !== undefined && { description }),
+    anyOf: [one, { type: 'array', items: one, minItems: 1, maxItems: 1 }],
+  }
+}
+
+function printField({ node, description, default: fallback }: Omit<Field, 'mayBeList'>): JsonObject {
   const notes: JsonObject = description === '' ? {} : { description }
   if (fallback !== undefined) notes['default'] = fallback
   switch (node.kind) {

@@ -24,7 +24,9 @@ export const health = definePolicy({
         .describe('Health score, in percent, that it returns with; the one it had when unset.'),
       consecutiveFailures: integer({ min: 0, max: 255 })
         .optional()
-        .describe('Unhealthy responses in a row that evict an address; 0 is as if unset.'),
+        .describe(
+          'Unhealthy responses in a row that evict an address; 0 is as if unset. At most 255, because workers share the count in one word with score and time.',
+        ),
       healthThreshold: integer({ min: 0, max: 100 })
         .optional()
         .describe(

@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { list, localForm, object } from '../../../schema/kit.ts'
+import { list, localForm, object, orListOfOne } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { hostname } from '../../../schema/fields/hosts.ts'
+import { serverName } from '../../../schema/fields/hosts.ts'
 import { objectReference, pemFile } from '../../../schema/fields/references.ts'
 import { atMostOneOf } from '../../../schema/rules.ts'
 import { alpnProtocols, keyExchangeGroups } from '../../../schema/fields/tls-options.ts'
@@ -22,7 +22,7 @@ export const tls = definePolicy({
   merge: 'replace',
   schema: object(
     {
-      mtlsCertificateRef: localForm(certificateFiles, list(objectReference(), { max: 1 }))
+      mtlsCertificateRef: orListOfOne(localForm(certificateFiles, list(objectReference(), { max: 1 })))
         .optional()
         .describe('Certificate shown to the backend.'),
       caCertificateRefs: localForm(
@@ -34,9 +34,7 @@ export const tls = definePolicy({
       insecureSkipVerify: enumeration(['All', 'Hostname'])
         .optional()
         .describe('`All` verifies nothing; `Hostname` verifies the chain but not the names in it.'),
-      sni: hostname({ wildcard: false })
-        .optional()
-        .describe('Server name to ask for; the hostname of the destination when unset.'),
+      sni: serverName().optional().describe('Server name to ask for; the hostname of the destination when unset.'),
       verifySubjectAltNames: list(string({ min: 1, max: 256 }).describe('A name in the certificate.'), {
         min: 1,
         max: 16,

@@ -5,7 +5,8 @@ import type { Output } from '../../../schema/kit.ts'
 import { conditionalOr, exactlyOneOf } from '../../../schema/rules.ts'
 import { enumeration, integer } from '../../../schema/fields/values.ts'
 
-const MOST = 10_000_000
+/** The largest integer of custom resources; both numbers together fit into the word that workers share. */
+const MOST = 2_147_483_647
 
 const localLimit = object(
   {
