@@ -92,6 +92,7 @@ const NOBODY: Hub = {
   targetSession: () => undefined,
   setTargetSession() {},
   listen: () => () => {},
+  whenChanged: () => () => {},
   send: () => Promise.resolve(false),
   process() {
     throw new Error('no process is started to check a config')

@@ -8,6 +8,7 @@ import { createGuard } from '../mcp/client/guard.ts'
 import type { Endpoint } from '../mcp/engine/endpoint.ts'
 import type { Target, TargetLimits } from '../mcp/engine/target.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
+import { placeOf } from '../mcp/hub/offers.ts'
 import { processSpec } from '../mcp/hub/process-spec.ts'
 import { Namer } from '../mcp/names.ts'
 import { OfferedTools } from '../mcp/offered-tools.ts'
@@ -44,8 +45,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
   const { services } = parts
   const { allowedHosts, allowedOrigins, prefixMode, sessionRouting, failureMode, sessionLifetime } = backend
   const endpoint: Endpoint = {
-    // Replicas may listen on other ports, and a port may change: sessions go on all the same.
-    backend: identity.key.replace(/^bind\/[^/]+\//, ''),
+    backend: placeOf(identity.key),
     targets: backend.targets.map((target) => compileTarget(target, mcp)),
     namer: new Namer(
       backend.targets.map(({ name }) => name),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ResourceLimits } from 'node:worker_threads'
 import { MainHub } from '../mcp/hub/main-hub.ts'
+import { offersOf } from '../mcp/hub/offers.ts'
 import { processContents } from '../mcp/hub/process-spec.ts'
 import type { WorkerSettings } from './messages.ts'
 import { Reservations } from '../state/reservations.ts'
@@ -66,6 +67,7 @@ export class Supervisor {
     const error = await this.#applyToAll(config)
     if (error === null) {
       void this.#mcp.keepProcesses(processContents(config.ir))
+      this.#mcp.offers(offersOf(config.ir))
       return null
     }
     this.#config = before

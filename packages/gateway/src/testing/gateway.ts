@@ -28,6 +28,7 @@ import { createTraceSource } from '../process/trace-source.ts'
 import { createResolver, type ResolverOptions } from '../upstream/dns.ts'
 import { Endpoints, type Eviction } from '../upstream/endpoints.ts'
 import { Pools } from '../upstream/pools.ts'
+import { offersOf } from '../mcp/hub/offers.ts'
 import { startHub } from './hub.ts'
 
 /** A gateway in this thread: config to wire, without workers. */
@@ -184,6 +185,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
     }
     current = next
     currentIr = ir
+    mcp.main.offers(offersOf(ir))
   }
 
   await apply(parse(yaml, options))

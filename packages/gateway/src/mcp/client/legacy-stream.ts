@@ -3,6 +3,7 @@ import { Deadline } from '../../net/deadlines.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import type { Exchange } from '../engine/exchange.ts'
+import { changeNotices } from '../engine/announce.ts'
 import { outwardReplay } from '../engine/outward.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { EndpointCallParts } from './mcp-call.ts'
@@ -59,6 +60,7 @@ export class LegacyStream {
     this.#isClosed = true
     this.#stopMail?.()
     this.#endpoint.deadlines.clear(this.#quiet)
+    this.#exchange.release()
     this.#streams.close(cause)
     this.#exchange.end()
     void this.#endpoint.sessions.end(this.#session)
@@ -81,6 +83,10 @@ export class LegacyStream {
   /** What targets say on their own account comes by the same stream. */
   #listen(): void {
     this.#isListening = true
+    const told = (): void => {
+      for (const notice of changeNotices()) this.#say(notice.bytes.toString('utf8'))
+    }
+    this.#exchange.whenOver(this.#endpoint.hub.whenChanged(this.#endpoint.backend, told))
     for (const target of this.#endpoint.targets) if (this.#session.knows(target)) this.#streams.listen(target)
   }
 

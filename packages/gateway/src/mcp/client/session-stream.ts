@@ -1,5 +1,6 @@
 import type { Endpoint } from '../engine/endpoint.ts'
 import type { Exchange } from '../engine/exchange.ts'
+import { changeNotices } from '../engine/announce.ts'
 import { outwardReplay } from '../engine/outward.ts'
 import type { Target } from '../engine/target.ts'
 import { INTERNAL_ERROR } from '../message.ts'
@@ -52,6 +53,10 @@ export class SessionStream {
   }
 
   open(): void {
+    const told = (): void => {
+      if (this.#answer.hasBegun) for (const notice of changeNotices()) this.#answer.say(notice, '')
+    }
+    if (this.#of === 'session') this.#exchange.whenOver(this.#endpoint.hub.whenChanged(this.#endpoint.backend, told))
     const { session } = this.#exchange
     const { targets, namer } = this.#endpoint
     const concerned = targets.filter(
@@ -63,12 +68,17 @@ export class SessionStream {
 
   close(cause: Error): void {
     this.#answer.drop()
+    this.#exchange.release()
     this.#streams.close(cause)
   }
 
   /** When nobody has anything to say any more, the client need not wait. */
   #over(target: Target, failure: TargetFailure | null): void {
     if (!this.#streams.isSilent) return
+    // Servers without a stream of their own change too when the config does: the gateway has that to say.
+    const { isMerged } = this.#endpoint.namer
+    if (isMerged && this.#of === 'session' && failure?.code === 'unsupported') return this.#answer.open()
+    this.#exchange.release()
     if (failure === null || this.#answer.hasBegun) return this.#answer.end()
     if (failure.code === 'unsupported') return this.#refuse(405, 'no target has a stream of its own')
     if (failure.code === 'session_lost') return this.#refuse(404, 'Session not found')

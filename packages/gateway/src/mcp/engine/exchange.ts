@@ -38,6 +38,7 @@ export class Exchange {
   readonly #context: CallContext
   readonly #headers: HeaderBlock
   readonly #calls = new Set<LinkCall>()
+  #endings: (() => void)[] = []
   #isCancelled = false
   #isReported = false
 
@@ -65,6 +66,16 @@ export class Exchange {
     }
   }
 
+  /** Called when the request is over, however it ends. */
+  whenOver(ending: () => void): void {
+    this.#endings.push(ending)
+  }
+
+  /** Nothing is to be said any more. */
+  release(): void {
+    for (const ending of this.#endings.splice(0)) ending()
+  }
+
   /** Cancelled with the rest when the client leaves. */
   keep<Call extends LinkCall>(call: Call): Call {
     if (this.#isCancelled) call.cancel(CLIENT_GONE)
@@ -88,6 +99,7 @@ export class Exchange {
   /** A session for this one request ends with it. */
   finish(): void {
     this.report()
+    this.release()
     if (!this.session.isPassing || this.requestMeta !== null) return
     this.abandon(this.endpoint.targets.filter((target) => this.session.hasLink(target)))
   }

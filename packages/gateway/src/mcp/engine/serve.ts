@@ -1,3 +1,5 @@
+import { objectAt } from '../../wire/json.ts'
+import { subscribedNotices } from './announce.ts'
 import { denial, traceDecision } from './hide-forbidden.ts'
 import { askedItem, forTarget, isAboutItem } from '../merge/for-target.ts'
 import { isListMethod } from '../merge/list-page.ts'
@@ -22,6 +24,7 @@ export function serveRequest(exchange: Exchange, request: RpcMessage): void {
   if (method === 'initialize' || method === 'server/discover') return void serveInitialize(exchange, request)
   if (isListMethod(method)) return serveList(exchange, request, method)
   if (isAboutItem(method)) return serveItem(exchange, request)
+  if (method === 'subscriptions/listen') announceChanges(exchange, request)
   const isPlain = !namer.isMerged && !namer.isPrefixed && !targets[0]!.judge.hasRules
   if (method === 'subscriptions/listen' && !isPlain) return void serveListen(exchange, request)
   // One target may know methods that nobody here has heard of.
@@ -31,6 +34,17 @@ export function serveRequest(exchange: Exchange, request: RpcMessage): void {
   // With a session, 404 would say that it is gone.
   const status = exchange.requestMeta === null ? 200 : 404
   exchange.refuse(request, status, METHOD_NOT_FOUND, `Method not found: ${method}`)
+}
+
+/** A subscription hears of reloads too, once its acknowledgement has begun the stream. */
+function announceChanges(exchange: Exchange, { id, value }: RpcMessage): void {
+  const { endpoint, answer } = exchange
+  const notices = subscribedNotices(objectAt(objectAt(value, 'params'), 'notifications'), id)
+  if (notices.length === 0) return
+  const told = (): void => {
+    if (answer.hasBegun) for (const notice of notices) answer.say(notice, '')
+  }
+  exchange.whenOver(endpoint.hub.whenChanged(endpoint.backend, told))
 }
 
 /** A request that names what it is about goes to whoever has that. */

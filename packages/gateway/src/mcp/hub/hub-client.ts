@@ -17,6 +17,7 @@ export class HubClient implements Hub {
   readonly #renamed: ExpiringMap
   readonly #revoking = new Map<number, () => void>()
   readonly #listeners = new Map<number, (text: string) => void>()
+  readonly #watchers = new Map<string, Set<() => void>>()
   readonly #sending = new Map<number, (isTaken: boolean) => void>()
   readonly #calls: ProcessCalls
   #lastId = 0
@@ -68,6 +69,14 @@ export class HubClient implements Hub {
     })
   }
 
+  whenChanged(backend: string, told: () => void): () => void {
+    const watchers = this.#watchers.get(backend) ?? new Set()
+    this.#watchers.set(backend, watchers.add(told))
+    return () => {
+      if (watchers.delete(told) && watchers.size === 0) this.#watchers.delete(backend)
+    }
+  }
+
   process(spec: ProcessSpec, session: string): ProcessLink {
     return this.#calls.link(spec, session)
   }
@@ -90,6 +99,9 @@ export class HubClient implements Hub {
         this.#post({ kind: 'delivered', mail: message.mail, isTaken: listener !== undefined })
         return listener?.(message.text)
       }
+      case 'changed':
+        for (const backend of message.backends) for (const told of [...(this.#watchers.get(backend) ?? [])]) told()
+        return
       case 'sent':
         return take(this.#sending, message.id)?.(message.isTaken)
       case 'said':

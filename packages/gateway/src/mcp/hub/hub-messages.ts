@@ -20,6 +20,8 @@ export type HubToWorker =
   /** Answered by `delivered`. */
   | { kind: 'mail'; mail: number; listener: number; text: string }
   | { kind: 'sent'; id: number; isTaken: boolean }
+  /** Every worker has a config by now in which these backends offer something else. */
+  | { kind: 'changed'; backends: string[] }
   | ProcessToWorker
 
 export type HubFromWorker =

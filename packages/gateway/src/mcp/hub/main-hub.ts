@@ -20,6 +20,7 @@ export class MainHub {
   readonly #revoked: ExpiringMap
   readonly #renamed: ExpiringMap
   readonly #spreading = new Map<number, Spreading>()
+  #offers: ReadonlyMap<string, string> = new Map()
   #lastAck = 0
   #processes: Processes | null = null
   #loading: Promise<void> | null = null
@@ -67,6 +68,16 @@ export class MainHub {
       case 'process':
         return this.#processed(worker, message.message)
     }
+  }
+
+  /** What each backend offers from now on, as text; workers hear of those that were there before and differ. */
+  offers(contents: ReadonlyMap<string, string>): void {
+    const before = this.#offers
+    this.#offers = contents
+    const backends = [...contents].flatMap(([backend, content]) =>
+      before.has(backend) && before.get(backend) !== content ? backend : [],
+    )
+    if (backends.length > 0) for (const post of this.#workers.values()) post({ kind: 'changed', backends })
   }
 
   /** Contents of all specs that the config has: processes of others end. */

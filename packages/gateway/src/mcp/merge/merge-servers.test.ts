@@ -94,7 +94,7 @@ test('discovery gives the revisions of the gateway, and is not to be kept', () =
   assert.deepEqual(merged, {
     resultType: 'complete',
     supportedVersions: ['2025-11-25', '2026-07-28'],
-    capabilities: { tools: {} },
+    capabilities: { tools: { listChanged: true } },
     instructions: 'This server puts several servers together: a, b.',
     ttlMs: 0,
     cacheScope: 'private',

@@ -61,13 +61,22 @@ function mergeParts(parts: readonly ServerPart[], { namer, gateway, canSubscribe
     capabilities.resources = resources
   }
   return {
-    capabilities,
+    capabilities: canSubscribe ? withChanges(capabilities) : capabilities,
     instructions: instructionsOf(parts, namer),
     meta: mergeMeta(
       parts.map(({ result }) => result),
       gateway,
     ),
   }
+}
+
+/** Lists change with the config too, whatever the targets say of theirs. */
+function withChanges(capabilities: JsonObject): JsonObject {
+  const changing = ['tools', 'prompts', 'resources'].flatMap((name) => {
+    const before = capabilities[name]
+    return isObject(before) ? [[name, { ...before, listChanged: true }] as const] : []
+  })
+  return { ...capabilities, ...Object.fromEntries(changing) }
 }
 
 /** What either can do. */

@@ -1,0 +1,18 @@
+import type { Ir } from '../../ir/resources.ts'
+
+/** What decides which tools, prompts and resources each backend shows, as text: its targets, and all rules. */
+export function offersOf({ backends, policies }: Ir): Map<string, string> {
+  const rules = policies.flatMap(({ target, backend }) =>
+    backend?.mcp === undefined ? [] : [{ target, mcp: backend.mcp }],
+  )
+  return new Map(
+    backends.flatMap(({ key, target }) =>
+      target.kind === 'mcp' ? [[placeOf(key), JSON.stringify([target, rules])] as const] : [],
+    ),
+  )
+}
+
+/** A backend by a name that stays: replicas may listen on other ports, and a port may change. */
+export function placeOf(backend: string): string {
+  return backend.replace(/^bind\/[^/]+\//, '')
+}
