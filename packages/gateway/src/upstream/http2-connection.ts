@@ -8,7 +8,7 @@ import {
 import type { Socket } from 'node:net'
 import type { Sink, Source } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
-import { appendFields, fieldsToObject, isEndToEnd, isTrailer, takeFields } from '../net/http2/fields.ts'
+import { appendFields, fieldsToObject, isEndToEnd, isTrailer, LARGE_CHUNK, takeFields } from '../net/http2/fields.ts'
 import {
   HEAD_LOOKS,
   lostUnanswered,
@@ -140,6 +140,7 @@ class Http2Call implements UpstreamCall, Sink, Source {
   #held: Buffer | null = null
   #awaitsDrain = false
   #blocked = false
+  #flushIsDue = false
   #cause: Error = LOST
   /** The connection had carried others before, and nothing has come for this one. */
   #mayBeStale: boolean
@@ -300,9 +301,18 @@ class Http2Call implements UpstreamCall, Sink, Source {
     if (sink === null) return
     this.#received += chunk.length
     sink.write(chunk)
-    if (sink.flush()) return
+    if (chunk.length < LARGE_CHUNK) return this.flushResponse()
+    if (this.#flushIsDue) return
+    this.#flushIsDue = true
+    setImmediate(flushDue, this)
+  }
+
+  /** Hands on what has come of the response. */
+  flushResponse(): void {
+    this.#flushIsDue = false
+    if (this.#sink === null || this.#blocked || this.#sink.flush()) return
     this.#blocked = true
-    this.#stream!.pause()
+    this.#stream?.pause()
   }
 
   #endResponse(): void {
@@ -362,6 +372,10 @@ class Http2Call implements UpstreamCall, Sink, Source {
 
 function isBodyless(method: string, status: number): boolean {
   return method === 'HEAD' || status === 204 || status === 304
+}
+
+function flushDue(call: Http2Call): void {
+  call.flushResponse()
 }
 
 function ignore(): void {}

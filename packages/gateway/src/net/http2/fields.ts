@@ -63,3 +63,6 @@ const connectionFields = new Set([
 ])
 
 const COLON = 58
+
+/** Frames of a large body come several at a time: all that one read has brought leaves in one write. */
+export const LARGE_CHUNK = 8192

@@ -2,7 +2,7 @@ import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } f
 import type { Sink, Source } from '../body.ts'
 import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../exchange.ts'
 import { HeaderBlock } from '../header-block.ts'
-import { appendFields, fieldsToObject, isEndToEnd, isGrpc, isTrailer, takeFields } from './fields.ts'
+import { appendFields, fieldsToObject, isEndToEnd, isGrpc, isTrailer, LARGE_CHUNK, takeFields } from './fields.ts'
 import { isPadded, type RequestHead } from './request-head.ts'
 
 /** What an exchange needs of the connection it runs on. */
@@ -43,6 +43,7 @@ export class Http2Exchange implements Exchange, Sink, Source {
   #responseTrailers: HeaderBlock | null = null
   #mustContinue: boolean
   #reading = false
+  #flushIsDue = false
   /** The consumer of the request body asked for a break. */
   #blocked = false
   #started = false
@@ -114,7 +115,16 @@ export class Http2Exchange implements Exchange, Sink, Source {
     const sink = this.#sink
     if (sink === null) return
     sink.write(chunk)
-    if (sink.flush()) return
+    if (chunk.length < LARGE_CHUNK) return this.flushRequest()
+    if (this.#flushIsDue) return
+    this.#flushIsDue = true
+    setImmediate(flushDue, this)
+  }
+
+  /** Hands on what has come of the request. */
+  flushRequest(): void {
+    this.#flushIsDue = false
+    if (this.#sink === null || this.#blocked || this.#sink.flush()) return
     this.#blocked = true
     this.#stream.pause()
   }
@@ -294,6 +304,10 @@ function closeOnceSent(stream: ServerHttp2Stream): void {
   if (stream.destroyed || stream.closed) return
   if (stream.state.localClose === 1) stream.close(constants.NGHTTP2_NO_ERROR)
   else setTimeout(closeOnceSent, RETRY_MS, stream).unref()
+}
+
+function flushDue(exchange: Http2Exchange): void {
+  exchange.flushRequest()
 }
 
 const RETRY_MS = 20

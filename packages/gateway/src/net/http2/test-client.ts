@@ -131,6 +131,7 @@ export const RST_STREAM = 3
 export const SETTINGS = 4
 export const PING = 6
 export const GOAWAY = 7
+export const WINDOW_UPDATE = 8
 export const CONTINUATION = 9
 export const END_STREAM = 1
 export const ACK = 1

@@ -21,10 +21,12 @@ export const http = definePolicy({
       .describe('Closes an HTTP/1 connection that has sent no complete request head for this long.'),
     http2WindowSize: byteSize({ max: largestWindow })
       .optional()
-      .describe('Initial flow-control window of an HTTP/2 stream.'),
+      .describe(
+        'Initial flow-control window of an HTTP/2 stream; 256 KiB when unset. One stream holds at most this much of a request that its backend does not take.',
+      ),
     http2ConnectionWindowSize: byteSize({ min: 65_535, max: largestWindow })
       .optional()
-      .describe('Initial flow-control window of an HTTP/2 connection.'),
+      .describe('Initial flow-control window of an HTTP/2 connection; 4 MiB when unset.'),
     http2FrameSize: byteSize({ min: 16_384, max: 2 ** 24 - 1 })
       .prefault('16kb')
       .describe('Largest HTTP/2 frame accepted.'),
