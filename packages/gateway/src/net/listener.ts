@@ -51,7 +51,7 @@ export interface BindObserver {
 
 interface Drainable {
   drain(): void
-  drainSoon(): void
+  drainSoon(milliseconds: number): void
   destroy(cause: Error): void
 }
 
@@ -145,10 +145,11 @@ export class BindServer<L> {
 
   /** While the port drains, whoever says nothing is not waited for. */
   #hurry(sockets: Socket[]): void {
-    const deadline = new Deadline(() => {
+    const dismiss = (): void => {
       for (const socket of sockets) if (this.#strangers.has(socket)) socket.destroy()
-    })
-    this.#deadlines.set(deadline, LATE_MS)
+    }
+    // After the reads of this turn: a thread that is late itself must not blame a client whose bytes are there.
+    this.#deadlines.set(new Deadline(() => setImmediate(dismiss)), LATE_MS)
   }
 
   #accept(accepted: Socket): void {
@@ -318,26 +319,30 @@ export class BindServer<L> {
       destroy: (cause) => connection.destroy(cause),
     }
     this.#connections.add(live)
-    if (this.#draining) connection.drainSoon()
+    if (this.#draining) connection.drainSoon(LATE_MS)
     return live
   }
 }
 
-/** Accepts whoever the kernel has queued, then closes. */
+/**
+ * Accepts whoever the kernel has queued, then closes. The kernel is asked once per turn of the event loop, so a turn
+ * without a newcomer leaves nobody behind, but for who came since it was asked: the shorter the turn, the fewer.
+ */
 function closeOnceQuiet(server: Server, accepted: () => number): Promise<void> {
   letFewQueue(server)
   return new Promise((resolve) => {
-    let seen = -1
     let turns = 0
-    const look = (): void => {
-      // The kernel is asked once per turn of the event loop, so a turn without a newcomer leaves nobody behind.
-      const isQuiet = accepted() === seen
-      seen = accepted()
-      if (!isQuiet && ++turns < MAX_LAST_TURNS) return void setTimeout(setImmediate, 0, look)
-      server.close()
-      resolve()
+    const begin = (): void => {
+      const [before, startedAt] = [accepted(), performance.now()]
+      setImmediate(() => {
+        const isQuiet = accepted() === before && performance.now() - startedAt < SHORT_TURN_MS
+        if (!isQuiet && ++turns < MAX_LAST_TURNS) return void setTimeout(begin, 0)
+        server.close()
+        resolve()
+      })
     }
-    look()
+    // From a timer, whose turn asks the kernel next.
+    setTimeout(begin, 0)
   })
 }
 
@@ -351,7 +356,8 @@ function ignore(): void {}
 
 const PROXY_HEADER_MS = 5_000
 const BACKLOG = 4096
-/** For the first bytes of a connection that came late. */
+/** For the first bytes, and the first requests, of a connection that came late. */
 const LATE_MS = 1_000
 /** A port that everybody knocks at closes all the same. */
 const MAX_LAST_TURNS = 1_000
+const SHORT_TURN_MS = 0.3

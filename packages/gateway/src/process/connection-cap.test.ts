@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { useFleet } from '../testing/fleet.ts'
-import { eventually } from '../testing/process.ts'
+import { eventually, metric, useConfigFile, useProgram } from '../testing/process.ts'
 
 const MOST = 5
 const config = {
@@ -54,4 +54,16 @@ test('the limit of a port holds over all workers, and a worker that dies takes i
   await eventually('as many workers again', () => fleet.restarts() === 3 && fleet.supervisor.size === 3)
   await fill()
   assert.equal((await visit(fleet.port())).isServed, false)
+})
+
+test('a port that is full says so in the log now and then, not for each', async (t) => {
+  const { file } = useConfigFile(t, { ...config, config: { workers: 1 }, frontend: { tcp: { maxConnections: 1 } } })
+  const program = await useProgram(t, { args: ['-f', file] })
+  const { socket, isServed } = await visit(program.port())
+  t.after(() => socket.destroy())
+  assert.equal(isServed, true)
+  for (let i = 0; i < 20; i++) assert.equal((await visit(program.port())).isServed, false)
+  await program.logged(/warn\tworker\tconnections refused.*maxConnections.*refused=1\n/)
+  assert.equal(await metric(program, 'portico_downstream_connections_refused_total'), 20)
+  assert.ok(program.stdout().split('connections refused').length <= 3)
 })

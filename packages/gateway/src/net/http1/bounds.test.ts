@@ -279,3 +279,14 @@ async function settled(value: () => number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
+
+test('a connection that comes while the port drains is given a moment for its one request', async () => {
+  await using server = await startHttp1Server(describeRequest)
+  using silent = new RawClient(server.port)
+  using prompt = new RawClient(server.port)
+  await eventually(() => server.connections.size === 2, 'two connections')
+  for (const connection of server.connections) connection.drainSoon(500)
+  prompt.send(`GET /1 HTTP/1.1\r\n${H}\r\nGET /2 HTTP/1.1\r\n${H}\r\n`)
+  assert.match(await prompt.all(), /^HTTP\/1\.1 200 [^]*connection: close\r\n\r\nGET a \/1\|(?![^]*\/2)/)
+  assert.equal(await silent.all(), '')
+})

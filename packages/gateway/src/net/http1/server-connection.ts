@@ -87,9 +87,10 @@ export class Http1ServerConnection implements ExchangeHost {
     if (this.#exchange === null && !this.#headStarted && !this.#detached) this.#leave()
   }
 
-  /** Came while the gateway drains: its first request is answered, and is its last. */
-  drainSoon(): void {
+  /** Came while the gateway drains: its first request is answered, if it comes in that time, and is its last. */
+  drainSoon(milliseconds: number): void {
     this.closing = true
+    if (this.#exchange === null && !this.#headStarted) this.#options.deadlines.set(this.#deadline, milliseconds)
   }
 
   destroy(cause: Error): void {

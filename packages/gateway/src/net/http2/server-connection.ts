@@ -134,9 +134,9 @@ export class Http2ServerConnection {
     this.#session.close()
   }
 
-  /** Came while the gateway drains: what it asks right away is answered. */
-  drainSoon(): void {
-    this.#options.deadlines.set(this.#lifetime, LATE_MS)
+  /** Came while the gateway drains: what it asks in that time is answered. */
+  drainSoon(milliseconds: number): void {
+    this.#options.deadlines.set(this.#lifetime, milliseconds)
   }
 
   destroy(cause: Error): void {
@@ -245,6 +245,3 @@ const MAX_RESPONSE_HEAD = 524_288
 const STREAM_BUFFER = 262_144
 /** For the answer to the ping of a drain, or for responses under way. */
 const ROUND_TRIP_MS = 1_000
-
-/** For the first requests of a connection that came late. */
-const LATE_MS = 1000
