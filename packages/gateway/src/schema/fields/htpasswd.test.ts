@@ -11,6 +11,9 @@ const hashes = [
   '$apr1$x$JzZzpGvcyRmaRIUjVzP42/',
   '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=',
   'abJnggxhB/yWI',
+  '$1$x$nOgEtOLmf3xhWqibKtjGl.',
+  '$5$rounds=1000$roundsto$hrvUM1YYcVW31O8ZUTTAb4VF3.bvERvCpxYKZAga1JC',
+  '$6$0123456789abcdef$borNQb4Q87VhdsvRUrkAIOI29SOnSTZO9jyfh/XM94.IMNGHlu0GpQpzVx3iZCsDJYlnrC7J6GaF9MVSlWdEi.',
 ]
 
 function fault(text: string): string | null {
@@ -32,6 +35,10 @@ test('what is wrong is said with its line, and without the line itself', () => {
   assert.equal(fault(`${good}\nbob`), 'no colon in line 2')
   assert.equal(fault(`${good}\n\nbob:hunter2`), 'something else than a hash of a known kind in line 3')
   assert.equal(fault('bob:$6$salt$abc'), 'something else than a hash of a known kind in line 1')
+  for (const rounds of ['999', '100001', '999999999']) {
+    const hash = `$5$rounds=${rounds}$salt$${'a'.repeat(43)}`
+    assert.equal(fault(`bob:${hash}`), 'a number of rounds outside 1000 to 100000 in line 1')
+  }
   assert.equal(fault('bob:$2y$20$' + 'a'.repeat(53)), 'a bcrypt cost outside 4 to 15 in line 1')
   assert.equal(fault(`:${hashes[0]}`), 'a username that is empty or longer than 255 characters in line 1')
   assert.equal(fault(`a\tb:${hashes[0]}`), 'a username with control characters in line 1')

@@ -18,7 +18,8 @@ export function htpasswdLine(): Schema<PasswordEntry> {
     },
     {
       type: 'htpasswd line',
-      expected: 'a line `<username>:<hash>` with a hash by bcrypt, MD5 (`$apr1$`), SHA-1 (`{SHA}`) or crypt',
+      expected:
+        'a line `<username>:<hash>` with a hash by bcrypt, MD5 (`$apr1$`), SHA-1 (`{SHA}`) or crypt (also `$1$`, `$5$`, `$6$`)',
       json: { type: 'string', minLength: 3, maxLength: 512 },
       secret: true,
     },
@@ -56,6 +57,10 @@ function parseLine(line: string): PasswordEntry | string {
     const cost = Number(hash.slice(4, 6))
     return cost >= 4 && cost <= MAX_COST ? { username, hash } : `a bcrypt cost outside 4 to ${MAX_COST}`
   }
+  const rounds = /^\$[56]\$rounds=([0-9]+)\$/.exec(hash)?.[1]
+  if (rounds !== undefined && (Number(rounds) < MIN_ROUNDS || Number(rounds) > MAX_ROUNDS)) {
+    return `a number of rounds outside ${MIN_ROUNDS} to ${MAX_ROUNDS}`
+  }
   return OTHERS.some((form) => form.test(hash)) ? { username, hash } : 'something else than a hash of a known kind'
 }
 
@@ -63,4 +68,13 @@ const MAX_USERS = 10_000
 /** Twice the time with each step; at 15 a check takes seconds. */
 const MAX_COST = 15
 const BCRYPT = /^\$2[aby]\$[0-9]{2}\$[./A-Za-z0-9]{53}$/
-const OTHERS = [/^\$apr1\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}$/, /^\{SHA\}[A-Za-z0-9+/]{27}=$/, /^[./A-Za-z0-9]{13}$/]
+/** What crypt(3) takes at least; at the most a check takes about half a second of a worker, in small pieces. */
+const MIN_ROUNDS = 1_000
+const MAX_ROUNDS = 100_000
+const OTHERS = [
+  /^\$(?:apr1|1)\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}$/,
+  /^\$5\$(?:rounds=[1-9][0-9]*\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43}$/,
+  /^\$6\$(?:rounds=[1-9][0-9]*\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{86}$/,
+  /^\{SHA\}[A-Za-z0-9+/]{27}=$/,
+  /^[./A-Za-z0-9]{13}$/,
+]

@@ -28,10 +28,6 @@ test('names and passwords are not run together', async () => {
   assert.equal(await users.check('alicepassword', Buffer.alloc(0)), 'refused')
 })
 
-test('one name has one password', () => {
-  assert.throws(() => new Users([alice, alice]), /user "alice" stands there twice/)
-})
-
 test('a few checks run at a time, some wait, more are turned away', async () => {
   const queue = new CheckQueue()
   const ends: (() => void)[] = []

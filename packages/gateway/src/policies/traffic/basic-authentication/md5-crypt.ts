@@ -1,10 +1,14 @@
 import { hash } from 'node:crypto'
+import { digits, nextTurn, ROUNDS_PER_TURN } from './crypt-digits.ts'
 
-/** The MD5 hash of Apache's `htpasswd -m`: `$apr1$<salt>$<22 characters>`. Gives up the thread between its rounds. */
-export async function apr1(password: Buffer, salt: string): Promise<string> {
+/**
+ * The MD5 hash of Apache's `htpasswd -m`, `$apr1$<salt>$<22 characters>`, and that of crypt(3), which says `$1$` instead.
+ * Gives up the thread between its rounds.
+ */
+export async function md5Crypt(password: Buffer, magic: '$apr1$' | '$1$', salt: string): Promise<string> {
   const saltBytes = Buffer.from(salt, 'latin1')
   const inner = md5(password, saltBytes, password)
-  const parts = [password, MAGIC, saltBytes]
+  const parts = [password, Buffer.from(magic), saltBytes]
   for (let left = password.length; left > 0; left -= 16) parts.push(inner.subarray(0, Math.min(left, 16)))
   // A zero byte and the first of the password, by the bits of its length.
   for (let bits = password.length; bits > 0; bits >>= 1) parts.push(bits & 1 ? ZERO : password.subarray(0, 1))
@@ -19,31 +23,20 @@ export async function apr1(password: Buffer, salt: string): Promise<string> {
       odd ? digest : password,
     )
   }
-  return `$apr1$${salt}$${encode(digest)}`
+  return `${magic}${salt}$${encode(digest)}`
 }
 
 function md5(...parts: Buffer[]): Buffer {
   return hash('md5', Buffer.concat(parts), 'buffer')
 }
 
-/** The digits of crypt(3), least significant first, over bytes in an order of their own. */
+/** Bytes in an order of their own. */
 function encode(digest: Buffer): string {
   let text = ''
   for (const [a, b, c] of BYTE_ORDER) text += digits((digest[a]! << 16) | (digest[b]! << 8) | digest[c]!, 4)
   return text + digits(digest[11]!, 2)
 }
 
-function digits(value: number, count: number): string {
-  let text = ''
-  for (let i = 0; i < count; i++, value >>= 6) text += DIGITS[value & 63]!
-  return text
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
-
-const DIGITS = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BYTE_ORDER = [
   [0, 6, 12],
   [1, 7, 13],
@@ -51,8 +44,6 @@ const BYTE_ORDER = [
   [3, 9, 15],
   [4, 10, 5],
 ] as const
-const MAGIC = Buffer.from('$apr1$')
 const ZERO = Buffer.from([0])
 const NOTHING = Buffer.alloc(0)
 const ROUNDS = 1000
-const ROUNDS_PER_TURN = 100
