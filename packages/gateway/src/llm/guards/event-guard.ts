@@ -1,7 +1,6 @@
 import type { ChatEvent, StartedPart, Usage } from '../middle.ts'
 import type { Rejection, TextInfo } from './guard.ts'
 import { guardObject } from './guard-object.ts'
-import { infoOf, OpenPart } from './open-part.ts'
 import { nowOrLater } from './now-or-later.ts'
 import { textOf } from './passage.ts'
 import { errorOf } from './rejection.ts'
@@ -151,4 +150,35 @@ export class EventGuard {
       else this.#emit({ ...event, part: { ...part, value: guarded.value } })
     })
   }
+}
+
+/** A part of an answer whose text is on its way through the guards. */
+class OpenPart {
+  readonly type: StartedPart['type']
+  /** Something else came out than went in. */
+  isMasked = false
+  readonly #pipe: Stage
+
+  constructor(type: StartedPart['type'], pipe: Stage) {
+    this.type = type
+    this.#pipe = pipe
+  }
+
+  push(text: string): Released | Promise<Released> {
+    return nowOrLater(this.#pipe.push(text), (released) => this.#look(released))
+  }
+
+  end(): Released | Promise<Released> {
+    return nowOrLater(this.#pipe.end(), (released) => this.#look(released))
+  }
+
+  #look(released: Released): Released {
+    if (!('kind' in released)) this.isMasked ||= released.some(({ isMask }) => isMask)
+    return released
+  }
+}
+
+/** Tools are called with JSON. */
+function infoOf(type: StartedPart['type']): TextInfo {
+  return { role: 'assistant', form: type === 'toolCall' || type === 'native' ? 'json' : 'text' }
 }

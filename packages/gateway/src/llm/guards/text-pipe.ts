@@ -1,8 +1,7 @@
 import { batchStage } from './batch-stage.ts'
 import type { GuardChain } from './chain.ts'
-import { decide } from './decide.ts'
-import type { Guard, GuardContext, TextInfo } from './guard.ts'
-import { maskerStage } from './masker-stage.ts'
+import { decide, failedClosed } from './decide.ts'
+import type { Guard, GuardContext, GuardNote, TextInfo, TextMasker } from './guard.ts'
 import type { GuardNotes } from './notes.ts'
 import { nowOrLater } from './now-or-later.ts'
 import { NOTHING, Origins, type Passage, textOf, verbatim } from './passage.ts'
@@ -73,4 +72,26 @@ function stageOf(guard: Guard, index: number, options: PipeOptions & { about: Te
       return verdict
     })
   })
+}
+
+/** A guard that masks as the text comes. */
+function maskerStage(masker: TextMasker, note: (note: Pick<GuardNote, 'verdict' | 'found' | 'reason'>) => void): Stage {
+  return { push: (text) => release(() => masker.push(text)), end: () => release(() => masker.end()) }
+
+  function release(take: () => readonly Passage[] | null): Released {
+    const kinds = masker.found.size
+    const masked = attempt(take)
+    if ('kind' in masked) note({ verdict: 'failed', reason: masked.reason })
+    else if (masker.found.size > kinds) note({ verdict: 'mask', found: [...masker.found] })
+    return masked
+  }
+}
+
+function attempt(take: () => readonly Passage[] | null): Released {
+  try {
+    return take() ?? failedClosed('a match is too long to be waited for')
+  } catch {
+    // What was thrown may hold the text.
+    return failedClosed('the guard broke')
+  }
 }

@@ -1,11 +1,10 @@
 import { fromClientCallId } from '../../tool-calls/client-call-id.ts'
-import type { Fields } from '../../fields.ts'
-import { withMarks, withRest } from '../../fields.ts'
+import { type Fields, withMarks, withRest } from '../../fields.ts'
 import { isObject } from '../../../wire/json.ts'
-import type { ChatRequest, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
-import { decodeContent } from './decode-content.ts'
+import type { ChatRequest, FilePart, ImagePart, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
 import { decodeReasoningFields } from './reasoning-fields.ts'
 import { decodeToolCalls } from './tool-calls.ts'
+import { mediaSourceOf } from '../../media-url.ts'
 
 export function decodeMessages(fields: Fields): Pick<ChatRequest, 'system' | 'messages'> {
   const system: TextPart[] = []
@@ -74,4 +73,59 @@ function resultParts(message: Fields): ToolResultPart['parts'] {
   return decodeContent(message).filter(
     (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'native',
   )
+}
+
+/** The `content` of a message: a text, a list of parts, or nothing. */
+function decodeContent(message: Fields): Part[] {
+  return message.content('content').map(decodePart)
+}
+
+function decodePart(part: Fields): Part {
+  const type = part.text('type')
+  switch (type) {
+    case 'text':
+      return withMarks({ type, text: requiredText(part, 'text') }, part)
+    case 'refusal':
+      return { type, text: requiredText(part, 'refusal') }
+    case 'image_url':
+      return decodeImage(part)
+    case 'input_audio': {
+      const audio = part.fields('input_audio')
+      return { type: 'audio', format: audio?.text('format') ?? 'wav', data: audio?.text('data') ?? '' }
+    }
+    case 'file':
+      return decodeFile(part)
+    case undefined:
+    default:
+      return { type: 'native', value: part.raw }
+  }
+}
+
+function decodeImage(part: Fields): ImagePart {
+  // Some clients send the URL alone.
+  const image = typeof part.raw.image_url === 'string' ? undefined : part.fields('image_url')
+  const url = image === undefined ? part.text('image_url') : image.text('url')
+  if (url === undefined) part.fail('image_url', 'an object with the member url')
+  const detail = image?.text('detail')
+  return withMarks({ type: 'image', source: mediaSourceOf(url ?? ''), ...(detail !== undefined && { detail }) }, part)
+}
+
+function decodeFile(part: Fields): FilePart {
+  const file = part.fields('file')
+  const name = file?.text('filename')
+  const id = file?.text('file_id')
+  const data = file?.text('file_data')
+  if (id === undefined && data === undefined) part.fail('file', 'an object with the member file_id or file_data')
+  const source: FilePart['source'] = data === undefined ? { kind: 'id', id: id ?? '' } : fileSource(data, name ?? '')
+  return withMarks({ type: 'file', source, ...(name !== undefined && { name }) }, part)
+}
+
+/** Some clients send the base64 alone. */
+function fileSource(data: string, name: string): FilePart['source'] {
+  if (/^data:/i.test(data)) return mediaSourceOf(data)
+  return { kind: 'data', mediaType: /\.pdf$/i.test(name) ? 'application/pdf' : 'application/octet-stream', data }
+}
+
+function requiredText(part: Fields, name: string): string {
+  return part.text(name) ?? part.fail(name, 'a text') ?? ''
 }

@@ -1,15 +1,22 @@
-import { clientField, lose } from '../../client-fields.ts'
+import { clientField, type ClientField, lose } from '../../client-fields.ts'
 import { effortOf } from '../../effort.ts'
 import type { EncodeTarget } from '../../format.ts'
-import type { ChatRequest, Json, JsonObject, Loss, TextPart } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import {
+  type ChatRequest,
+  type Json,
+  type JsonObject,
+  type Loss,
+  type Sampling,
+  type TextPart,
+  Unsupported,
+} from '../../middle.ts'
 import { instructOutput } from '../../output-instruction.ts'
 import { carryRest } from '../../rest.ts'
 import { nameTools } from '../../tool-calls/tool-names.ts'
 import type { EncodeRules } from './encode-content.ts'
 import { encodeMessages } from './encode-messages.ts'
-import { encodeSampling, encodeUser } from './encode-sampling.ts'
 import { encodeTools } from './encode-tools.ts'
+import { createHash } from 'node:crypto'
 
 /**
  * Quirks, by which a provider says how it deviates:
@@ -100,3 +107,53 @@ function encodeStream({ stream }: ChatRequest, quirks: ReadonlySet<string>, opti
 const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
 /** A client of this format knows what its provider takes. */
 const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
+
+function encodeSampling(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+  const { sampling, format } = request
+  const encoded: JsonObject = {}
+  for (const [field, name, refusedBy] of NAMES) {
+    const value = sampling[field]
+    if (value === undefined) continue
+    if (refusedBy !== null && quirks.has(refusedBy)) {
+      lose(losses, { what: 'dropped', path: clientField(format, field) })
+    } else {
+      encoded[name] = value
+    }
+  }
+  if (sampling.maxTokens !== undefined) {
+    const isNewer =
+      quirks.has('completionTokens') || (format === 'completions' && 'max_completion_tokens' in request.rest)
+    encoded[isNewer ? 'max_completion_tokens' : 'max_tokens'] = sampling.maxTokens
+  }
+  if (sampling.topK !== undefined) {
+    if (format === 'completions' || quirks.has('topK')) encoded.top_k = sampling.topK
+    else lose(losses, { what: 'dropped', path: clientField(format, 'topK') })
+  }
+  return encoded
+}
+
+/** Longer names are refused; of a longer one the hash tells users apart as well. */
+function encodeUser({ user, format }: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+  if (user === null) return {}
+  const path = clientField(format, 'user')
+  if (quirks.has('noUser')) {
+    lose(losses, { what: 'dropped', path })
+    return {}
+  }
+  if (user.length <= MAX_USER || format === 'completions') return { user }
+  lose(losses, { what: 'renamed', path, note: 'hashed, because it is too long' })
+  return { user: createHash('sha256').update(user).digest('hex') }
+}
+
+type SamplingField = keyof Sampling & ClientField
+
+const NAMES: readonly [field: SamplingField, name: string, refusedBy: string | null][] = [
+  ['temperature', 'temperature', 'noSampling'],
+  ['topP', 'top_p', 'noSampling'],
+  ['frequencyPenalty', 'frequency_penalty', 'noSampling'],
+  ['presencePenalty', 'presence_penalty', 'noSampling'],
+  ['seed', 'seed', 'noSeed'],
+  ['stop', 'stop', 'noStop'],
+]
+
+const MAX_USER = 64

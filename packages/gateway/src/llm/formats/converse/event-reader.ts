@@ -1,8 +1,11 @@
-import type { ResponseContext } from '../../format.ts'
-import { objectAt, textAt } from '../../../wire/json.ts'
-import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
+import type { ResponseContext, StreamDecoder } from '../../format.ts'
+import { isObject, objectAt, objectsAt, parseJsonObject, textAt } from '../../../wire/json.ts'
+import type { ChatError, ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
 import { createBlockReader } from './block-reader.ts'
 import { decodeUsage } from './usage.ts'
+import { brokenStream } from '../../chat-error.ts'
+import { createEventStreamReader, type EventStreamMessage } from '../../event-stream.ts'
+import { exceptionOf } from './errors.ts'
 
 /** The events of one answer, as Converse streams them; a whole answer is told in the same ones. */
 export interface EventReader {
@@ -11,7 +14,7 @@ export interface EventReader {
   end(): ChatEvent[]
 }
 
-export function createEventReader(context: ResponseContext): EventReader {
+function createEventReader(context: ResponseContext): EventReader {
   const blocks = createBlockReader(context)
   let isStarted = false
   let finish: ChatEvent | null = null
@@ -66,3 +69,77 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['content_filtered', 'filtered'],
   ['guardrail_intervened', 'filtered'],
 ])
+
+/** A whole answer, told as the stream of the same answer. */
+export function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null {
+  const { message } = objectAt(body, 'output')
+  if (!isObject(message)) return null
+  const reader = createEventReader(context)
+  const events = reader.event('messageStart', {})
+  for (const [contentBlockIndex, block] of objectsAt(message, 'content').entries()) {
+    const { start, deltas } = eventsOf(block)
+    if (start !== null) events.push(...reader.event('contentBlockStart', { contentBlockIndex, start }))
+    for (const delta of deltas) events.push(...reader.event('contentBlockDelta', { contentBlockIndex, delta }))
+    events.push(...reader.event('contentBlockStop', { contentBlockIndex }))
+  }
+  return [...events, ...reader.event('messageStop', body), ...reader.event('metadata', body), ...reader.end()]
+}
+
+interface BlockEvents {
+  start: JsonObject | null
+  deltas: JsonObject[]
+}
+
+function eventsOf(block: JsonObject): BlockEvents {
+  const { text, toolUse, reasoningContent, citationsContent } = block
+  if (typeof text === 'string') return { start: null, deltas: [{ text }] }
+  if (isObject(toolUse)) {
+    return { start: { toolUse }, deltas: [{ toolUse: { input: JSON.stringify(toolUse.input ?? {}) } }] }
+  }
+  if (isObject(reasoningContent)) return { start: null, deltas: reasoningDeltas(reasoningContent) }
+  if (isObject(citationsContent)) return { start: null, deltas: objectsAt(citationsContent, 'content') }
+  return { start: null, deltas: [] }
+}
+
+function reasoningDeltas({ reasoningText, redactedContent }: JsonObject): JsonObject[] {
+  if (typeof redactedContent === 'string') return [{ reasoningContent: { redactedContent } }]
+  if (!isObject(reasoningText)) return []
+  const { text, signature } = reasoningText
+  return [{ reasoningContent: { text: text ?? '', ...(signature !== undefined && { signature }) } }]
+}
+
+/** AWS event stream: messages of JSON, each with its type in a header. */
+export function createStreamDecoder(context: ResponseContext): StreamDecoder {
+  const messages = createEventStreamReader()
+  const reader = createEventReader(context)
+  let isOver = false
+
+  function read({ headers, payload }: EventStreamMessage): ChatEvent[] {
+    const body = parseJsonObject(payload.toString('utf8'))
+    if (headers.get(':message-type') !== 'event') return fail(exceptionOf(headers, body))
+    if (body === null) return fail(brokenStream('the provider sent an event that is no JSON'))
+    return reader.event(headers.get(':event-type') ?? '', body)
+  }
+
+  function fail(error: ChatError): ChatEvent[] {
+    isOver = true
+    return [{ type: 'error', error }]
+  }
+
+  return {
+    push(chunk) {
+      const events: ChatEvent[] = []
+      for (const message of isOver ? [] : messages.push(chunk)) if (!isOver) events.push(...read(message))
+      const failure = messages.failure()
+      if (failure !== null && !isOver)
+        events.push(...fail(brokenStream(`the provider sent a broken stream: ${failure}`)))
+      return events
+    },
+    end() {
+      if (isOver) return []
+      const events = messages.isPartial() ? [] : reader.end()
+      isOver = true
+      return events.length > 0 ? events : fail(brokenStream('the provider ended its answer too early'))
+    },
+  }
+}

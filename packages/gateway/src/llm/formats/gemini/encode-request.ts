@@ -1,16 +1,16 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { EncodeTarget } from '../../format.ts'
-import type { ChatRequest, JsonObject, Loss } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import { type ChatRequest, type Json, type JsonObject, type Loss, Unsupported } from '../../middle.ts'
 import { carryRest } from '../../rest.ts'
 import { hoistSystem } from '../../system.ts'
 import { nameTools } from '../../tool-calls/tool-names.ts'
 import type { GeminiEncoder } from './encoder.ts'
-import { encodeConfig } from './encode-config.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools, TOOL_NAMES } from './encode-tools.ts'
-import { isGemini3 } from './model.ts'
-import { takeOptions } from './options.ts'
+import { isGemini3, levelOf, versionOf } from './model.ts'
+import { isObject, objectAt, withoutAbsent } from '../../../wire/json.ts'
+import { normaliseSchema } from './normalise-schema.ts'
+import { budgetOf } from '../../effort.ts'
 
 /**
  * The body of `generateContent` and `streamGenerateContent`; the model and whether to stream stand in the path.
@@ -69,3 +69,101 @@ function withoutCached(body: JsonObject, losses: Loss[]): JsonObject {
   if (tools !== undefined || toolConfig !== undefined) lose(losses, { what: 'dropped', path: 'tools', note })
   return rest
 }
+
+/** Fields of Gemini that clients of other formats may set, in the names that Google gave them there. */
+interface Options {
+  cachedContent?: Json
+  safetySettings?: Json
+  labels?: Json
+  thinkingConfig?: JsonObject
+}
+
+/** They stand in the body itself, or in `extra_body.google`, where Google's own server of the format looks. */
+function takeOptions(body: JsonObject): { options: Options; rest: JsonObject } {
+  const { cached_content, safety_settings, labels, thinking_config, extra_body, ...rest } = body
+  const nested = objectAt(objectAt(body, 'extra_body'), 'google')
+  const thinking = thinking_config ?? nested.thinking_config
+  const options = withoutAbsent({
+    cachedContent: cached_content ?? nested.cached_content,
+    safetySettings: safety_settings ?? nested.safety_settings,
+    labels: labels ?? nested.labels,
+    thinkingConfig: isObject(thinking) ? inCamelCase(thinking) : undefined,
+  })
+  return { options, rest: { ...rest, ...restOf(extra_body) } }
+}
+
+/** What else stands in `extra_body` is reported as a whole. */
+function restOf(extraBody: Json | undefined): JsonObject {
+  if (extraBody === undefined || (isObject(extraBody) && isObject(extraBody.google))) return {}
+  return { extra_body: extraBody }
+}
+
+function inCamelCase(object: JsonObject): JsonObject {
+  const entries = Object.entries(object).map(([name, value]): [string, Json] => [
+    name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    value,
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** `generationConfig`: sampling, the form of the answer, thinking. */
+function encodeConfig(request: ChatRequest, encoder: GeminiEncoder): JsonObject {
+  const { sampling } = request
+  const thinkingConfig = encodeThinking(request, encoder)
+  return present({
+    maxOutputTokens: sampling.maxTokens,
+    temperature: sampling.temperature,
+    topP: sampling.topP,
+    topK: sampling.topK,
+    frequencyPenalty: sampling.frequencyPenalty,
+    presencePenalty: sampling.presencePenalty,
+    seed: sampling.seed,
+    stopSequences: sampling.stop,
+    ...encodeOutput(request, encoder),
+    thinkingConfig: Object.keys(thinkingConfig).length > 0 ? thinkingConfig : undefined,
+  })
+}
+
+function encodeOutput({ output, format }: ChatRequest, { budget, losses }: GeminiEncoder): JsonObject {
+  if (output.kind === 'text') return {}
+  const responseMimeType = 'application/json'
+  if (output.kind === 'json') return { responseMimeType }
+  const dropped = new Set<string>()
+  const responseSchema = normaliseSchema({ root: output.schema, budget, dropped, isOrdered: true })
+  if (dropped.size > 0) {
+    lose(losses, { what: 'dropped', path: clientField(format, 'output'), note: [...dropped].toSorted().join(', ') })
+  }
+  return { responseMimeType, responseSchema }
+}
+
+function present(config: Record<string, JsonObject[string] | undefined>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(config).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+}
+
+/** `thinkingConfig`; empty when the client says nothing about thinking, or the model does not think. */
+function encodeThinking({ reasoning, format }: ChatRequest, { model, losses }: GeminiEncoder): JsonObject {
+  if (reasoning === null) return {}
+  const path = clientField(format, 'reasoning')
+  if ((versionOf(model) ?? Infinity) < 2.5) {
+    lose(losses, { what: 'dropped', path, note: `${model} does not think` })
+    return {}
+  }
+  const { effort, budget } = reasoning
+  const isOff = effort === 'none' || budget === 0
+  const included = { includeThoughts: !isOff && (reasoning.include ?? true) }
+  if (effort === undefined && budget === undefined) return included
+  if (isGemini3(model) && effort !== undefined) {
+    const thinkingLevel = levelOf(effort, model)
+    if (thinkingLevel !== effort) lose(losses, { what: 'renamed', path, note: `${effort} became ${thinkingLevel}` })
+    return { thinkingLevel, ...included }
+  }
+  if (isOff && /gemini-2\.5-pro/.test(model)) {
+    lose(losses, { what: 'defaulted', path, note: `${model} thinks at least ${SMALLEST_BUDGET} tokens long` })
+    return { thinkingBudget: SMALLEST_BUDGET, ...included }
+  }
+  return { thinkingBudget: budgetOf(reasoning) ?? 0, ...included }
+}
+
+const SMALLEST_BUDGET = 128

@@ -1,17 +1,24 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { EncodeTarget } from '../../format.ts'
 import { objectAt } from '../../../wire/json.ts'
-import type { ChatRequest, JsonObject, Loss, Sampling, TextPart } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
+import {
+  type ChatRequest,
+  type Json,
+  type JsonObject,
+  type Loss,
+  type Sampling,
+  type TextPart,
+  type Tool,
+  Unsupported,
+} from '../../middle.ts'
 import { instructOutput } from '../../output-instruction.ts'
 import { carryRest } from '../../rest.ts'
 import { hoistSystem, joinSystem } from '../../system.ts'
 import { nameTools } from '../../tool-calls/tool-names.ts'
 import { closeSchema } from './close-schema.ts'
-import type { ContentRules } from './encode-content.ts'
-import { encodeMessages, encodeText } from './encode-content.ts'
+import { cacheMark, type ContentRules, encodeMessages, encodeText } from './encode-content.ts'
 import { contextRules, planThinking } from './encode-thinking.ts'
-import { encodeTools } from './encode-tools.ts'
+import { describeFormat } from '../responses/custom-tools.ts'
 
 /**
  * Quirks, by which a provider says how it deviates:
@@ -130,3 +137,51 @@ const WITH_THINKING = 'not while thinking'
 const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,128}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 128 }
 /** A client of this format knows what its provider takes. */
 const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
+
+function encodeTools(request: ChatRequest, rules: ContentRules, native: Json[]): JsonObject {
+  if (request.tools.length === 0 && native.length === 0) return {}
+  const choice = encodeChoice(request, rules)
+  return {
+    tools: [...request.tools.map((tool) => encodeTool(tool, rules)), ...native],
+    ...(choice !== null && { tool_choice: choice }),
+  }
+}
+
+function encodeTool(tool: Tool, rules: ContentRules): JsonObject {
+  const { isOwn, quirks, names, format, losses } = rules
+  const keepsStrict = tool.strict !== undefined && (isOwn || quirks.has('strictTools'))
+  if (tool.strict === true && !keepsStrict) lose(losses, { what: 'dropped', path: clientField(format, 'strict') })
+  if (tool.custom?.type === 'grammar') {
+    lose(losses, { what: 'renamed', path: clientField(format, 'toolFormat'), note: 'told in the description' })
+  }
+  const description = describeFormat(tool.description, tool.custom ?? {})
+  return {
+    ...(isOwn && tool.rest),
+    name: names.get(tool.name)!,
+    ...(description !== undefined && { description }),
+    // A schema that says nothing of its type is refused.
+    input_schema: isOwn ? tool.schema : { type: 'object', ...tool.schema },
+    ...(keepsStrict && { strict: tool.strict }),
+    ...cacheMark(tool, rules),
+  }
+}
+
+function encodeChoice(request: ChatRequest, { names, losses, isOwn }: ContentRules): JsonObject | null {
+  const { toolChoice, parallelTools, format } = request
+  // Several calls at once are the default, which only clients of this format spell out.
+  const saysParallel = parallelTools === false || (parallelTools === true && isOwn)
+  const flag: JsonObject = saysParallel ? { disable_parallel_tool_use: !parallelTools } : {}
+  switch (toolChoice?.kind) {
+    case undefined:
+      return saysParallel ? { type: 'auto', ...flag } : null
+    case 'auto':
+      return { type: 'auto', ...flag }
+    case 'required':
+      return { type: 'any', ...flag }
+    case 'tool':
+      return { type: 'tool', name: names.get(toolChoice.name)!, ...flag }
+    case 'none':
+      if (parallelTools === false) lose(losses, { what: 'dropped', path: clientField(format, 'parallelTools') })
+      return { type: 'none' }
+  }
+}

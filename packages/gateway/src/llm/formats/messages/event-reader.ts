@@ -2,12 +2,10 @@ import type { ResponseContext } from '../../format.ts'
 import { countAt, isObject, objectAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import type { RecordReader } from '../../sse-json.ts'
-import type { BlockReader } from './block-reader.ts'
-import { createBlockReader } from './block-reader.ts'
+import { type BlockReader, createBlockReader } from './block-reader.ts'
 import { errorOfBody } from './errors.ts'
 import { decodeFinish } from './finish.ts'
-import type { OwnUsage } from './usage.ts'
-import { mergeUsage, usageOf } from './usage.ts'
+import { mergeUsage, type OwnUsage, usageOf } from './usage.ts'
 
 /** Events of one streamed answer. A buffered answer is read as the events it would have been, so that both agree. */
 export function createEventReader(context: ResponseContext): RecordReader {
@@ -86,4 +84,24 @@ export function createEventReader(context: ResponseContext): RecordReader {
     /** The reason came, so only the last word is missing. */
     end: () => (stopReason === null ? [] : finish()),
   }
+}
+
+export function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null {
+  if (!Array.isArray(body.content)) {
+    const error = errorOfBody(body)
+    return error === null ? null : [{ type: 'error', error }]
+  }
+  const reader = createEventReader(context)
+  const blocks = body.content
+    .filter(isObject)
+    .flatMap((block, index) => [
+      ...reader.record({ type: 'content_block_start', index, content_block: block }, ''),
+      ...reader.record({ type: 'content_block_stop', index }, ''),
+    ])
+  return [
+    ...reader.record({ type: 'message_start', message: { ...body, usage: null } }, ''),
+    ...blocks,
+    ...reader.record({ type: 'message_delta', delta: body, usage: body.usage ?? null }, ''),
+    ...reader.record({ type: 'message_stop' }, ''),
+  ]
 }

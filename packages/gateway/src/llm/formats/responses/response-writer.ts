@@ -1,17 +1,14 @@
 import { brokenStream } from '../../chat-error.ts'
-import type { CollectedResponse } from '../../collect-response.ts'
-import { collectInto, nothingCollected } from '../../collect-response.ts'
+import { type CollectedResponse, collectInto, nothingCollected } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
-import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
+import type { ChatEvent, JsonObject, StartedPart, ToolCallPart } from '../../middle.ts'
 import { customNames } from '../../tool-calls/custom-names.ts'
-import type { EventSink, ItemOutput, PartWriter } from './item-output.ts'
-import type { EndStatus } from './response-object.ts'
-import { emptyResponse, endedResponse, endStatus } from './response-object.ts'
-import { writeCall } from './write-call.ts'
-import type { MessageWriter } from './write-message.ts'
-import { writeMessage } from './write-message.ts'
-import type { ReasoningWriter } from './write-reasoning.ts'
-import { writeReasoning } from './write-reasoning.ts'
+import { deltaHead, type EventSink, type ItemOutput, type PartWriter } from './item-output.ts'
+import { emptyResponse, endedResponse, endStatus, type EndStatus } from './response-object.ts'
+import { type MessageWriter, writeMessage } from './write-message.ts'
+import { type ReasoningWriter, writeReasoning } from './write-reasoning.ts'
+import { clientCallId } from '../../tool-calls/client-call-id.ts'
+import { unwrapInput } from './custom-tools.ts'
 
 /** Writes one response, streamed or whole: the last event of a stream holds what a buffered response would be. */
 export interface ResponseWriter {
@@ -126,6 +123,35 @@ export function createResponseWriter(context: ResponseContext, sink: EventSink):
       if (folded.finish === null) folded.error ??= brokenStream('the answer ended too early')
       const output = items.filter((item) => item !== null)
       return { status: endStatus(folded), response: endedResponse(begin(), output, folded) }
+    },
+  }
+}
+
+/** A call; `part` is filled by others. */
+function writeCall(part: ToolCallPart, isCustom: boolean, output: ItemOutput): PartWriter {
+  const { id, at, sink } = output
+  const place = { item_id: id, output_index: at }
+  const call = { call_id: clientCallId(part), name: part.name }
+  const head = deltaHead(
+    isCustom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta',
+    place,
+  )
+  const item = (text: string, status: string) =>
+    isCustom
+      ? { id, type: 'custom_tool_call', status, ...call, input: text }
+      : { id, type: 'function_call', status, ...call, arguments: text }
+  sink.say('response.output_item.added', { output_index: at, item: item('', 'in_progress') })
+  return {
+    add(text) {
+      // Free text can be told from its JSON only when all of it is there.
+      if (!isCustom) sink.delta(head, text)
+    },
+    end() {
+      const text = isCustom ? unwrapInput(part.arguments) : part.arguments || '{}'
+      if (isCustom || part.arguments === '') sink.delta(head, text)
+      if (isCustom) sink.say('response.custom_tool_call_input.done', { ...place, input: text })
+      else sink.say('response.function_call_arguments.done', { ...place, name: part.name, arguments: text })
+      output.done(item(text, 'completed'))
     },
   }
 }

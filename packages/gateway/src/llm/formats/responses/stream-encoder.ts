@@ -1,5 +1,5 @@
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
-import type { JsonObject } from '../../middle.ts'
+import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { sseRecord } from '../../../wire/sse.ts'
 import { errorBody } from '../completions/errors.ts'
 import { createResponseWriter } from './response-writer.ts'
@@ -51,4 +51,10 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
       return take()
     },
   }
+}
+
+export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
+  const writer = createResponseWriter(context, { say: () => {}, delta: () => {} })
+  for (const event of events) writer.event(event)
+  return writer.end().response
 }

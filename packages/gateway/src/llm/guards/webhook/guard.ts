@@ -1,8 +1,10 @@
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
-import type { Guard, GuardContext, GuardPhase } from '../guard.ts'
-import { headerSelector } from './forward-headers.ts'
+import { type Guard, type GuardContext, type GuardPhase, PASS, type TextInfo, type Verdict } from '../guard.ts'
 import type { WebhookGuardConfig } from './schema.ts'
-import { readAnswer, wireBody } from './wire.ts'
+import { isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
+import type { Json, JsonObject } from '../../middle.ts'
+import { compileRegex } from '@portico/regex'
+import type { HeaderBlock } from '../../../net/header-block.ts'
 
 export function createWebhookGuard(config: WebhookGuardConfig, target: GuardTarget): Guard {
   const select = headerSelector(config.forwardHeaderMatches)
@@ -28,3 +30,65 @@ export function createWebhookGuard(config: WebhookGuardConfig, target: GuardTarg
 }
 
 const PATHS: Readonly<Record<GuardPhase, string>> = { request: '/request', response: '/response' }
+
+/** The texts as the webhook gets them. */
+function wireBody(texts: readonly string[], phase: GuardPhase, about: readonly TextInfo[]): JsonObject {
+  const messages = texts.map((content, index): JsonObject => ({ role: about[index]!.role, content }))
+  if (phase === 'request') return { body: { messages } }
+  return { body: { choices: messages.map((message): JsonObject => ({ message })) } }
+}
+
+/** Verdicts are told apart by their shape. `reason` is for people, and may repeat the texts: it is not kept. */
+function readAnswer(answer: JsonObject, phase: GuardPhase): Verdict {
+  const { action } = answer
+  if (!isObject(action)) return UNREADABLE
+  const { body } = action
+  if (isObject(body)) return readMask(body, phase)
+  if (typeof body === 'string') return readRejection(body, action['status_code'])
+  return body === undefined || body === null ? PASS : UNREADABLE
+}
+
+function readMask(body: JsonObject, phase: GuardPhase): Verdict {
+  const messages =
+    phase === 'request'
+      ? objectsAt(body, 'messages')
+      : objectsAt(body, 'choices').map((choice) => objectAt(choice, 'message'))
+  const texts = messages.map((message) => textAt(message, 'content'))
+  return texts.every((text) => text !== undefined) ? { kind: 'mask', texts, found: [] } : UNREADABLE
+}
+
+function readRejection(body: string, status: Json | undefined): Verdict {
+  if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) return UNREADABLE
+  return { kind: 'reject', status, body, found: [], reason: 'the webhook rejected it' }
+}
+
+const UNREADABLE: Verdict = { kind: 'failed', reason: 'the webhook gave an answer that nobody understands' }
+
+type HeaderMatch = WebhookGuardConfig['forwardHeaderMatches'][number]
+
+/** Picks the lines that the config names; nothing else ever leaves, credentials least of all. */
+function headerSelector(matches: readonly HeaderMatch[]): (headers: HeaderBlock) => [string, string][] {
+  const selected = matches
+    .filter(({ name }) => !OUR_OWN.has(name))
+    .map(({ name, value }) => ({ name, fits: valueTest(value) }))
+  return (headers) => {
+    const lines: [string, string][] = []
+    for (const { name, fits } of selected) {
+      for (let index = 0, line = headers.nth(name, 0); line !== null; line = headers.nth(name, ++index)) {
+        if (fits(line)) lines.push([name, line])
+      }
+    }
+    return lines
+  }
+}
+
+/** They describe our own message to the webhook. */
+const OUR_OWN: ReadonlySet<string> = new Set(['accept', 'content-encoding', 'content-type', 'expect', 'host'])
+
+function valueTest(value: HeaderMatch['value']): (line: string) => boolean {
+  if (value.regex === undefined) return (line) => line === value.exact
+  const regex = compileRegex(value.regex)
+  // Validation refuses such a pattern long before a guard is made.
+  if (!regex.ok) throw new Error(regex.message)
+  return regex.fullMatch
+}

@@ -1,17 +1,18 @@
 import { NO_EDITS } from '../../../wire/member-edits.ts'
-import type { FormatName } from '../../middle.ts'
+import { type FormatName, Unsupported } from '../../middle.ts'
 import { claudeQuirks, isClaude } from '../claude-models.ts'
 import { type CredentialHeader, placeCredential } from '../credential.ts'
 import { destinationOf } from '../destination.ts'
 import { NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'
-import type { Provider } from '../provider.ts'
+import type { Provider, ProviderCall } from '../provider.ts'
 import type { Overrides } from '../schema.ts'
 import { createTarget } from '../target.ts'
 import { dropForeignHeaders, setAnthropicVersion } from '../vendor-headers.ts'
-import { ownTarget } from './target.ts'
+import { withParameter } from '../../../formats/query-parameters.ts'
+import { modelSegment } from '../model-segment.ts'
 
 /** A resource on Azure, however the config names it. */
-export interface AzureResource {
+interface AzureResource {
   host: string
   /** Such a resource has models of other vendors too. */
   isFoundry: boolean
@@ -77,3 +78,36 @@ const FIRST_WITH_COMPLETION_TOKENS = '2024-09'
 const MESSAGES: readonly [FormatName] = ['messages']
 const COMPLETIONS: readonly [FormatName] = ['completions']
 const FIRST_WITH_RESPONSES = '2025-03'
+
+/** Paths of the `v1` API, of dated versions before it, and of Claude. */
+function ownTarget(resource: AzureResource, call: ProviderCall, isClaude: boolean): string | Unsupported | null {
+  const suffix = suffixOf(call)
+  if (suffix === null) return isClaude ? '/anthropic/v1/messages/count_tokens' : null
+  if (isClaude && call.kind === 'chat') return '/anthropic/v1/messages'
+  const { apiVersion, isFoundry, project } = resource
+  const version = apiVersion === 'v1' ? '' : `?api-version=${encodeURIComponent(apiVersion)}`
+  const root = project === null ? '' : `/api/projects/${encodeURIComponent(project)}`
+  const isVersioned = apiVersion === 'v1' || apiVersion === 'preview' || isFoundry
+  if (isVersioned) {
+    const target = `${root}/openai/v1/${suffix}${version}`
+    return call.kind === 'realtime' ? withParameter(target, 'model', call.model) : target
+  }
+  if (suffix === 'responses' || suffix === 'models') return `/openai/${suffix}${version}`
+  if (suffix === 'realtime') return withParameter(`/openai/realtime${version}`, 'deployment', call.model)
+  const deployment = modelSegment(call.model)
+  return deployment instanceof Unsupported ? deployment : `/openai/deployments/${deployment}/${suffix}${version}`
+}
+
+function suffixOf({ kind, format }: ProviderCall): string | null {
+  switch (kind) {
+    case 'chat':
+      return format === 'responses' ? 'responses' : 'chat/completions'
+    case 'embeddings':
+    case 'models':
+    case 'realtime':
+      return kind
+    case 'countTokens':
+    case 'raw':
+      return null
+  }
+}

@@ -1,7 +1,6 @@
-import { NO_EDITS } from '../../../wire/member-edits.ts'
-import type { FormatName } from '../../middle.ts'
-import { Unsupported } from '../../middle.ts'
-import { claudeQuirks } from '../claude-models.ts'
+import { type MemberEdits, NO_EDITS } from '../../../wire/member-edits.ts'
+import { type FormatName, type Json, type JsonObject, Unsupported } from '../../middle.ts'
+import { claudeQuirks, isClaude } from '../claude-models.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
 import { destinationOf } from '../destination.ts'
 import { modelSegment } from '../model-segment.ts'
@@ -9,10 +8,9 @@ import { NONE } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
 import { createTarget } from '../target.ts'
 import { dropForeignHeaders } from '../vendor-headers.ts'
-import { claudeBodyEdits } from './claude-body.ts'
-import { googleName, vertexModel } from './model.ts'
 import type { Overrides } from '../schema.ts'
 import type { VertexaiConfig } from './schema.ts'
+import { isObject, objectAt } from '../../../wire/json.ts'
 
 export function vertexai(config: VertexaiConfig, overrides: Overrides): Provider {
   const root = `/v1/projects/${encodeURIComponent(config.projectId)}/locations/${config.region}`
@@ -93,4 +91,72 @@ const FORMATS: Readonly<Record<'anthropic' | 'google' | 'other', readonly [Forma
   anthropic: ['messages'],
   google: ['gemini'],
   other: ['completions'],
+}
+
+/** Whose model it is on Vertex, and how its path names it. */
+type VertexModel =
+  | { publisher: 'anthropic'; name: string }
+  | { publisher: 'google'; name: string }
+  /** Only the endpoint that speaks OpenAI's format has it; the body names it, with its publisher. */
+  | { publisher: 'other'; name: string }
+
+function vertexModel(model: string): VertexModel {
+  if (isClaude(model)) {
+    const name = model.replace(/^(?:publishers\/)?anthropic\/(?:models\/)?/, '')
+    return { publisher: 'anthropic', name: name.replace(/-(\d{8})$/, '@$1') }
+  }
+  const name = googleName(model)
+  return /^gemini[-@]/.test(name) && !isEmbedding(name)
+    ? { publisher: 'google', name }
+    : { publisher: 'other', name: model }
+}
+
+/** Without what may stand before the name of a model of Google's. */
+function googleName(model: string): string {
+  return model.replace(/^(?:publishers\/google\/models\/|google\/|models\/)/, '')
+}
+
+function isEmbedding(name: string): boolean {
+  return name.includes('embedding')
+}
+
+/** Claude on Vertex: the version stands in the body, the model in the path, and newer fields are refused. */
+function claudeBodyEdits(body: JsonObject, { kind }: ProviderCall, model: string): MemberEdits {
+  const edits = new Map<string, Json | undefined>([['anthropic_version', 'vertex-2023-10-16']])
+  // Counting has one path for all models.
+  edits.set('model', kind === 'countTokens' ? model : undefined)
+  if (body.output_format !== undefined) {
+    edits.set('output_format', undefined)
+    // Only the newer name of it is known there.
+    if (kind === 'chat' && isObject(body.output_format)) {
+      edits.set('output_config', { ...objectAt(body, 'output_config'), format: body.output_format })
+    }
+  }
+  for (const name of ['system', 'messages', 'tools']) {
+    const value = body[name]
+    if (value === undefined) continue
+    const plain = withoutScopes(value)
+    if (plain !== value) edits.set(name, plain)
+  }
+  return edits
+}
+
+/** The value itself when no mark says for whom the cache is. */
+function withoutScopes(value: Json): Json {
+  if (Array.isArray(value)) {
+    const items = value.map(withoutScopes)
+    return items.some((item, at) => item !== value[at]) ? items : value
+  }
+  if (!isObject(value)) return value
+  const members = Object.entries(value).map(([name, member]): [string, Json] => [
+    name,
+    name === 'cache_control' && isObject(member) ? withoutScope(member) : withoutScopes(member),
+  ])
+  return members.some(([name, member]) => member !== value[name]) ? Object.fromEntries(members) : value
+}
+
+function withoutScope(mark: JsonObject): JsonObject {
+  if (mark.scope === undefined) return mark
+  const { scope: _scope, ...rest } = mark
+  return rest
 }
