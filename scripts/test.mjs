@@ -1,30 +1,88 @@
-// Runs every test file; arguments narrow it to files whose path contains one of them.
-import { spawn } from 'node:child_process'
+// Runs the test files: `npm test`, or those whose path contains one of the arguments. Files that end in `.long.test.ts`
+// take their time and run in `npm run test:long`; PROPERTIES=full lets every property run as often as it says.
+import { availableParallelism } from 'node:os'
 import { readdirSync } from 'node:fs'
+import { spawn } from 'node:child_process'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecentEnough, runPinned } from '../packages/gateway/bin/runtime.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const wanted = process.argv.slice(2)
+const args = process.argv.slice(2)
+const wanted = args.filter((arg) => !arg.startsWith('--'))
+/** Not one more than the cores: limits of time in tests are meant for a machine that is busy, not for one that is stuck. */
+const CONCURRENCY = Math.max(2, availableParallelism())
+/** What is started as a program of its own, or watches the process it is in, does not share one with other files. */
+const ALONE = /^(bench|scripts|packages\/ctl)\/|\/src\/(net|process|testing)\/|\.long\.test\./
 
-if (!isRecentEnough()) runPinned(fileURLToPath(import.meta.url), wanted)
-else {
-  const files = ['packages', 'bench', 'scripts']
-    .flatMap((folder) => testFiles(join(root, folder)))
-    .map((file) => relative(root, file))
-    .filter((file) => wanted.length === 0 || wanted.some((part) => file.includes(part)))
-    .toSorted((a, b) => (a < b ? -1 : 1))
-  const runner = spawn(process.execPath, ['--test', '--test-reporter=spec', '--test-timeout=120000', ...files], {
-    cwd: root,
-    stdio: 'inherit',
+if (!isRecentEnough()) runPinned(fileURLToPath(import.meta.url), args)
+else await main()
+
+async function main() {
+  const files = ['packages', 'bench', 'scripts'].flatMap(testFiles).filter(isWanted)
+  const groups = groupFiles(files)
+  const startedAt = performance.now()
+  const total = { passed: 0, failed: 0, skipped: 0 }
+  await Promise.all(Array.from({ length: CONCURRENCY }, () => work(groups, total)))
+  const { passed, failed, skipped } = total
+  process.stdout.write(`\n${files.length} files in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
+  process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`)
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+}
+
+async function work(groups, total) {
+  for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
+    const { output, counts } = await runGroup(group)
+    process.stdout.write(output)
+    for (const key of Object.keys(total)) total[key] += counts[key]
+  }
+}
+
+/** Folders share a process, the larger ones first; files that must be alone have one each. */
+function groupFiles(files) {
+  const filesByGroup = new Map()
+  for (const file of files) {
+    const key = ALONE.test(file) ? file : (/^packages\/gateway\/src\/[^/]+|^packages\/[^/]+/.exec(file)?.[0] ?? file)
+    filesByGroup.set(key, [...(filesByGroup.get(key) ?? []), file])
+  }
+  return [...filesByGroup]
+    .map(([name, list]) => ({ name, files: list }))
+    .toSorted((a, b) => b.files.length - a.files.length)
+}
+
+function runGroup({ name, files }) {
+  const options = ['--test', '--test-timeout=120000', `--test-reporter=${join(root, 'scripts/test-reporter.mjs')}`]
+  if (process.env.PROPERTIES !== 'full') options.push(`--import=${join(root, 'scripts/quick-properties.mjs')}`)
+  if (files.length > 1) options.push('--test-isolation=none', '--test-force-exit')
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, [...options, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  let noise = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk) => (text += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk) => (noise += chunk))
+  return new Promise((resolve) => {
+    child.on('close', (code) => {
+      const summary = /^counts (\{.*\})\n/m.exec(text)
+      const counts = summary === null ? { passed: 0, failed: 0, skipped: 0 } : JSON.parse(summary[1])
+      // A process that ends badly has failed, whatever its tests say.
+      if (code !== 0 && counts.failed === 0) counts.failed = 1
+      const seconds = Math.round((performance.now() - startedAt) / 1000)
+      const heading = `${counts.failed > 0 ? '✖' : '✔'} ${name} (${files.length === 1 ? '' : `${files.length} files, `}${counts.passed} tests, ${seconds} s)\n`
+      const details = text.replace(summary?.[0] ?? '', '')
+      resolve({ output: heading + details + (counts.failed > 0 ? noise : ''), counts })
+    })
   })
-  runner.on('exit', (code) => process.exit(code ?? 1))
+}
+
+function isWanted(file) {
+  if (wanted.length > 0) return wanted.some((part) => file.includes(part))
+  return args.includes('--all') || file.includes('.long.test.') === args.includes('--long')
 }
 
 function testFiles(folder) {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /\.test\.(ts|mjs)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
     .filter((file) => !file.includes('node_modules') && !file.includes('/dist/'))
+    .toSorted((a, b) => (a < b ? -1 : 1))
 }

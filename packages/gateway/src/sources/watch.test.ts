@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, test } from 'node:test'
+import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watchFiles } from './watch.ts'
 import type { FileWatch } from './watch.ts'
@@ -38,96 +38,98 @@ async function changed(count: number): Promise<void> {
   clearInterval(alive)
 }
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'portico-watch-'))
-  file = join(folder, 'gateway.yaml')
-  writeFileSync(file, 'one')
-})
+describe('a watch', () => {
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'portico-watch-'))
+    file = join(folder, 'gateway.yaml')
+    writeFileSync(file, 'one')
+  })
 
-afterEach(() => {
-  watching.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+  afterEach(() => {
+    watching.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
-const limit = { timeout: 20_000 }
+  const limit = { timeout: 20_000 }
 
-test('a rewritten file is noticed', limit, async () => {
-  start([file])
-  writeFileSync(file, 'two')
-  await changed(1)
-})
+  test('a rewritten file is noticed', limit, async () => {
+    start([file])
+    writeFileSync(file, 'two')
+    await changed(1)
+  })
 
-test('a file replaced by a rename is noticed, again and again', limit, async () => {
-  start([file])
-  for (const round of [1, 2, 3]) {
-    writeFileSync(`${file}.tmp`, `round ${round}`)
-    renameSync(`${file}.tmp`, file)
-    await changed(round)
-  }
-})
+  test('a file replaced by a rename is noticed, again and again', limit, async () => {
+    start([file])
+    for (const round of [1, 2, 3]) {
+      writeFileSync(`${file}.tmp`, `round ${round}`)
+      renameSync(`${file}.tmp`, file)
+      await changed(round)
+    }
+  })
 
-test('a file that is deleted and made again is noticed', limit, async () => {
-  start([file])
-  rmSync(file)
-  await changed(1)
-  writeFileSync(file, 'three')
-  await changed(2)
-})
+  test('a file that is deleted and made again is noticed', limit, async () => {
+    start([file])
+    rmSync(file)
+    await changed(1)
+    writeFileSync(file, 'three')
+    await changed(2)
+  })
 
-test('a swapped folder link, as Kubernetes does it, is noticed', limit, async () => {
-  for (const name of ['v1', 'v2']) {
-    mkdirSync(join(folder, name))
-    writeFileSync(join(folder, name, 'config.yaml'), name)
-  }
-  symlinkSync('v1', join(folder, '..data'))
-  symlinkSync('..data/config.yaml', join(folder, 'config.yaml'))
-  start([join(folder, 'config.yaml')])
-  symlinkSync('v2', join(folder, '..tmp'))
-  renameSync(join(folder, '..tmp'), join(folder, '..data'))
-  await changed(1)
-})
+  test('a swapped folder link, as Kubernetes does it, is noticed', limit, async () => {
+    for (const name of ['v1', 'v2']) {
+      mkdirSync(join(folder, name))
+      writeFileSync(join(folder, name, 'config.yaml'), name)
+    }
+    symlinkSync('v1', join(folder, '..data'))
+    symlinkSync('..data/config.yaml', join(folder, 'config.yaml'))
+    start([join(folder, 'config.yaml')])
+    symlinkSync('v2', join(folder, '..tmp'))
+    renameSync(join(folder, '..tmp'), join(folder, '..data'))
+    await changed(1)
+  })
 
-test('the same contents written again, and other files of the folder, are no change', limit, async () => {
-  start([file])
-  writeFileSync(file, 'one')
-  writeFileSync(join(folder, 'other'), 'x')
-  await sleep(150)
-  assert.equal(changes, 0)
-  writeFileSync(file, 'two')
-  await changed(1)
-  assert.equal(changes, 1)
-})
+  test('the same contents written again, and other files of the folder, are no change', limit, async () => {
+    start([file])
+    writeFileSync(file, 'one')
+    writeFileSync(join(folder, 'other'), 'x')
+    await sleep(150)
+    assert.equal(changes, 0)
+    writeFileSync(file, 'two')
+    await changed(1)
+    assert.equal(changes, 1)
+  })
 
-test('a file written all the time still goes live', limit, async () => {
-  start([file])
-  let count = 0
-  const writer = setInterval(() => writeFileSync(file, `text ${count++}`), 5)
-  await changed(2)
-  clearInterval(writer)
-})
+  test('a file written all the time still goes live', limit, async () => {
+    start([file])
+    let count = 0
+    const writer = setInterval(() => writeFileSync(file, `text ${count++}`), 5)
+    await changed(2)
+    clearInterval(writer)
+  })
 
-test('files can be added and dropped, and a change during a reload is not lost', limit, async () => {
-  const other = join(folder, 'sub', 'tls.crt')
-  mkdirSync(join(folder, 'sub'))
-  writeFileSync(other, 'a')
-  start([file])
-  watching.update([file, other])
-  writeFileSync(other, 'b')
-  await changed(1)
-  writeFileSync(file, 'two')
-  // The reload asks for the same files again while the change is still waiting to be looked at.
-  watching.update([file, other])
-  await changed(2)
-  watching.update([file])
-  writeFileSync(other, 'c')
-  await sleep(100)
-  assert.equal(changes, 2)
-})
+  test('files can be added and dropped, and a change during a reload is not lost', limit, async () => {
+    const other = join(folder, 'sub', 'tls.crt')
+    mkdirSync(join(folder, 'sub'))
+    writeFileSync(other, 'a')
+    start([file])
+    watching.update([file, other])
+    writeFileSync(other, 'b')
+    await changed(1)
+    writeFileSync(file, 'two')
+    // The reload asks for the same files again while the change is still waiting to be looked at.
+    watching.update([file, other])
+    await changed(2)
+    watching.update([file])
+    writeFileSync(other, 'c')
+    await sleep(100)
+    assert.equal(changes, 2)
+  })
 
-test('nothing is called after close', limit, async () => {
-  start([file])
-  writeFileSync(file, 'two')
-  watching.close()
-  await sleep(100)
-  assert.equal(changes, 0)
+  test('nothing is called after close', limit, async () => {
+    start([file])
+    writeFileSync(file, 'two')
+    watching.close()
+    await sleep(100)
+    assert.equal(changes, 0)
+  })
 })

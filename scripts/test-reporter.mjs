@@ -1,0 +1,29 @@
+// Prints what failed and what was skipped, and one line of counts for the runner.
+import { relative } from 'node:path'
+import { inspect } from 'node:util'
+
+// The runner asks for a default export.
+// oxlint-disable-next-line import/no-default-export
+export default async function* report(events) {
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  for await (const { type, data } of events) {
+    if (type !== 'test:pass' && type !== 'test:fail') continue
+    const isSuite = data.details?.type === 'suite'
+    if (data.skip !== undefined) {
+      counts.skipped++
+      yield `  skipped: ${data.name}: ${data.skip === true || data.skip === '' ? 'no reason given' : data.skip}\n`
+    } else if (type === 'test:fail') {
+      const { error } = data.details
+      // A suite that failed because of a test in it adds nothing.
+      if (error?.failureType === 'subtestsFailed') continue
+      counts.failed++
+      const place = data.file === undefined ? '' : ` (${relative(process.cwd(), data.file)}:${data.line})`
+      yield `  ✖ ${data.name}${place}\n${indent(inspect(error?.cause ?? error))}\n`
+    } else if (!isSuite) counts.passed++
+  }
+  yield `counts ${JSON.stringify(counts)}\n`
+}
+
+function indent(text) {
+  return text.replaceAll(/^/gm, '      ')
+}
