@@ -1,14 +1,16 @@
-import { fold } from './check/fold.ts'
+import { analyse } from './analyse.ts'
+import { inferTypes } from './check/infer.ts'
 import type { Reference } from './check/references.ts'
-import { findReferences } from './check/references.ts'
-import { resolve } from './check/resolve.ts'
 import type { Environment, VariableType } from './declarations.ts'
-import { parse } from './parse/parser.ts'
 import type { Plan } from './plan.ts'
 import type { Problem } from './position.ts'
 import { positionAt } from './position.ts'
+import type { Type } from './types.ts'
 
-export type { Reference } from './check/references.ts'
+export interface CheckOptions {
+  /** What the place of the expression needs; anything when unset. */
+  readonly wants?: Type
+}
 
 export interface CheckResult {
   /** Empty: the expression may be used. */
@@ -19,8 +21,10 @@ export interface CheckResult {
 }
 
 /** Cheap, and safe for browsers: nothing is generated. */
-export function check(source: string, environment: Environment): CheckResult {
-  const { problems, references } = analyse(source, environment)
+export function check(source: string, environment: Environment, { wants = 'dyn' }: CheckOptions = {}): CheckResult {
+  const { problems: untyped, references, written } = analyse(source, environment)
+  const typed = written === null || environment.lenient ? [] : typeProblems(source, written, wants)
+  const problems = [...untyped, ...typed].toSorted((a, b) => a.position.offset - b.position.offset)
   if (problems.length > 0) return { problems, warnings: [], references }
   const warned = new Set<string>()
   const warnings = readsWithoutGuard(references, environment).flatMap(({ path, offset }) => {
@@ -33,23 +37,12 @@ export function check(source: string, environment: Environment): CheckResult {
   return { problems, warnings, references }
 }
 
-export interface Analysis {
-  problems: Problem[]
-  references: Reference[]
-  /** Null when the source cannot be parsed. */
-  plan: Plan | null
-}
+const MAX_PROBLEMS = 20
 
-export function analyse(source: string, environment: Environment): Analysis {
-  const parsed = parse(source)
-  if (!parsed.ok) return { problems: [parsed.problem], references: [], plan: null }
-  const { plan, problems } = resolve(source, parsed.expr, environment)
-  const references = findReferences(plan, environment.variables.keys())
-  const folded = fold(plan, environment, (message, offset) =>
-    problems.push({ message, position: positionAt(source, offset) }),
-  )
-  problems.sort((a, b) => a.position.offset - b.position.offset)
-  return { problems, references, plan: folded }
+function typeProblems(source: string, plan: Plan, wants: Type): Problem[] {
+  return inferTypes(plan, wants)
+    .problems.slice(0, MAX_PROBLEMS)
+    .map(({ message, plan: { offset } }) => ({ message, position: positionAt(source, offset) }))
 }
 
 /** References that fail when the value is absent. */
@@ -57,19 +50,11 @@ export function readsWithoutGuard(references: readonly Reference[], environment:
   return references.filter(({ guarded, path }) => !guarded && mayBeAbsent(path, environment))
 }
 
-/** Whether anything at, above or beneath this path is read. */
-export function reads(references: readonly Reference[], path: readonly string[]): boolean {
-  return references.some(({ path: read }) => {
-    const shared = Math.min(read.length, path.length)
-    return read.slice(0, shared).every((name, index) => name === path[index])
-  })
-}
-
-function mayBeAbsent(path: readonly string[], environment: Environment): boolean {
-  let type: VariableType | undefined = environment.variables.get(path[0]!)
+function mayBeAbsent([root = '', ...names]: readonly string[], environment: Environment): boolean {
+  let type: VariableType | undefined = environment.variables.get(root)
   // An absent variable by itself is null; only what is read from it fails.
   let absent = false
-  for (const name of path.slice(1)) {
+  for (const name of names) {
     if (type?.kind !== 'struct') return true
     absent ||= type.optional
     type = type.fields.get(name)

@@ -1,18 +1,21 @@
 import type { CelError } from './error.ts'
+import type { Type } from './types.ts'
 import type { MapView, Opaque, Result, Value } from './value.ts'
 
 /**
  * How a variable, or a field of a struct, is declared.
  * - `dyn`: anything JSON-like; may be absent, and so may everything beneath it
  * - `present`: anything JSON-like that is always there
+ * - `value(type)`: a value of a known type
  * - `headers`: a `HeadersView`; each header may be absent
  * - `struct(...)`: a host object with known fields, read by its (prototype) getters; others are refused at load
  */
-export type VariableType = DynType | HeadersType | StructType
+export type VariableType = ValueType | HeadersType | StructType
 
-export interface DynType {
-  readonly kind: 'dyn'
+export interface ValueType {
+  readonly kind: 'value'
   readonly optional: boolean
+  readonly type: Type
 }
 
 export interface HeadersType {
@@ -26,9 +29,14 @@ export interface StructType {
   readonly fields: ReadonlyMap<string, VariableType>
 }
 
-export const dyn: DynType = { kind: 'dyn', optional: true }
-export const present: DynType = { kind: 'dyn', optional: false }
+export const dyn = value('dyn', { optional: true })
+export const present = value('dyn')
 export const headers: HeadersType = { kind: 'headers', optional: false }
+
+/** An optional one may be absent. */
+export function value(type: Type, options?: { optional?: boolean }): ValueType {
+  return { kind: 'value', optional: options?.optional ?? false, type }
+}
 
 /** The host's getters give `undefined` for what is missing. */
 export function struct(fields: Readonly<Record<string, VariableType>>, options?: { optional?: boolean }): StructType {
@@ -40,6 +48,18 @@ export type Argument = Value | CelError
 
 type Call = (...args: never[]) => Result
 
+/** Types that a function takes and gives; the receiver, if there is one, is the first. */
+export interface Overload {
+  readonly takes: readonly Type[]
+  /** Of any number of arguments after those. */
+  readonly rest?: Type
+  readonly gives: Type
+}
+
+export function overload(takes: readonly Type[], gives: Type, rest?: Type): Overload {
+  return rest === undefined ? { takes, gives } : { takes, gives, rest }
+}
+
 export interface FunctionDefinition {
   /** `startsWith`, `base64.encode`. */
   readonly name: string
@@ -47,6 +67,8 @@ export interface FunctionDefinition {
   readonly style: 'global' | 'receiver'
   readonly minArgs: number
   readonly maxArgs: number
+  /** What is not here is refused at load. Without any, the arguments and the result may be anything. */
+  readonly overloads?: readonly Overload[]
   /** One line for the reference. */
   readonly summary: string
   /** A method of these host objects only; other receivers go to the function of the same name without `on`. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { analyse, check } from './check.ts'
+import { analyse } from './analyse.ts'
+import { check } from './check.ts'
 import { generate, writeProgram } from './emit/generate.ts'
 import { dyn, headers, present, struct } from './declarations.ts'
 import { createEnvironment } from './environment.ts'
@@ -363,7 +364,8 @@ describe('anything at all', () => {
       fc.property(garbage, (source) => {
         const { problems, references } = check(source, environment)
         const compiled = compile(source, environment)
-        assert.equal(compiled.ok, problems.length === 0)
+        // Types are checked beside the rest, and nobody needs them to run.
+        assert.ok(compiled.ok || problems.length > 0)
         for (const { message, position } of problems) {
           assert.ok(message.length > 0)
           assert.ok(position.offset >= 0 && position.offset <= source.length, source)

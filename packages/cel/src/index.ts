@@ -1,14 +1,8 @@
-export type { CheckResult, Reference } from './check.ts'
-export { check, reads, readsWithoutGuard } from './check.ts'
-export type {
-  Argument,
-  Environment,
-  EnvironmentOptions,
-  FunctionDefinition,
-  StructType,
-  VariableType,
-} from './declarations.ts'
-export { dyn, headers, present, struct } from './declarations.ts'
+export { reads } from './analyse.ts'
+export type { Reference } from './check/references.ts'
+export type { Argument, StructType, VariableType } from './declarations.ts'
+export type { Environment, EnvironmentOptions, FunctionDefinition } from './declarations.ts'
+export { dyn, headers, present, struct, value } from './declarations.ts'
 export type { ErrorKind } from './error.ts'
 export { CelError, isCelError, isMissing } from './error.ts'
 export { Flattened } from './library/maps.ts'

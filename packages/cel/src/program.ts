@@ -1,5 +1,5 @@
-import type { Reference } from './check.ts'
-import { analyse } from './check.ts'
+import { analyse } from './analyse.ts'
+import type { Reference } from './check/references.ts'
 import { generate } from './emit/generate.ts'
 import type { Evaluate } from './emit/interpret.ts'
 import { interpret } from './emit/interpret.ts'

@@ -23,7 +23,9 @@ function foldPlan(original: Plan, refuse: Refuse): Plan {
   const result = evaluate(plan)
   if (!(result instanceof CelError)) return { kind: 'constant', offset: plan.offset, value: result }
   // What fails is left to the evaluation, where `||` may absorb it; unless no one can have meant it.
-  if (plan.kind === 'call' && plan.fallback?.refusesAtLoad) refuse(result.message, placeOf(plan))
+  // A wrong type is for the checker of types to say.
+  const isBadValue = result.kind !== 'no_such_overload'
+  if (isBadValue && plan.kind === 'call' && plan.fallback?.refusesAtLoad) refuse(result.message, placeOf(plan))
   return plan.kind === 'call' ? prepare(plan, refuse) : plan
 }
 

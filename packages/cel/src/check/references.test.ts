@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { reads } from '../check.ts'
+import { reads } from '../analyse.ts'
 import { createEnvironment } from '../environment.ts'
 import { compile } from '../program.ts'
 import type { RichScope } from '../testing/rich-expressions.ts'

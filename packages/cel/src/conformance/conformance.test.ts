@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fold } from '../check/fold.ts'
+import type { Inferred } from '../check/infer.ts'
+import { inferTypes } from '../check/infer.ts'
 import { resolve } from '../check/resolve.ts'
 import { generate } from '../emit/generate.ts'
 import { interpret } from '../emit/interpret.ts'
 import type { Environment } from '../declarations.ts'
-import { dyn } from '../declarations.ts'
 import { createEnvironment } from '../environment.ts'
 import { CelError } from '../error.ts'
 import { parse } from '../parse/parser.ts'
 import type { Plan } from '../plan.ts'
+import { typeOfValue } from '../run/type-of-value.ts'
 import { describeValue } from '../testing/describe.ts'
+import { includesType } from '../testing/includes-type.ts'
+import { describeType } from '../types.ts'
 import type { Result } from '../value.ts'
+import { asDeduced, readType } from './json-types.ts'
 import type { Vector } from './vectors.ts'
 import { coreSections, extensionSections, loadVectors } from './vectors.ts'
 
@@ -33,10 +38,14 @@ describe('cel: official vectors', () => {
   const failures: string[] = []
   for (const vector of vectors) {
     counted.set(vector.section, (counted.get(vector.section) ?? 0) + 1)
-    const wrong = Object.entries(ways).flatMap(([way, evaluate]) => {
-      const result = run(vector, evaluate)
-      return isExpected(vector, result) ? [] : [`${vector.name} ${way}: ${show(result)}, not ${show(vector.expected)}`]
-    })
+    const wrong = vector.checkOnly
+      ? wrongTypes(vector)
+      : Object.entries(ways).flatMap(([way, evaluate]) => {
+          const result = run(vector, evaluate)
+          return isExpected(vector, result)
+            ? []
+            : [`${vector.name} ${way}: ${show(result)}, not ${show(vector.expected)}`]
+        })
     if (wrong.length === 0) passed.set(vector.section, (passed.get(vector.section) ?? 0) + 1)
     else failures.push(...wrong)
   }
@@ -55,20 +64,57 @@ describe('cel: official vectors', () => {
     assert.equal(sum(passed, coreSections), 1080, failures.join('\n'))
   })
 
-  it('passes everything that needs neither protobuf nor a type checker', () => {
+  it('passes everything that needs no protobuf', () => {
     assert.equal(sum(counted, all), 1650)
-    const checkOnly = vectors.filter(({ checkOnly }) => checkOnly).length
-    assert.equal(checkOnly, 14)
-    assert.equal(sum(passed, all), 1650 - checkOnly, failures.join('\n'))
+    assert.equal(sum(passed, all), 1650, failures.join('\n'))
   })
 })
 
-function run(vector: Vector, evaluate: (typeof ways)[string]): Result {
-  const environment = createEnvironment({
-    variables: Object.fromEntries(vector.variables.map((name) => [name, dyn])),
-    lenient: vector.lenient,
-    container: vector.container,
+describe('cel: types of official vectors', () => {
+  const vectors = loadVectors()
+
+  it('are those that a checker must find', () => {
+    const deduced = vectors.filter(({ deducedType }) => deducedType !== undefined)
+    assert.equal(deduced.length, 26)
+    assert.equal(deduced.filter(({ checkOnly }) => checkOnly).length, 14)
+    assert.deepEqual(deduced.flatMap(wrongTypes), [])
   })
+
+  it('are those of the results, and nothing is refused that has one', () => {
+    let count = 0
+    for (const vector of vectors) {
+      if (vector.lenient || vector.checkOnly || vector.expected === undefined) continue
+      const { types, problems, plan } = typesOf(vector)
+      assert.deepEqual(problems, [], vector.name)
+      const [found, actual] = [types.get(plan) ?? 'dyn', typeOfValue(vector.expected)]
+      assert.ok(includesType(found, actual), `${vector.name}: ${describeType(actual)} is no ${describeType(found)}`)
+      count++
+    }
+    assert.ok(count > 1000, `${count}`)
+  })
+})
+
+function wrongTypes(vector: Vector): string[] {
+  const { types, problems, plan } = typesOf(vector)
+  const found = describeType(asDeduced(types.get(plan) ?? 'dyn'))
+  const expected = describeType(readType(vector.deducedType ?? {}))
+  const wrong = problems.map(({ message }) => `${vector.name}: ${message}`)
+  return found === expected ? wrong : [...wrong, `${vector.name}: ${found}, not ${expected}`]
+}
+
+function typesOf(vector: Vector): Inferred & { plan: Plan } {
+  const parsed = parse(vector.source)
+  if (!parsed.ok) return { types: new Map(), problems: [], plan: failing(parsed.problem.message) }
+  const { plan } = resolve(vector.source, parsed.expr, createEnvironment(vector))
+  return { ...inferTypes(plan), plan }
+}
+
+function failing(message: string): Plan {
+  return { kind: 'failure', offset: 0, error: new CelError('bad_value', message) }
+}
+
+function run(vector: Vector, evaluate: (typeof ways)[string]): Result {
+  const environment = createEnvironment(vector)
   const parsed = parse(vector.source)
   if (!parsed.ok) return new CelError('bad_value', parsed.problem.message)
   const { plan, problems } = resolve(vector.source, parsed.expr, environment)
@@ -76,8 +122,7 @@ function run(vector: Vector, evaluate: (typeof ways)[string]): Result {
   return problem === undefined ? evaluate(plan, environment)(vector.scope) : new CelError('bad_value', problem.message)
 }
 
-function isExpected({ checkOnly, expected }: Vector, result: Result): boolean {
-  if (checkOnly) return false
+function isExpected({ expected }: Vector, result: Result): boolean {
   if (expected === undefined) return result instanceof CelError && result.kind !== 'internal'
   return describeValue(result) === describeValue(expected)
 }

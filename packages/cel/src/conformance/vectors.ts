@@ -1,6 +1,11 @@
 import { tests } from '@bufbuild/cel-spec/testdata/conformance.js'
+import type { FunctionDefinition, VariableType } from '../declarations.ts'
+import { dyn, overload, value } from '../declarations.ts'
+import { CelError } from '../error.ts'
 import { decodeBase64 } from '../run/base64.ts'
 import { toDouble } from '../run/numbers.ts'
+import type { JsonType } from './json-types.ts'
+import { readType } from './json-types.ts'
 import { TypeValue, Uint } from '../value.ts'
 import type { MapKey, Value } from '../value.ts'
 
@@ -13,7 +18,11 @@ export interface Vector {
   lenient: boolean
   /** Types only, nothing is evaluated. */
   checkOnly: boolean
-  variables: readonly string[]
+  variables: Readonly<Record<string, VariableType>>
+  /** That only the vector knows; they can be checked, not called. */
+  functions: readonly FunctionDefinition[]
+  /** What a checker of types must find. */
+  deducedType: JsonType | undefined
   scope: Readonly<Record<string, Value>>
   /** The value that must come out; undefined when the evaluation must fail. */
   expected: Value | undefined
@@ -69,11 +78,16 @@ interface Original {
   container?: string
   disableCheck?: boolean
   checkOnly?: boolean
-  typeEnv?: { name: string; ident?: object }[]
+  typeEnv?: { name: string; ident?: { type: JsonType }; function?: { overloads: JsonOverload[] } }[]
   bindings?: Record<string, { value?: JsonValue }>
   value?: JsonValue
-  typedResult?: { result?: JsonValue }
+  typedResult?: { result?: JsonValue; deducedType?: JsonType }
   evalError?: object
+}
+
+interface JsonOverload {
+  params: JsonType[]
+  resultType: JsonType
 }
 
 interface JsonValue {
@@ -99,11 +113,33 @@ function toVector(section: string, suite: string, original: Original): Vector {
     container: original.container ?? '',
     lenient: original.disableCheck ?? false,
     checkOnly: original.checkOnly ?? false,
-    variables: [...(original.typeEnv ?? []).filter(({ ident }) => ident), ...bindings.map(([name]) => ({ name }))].map(
-      ({ name }) => name,
+    variables: variablesOf(original),
+    functions: (original.typeEnv ?? []).flatMap((declared) =>
+      declared.function === undefined ? [] : [toFunction(declared.name, declared.function.overloads)],
     ),
-    scope: Object.fromEntries(bindings.map(([name, { value }]) => [name, decode(value!)])),
+    deducedType: original.typedResult?.deducedType,
+    scope: Object.fromEntries(bindings.map(([name, binding]) => [name, decode(binding.value!)])),
     expected: original.evalError ? undefined : result === undefined ? true : decode(result),
+  }
+}
+
+/** Bindings without a declaration may be anything. */
+function variablesOf({ typeEnv = [], bindings = {} }: Original): Record<string, VariableType> {
+  return {
+    ...Object.fromEntries(Object.keys(bindings).map((name) => [name, dyn])),
+    ...Object.fromEntries(typeEnv.flatMap(({ name, ident }) => (ident ? [[name, value(readType(ident.type))]] : []))),
+  }
+}
+
+function toFunction(name: string, overloads: readonly JsonOverload[]): FunctionDefinition {
+  return {
+    name,
+    style: 'global',
+    minArgs: Math.min(...overloads.map(({ params }) => params.length)),
+    maxArgs: Math.max(...overloads.map(({ params }) => params.length)),
+    summary: 'Of a test.',
+    overloads: overloads.map(({ params, resultType }) => overload(params.map(readType), readType(resultType))),
+    call: () => new CelError('internal', 'cannot be called'),
   }
 }
 

@@ -4,12 +4,14 @@ import { toText } from '../render.ts'
 import { readHost, viewOf } from '../run/struct-view.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
+import { overload } from '../declarations.ts'
+import { mapOf, never, string } from '../types.ts'
 
 export const controlFunctions = [
   // Never folded: what it is for is to fail when it is evaluated.
   globalFunction(
     'fail',
-    [0, 1],
+    [overload([], never), overload(['dyn'], never)],
     'Fails, with this message.',
     (message: Value = 'fail()') => new CelError('failed', toText(message)),
     {},
@@ -20,7 +22,7 @@ export const controlFunctions = [
 export function variablesFunction(variables: ReadonlyMap<string, VariableType>): FunctionDefinition {
   return globalFunction(
     'variables',
-    0,
+    overload([], mapOf(string, 'dyn')),
     'All variables that are there, as a map.',
     (scope: object): Result => {
       const all = new Map<string, Value>()

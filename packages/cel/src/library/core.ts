@@ -6,20 +6,28 @@ import type { Result, Value } from '../value.ts'
 import { codePointLength } from './code-points.ts'
 import { globalFunction, method } from './define.ts'
 import { compileMatches, matches } from './matches.ts'
+import { bool, bytes, int, list, map, oneOf, string, typeType } from '../types.ts'
+import { overload } from '../declarations.ts'
+
+const sized = overload([oneOf(string, bytes, list, map)], int)
+const textTest = overload([string, string], bool)
 
 export const coreFunctions = [
-  globalFunction('size', 1, 'Characters of a string, bytes, items of a list, entries of a map.', size),
-  method('size', 0, 'The same as size(v).', size),
-  globalFunction('type', 1, 'The type of a value.', typeOf),
-  globalFunction('dyn', 1, 'The value itself.', (value: Value) => value),
-  method('startsWith', 1, 'Whether a string starts with another.', startsWith),
-  method('endsWith', 1, 'Whether a string ends with another.', endsWith),
-  method('contains', 1, 'Whether a string contains another.', contains),
-  method('matches', 1, 'Whether an RE2 pattern is found in a string.', matches, {
+  globalFunction('size', sized, 'Characters of a string, bytes, items of a list, entries of a map.', size),
+  method('size', sized, 'The same as size(v).', size),
+  globalFunction('type', overload(['dyn'], typeType), 'The type of a value.', typeOf),
+  globalFunction('dyn', overload(['dyn'], 'dyn'), 'The value itself.', (value: Value) => value),
+  method('startsWith', textTest, 'Whether a string starts with another.', startsWith),
+  method('endsWith', textTest, 'Whether a string ends with another.', endsWith),
+  method('contains', textTest, 'Whether a string contains another.', contains),
+  method('matches', textTest, 'Whether an RE2 pattern is found in a string.', matches, {
     pure: true,
     prepare: compileMatches,
   }),
-  globalFunction('matches', 2, 'The same as s.matches(pattern).', matches, { pure: true, prepare: compileMatches }),
+  globalFunction('matches', textTest, 'The same as s.matches(pattern).', matches, {
+    pure: true,
+    prepare: compileMatches,
+  }),
 ]
 
 export function size(value: Value): Result {

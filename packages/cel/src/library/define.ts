@@ -1,38 +1,42 @@
-import type { FunctionDefinition } from '../declarations.ts'
+import type { FunctionDefinition, Overload } from '../declarations.ts'
 import { exhausted, spend } from '../run/meter.ts'
 import type { Result } from '../value.ts'
 
 type Call = (...args: never[]) => Result
 type Traits = Partial<Pick<FunctionDefinition, 'on' | 'strict' | 'pure' | 'refusesAtLoad' | 'scoped' | 'prepare'>>
-/** A fixed number of arguments, or from so many to so many. */
-type Arity = number | readonly [number, number]
+type Overloads = Overload | readonly Overload[]
 
 export const ANY_NUMBER = 255
 
 /** f(a, b) */
 export function globalFunction(
   name: string,
-  arity: Arity,
+  overloads: Overloads,
   summary: string,
   call: Call,
   traits: Traits = { pure: true },
 ): FunctionDefinition {
-  return { style: 'global', name, ...bounds(arity), summary, ...traits, call: metered(call, traits) }
+  return { style: 'global', name, ...signature(overloads, 0), summary, ...traits, call: metered(call, traits) }
 }
 
 /** a.f(b); the receiver is not counted. */
 export function method(
   name: string,
-  arity: Arity,
+  overloads: Overloads,
   summary: string,
   call: Call,
   traits: Traits = { pure: true },
 ): FunctionDefinition {
-  return { style: 'receiver', name, ...bounds(arity), summary, ...traits, call: metered(call, traits) }
+  return { style: 'receiver', name, ...signature(overloads, 1), summary, ...traits, call: metered(call, traits) }
 }
 
-function bounds(arity: Arity): { minArgs: number; maxArgs: number } {
-  return typeof arity === 'number' ? { minArgs: arity, maxArgs: arity } : { minArgs: arity[0], maxArgs: arity[1] }
+type Signature = Required<Pick<FunctionDefinition, 'overloads' | 'minArgs' | 'maxArgs'>>
+
+function signature(written: Overloads, receivers: number): Signature {
+  const overloads = 'takes' in written ? [written] : written
+  const counts = overloads.map(({ takes }) => takes.length - receivers)
+  const takesMore = overloads.some(({ rest }) => rest !== undefined)
+  return { overloads, minArgs: Math.min(...counts), maxArgs: takesMore ? ANY_NUMBER : Math.max(...counts) }
 }
 
 /** Functions pay for what they are given and what they give; methods of host objects do not look at all of it. */

@@ -5,16 +5,21 @@ import { typeName } from '../run/type-of.ts'
 import { encodeUtf8 } from '../run/utf8.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
+import { overload } from '../declarations.ts'
+import { bytes, oneOf, string } from '../types.ts'
 
 const ENCODE = 'Bytes, or the UTF-8 of a string, as base64.'
 const DECODE = 'The bytes of base64; padding may be missing.'
 
+const toBase64 = overload([oneOf(string, bytes)], string)
+const fromBase64 = overload([string], bytes)
+
 /** The bare names are those of older configs. */
 export const encoderFunctions = [
-  globalFunction('base64.encode', 1, ENCODE, encode),
-  globalFunction('base64Encode', 1, ENCODE, encode),
-  globalFunction('base64.decode', 1, DECODE, decode),
-  globalFunction('base64Decode', 1, DECODE, decode),
+  globalFunction('base64.encode', toBase64, ENCODE, encode),
+  globalFunction('base64Encode', toBase64, ENCODE, encode),
+  globalFunction('base64.decode', fromBase64, DECODE, decode),
+  globalFunction('base64Decode', fromBase64, DECODE, decode),
 ]
 
 function encode(value: Value): Result {

@@ -4,6 +4,8 @@ import { encodeUtf8 } from '../run/utf8.ts'
 import type { FunctionDefinition } from '../declarations.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
+import { overload } from '../declarations.ts'
+import { bytes, oneOf, string } from '../types.ts'
 
 export type HashName = 'sha1' | 'sha256' | 'md5'
 /** The hash in hex. */
@@ -14,7 +16,7 @@ export function hashFunctions(hash: Hash | undefined): FunctionDefinition[] {
   return (['sha1', 'sha256', 'md5'] as const).map((name) =>
     globalFunction(
       `${name}.encode`,
-      1,
+      overload([oneOf(string, bytes)], string),
       `The ${name.toUpperCase()} of bytes, or of the UTF-8 of a string, in hex.`,
       (value: Value): Result => {
         const bytes = typeof value === 'string' ? encodeUtf8(value) : value

@@ -8,14 +8,21 @@ import { isPlainMap, typeName } from '../run/type-of.ts'
 import { decodeUtf8 } from '../run/utf8.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
+import { overload } from '../declarations.ts'
+import { bytes, mapOf, oneOf, string } from '../types.ts'
 
 const WRITE = 'The value as JSON text.'
 
 export const jsonFunctions = [
-  globalFunction('json', 1, 'The value of a JSON text (string or bytes).', json),
-  globalFunction('toJson', 1, WRITE, write),
-  globalFunction('to_json', 1, WRITE, write),
-  globalFunction('unvalidatedJwtPayload', 1, 'The claims of a token, whose signature is NOT checked.', jwtPayload),
+  globalFunction('json', overload([oneOf(string, bytes)], 'dyn'), 'The value of a JSON text (string or bytes).', json),
+  globalFunction('toJson', overload(['dyn'], string), WRITE, write),
+  globalFunction('to_json', overload(['dyn'], string), WRITE, write),
+  globalFunction(
+    'unvalidatedJwtPayload',
+    overload([string], mapOf(string, 'dyn')),
+    'The claims of a token, whose signature is NOT checked.',
+    jwtPayload,
+  ),
 ]
 
 function json(source: Value): Result {

@@ -6,6 +6,8 @@ import { isList, isMap, typeName } from '../run/type-of.ts'
 import { Opaque } from '../value.ts'
 import type { MapKey, Result, Value } from '../value.ts'
 import { globalFunction, method } from './define.ts'
+import { overload } from '../declarations.ts'
+import { mapOf, parameter } from '../types.ts'
 
 /** What becomes several fields of a log line or a span, each named after its key. */
 export class Flattened extends Opaque {
@@ -29,10 +31,14 @@ export class Flattened extends Opaque {
 
 const ALL = 'For log and trace fields: each value within a map or list becomes a field, whatever its depth.'
 
+const anyMap = mapOf(parameter('key'), parameter('value'))
+// What has no entries stays as it is.
+const flattening = overload(['dyn'], 'dyn')
+
 export const mapFunctions = [
   method(
     'merge',
-    1,
+    overload([anyMap, anyMap], anyMap),
     'Both maps in one; the argument wins where both have a key.',
     (map: Value, other: Value): Result => {
       if (!isMap(map) || !isMap(other)) return noSuchOverload(`${typeName(map)}.merge(${typeName(other)})`)
@@ -40,11 +46,14 @@ export const mapFunctions = [
       return spend(entries.length) ? new Map<MapKey, Value>(entries) : exhausted
     },
   ),
-  globalFunction('flatten', 1, 'For log and trace fields: each entry of a map becomes a field.', (value: Value) =>
-    flatten(value, 1),
+  globalFunction(
+    'flatten',
+    flattening,
+    'For log and trace fields: each entry of a map becomes a field.',
+    (value: Value) => flatten(value, 1),
   ),
-  globalFunction('flattenRecursive', 1, ALL, (value: Value) => flatten(value, MAX_DEPTH)),
-  globalFunction('flatten_recursive', 1, ALL, (value: Value) => flatten(value, MAX_DEPTH)),
+  globalFunction('flattenRecursive', flattening, ALL, (value: Value) => flatten(value, MAX_DEPTH)),
+  globalFunction('flatten_recursive', flattening, ALL, (value: Value) => flatten(value, MAX_DEPTH)),
 ]
 
 const MAX_DEPTH = 32

@@ -6,14 +6,20 @@ import { compare } from '../run/order.ts'
 import { isList, typeName } from '../run/type-of.ts'
 import { Uint } from '../value.ts'
 import type { Result, Value } from '../value.ts'
-import { ANY_NUMBER, globalFunction } from './define.ts'
+import { globalFunction } from './define.ts'
+import { overload } from '../declarations.ts'
+import { bool, double, int, listOf, number, oneOf, parameter, uint } from '../types.ts'
+
+const anyNumber = parameter('number', number)
+const whole = parameter('whole', oneOf(int, uint))
+const ofNumbers = [overload([listOf(anyNumber)], anyNumber), overload([anyNumber], anyNumber, anyNumber)]
 
 export const mathFunctions = [
   ...['math.greatest', 'max'].map((name) =>
-    globalFunction(name, [1, ANY_NUMBER], 'The greatest of numbers, or of a list of them.', extreme(name, 1)),
+    globalFunction(name, ofNumbers, 'The greatest of numbers, or of a list of them.', extreme(name, 1)),
   ),
   ...['math.least', 'min'].map((name) =>
-    globalFunction(name, [1, ANY_NUMBER], 'The least of numbers, or of a list of them.', extreme(name, -1)),
+    globalFunction(name, ofNumbers, 'The least of numbers, or of a list of them.', extreme(name, -1)),
   ),
   ofDouble('ceil', 'Rounds up.', Math.ceil),
   ofDouble('floor', 'Rounds down.', Math.floor),
@@ -26,23 +32,33 @@ export const mathFunctions = [
   testOfDouble('isNaN', 'Whether a double is not a number.', Number.isNaN),
   testOfDouble('isInf', 'Whether a double is infinite.', (value) => Math.abs(value) === Infinity),
   testOfDouble('isFinite', 'Whether a double is finite.', Number.isFinite),
-  globalFunction('math.abs', 1, 'The number without its sign.', (value: Value): Result => {
-    if (isInt(value)) return toInt(value < 0 ? -BigInt(value) : BigInt(value))
-    if (isDouble(value)) return toDouble(Math.abs(doubleOf(value)))
-    return value instanceof Uint ? value : mismatch('abs', value)
-  }),
-  globalFunction('math.sign', 1, '-1, 0 or 1, in the type of the number.', (value: Value): Result => {
-    if (isInt(value)) return value > 0 ? 1 : value < 0 ? -1 : 0
-    if (isDouble(value)) return toDouble(Math.sign(doubleOf(value)))
-    return value instanceof Uint ? new Uint(value.value > 0n ? 1n : 0n) : mismatch('sign', value)
-  }),
-  globalFunction('math.sqrt', 1, 'The square root, a double.', (value: Value): Result =>
+  globalFunction(
+    'math.abs',
+    overload([anyNumber], anyNumber),
+    'The number without its sign.',
+    (value: Value): Result => {
+      if (isInt(value)) return toInt(value < 0 ? -BigInt(value) : BigInt(value))
+      if (isDouble(value)) return toDouble(Math.abs(doubleOf(value)))
+      return value instanceof Uint ? value : mismatch('abs', value)
+    },
+  ),
+  globalFunction(
+    'math.sign',
+    overload([anyNumber], anyNumber),
+    '-1, 0 or 1, in the type of the number.',
+    (value: Value): Result => {
+      if (isInt(value)) return value > 0 ? 1 : value < 0 ? -1 : 0
+      if (isDouble(value)) return toDouble(Math.sign(doubleOf(value)))
+      return value instanceof Uint ? new Uint(value.value > 0n ? 1n : 0n) : mismatch('sign', value)
+    },
+  ),
+  globalFunction('math.sqrt', overload([number], double), 'The square root, a double.', (value: Value): Result =>
     isNumeric(value) ? toDouble(Math.sqrt(asDouble(value))) : mismatch('sqrt', value),
   ),
   bitwise('bitAnd', 'Bits set in both.', (a, b) => a & b),
   bitwise('bitOr', 'Bits set in one or both.', (a, b) => a | b),
   bitwise('bitXor', 'Bits set in one only.', (a, b) => a ^ b),
-  globalFunction('math.bitNot', 1, 'Every bit turned.', (value: Value): Result => {
+  globalFunction('math.bitNot', overload([whole], whole), 'Every bit turned.', (value: Value): Result => {
     if (isInt(value)) return toInt(~BigInt(value))
     return value instanceof Uint ? new Uint(BigInt.asUintN(64, ~value.value)) : mismatch('bitNot', value)
   }),
@@ -68,19 +84,20 @@ function extreme(name: string, direction: 1 | -1) {
 }
 
 function ofDouble(name: string, summary: string, apply: (value: number) => number) {
-  return globalFunction(`math.${name}`, 1, summary, (value: Value): Result =>
+  return globalFunction(`math.${name}`, overload([double], double), summary, (value: Value): Result =>
     isDouble(value) ? toDouble(apply(doubleOf(value))) : mismatch(name, value),
   )
 }
 
 function testOfDouble(name: string, summary: string, test: (value: number) => boolean) {
-  return globalFunction(`math.${name}`, 1, summary, (value: Value): Result =>
+  return globalFunction(`math.${name}`, overload([double], bool), summary, (value: Value): Result =>
     isDouble(value) ? test(doubleOf(value)) : mismatch(name, value),
   )
 }
 
 function bitwise(name: string, summary: string, apply: (a: bigint, b: bigint) => bigint) {
-  return globalFunction(`math.${name}`, 2, summary, (left: Value, right: Value): Result => {
+  const overloads = [overload([int, int], int), overload([uint, uint], uint)]
+  return globalFunction(`math.${name}`, overloads, summary, (left: Value, right: Value): Result => {
     if (isInt(left) && isInt(right)) return toInt(apply(BigInt(left), BigInt(right)))
     if (left instanceof Uint && right instanceof Uint) return new Uint(apply(left.value, right.value))
     return mismatch(name, left, right)
@@ -88,7 +105,7 @@ function bitwise(name: string, summary: string, apply: (a: bigint, b: bigint) =>
 }
 
 function shift(name: string, summary: string, apply: (bits: bigint, by: bigint) => bigint) {
-  return globalFunction(`math.${name}`, 2, summary, (value: Value, by: Value): Result => {
+  return globalFunction(`math.${name}`, overload([whole, int], whole), summary, (value: Value, by: Value): Result => {
     if (!isInt(by) || !(isInt(value) || value instanceof Uint)) return mismatch(name, value, by)
     if (by < 0) return new CelError('bad_value', `${name} by a negative number`)
     const bits = BigInt.asUintN(64, value instanceof Uint ? value.value : BigInt(value))

@@ -4,21 +4,41 @@ import { isList, isMap, typeName } from '../run/type-of.ts'
 import { Double, Duration, Optional, Timestamp, Uint } from '../value.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction, method } from './define.ts'
+import { overload } from '../declarations.ts'
+import { bool, never, optionalType, parameter } from '../types.ts'
+
+const anything = parameter('value')
 
 /** `or` and `orValue` are part of the language itself: their second side is evaluated only when it is needed. */
 export const optionalFunctions = [
-  globalFunction('optional.of', 1, 'An optional with this value.', (value: Value) => new Optional(value)),
-  globalFunction('optional.none', 0, 'An empty optional.', () => Optional.none),
-  globalFunction('optional.ofNonZeroValue', 1, 'Empty for null, zero, false, and whatever is empty.', (value: Value) =>
-    isZero(value) ? Optional.none : new Optional(value),
+  globalFunction(
+    'optional.of',
+    overload([anything], optionalType(anything)),
+    'An optional with this value.',
+    (value: Value) => new Optional(value),
   ),
-  method('hasValue', 0, 'Whether an optional is not empty.', (value: Value): Result =>
-    value instanceof Optional ? value.value !== undefined : mismatch(value, 'hasValue'),
+  globalFunction('optional.none', overload([], optionalType(never)), 'An empty optional.', () => Optional.none),
+  globalFunction(
+    'optional.ofNonZeroValue',
+    overload([anything], optionalType(anything)),
+    'Empty for null, zero, false, and whatever is empty.',
+    (value: Value) => (isZero(value) ? Optional.none : new Optional(value)),
   ),
-  method('value', 0, 'What is in an optional; an error when it is empty.', (value: Value): Result => {
-    if (!(value instanceof Optional)) return mismatch(value, 'value')
-    return value.value ?? (value.value === null ? null : new CelError('bad_value', 'the optional is empty'))
-  }),
+  method(
+    'hasValue',
+    overload([optionalType('dyn')], bool),
+    'Whether an optional is not empty.',
+    (value: Value): Result => (value instanceof Optional ? value.value !== undefined : mismatch(value, 'hasValue')),
+  ),
+  method(
+    'value',
+    overload([optionalType(anything)], anything),
+    'What is in an optional; an error when it is empty.',
+    (value: Value): Result => {
+      if (!(value instanceof Optional)) return mismatch(value, 'value')
+      return value.value ?? (value.value === null ? null : new CelError('bad_value', 'the optional is empty'))
+    },
+  ),
 ]
 
 function isZero(value: Value): boolean {

@@ -2,6 +2,8 @@ import { CelError } from '../error.ts'
 import { toDouble } from '../run/numbers.ts'
 import type { Result } from '../value.ts'
 import { globalFunction } from './define.ts'
+import { overload } from '../declarations.ts'
+import { double, string } from '../types.ts'
 
 /** The host's scope brings its source of randomness along, so that an evaluation can be repeated. */
 export interface RandomScope {
@@ -10,8 +12,8 @@ export interface RandomScope {
 }
 
 export const randomFunctions = [
-  globalFunction('random', 0, 'A random double from 0 up to 1.', random, { scoped: true }),
-  globalFunction('uuid', 0, 'A random UUID (version 4).', uuid, { scoped: true }),
+  globalFunction('random', overload([], double), 'A random double from 0 up to 1.', random, { scoped: true }),
+  globalFunction('uuid', overload([], string), 'A random UUID (version 4).', uuid, { scoped: true }),
 ]
 
 function random(scope: RandomScope): Result {

@@ -6,11 +6,13 @@ import type { Result, Value } from '../value.ts'
 import { method } from './define.ts'
 import type { Regex } from './matches.ts'
 import { compilePattern, regexOf, stepsOfRe2 } from './matches.ts'
+import { overload } from '../declarations.ts'
+import { string } from '../types.ts'
 
 export const regexFunctions = [
   method(
     'regexReplace',
-    2,
+    overload([string, string, string], string),
     'The first match of an RE2 pattern replaced; `$1` and `${name}` stand for groups.',
     (text: Value, pattern: Value, replacement: Value): Result => {
       if (typeof text !== 'string' || typeof pattern !== 'string' || typeof replacement !== 'string') {

@@ -1,6 +1,8 @@
 import { Opaque } from '../value.ts'
 import type { Value } from '../value.ts'
 import { method } from './define.ts'
+import { overload } from '../declarations.ts'
+import { scalar, string } from '../types.ts'
 
 /** A credential: it can be compared and handed on, but wherever it is printed it is not shown. */
 export class Secret extends Opaque {
@@ -26,5 +28,11 @@ export class Secret extends Opaque {
 }
 
 export const secretFunctions = [
-  method('unredacted', 0, 'The text of a secret.', (secret: Secret) => secret.reveal(), { on: Secret }),
+  method(
+    'unredacted',
+    overload([scalar('secret')], string),
+    'The text of a secret.',
+    (secret: Secret) => secret.reveal(),
+    { on: Secret },
+  ),
 ]

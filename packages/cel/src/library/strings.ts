@@ -7,22 +7,31 @@ import type { Result, Value } from '../value.ts'
 import { codePointLength, toCodePoint, toUnit } from './code-points.ts'
 import { globalFunction, method } from './define.ts'
 import { format } from './format.ts'
+import type { Overload } from '../declarations.ts'
+import { overload } from '../declarations.ts'
+import type { Type } from '../types.ts'
+import { int, list, listOf, string } from '../types.ts'
 
 export const stringFunctions = [
-  textMethod('charAt', 1, 'The character at a position; empty at the end.', (text, position) => {
+  textMethod('charAt', ofText(string, [int]), 'The character at a position; empty at the end.', (text, position) => {
     const unit = unitAt(text, position)
     return typeof unit === 'number' ? text.slice(unit, unit + characterSize(text, unit)) : unit
   }),
-  textMethod('indexOf', [1, 2], 'Position of the first occurrence (from a position on), or -1.', (text, part, from) => {
-    if (typeof part !== 'string') return wrongType('indexOf', part)
-    const start = from === undefined ? 0 : unitAt(text, from)
-    if (typeof start !== 'number') return start
-    const found = text.indexOf(part, start)
-    return found < 0 ? found : toCodePoint(text, found)
-  }),
+  textMethod(
+    'indexOf',
+    ofText(int, [string], [string, int]),
+    'Position of the first occurrence (from a position on), or -1.',
+    (text, part, from) => {
+      if (typeof part !== 'string') return wrongType('indexOf', part)
+      const start = from === undefined ? 0 : unitAt(text, from)
+      if (typeof start !== 'number') return start
+      const found = text.indexOf(part, start)
+      return found < 0 ? found : toCodePoint(text, found)
+    },
+  ),
   textMethod(
     'lastIndexOf',
-    [1, 2],
+    ofText(int, [string], [string, int]),
     'Position of the last occurrence (up to a position), or -1.',
     (text, part, from) => {
       if (typeof part !== 'string') return wrongType('lastIndexOf', part)
@@ -32,48 +41,76 @@ export const stringFunctions = [
       return found < 0 ? found : toCodePoint(text, found)
     },
   ),
-  textMethod('substring', [1, 2], 'From a position to the end, or up to another position.', (text, from, to) => {
-    const start = unitAt(text, from)
-    if (typeof start !== 'number') return start
-    const end = to === undefined ? text.length : unitAt(text, to)
-    if (typeof end !== 'number') return end
-    return start <= end ? text.slice(start, end) : new CelError('bad_index', 'substring ends before it starts')
-  }),
-  textMethod('lowerAscii', 0, 'ASCII letters in lower case.', (text) => {
+  textMethod(
+    'substring',
+    ofText(string, [int], [int, int]),
+    'From a position to the end, or up to another position.',
+    (text, from, to) => {
+      const start = unitAt(text, from)
+      if (typeof start !== 'number') return start
+      const end = to === undefined ? text.length : unitAt(text, to)
+      if (typeof end !== 'number') return end
+      return start <= end ? text.slice(start, end) : new CelError('bad_index', 'substring ends before it starts')
+    },
+  ),
+  textMethod('lowerAscii', ofText(string, []), 'ASCII letters in lower case.', (text) => {
     if (ASCII.test(text)) return text.toLowerCase()
     return spend(text.length) ? text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : exhausted
   }),
-  textMethod('upperAscii', 0, 'ASCII letters in upper case.', (text) => {
+  textMethod('upperAscii', ofText(string, []), 'ASCII letters in upper case.', (text) => {
     if (ASCII.test(text)) return text.toUpperCase()
     return spend(text.length) ? text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()) : exhausted
   }),
-  textMethod('trim', 0, 'Without white space at both ends.', trim),
-  textMethod('reverse', 0, 'The characters in reverse order.', (text) =>
+  textMethod('trim', ofText(string, []), 'Without white space at both ends.', trim),
+  textMethod('reverse', ofText(string, []), 'The characters in reverse order.', (text) =>
     spend(text.length) ? Array.from(text).reverse().join('') : exhausted,
   ),
-  textMethod('replace', [2, 3], 'Every occurrence replaced, or the first so many.', replace),
-  textMethod('split', [1, 2], 'The parts between separators, at most so many.', split),
-  textMethod('stripPrefix', 1, 'Without this prefix, if it is there.', (text, prefix) => {
+  textMethod(
+    'replace',
+    ofText(string, [string, string], [string, string, int]),
+    'Every occurrence replaced, or the first so many.',
+    replace,
+  ),
+  textMethod(
+    'split',
+    ofText(listOf(string), [string], [string, int]),
+    'The parts between separators, at most so many.',
+    split,
+  ),
+  textMethod('stripPrefix', ofText(string, [string]), 'Without this prefix, if it is there.', (text, prefix) => {
     if (typeof prefix !== 'string') return wrongType('stripPrefix', prefix)
     return text.startsWith(prefix) ? text.slice(prefix.length) : text
   }),
-  textMethod('stripSuffix', 1, 'Without this suffix, if it is there.', (text, suffix) => {
+  textMethod('stripSuffix', ofText(string, [string]), 'Without this suffix, if it is there.', (text, suffix) => {
     if (typeof suffix !== 'string') return wrongType('stripSuffix', suffix)
     return text.endsWith(suffix) ? text.slice(0, text.length - suffix.length) : text
   }),
-  textMethod('format', 1, 'Clauses %s %d %f %e %b %o %x %X filled from a list.', (text, args) =>
+  textMethod('format', ofText(string, [list]), 'Clauses %s %d %f %e %b %o %x %X filled from a list.', (text, args) =>
     isList(args) ? format(text, args) : wrongType('format', args),
   ),
-  globalFunction('strings.quote', 1, 'In double quotes, with escapes.', (text: Value): Result =>
-    typeof text === 'string' ? quote(text) : wrongType('strings.quote', text),
+  globalFunction(
+    'strings.quote',
+    overload([string], string),
+    'In double quotes, with escapes.',
+    (text: Value): Result => (typeof text === 'string' ? quote(text) : wrongType('strings.quote', text)),
   ),
-  method('join', [0, 1], 'The strings of a list, with a separator between them.', join),
+  method(
+    'join',
+    [overload([list], string), overload([list, string], string)],
+    'The strings of a list, with a separator between them.',
+    join,
+  ),
 ]
 
 type TextCall = (text: string, ...args: Value[]) => Result
 
-function textMethod(name: string, arity: number | readonly [number, number], summary: string, call: TextCall) {
-  return method(name, arity, summary, (text: Value, ...args: Value[]): Result =>
+/** What a text gives with each of these lists of arguments. */
+function ofText(gives: Type, ...takes: readonly Type[][]): Overload[] {
+  return takes.map((args) => overload([string, ...args], gives))
+}
+
+function textMethod(name: string, overloads: readonly Overload[], summary: string, call: TextCall) {
+  return method(name, overloads, summary, (text: Value, ...args: Value[]): Result =>
     typeof text === 'string' ? call(text, ...args) : noSuchOverload(`${typeName(text)}.${name}(…)`),
   )
 }

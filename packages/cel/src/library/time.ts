@@ -3,6 +3,10 @@ import { typeName } from '../run/type-of.ts'
 import { Duration, Timestamp } from '../value.ts'
 import type { Result, Value } from '../value.ts'
 import { method } from './define.ts'
+import type { Overload } from '../declarations.ts'
+import { overload } from '../declarations.ts'
+import type { Type } from '../types.ts'
+import { duration, int, oneOf, string, timestamp } from '../types.ts'
 
 const DAY_MILLIS = 86_400_000
 
@@ -16,16 +20,27 @@ export const timeFunctions = [
   getter('getHours', 'The hour; of a duration, all hours in it.', (date) => date.getUTCHours(), 3600),
   getter('getMinutes', 'The minute; of a duration, all minutes in it.', (date) => date.getUTCMinutes(), 60),
   getter('getSeconds', 'The second; of a duration, all seconds in it.', (date) => date.getUTCSeconds(), 1),
-  method('getMilliseconds', [0, 1], 'The milliseconds beyond the whole seconds.', (time: Value, zone?: Value) => {
-    if (time instanceof Duration && zone === undefined) return Math.trunc(time.nanos / 1e6)
-    const date = localDate(time, 'getMilliseconds', zone)
-    return date instanceof Date && time instanceof Timestamp ? Math.floor(time.nanos / 1e6) : wrong(date)
-  }),
+  method(
+    'getMilliseconds',
+    overloadsOf(oneOf(timestamp, duration)),
+    'The milliseconds beyond the whole seconds.',
+    (time: Value, zone?: Value) => {
+      if (time instanceof Duration && zone === undefined) return Math.trunc(time.nanos / 1e6)
+      const date = localDate(time, 'getMilliseconds', zone)
+      return date instanceof Date && time instanceof Timestamp ? Math.floor(time.nanos / 1e6) : wrong(date)
+    },
+  ),
 ]
+
+/** With a zone, of timestamps only. */
+function overloadsOf(time: Type): Overload[] {
+  return [overload([time], int), overload([timestamp, string], int)]
+}
 
 /** `getX()` in UTC and `getX(zone)`; with seconds per unit it also measures durations. */
 function getter(name: string, summary: string, read: (date: Date) => number, secondsPerUnit?: number) {
-  return method(name, [0, 1], summary, (time: Value, zone?: Value): Result => {
+  const overloads = overloadsOf(secondsPerUnit === undefined ? timestamp : oneOf(timestamp, duration))
+  return method(name, overloads, summary, (time: Value, zone?: Value): Result => {
     if (time instanceof Duration && zone === undefined && secondsPerUnit !== undefined) {
       return Math.trunc(time.seconds / secondsPerUnit)
     }

@@ -7,22 +7,35 @@ import { isList, isMap, typeName } from '../run/type-of.ts'
 import { decodeUtf8 } from '../run/utf8.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
+import { overload } from '../declarations.ts'
+import { bytes, listOf, map, mapOf, oneOf, string } from '../types.ts'
+
+const decodedForm = mapOf(string, oneOf(string, listOf(string)))
 
 export const urlFunctions = [
-  globalFunction('url.encode', 1, 'Percent-encoded, all but letters, digits and -._~.', (text: Value): Result =>
-    typeof text === 'string' ? percentEncode(text) : noSuchOverload(`url.encode(${typeName(text)})`),
+  globalFunction(
+    'url.encode',
+    overload([string], string),
+    'Percent-encoded, all but letters, digits and -._~.',
+    (text: Value): Result =>
+      typeof text === 'string' ? percentEncode(text) : noSuchOverload(`url.encode(${typeName(text)})`),
   ),
-  globalFunction('url.decode', 1, 'Percent-decoded.', (text: Value): Result => {
+  globalFunction('url.decode', overload([string], string), 'Percent-decoded.', (text: Value): Result => {
     if (typeof text !== 'string') return noSuchOverload(`url.decode(${typeName(text)})`)
     return percentDecode(text) ?? new CelError('bad_value', 'the text is not percent-encoded UTF-8')
   }),
   globalFunction(
     'form.encode',
-    1,
+    overload([map], string),
     'A map as a form (or query), keys sorted; a list gives its key several times.',
     encodeForm,
   ),
-  globalFunction('form.decode', 1, 'A form (or query) as a map; a key given several times has a list.', decodeForm),
+  globalFunction(
+    'form.decode',
+    overload([oneOf(string, bytes)], decodedForm),
+    'A form (or query) as a map; a key given several times has a list.',
+    decodeForm,
+  ),
 ]
 
 function percentEncode(text: string): Result {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { analyse } from '../check.ts'
+import { analyse } from '../analyse.ts'
 import { generate } from '../emit/generate.ts'
 import { interpret } from '../emit/interpret.ts'
 import type { Environment } from '../declarations.ts'

@@ -97,6 +97,7 @@ const FORMS = [
   'optional.of(#).or(optional.of(#)).value()',
   'optional.ofNonZeroValue(#).orValue(#)',
   'optional.of(#).optMap(w, [w, #])',
+  '#.?a.optFlatMap(w, optional.of([w, #]))',
   '#.map(w, [w, #])',
   '#.filter(w, w == #)',
   '#.all(k, w, k != #)',

@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from '@portico/cel/check'
+import type { FunctionDefinition } from '@portico/cel/declare'
 import { headerFunctions } from './header-functions.ts'
 import { queryFunctions } from './query-functions.ts'
 

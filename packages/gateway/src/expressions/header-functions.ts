@@ -1,15 +1,28 @@
-import { CelError, type FunctionDefinition, HeadersView, type Result, type Value } from '@portico/cel/check'
+import {
+  CelError,
+  type FunctionDefinition,
+  HeadersView,
+  listOf,
+  map,
+  mapOf,
+  oneOf,
+  overload,
+  type Result,
+  string,
+  type Type,
+  type Value,
+} from '@portico/cel/declare'
 import { cookieValues } from '../formats/cookies.ts'
 import { isSecretHeader } from '../formats/secret-names.ts'
 
 /** Other ways to look at `request.headers` and `response.headers`; each gives headers again. */
 export const headerFunctions: readonly FunctionDefinition[] = [
-  view('raw', 'Every header as the list of its lines.', (value) => linesOf(value)),
-  view('join', 'Every header as one text, its lines joined by `,`.', (value) => linesOf(value).join(',')),
-  view('split', 'Every header as the list of its items, cut at commas and trimmed.', (value) =>
+  view('raw', listOf(string), 'Every header as the list of its lines.', (value) => linesOf(value)),
+  view('join', string, 'Every header as one text, its lines joined by `,`.', (value) => linesOf(value).join(',')),
+  view('split', listOf(string), 'Every header as the list of its items, cut at commas and trimmed.', (value) =>
     linesOf(value).flatMap((line) => line.split(',').map((item) => item.trim())),
   ),
-  view('redacted', 'Headers with `<redacted>` in place of credentials.', (value, name) =>
+  view('redacted', oneOf(string, listOf(string)), 'Headers with `<redacted>` in place of credentials.', (value, name) =>
     isSecretHeader(name) ? '<redacted>' : value,
   ),
   {
@@ -17,6 +30,7 @@ export const headerFunctions: readonly FunctionDefinition[] = [
     style: 'receiver',
     minArgs: 1,
     maxArgs: 1,
+    overloads: [overload([map, string], string)],
     summary: 'The value of a cookie.',
     on: HeadersView,
     call: (headers: HeadersView, name: Value): Result =>
@@ -31,6 +45,7 @@ type HeaderValue = string | readonly string[]
 
 function view(
   name: string,
+  header: Type,
   summary: string,
   change: (value: HeaderValue, headerName: string) => HeaderValue,
 ): FunctionDefinition {
@@ -39,6 +54,7 @@ function view(
     style: 'receiver',
     minArgs: 0,
     maxArgs: 0,
+    overloads: [overload([map], mapOf(string, header))],
     summary,
     on: HeadersView,
     call: (headers: HeadersView): Result => new ChangedView(headers, change),

@@ -1,4 +1,12 @@
-import { CelError, type FunctionDefinition, type Result, type Value } from '@portico/cel/check'
+import {
+  CelError,
+  type FunctionDefinition,
+  listOf,
+  overload,
+  type Result,
+  string,
+  type Value,
+} from '@portico/cel/declare'
 import { parameterValues, splitTarget, withAddedParameter, withParameter } from '../formats/query-parameters.ts'
 
 /** For `request.uri`, `request.pathAndQuery` and other texts with a query. */
@@ -8,6 +16,7 @@ export const queryFunctions: readonly FunctionDefinition[] = [
     style: 'receiver',
     minArgs: 1,
     maxArgs: 1,
+    overloads: [overload([string, string], listOf(string))],
     summary: 'The decoded values of a query parameter, as a list.',
     pure: true,
     call: (target: Value, name: Value): Result => {
@@ -33,6 +42,7 @@ function change(
     style: 'receiver',
     minArgs: 2,
     maxArgs: 2,
+    overloads: [overload([string, string, string], string)],
     summary,
     pure: true,
     call: (target: Value, parameter: Value, value: Value): Result =>

@@ -1,4 +1,18 @@
-import { dyn, headers, present, struct, type VariableType } from '@portico/cel/check'
+import {
+  bool,
+  bytes,
+  duration,
+  dyn,
+  headers,
+  int,
+  number,
+  present,
+  string,
+  struct,
+  timestamp,
+  value,
+  type VariableType,
+} from '@portico/cel/declare'
 
 /** Where an expression is evaluated: it decides which variables exist. */
 export type ExpressionPhase =
@@ -12,77 +26,85 @@ export type ExpressionPhase =
   | 'response'
   | 'log'
 
+const text = value(string)
+const maybeText = value(string, { optional: true })
+const count = value(int)
+const maybeCount = value(int, { optional: true })
+
+/** As a server sent it: whole or not. */
+const maybeNumber = value(number, { optional: true })
+
 const head = {
-  method: present,
-  uri: present,
-  host: present,
-  scheme: present,
-  path: present,
-  pathAndQuery: present,
-  version: present,
+  method: text,
+  uri: text,
+  host: text,
+  scheme: text,
+  path: text,
+  pathAndQuery: text,
+  version: text,
   headers,
-  startTime: present,
+  startTime: value(timestamp),
 }
 /** Reading one of these makes the route buffer. */
-const body = { body: present, bodyPrefix: present }
+const body = { body: value(bytes), bodyPrefix: value(bytes) }
 
-const source = struct({ address: present, port: present, rawAddress: present, rawPort: present })
+const source = struct({ address: text, port: count, rawAddress: text, rawPort: count })
 const request = struct({ ...head, ...body })
-const response = { code: present, headers }
+const response = { code: count, headers }
 
 /** What policies have found out by the time a request step runs. */
 const found = {
   source,
   jwt: dyn,
   apiKey: dyn,
-  basicAuth: struct({ username: present }, { optional: true }),
+  basicAuth: struct({ username: text }, { optional: true }),
   metadata: dyn,
   proxy: struct({
-    bind: dyn,
-    gateway: struct({ namespace: present, name: present }),
-    listener: struct({ name: dyn }),
-    route: struct({ name: dyn, rule: dyn }),
+    bind: maybeText,
+    gateway: struct({ namespace: text, name: text }),
+    listener: struct({ name: maybeText }),
+    route: struct({ name: maybeText, rule: maybeText }),
   }),
-  env: struct({ podName: present, namespace: present, gateway: present }),
+  env: struct({ podName: text, namespace: text, gateway: text }),
 }
-const backend = struct({ name: dyn, type: dyn, protocol: dyn })
+const backend = struct({ name: maybeText, type: maybeText, protocol: maybeText })
 
 /** The model call, where the backend is one. */
 const llm = struct(
   {
-    streaming: present,
-    provider: present,
-    requestModel: present,
-    responseModel: dyn,
-    inputTokens: dyn,
-    outputTokens: dyn,
-    totalTokens: dyn,
-    providerInputTokens: dyn,
-    providerTotalTokens: dyn,
-    cachedInputTokens: dyn,
-    cacheCreationInputTokens: dyn,
-    reasoningTokens: dyn,
-    inputAudioTokens: dyn,
-    outputAudioTokens: dyn,
-    serviceTier: dyn,
-    countTokens: dyn,
-    estimated: present,
-    timeToFirstToken: dyn,
-    timePerOutputToken: dyn,
+    streaming: value(bool),
+    provider: text,
+    requestModel: text,
+    responseModel: maybeText,
+    inputTokens: maybeCount,
+    outputTokens: maybeCount,
+    totalTokens: maybeCount,
+    providerInputTokens: maybeCount,
+    providerTotalTokens: maybeCount,
+    cachedInputTokens: maybeCount,
+    cacheCreationInputTokens: maybeCount,
+    reasoningTokens: maybeCount,
+    inputAudioTokens: maybeCount,
+    outputAudioTokens: maybeCount,
+    serviceTier: maybeText,
+    countTokens: maybeCount,
+    estimated: value(bool),
+    timeToFirstToken: value(duration, { optional: true }),
+    timePerOutputToken: value(duration, { optional: true }),
   },
   { optional: true },
 )
 
-const mcpItem = struct({ name: present, target: present }, { optional: true })
+const mcpItem = struct({ name: text, target: text }, { optional: true })
 /** What an MCP message is about: of the items only one is there, if any. */
 const mcp = {
   tool: mcpItem,
   prompt: mcpItem,
   resource: mcpItem,
   task: mcpItem,
-  methodName: present,
-  sessionId: dyn,
-  protocolVersion: dyn,
+  methodName: text,
+  sessionId: maybeText,
+  protocolVersion: maybeText,
 }
 
 export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, VariableType>>> = {
@@ -105,7 +127,7 @@ export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, V
     request: struct(head),
     backend,
     llm,
-    mcp: struct({ ...mcp, target: dyn, outcome: dyn, errorCode: dyn }, { optional: true }),
-    response: struct({ ...response, grpcStatus: dyn }, { optional: true }),
+    mcp: struct({ ...mcp, target: maybeText, outcome: maybeText, errorCode: maybeNumber }, { optional: true }),
+    response: struct({ ...response, grpcStatus: maybeCount }, { optional: true }),
   },
 }

@@ -1,4 +1,4 @@
-import { check, isCelError, reads, type Result } from '@portico/cel'
+import { isCelError, reads, type Result } from '@portico/cel'
 import { alternativesOf, itemKinds } from '../expressions/item-rules.ts'
 import {
   type AuthorizationConfig,
@@ -8,7 +8,7 @@ import {
   type RuleOutcome,
   rulesOf,
 } from '../pipeline/authorization.ts'
-import { environmentFor } from '../pipeline/expression.ts'
+import { compileExpression } from '../pipeline/expression.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env } from '../pipeline/step.ts'
 import { McpRecord, type McpItem, type McpItemKind } from '../records/mcp-record.ts'
@@ -77,7 +77,7 @@ function denyRule(source: string, env: Pick<Env, 'cel'>): (asked: Asked) => Resu
 
 /** What it takes for granted: where it asks first whether there is a tool, it has something to say of others too. */
 function kindsReadBy(source: string): McpItemKind[] {
-  const { references } = check(source, environmentFor('mcp'))
+  const { references } = compileExpression(source, 'mcp')
   const asksFor = (kind: McpItemKind): boolean =>
     references.some(({ guarded, path }) => guarded && path.length === 2 && path[0] === 'mcp' && path[1] === kind)
   return itemKinds.filter((kind) => reads(references, ['mcp', kind]) && !asksFor(kind))

@@ -1,4 +1,4 @@
-import { check } from '@portico/cel/check'
+import { bool, check } from '@portico/cel/check'
 import { redactEvent } from '../admin/redact-event.ts'
 import type { TraceSource } from '../admin/trace.ts'
 import type { Ir } from '../ir/resources.ts'
@@ -25,7 +25,7 @@ export function createTraceSource(hub: TraceHub, currentIr: () => Ir | null): Tr
 }
 
 function problemWith(expression: string): string | null {
-  const [problem] = check(expression, environmentFor('start')).problems
+  const [problem] = check(expression, environmentFor('start'), { wants: bool }).problems
   if (problem === undefined) return null
   const { line, column } = problem.position
   const place = line === 1 ? `column ${column}` : `line ${line}, column ${column}`

@@ -1,11 +1,11 @@
-import { expression } from './fields/expression.ts'
+import { condition } from './fields/expression.ts'
 import { list, object, type Schema } from './kit.ts'
 
 /** Forms of a policy of which the first whose condition is true is taken. */
 export function conditionalForms<Config>(policy: Schema<Config>) {
   return list(
     object({
-      condition: expression('request')
+      condition: condition('request')
         .optional()
         .describe('When this form is taken; the last one may lack it, and is taken when no other is.'),
       policy: policy.describe('The policy in this case.'),

@@ -1,4 +1,4 @@
-import { parseSafely } from '@portico/cel/check'
+import { parseSafely } from '@portico/cel/safe-json'
 
 /**
  * JSON of clients and upstreams. Whatever was read here can be written again: what is nested deeper than anybody means

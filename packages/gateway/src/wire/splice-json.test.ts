@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { parseSafely } from '@portico/cel/check'
+import { parseSafely } from '@portico/cel/safe-json'
 import type { Json } from './json.ts'
 import { Unsupported } from '../llm/middle.ts'
 import { type JsonBody, readJsonBody } from '../llm/edits/json-body.ts'

@@ -1,6 +1,6 @@
 import { itemKinds } from '../../expressions/item-rules.ts'
 import type { ExpressionPhase } from '../../expressions/variables.ts'
-import { expression, readExpression, unguardedReads } from './expression.ts'
+import { condition, readCondition, unguardedReads } from './expression.ts'
 import { fileOnly, list, object, Refusal, scalar, type Schema } from '../kit.ts'
 import { exactlyOneOf, onlyWith } from '../rules.ts'
 import { enumeration } from './values.ts'
@@ -27,7 +27,7 @@ export function authorization(phase: ExpressionPhase) {
         .optional()
         .describe('What the expressions of `policy` do; `Allow` when unset.'),
       policy: object({
-        matchExpressions: list(expression(phase).describe('A condition.'), { min: 1, max: 256 }).describe(
+        matchExpressions: list(condition(phase).describe('A condition.'), { min: 1, max: 256 }).describe(
           'Each is a rule of its own.',
         ),
       })
@@ -44,7 +44,7 @@ function rule(phase: ExpressionPhase): Schema<AuthorizationRule> {
     (input) => {
       const written = locateRule(input)
       if (written === null) return new Refusal('wrong_type')
-      const source = readExpression(written.expression, phase)
+      const source = readCondition(written.expression, phase)
       return source instanceof Refusal ? source : { mode: written.mode, expression: source }
     },
     {
@@ -66,7 +66,7 @@ function rule(phase: ExpressionPhase): Schema<AuthorizationRule> {
         doubts(input) {
           const written = locateRule(input)
           if (written === null || written.mode === 'allow') return []
-          const source = readExpression(written.expression, phase)
+          const source = readCondition(written.expression, phase)
           if (source instanceof Refusal) return []
           const failing = unguardedReads(source, phase)
           return written.mode === 'deny' ? denyDoubts(failing) : requireDoubts(source, failing)

@@ -1,4 +1,4 @@
-import { check, createEnvironment, type Environment, type Problem } from '@portico/cel/check'
+import { bool, check, createEnvironment, type Environment, type Problem, type Type } from '@portico/cel/check'
 import { gatewayFunctions } from '../../expressions/functions.ts'
 import { type ExpressionPhase, variablesByPhase } from '../../expressions/variables.ts'
 import { Refusal, scalar, type Schema } from '../kit.ts'
@@ -7,19 +7,31 @@ import { quoteHint } from './values.ts'
 /** Longest text of an expression. */
 export const longestExpression = 16_384
 
-/** A CEL expression, checked with the variables and functions of the place where it will be evaluated. */
-export function expression(phase: ExpressionPhase): Schema<string> {
-  return scalar((input) => readExpression(input, phase), {
+/**
+ * A CEL expression, checked with the variables and functions of the place where it will be evaluated.
+ * One that can never give what is wanted there is refused.
+ */
+export function expression(phase: ExpressionPhase, wants: Type = 'dyn'): Schema<string> {
+  return scalar((input) => readExpression(input, phase, wants), {
     type: 'expression',
     expected: 'a CEL expression',
     json: { type: 'string', minLength: 1, maxLength: longestExpression },
   })
 }
 
-export function readExpression(input: unknown, phase: ExpressionPhase): string | Refusal {
+/** An expression that is true or false. */
+export function condition(phase: ExpressionPhase): Schema<string> {
+  return expression(phase, bool)
+}
+
+export function readCondition(input: unknown, phase: ExpressionPhase): string | Refusal {
+  return readExpression(input, phase, bool)
+}
+
+export function readExpression(input: unknown, phase: ExpressionPhase, wants: Type = 'dyn'): string | Refusal {
   if (typeof input !== 'string') return new Refusal('wrong_type', { suggestion: quoteHint(input) })
   if (input.length < 1 || input.length > longestExpression) return new Refusal('out_of_range')
-  const [problem] = check(input, environmentFor(phase)).problems
+  const [problem] = check(input, environmentFor(phase), { wants }).problems
   if (problem === undefined) return input
   const suggestion = problem.suggestion === undefined ? null : `did you mean \`${problem.suggestion}\`?`
   return new Refusal('bad_expression', { detail: printProblem(problem), suggestion })

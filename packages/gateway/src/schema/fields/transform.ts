@@ -1,7 +1,14 @@
+import { bool, bytes, duration, list as celList, number, oneOf, scalar, string, timestamp } from '@portico/cel/declare'
 import type { ExpressionPhase } from '../../expressions/variables.ts'
 import { expression } from './expression.ts'
 import { transformableHeaderName } from './http-parts.ts'
 import { list, map, object } from '../kit.ts'
+
+/** What `pipeline/views/header-lines.ts` can write; a map, null or an optional is never a header. */
+const headerLines = oneOf(
+  ...[bool, number, string, bytes, timestamp, duration, celList],
+  ...['net.IP', 'net.CIDR', 'secret', 'flattened'].map(scalar),
+)
 
 const headerLists = { min: 1, max: 16 }
 
@@ -12,7 +19,7 @@ export function transform(message: 'request' | 'response', phase: ExpressionPhas
     name: transformableHeaderName(pseudo).describe(
       `Name of the header; ${pseudo.map((name) => `\`${name}\``).join(', ')} change the first line.`,
     ),
-    value: expression(phase).describe(
+    value: expression(phase, headerLines).describe(
       'Its value: a text, bytes, a number, a truth value, or a list of these with one line for each.',
     ),
   }).describe('One header.')

@@ -1,5 +1,5 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { expression } from '../../../schema/fields/expression.ts'
+import { condition } from '../../../schema/fields/expression.ts'
 import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { duration, integer } from '../../../schema/fields/values.ts'
@@ -10,7 +10,7 @@ export const health = definePolicy({
   attach: ['route', 'backend'],
   merge: 'replace',
   schema: object({
-    unhealthyCondition: expression('responseHead')
+    unhealthyCondition: condition('responseHead')
       .optional()
       .describe(
         'Responses for which this is true are unhealthy; those with a status from 500 on when unset. No response at all is always unhealthy.',

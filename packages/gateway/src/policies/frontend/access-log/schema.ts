@@ -1,6 +1,6 @@
 import { attributes } from '../../../schema/fields/attributes.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { expression } from '../../../schema/fields/expression.ts'
+import { condition } from '../../../schema/fields/expression.ts'
 import { list, object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'
 import { didYouMean } from '../../../schema/suggest.ts'
@@ -64,7 +64,7 @@ export const accessLog = definePolicy({
   attach: ['gateway'],
   merge: 'replace',
   schema: object({
-    filter: expression('log')
+    filter: condition('log')
       .optional()
       .describe('Only what makes this expression true is logged; one that fails is not.'),
     attributes: object({
