@@ -1,9 +1,11 @@
 import { analyse } from './analyse.ts'
+import type { HeaderComparison } from './check/header-comparisons.ts'
+import { findHeaderComparisons } from './check/header-comparisons.ts'
+import type { TypeProblem } from './check/infer.ts'
 import { inferTypes } from './check/infer.ts'
 import type { Reference } from './check/references.ts'
 import type { Environment, VariableType } from './declarations.ts'
-import type { Plan } from './plan.ts'
-import type { Problem } from './position.ts'
+import type { Position, Problem } from './position.ts'
 import { positionAt } from './position.ts'
 import type { Type } from './types.ts'
 
@@ -18,31 +20,42 @@ export interface CheckResult {
   /** Reads of values that may be absent, without `has` or `default`. */
   warnings: Problem[]
   references: Reference[]
+  /** Comparisons that a header of several lines slips past. */
+  headerComparisons: (HeaderComparison & { position: Position })[]
 }
 
 /** Cheap, and safe for browsers: nothing is generated. */
 export function check(source: string, environment: Environment, { wants = 'dyn' }: CheckOptions = {}): CheckResult {
-  const { problems: untyped, references, written } = analyse(source, environment)
-  const typed = written === null || environment.lenient ? [] : typeProblems(source, written, wants)
-  const problems = [...untyped, ...typed].toSorted((a, b) => a.position.offset - b.position.offset)
-  if (problems.length > 0) return { problems, warnings: [], references }
+  const { problems, references, written } = analyse(source, environment)
+  if (written === null) return { problems, warnings: [], references, headerComparisons: [] }
+  const inferred = inferTypes(written, wants)
+  if (!environment.lenient) problems.push(...placed(source, inferred.problems))
+  problems.sort((a, b) => a.position.offset - b.position.offset)
+  if (problems.length > 0) return { problems, warnings: [], references, headerComparisons: [] }
+  const headerComparisons = findHeaderComparisons(written, inferred.types).map((comparison) => ({
+    ...comparison,
+    position: positionAt(source, comparison.offset),
+  }))
+  return { problems, warnings: absenceWarnings(source, references, environment), references, headerComparisons }
+}
+
+function absenceWarnings(source: string, references: readonly Reference[], environment: Environment): Problem[] {
   const warned = new Set<string>()
-  const warnings = readsWithoutGuard(references, environment).flatMap(({ path, offset }) => {
+  return readsWithoutGuard(references, environment).flatMap(({ path, offset }) => {
     const name = path.join('.')
     if (warned.has(name)) return []
     warned.add(name)
     const message = `\`${name}\` may be absent, and the expression fails then: use has() or default()`
     return [{ message, position: positionAt(source, offset) }]
   })
-  return { problems, warnings, references }
 }
 
 const MAX_PROBLEMS = 20
 
-function typeProblems(source: string, plan: Plan, wants: Type): Problem[] {
-  return inferTypes(plan, wants)
-    .problems.slice(0, MAX_PROBLEMS)
-    .map(({ message, plan: { offset } }) => ({ message, position: positionAt(source, offset) }))
+function placed(source: string, problems: readonly TypeProblem[]): Problem[] {
+  return problems
+    .slice(0, MAX_PROBLEMS)
+    .map(({ message, plan }) => ({ message, position: positionAt(source, plan.offset) }))
 }
 
 /** References that fail when the value is absent. */

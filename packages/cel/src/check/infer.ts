@@ -26,10 +26,13 @@ export function inferTypes(plan: Plan, wanted: Type = 'dyn'): Inferred {
   const walk = new TypeWalk()
   const found = walk.infer(plan)
   if (!mayBe(found, wanted)) {
-    walk.problems.push({ plan, wanted, message: `found ${describeType(found)} instead of ${describeType(wanted)}` })
+    const instead = wanted.length > MOST_TO_LIST ? ', which cannot be used here' : ` instead of ${describeType(wanted)}`
+    walk.problems.push({ plan, wanted, message: `found ${describeType(found)}${instead}` })
   }
   return walk
 }
+
+const MOST_TO_LIST = 4
 
 class TypeWalk implements Inferred {
   readonly problems: TypeProblem[] = []

@@ -56,7 +56,7 @@ test('directResponse: by condition, or on to the backend', async (t) => {
     conditional: [
       { condition: 'request.path == "/a"', policy: { status: 410, body: 'gone' } },
       { condition: 'request.method == "PUT"', policy: { status: 405, headers: [{ name: 'allow', value: 'GET' }] } },
-      { condition: '"true"', policy: { status: 500 } },
+      { condition: 'dyn("true")', policy: { status: 500 } },
       { condition: 'jwt.sub == "x"', policy: { status: 500 } },
     ],
   }

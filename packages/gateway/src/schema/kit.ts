@@ -58,8 +58,8 @@ export type Refers = ContentsReference | BackendReference | ExpressionReference 
 /** An expression; it stays as it is, but may deserve a warning. */
 export interface ExpressionReference {
   to: 'expression'
-  /** What is doubtful about it, as far as it can be told without a request. */
-  doubts(input: unknown): { found: string; expected: string }[]
+  /** What is doubtful about it, as far as it can be told without a request; `around` gives what it stands in, by levels. */
+  doubts(input: unknown, around: (levels: number) => unknown): { found: string; expected: string }[]
 }
 
 /** Nothing else, but the mapping that it stands in should be written otherwise. */

@@ -57,8 +57,13 @@ function nameOf(backend: Spot): string[] {
 /** Expressions that may fail where failing has a consequence. */
 function checkExpressions(found: readonly FoundReference<ExpressionReference>[], warn: Report): void {
   for (const { spot, refers } of found) {
-    for (const doubt of refers.doubts(spot.value)) warn('may_fail', spot, doubt)
+    const around = (levels: number): unknown => ancestor(spot, levels).value
+    for (const doubt of refers.doubts(spot.value, around)) warn('may_fail', spot, doubt)
   }
+}
+
+function ancestor(spot: Spot, levels: number): Spot {
+  return levels === 0 ? spot : ancestor(spot.parent, levels - 1)
 }
 
 function checkDeprecated(found: readonly FoundReference<Deprecation>[], warn: Report): void {

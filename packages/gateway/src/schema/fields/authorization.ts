@@ -1,6 +1,6 @@
 import { itemKinds } from '../../expressions/item-rules.ts'
 import type { ExpressionPhase } from '../../expressions/variables.ts'
-import { condition, readCondition, unguardedReads } from './expression.ts'
+import { condition, oneLineComparisons, readCondition, unguardedReads } from './expression.ts'
 import { fileOnly, list, object, Refusal, scalar, type Schema } from '../kit.ts'
 import { exactlyOneOf, onlyWith } from '../rules.ts'
 import { enumeration } from './values.ts'
@@ -27,7 +27,7 @@ export function authorization(phase: ExpressionPhase) {
         .optional()
         .describe('What the expressions of `policy` do; `Allow` when unset.'),
       policy: object({
-        matchExpressions: list(condition(phase).describe('A condition.'), { min: 1, max: 256 }).describe(
+        matchExpressions: list(matchExpression(phase).describe('A condition.'), { min: 1, max: 256 }).describe(
           'Each is a rule of its own.',
         ),
       })
@@ -65,15 +65,45 @@ function rule(phase: ExpressionPhase): Schema<AuthorizationRule> {
         to: 'expression',
         doubts(input) {
           const written = locateRule(input)
-          if (written === null || written.mode === 'allow') return []
-          const source = readCondition(written.expression, phase)
-          if (source instanceof Refusal) return []
-          const failing = unguardedReads(source, phase)
-          return written.mode === 'deny' ? denyDoubts(failing) : requireDoubts(source, failing)
+          return written === null ? [] : ruleDoubts(written.expression, written.mode, phase)
         },
       },
     },
   )
+}
+
+/** The mode stands two levels above the list, as `action`. */
+function matchExpression(phase: ExpressionPhase): Schema<string> {
+  return condition(phase, {
+    to: 'expression',
+    doubts(input, around) {
+      const policy = around(3)
+      const action = typeof policy === 'object' && policy !== null && 'action' in policy ? policy.action : 'Allow'
+      const mode = MODES.find((candidate) => candidate === String(action).toLowerCase())
+      return mode === undefined ? [] : ruleDoubts(input, mode, phase)
+    },
+  })
+}
+
+function ruleDoubts(expression: unknown, mode: AuthorizationRule['mode'], phase: ExpressionPhase): Doubt[] {
+  const source = readCondition(expression, phase)
+  if (source instanceof Refusal) return []
+  const failing = mode === 'allow' ? [] : unguardedReads(source, phase)
+  return [
+    ...(mode === 'deny' ? denyDoubts(failing) : requireDoubts(source, failing)),
+    ...headerDoubts(source, mode, phase),
+  ]
+}
+
+/** A client may send a header twice: it is a list then, which equals no text, so a rule against one text does not see it. */
+function headerDoubts(source: string, mode: AuthorizationRule['mode'], phase: ExpressionPhase): Doubt[] {
+  return oneLineComparisons(source, phase, mode === 'deny').map(({ header, place }) => {
+    const [, headers = 'request.headers', name = 'name'] = /^(\w+\.headers)\.(.+)$/.exec(header) ?? []
+    return {
+      found: `found ${mode === 'allow' ? 'an' : 'a'} ${mode} rule that \`${header}\` sent twice slips past, compared with one value at ${place}`,
+      expected: `a look at all its values: \`"..." in default(${headers}.split()["${name}"], [])\``,
+    }
+  })
 }
 
 function denyDoubts(failing: readonly string[]): Doubt[] {

@@ -1,7 +1,15 @@
-import { bool, check, createEnvironment, type Environment, type Problem, type Type } from '@portico/cel/check'
+import {
+  bool,
+  check,
+  createEnvironment,
+  type Environment,
+  type Position,
+  type Problem,
+  type Type,
+} from '@portico/cel/check'
 import { gatewayFunctions } from '../../expressions/functions.ts'
 import { type ExpressionPhase, variablesByPhase } from '../../expressions/variables.ts'
-import { Refusal, scalar, type Schema } from '../kit.ts'
+import { type ExpressionReference, Refusal, scalar, type Schema } from '../kit.ts'
 import { quoteHint } from './values.ts'
 
 /** Longest text of an expression. */
@@ -11,17 +19,22 @@ export const longestExpression = 16_384
  * A CEL expression, checked with the variables and functions of the place where it will be evaluated.
  * One that can never give what is wanted there is refused.
  */
-export function expression(phase: ExpressionPhase, wants: Type = 'dyn'): Schema<string> {
+export function expression(
+  phase: ExpressionPhase,
+  wants: Type = 'dyn',
+  refers: ExpressionReference | null = null,
+): Schema<string> {
   return scalar((input) => readExpression(input, phase, wants), {
     type: 'expression',
     expected: 'a CEL expression',
     json: { type: 'string', minLength: 1, maxLength: longestExpression },
+    refers,
   })
 }
 
 /** An expression that is true or false. */
-export function condition(phase: ExpressionPhase): Schema<string> {
-  return expression(phase, bool)
+export function condition(phase: ExpressionPhase, refers: ExpressionReference | null = null): Schema<string> {
+  return expression(phase, bool, refers)
 }
 
 export function readCondition(input: unknown, phase: ExpressionPhase): string | Refusal {
@@ -42,9 +55,24 @@ export function unguardedReads(source: string, phase: ExpressionPhase): string[]
   return check(source, environmentFor(phase)).warnings.map(printProblem)
 }
 
+/** Comparisons that a header of several lines slips past where the expression should give `wanted`. */
+export function oneLineComparisons(source: string, phase: ExpressionPhase, wanted: boolean): OneLineComparison[] {
+  return check(source, environmentFor(phase))
+    .headerComparisons.filter(({ leans }) => leans !== wanted)
+    .map(({ header, position }) => ({ header, place: printPlace(position) }))
+}
+
+interface OneLineComparison {
+  header: string
+  place: string
+}
+
 function printProblem({ message, position }: Problem): string {
-  const place = position.line === 1 ? `column ${position.column}` : `line ${position.line}, column ${position.column}`
-  return `${message} at ${place}`
+  return `${message} at ${printPlace(position)}`
+}
+
+function printPlace({ line, column }: Position): string {
+  return line === 1 ? `column ${column}` : `line ${line}, column ${column}`
 }
 
 const environments = new Map<ExpressionPhase, Environment>()

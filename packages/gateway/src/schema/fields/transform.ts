@@ -1,12 +1,23 @@
-import { bool, bytes, duration, list as celList, number, oneOf, scalar, string, timestamp } from '@portico/cel/declare'
+import {
+  bool,
+  bytes,
+  duration,
+  list as celList,
+  nullType,
+  number,
+  oneOf,
+  scalar,
+  string,
+  timestamp,
+} from '@portico/cel/declare'
 import type { ExpressionPhase } from '../../expressions/variables.ts'
 import { expression } from './expression.ts'
 import { transformableHeaderName } from './http-parts.ts'
 import { list, map, object } from '../kit.ts'
 
-/** What `pipeline/views/header-lines.ts` can write; a map, null or an optional is never a header. */
+/** What `pipeline/views/header-lines.ts` can write, and null, which is a way to say that there is none. */
 const headerLines = oneOf(
-  ...[bool, number, string, bytes, timestamp, duration, celList],
+  ...[bool, number, string, bytes, timestamp, duration, celList, nullType],
   ...['net.IP', 'net.CIDR', 'secret', 'flattened'].map(scalar),
 )
 

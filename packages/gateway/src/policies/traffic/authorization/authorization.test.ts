@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblems } from '../../../sources/print-problems.ts'
-import { request, sendRaw } from '../../../testing/client.ts'
+import { exchangeRaw, parseResponse, request, sendRaw } from '../../../testing/client.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 async function setUp(t: TestContext, authorization: object, more: object = {}) {
@@ -81,7 +81,6 @@ test('a deny rule over all lines of a header holds for those that were sent twic
 
 test('several lines of one header are a list, so a second line cannot slip past a rule', async (t) => {
   const { gateway } = await setUp(t, { rules: ['request.headers["x-team"] == "a"'] })
-  const { exchangeRaw, parseResponse } = await import('../../../testing/client.ts')
   const text = await exchangeRaw(
     gateway.port(),
     'GET / HTTP/1.1\r\nhost: a\r\nx-team: a\r\nx-team: b\r\nconnection: close\r\n\r\n',
@@ -150,7 +149,11 @@ test('before routing a rule decides even where no route matches', async (t) => {
 })
 
 function load(rules: unknown[]) {
-  const config = httpConfig([{ policies: { authorization: { rules } }, backends: [{ host: '127.0.0.1:9' }] }])
+  return loadPolicy({ rules })
+}
+
+function loadPolicy(authorization: object) {
+  const config = httpConfig([{ policies: { authorization }, backends: [{ host: '127.0.0.1:9' }] }])
   return loadConfig(JSON.stringify(config), { file: 'gateway.yaml', dir: '.', env: {} })
 }
 
@@ -163,6 +166,15 @@ const refused: [string, unknown, RegExp][] = [
   ['a variable of a later phase', 'response.code == 200', /response/],
   ['an illegal pattern', 'request.path.matches("(?=a)")', /column/],
   ['an illegal range', 'cidr("10.0.0.0/33").containsIP(source.address)', /column/],
+  ['a text where a condition stands', 'request.path', /gateway\.yaml:1:\d+.*found string instead of bool at column 9/],
+  ['a number', { require: 'size(request.path)' }, /found int instead of bool at column 1/],
+  [
+    'texts compared with numbers',
+    { deny: 'request.method == 5' },
+    /`==` has no overload for string and int at column 16/,
+  ],
+  ['a header taken for a condition', 'request.headers["x-a"]', /found string or list\(string\) instead of bool/],
+  ['an argument of the wrong type', 'request.path.startsWith(5)', /found `string.startsWith\(int\)`, expected `string/],
   ['a mode that does not exist', { alow: 'true' }, /`allow`, `deny` or `require`/],
   ['two modes in one rule', { allow: 'true', deny: 'true' }, /`allow`, `deny` or `require`/],
   ['a truth value that YAML made of the text', true, /quotes/],
@@ -180,4 +192,60 @@ test('a deny rule that may fail gets a warning with its place', () => {
   assert.ok(result.ok)
   assert.equal(result.warnings.length, 1)
   assert.match(printProblems(result.warnings), /^gateway\.yaml:1:\d+.*deny rule that may fail[^]*jwt/)
+})
+
+const trapped: [mode: string, rule: string][] = [
+  ['deny', 'has(request.headers["x-role"]) && request.headers["x-role"] == "guest"'],
+  ['deny', 'default(request.headers["x-role"], "") in ["guest", "none"]'],
+  ['deny', 'has(request.headers["x-role"]) && !(request.headers["x-role"] != "guest")'],
+  ['require', 'request.headers["x-role"] != "guest"'],
+  ['allow', '!(request.headers["x-role"] == "guest")'],
+]
+const safe: [mode: string, rule: string][] = [
+  ['deny', '"guest" in default(request.headers.split()["x-role"], [])'],
+  ['deny', 'default(request.headers["x-role"], "") != "admin"'],
+  ['deny', 'default(request.headers["x-role"], "") == ""'],
+  ['require', 'default(request.headers["x-role"], "") != ""'],
+  ['require', 'request.headers["x-role"] == "admin"'],
+  ['allow', 'request.headers["x-role"] == "admin"'],
+  ['allow', 'request.headers["x-role"] in ["admin", "owner"]'],
+]
+
+test('a rule that a header sent twice slips past gets a warning with its place, whichever way it is written', () => {
+  for (const [mode, rule] of trapped) {
+    const result = load([{ [mode]: rule }])
+    assert.ok(result.ok)
+    assert.equal(result.warnings.length, 1, rule)
+    const warned =
+      /^gateway\.yaml:1:\d+.*`request\.headers\.x-role` sent twice slips past.* at column \d+[^]*split\(\)\["x-role"\]/
+    assert.match(printProblems(result.warnings), warned)
+    const action = mode[0]!.toUpperCase() + mode.slice(1)
+    const resource = loadPolicy({ action, policy: { matchExpressions: [rule] } })
+    assert.ok(resource.ok)
+    assert.match(printProblems(resource.warnings), warned)
+  }
+  for (const [mode, rule] of safe) {
+    const result = load([{ [mode]: rule }])
+    assert.ok(result.ok)
+    assert.equal(printProblems(result.warnings), '', rule)
+  }
+})
+
+test('a header sent twice does slip past what is warned of, and past nothing else', async (t) => {
+  const origin = await useOrigin(t)
+  const rules = [...trapped, ...safe]
+  const routes = rules.map(([mode, rule], at) =>
+    routeTo(origin, { authorization: { rules: [{ [mode]: rule }] } }, pathPrefix(`/${at}`)),
+  )
+  const gateway = await useGateway(t, httpConfig(routes))
+  const statusOf = async (at: number, roles: readonly string[]): Promise<number> => {
+    const lines = roles.map((role) => `x-role: ${role}\r\n`).join('')
+    const head = `GET /${at} HTTP/1.1\r\nhost: a\r\n${lines}connection: close\r\n\r\n`
+    return parseResponse(await exchangeRaw(gateway.port(), head, () => false)).status
+  }
+  for (const [at, [mode, rule]] of rules.entries()) {
+    const [once, twice] = [await statusOf(at, ['guest']), await statusOf(at, ['guest', 'guest'])]
+    if (at < trapped.length) assert.deepEqual([once, twice], [403, 200], `${mode} ${rule}`)
+    else assert.equal(twice, once, `${mode} ${rule}`)
+  }
 })

@@ -1,7 +1,7 @@
-import { check, reads } from '@portico/cel'
+import { reads } from '@portico/cel'
 import { createJudge, type RuleOutcome, rulesOf } from '../../../pipeline/authorization.ts'
 import { widest } from '../../../pipeline/body/body-use.ts'
-import { environmentFor } from '../../../pipeline/expression.ts'
+import { compileExpression } from '../../../pipeline/expression.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { implement } from '../../../pipeline/step.ts'
@@ -32,7 +32,7 @@ export const authorization = implement<readonly AuthorizationConfig[]>((configs,
 /** Whether a rule that was against the request asks for a scope of the token. */
 function wantsScope({ name: source, mode, matched }: RuleOutcome): boolean {
   if (matched === (mode !== 'deny')) return false
-  const { references } = check(source, environmentFor('request'))
+  const { references } = compileExpression(source, 'request')
   return SCOPE_CLAIMS.some((claim) => reads(references, ['jwt', claim]))
 }
 
