@@ -68,6 +68,8 @@ lines.on('line', (line) => {
     case 'hold':
       waiting.push(id)
       return
+    case 'waiting':
+      return answer({ count: waiting.length })
     case 'release':
       for (const held of waiting.splice(0)) send({ id: held, result: { released: true } })
       return answer({})

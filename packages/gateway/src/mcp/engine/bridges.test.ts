@@ -9,10 +9,10 @@ import type { McpServer as Sdk1Server } from '@modelcontextprotocol/sdk/server/m
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import type { TestGateway } from '../../testing/gateway.ts'
-import { eventReader, McpCaller } from '../../testing/mcp-caller.ts'
+import { eventReader, McpCaller, type RpcAnswer } from '../../testing/mcp-caller.ts'
 import { useMcpScene } from '../../testing/mcp-scene.ts'
 import { useMcpServer } from '../../testing/mcp-server.ts'
-import { useTarget } from '../../testing/mcp-target.ts'
+import { type EventWriter, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../../testing/scene.ts'
 
 interface NewerServer {
@@ -230,6 +230,144 @@ describe('a client without sessions and a server with them', () => {
     const answer = await caller.askModern('subscriptions/listen', { notifications: { toolsListChanged: true } })
     assert.equal(answer.messages.at(-1)?.error?.code, -32601, answer.text)
   })
+})
+
+describe('a server with sessions that a client without them is in front of', () => {
+  /** Refuses what has no session, and answers the rest as the script says. */
+  const older =
+    (script: (request: TargetRequest) => boolean | void) =>
+    (request: TargetRequest): boolean | void => {
+      if (request.headers['mcp-protocol-version'] !== '2026-07-28') return script(request)
+      request.error(-32000, 'Bad Request: no session', 400)
+      return true
+    }
+
+  it('gets an answer to what it asks the client within a call, and the client hears nothing of it', async (t) => {
+    const questions = ['elicitation/create', 'sampling/createMessage', 'roots/list', 'ping']
+    let stream: EventWriter | null = null
+    const target = await useTarget(
+      t,
+      older((request) => {
+        if (request.method === 'tools/call') {
+          stream = request.events()
+          for (const method of questions) stream.send({ jsonrpc: '2.0', id: `q-${method}`, method, params: {} })
+          callId = request.id
+          return true
+        }
+        const { error, result, id } = JSON.parse(request.body || '{}') as RpcAnswer
+        if (error === undefined && result === undefined) return false
+        answers.set(String(id), error ?? { code: 0, message: JSON.stringify(result) })
+        request.response.writeHead(202).end()
+        if (answers.size === questions.length) {
+          stream!.send({ jsonrpc: '2.0', id: callId, result: { content: [] } })
+          stream!.end()
+        }
+        return true
+      }),
+    )
+    let callId: unknown
+    const answers = new Map<string, { code: number; message: string }>()
+    const { caller } = await useMcpScene(t, { one: target })
+    const answer = await caller.askModern('tools/call', { name: 'a' })
+    assert.deepEqual(
+      answer.messages.map(({ method, result }) => method ?? result),
+      [{ content: [], resultType: 'complete' }],
+    )
+    for (const method of questions.slice(0, 3)) {
+      const { code, message } = answers.get(`q-${method}`)!
+      assert.equal(code, -32603)
+      assert.match(message, new RegExp(`^${method} cannot reach the client: `))
+    }
+    assert.deepEqual(answers.get('q-ping'), { code: 0, message: '{}' })
+  })
+
+  it('gets one on its own stream too', async (t) => {
+    const target = await useTarget(
+      t,
+      older((request) => {
+        if (request.verb !== 'GET') return false
+        request.events().send({ jsonrpc: '2.0', id: 7, method: 'roots/list' })
+        return true
+      }),
+    )
+    const { caller } = await useMcpScene(t, { one: target })
+    const leaving = new AbortController()
+    const response = await caller.openModern(
+      'subscriptions/listen',
+      { notifications: { toolsListChanged: true } },
+      leaving.signal,
+    )
+    assert.match((await eventReader(response)())!.data, /acknowledged/)
+    await until(() => target.requests.some(({ body }) => /"id":7,"error":\{"code":-32603/.test(body)))
+    leaving.abort()
+  })
+
+  it('is told when the client closes the stream of a call', async (t) => {
+    const target = await useTarget(
+      t,
+      older((request) => request.method === 'tools/call'),
+    )
+    const { caller } = await useMcpScene(t, { one: target })
+    const leaving = new AbortController()
+    const params = { name: 'a' }
+    caller
+      .with({ 'mcp-name': 'a' })
+      .openModern('tools/call', params, leaving.signal)
+      .catch(() => {})
+    await until(() => target.asked('tools/call').some(({ headers }) => headers['mcp-session-id'] === 'one'))
+    leaving.abort()
+    await until(() => target.asked('notifications/cancelled').length === 1)
+    const [told] = target.asked('notifications/cancelled')
+    assert.equal(told!.params['requestId'], target.asked('tools/call').at(-1)!.id)
+    assert.equal(told!.headers['mcp-session-id'], 'one')
+  })
+
+  it('that is a program is told too', async (t) => {
+    for (const processes of ['PerSession', 'Shared']) {
+      const program = new URL('../../testing/stdio-server.mjs', import.meta.url).pathname
+      const targets = [{ name: 'pipes', stdio: { cmd: process.execPath, args: [program], processes } }]
+      const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp: { targets } }] }]))
+      const caller = new McpCaller(gateway.port())
+      const leaving = new AbortController()
+      const held = caller.openModern('hold', {}, leaving.signal)
+      held.catch(() => {})
+      const waiting = async () => (await caller.askModern('waiting')).messages[0]!.result!['count']
+      while ((await waiting()) !== 1) await new Promise((resolve) => setTimeout(resolve, 20))
+      leaving.abort()
+      while ((await waiting()) !== 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  })
+
+  it('does not offer what nobody could use', async (t) => {
+    const capabilities = { tools: { listChanged: true }, logging: {}, tasks: { list: {} }, completions: {} }
+    const target = await useTarget(
+      t,
+      older((request) => {
+        if (request.method !== 'initialize') return false
+        request.result({ protocolVersion: '2025-11-25', capabilities, serverInfo: { name: 'x', version: '1' } })
+        return true
+      }),
+    )
+    const { caller } = await useMcpScene(t, { one: target })
+    const discovered = (await caller.askModern('server/discover')).messages[0]!.result!
+    assert.deepEqual(discovered['capabilities'], { tools: { listChanged: true }, completions: {} })
+  })
+
+  for (const code of [-32600, -32601, -32602]) {
+    for (const status of [200, 400]) {
+      it(`may say ${code} with ${status} to what it has never heard of`, async (t) => {
+        const target = await useTarget(t, (request) => {
+          if (request.method !== 'server/discover') return false
+          request.error(code, 'Invalid request parameters', status)
+          return true
+        })
+        const { caller } = await useMcpScene(t, { one: target })
+        const discovered = (await caller.askModern('server/discover')).messages[0]!
+        assert.deepEqual(discovered.result?.['capabilities'], { tools: {} }, JSON.stringify(discovered))
+        assert.equal(target.asked('initialize').length, 1)
+      })
+    }
+  }
 })
 
 describe('a subscription of a client without sessions', () => {

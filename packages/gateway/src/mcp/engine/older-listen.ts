@@ -17,6 +17,7 @@ export function listenToOlder(link: TargetLink, request: RpcMessage, caller: Cal
   for (const [index, uri] of uris.entries()) subscribe(link, caller, uri, index)
   return link.listen('', caller, {
     message(said) {
+      if (said.kind === 'request') return answer.message(said, '')
       if (said.kind !== 'notification' || !isWanted(said, wanted, uris)) return true
       return answer.message(tagged(said, request), '')
     },

@@ -3,14 +3,13 @@ import { objectAt } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withId, withParams } from '../edit.ts'
 import type { RpcMessage } from '../message.ts'
-import type { AnswerSink, Caller } from '../transports/transport.ts'
+import type { AnswerSink } from '../transports/transport.ts'
 
 /** A request under an id and a progress token that nobody else uses; what comes back has the client's own again. */
 export function withOwnId(
   message: RpcMessage,
-  caller: Caller,
   answer: AnswerSink,
-): [message: RpcMessage, caller: Caller, answer: AnswerSink] {
+): { sent: RpcMessage; sink: AnswerSink; own: string } {
   const own = `portico-${randomUUID()}`
   const meta = objectAt(objectAt(message.value, 'params'), '_meta')
   const { progressToken } = meta
@@ -24,10 +23,10 @@ export function withOwnId(
     if (about[SUBSCRIPTION_ID] !== own) return said
     return withParams(said, { _meta: { ...about, [SUBSCRIPTION_ID]: message.id! } })
   }
-  return [
+  return {
     sent,
-    caller,
-    {
+    own,
+    sink: {
       opened: () => answer.opened?.(),
       message: (said, eventId) => answer.message(restore(said), eventId),
       mark: (eventId, retryMs) => answer.mark?.(eventId, retryMs),
@@ -35,5 +34,5 @@ export function withOwnId(
       failed: (failure) =>
         answer.failed(failure.error === undefined ? failure : { ...failure, error: restore(failure.error) }),
     },
-  ]
+  }
 }

@@ -6,7 +6,14 @@ import type { RpcMessage } from '../message.ts'
 import { isSessionless } from '../revisions.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
-import { asDiscovery, asNewerResult, isUnknownMethod, wantsSession } from './older-target.ts'
+import {
+  answerInPlace,
+  asDiscovery,
+  asNewerResult,
+  cancellation,
+  isUnknownMethod,
+  wantsSession,
+} from './older-target.ts'
 import { listenToOlder } from './older-listen.ts'
 import { withOwnId } from './own-id.ts'
 import type { Target, TargetLimits } from './target.ts'
@@ -24,6 +31,8 @@ export class TargetCall implements LinkCall, AnswerSink {
   #call: LinkCall | null = null
   /** What the request was sent by. */
   #link: TargetLink | null = null
+  /** What the target knows the request by, where that is not the client's own id. */
+  #ownId: string | null = null
   #limit: Deadline | null = null
   #hasBegunAnew = false
   #hasAnswered = false
@@ -56,7 +65,8 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   /** Only where the one who asked takes bytes, and they are good as they are. */
   get raw(): ((headers: HeaderBlock, body: Source) => void) | undefined {
-    if (this.#isOlder || this.#sink.raw === undefined) return undefined
+    // Whether a target knows discovery at all is in its answer.
+    if (this.#isOlder || this.#message.method === DISCOVER || this.#sink.raw === undefined) return undefined
     return (headers, body) => {
       this.#unlimit()
       this.#sink.raw?.(headers, body)
@@ -75,8 +85,10 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 
   cancel(cause: Error): void {
+    if (this.#isOver) return
     this.#isOver = true
     this.#unlimit()
+    this.#tellCancelled()
     this.#call?.cancel(cause)
   }
 
@@ -90,10 +102,17 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   message(message: RpcMessage, eventId: string): boolean {
     if (message.kind === 'response' || this.#message.method === LISTEN) this.#unlimit()
+    if (message.kind === 'response') this.#ownId = null
+    if (message.kind === 'request' && this.#isOlder) return this.#answerInPlace(message)
     if (message.kind === 'response' && isSessionless(this.#session.state.version))
       return this.#response(message, eventId)
     this.#hasAnswered = true
     return this.#sink.message(message, eventId)
+  }
+
+  #answerInPlace(question: RpcMessage): boolean {
+    this.#link?.tell(answerInPlace(question), this.#callerAt, () => {})
+    return true
   }
 
   #response(message: RpcMessage, eventId: string): boolean {
@@ -113,6 +132,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 
   closed(): void {
+    this.#ownId = null
     if (this.#isIgnored) {
       this.#isIgnored = false
       return
@@ -123,12 +143,13 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   failed(failure: TargetFailure): void {
     const isSafe = !this.#hasBegunAnew && !this.#hasAnswered
-    const isStranger = this.#mayBeStranger && wantsSession(failure)
+    const isStranger = this.#mayBeStranger && wantsSession(failure, this.#message.method)
     if (isSafe && (failure.code === 'session_lost' || isStranger)) return this.#begin()
     this.#fail(failure)
   }
 
   #fail(failure: TargetFailure): void {
+    this.#ownId = null
     this.#unlimit()
     this.#sink.failed(failure)
   }
@@ -163,12 +184,28 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 
   #send(): void {
-    const caller = { ...this.#caller, version: this.#session.versionAt(this.#target) }
+    const caller = this.#callerAt
     this.#link = this.#session.link(this.#target)
     const isSubscription = this.#message.method === LISTEN && this.#isOlder
     if (isSubscription) this.#call = listenToOlder(this.#link, this.#message, caller, this)
     else if (!this.#isShared) this.#call = this.#link.request(this.#message, caller, this)
-    else this.#call = this.#link.request(...withOwnId(this.#message, caller, this))
+    else {
+      const { sent, sink, own } = withOwnId(this.#message, this)
+      this.#ownId = own
+      this.#call = this.#link.request(sent, caller, sink)
+    }
+  }
+
+  /** A connection that is cut says nothing to a target with sessions, or to a program. */
+  #tellCancelled(): void {
+    const id = this.#ownId
+    if (id === null || this.#link === null) return
+    this.#ownId = null
+    this.#link.tell(cancellation(id), this.#callerAt, () => {})
+  }
+
+  get #callerAt(): Caller {
+    return { ...this.#caller, version: this.#session.versionAt(this.#target) }
   }
 
   #begin(): void {
