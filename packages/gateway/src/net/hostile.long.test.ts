@@ -8,7 +8,7 @@ import { type Origin, startOrigin } from '../testing/origin.ts'
 import { eventually, metric, type Program, useConfigFile, useProgram } from '../testing/process.ts'
 import { pathPrefix, useTcpServer } from '../testing/scene.ts'
 
-const limit = { timeout: 60_000 }
+const limit = { timeout: 180_000 }
 const MOST_GROWTH = 100 * 1024 * 1024
 const BIG = Buffer.alloc(64 * 1024, 'x')
 
