@@ -1,6 +1,6 @@
 import type { ClientFormat, UpstreamFormat } from '../../format.ts'
 import { decodeSseJson } from '../../sse-json.ts'
-import { createChunkReader, decodeResponse } from './chunk-reader.ts'
+import { ChunkReader, decodeResponse } from './chunk-reader.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
@@ -18,6 +18,6 @@ export const completions: ClientFormat & UpstreamFormat = {
   texts: completionsTexts,
   encodeRequest,
   decodeResponse,
-  createStreamDecoder: (context) => decodeSseJson(createChunkReader(context)),
+  createStreamDecoder: (context) => decodeSseJson(new ChunkReader(context)),
   decodeError,
 }

@@ -14,126 +14,138 @@ import { detailsOfPart, needsDetails } from './reasoning-fields.ts'
 import { encodeUsage } from './usage.ts'
 
 export function createStreamEncoder(context: ResponseContext): StreamEncoder {
-  const customs = customNames(context.request)
-  const wantsUsage = objectAt(context.request.rest, 'stream_options').include_usage === true
-  const folded: CollectedResponse = nothingCollected()
+  return new ChunkWriter(context)
+}
+
+class ChunkWriter implements StreamEncoder {
+  readonly #context: ResponseContext
+  readonly #customs: ReadonlySet<string>
+  readonly #wantsUsage: boolean
+  readonly #folded: CollectedResponse = nothingCollected()
   /** Places among `tool_calls`, by part. */
-  const callIndexes = new Map<number, number>()
-  let reasoningCount = 0
+  readonly #callIndexes = new Map<number, number>()
   /** How many entries each list has: helpers of clients put them together by their numbers. */
-  const listLengths = { reasoning_details: 0, annotations: 0 }
-  let head = ''
-  let isOver = false
+  readonly #listLengths = { reasoning_details: 0, annotations: 0 }
+  #reasoningCount = 0
+  #head = ''
+  #isOver = false
 
-  function chunk(choices: Json, usage?: JsonObject): string {
-    const counted = wantsUsage ? `,"usage":${JSON.stringify(usage ?? null)}` : ''
-    return sseRecord(`${head}${JSON.stringify(choices)}${counted}}`)
+  constructor(context: ResponseContext) {
+    this.#context = context
+    this.#customs = customNames(context.request)
+    this.#wantsUsage = objectAt(context.request.rest, 'stream_options').include_usage === true
   }
 
-  function delta(delta: JsonObject, finish: string | null = null): string {
-    return chunk([{ index: 0, delta, logprobs: null, finish_reason: finish }])
-  }
-
-  function call(index: number, members: JsonObject): string {
-    return delta({ tool_calls: [{ index: callIndexes.get(index) ?? 0, ...members }] })
-  }
-
-  function listed(name: keyof typeof listLengths, entries: readonly JsonObject[]): JsonObject {
-    return { [name]: entries.map((entry) => ({ ...entry, index: listLengths[name]++ })) }
-  }
-
-  function start(): string {
-    const opening = {
-      id: folded.id || context.newId('chatcmpl-'),
-      object: 'chat.completion.chunk',
-      created: folded.created ?? context.now,
-      model: folded.model || context.model,
+  event(event: ChatEvent): string {
+    if (this.#isOver) return ''
+    collectInto(this.#folded, event)
+    const opening = this.#head === '' && event.type !== 'error' ? this.#start() : ''
+    switch (event.type) {
+      case 'start':
+      case 'usage':
+        return opening
+      case 'partStart':
+        return opening + this.#startPart(event.index)
+      case 'partDelta':
+        return opening + (event.text === '' ? '' : this.#addText(event.index, event.text))
+      case 'partEnd':
+        return opening + this.#endPart(event.index)
+      case 'finish':
+        return opening + this.#delta({}, FINISH_WORDS[event.reason])
+      case 'error':
+        return this.#fail(event.error)
     }
-    head = `${JSON.stringify(opening).slice(0, -1)},"choices":`
-    return delta({ role: 'assistant', content: '' })
   }
 
-  function startPart(index: number): string {
-    const part = folded.parts[index]
-    if (part?.type === 'reasoning') reasoningCount += 1
+  end(): string {
+    if (this.#isOver) return ''
+    const { finish, usage } = this.#folded
+    if (finish === null) return this.#fail(brokenStream('the answer ended too early'))
+    this.#isOver = true
+    const counted = this.#wantsUsage && usage !== null ? this.#chunk([], encodeUsage(usage)) : ''
+    return `${counted}${sseRecord('[DONE]')}`
+  }
+
+  #chunk(choices: Json, usage?: JsonObject): string {
+    const counted = this.#wantsUsage ? `,"usage":${JSON.stringify(usage ?? null)}` : ''
+    return sseRecord(`${this.#head}${JSON.stringify(choices)}${counted}}`)
+  }
+
+  #delta(delta: JsonObject, finish: string | null = null): string {
+    return this.#chunk([{ index: 0, delta, logprobs: null, finish_reason: finish }])
+  }
+
+  #call(index: number, members: JsonObject): string {
+    return this.#delta({ tool_calls: [{ index: this.#callIndexes.get(index) ?? 0, ...members }] })
+  }
+
+  #listed(name: 'reasoning_details' | 'annotations', entries: readonly JsonObject[]): JsonObject {
+    return { [name]: entries.map((entry) => ({ ...entry, index: this.#listLengths[name]++ })) }
+  }
+
+  #start(): string {
+    const { id, created, model } = this.#folded
+    const opening = {
+      id: id || this.#context.newId('chatcmpl-'),
+      object: 'chat.completion.chunk',
+      created: created ?? this.#context.now,
+      model: model || this.#context.model,
+    }
+    this.#head = `${JSON.stringify(opening).slice(0, -1)},"choices":`
+    return this.#delta({ role: 'assistant', content: '' })
+  }
+
+  #startPart(index: number): string {
+    const part = this.#folded.parts[index]
+    if (part?.type === 'reasoning') this.#reasoningCount += 1
     if (part?.type !== 'toolCall') return ''
-    callIndexes.set(index, callIndexes.size)
+    this.#callIndexes.set(index, this.#callIndexes.size)
     const { name } = part
     const id = clientCallId(part)
-    if (customs.has(name)) return call(index, { id, type: 'custom', custom: { name, input: '' } })
-    return call(index, { id, type: 'function', function: { name, arguments: '' } })
+    if (this.#customs.has(name)) return this.#call(index, { id, type: 'custom', custom: { name, input: '' } })
+    return this.#call(index, { id, type: 'function', function: { name, arguments: '' } })
   }
 
-  function addText(index: number, text: string): string {
-    const part = folded.parts[index]
+  #addText(index: number, text: string): string {
+    const part = this.#folded.parts[index]
     switch (part?.type) {
       case 'text':
-        return delta({ content: text })
+        return this.#delta({ content: text })
       case 'refusal':
-        return delta({ refusal: text })
+        return this.#delta({ refusal: text })
       case 'reasoning':
-        return delta({ reasoning_content: text })
+        return this.#delta({ reasoning_content: text })
       case 'toolCall':
         // Free text can be told from its JSON only when all of it is there.
-        return customs.has(part.name) ? '' : call(index, { function: { arguments: text } })
+        return this.#customs.has(part.name) ? '' : this.#call(index, { function: { arguments: text } })
       case 'native':
       case undefined:
         return ''
     }
   }
 
-  function endPart(index: number): string {
-    const part = folded.parts[index]
+  #endPart(index: number): string {
+    const part = this.#folded.parts[index]
     if (part?.type === 'toolCall') {
-      if (customs.has(part.name)) return call(index, { custom: { input: unwrapInput(part.arguments) } })
-      return part.arguments === '' ? call(index, { function: { arguments: '{}' } }) : ''
+      if (this.#customs.has(part.name)) return this.#call(index, { custom: { input: unwrapInput(part.arguments) } })
+      return part.arguments === '' ? this.#call(index, { function: { arguments: '{}' } }) : ''
     }
     if (part?.type === 'text') {
       const annotations = objectsAt(part.rest ?? {}, 'annotations')
-      return annotations.length === 0 ? '' : delta(listed('annotations', annotations))
+      return annotations.length === 0 ? '' : this.#delta(this.#listed('annotations', annotations))
     }
     if (part?.type !== 'reasoning' || !needsDetails(part)) return ''
     const { signature } = part
     const details = detailsOfPart(part)
+    if (details.length === 0) return ''
     // Only for the first: clients put the texts together, and one signature does not fit two.
-    const isAlone = reasoningCount === 1 && signature !== undefined
-    return details.length === 0
-      ? ''
-      : delta({ ...(isAlone && { reasoning_signature: signature }), ...listed('reasoning_details', details) })
+    const isAlone = this.#reasoningCount === 1 && signature !== undefined
+    const signed: JsonObject = isAlone ? { reasoning_signature: signature } : {}
+    return this.#delta({ ...signed, ...this.#listed('reasoning_details', details) })
   }
 
-  function fail(error: ChatError): string {
-    isOver = true
+  #fail(error: ChatError): string {
+    this.#isOver = true
     return sseRecord(JSON.stringify(errorBody(error)))
-  }
-
-  return {
-    event(event: ChatEvent) {
-      if (isOver) return ''
-      collectInto(folded, event)
-      const opening = head === '' && event.type !== 'error' ? start() : ''
-      switch (event.type) {
-        case 'start':
-        case 'usage':
-          return opening
-        case 'partStart':
-          return opening + startPart(event.index)
-        case 'partDelta':
-          return opening + (event.text === '' ? '' : addText(event.index, event.text))
-        case 'partEnd':
-          return opening + endPart(event.index)
-        case 'finish':
-          return opening + delta({}, FINISH_WORDS[event.reason])
-        case 'error':
-          return fail(event.error)
-      }
-    },
-    end() {
-      if (isOver) return ''
-      if (folded.finish === null) return fail(brokenStream('the answer ended too early'))
-      isOver = true
-      const usage = wantsUsage && folded.usage !== null ? chunk([], encodeUsage(folded.usage)) : ''
-      return `${usage}${sseRecord('[DONE]')}`
-    },
   }
 }

@@ -1,7 +1,7 @@
 import { brokenStream } from '../../chat-error.ts'
 import { type CollectedResponse, collectInto, nothingCollected } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
-import type { ChatEvent, JsonObject, StartedPart, ToolCallPart } from '../../middle.ts'
+import type { ChatEvent, JsonObject, ReasoningPart, StartedPart, ToolCallPart } from '../../middle.ts'
 import { customNames } from '../../tool-calls/custom-names.ts'
 import { deltaHead, type EventSink, type ItemOutput, type PartWriter } from './item-output.ts'
 import { emptyResponse, endedResponse, endStatus, type EndStatus } from './response-object.ts'
@@ -11,119 +11,126 @@ import { clientCallId } from '../../tool-calls/client-call-id.ts'
 import { unwrapInput } from './custom-tools.ts'
 
 /** Writes one response, streamed or whole: the last event of a stream holds what a buffered response would be. */
-export interface ResponseWriter {
-  readonly folded: CollectedResponse
-  event(event: ChatEvent): void
+export class ResponseWriter {
+  readonly folded: CollectedResponse = nothingCollected()
+  readonly #context: ResponseContext
+  readonly #sink: EventSink
+  readonly #customs: ReadonlySet<string>
+  readonly #writers = new Map<number, PartWriter>()
+  readonly #items: (JsonObject | null)[] = []
+  #empty: JsonObject | null = null
+  #reasoning: ReasoningWriter | null = null
+  #message: MessageWriter | null = null
+
+  constructor(context: ResponseContext, sink: EventSink) {
+    this.#context = context
+    this.#sink = sink
+    this.#customs = customNames(context.request)
+  }
+
+  event(event: ChatEvent): void {
+    collectInto(this.folded, event)
+    this.#begin()
+    switch (event.type) {
+      case 'partStart': {
+        const writer = this.#writerFor(event.index, event.part)
+        if (writer !== null) this.#writers.set(event.index, writer)
+        break
+      }
+      case 'partDelta':
+        if (event.text !== '') this.#writers.get(event.index)?.add(event.text)
+        break
+      case 'partEnd':
+        this.#writers.get(event.index)?.end()
+        this.#writers.delete(event.index)
+        break
+      case 'finish':
+        for (const writer of this.#writers.values()) writer.end()
+        this.#writers.clear()
+        this.#closeItems()
+        break
+      case 'error':
+        // What is open stays open: half a call must not look like a whole one.
+        this.#closeItems()
+        break
+      case 'start':
+      case 'usage':
+        break
+    }
+  }
+
   /** The response as it ended; without a reason or an error it broke off. */
-  end(): { status: EndStatus; response: JsonObject }
-}
+  end(): { status: EndStatus; response: JsonObject } {
+    const { folded } = this
+    if (folded.finish === null) folded.error ??= brokenStream('the answer ended too early')
+    const output = this.#items.filter((item) => item !== null)
+    return { status: endStatus(folded), response: endedResponse(this.#begin(), output, folded) }
+  }
 
-export function createResponseWriter(context: ResponseContext, sink: EventSink): ResponseWriter {
-  const customs = customNames(context.request)
-  const folded = nothingCollected()
-  const writers = new Map<number, PartWriter>()
-  const items: (JsonObject | null)[] = []
-  let empty: JsonObject | null = null
-  let reasoning: ReasoningWriter | null = null
-  let message: MessageWriter | null = null
-
-  function begin(): JsonObject {
-    if (empty !== null) return empty
-    empty = emptyResponse(context, folded)
-    sink.say('response.created', { response: empty })
-    sink.say('response.in_progress', { response: empty })
+  #begin(): JsonObject {
+    if (this.#empty !== null) return this.#empty
+    const empty = emptyResponse(this.#context, this.folded)
+    this.#empty = empty
+    this.#sink.say('response.created', { response: empty })
+    this.#sink.say('response.in_progress', { response: empty })
     return empty
   }
 
-  function newItem(prefix: string, id: string = context.newId(prefix)): ItemOutput {
-    const at = items.push(null) - 1
+  #newItem(prefix: string, id: string = this.#context.newId(prefix)): ItemOutput {
+    const sink = this.#sink
+    const at = this.#items.push(null) - 1
     const done = (item: JsonObject): void => {
-      items[at] = item
+      this.#items[at] = item
       sink.say('response.output_item.done', { output_index: at, item })
     }
     return { id, at, sink, done }
   }
 
-  function closeMessage(): void {
-    message?.close()
-    message = null
+  #closeItems(): void {
+    this.#message?.close()
+    this.#reasoning?.close()
   }
 
-  function writerFor(index: number, started: StartedPart): PartWriter | null {
-    const part = folded.parts[index]
-    if (!message?.continuesWith(started)) closeMessage()
+  #writerFor(index: number, started: StartedPart): PartWriter | null {
+    const part = this.folded.parts[index]
+    if (!this.#message?.continuesWith(started)) {
+      this.#message?.close()
+      this.#message = null
+    }
     if (part?.type !== 'reasoning') {
-      reasoning?.close()
-      reasoning = null
+      this.#reasoning?.close()
+      this.#reasoning = null
     }
     switch (part?.type) {
       case 'text':
       case 'refusal':
-        message ??= writeMessage(part.type, newItem('msg_'))
-        return message.section(part)
+        this.#message ??= writeMessage(part.type, this.#newItem('msg_'))
+        return this.#message.section(part)
       case 'toolCall': {
-        const isCustom = customs.has(part.name)
-        return writeCall(part, isCustom, newItem(isCustom ? 'ctc_' : 'fc_'))
+        const isCustom = this.#customs.has(part.name)
+        return writeCall(part, isCustom, this.#newItem(isCustom ? 'ctc_' : 'fc_'))
       }
       case 'reasoning':
-        if (!reasoning?.continuesWith(part)) {
-          reasoning?.close()
-          reasoning = writeReasoning(part, newItem('rs_', part.id))
-        }
-        return reasoning.section(part)
+        return this.#reasoningFor(part).section(part)
       case 'native':
-        if (part.format === 'responses') writeNative(part.value)
+        if (part.format === 'responses') this.#writeNative(part.value)
         return null
       case undefined:
         return null
     }
   }
 
-  function writeNative(item: JsonObject): void {
-    const output = newItem('', '')
-    sink.say('response.output_item.added', { output_index: output.at, item })
-    output.done(item)
+  #reasoningFor(part: ReasoningPart): ReasoningWriter {
+    if (this.#reasoning?.continuesWith(part)) return this.#reasoning
+    this.#reasoning?.close()
+    this.#reasoning = writeReasoning(part, this.#newItem('rs_', part.id))
+    return this.#reasoning
   }
 
-  return {
-    folded,
-    event(event) {
-      collectInto(folded, event)
-      begin()
-      switch (event.type) {
-        case 'partStart': {
-          const writer = writerFor(event.index, event.part)
-          if (writer !== null) writers.set(event.index, writer)
-          break
-        }
-        case 'partDelta':
-          if (event.text !== '') writers.get(event.index)?.add(event.text)
-          break
-        case 'partEnd':
-          writers.get(event.index)?.end()
-          writers.delete(event.index)
-          break
-        case 'finish':
-          for (const writer of writers.values()) writer.end()
-          writers.clear()
-          closeMessage()
-          reasoning?.close()
-          break
-        case 'error':
-          // What is open stays open: half a call must not look like a whole one.
-          closeMessage()
-          reasoning?.close()
-          break
-        case 'start':
-        case 'usage':
-          break
-      }
-    },
-    end() {
-      if (folded.finish === null) folded.error ??= brokenStream('the answer ended too early')
-      const output = items.filter((item) => item !== null)
-      return { status: endStatus(folded), response: endedResponse(begin(), output, folded) }
-    },
+  #writeNative(item: JsonObject): void {
+    const output = this.#newItem('', '')
+    this.#sink.say('response.output_item.added', { output_index: output.at, item })
+    output.done(item)
   }
 }
 

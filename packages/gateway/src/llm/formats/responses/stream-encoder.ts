@@ -2,7 +2,7 @@ import type { ResponseContext, StreamEncoder } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { sseRecord } from '../../../wire/sse.ts'
 import { errorBody } from '../completions/errors.ts'
-import { createResponseWriter } from './response-writer.ts'
+import { ResponseWriter } from './response-writer.ts'
 
 export function createStreamEncoder(context: ResponseContext): StreamEncoder {
   let written = ''
@@ -13,7 +13,7 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
     written += sseRecord(JSON.stringify({ type, ...members, sequence_number: sequence++ }), type)
   }
 
-  const writer = createResponseWriter(context, {
+  const writer = new ResponseWriter(context, {
     say,
     delta(head, text) {
       const json = `${head.json}${JSON.stringify(text)},"sequence_number":${sequence++}}`
@@ -54,7 +54,7 @@ export function createStreamEncoder(context: ResponseContext): StreamEncoder {
 }
 
 export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
-  const writer = createResponseWriter(context, { say: () => {}, delta: () => {} })
+  const writer = new ResponseWriter(context, { say: () => {}, delta: () => {} })
   for (const event of events) writer.event(event)
   return writer.end().response
 }
