@@ -8,8 +8,8 @@ let started = 0
 
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
- *   protocol?: 'http' | 'https' | 'h2c', routes?: number, secured?: boolean, env?: Record<string, string>,
- *   chat?: import('./scenarios.mjs').Chat, tools?: boolean }} what
+ *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, env?: Record<string, string>,
+ *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean }} what
  * @param {{ dir: string, origin: number, certificate: { cert: string, key: string, both: string } | null,
  *   identity: { token: string, jwks: string } }} bench
  * @returns the running proxy, or `{ problem }`
@@ -23,11 +23,24 @@ export async function startContender(what, bench) {
   const { origin, certificate } = bench
   const jwks = what.secured ? bench.identity.jwks : null
   const provider = what.chat?.provider ?? null
-  const { tools = false } = what
-  const setup = { dir, port, readinessPort, origin, routes, protocol, certificate, jwks, provider, tools, found }
+  const { tools = false, unbuffered = false } = what
+  const setup = {
+    dir,
+    port,
+    readinessPort,
+    origin,
+    routes,
+    protocol,
+    certificate,
+    jwks,
+    provider,
+    tools,
+    unbuffered,
+    found,
+  }
   const plan = peer.plan(setup)
   for (const [name, text] of Object.entries(plan.files)) writeFileSync(join(dir, name), text)
-  const url = `${protocol === 'https' ? 'https' : 'http'}://127.0.0.1:${port}`
+  const url = `${protocol === 'https' || protocol === 'h2' ? 'https' : 'http'}://127.0.0.1:${port}`
   // A port that speaks only HTTP/2 cannot be asked in HTTP/1.1.
   const asked = plan.ready ?? (protocol === 'h2c' ? `tcp://127.0.0.1:${port}` : `${url}/r0/`)
   const log = join(dir, 'output.log')

@@ -8,7 +8,7 @@ export const CLIENTS = 32
 
 /**
  * What is asked of a proxy.
- * @typedef {{ url: string, paths: string[], protocol: 'http' | 'https' | 'h2c', bodyFile?: string, dir: string,
+ * @typedef {{ url: string, paths: string[], protocol: 'http' | 'https' | 'h2c' | 'h2', bodyFile?: string, dir: string,
  *   headers?: Record<string, string> }} Target
  * @typedef {{ requests: number, seconds: number, rate: number, failed: number, p50: number, p99: number }} Load times in µs
  */
@@ -22,6 +22,15 @@ export const CLIENTS = 32
 export function fixedLoad(target, { rps, seconds }) {
   const requests = Math.max(CLIENTS, Math.round(CLIENTS * rps * seconds))
   return h2load(target, [`--rps=${rps}`, '-n', String(requests)], seconds)
+}
+
+/**
+ * Large bodies, one after the other on one connection.
+ * @param {Target} target
+ * @param {number} transfers
+ */
+export function bulkLoad(target, transfers) {
+  return h2load(target, ['-n', String(transfers)], 10 * transfers, 1)
 }
 
 /**
@@ -108,7 +117,7 @@ export function percentile(sorted, percent) {
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1))] ?? 0
 }
 
-async function h2load(target, pace, seconds) {
+async function h2load(target, pace, seconds, clients = CLIENTS) {
   const program = machineTools().h2load
   if (!program) return null
   // Not beside the proxy's config: a proxy that watches its folder would be woken by every line.
@@ -118,8 +127,8 @@ async function h2load(target, pace, seconds) {
   const list = join(dir, 'urls.txt')
   rmSync(log, { force: true })
   writeFileSync(list, target.paths.map((path) => `${target.url}${path}\n`).join(''))
-  const args = ['-c', String(CLIENTS), '-m', '1', `--log-file=${log}`, `--input-file=${list}`, ...pace]
-  if (target.protocol !== 'h2c') args.push('--h1')
+  const args = ['-c', String(clients), '-m', '1', `--log-file=${log}`, `--input-file=${list}`, ...pace]
+  if (target.protocol !== 'h2c' && target.protocol !== 'h2') args.push('--h1')
   if (target.bodyFile) args.push('-d', target.bodyFile)
   for (const [name, value] of Object.entries(target.headers ?? {})) args.push('-H', `${name}: ${value}`)
   const { stdout, timedOut } = await runChild(program, args, limit(seconds))

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeCertificate } from './certificate.mjs'
 import { pinSelf } from './children.mjs'
+import { measureBulk } from './kinds/bulk.mjs'
 import { measureCel } from './kinds/cel.mjs'
 import { measureIdle } from './kinds/idle.mjs'
 import { measureLoad } from './kinds/load.mjs'
@@ -23,6 +24,7 @@ import { addRatios, renderBars, renderTable } from './table.mjs'
 
 const measureByKind = {
   load: measureLoad,
+  bulk: measureBulk,
   idle: measureIdle,
   slow: measureSlow,
   start: measureStart,

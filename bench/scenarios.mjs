@@ -2,18 +2,21 @@
 
 const MANY = 10_000
 
+/** Of a large body. */
+export const BULK_BYTES = 50_000_000
+
 // A spread over the whole list, so that neither the first nor the last routes are favoured.
 const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
 
 /**
- * @typedef {{ name: string, title: string, kind: 'load' | 'idle' | 'slow' | 'start' | 'stream' | 'tools',
- *   protocol?: 'http' | 'https' | 'h2c', paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number,
+ * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'slow' | 'start' | 'stream' | 'tools',
+ *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number,
  *   paceMs?: number, bars?: Bar[], variants?: { peer: string, label: string, routes?: number, chat?: Chat, tools?: boolean }[] }} Scenario
  *   `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
  *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
- * @typedef {{ ratio?: number, readyMs?: number, residentMb?: number, of?: string, to?: string, saturated?: boolean }} Bar
- *   what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
+ * @typedef {{ ratio?: number, time?: number, readyMs?: number, residentMb?: number, of?: string, to?: string, saturated?: boolean }} Bar
+ *   `time`: that of one request, as a ratio; what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
  */
 
 const PLAIN = { peer: 'portico', label: 'portico, plain route', chat: { client: 'completions' } }
@@ -30,6 +33,16 @@ const TO_ANTHROPIC = {
 }
 const PORTKEY = { peer: 'portkey', label: 'portkey', chat: { client: 'completions', provider: 'openai' } }
 const FORWARDER = { peer: 'forwarder', label: 'byte forwarder', chat: { client: 'completions' } }
+
+/** 50 MB in each direction; nginx passes them on as they come, as Portico does. */
+function bulk(name, version, protocol) {
+  const variants = ['nginx', 'portico'].map((peer) => ({ peer, label: peer }))
+  const common = { kind: 'bulk', protocol, variants, bars: [{ ratio: 2.5 }, { time: 1.5 }] }
+  return [
+    { ...common, name: `up-${name}`, title: `50 MB up, ${version}`, body: BULK_BYTES, paths: ['/'] },
+    { ...common, name: `down-${name}`, title: `50 MB down, ${version}`, paths: ['/bulk'] },
+  ]
+}
 
 /** @type {Scenario[]} */
 export const scenarios = [
@@ -110,5 +123,9 @@ export const scenarios = [
     ],
     bars: [{ ratio: 3, of: 'portico, MCP', to: 'portico, plain route' }],
   },
+  ...bulk('h1', 'HTTP/1.1', 'http'),
+  ...bulk('tls', 'HTTP/1.1 over TLS', 'https'),
+  ...bulk('h2', 'HTTP/2 over TLS', 'h2'),
+  ...bulk('h2c', 'h2c', 'h2c'),
   { name: 'start', title: 'start, one worker, idle', kind: 'start', bars: [{ readyMs: 500, residentMb: 110 }] },
 ]

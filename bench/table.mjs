@@ -50,6 +50,7 @@ function barLines(title, bar, rows) {
   const what = bar.saturated ? 'CPU when saturated' : 'CPU'
   const parts = [
     [bar.ratio, ratio, 'x', `${what}${bar.of ? ` of ${bar.of}` : ''} against ${bar.to ?? 'nginx'}`, 2],
+    [bar.time, row?.p50 && base?.p50 ? row.p50 / base.p50 : undefined, 'x', `time against ${bar.to ?? 'nginx'}`, 2],
     [bar.readyMs, row?.readyMs, ' ms', 'to ready', 0],
     [bar.residentMb, row?.residentMb, ' MB', 'RSS', 0],
   ]
@@ -58,7 +59,7 @@ function barLines(title, bar, rows) {
     .map(([most, got, unit, measure, digits]) => {
       const verdict =
         got === undefined ? 'not measured' : `${got.toFixed(digits)}${unit}: ${got <= most ? 'met' : 'MISSED'}`
-      const spread = unit === 'x' && !bar.saturated ? renderSpread(row, base) : ''
+      const spread = bar.ratio !== undefined && !bar.saturated ? renderSpread(row, base) : ''
       return `- ${title}: ${measure} ≤ ${most}${unit}, ${verdict}${spread}`
     })
 }

@@ -29,12 +29,13 @@ export async function startAll(scenario, bench) {
       row.notes.push('not found')
       continue
     }
-    if (scenario.protocol === 'https' && !bench.certificate) {
+    if ((scenario.protocol === 'https' || scenario.protocol === 'h2') && !bench.certificate) {
       row.notes.push('openssl not found')
       continue
     }
-    const { protocol, secured } = scenario
-    const contender = await startContender({ ...what, protocol, secured, env: bench.env }, bench)
+    const { protocol, secured, kind } = scenario
+    const unbuffered = kind === 'bulk'
+    const contender = await startContender({ ...what, protocol, secured, unbuffered, env: bench.env }, bench)
     if (contender.problem) row.notes.push(contender.problem)
     else contenders.push({ ...contender, row, chat: what.chat, target: targetOf(contender, scenario, what, bench) })
   }

@@ -10,7 +10,7 @@ import { supergateway } from './supergateway.mjs'
 
 /**
  * @typedef {{ dir: string, port: number, readinessPort: number, origin: number, routes: number,
- *   protocol: 'http' | 'https' | 'h2c', certificate: { cert: string, key: string, both: string } | null,
+ *   protocol: 'http' | 'https' | 'h2c' | 'h2', unbuffered: boolean, certificate: { cert: string, key: string, both: string } | null,
  *   jwks: string | null, provider: 'openai' | 'anthropic' | null, tools: boolean, found: Found }} Setup
  *   `routes` > 1: path prefixes /r0/ to /r<routes - 1>/, each its own route to the origin; `provider`: the origin is one of
  *   language models; `tools`: it is an MCP server, and to be spoken to as one

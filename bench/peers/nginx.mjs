@@ -15,8 +15,8 @@ export const nginx = {
   }),
 }
 
-function config({ dir, port, origin, protocol, certificate, routes }) {
-  const listen = { http: '', https: ' ssl', h2c: ' http2' }[protocol]
+function config({ dir, port, origin, protocol, certificate, routes, unbuffered }) {
+  const listen = { http: '', https: ' ssl', h2c: ' http2', h2: ' ssl http2' }[protocol]
   const tls = `ssl_certificate ${certificate?.cert}; ssl_certificate_key ${certificate?.key}; ssl_protocols TLSv1.3;`
   const prefixes = routes > 1 ? Array.from({ length: routes }, (_, i) => `/r${i}/`) : ['/']
   return `daemon off;
@@ -34,6 +34,7 @@ http {
   proxy_max_temp_file_size 0;
   proxy_http_version 1.1;
   proxy_set_header Connection "";
+  ${unbuffered ? 'proxy_request_buffering off; proxy_buffering off; client_max_body_size 0;' : ''}
   upstream origin {
     server 127.0.0.1:${origin};
     keepalive 64;
@@ -42,7 +43,7 @@ http {
   }
   server {
     listen 127.0.0.1:${port}${listen} backlog=4096;
-    ${protocol === 'https' ? tls : ''}
+    ${listen.includes('ssl') ? tls : ''}
 ${prefixes.map((prefix) => `    location ${prefix} { proxy_pass http://origin; }`).join('\n')}
   }
 }

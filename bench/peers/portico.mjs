@@ -40,7 +40,7 @@ function config({ port, readinessPort, origin, protocol, certificate, routes, jw
     policies: { ...(jwks && securedBy(jwks)), backend: { http: { version: 'HTTP1' } } },
   })
   const listener = {
-    ...(protocol === 'https'
+    ...(protocol === 'https' || protocol === 'h2'
       ? { protocol: 'HTTPS', tls: { cert: certificate?.cert, key: certificate?.key } }
       : { protocol: 'HTTP' }),
     routes: routes > 1 ? Array.from({ length: routes }, (_, i) => route(`r${i}`, `/r${i}`)) : [route('all', '/')],
