@@ -52,11 +52,13 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
   )
   const calls: AiServices['calls'] = {
     upstreamFormats,
-    next(tried) {
+    next(tried, vendor) {
       const now = env.monotonic()
       const standingOf = ({ endpoint, owner }: ReadyProvider) =>
         endpoint.standing(now, owner.health?.eviction ?? null, false)
-      const provider = selectProvider(ready, tried, standingOf, env.random)
+      const groups =
+        vendor === undefined ? ready : ready.map((group) => group.filter((each) => each.vendor.name === vendor))
+      const provider = selectProvider(groups, tried, standingOf, env.random)
       return provider === null ? null : { provider, visit: endpoints.visit(provider.owner, provider.endpoint) }
     },
     providerCount: ready.flat().length,

@@ -15,7 +15,6 @@ import {
   type UpstreamHandler,
   type UpstreamRequest,
 } from '../../upstream/upstream-types.ts'
-import type { EndpointCall } from '../../upstream/endpoint-call.ts'
 import { ChatCall } from './chat-call.ts'
 import { countTokensJob } from './count-tokens-job.ts'
 import { decodeBody } from './decode-body.ts'
@@ -138,13 +137,12 @@ class AiCall implements UpstreamCall {
   }
 
   #raw(detects: boolean): void {
-    const { rx, request, context, handler } = this.#parts
-    const { next, maxBytes, now, bug } = this.#services.calls
-    const chosen = this.#next(next)
-    if (chosen === null) return
-    const call = new RawCall(rx, handler, chosen.visit, { detects, maxBytes, now, bug })
+    const { calls } = this.#services
+    const first = calls.next(NOBODY)
+    if (first === null) return this.#refuse(NO_PROVIDER)
+    const call = new RawCall({ ...this.#parts, detects }, first, calls)
     this.#inner = call
-    call.start(request, chosen.provider, context)
+    call.start()
   }
 
   #realtime(format: ClientFormat): void {
@@ -163,12 +161,6 @@ class AiCall implements UpstreamCall {
     const call = new WholeCall({ rx, headers, context, handler }, job, calls)
     this.#inner = call
     call.start()
-  }
-
-  #next(next: CallServices['next']): { provider: ReadyProvider; visit: EndpointCall } | null {
-    const chosen = next(NOBODY)
-    if (chosen === null) this.#refuse(NO_PROVIDER)
-    return chosen
   }
 
   #chat(format: ClientFormat): void {

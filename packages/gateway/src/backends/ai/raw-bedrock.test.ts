@@ -136,6 +136,27 @@ test('a retry is signed anew', async (t) => {
   assert.equal(fake.seen.length, 3)
 })
 
+test('another region is asked where one is in trouble, with a signature of its own', async (t) => {
+  const [one, two] = [await startFakeProvider(bedrockVendor()), await startFakeProvider(bedrockVendor())]
+  t.after(() => Promise.all([one.close(), two.close()]))
+  const groups = [one, two].map(({ port }, at) => ({
+    providers: [{ name: `p${at}`, bedrock: { region: ['eu-west-1', 'us-west-2'][at] }, host: '127.0.0.1', port }],
+  }))
+  const policies = { backend: { auth: { aws: { secretRef: { data: KEYS } } }, ai: { routes: { '*': 'Detect' } } } }
+  const gateway = await useGateway(t, httpConfig([{ policies, backends: [{ ai: { groups } }] }]))
+  const client = new BedrockRuntimeClient({
+    endpoint: `http://127.0.0.1:${gateway.port()}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'AKIDCLIENT', secretAccessKey: 'client/secret' },
+    maxAttempts: 1,
+    requestHandler: http1,
+  })
+  one.fault = { failure: { kind: 'rateLimit', message: 'slow down' } }
+  assert.equal(await converseStream(client, `scene: text ${'x'.repeat(200_000)}`), TEXT)
+  assert.match(String(authorizationOf(one)), /\/eu-west-1\/bedrock\//)
+  assert.match(String(authorizationOf(two)), /\/us-west-2\/bedrock\//)
+})
+
 test('what a transformation makes of the body is what is signed', async (t) => {
   const body = 'string(request.body).replace("scene: nobody", "scene: text")'
   const { client, fake } = await setUp(t, { backend: { transformation: { request: { body } } } })

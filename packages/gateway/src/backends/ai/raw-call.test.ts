@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { WebSocket, WebSocketServer } from 'ws'
 import { request } from '../../testing/client.ts'
+import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 
 function aiRoute(port: number, routes: object, policies: object = {}, modelAliases: object = {}): object {
@@ -115,4 +116,47 @@ test('Realtime is a WebSocket to the provider, with its model and the credential
   const [answer] = (await once(client, 'message')) as [Buffer]
   assert.equal(String(answer), 'echo hello')
   assert.deepEqual(seen, [{ url: '/v1/realtime?model=gpt-realtime', authorization: 'Bearer sk-gateway' }])
+})
+
+/** Two providers of one vendor with one of another between them, each in a group of its own. */
+async function useThree(t: TestContext, routes: object, first: OriginHandler) {
+  const answer: OriginHandler = (_seen, response) => response.end(JSON.stringify({ model: 'm', usage }))
+  const origins = [await useOrigin(t, first), await useOrigin(t, answer), await useOrigin(t, answer)] as const
+  const groups = (['openai', 'anthropic', 'openai'] as const).map((vendor, at) => ({
+    providers: [{ name: `p${at}`, [vendor]: {}, host: '127.0.0.1', port: origins[at]!.port }],
+  }))
+  const policies = { backend: { ai: { routes }, auth: { key: 'sk-gateway' } } }
+  const gateway = await useGateway(t, httpConfig([{ policies, backends: [{ ai: { groups } }] }]))
+  return { gateway, origins, counts: () => origins.map(({ seen }) => seen.length) }
+}
+
+const busy: OriginHandler = (_seen, response) => void response.writeHead(503).end()
+const hangsUp: OriginHandler = (_seen, _response, message) => void message.socket.destroy()
+
+for (const type of ['Detect', 'Passthrough']) {
+  test(`${type}: trouble moves a request to another provider of the same vendor`, async (t) => {
+    for (const [trouble, reason] of [
+      [busy, 'status 503'],
+      [hangsUp, 'connection_lost'],
+    ] as const) {
+      const { gateway, origins, counts } = await useThree(t, { '*': type }, trouble)
+      const events = gateway.trace()
+      const body = JSON.stringify({ model: 'm', input: 'x'.repeat(20_000) })
+      const answer = await request(gateway.port(), { method: 'POST', path: '/v1/x', body })
+      assert.equal(answer.status, 200)
+      assert.deepEqual(counts(), [1, 0, 1])
+      assert.equal(origins[2].seen[0]!.body, body)
+      const moves = (await events).filter(({ message }) => message.type === 'llmFailover')
+      assert.deepEqual([moves.length, moves[0]?.message['from'], moves[0]?.message['to']], [1, 'p0', 'p2'])
+      assert.ok(String(moves[0]?.message['reason']).startsWith(reason))
+      await gateway.finished(1)
+      if (type === 'Detect') assert.match(gateway.lines[0]!, / portico\.ai\.attempts=p0:\w+,p2:200 /)
+    }
+  })
+}
+
+test('a body that is too large to be kept stays with the provider that got it', async (t) => {
+  const { gateway, counts } = await useThree(t, { '*': 'Detect' }, busy)
+  const answer = await request(gateway.port(), { method: 'POST', path: '/v1/x', body: 'x'.repeat(300_000) })
+  assert.deepEqual([answer.status, counts()], [503, [1, 0, 0]])
 })

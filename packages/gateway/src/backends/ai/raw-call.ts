@@ -1,80 +1,91 @@
-import { type Source, sourceOf } from '../../net/body.ts'
+import { isAtHand, type Source, sourceOf } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { ObservedBody } from '../../net/observed-body.ts'
+import { ReplayableBody } from '../../net/replayable-body.ts'
 import { DetectedAnswer, DetectedRequest } from '../../llm/detect.ts'
 import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
 import { Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import { bufferRequest, readStart } from '../../pipeline/body/buffered-body.ts'
-import type { Expression } from '../../pipeline/expression.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import { speaksAgainst } from '../../pipeline/unhealthy.ts'
-import type {
-  UpstreamCall,
+import {
+  type UpstreamCall,
   UpstreamError,
-  UpstreamHandler,
-  UpstreamRequest,
-  UpstreamResponse,
+  type UpstreamHandler,
+  type UpstreamRequest,
+  type UpstreamResponse,
 } from '../../upstream/upstream-types.ts'
-import type { EndpointCall } from '../../upstream/endpoint-call.ts'
 import { decodedResponse } from './decode-body.ts'
 import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
 import { answerWith, refuse } from './refuse.ts'
 import { sendTo } from './send.ts'
 import { hideShown } from './shown-credentials.ts'
-import { MAX_ERROR_BYTES, NOT_NEEDED } from './tried-call.ts'
+import { type CallParts, type CallServices, type ChosenProvider, MAX_ERROR_BYTES, NOT_NEEDED } from './tried-call.ts'
 
-export interface RawCallOptions {
+export interface RawCallParts extends Omit<CallParts, 'headers'> {
+  request: UpstreamRequest
   /** Usage is looked for in the answer. */
   detects: boolean
-  maxBytes: number
-  now: () => number
-  bug: (error: unknown) => void
 }
 
 /** A call whose bytes go through as they are: only host, path and credentials are the provider's. */
 export class RawCall implements UpstreamCall, UpstreamHandler {
   readonly #rx: RequestContext
   readonly #handler: UpstreamHandler
-  readonly #visit: EndpointCall
-  readonly #options: RawCallOptions
+  readonly #context: CallContext
+  readonly #request: UpstreamRequest
+  readonly #detects: boolean
+  readonly #services: CallServices
+  readonly #tried = new Set<ReadyProvider>()
+  /** For another provider of the same vendor; null where there can be none, or the body is at hand anyway. */
+  readonly #kept: ReplayableBody | null = null
+  #chosen: ChosenProvider
   #call: UpstreamCall | null = null
-  #condition: Expression | null = null
-  #sent: { outgoing: UpstreamRequest; provider: ReadyProvider } | null = null
+  #outgoing: UpstreamRequest | null = null
   #attempt: ProviderAttempt | null = null
-  #isCancelled = false
+  #isOver = false
 
-  constructor(rx: RequestContext, handler: UpstreamHandler, visit: EndpointCall, options: RawCallOptions) {
+  constructor({ rx, request, context, handler, detects }: RawCallParts, first: ChosenProvider, services: CallServices) {
     this.#rx = rx
     this.#handler = handler
-    this.#visit = visit
-    this.#options = options
+    this.#context = context
+    this.#request = request
+    this.#detects = detects
+    this.#services = services
+    this.#chosen = first
+    if (services.providerCount === 1 || isAtHand(request.body)) return
+    this.#kept = ReplayableBody.wrap(request.body)
+    // What reads the whole body reads that of the request.
+    if (this.#kept !== null) rx.body = request.body = this.#kept
   }
 
-  start(request: UpstreamRequest, provider: ReadyProvider, context: CallContext): void {
+  start(): void {
+    const { provider, visit } = this.#chosen
+    this.#tried.add(provider)
     const use = provider.connection.requestBody
-    if (use === 'none') return this.#send(request, provider, context)
+    if (use === 'none') return this.#send(provider)
     const rx = this.#rx
     const go = (reply: Reply | void): void => {
-      if (this.#isCancelled) return
-      if (reply === undefined) return this.#send({ ...request, body: rx.body }, provider, context)
-      this.#visit.ended()
+      if (this.#isOver) return
+      this.#request.body = rx.body
+      if (reply === undefined) return this.#send(provider)
+      visit.ended()
       answerWith(rx, this.#handler, reply)
     }
-    const waiting = bufferRequest(use, this.#options.maxBytes)(rx)
+    const waiting = bufferRequest(use, this.#services.maxBytes)(rx)
     if (waiting instanceof Promise) void waiting.then(go)
     else go(waiting)
   }
 
-  #send(request: UpstreamRequest, provider: ReadyProvider, context: CallContext): void {
-    const rx = this.#rx
-    this.#condition = provider.connection.unhealthyCondition
+  #send(provider: ReadyProvider): void {
+    const [rx, request] = [this.#rx, this.#request]
     const call: ProviderCall = {
       kind: 'raw',
       format: 'completions',
@@ -83,7 +94,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       clientTarget: request.target,
     }
     const outgoing = { ...request, headers: request.headers.clone() }
-    if (this.#options.detects) {
+    if (this.#detects) {
       const facts = (rx.llm ??= new LlmRecord())
       facts.provider = provider.vendor.telemetryName
       facts.providerName = provider.name
@@ -91,34 +102,40 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       outgoing.headers.set('accept-encoding', 'identity')
       outgoing.body = this.#observed(request, facts)
     }
-    this.#sent = { outgoing, provider }
+    this.#outgoing = outgoing
     noteUnguarded(rx, provider)
+    const isWanted = (): boolean => !this.#isOver && this.#chosen.provider === provider
     sendTo(provider, call, {
       outgoing,
       rx,
-      context,
+      context: this.#context,
       handler: this,
-      isWanted: () => !this.#isCancelled,
-      bug: this.#options.bug,
+      isWanted,
+      bug: this.#services.bug,
       refused: (why) => {
-        this.#visit.ended()
+        this.#chosen.visit.ended()
         refuse(rx, this.#handler, why instanceof Unsupported ? unsupported(why) : why)
       },
-      sent: (sent) => (this.#call = sent),
+      sent: (sent) => {
+        if (isWanted()) this.#call = sent
+      },
     })
   }
 
   #observed({ target, headers, body }: UpstreamRequest, facts: LlmRecord): Source {
     const asked = { path: targetPath(target), contentType: headers.get('content-type') }
-    const request = new DetectedRequest(facts, asked, this.#options.maxBytes)
+    const request = new DetectedRequest(facts, asked, this.#services.maxBytes)
     if (request.isDone || body.length === 0) return body
     return new ObservedBody(body, { chunk: (chunk) => request.chunk(chunk), over: () => request.over() })
   }
 
   cancel(cause: Error): void {
-    this.#isCancelled = true
-    this.#visit.ended()
+    this.#isOver = true
+    const { visit } = this.#chosen
+    if (cause instanceof UpstreamError) visit.failed(cause)
+    else visit.ended()
     if (this.#attempt?.outcome === '') this.#ended('cancelled', false)
+    this.#kept?.settle()
     this.#call?.cancel(cause)
   }
 
@@ -128,20 +145,44 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   responded(response: UpstreamResponse): void {
     const { status } = response
-    const isUnhealthy = speaksAgainst(this.#condition, this.#rx, response)
-    this.#visit.answered(isUnhealthy)
-    this.#visit.ended()
-    this.#ended(String(status), isUnhealthy || status === 429 || status >= 500)
+    const { provider, visit } = this.#chosen
+    const isUnhealthy = speaksAgainst(provider.connection.unhealthyCondition, this.#rx, response)
+    visit.answered(isUnhealthy)
+    visit.ended()
+    const movesOn = isUnhealthy || status === 429 || status >= 500 || (this.#rx.retry?.codes.has(status) ?? false)
+    this.#ended(String(status), movesOn)
+    this.#rx.trace?.callEnded(status, null)
+    const next = movesOn ? this.#next() : null
+    if (next !== null) {
+      // First, because it cancels what the old attempt still reads of the request body.
+      response.body.cancel(NOT_NEEDED)
+      return this.#goOn(next, `status ${status}`)
+    }
+    this.#kept?.settle()
     if (status >= 400) this.#answerError(response)
     else this.#answer(response)
   }
 
+  /** Another provider of the same vendor: no other would understand it. Null when there is none, or the body is gone. */
+  #next(): ChosenProvider | null {
+    if (!isAtHand(this.#request.body)) return null
+    return this.#services.next(this.#tried, this.#chosen.provider.vendor.name)
+  }
+
+  #goOn(next: ChosenProvider, reason: string): void {
+    const from = this.#chosen.provider.name
+    this.#rx.trace?.emit({ type: 'llmFailover', from, to: next.provider.name, reason }, 'warn')
+    this.#chosen = next
+    this.#kept?.rewind()
+    this.start()
+  }
+
   /** The bytes go on; what they say of model and usage is read beside that. */
   #answer(response: UpstreamResponse): void {
-    const { detects, maxBytes, now } = this.#options
+    const { maxBytes, now } = this.#services
     const facts = this.#rx.llm
     // What was asked for plain, but comes packed: the client may not be able to undo it either.
-    const plain = detects ? decodedResponse(response) : null
+    const plain = this.#detects ? decodedResponse(response) : null
     if (plain === null || facts === null) return this.#handler.responded(response)
     const answer = new DetectedAnswer(facts, (name) => response.headers.get(name), maxBytes)
     const body = new ObservedBody(plain.body, {
@@ -156,13 +197,13 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 
   /** Errors may repeat the key that the provider was shown. */
   #answerError(response: UpstreamResponse): void {
-    const sent = this.#sent
+    const outgoing = this.#outgoing
     const plain = decodedResponse(response)
-    if (sent === null || plain === null) return this.#answer(response)
+    if (outgoing === null || plain === null) return this.#answer(response)
     void readStart(plain.body, MAX_ERROR_BYTES, ({ whole }, rest) => {
-      if (this.#isCancelled) return rest.cancel(NOT_NEEDED)
+      if (this.#isOver) return rest.cancel(NOT_NEEDED)
       const text = whole?.toString('latin1') ?? ''
-      const hidden = hideShown(text, sent.outgoing, sent.provider)
+      const hidden = hideShown(text, outgoing, this.#chosen.provider)
       if (hidden === text) return this.#answer({ ...plain, body: rest })
       plain.headers.remove('content-length')
       this.#answer({ ...plain, body: sourceOf(Buffer.from(hidden, 'latin1')) })
@@ -170,16 +211,21 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   }
 
   upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
-    this.#visit.connected()
+    const { visit } = this.#chosen
+    visit.connected()
     this.#ended(String(status), false)
-    raw.socket.once('close', () => this.#visit.ended())
+    raw.socket.once('close', () => visit.ended())
     this.#handler.upgraded(status, headers, raw, protocol)
   }
 
   failed(error: UpstreamError): void {
-    this.#visit.failed(error)
+    const { provider, visit } = this.#chosen
+    visit.failed(error)
     this.#ended(error.code, true)
-    this.#handler.failed(error)
+    const next = this.#next()
+    if (next === null) return this.#handler.failed(error)
+    this.#rx.trace?.callFailed(provider.name, error)
+    this.#goOn(next, `${error.code}: ${error.message}`)
   }
 
   #ended(outcome: string, hasFailed: boolean): void {

@@ -4,7 +4,7 @@ import { HeaderBlock } from '../../net/header-block.ts'
 import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
-import type { ProviderCall } from '../../llm/providers/provider.ts'
+import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
@@ -26,8 +26,8 @@ import { hideShown } from './shown-credentials.ts'
 /** What all calls of one backend have in common. */
 export interface CallServices {
   upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
-  /** The provider for the next try, with its visit; null when all were tried. */
-  next: (tried: ReadonlySet<ReadyProvider>) => ChosenProvider | null
+  /** The provider for the next try, with its visit; null when all were tried, or all of one vendor where that matters. */
+  next: (tried: ReadonlySet<ReadyProvider>, vendor?: Provider['name']) => ChosenProvider | null
   /** Of the whole backend. */
   providerCount: number
   now: () => number
