@@ -1,5 +1,6 @@
 import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
 import type { AttachedPolicy, BackendTarget, Ir, McpReached, Route, RouteMatch, ValueMatch } from '../ir/resources.ts'
+import { OfferedTools } from '../mcp/offered-tools.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { backendKey } from '../schema/fields/references.ts'
 import { type DescribedBackends, targetName } from './backend-references.ts'
@@ -186,15 +187,18 @@ function awsTarget({ agentCore }: AwsBackendConfig): BackendTarget {
 }
 
 function mcpReached(
-  { static: remote, stdio, openapi }: McpConfig['targets'][number],
+  { static: remote, stdio, openapi, tools }: McpConfig['targets'][number],
   { hostsByBackend: hosts, toolsOf }: Known,
 ): McpReached {
   if (stdio !== undefined) return { by: 'stdio', ...stdio }
   if (openapi !== undefined) {
     const { host, backendRef, port } = openapi
-    const tools = toolsOf.get(openapi)
-    if (tools === undefined) throw new Error('an API was not read')
-    return { by: 'openapi', host: host ?? hosts.get(backendRef!.name) ?? '', port, tools }
+    const read = toolsOf.get(openapi)
+    if (read === undefined) throw new Error('an API was not read')
+    // What nobody is offered need not be in every worker.
+    const offered = tools === undefined ? null : new OfferedTools(tools)
+    const operations = read.operations.filter(({ tool }) => offered?.isOffered(tool.name) ?? true)
+    return { by: 'openapi', host: host ?? hosts.get(backendRef!.name) ?? '', port, tools: { ...read, operations } }
   }
   const { host, backendRef, port, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote!
   return { by: 'http', host: host ?? hosts.get(backendRef!.name) ?? '', port, path, protocol }
