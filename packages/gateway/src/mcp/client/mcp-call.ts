@@ -1,27 +1,18 @@
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import type { RequestContext } from '../../pipeline/request-context.ts'
-import type { CallContext } from '../../pipeline/step.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
-import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from '../../upstream/upstream-types.ts'
+import type { UpstreamCall } from '../../upstream/upstream-types.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { McpRecord } from '../../records/mcp-record.ts'
 import { ClientAnswer } from './answer.ts'
 import { checkGet } from './check-head.ts'
 import { ClientSessions } from './client-sessions.ts'
-import { exchangeFor } from './exchange-for.ts'
+import { type EndpointCallParts, exchangeFor } from './exchange-for.ts'
 import { withHiddenParameter } from '../../formats/query-parameters.ts'
 import { LegacyStream } from './legacy-stream.ts'
 import { PostCall } from './post-call.ts'
 import { Refusals } from './refusals.ts'
 import { SessionStream } from './session-stream.ts'
-
-export interface EndpointCallParts {
-  rx: RequestContext
-  request: UpstreamRequest
-  context: CallContext
-  handler: UpstreamHandler
-}
 
 /** One HTTP request of a client to the endpoint. */
 export class McpCall implements UpstreamCall {

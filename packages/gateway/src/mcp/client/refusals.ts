@@ -5,8 +5,8 @@ import type { McpRecord } from '../../records/mcp-record.ts'
 import { type BadMessage, INVALID_REQUEST, type RpcId, type RpcMessage } from '../message.ts'
 import { SESSION_NOT_FOUND } from '../revisions.ts'
 import type { Refusal } from './check-post.ts'
-import type { EndpointCallParts } from './mcp-call.ts'
 import { rpcError } from './errors.ts'
+import type { EndpointCallParts } from './exchange-for.ts'
 
 /** Answers to requests that no target hears of. */
 export class Refusals {

@@ -1,6 +1,12 @@
+import { isObject } from '../../wire/json.ts'
+import { forClient } from '../merge/for-client.ts'
+import type { AskedItem } from '../merge/for-target.ts'
+import { hasNoSuchList, MergeError, readAnswer } from '../merge/gather.ts'
 import type { RpcMessage } from '../message.ts'
 import type { TargetFailure } from '../transports/transport.ts'
+import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
+import { denial } from './hide-forbidden.ts'
 import type { Target } from './target.ts'
 import { TargetCall } from './target-call.ts'
 
@@ -28,6 +34,55 @@ export function ask(
 
 export function isFailure(answer: RpcMessage | TargetFailure): answer is TargetFailure {
   return !('kind' in answer)
+}
+
+/** A request that concerns every target, and has nothing to answer; targets that do not know it are not asked again. */
+export async function serveEverywhere(exchange: Exchange, request: RpcMessage): Promise<void> {
+  const { targets, failsOpen } = exchange.endpoint
+  const answers = await Promise.all(
+    targets.map(async (target) => readAnswer(target.name, await ask(exchange, target, request, target.limits.listMs))),
+  )
+  if (exchange.isCancelled) return
+  const failures = answers.filter((answer): answer is MergeError => answer instanceof MergeError)
+  const real = failures.filter((failure) => !hasNoSuchList(failure))
+  if (failures.length === answers.length || (real.length > 0 && !failsOpen)) {
+    return exchange.mergeFailed(request, real[0] ?? failures[0]!)
+  }
+  for (const { target, message } of real) exchange.leftOut(target, message)
+  exchange.respond(request, {})
+}
+
+/**
+ * Asks one target after the other for something that no list shows, until one has it: reading does no harm where it
+ * finds nothing. What the first one says stands when none has it.
+ */
+export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: AskedItem): Promise<void> {
+  const { endpoint, rx, facts } = exchange
+  const allowed = endpoint.targets.filter(({ judge, name }) =>
+    judge.allows(rx, { kind: asked.kind, name: asked.exposed, target: name }),
+  )
+  let first: { target: Target; answer: RpcMessage | TargetFailure } | null = null
+  facts.askedAt = endpoint.now()
+  for (const target of allowed) {
+    // The last one has nobody behind it who waits.
+    const answer = await ask(exchange, target, request, target === allowed.at(-1) ? 0 : target.limits.listMs)
+    if (exchange.isCancelled) return
+    if (!isFailure(answer) && isObject(answer.value.result)) return pass(exchange, request, target, answer)
+    first ??= { target, answer }
+  }
+  if (first === null) {
+    const { code, message } = denial(asked.kind, asked.exposed)
+    return exchange.refuse(request, 200, code, message, 'denied')
+  }
+  if (isFailure(first.answer)) answerFailure(exchange, request, first.target, first.answer)
+  else pass(exchange, request, first.target, first.answer)
+}
+
+function pass(exchange: Exchange, request: RpcMessage, target: Target, answer: RpcMessage): void {
+  exchange.facts.target = target.name
+  exchange.note(answer)
+  exchange.answer.respond(forClient(answer, request.method, target.name, exchange.endpoint.namer), '')
+  exchange.finish()
 }
 
 const NO_ANSWER: TargetFailure = { code: 'bad_answer', message: 'it closed the stream without an answer' }

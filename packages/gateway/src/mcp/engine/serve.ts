@@ -10,11 +10,10 @@ import { askTarget } from './single-target.ts'
 import { targetNamed } from './endpoint.ts'
 import type { Target } from './target.ts'
 import type { Exchange } from './exchange.ts'
-import { serveEverywhere } from './everywhere.ts'
 import { serveInitialize } from './initialize.ts'
 import { filterPage, serveList } from './list.ts'
 import { serveListen } from './listen.ts'
-import { askInTurn } from './in-turn.ts'
+import { askInTurn, serveEverywhere } from './ask.ts'
 import { findTarget, isShown } from './find-target.ts'
 
 /** Answers one request of a client. */

@@ -13,8 +13,8 @@ import {
   cancellation,
   isUnknownMethod,
   wantsSession,
+  listenToOlder,
 } from './older-target.ts'
-import { listenToOlder } from './older-listen.ts'
 import { withOwnId } from './own-id.ts'
 import type { Target, TargetLimits } from './target.ts'
 

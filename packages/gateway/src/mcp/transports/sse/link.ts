@@ -1,9 +1,8 @@
 import type { RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
-import { Post } from './post.ts'
+import { Post, type SseServices } from './post.ts'
 import { LOST, type SessionStream } from './stream.ts'
 import type { SessionStreams } from './streams.ts'
-import type { SseServices } from './transport.ts'
 
 /** One session with the target. */
 export class SseLink implements TargetLink {

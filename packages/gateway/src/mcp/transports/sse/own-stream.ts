@@ -15,9 +15,8 @@ import { Flow } from '../../remote/flow.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
 import { readEndpoint } from './endpoint.ts'
-import { headersFor, sendRequest } from './post.ts'
+import { headersFor, sendRequest, type SseServices } from './post.ts'
 import type { SessionStream } from './stream.ts'
-import type { SseServices } from './transport.ts'
 
 /** The one stream on which the target says everything to a session; this worker has it. */
 export class OwnStream implements SessionStream, UpstreamHandler, Sink {

@@ -1,6 +1,8 @@
 import { sourceOf } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
+import type { CompiledBackend } from '../../../pipeline/compiled.ts'
+import type { Hub } from '../../hub/hub.ts'
 import { type SentAttempt, sendAttempt } from '../../../pipeline/send-attempt.ts'
 import type {
   UpstreamCall,
@@ -10,7 +12,24 @@ import type {
 } from '../../../upstream/upstream-types.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import type { Caller, TargetFailure } from '../transport.ts'
-import type { SseServices } from './transport.ts'
+
+export interface SseServices {
+  connection: CompiledBackend
+  /** Path and query of the stream. */
+  path: string
+  /** Host as the target knows itself. */
+  authority: string
+  bug: (error: unknown) => void
+  /** Of one message. */
+  maxMessageBytes: number
+  hub: Hub
+  /** Of the target, with what it is made of: streams of another one must not be taken for its own. */
+  key: string
+  /** How long a stream stays open that nobody uses. */
+  idleTimeoutMs: number
+  /** Until the target has named the place for messages. */
+  openTimeoutMs: number
+}
 
 /** Hands one message to the target; what comes of it is said on the stream. */
 export class Post implements UpstreamHandler {

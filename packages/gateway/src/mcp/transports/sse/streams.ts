@@ -1,9 +1,9 @@
 import type { Caller } from '../transport.ts'
 import { OtherWorkerStream } from './other-worker-stream.ts'
 import { OwnStream } from './own-stream.ts'
+import type { SseServices } from './post.ts'
 import type { SessionStream } from './stream.ts'
 import { hostStream } from './stream-host.ts'
-import type { SseServices } from './transport.ts'
 
 /** The streams of all sessions with one target: those of this worker, and the way to those of others. */
 export class SessionStreams {

@@ -2,6 +2,7 @@ import type { Sink, Source } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { createSseParser, type SseEvent, type SseParser } from '../../../wire/sse.ts'
+import type { CompiledBackend } from '../../../pipeline/compiled.ts'
 import { sendAttempt } from '../../../pipeline/send-attempt.ts'
 import {
   type UpstreamCall,
@@ -13,7 +14,17 @@ import { isObject } from '../../../wire/json.ts'
 import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall } from '../transport.ts'
 import { httpFailure } from './http-failure.ts'
-import type { StreamableServices } from './transport.ts'
+
+export interface StreamableServices {
+  connection: CompiledBackend
+  /** Path and query of the endpoint. */
+  path: string
+  /** Host as the target knows itself. */
+  authority: string
+  bug: (error: unknown) => void
+  /** Of one message that is looked into. */
+  maxMessageBytes: number
+}
 
 interface CallRequest {
   method: string

@@ -4,8 +4,7 @@ import type { RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transport.ts'
 import { encodeHeaderText, mirroredName } from '../../header-text.ts'
 import { isSessionless } from '../../revisions.ts'
-import { StreamableCall } from './call.ts'
-import type { StreamableServices } from './transport.ts'
+import { StreamableCall, type StreamableServices } from './call.ts'
 
 /** One session with the target. */
 export class StreamableLink implements TargetLink {

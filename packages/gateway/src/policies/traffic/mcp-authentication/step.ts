@@ -1,6 +1,8 @@
-import { defaultKeys } from '../../../mcp/oauth/default-keys.ts'
+import { parseBackendUrl, urlKey } from '../../../formats/address.ts'
+import type { IdentityProvider } from '../../../mcp/oauth/config.ts'
 import { createOauth } from '../../../mcp/oauth/oauth.ts'
 import { tokenCheck } from '../../../pipeline/jwt/authenticate.ts'
+import type { KeysConfig } from '../../../pipeline/jwt/keys.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { McpAuthenticationConfig } from './schema.ts'
 
@@ -11,3 +13,11 @@ export const mcpAuthentication = implement<McpAuthenticationConfig>((config, env
   const check = tokenCheck({ mode, providers: issuers }, env, oauth.challenge)
   return { request: (rx) => oauth.serve(rx) ?? check(rx) }
 })
+
+/** Where an identity provider has its keys, unless the config says so. */
+function defaultKeys(issuer: string, provider: IdentityProvider | undefined): KeysConfig {
+  const url = parseBackendUrl(issuer)!
+  const folder = url.path.endsWith('/') ? url.path : `${url.path}/`
+  const path = folder + (provider === 'Keycloak' ? 'protocol/openid-connect/certs' : '.well-known/jwks.json')
+  return { url: { backend: urlKey(url), authority: url.authority, path } }
+}
