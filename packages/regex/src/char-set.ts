@@ -9,11 +9,11 @@ export function single(char: string): CharSet {
   return 1n << BigInt(char.charCodeAt(0))
 }
 
-/** Both ends belong to the set; null when they are in the wrong order. */
-export function range(first: string, last: string): CharSet | null {
+/** Both ends belong to the set, which is empty when they are in the wrong order. */
+export function range(first: string, last: string): CharSet {
   const low = BigInt(first.charCodeAt(0))
   const high = BigInt(last.charCodeAt(0))
-  return low > high ? null : ((1n << (high - low + 1n)) - 1n) << low
+  return low > high ? EMPTY : ((1n << (high - low + 1n)) - 1n) << low
 }
 
 export function complement(set: CharSet): CharSet {
@@ -23,19 +23,19 @@ export function complement(set: CharSet): CharSet {
 /** RE2's dot excludes the newline alone, V8's four characters. */
 export const DOT = complement(single('\n'))
 
-const DIGIT = range('0', '9')!
-const WORD = DIGIT | range('A', 'Z')! | range('a', 'z')! | single('_')
+const DIGIT = range('0', '9')
+const WORD = DIGIT | range('A', 'Z') | range('a', 'z') | single('_')
 // Narrower than V8's \s: no vertical tab, nothing beyond ASCII.
 const SPACE = single('\t') | single('\n') | single('\f') | single('\r') | single(' ')
 
-export const PERL_CLASSES: Readonly<Record<string, CharSet>> = {
-  d: DIGIT,
-  D: complement(DIGIT),
-  w: WORD,
-  W: complement(WORD),
-  s: SPACE,
-  S: complement(SPACE),
-}
+export const PERL_CLASSES: ReadonlyMap<string, CharSet> = new Map([
+  ['d', DIGIT],
+  ['D', complement(DIGIT)],
+  ['w', WORD],
+  ['W', complement(WORD)],
+  ['s', SPACE],
+  ['S', complement(SPACE)],
+])
 
 /** Written out from the set itself, so that no shorthand can mean something else in V8. */
 export function toV8Class(set: CharSet): string {

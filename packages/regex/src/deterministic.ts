@@ -50,8 +50,9 @@ export function isDeterministic(head: RegexNode[], tail: RegexNode[]): boolean {
 
   function expectAfter(positions: number[], chars: CharSet): boolean {
     for (const position of positions) {
-      if ((follow[position]! & chars) !== EMPTY) return false
-      follow[position]! |= chars
+      const expected = follow[position] ?? EMPTY
+      if ((expected & chars) !== EMPTY) return false
+      follow[position] = expected | chars
     }
     return true
   }

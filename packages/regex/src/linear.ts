@@ -26,8 +26,9 @@ const MAX_STEPS_PER_CHARACTER = 64
 /** The longest tail that keeps within the bounds leaves the head the least to prove. */
 function findTailStart(items: RegexNode[]): number {
   let tail: Effort = { ways: 1, loops: 0, length: 0 }
-  for (let start = items.length; start > 0; start--) {
-    tail = inSequence(tail, effortOf(items[start - 1]!))
+  for (const [at, item] of [...items.entries()].toReversed()) {
+    const start = at + 1
+    tail = inSequence(tail, effortOf(item))
     if (tail.ways > MAX_WAYS || tail.loops > 1 || tail.ways * tail.length > MAX_STEPS_PER_CHARACTER) return start
   }
   return 0

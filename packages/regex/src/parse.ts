@@ -31,7 +31,12 @@ export function parseCommonSyntax(pattern: string): Branch[] | null {
 
 /** For a match of the whole text, where the outermost anchors say nothing. */
 export function wholeTree(branches: Branch[]): RegexNode {
-  return branches.length === 1 ? branches[0]!.node : { kind: 'choice', branches: branches.map(({ node }) => node) }
+  return oneOrChoice(branches.map(({ node }) => node))
+}
+
+function oneOrChoice(branches: RegexNode[]): RegexNode {
+  const [first, second] = branches
+  return first !== undefined && second === undefined ? first : { kind: 'choice', branches }
 }
 
 interface Reader {
@@ -58,7 +63,7 @@ function readChoice(reader: Reader): RegexNode | null {
     if (branch === null) return null
     branches.push(branch)
   } while (take(reader, '|'))
-  return branches.length === 1 ? branches[0]! : { kind: 'choice', branches }
+  return oneOrChoice(branches)
 }
 
 /** Ends before what belongs to the group or branch around it. An inner anchor is read by nobody, so it is refused. */
@@ -70,7 +75,8 @@ function readSequence(reader: Reader): RegexNode | null {
     if (item === null) return null
     items.push(item)
   }
-  return items.length === 1 ? items[0]! : { kind: 'sequence', items }
+  const [first, second] = items
+  return first !== undefined && second === undefined ? first : { kind: 'sequence', items }
 }
 
 function readAtom(reader: Reader): RegexNode | null {
@@ -123,8 +129,8 @@ function readClass(reader: Reader): CharSet | null {
     const to = reader.at
     if (isHyphen || isAhead(reader, '-') || readClassChar(reader) === null) return null
     const ends = [plainChar(reader.text, from), plainChar(reader.text, to)] as const
-    const span = ends[0] !== null && ends[1] !== null ? range(ends[0], ends[1]) : null
-    if (span === null) return null
+    const span = ends[0] !== null && ends[1] !== null ? range(ends[0], ends[1]) : EMPTY
+    if (span === EMPTY) return null
     set |= span
   }
   return negated ? complement(set) : set
@@ -150,15 +156,16 @@ function readChar(reader: Reader): CharSet | null {
   const escaped = reader.text[reader.at + 1]
   if (escaped === undefined) return null
   reader.at += 2
-  if (Object.hasOwn(PERL_CLASSES, escaped)) return PERL_CLASSES[escaped]!
+  const shorthand = PERL_CLASSES.get(escaped)
+  if (shorthand !== undefined) return shorthand
   return ESCAPED_LITERAL.test(escaped) ? single(escaped) : null
 }
 
 /** The character written at this place of a class, or null for a shorthand such as \d. */
 function plainChar(text: string, at: number): string | null {
-  if (text[at] !== '\\') return text[at]!
-  const escaped = text[at + 1]!
-  return Object.hasOwn(PERL_CLASSES, escaped) ? null : escaped
+  if (text[at] !== '\\') return text.charAt(at)
+  const escaped = text.charAt(at + 1)
+  return PERL_CLASSES.has(escaped) ? null : escaped
 }
 
 function isAhead(reader: Reader, token: string): boolean {

@@ -87,8 +87,8 @@ function eitherOr(left: Extent, right: Extent): Extent {
 
 const BEYOND_ASCII = 128
 const LAST_ASCII: CharSet = (1n << 128n) - 1n
-const UPPER = range('A', 'Z')!
-const LOWER = range('a', 'z')!
+const UPPER = range('A', 'Z')
+const LOWER = range('a', 'z')
 const CASE_DISTANCE = 32n
 
 /** Letters of both cases; the long s and the Kelvin sign, which fold to ASCII letters, make that everything beyond. */

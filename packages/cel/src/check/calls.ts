@@ -18,8 +18,8 @@ export function resolveCall(resolver: Resolver, expr: Call, locals: Locals): Pla
 
   // `base64.encode(x)`: a namespace looks like a receiver.
   const namespace = dottedName(target)
-  const first = namespace?.split('.')[0]
-  if (namespace !== undefined && !locals.has(first!) && !resolver.isVariable(first!)) {
+  const [first = ''] = namespace?.split('.') ?? []
+  if (namespace !== undefined && !locals.has(first) && !resolver.isVariable(first)) {
     const qualified = `${namespace}.${name}`
     if (resolver.environment.functions.has(functionKey('global', qualified)) || isNamespace(resolver, namespace)) {
       return chooseDefinition(resolver, { style: 'global', name: qualified, offset, args })

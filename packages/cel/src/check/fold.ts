@@ -1,8 +1,8 @@
-import { toClosure } from '../emit/closures/to-closure.ts'
 import type { Environment } from '../declarations.ts'
+import { toClosure } from '../emit/closures/to-closure.ts'
 import { CelError } from '../error.ts'
-import type { CallNode, Plan } from '../plan.ts'
 import { childrenOf, mapChildren } from '../plan-children.ts'
+import type { CallNode, Plan } from '../plan.ts'
 import { meter } from '../run/meter.ts'
 import type { Result } from '../value.ts'
 

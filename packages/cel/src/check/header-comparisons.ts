@@ -1,6 +1,6 @@
 import { pathOf } from '../known-path.ts'
-import type { Plan } from '../plan.ts'
 import { childrenOf } from '../plan-children.ts'
+import type { Plan } from '../plan.ts'
 import type { Type } from '../types.ts'
 import { list, mayBe, memberOf, partOf, string } from '../types.ts'
 

@@ -1,5 +1,5 @@
 import type { LoopMacro, Plan } from '../plan.ts'
-import { declare, nameExpected, variableName } from './macro-variables.ts'
+import { argumentAt, declare, nameExpected, variableName } from './macro-variables.ts'
 import type { Locals, MethodCall, MethodMacro, Resolver } from './resolver.ts'
 
 export const loopMacros: readonly MethodMacro[] = [
@@ -21,8 +21,8 @@ export const loopMacros: readonly MethodMacro[] = [
     args: [2],
     summary: 'The items that meet the condition.',
     expand(resolver, call, locals) {
-      const [variable, condition] = call.args
-      const args = [variable!, condition!, variable!]
+      const variable = argumentAt(call.args, 0)
+      const args = [variable, argumentAt(call.args, 1), variable]
       return expandLoop(resolver, { ...call, args }, locals, { macro: 'toList', variables: 1, filtered: true })
     },
   },
@@ -87,10 +87,10 @@ function expandLoop(resolver: Resolver, call: MethodCall, locals: Locals, shape:
   const ids = args.slice(0, shape.variables).map((arg) => declare(resolver, arg, inner))
   const [first, second] = ids
   if (first === undefined || ids.includes(undefined)) return nameExpected(resolver, args, shape.variables)
-  if (second !== undefined && variableName(args[0]!) === variableName(args[1]!)) {
-    return resolver.refuse('both variables have the same name', args[1]!.offset)
+  if (second !== undefined && variableName(argumentAt(args, 0)) === variableName(argumentAt(args, 1))) {
+    return resolver.refuse('both variables have the same name', argumentAt(args, 1).offset)
   }
-  const filter = shape.filtered ? resolver.resolve(args[shape.variables]!, inner) : null
+  const filter = shape.filtered ? resolver.resolve(argumentAt(args, shape.variables), inner) : null
   return {
     kind: 'loop',
     offset,
@@ -99,6 +99,6 @@ function expandLoop(resolver: Resolver, call: MethodCall, locals: Locals, shape:
     locals: second === undefined ? [first] : [first, second],
     values: shape.values ?? false,
     filter,
-    body: resolver.resolve(args[args.length - 1]!, inner),
+    body: resolver.resolve(argumentAt(args, args.length - 1), inner),
   }
 }

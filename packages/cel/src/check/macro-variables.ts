@@ -11,8 +11,15 @@ export function declare(resolver: Resolver, variable: Expr, scope: Map<string, n
   return local
 }
 
+/** Macros are taken by the number of their arguments, so it is there. */
+export function argumentAt(args: readonly Expr[], at: number): Expr {
+  const arg = args[at]
+  if (arg === undefined) throw new Error(`a macro has no argument ${at}`)
+  return arg
+}
+
 export function nameExpected(resolver: Resolver, args: readonly Expr[], count: number): Plan {
-  const wrong = args.slice(0, count).find((arg) => variableName(arg) === undefined) ?? args[0]!
+  const wrong = args.slice(0, count).find((arg) => variableName(arg) === undefined) ?? argumentAt(args, 0)
   return resolver.refuse('expected the name of a variable', wrong.offset)
 }
 

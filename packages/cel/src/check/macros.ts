@@ -2,7 +2,7 @@ import type { Expr } from '../parse/ast.ts'
 import type { Plan } from '../plan.ts'
 import { declaredPath } from './declared-path.ts'
 import { loopMacros } from './loop-macros.ts'
-import { bind, blockName } from './macro-variables.ts'
+import { argumentAt, bind, blockName } from './macro-variables.ts'
 import { optionalMacros } from './optional-macros.ts'
 import type { Call, GlobalMacro, Locals, Macro, MethodMacro, Resolver } from './resolver.ts'
 
@@ -18,8 +18,8 @@ export const globalMacros: readonly GlobalMacro[] = [
     expand: (resolver, { args, offset }, locals) => ({
       kind: 'default',
       offset,
-      value: resolver.resolve(args[0]!, locals),
-      fallback: resolver.resolve(args[1]!, locals),
+      value: resolver.resolve(argumentAt(args, 0), locals),
+      fallback: resolver.resolve(argumentAt(args, 1), locals),
     }),
   },
   {
@@ -43,7 +43,16 @@ export const celMacros: readonly GlobalMacro[] = [
     args: [3],
     summary: 'The expression, with a name for the value.',
     expand: (resolver, { args, offset }, locals) =>
-      bind(resolver, { offset, variable: args[0]!, value: resolver.resolve(args[1]!, locals), body: args[2]! }, locals),
+      bind(
+        resolver,
+        {
+          offset,
+          variable: argumentAt(args, 0),
+          value: resolver.resolve(argumentAt(args, 1), locals),
+          body: argumentAt(args, 2),
+        },
+        locals,
+      ),
   },
   {
     name: 'block',
@@ -62,7 +71,11 @@ export const methodMacros: readonly MethodMacro[] = [
     args: [2],
     summary: 'The expression, with a name for the value.',
     expand: (resolver, { target, args, offset }, locals) =>
-      bind(resolver, { offset, variable: args[0]!, value: resolver.resolve(target, locals), body: args[1]! }, locals),
+      bind(
+        resolver,
+        { offset, variable: argumentAt(args, 0), value: resolver.resolve(target, locals), body: argumentAt(args, 1) },
+        locals,
+      ),
   },
   ...optionalMacros,
 ]
@@ -96,7 +109,7 @@ function fits<M extends Macro>(macro: M | undefined, args: readonly Expr[]): M |
 }
 
 function expandHas(resolver: Resolver, { args, offset }: Call, locals: Locals): Plan {
-  const arg = args[0]!
+  const arg = argumentAt(args, 0)
   const field =
     arg.kind === 'select'
       ? arg.field
@@ -117,8 +130,8 @@ function expandHas(resolver: Resolver, { args, offset }: Call, locals: Locals): 
 const MAX_SLOTS = 64
 
 function expandBlock(resolver: Resolver, { args, offset }: Call, locals: Locals): Plan {
-  const [slots, body] = args
-  if (slots?.kind !== 'list' || slots.items.length > MAX_SLOTS) {
+  const [slots, body] = [argumentAt(args, 0), argumentAt(args, 1)]
+  if (slots.kind !== 'list' || slots.items.length > MAX_SLOTS) {
     return resolver.refuse(`\`cel.block\` takes a list of at most ${MAX_SLOTS} first`, offset)
   }
   const inner = new Map(locals)
@@ -131,6 +144,6 @@ function expandBlock(resolver: Resolver, { args, offset }: Call, locals: Locals)
   }
   return bound.reduceRight<Plan>(
     (rest, { local, value }) => ({ kind: 'bind', offset, local, value, body: rest }),
-    resolver.resolve(body!, inner),
+    resolver.resolve(body, inner),
   )
 }

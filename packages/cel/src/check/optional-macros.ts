@@ -1,5 +1,5 @@
+import { argumentAt, declare, nameExpected } from './macro-variables.ts'
 import type { MethodMacro } from './resolver.ts'
-import { declare, nameExpected } from './macro-variables.ts'
 
 export const optionalMacros: readonly MethodMacro[] = [
   orElse('or', false, 'The optional, or another when it is empty.'),
@@ -19,7 +19,7 @@ function orElse(name: string, unwrap: boolean, summary: string): MethodMacro {
       offset,
       unwrap,
       operand: resolver.resolve(target, locals),
-      alternative: resolver.resolve(args[0]!, locals),
+      alternative: resolver.resolve(argumentAt(args, 0), locals),
     }),
   }
 }
@@ -33,9 +33,9 @@ function optionalMap(name: string, flat: boolean, summary: string): MethodMacro 
     expand(resolver, { target, args, offset }, locals) {
       const operand = resolver.resolve(target, locals)
       const inner = new Map(locals)
-      const local = declare(resolver, args[0]!, inner)
+      const local = declare(resolver, argumentAt(args, 0), inner)
       if (local === undefined) return nameExpected(resolver, args, 1)
-      return { kind: 'optionalMap', offset, operand, local, flat, body: resolver.resolve(args[1]!, inner) }
+      return { kind: 'optionalMap', offset, operand, local, flat, body: resolver.resolve(argumentAt(args, 1), inner) }
     },
   }
 }

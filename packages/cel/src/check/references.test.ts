@@ -1,6 +1,6 @@
+import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import * as fc from 'fast-check'
 import { reads } from '../analyse.ts'
 import { createEnvironment } from '../environment.ts'
 import { compile } from '../program.ts'

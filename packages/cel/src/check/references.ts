@@ -1,9 +1,9 @@
+import { pathOf } from '../known-path.ts'
+import { childrenOf } from '../plan-children.ts'
 import type { Plan } from '../plan.ts'
 import { pathNames } from '../plan.ts'
-import { childrenOf } from '../plan-children.ts'
-import { pathOf } from '../known-path.ts'
-import { addFacts, covers, factsWhen } from './guards.ts'
 import type { Facts } from './guards.ts'
+import { addFacts, covers, factsWhen } from './guards.ts'
 
 /** Something an expression reads: `["request","headers","x-team"]`. The last name stands for all beneath it. */
 export interface Reference {

@@ -25,13 +25,17 @@ function editDistance(a: string, b: string): number {
     const row = [i]
     for (let j = 1; j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1
-      let distance = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + cost)
+      let distance = Math.min(at(row, j - 1) + 1, at(last, j) + 1, at(last, j - 1) + cost)
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      if (isSwap) distance = Math.min(distance, beforeLast[j - 2]! + 1)
+      if (isSwap) distance = Math.min(distance, at(beforeLast, j - 2) + 1)
       row.push(distance)
     }
     beforeLast = last
     last = row
   }
-  return last[b.length]!
+  return at(last, b.length)
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity
 }

@@ -62,13 +62,19 @@ const INLINE = new Map<FunctionDefinition, Inline>([
   [core('contains'), (names, inLoop) => (inLoop ? undefined : textTest(names, 'includes'))],
   [core('size'), ([list]) => `Array.isArray(${list}) ? ${list}.length`],
   [
-    conversionFunctions.find(({ name }) => name === 'string')!,
+    named(conversionFunctions, 'string'),
     ([value]) => `typeof ${value} === "string" ? ${value} : Number.isSafeInteger(${value}) ? "" + ${value}`,
   ],
 ])
 
 function core(name: string): FunctionDefinition {
-  return coreFunctions.find((definition) => definition.name === name)!
+  return named(coreFunctions, name)
+}
+
+function named(functions: readonly FunctionDefinition[], name: string): FunctionDefinition {
+  const definition = functions.find((candidate) => candidate.name === name)
+  if (definition === undefined) throw new Error(`the library has no ${name}`)
+  return definition
 }
 
 function textTest([text, part]: readonly string[], method: string): string {

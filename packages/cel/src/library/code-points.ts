@@ -9,13 +9,17 @@ export function codePointLength(text: string): number {
 export function toUnit(text: string, position: number): number {
   if (!SURROGATE.test(text)) return position
   let unit = 0
-  for (let left = position; left > 0; left--) unit += text.codePointAt(unit)! > 0xffff ? 2 : 1
+  for (let left = position; left > 0; left--) unit += isAstral(text, unit) ? 2 : 1
   return unit
 }
 
 export function toCodePoint(text: string, unit: number): number {
   if (!SURROGATE.test(text)) return unit
   let position = 0
-  for (let at = 0; at < unit; position++) at += text.codePointAt(at)! > 0xffff ? 2 : 1
+  for (let at = 0; at < unit; position++) at += isAstral(text, at) ? 2 : 1
   return position
+}
+
+function isAstral(text: string, unit: number): boolean {
+  return (text.codePointAt(unit) ?? 0) > 0xffff
 }

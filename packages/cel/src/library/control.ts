@@ -1,11 +1,11 @@
 import type { FunctionDefinition, VariableType } from '../declarations.ts'
+import { overload } from '../declarations.ts'
 import { CelError } from '../error.ts'
 import { toText } from '../render.ts'
 import { readHost, viewOf } from '../run/struct-view.ts'
+import { mapOf, never, string } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
-import { overload } from '../declarations.ts'
-import { mapOf, never, string } from '../types.ts'
 
 export const controlFunctions = [
   // Never folded: what it is for is to fail when it is evaluated.

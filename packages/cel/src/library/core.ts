@@ -1,13 +1,13 @@
-import { noSuchOverload } from '../error.ts'
+import { overload } from '../declarations.ts'
 import type { CelError } from '../error.ts'
+import { noSuchOverload } from '../error.ts'
 import { sizeOf } from '../run/maps.ts'
 import { isList, isMap, typeName, typeOf } from '../run/type-of.ts'
+import { bool, bytes, int, list, map, oneOf, string, typeType } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { codePointLength } from './code-points.ts'
 import { globalFunction, method } from './define.ts'
 import { compileMatches, matches } from './matches.ts'
-import { bool, bytes, int, list, map, oneOf, string, typeType } from '../types.ts'
-import { overload } from '../declarations.ts'
 
 const sized = overload([oneOf(string, bytes, list, map)], int)
 const textTest = overload([string, string], bool)

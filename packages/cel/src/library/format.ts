@@ -8,8 +8,8 @@ import { exhausted, MAX_SIZE, spend } from '../run/meter.ts'
 import { doubleOf, isDouble, isInt } from '../run/numbers.ts'
 import { isList, isMap, typeName } from '../run/type-of.ts'
 import { encodeUtf8 } from '../run/utf8.ts'
-import { Uint } from '../value.ts'
 import type { Value } from '../value.ts'
+import { Uint } from '../value.ts'
 
 type Text = string | CelError
 

@@ -1,6 +1,6 @@
+import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import * as fc from 'fast-check'
 import { dyn } from '../declarations.ts'
 import { createEnvironment } from '../node-environment.ts'
 import { compile } from '../program.ts'

@@ -1,11 +1,11 @@
+import type { FunctionDefinition } from '../declarations.ts'
+import { overload } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { typeName } from '../run/type-of.ts'
 import { encodeUtf8 } from '../run/utf8.ts'
-import type { FunctionDefinition } from '../declarations.ts'
+import { bytes, oneOf, string } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
-import { overload } from '../declarations.ts'
-import { bytes, oneOf, string } from '../types.ts'
 
 export type HashName = 'sha1' | 'sha256' | 'md5'
 /** The hash in hex. */

@@ -1,5 +1,5 @@
-import { Opaque } from '../value.ts'
 import type { Value } from '../value.ts'
+import { Opaque } from '../value.ts'
 
 const V4_BITS = 32
 const V6_BITS = 128
@@ -145,14 +145,14 @@ function parseV6(text: string): bigint | undefined {
   if (text.length > LONGEST_TEXT) return undefined
   const halves = text.split('::')
   if (halves.length > 2) return undefined
-  const [head, tail] = halves.map((half) => (half === '' ? [] : half.split(':')))
-  const groups = [...readGroups(head!, tail === undefined), ...(tail === undefined ? [] : readGroups(tail, true))]
+  const [head = [], tail] = halves.map((half) => (half === '' ? [] : half.split(':')))
+  const groups = [...readGroups(head, tail === undefined), ...(tail === undefined ? [] : readGroups(tail, true))]
   if (groups.includes(undefined)) return undefined
   const missing = 8 - groups.length
   if (tail === undefined ? missing !== 0 : missing < 1) return undefined
-  const headLength = tail === undefined ? 8 : head!.length
+  const headLength = tail === undefined ? 8 : head.length
   const all = [...groups.slice(0, headLength), ...Array<number>(missing).fill(0), ...groups.slice(headLength)]
-  return all.reduce<bigint>((bits, group) => (bits << 16n) | BigInt(group!), 0n)
+  return all.reduce<bigint>((bits, group) => (bits << 16n) | BigInt(group ?? 0), 0n)
 }
 
 /** Groups of 16 bits; the last one of an address may be written as IPv4. */
@@ -182,10 +182,10 @@ function formatV6(bits: bigint): string {
 const ranges = new Map<string, Cidr>()
 
 function rangeOf(text: string): Cidr {
-  let range = ranges.get(text)
-  if (range === undefined) {
-    range = parseCidr(text)!
-    ranges.set(text, range)
-  }
+  const known = ranges.get(text)
+  if (known !== undefined) return known
+  const range = parseCidr(text)
+  if (range === undefined) throw new Error(`no range: ${text}`)
+  ranges.set(text, range)
   return range
 }

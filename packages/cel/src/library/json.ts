@@ -1,15 +1,15 @@
+import { overload } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { toJson } from '../render.ts'
-import { decodeBase64Url } from '../run/base64.ts'
 import { tooLarge } from '../run/arithmetic.ts'
+import { decodeBase64Url } from '../run/base64.ts'
 import { exhausted, MAX_SIZE, meter, spend } from '../run/meter.ts'
-import { parseSafely } from '../safe-json.ts'
 import { isPlainMap, typeName } from '../run/type-of.ts'
 import { decodeUtf8 } from '../run/utf8.ts'
+import { parseSafely } from '../safe-json.ts'
+import { bytes, mapOf, oneOf, string } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
-import { overload } from '../declarations.ts'
-import { bytes, mapOf, oneOf, string } from '../types.ts'
 
 const WRITE = 'The value as JSON text.'
 
@@ -54,8 +54,9 @@ function write(value: Value): Result {
 
 function jwtPayload(token: Value): Result {
   if (typeof token !== 'string') return noSuchOverload(`unvalidatedJwtPayload(${typeName(token)})`)
-  const parts = token.split('.')
-  const bytes = parts.length === 3 ? decodeBase64Url(parts[1]!) : undefined
+  const [, payload, signature, more] = token.split('.')
+  const isWhole = payload !== undefined && signature !== undefined && more === undefined
+  const bytes = isWhole ? decodeBase64Url(payload) : undefined
   const claims = bytes === undefined ? undefined : json(bytes)
   return isPlainMap(claims) ? claims : new CelError('bad_value', 'the text is not a JWT')
 }

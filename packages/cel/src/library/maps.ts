@@ -1,13 +1,13 @@
+import { overload } from '../declarations.ts'
 import { noSuchOverload } from '../error.ts'
 import { toJson, toText } from '../render.ts'
 import { entriesOf } from '../run/maps.ts'
 import { exhausted, spend } from '../run/meter.ts'
 import { isList, isMap, typeName } from '../run/type-of.ts'
-import { Opaque } from '../value.ts'
-import type { MapKey, Result, Value } from '../value.ts'
-import { globalFunction, method } from './define.ts'
-import { overload } from '../declarations.ts'
 import { mapOf, parameter } from '../types.ts'
+import type { MapKey, Result, Value } from '../value.ts'
+import { Opaque } from '../value.ts'
+import { globalFunction, method } from './define.ts'
 
 /** What becomes several fields of a log line or a span, each named after its key. */
 export class Flattened extends Opaque {

@@ -1,14 +1,14 @@
+import { overload } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { asDouble } from '../run/equality.ts'
 import { exhausted, spend } from '../run/meter.ts'
 import { doubleOf, isDouble, isInt, isNumeric, toDouble, toInt } from '../run/numbers.ts'
 import { compare } from '../run/order.ts'
 import { isList, typeName } from '../run/type-of.ts'
-import { Uint } from '../value.ts'
-import type { Result, Value } from '../value.ts'
-import { globalFunction } from './define.ts'
-import { overload } from '../declarations.ts'
 import { bool, double, int, listOf, number, oneOf, parameter, uint } from '../types.ts'
+import type { Result, Value } from '../value.ts'
+import { Uint } from '../value.ts'
+import { globalFunction } from './define.ts'
 
 const anyNumber = parameter('number', number)
 const whole = parameter('whole', oneOf(int, uint))

@@ -1,7 +1,7 @@
+import * as fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { describe, it } from 'node:test'
-import * as fc from 'fast-check'
 import { show } from '../testing/evaluate.ts'
 import { parseCidr, parseIp } from './ip.ts'
 

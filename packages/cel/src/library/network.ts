@@ -1,9 +1,9 @@
+import { overload } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { typeName } from '../run/type-of.ts'
+import { bool, int, oneOf, scalar, string } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction, method } from './define.ts'
-import { overload } from '../declarations.ts'
-import { bool, int, oneOf, scalar, string } from '../types.ts'
 import { Cidr, Ip, parseCidr, parseIp } from './ip.ts'
 
 const atLoad = { pure: true, refusesAtLoad: true } as const

@@ -1,11 +1,11 @@
+import { overload } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { sizeOf } from '../run/maps.ts'
 import { isList, isMap, typeName } from '../run/type-of.ts'
-import { Double, Duration, Optional, Timestamp, Uint } from '../value.ts'
-import type { Result, Value } from '../value.ts'
-import { globalFunction, method } from './define.ts'
-import { overload } from '../declarations.ts'
 import { bool, never, optionalType, parameter } from '../types.ts'
+import type { Result, Value } from '../value.ts'
+import { Double, Duration, Optional, Timestamp, Uint } from '../value.ts'
+import { globalFunction, method } from './define.ts'
 
 const anything = parameter('value')
 

@@ -1,9 +1,9 @@
+import { overload } from '../declarations.ts'
 import { CelError } from '../error.ts'
 import { toDouble } from '../run/numbers.ts'
+import { double, string } from '../types.ts'
 import type { Result } from '../value.ts'
 import { globalFunction } from './define.ts'
-import { overload } from '../declarations.ts'
-import { double, string } from '../types.ts'
 
 /** The host's scope brings its source of randomness along, so that an evaluation can be repeated. */
 export interface RandomScope {
@@ -30,6 +30,6 @@ function uuid(scope: RandomScope): Result {
       .toString(16)
       .padStart(8, '0'),
   ).join('')
-  const variant = (8 + (parseInt(hex[16]!, 16) % 4)).toString(16)
+  const variant = (8 + (parseInt(hex.charAt(16), 16) % 4)).toString(16)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
 }

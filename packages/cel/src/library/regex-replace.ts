@@ -1,13 +1,13 @@
+import { overload } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { tooLarge } from '../run/arithmetic.ts'
 import { exhausted, MAX_SIZE, spend } from '../run/meter.ts'
 import { typeName } from '../run/type-of.ts'
+import { string } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { method } from './define.ts'
 import type { Regex } from './matches.ts'
 import { compilePattern, regexOf, stepsOfRe2 } from './matches.ts'
-import { overload } from '../declarations.ts'
-import { string } from '../types.ts'
 
 export const regexFunctions = [
   method(

@@ -1,8 +1,8 @@
-import { Opaque } from '../value.ts'
-import type { Value } from '../value.ts'
-import { method } from './define.ts'
 import { overload } from '../declarations.ts'
 import { scalar, string } from '../types.ts'
+import type { Value } from '../value.ts'
+import { Opaque } from '../value.ts'
+import { method } from './define.ts'
 
 /** A credential: it can be compared and handed on, but wherever it is printed it is not shown. */
 export class Secret extends Opaque {

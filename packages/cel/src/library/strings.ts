@@ -1,16 +1,16 @@
+import type { Overload } from '../declarations.ts'
+import { overload } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { tooLarge } from '../run/arithmetic.ts'
 import { exhausted, MAX_SIZE, spend } from '../run/meter.ts'
 import { wholeNumber } from '../run/numbers.ts'
 import { isList, typeName } from '../run/type-of.ts'
+import type { Type } from '../types.ts'
+import { int, list, listOf, string } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { codePointLength, toCodePoint, toUnit } from './code-points.ts'
 import { globalFunction, method } from './define.ts'
 import { format } from './format.ts'
-import type { Overload } from '../declarations.ts'
-import { overload } from '../declarations.ts'
-import type { Type } from '../types.ts'
-import { int, list, listOf, string } from '../types.ts'
 
 export const stringFunctions = [
   textMethod('charAt', ofText(string, [int]), 'The character at a position; empty at the end.', (text, position) => {
@@ -133,8 +133,8 @@ const WHITE_SPACE = /^\p{White_Space}$/u
 function trim(text: string): string {
   let start = 0
   let end = text.length
-  while (start < end && WHITE_SPACE.test(text[start]!)) start++
-  while (end > start && WHITE_SPACE.test(text[end - 1]!)) end--
+  while (start < end && WHITE_SPACE.test(text.charAt(start))) start++
+  while (end > start && WHITE_SPACE.test(text.charAt(end - 1))) end--
   return text.slice(start, end)
 }
 
@@ -199,5 +199,5 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** In double quotes, as CEL would read it back; halves of surrogate pairs become U+FFFD. */
 export function quote(text: string): string {
-  return `"${text.toWellFormed().replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => ESCAPES[char]!)}"`
+  return `"${text.toWellFormed().replace(/[\x07\b\f\n\r\t\v\\"]/g, (char) => ESCAPES[char] ?? char)}"`
 }

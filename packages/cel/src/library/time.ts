@@ -1,12 +1,12 @@
-import { CelError, noSuchOverload } from '../error.ts'
-import { typeName } from '../run/type-of.ts'
-import { Duration, Timestamp } from '../value.ts'
-import type { Result, Value } from '../value.ts'
-import { method } from './define.ts'
 import type { Overload } from '../declarations.ts'
 import { overload } from '../declarations.ts'
+import { CelError, noSuchOverload } from '../error.ts'
+import { typeName } from '../run/type-of.ts'
 import type { Type } from '../types.ts'
 import { duration, int, oneOf, string, timestamp } from '../types.ts'
+import type { Result, Value } from '../value.ts'
+import { Duration, Timestamp } from '../value.ts'
+import { method } from './define.ts'
 
 const DAY_MILLIS = 86_400_000
 

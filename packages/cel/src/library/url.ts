@@ -1,3 +1,4 @@
+import { overload } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { toText } from '../render.ts'
 import { convertToString } from '../run/convert.ts'
@@ -5,10 +6,9 @@ import { entriesOf } from '../run/maps.ts'
 import { exhausted, spend } from '../run/meter.ts'
 import { isList, isMap, typeName } from '../run/type-of.ts'
 import { decodeUtf8 } from '../run/utf8.ts'
+import { bytes, listOf, map, mapOf, oneOf, string } from '../types.ts'
 import type { Result, Value } from '../value.ts'
 import { globalFunction } from './define.ts'
-import { overload } from '../declarations.ts'
-import { bytes, listOf, map, mapOf, oneOf, string } from '../types.ts'
 
 const decodedForm = mapOf(string, oneOf(string, listOf(string)))
 
@@ -79,7 +79,12 @@ function decodeForm(form: Value): Result {
     if (known === undefined) values.set(key, [value])
     else known.push(value)
   }
-  return new Map([...values].map(([key, all]) => [key, all.length === 1 ? all[0]! : all]))
+  return new Map([...values].map(([key, all]) => [key, onlyOr(all)]))
+}
+
+function onlyOr(all: string[]): Value {
+  const [first, second] = all
+  return first !== undefined && second === undefined ? first : all
 }
 
 function parseQuery(text: string): [string, string][] {

@@ -29,7 +29,8 @@ export function readToken(source: string, from: number): Token {
     const { value, end } = readQuoted(source, offset)
     return { kind: 'literal', text: source.slice(offset, end), offset, end, value }
   }
-  if (isLetter) return token('name', source, offset, endOf(NAME, source, offset)!)
+  const nameEnd = isLetter ? endOf(NAME, source, offset) : undefined
+  if (nameEnd !== undefined) return token('name', source, offset, nameEnd)
   const numberEnd = endOf(NUMBER, source, offset)
   if (numberEnd !== undefined) {
     if (endOf(NAME, source, numberEnd) !== undefined) throw new SyntaxProblem('a number ends in letters', numberEnd)
@@ -62,5 +63,5 @@ function endOf(pattern: RegExp, source: string, from: number): number | undefine
 }
 
 function characterAt(source: string, offset: number): string {
-  return String.fromCodePoint(source.codePointAt(offset)!)
+  return String.fromCodePoint(source.codePointAt(offset) ?? 0)
 }

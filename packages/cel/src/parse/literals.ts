@@ -15,30 +15,32 @@ export function readNumber(text: string, negative: boolean): Value | undefined {
   return isInt64(value) ? narrow(value) : undefined
 }
 
-const PLAIN_ESCAPES: Readonly<Record<string, string>> = {
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '\\': '\\',
-  '?': '?',
-  '"': '"',
-  "'": "'",
-  '`': '`',
-}
-const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, X: 2, u: 4, U: 8 }
+const PLAIN_ESCAPES = new Map(
+  Object.entries({
+    a: '\x07',
+    b: '\b',
+    f: '\f',
+    n: '\n',
+    r: '\r',
+    t: '\t',
+    v: '\v',
+    '\\': '\\',
+    '?': '?',
+    '"': '"',
+    "'": "'",
+    '`': '`',
+  }),
+)
+const HEX_DIGITS = new Map(Object.entries({ x: 2, X: 2, u: 4, U: 8 }))
 
 /** A string or bytes literal, from its prefix to its closing quotes. */
 export function readQuoted(source: string, offset: number): { value: string | Uint8Array; end: number } {
   let at = offset
-  const isBytes = /[bB]/.test(source[at]!)
+  const isBytes = /[bB]/.test(source.charAt(at))
   if (isBytes) at++
-  const isRaw = /[rR]/.test(source[at]!)
+  const isRaw = /[rR]/.test(source.charAt(at))
   if (isRaw) at++
-  const quote = source[at]!
+  const quote = source.charAt(at)
   const closing = source.startsWith(quote.repeat(3), at) ? quote.repeat(3) : quote
   at += closing.length
 
@@ -64,8 +66,9 @@ export function readQuoted(source: string, offset: number): { value: string | Ui
 
 function readEscape(source: string, at: number, sink: TextSink | BytesSink): number {
   const char = source[at + 1] ?? ''
-  if (Object.hasOwn(PLAIN_ESCAPES, char)) {
-    sink.text(PLAIN_ESCAPES[char]!)
+  const plain = PLAIN_ESCAPES.get(char)
+  if (plain !== undefined) {
+    sink.text(plain)
     return at + 2
   }
   const octal = /^[0-3][0-7]{2}/.exec(source.slice(at + 1, at + 4))
@@ -73,7 +76,7 @@ function readEscape(source: string, at: number, sink: TextSink | BytesSink): num
     sink.code(parseInt(octal[0], 8))
     return at + 4
   }
-  const count = Object.hasOwn(HEX_DIGITS, char) ? HEX_DIGITS[char]! : 0
+  const count = HEX_DIGITS.get(char) ?? 0
   const digits = source.slice(at + 2, at + 2 + count)
   const code = parseInt(digits, 16)
   const isCharacter = code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)

@@ -11,13 +11,17 @@ const ascii = new TextDecoder('ascii')
 export function encodeBase64(bytes: Uint8Array): string {
   const codes = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
   for (let at = 0, to = 0; at < bytes.length; at += 3, to += 4) {
-    const group = (bytes[at]! << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
-    codes[to] = CODES[group >> 18]!
-    codes[to + 1] = CODES[(group >> 12) & 63]!
-    codes[to + 2] = at + 1 < bytes.length ? CODES[(group >> 6) & 63]! : PADDING
-    codes[to + 3] = at + 2 < bytes.length ? CODES[group & 63]! : PADDING
+    const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
+    codes[to] = codeOf(group >> 18)
+    codes[to + 1] = codeOf((group >> 12) & 63)
+    codes[to + 2] = at + 1 < bytes.length ? codeOf((group >> 6) & 63) : PADDING
+    codes[to + 3] = at + 2 < bytes.length ? codeOf(group & 63) : PADDING
   }
   return ascii.decode(codes)
+}
+
+function codeOf(value: number): number {
+  return CODES[value] ?? PADDING
 }
 
 /** Padding may be missing. Undefined when the text is not base64. */

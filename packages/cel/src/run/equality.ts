@@ -56,14 +56,14 @@ export function asBigInt(value: Numeric): bigint {
 }
 
 function sameLists(left: readonly Value[], right: readonly Value[], depth: number): boolean {
-  return left.length === right.length && left.every((item, index) => same(item, right[index]!, depth + 1))
+  return left.length === right.length && left.every((item, index) => same(item, right[index] ?? null, depth + 1))
 }
 
 function sameMaps(left: MapValue, right: MapValue, depth: number): boolean {
   if (sizeOf(left) !== sizeOf(right)) return false
   return keysOf(left).every((key) => {
     const other = lookup(right, key)
-    return other !== undefined && same(lookup(left, key)!, other, depth + 1)
+    return other !== undefined && same(lookup(left, key) ?? null, other, depth + 1)
   })
 }
 

@@ -18,9 +18,8 @@ export function makeList(items: Result[], optional: readonly boolean[] | null): 
 export function makeMap(parts: Result[], optional: readonly boolean[] | null): Result {
   const builder = new MapBuilder()
   for (let at = 0; at < parts.length; at += 2) {
-    const key = parts[at]!
+    const [key = null, item = null] = [parts[at], parts[at + 1]]
     if (key instanceof CelError) return key
-    const item = parts[at + 1]!
     const value = optional?.[at / 2] ? optionalItem(item) : item
     if (value instanceof CelError) return value
     const problem = value === undefined ? undefined : builder.add(key, value)

@@ -78,7 +78,7 @@ export class MapBuilder {
     if (typeof key !== 'string' && typeof key !== 'boolean' && !(key instanceof Uint) && !isInt(key)) {
       return new CelError('bad_value', `a key of a map cannot be a ${typeName(key)}`)
     }
-    const canonical = isNumeric(key) ? canonicalNumber(key)! : key
+    const canonical = isNumeric(key) ? (canonicalNumber(key) ?? key) : key
     if (this.#seen.has(canonical)) return new CelError('bad_value', 'a key of a map is given twice')
     if (!spend(1)) return exhausted
     this.#seen.add(canonical)

@@ -76,7 +76,8 @@ function compareText(left: string, right: string): number {
 function compareBytes(left: Uint8Array, right: Uint8Array): number {
   const length = Math.min(left.length, right.length)
   for (let index = 0; index < length; index++) {
-    if (left[index] !== right[index]) return left[index]! - right[index]!
+    const difference = (left[index] ?? 0) - (right[index] ?? 0)
+    if (difference !== 0) return difference
   }
   return left.length - right.length
 }

@@ -46,15 +46,15 @@ const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(
 export function parseTimestamp(text: string): Timestamp | CelError {
   const match = RFC3339.exec(text)
   if (match === null) return new CelError('bad_value', 'not a timestamp: RFC 3339 is expected')
-  const [, year, month, day, hour, minute, second] = match.map(Number)
+  const [, year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.map(Number)
   const date = new Date(0)
-  date.setUTCFullYear(year!, month! - 1, day)
-  const isDay = date.getUTCMonth() === month! - 1 && date.getUTCDate() === day
-  if (!isDay || hour! > 23 || minute! > 59 || second! > 59) return new CelError('bad_value', 'no such day or time')
+  date.setUTCFullYear(year, month - 1, day)
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  if (!isDay || hour > 23 || minute > 59 || second > 59) return new CelError('bad_value', 'no such day or time')
   const offsetMinutes = match[8] === undefined ? 0 : Number(match[9]) * 60 + Number(match[10])
   if (offsetMinutes > 24 * 60) return new CelError('bad_value', 'no such time zone')
   const offset = match[8] === '-' ? -offsetMinutes : offsetMinutes
-  const seconds = date.getTime() / 1000 + hour! * 3600 + minute! * 60 + second! - offset * 60
+  const seconds = date.getTime() / 1000 + hour * 3600 + minute * 60 + second - offset * 60
   return makeTimestamp(seconds, Number((match[7] ?? '').padEnd(9, '0')))
 }
 
@@ -73,16 +73,18 @@ function fraction(nanos: number): string {
   return nanos === 0 ? '' : `.${String(nanos).padStart(9, '0').replace(/0+$/, '')}`
 }
 
-const UNITS: Readonly<Record<string, bigint>> = {
-  h: 3_600_000_000_000n,
-  m: 60_000_000_000n,
-  s: 1_000_000_000n,
-  ms: 1_000_000n,
-  us: 1000n,
-  µs: 1000n,
-  μs: 1000n,
-  ns: 1n,
-}
+const UNITS = new Map(
+  Object.entries({
+    h: 3_600_000_000_000n,
+    m: 60_000_000_000n,
+    s: 1_000_000_000n,
+    ms: 1_000_000n,
+    us: 1000n,
+    µs: 1000n,
+    μs: 1000n,
+    ns: 1n,
+  }),
+)
 const DURATION = /^([+-]?)((?:\d+(?:\.\d*)?|\.\d+)(?:h|ms|m|s|us|µs|μs|ns))+$/
 const DURATION_PART = /(\d*)(?:\.(\d*))?(h|ms|m|s|us|µs|μs|ns)/g
 const LONGEST_TEXT = 100
@@ -93,9 +95,9 @@ export function parseDuration(text: string): Duration | CelError {
     return new CelError('bad_value', 'not a duration: such as 1h30m or 0.5s is expected')
   }
   let nanos = 0n
-  for (const [, whole, decimals, unit] of text.matchAll(DURATION_PART)) {
-    const scale = UNITS[unit!]!
-    nanos += BigInt(whole!) * scale
+  for (const [, whole = '', decimals, unit = ''] of text.matchAll(DURATION_PART)) {
+    const scale = UNITS.get(unit) ?? 0n
+    nanos += BigInt(whole) * scale
     if (decimals) nanos += (BigInt(decimals) * scale) / 10n ** BigInt(decimals.length)
   }
   return makeDuration(text.startsWith('-') ? -nanos : nanos)

@@ -11,7 +11,7 @@ export function alternativesOf(source: string): string[] {
   let depth = 0
   let start = 0
   for (let at = 0; at < source.length; at += 1) {
-    const char = source[at]!
+    const char = source.charAt(at)
     if (char === '"' || char === "'") {
       const end = endOfText(source, at)
       if (end === -1) return [source]
@@ -32,7 +32,7 @@ export function alternativesOf(source: string): string[] {
 
 /** Where a text of one line ends; -1 for the forms that escape or span lines. */
 function endOfText(source: string, quote: number): number {
-  const mark = source[quote]!
+  const mark = source.charAt(quote)
   if (source.startsWith(mark.repeat(3), quote)) return -1
   const end = source.indexOf(mark, quote + 1)
   return end === -1 || source.slice(quote, end).includes('\\') ? -1 : end
