@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../schema/kit.ts'
 import { entriesOf, isObject, type OpenApiDocument, textOf } from './document.ts'
+import { modernise } from './modernise-schema.ts'
 
 /** Where the schema stands, and what for. */
 export interface SchemaUse {
@@ -87,7 +88,7 @@ class Expansion {
       return [[key, value]]
     })
     const expanded = Object.fromEntries(entries)
-    return exampled(modernise(expanded))
+    return modernise(expanded)
   }
 
   #each(schemas: Json[], depth: number): Json[] {
@@ -120,42 +121,6 @@ function requiredNames(value: Json, dropped: readonly Json[]): [string, Json][] 
   const names = value.filter((name) => typeof name === 'string' && !dropped.includes(name))
   return [['required', [...new Set(names)]]]
 }
-
-/** One example says as much as many, and a long one takes the room of tools. */
-function exampled({ example, examples, ...schema }: JsonObject): JsonObject {
-  const first = example ?? (Array.isArray(examples) ? examples[0] : undefined)
-  if (first === undefined || first === null || JSON.stringify(first).length > LONGEST_EXAMPLE) return schema
-  return { ...schema, examples: [first] }
-}
-
-/** What 3.0 says in words of its own, in those of JSON Schema. Documents of 3.1 often say it still. */
-function modernise({ nullable, exclusiveMinimum, exclusiveMaximum, ...schema }: JsonObject): JsonObject {
-  const modern: JsonObject = { ...schema }
-  limit('minimum', 'exclusiveMinimum', exclusiveMinimum)
-  limit('maximum', 'exclusiveMaximum', exclusiveMaximum)
-  return nullable === true ? orNull(modern) : modern
-
-  function limit(plain: string, exclusive: string, value: Json | undefined): void {
-    const bound = modern[plain]
-    if (typeof value === 'number') modern[exclusive] = value
-    if (value !== true || typeof bound !== 'number') return
-    modern[exclusive] = bound
-    delete modern[plain]
-  }
-}
-
-function orNull(schema: JsonObject): JsonObject {
-  if (typeof schema.type === 'string') {
-    const values: JsonObject =
-      Array.isArray(schema.enum) && !schema.enum.includes(null) ? { enum: [...schema.enum, null] } : {}
-    return { ...schema, type: [schema.type, 'null'], ...values }
-  }
-  if (!COMBINED.some((key) => schema[key] !== undefined)) return schema
-  const { description, ...rest } = schema
-  return { ...(description !== undefined && { description }), anyOf: [rest, { type: 'null' }] }
-}
-
-const COMBINED = ['allOf', 'anyOf', 'oneOf']
 
 /** Keywords that hold a schema, several, or several by name; everything else is data, whatever it looks like. */
 const ONE = new Set([
@@ -193,4 +158,3 @@ const MOST_VALUES = 4_000
 const FEW_VALUES = 60
 /** Tried one after the other, until the schema fits. */
 const LEVELS = [64, 12, 8, 6, 5, 4, 3, 2, 1, 0]
-const LONGEST_EXAMPLE = 200

@@ -102,6 +102,47 @@ describe('an API behind an MCP backend', () => {
     assert.equal(lastOf(origin).headers['content-type'], 'application/octet-stream')
   })
 
+  it('gets forms, files and cookies, and is asked for what it answers', async (t) => {
+    const png = Buffer.from([137, 80, 78, 71])
+    const origin = await useOrigin(
+      t,
+      (_seen, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(png),
+    )
+    const properties = { name: { type: 'string' }, photo: { type: 'string', format: 'binary' } }
+    const form = (type: string) => ({
+      parameters: [{ name: 'tenant', in: 'cookie', schema: { type: 'string' } }],
+      requestBody: { content: { [type]: { schema: { type: 'object', properties } } } },
+      responses: { 200: { content: { 'image/png': {} } } },
+    })
+    const paths = {
+      '/plain': { post: form('application/x-www-form-urlencoded') },
+      '/parts': { post: form('multipart/form-data') },
+    }
+    const document = { openapi: '3.0.3', paths }
+    const policies = { auth: { passthrough: {} } }
+    const openapi = { host: '127.0.0.1', port: origin.port, schema: { inline: document }, policies }
+    const backends = [{ mcp: { targets: [{ name: 'pets', openapi }] } }]
+    const gateway = await useGateway(t, httpConfig([{ ...pathPrefix('/mcp'), backends }]))
+    const client = await useClient(t, gateway)
+    const cookie = { tenant: 'b; admin=1' }
+    const plain = await client.callTool({ name: 'post_plain', arguments: { cookie, body: { name: 'R & x' } } })
+    assert.deepEqual(plain.content, [{ type: 'image', data: png.toString('base64'), mimeType: 'image/png' }])
+    const first = lastOf(origin)
+    assert.deepEqual(
+      [first.body, first.headers['content-type'], first.headers.accept],
+      ['name=R%20%26%20x', 'application/x-www-form-urlencoded', 'image/png'],
+    )
+    assert.match(first.headers.cookie ?? '', /(^|; )tenant=b%3B%20admin%3D1$/)
+    await client.callTool({ name: 'post_parts', arguments: { body: { name: 'R', photo: btoa('bytes') } } })
+    const { body, headers } = lastOf(origin)
+    const sent = await new Response(body, { headers: { 'content-type': headers['content-type'] ?? '' } }).formData()
+    assert.equal(sent.get('name'), 'R')
+    const photo = sent.get('photo')
+    assert.ok(photo !== null && typeof photo !== 'string')
+    assert.equal(await photo.text(), 'bytes')
+    assert.deepEqual(gateway.bugs, [])
+  })
+
   it('gets credentials of its policies, and of clients nothing that is not declared', async (t) => {
     const auth = { key: 'of-the-api', location: { header: { name: 'X-Tenant' } } }
     const { client, origin } = await setUp(t, undefined, { policies: { auth } })

@@ -1,0 +1,40 @@
+import type { Json, JsonObject } from '../../schema/kit.ts'
+
+/** What 3.0 says in words of its own, in those of JSON Schema. Documents of 3.1 often say it still. */
+export function modernise({ nullable, exclusiveMinimum, exclusiveMaximum, ...schema }: JsonObject): JsonObject {
+  const modern: JsonObject = { ...schema }
+  limit('minimum', 'exclusiveMinimum', exclusiveMinimum)
+  limit('maximum', 'exclusiveMaximum', exclusiveMaximum)
+  return exampled(nullable === true ? orNull(modern) : modern)
+
+  function limit(plain: string, exclusive: string, value: Json | undefined): void {
+    const bound = modern[plain]
+    if (typeof value === 'number') modern[exclusive] = value
+    if (value !== true || typeof bound !== 'number') return
+    modern[exclusive] = bound
+    delete modern[plain]
+  }
+}
+
+function orNull(schema: JsonObject): JsonObject {
+  if (typeof schema.type === 'string') {
+    const values: JsonObject =
+      Array.isArray(schema.enum) && !schema.enum.includes(null) ? { enum: [...schema.enum, null] } : {}
+    return { ...schema, type: [schema.type, 'null'], ...values }
+  }
+  if (!COMBINED.some((key) => schema[key] !== undefined)) return schema
+  const { description, ...rest } = schema
+  return { ...(description !== undefined && { description }), anyOf: [rest, { type: 'null' }] }
+}
+
+const COMBINED = ['allOf', 'anyOf', 'oneOf']
+
+/** One example says as much as many, and a long one takes the room of tools. */
+function exampled({ example, examples, ...schema }: JsonObject): JsonObject {
+  const first = example ?? (Array.isArray(examples) ? examples[0] : undefined)
+  if (first === undefined || first === null || JSON.stringify(first).length > LONGEST_EXAMPLE) return schema
+  return { ...schema, examples: [first] }
+}
+
+/** Of JSON. */
+const LONGEST_EXAMPLE = 200
