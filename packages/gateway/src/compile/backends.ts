@@ -160,7 +160,5 @@ function placeOf(target: BackendTarget): OutgoingPlace {
 }
 
 function guardOf(target: { allowCidrs: string[]; ports: number[] }): AddressGuard {
-  // The config may name one address where a range is meant.
-  const asRange = (text: string): string => (text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`)
-  return createAddressGuard({ allowCidrs: target.allowCidrs.map(asRange), ports: target.ports })
+  return createAddressGuard({ allowCidrs: target.allowCidrs, ports: target.ports })
 }

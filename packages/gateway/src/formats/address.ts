@@ -86,10 +86,26 @@ export function isIpv6(text: string): boolean {
   return halves.length === 2 ? parts.length <= 7 : parts.length === 8
 }
 
-export function isCidr(text: string): boolean {
+export interface Cidr {
+  address: string
+  prefix: number
+  family: 'ipv4' | 'ipv6'
+}
+
+/** A range of addresses, `10.0.0.0/8`; an address alone is a range of one. Null when it is neither. */
+export function parseCidr(text: string): Cidr | null {
   const slash = text.indexOf('/')
-  if (slash < 0) return isIp(text)
-  const [address, bits] = [text.slice(0, slash), text.slice(slash + 1)]
-  if (!/^(0|[1-9][0-9]{0,2})$/.test(bits)) return false
-  return (isIpv4(address) && Number(bits) <= 32) || (isIpv6(address) && Number(bits) <= 128)
+  const address = slash < 0 ? text : text.slice(0, slash)
+  const family = isIpv4(address) ? 'ipv4' : isIpv6(address) ? 'ipv6' : null
+  if (family === null) return null
+  const bits = family === 'ipv4' ? 32 : 128
+  if (slash < 0) return { address, prefix: bits, family }
+  const digits = text.slice(slash + 1)
+  return /^(0|[1-9][0-9]{0,2})$/.test(digits) && Number(digits) <= bits
+    ? { address, prefix: Number(digits), family }
+    : null
+}
+
+export function isCidr(text: string): boolean {
+  return parseCidr(text) !== null
 }

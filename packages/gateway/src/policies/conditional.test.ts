@@ -225,11 +225,11 @@ test('the fallback must be the last, there must be a case, and both forms togeth
     [{ transformation: { conditional: [{ condition: 'response.code == 1', policy: plain }] } }, /unknown variable/],
     [{ transformation: { conditional: [{ condition: 'request.', policy: plain }] } }, /condition/],
     [{ transformation: { conditional: [{ condition: true, policy: plain }] } }, /put it in quotes/],
-    [{ directResponse: { status: 200, conditional: [{ policy: { status: 200 } }] } }, /one of/],
+    [{ directResponse: { status: 200, conditional: [{ policy: { status: 200 } }] } }, /either the conditional forms/],
     [{ directResponse: { body: 'a', conditional: [{ policy: { status: 200 } }] } }, /either the conditional forms/],
     [{ directResponse: { conditional: [{ policy: { body: 'a' } }] } }, /status/],
     [{ directResponse: { conditional: [{ policy: { status: 200, conditional: [] } }] } }, /conditional/],
-    [{ directResponse: {} }, /one of/],
+    [{ directResponse: {} }, /expected `status`, or `conditional`/],
   ]
   for (const [policies, message] of bad) await assert.rejects(setUp(t, policies), message, JSON.stringify(policies))
 })

@@ -1,8 +1,22 @@
 import { condition } from './fields/expression.ts'
-import { list, object, type Schema } from './kit.ts'
+import { fieldOf, list, object, type OptionalShape, type Schema } from './kit.ts'
+import { conditionalOr } from './rules.ts'
 
-/** Forms of a policy of which the first whose condition is true is taken. */
-export function conditionalForms<Config>(policy: Schema<Config>) {
+/** A policy that is written plainly with these keys, or as a list of such forms, each with its condition. */
+export function conditionalPolicy<Shape extends Record<string, Schema>>(shape: Shape) {
+  const names = Object.keys(shape)
+  const required = names.filter((name) => shape[name] !== undefined && fieldOf(shape[name]).required)
+  // With `conditional` none of them is set; the rule asks for them otherwise.
+  const loose = Object.fromEntries(names.map((name) => [name, shape[name]?.optional()])) as OptionalShape<Shape>
+  return object({ ...loose, conditional: conditionalForms(object(shape)) }, [conditionalOr(names, required)])
+}
+
+/** What the plain form of such a policy is. */
+export type PlainForm<Config extends { conditional?: readonly { policy: unknown }[] | undefined }> = NonNullable<
+  Config['conditional']
+>[number]['policy']
+
+function conditionalForms<Config>(policy: Schema<Config>) {
   return list(
     object({
       condition: condition('request')

@@ -106,6 +106,9 @@ export interface Field {
   mayBeList: boolean
 }
 
+/** The same keys, none of them required. */
+export type OptionalShape<Shape extends Record<string, Schema>> = { [Name in keyof Shape]: z.ZodOptional<Shape[Name]> }
+
 export function object<Shape extends Record<string, Schema>>(shape: Shape, rules: readonly Rule[] = []) {
   let schema = z.strictObject(shape)
   if (rules.length > 0) {

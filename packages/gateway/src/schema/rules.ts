@@ -11,8 +11,8 @@ export type Rule =
   | { rule: 'requiredUnless'; key: string; other: string; word: string }
   /** In all lists `items` of the list `key` together, each `by` stands once. */
   | { rule: 'uniqueAcross'; key: string; items: string; by: string }
-  /** `key` is a list of conditional forms; it excludes the plain ones. */
-  | { rule: 'conditional'; key: string; plain: readonly string[] }
+  /** `key` is a list of conditional forms; it excludes the plain keys, of which `required` must be set without it. */
+  | { rule: 'conditional'; key: string; plain: readonly string[]; required: readonly string[] }
 
 export function exactlyOneOf(...keys: string[]): Rule {
   return { rule: 'exactlyOneOf', keys }
@@ -43,8 +43,8 @@ export function uniqueAcross(key: string, items: string, by: string): Rule {
 }
 
 /** Either the list `conditional` or the plain keys; only the last item of the list may lack a condition. */
-export function conditionalOr(...plain: string[]): Rule {
-  return { rule: 'conditional', key: 'conditional', plain }
+export function conditionalOr(plain: readonly string[], required: readonly string[] = []): Rule {
+  return { rule: 'conditional', key: 'conditional', plain, required }
 }
 
 /** The rule as an English sentence. */
@@ -63,8 +63,15 @@ export function printRule(rule: Rule): string {
     case 'uniqueAcross':
       return `Each \`${rule.by}\` may stand once in all \`${rule.items}\` of \`${rule.key}\`.`
     case 'conditional':
-      return `\`${rule.key}\` may not be set together with ${printChoices(rule.plain)}; only its last item may lack a condition.`
+      return [
+        `\`${rule.key}\` may not be set together with ${printChoices(rule.plain)}; only its last item may lack a condition.`,
+        ...(rule.required.length === 0 ? [] : [`Without it ${printAll(rule.required)} must be set.`]),
+      ].join(' ')
   }
+}
+
+function printAll(keys: readonly string[]): string {
+  return keys.map((key) => `\`${key}\``).join(' and ')
 }
 
 export interface BrokenRule {
@@ -147,7 +154,12 @@ function brokenConditional(
   has: (key: string) => boolean,
   value: object,
 ): BrokenRule[] {
-  if (!has(rule.key)) return []
+  if (!has(rule.key)) {
+    const missing = rule.required.filter((key) => !has(key))
+    if (missing.length === 0) return []
+    const expected = `${printAll(missing)}, or \`${rule.key}\``
+    return [{ code: 'missing_key', found: 'found none of the keys', expected, absent: [...missing, rule.key] }]
+  }
   const plain = rule.plain.find(has)
   if (plain !== undefined) {
     const found = `found \`${rule.key}\` and \`${plain}\``

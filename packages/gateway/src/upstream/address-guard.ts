@@ -1,11 +1,13 @@
-import { BlockList, isIP, SocketAddress } from 'node:net'
+import { isIP, SocketAddress } from 'node:net'
+import { parseCidr } from '../formats/address.ts'
+import { blockListOf } from './block-list.ts'
 
 /** Null lets the connection go; a text says why it must not. `address` is the resolved one that will be dialled. */
 export type AddressGuard = (address: string, port: number) => string | null
 
 /**
  * Keeps destinations chosen by clients out of the gateway's own network. `allowCidrs` opens parts of it; an empty
- * list of ports allows them all. Throws on a CIDR that `isCidr` refuses: the config is checked before.
+ * list of ports allows them all. Throws on what is no range: the config is checked before.
  */
 export function createAddressGuard(options: { allowCidrs: readonly string[]; ports: readonly number[] }): AddressGuard {
   const allowed = blockListOf(options.allowCidrs)
@@ -22,10 +24,6 @@ export function createAddressGuard(options: { allowCidrs: readonly string[]; por
     if (family === 6 && !reachableV6.check(parsed)) return 'not a global unicast address'
     return null
   }
-}
-
-export function isCidr(text: string): boolean {
-  return parseCidr(text) !== null
 }
 
 const rangesByReason: Record<string, readonly string[]> = {
@@ -74,22 +72,4 @@ function everyForm(range: string): string[] {
 
 function reasonFor(address: SocketAddress): string {
   return listsByReason.find(({ list }) => list.check(address))?.reason ?? 'not allowed'
-}
-
-function blockListOf(cidrs: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const cidr of cidrs) {
-    const parsed = parseCidr(cidr)
-    if (parsed === null) throw new RangeError(`not a CIDR: ${cidr}`)
-    list.addSubnet(parsed.address, parsed.prefix, parsed.family)
-  }
-  return list
-}
-
-function parseCidr(text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } | null {
-  const [address = '', prefix = '', ...rest] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || address.includes('%') || rest.length > 0 || !/^(0|[1-9][0-9]{0,2})$/.test(prefix)) return null
-  if (Number(prefix) > (family === 4 ? 32 : 128)) return null
-  return { address, prefix: Number(prefix), family: family === 4 ? 'ipv4' : 'ipv6' }
 }

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js'
+import { compileRegex } from '@portico/regex'
 import { Refusal, scalar } from '../kit.ts'
 import type { Schema } from '../kit.ts'
 import { string, textual } from './values.ts'
@@ -21,12 +21,8 @@ export function regex(): Schema<string> {
     (input) => {
       if (typeof input !== 'string') return new Refusal('wrong_type')
       if (input.length < 1 || input.length > 1_024) return new Refusal('out_of_range')
-      try {
-        RE2JS.compile(input)
-        return input
-      } catch (error) {
-        return new Refusal('bad_format', { detail: error instanceof Error ? error.message : String(error) })
-      }
+      const compiled = compileRegex(input)
+      return compiled.ok ? input : new Refusal('bad_format', { detail: compiled.message })
     },
     {
       type: 'regex',

@@ -63,7 +63,12 @@ function withKeys(rule: Rule, names: ReadonlySet<string>): Rule | null {
   if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') {
     return names.has(rule.key) && names.has(rule.other) ? rule : null
   }
-  if (rule.rule === 'conditional') return { ...rule, plain: rule.plain.filter((key) => names.has(key)) }
+  if (rule.rule === 'conditional')
+    return {
+      ...rule,
+      plain: rule.plain.filter((key) => names.has(key)),
+      required: rule.required.filter((key) => names.has(key)),
+    }
   const keys = rule.keys.filter((key) => names.has(key))
   return keys.length === 0 || (keys.length === 1 && rule.rule === 'atMostOneOf') ? null : { ...rule, keys }
 }
@@ -84,7 +89,9 @@ function toCel(rule: Rule): string {
     const plain = rule.plain.map((key) => `has(self.${key})`).join(' || ')
     const early = `${list}.filter(x, !has(x.condition)).size()`
     const last = `has(${list}[${list}.size() - 1].condition)`
-    return `!has(${list}) || (!(${plain}) && (${early} == 0 || (${early} == 1 && !${last})))`
+    const without = rule.required.map((key) => `has(self.${key})`).join(' && ')
+    const forms = `(!(${plain}) && (${early} == 0 || (${early} == 1 && !${last})))`
+    return without === '' ? `!has(${list}) || ${forms}` : `has(${list}) ? ${forms} : (${without})`
   }
   const present = rule.keys.map((key) => `has(self.${key})`).join(', ')
   return `[${present}].filter(x, x).size() ${rule.rule === 'exactlyOneOf' ? '==' : '<='} 1`

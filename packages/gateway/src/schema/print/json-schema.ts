@@ -69,7 +69,10 @@ function printRule(rule: Rule): JsonObject {
       return {}
     case 'conditional':
       // That only the last item may lack a condition is beyond JSON Schema.
-      return { not: { allOf: [has(rule.key), { anyOf: rule.plain.map(has) }] } }
+      return {
+        not: { allOf: [has(rule.key), { anyOf: rule.plain.map(has) }] },
+        ...(rule.required.length > 0 && { anyOf: [has(rule.key), { required: [...rule.required] }] }),
+      }
   }
 }
 

@@ -1,6 +1,7 @@
-import { BlockList, isIPv6 } from 'node:net'
+import { isIPv6 } from 'node:net'
 import type { Exchange } from '../../../net/exchange.ts'
 import { isForwardingHeader } from '../../../net/field-rules.ts'
+import { blockListOf } from '../../../upstream/block-list.ts'
 import type { ForwardedHeadersConfig } from './schema.ts'
 
 /**
@@ -31,11 +32,6 @@ export function forwardedHeaders(config: ForwardedHeadersConfig): ((exchange: Ex
 
 function trustedPeers(cidrs: readonly string[]): ((address: string) => boolean) | null {
   if (cidrs.length === 0) return null
-  const list = new BlockList()
-  for (const cidr of cidrs) {
-    const [address, bits] = cidr.split('/') as [string, string | undefined]
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-    list.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
-  }
+  const list = blockListOf(cidrs)
   return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }

@@ -1,8 +1,8 @@
-import { conditionalForms } from '../../../schema/conditional.ts'
+import { conditionalPolicy, type PlainForm } from '../../../schema/conditional.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { conditionalOr, exactlyOneOf } from '../../../schema/rules.ts'
+import { exactlyOneOf } from '../../../schema/rules.ts'
 import { enumeration, integer } from '../../../schema/fields/values.ts'
 
 /** The largest integer of custom resources; both numbers together fit into the word that workers share. */
@@ -38,10 +38,7 @@ export const rateLimit = definePolicy({
   attach: ['listener', 'route'],
   merge: 'replace',
   traceKey: { local: 'localRateLimit' },
-  schema: object({ local: local.optional(), conditional: conditionalForms(object({ local })) }, [
-    exactlyOneOf('local', 'conditional'),
-    conditionalOr('local'),
-  ]).describe('Refuses requests beyond a number per unit of time, with status 429.'),
+  schema: conditionalPolicy({ local }).describe('Refuses requests beyond a number per unit of time, with status 429.'),
 })
 
-export type RateLimitConfig = { local: NonNullable<Output<typeof rateLimit.schema>['local']> }
+export type RateLimitConfig = PlainForm<Output<typeof rateLimit.schema>>
