@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { eventReader } from '../../testing/mcp-caller.ts'
+import { randomBytes } from 'node:crypto'
+import { eventReader, McpCaller } from '../../testing/mcp-caller.ts'
 import { mcpConfig, useMcpScene } from '../../testing/mcp-scene.ts'
 import { type Script, useTarget } from '../../testing/mcp-target.ts'
+import { useConfigFile, useProgram } from '../../testing/process.ts'
+import { closedPort } from '../../testing/scene.ts'
 
 const CHANGED = ['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`)
 const yaml = (...args: Parameters<typeof mcpConfig>): string => JSON.stringify(mcpConfig(...args))
@@ -81,6 +84,38 @@ describe('a reload that changes what a client is offered is told', () => {
       leaving.abort()
     })
   }
+
+  it('in every worker, once all of them have the new config', async (t) => {
+    const [one, two, three] = [
+      await useTarget(t, streaming),
+      await useTarget(t, streaming),
+      await useTarget(t, streaming),
+    ]
+    const port = await closedPort()
+    const configOf = (targets: Record<string, { port: number }>) => {
+      const mcp = {
+        targets: Object.entries(targets).map(([name, at]) => ({ name, static: { host: '127.0.0.1', port: at.port } })),
+      }
+      return { config: { workers: 2 }, binds: [{ port, listeners: [{ routes: [{ backends: [{ mcp }] }] }] }] }
+    }
+    const file = useConfigFile(t, configOf({ one, two }))
+    await useProgram(t, { args: ['-f', file.file], env: { SESSION_KEY: randomBytes(32).toString('hex') } })
+    const leaving = new AbortController()
+    const readers = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const session = await new McpCaller(port).begin()
+        return eventReader(await session.listen({}, leaving.signal))
+      }),
+    )
+    file.replace(configOf({ one, two, three }))
+    for (const next of readers) {
+      assert.deepEqual(
+        (await noticesFrom(next, 3)).map(({ method }) => method),
+        CHANGED,
+      )
+    }
+    leaving.abort()
+  })
 
   it('and several servers together say that their lists can change', async (t) => {
     const { caller } = await useMcpScene(t, { one: await useTarget(t), two: await useTarget(t) })
