@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
+import { exposedName, families } from '../packages/gateway/src/telemetry/metrics/families.ts'
+
+const fileOf = (path) => fileURLToPath(new URL(`../deploy/${path}`, import.meta.url))
+const read = (path) => readFileSync(fileOf(path), 'utf8')
+
+/** Every name under which a metric of the gateway is scraped, histograms with their parts. */
+const known = new Set(
+  Object.entries(families).flatMap(([family, { type }]) => {
+    const name = exposedName(family)
+    return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
+  }),
+)
+
+function expectKnown(expressions) {
+  const named = expressions.flatMap((text) => text.match(/\b(?:portico|process)_[a-z_]+/g) ?? [])
+  assert.ok(named.length > 0)
+  assert.deepEqual(
+    named.filter((name) => !known.has(name)),
+    [],
+  )
+}
+
+test('alerts are about metrics that exist, and each says what is wrong', () => {
+  const { groups } = parse(read('prometheus/alerts.yaml'))
+  const rules = groups.flatMap((group) => group.rules)
+  expectKnown(rules.map(({ expr }) => expr))
+  for (const { alert, annotations } of rules) assert.ok(annotations.summary.length > 0, alert)
+})
+
+test('promtool accepts the alerts', (t) => {
+  const result = spawnSync('promtool', ['check', 'rules', fileOf('prometheus/alerts.yaml')], { encoding: 'utf8' })
+  if (result.error !== undefined) return t.skip(`promtool is not installed: ${result.error.message}`)
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+})
+
+test('the dashboard shows metrics that exist', () => {
+  const { panels, templating } = JSON.parse(read('grafana/portico.json'))
+  expectKnown(panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)))
+  expectKnown(templating.list.flatMap(({ query }) => (query.startsWith('label_values') ? [query] : [])))
+})
+
+test('the unit starts, reloads and stops the program as it is packed', () => {
+  const unit = read('systemd/portico.service')
+  const { bin } = JSON.parse(readFileSync(new URL('../packages/gateway/package.json', import.meta.url), 'utf8'))
+  const [name] = Object.keys(bin)
+  assert.match(unit, new RegExp(`^ExecStart=/opt/portico/node_modules/\\.bin/${name} -f `, 'm'))
+  assert.match(unit, /^ExecReload=\/bin\/kill -HUP \$MAINPID$/m)
+})
