@@ -53,6 +53,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
   #discarding = false
   #dropping = false
   #blocked = false
+  #flushIsDue = false
   #started = false
   #chunked = false
   /** Only the end of the connection ends the body. */
@@ -136,14 +137,18 @@ export class Http1Exchange implements Exchange, Sink, Source {
       const next = this.#decoder.decode(bytes, at, this)
       if (this.#decoder.error !== null) return -1
       if (this.#decoder.done) this.#endRequest(this.#decoder.trailers)
-      else this.#flushSink()
+      else this.flushRequest()
       return next
     }
     const take = Math.min(this.#remaining, bytes.length - at)
     this.#remaining -= take
     this.data(take === bytes.length ? bytes : bytes.subarray(at, at + take))
     if (this.#remaining === 0) this.#endRequest(null)
-    else this.#flushSink()
+    else if (take < LARGE_CHUNK || this.connection.scheme === 'http') this.flushRequest()
+    else if (!this.#flushIsDue) {
+      this.#flushIsDue = true
+      setImmediate(flushDue, this)
+    }
     return at + take
   }
 
@@ -153,7 +158,9 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.#sink?.write(chunk)
   }
 
-  #flushSink(): void {
+  /** Hands on what has come of the request. */
+  flushRequest(): void {
+    this.#flushIsDue = false
     if (this.#sink !== null && !this.#sink.flush()) this.#blocked = this.#sink !== null
   }
 
@@ -276,4 +283,10 @@ export class Http1Exchange implements Exchange, Sink, Source {
   }
 }
 
+function flushDue(exchange: Http1Exchange): void {
+  exchange.flushRequest()
+}
+
 const MAX_DROPPED = 65536
+/** TLS gives one read in several records: all of them leave in one write. */
+const LARGE_CHUNK = 8192

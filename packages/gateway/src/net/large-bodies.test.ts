@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { connect, createServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { httpConfig, routeTo, useGateway, useOrigin } from '../../testing/scene.ts'
-import { useTlsFiles } from '../../testing/tls-files.ts'
-import type { Sink } from '../body.ts'
-import { DATA, END_HEADERS, FrameClient, PING, WINDOW_UPDATE } from './test-client.ts'
-import { reply, startServer } from './test-server.ts'
+import { httpConfig, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
+import { useTlsFiles } from '../testing/tls-files.ts'
+import type { Sink } from './body.ts'
+import { DATA, END_HEADERS, FrameClient, PING, WINDOW_UPDATE } from './http2/test-client.ts'
+import { reply, startServer } from './http2/test-server.ts'
 
 const POST: [string, string][] = [
   [':method', 'POST'],
@@ -133,6 +135,23 @@ for (const version of ['HTTP1', 'HTTP2'] as const) {
     })
   }
 }
+
+test('4 MiB pass in both directions, HTTP/1.1 over TLS in', async (t) => {
+  const { dir, authority } = useTlsFiles(t, ['a.test'])
+  const tls = { cert: 'a.test.crt', key: 'a.test.key' }
+  const listener = { protocol: 'HTTPS', tls, routes: [await useEcho(t, 'HTTP1')] }
+  const gateway = await useGateway(t, { binds: [{ port: 0, listeners: [listener] }] }, { dir })
+  const ask = async (method: string, headers: object): Promise<Buffer> => {
+    const agent = { ca: authority.cert, servername: 'a.test', port: gateway.port(), host: '127.0.0.1', agent: false }
+    const sent = request({ ...agent, method, headers: { host: 'a.test', ...headers } })
+    sent.end(method === 'POST' ? BODY : undefined)
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    return read(response)
+  }
+  assert.equal((await ask('POST', { 'content-length': BODY.length })).toString(), 'whole')
+  assert.equal((await ask('POST', { 'transfer-encoding': 'chunked' })).toString(), 'whole')
+  assert.equal(hashOf(await ask('GET', {})), hashOf(BODY))
+})
 
 async function read(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = []
