@@ -26,11 +26,11 @@ function markMessage(messages: readonly Message[], offset: number): Message[] {
   const ends = turnEnds(messages)
   if (ends.length < 2) return [...messages]
   const turn = Math.max(0, ends.length - 2 - offset)
-  const start = turn === 0 ? 0 : ends[turn - 1]! + 1
-  for (let at = ends[turn]!; at >= start; at -= 1) {
-    const message = messages[at]!
-    const part = message.parts.findLastIndex(isCacheable)
-    if (part === -1) continue
+  const start = (ends[turn - 1] ?? -1) + 1
+  for (let at = ends[turn] ?? -1; at >= start; at -= 1) {
+    const message = messages[at]
+    const part = message?.parts.findLastIndex(isCacheable) ?? -1
+    if (message === undefined || part === -1) continue
     return messages.with(at, { ...message, parts: withMark(message.parts, part) })
   }
   return [...messages]

@@ -11,8 +11,8 @@ export function createAliases(aliases: Readonly<Record<string, string>> = {}): (
 
 /** Each part in its order, the first and the last at the ends; what a `*` takes does not matter, so the first find will do. */
 function matches(parts: readonly string[], text: string): boolean {
-  const first = parts[0]!
-  const last = parts.at(-1)!
+  const first = parts[0] ?? ''
+  const last = parts.at(-1) ?? ''
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
   const end = text.length - last.length
   let at = first.length

@@ -45,8 +45,10 @@ export class EventGuard {
   }
 
   #takeFrom(events: readonly ChatEvent[], first: number): void | Promise<void> {
-    for (let index = first; index < events.length && this.rejection === null; index++) {
-      const taken = this.#take(events[index]!)
+    for (const [index, event] of events.entries()) {
+      if (index < first) continue
+      if (this.rejection !== null) return
+      const taken = this.#take(event)
       if (taken instanceof Promise) return taken.then(() => this.#takeFrom(events, index + 1))
     }
   }

@@ -14,8 +14,8 @@ export class GuardNotes {
 
   /** The weightiest verdict stays, with all that was found. */
   add(next: GuardNote): void {
-    const last = this.#notes[next.index]!
-    if (next.verdict === 'pass') return
+    const last = this.#notes[next.index]
+    if (last === undefined || next.verdict === 'pass') return
     const weightier = WEIGHT[next.verdict] >= WEIGHT[last.verdict] ? next : last
     const found = [...new Set([...(last.found ?? []), ...(next.found ?? [])])]
     this.#notes[next.index] = found.length === 0 ? weightier : { ...weightier, found }

@@ -13,7 +13,7 @@ export function verbatim(text: string): readonly Passage[] {
 }
 
 export function textOf(passages: readonly Passage[]): string {
-  return passages.length === 1 ? passages[0]!.text : passages.map(({ text }) => text).join('')
+  return passages.map(({ text }) => text).join('')
 }
 
 /** Adds to a list that has one passage for what stays as it is, however many pieces it came in. */

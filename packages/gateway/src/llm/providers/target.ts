@@ -43,7 +43,7 @@ function rawTarget(clientTarget: string, pathPrefix: string | undefined): string
 function withClientQuery(target: string, query: string, drop: readonly string[]): string {
   if (query === '') return target
   const [path, own] = splitTarget(target)
-  const taken = own.split('&').map((pair) => pair.split('=', 1)[0]!)
+  const taken = own.split('&').map((pair) => pair.split('=', 1)[0] ?? '')
   const [, kept] = splitTarget([...taken, ...drop].reduce(withoutParameter, `?${query}`))
   const all = [own, kept].filter((part) => part !== '').join('&')
   return all === '' ? path : `${path}?${all}`

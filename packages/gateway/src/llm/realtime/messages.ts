@@ -42,10 +42,10 @@ export class WebSocketMessages {
     const head = this.#head
     let at = from
     while (at < chunk.length) {
-      head[this.#headSize++] = chunk[at++]!
+      head[this.#headSize++] = chunk.readUInt8(at++)
       if (this.#headSize < 2 || this.#headSize < 2 + lengthBytes(head)) continue
       this.#headSize = 0
-      this.#begin(head[0]!, head[1]!)
+      this.#begin(head.readUInt8(0), head.readUInt8(1))
       break
     }
     return at
@@ -127,12 +127,12 @@ export class WebSocketMessages {
 }
 
 function lengthBytes(head: Buffer): number {
-  const short = head[1]! & 0x7f
+  const short = head.readUInt8(1) & 0x7f
   return short === 127 ? 8 : short === 126 ? 2 : 0
 }
 
 function payloadLength(head: Buffer): number {
-  const short = head[1]! & 0x7f
+  const short = head.readUInt8(1) & 0x7f
   if (short < 126) return short
   return short === 126 ? head.readUInt16BE(2) : head.readUInt32BE(2) * 2 ** 32 + head.readUInt32BE(6)
 }

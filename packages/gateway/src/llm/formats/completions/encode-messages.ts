@@ -126,7 +126,7 @@ function encodeCall(part: ToolCallPart, rules: EncodeRules): JsonObject {
   if (part.signature !== undefined && !keepsSignature && !isOwn) {
     lose(losses, { what: 'dropped', path: clientField(format, 'callSignature') })
   }
-  const name = rules.names.get(part.name)!
+  const name = rules.names.get(part.name) ?? part.name
   const encoded = encodeToolCall(part, name, upstreamId(part.id, isOwn), takesFreeText(rules))
   return { ...(isOwn && part.rest), ...encoded, ...(keepsSignature && googleExtra(part.signature)) }
 }

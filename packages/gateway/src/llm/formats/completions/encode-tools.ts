@@ -26,7 +26,7 @@ export function takesFreeText({ isOwn, quirks }: EncodeRules): boolean {
 
 function encodeTool(tool: Tool, rules: EncodeRules): JsonObject {
   const marks = { ...(rules.isOwn && tool.rest), ...cacheMark(tool, rules) }
-  const name = rules.names.get(tool.name)!
+  const name = rules.names.get(tool.name) ?? tool.name
   return tool.custom !== undefined && takesFreeText(rules)
     ? { type: 'custom', custom: encodeCustom(tool, name, tool.custom), ...marks }
     : { type: 'function', function: encodeFunction(tool, name, rules), ...marks }
@@ -57,7 +57,7 @@ function encodeFunction(tool: Tool, name: string, { format, quirks, losses }: En
 
 function encodeChoice(choice: ToolChoice, tools: readonly Tool[], rules: EncodeRules): Json {
   if (choice.kind !== 'tool') return choice.kind
-  const name = rules.names.get(choice.name)!
+  const name = rules.names.get(choice.name) ?? choice.name
   const isCustom = takesFreeText(rules) && tools.some((tool) => tool.name === choice.name && tool.custom !== undefined)
   return isCustom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } }
 }

@@ -5,92 +5,96 @@ import { bare, redacted } from './encode-response.ts'
 type PartEvent = Extract<ChatEvent, { index: number }>
 
 /** Events of one part after the other to blocks, which are numbered by themselves. */
-export function createBlockEncoder(record: (body: JsonObject) => string): { event(event: PartEvent): string } {
-  let block = -1
-  let part: StartedPart | null = null
+export class BlockEncoder {
+  readonly #record: (body: JsonObject) => string
+  #block = -1
+  #part: StartedPart | null = null
   /** Whether the block of the part was begun; reasoning begins when there is something to tell. */
-  let isOpen = false
+  #isOpen = false
 
-  function begin(content: JsonObject): string {
-    block += 1
-    isOpen = true
-    return record({ type: 'content_block_start', index: block, content_block: content })
+  constructor(record: (body: JsonObject) => string) {
+    this.#record = record
   }
 
-  function delta(content: JsonObject): string {
-    return record({ type: 'content_block_delta', index: block, delta: content })
+  event(event: PartEvent): string {
+    switch (event.type) {
+      case 'partStart':
+        return this.#start(event.part)
+      case 'partDelta':
+        return event.text === '' ? '' : this.#add(event.text)
+      case 'partEnd': {
+        const text = this.#end(event)
+        this.#part = null
+        return text
+      }
+    }
   }
 
-  function stop(): string {
-    isOpen = false
-    return record({ type: 'content_block_stop', index: block })
+  #begin(content: JsonObject): string {
+    this.#block += 1
+    this.#isOpen = true
+    return this.#record({ type: 'content_block_start', index: this.#block, content_block: content })
   }
 
-  function start(started: StartedPart): string {
-    part = started
+  #delta(content: JsonObject): string {
+    return this.#record({ type: 'content_block_delta', index: this.#block, delta: content })
+  }
+
+  #stop(): string {
+    this.#isOpen = false
+    return this.#record({ type: 'content_block_stop', index: this.#block })
+  }
+
+  #start(started: StartedPart): string {
+    this.#part = started
     switch (started.type) {
       case 'text':
       case 'refusal':
-        return begin({ type: 'text', text: '' })
+        return this.#begin({ type: 'text', text: '' })
       case 'toolCall':
-        return begin({ type: 'tool_use', id: clientCallId(started), name: started.name, input: {} })
+        return this.#begin({ type: 'tool_use', id: clientCallId(started), name: started.name, input: {} })
       case 'native':
-        return started.format === 'messages' ? whole(started.value) : ''
+        return started.format === 'messages' ? this.#whole(started.value) : ''
       case 'reasoning':
         return ''
     }
   }
 
-  function whole(value: JsonObject): string {
+  #whole(value: JsonObject): string {
     const { input, ...others } = value
-    if (input === undefined) return begin(value) + stop()
-    const opening = begin({ ...others, input: {} })
-    return opening + delta({ type: 'input_json_delta', partial_json: JSON.stringify(input) }) + stop()
+    if (input === undefined) return this.#begin(value) + this.#stop()
+    const opening = this.#begin({ ...others, input: {} })
+    return opening + this.#delta({ type: 'input_json_delta', partial_json: JSON.stringify(input) }) + this.#stop()
   }
 
-  function add(text: string): string {
-    switch (part?.type) {
+  #add(text: string): string {
+    switch (this.#part?.type) {
       case 'text':
       case 'refusal':
-        return delta({ type: 'text_delta', text })
+        return this.#delta({ type: 'text_delta', text })
       case 'toolCall':
-        return delta({ type: 'input_json_delta', partial_json: text })
+        return this.#delta({ type: 'input_json_delta', partial_json: text })
       case 'reasoning':
-        return (isOpen ? '' : begin(NO_THOUGHT)) + delta({ type: 'thinking_delta', thinking: text })
+        return (this.#isOpen ? '' : this.#begin(NO_THOUGHT)) + this.#delta({ type: 'thinking_delta', thinking: text })
       case 'native':
       case undefined:
         return ''
     }
   }
 
-  function end({ signature, opaque, rest }: Extract<PartEvent, { type: 'partEnd' }>): string {
-    if (part?.type === 'reasoning') return endReasoning(signature, opaque ?? part.opaque, part.id)
+  #end({ signature, opaque, rest }: Extract<PartEvent, { type: 'partEnd' }>): string {
+    const part = this.#part
+    if (part?.type === 'reasoning') return this.#endReasoning(signature, opaque ?? part.opaque, part.id)
     const citations = part?.type === 'text' && Array.isArray(rest?.citations) ? rest.citations : []
-    const cited = citations.map((citation) => delta({ type: 'citations_delta', citation })).join('')
-    return isOpen ? cited + stop() : ''
+    const cited = citations.map((citation) => this.#delta({ type: 'citations_delta', citation })).join('')
+    return this.#isOpen ? cited + this.#stop() : ''
   }
 
-  function endReasoning(signature: string | undefined, opaque: string | undefined, id: string | undefined): string {
-    let text = signature !== undefined && !isOpen ? begin(NO_THOUGHT) : ''
-    if (signature !== undefined) text += delta({ type: 'signature_delta', signature: bare(signature) })
-    if (isOpen) text += stop()
-    return opaque === undefined ? text : text + begin(redacted(opaque, id)) + stop()
-  }
-
-  return {
-    event(event) {
-      switch (event.type) {
-        case 'partStart':
-          return start(event.part)
-        case 'partDelta':
-          return event.text === '' ? '' : add(event.text)
-        case 'partEnd': {
-          const text = end(event)
-          part = null
-          return text
-        }
-      }
-    },
+  #endReasoning(signature: string | undefined, opaque: string | undefined, id: string | undefined): string {
+    let text = signature !== undefined && !this.#isOpen ? this.#begin(NO_THOUGHT) : ''
+    if (signature !== undefined) text += this.#delta({ type: 'signature_delta', signature: bare(signature) })
+    if (this.#isOpen) text += this.#stop()
+    return opaque === undefined ? text : text + this.#begin(redacted(opaque, id)) + this.#stop()
   }
 }
 

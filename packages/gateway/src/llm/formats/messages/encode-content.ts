@@ -80,7 +80,12 @@ function encodeCall(part: ToolCallPart, { isOwn, names, format, losses }: Conten
   }
   if (part.signature !== undefined && !isOwn)
     lose(losses, { what: 'dropped', path: clientField(format, 'callSignature') })
-  return { type: 'tool_use', id: upstreamId(part.id, isOwn), name: names.get(part.name)!, input: input.value }
+  return {
+    type: 'tool_use',
+    id: upstreamId(part.id, isOwn),
+    name: names.get(part.name) ?? part.name,
+    input: input.value,
+  }
 }
 
 function encodeResult(part: ToolResultPart, rules: ContentRules): JsonObject | Unsupported {

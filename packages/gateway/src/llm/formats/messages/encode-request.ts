@@ -157,7 +157,7 @@ function encodeTool(tool: Tool, rules: ContentRules): JsonObject {
   const description = describeFormat(tool.description, tool.custom ?? {})
   return {
     ...(isOwn && tool.rest),
-    name: names.get(tool.name)!,
+    name: names.get(tool.name) ?? tool.name,
     ...(description !== undefined && { description }),
     // A schema that says nothing of its type is refused.
     input_schema: isOwn ? tool.schema : { type: 'object', ...tool.schema },
@@ -179,7 +179,7 @@ function encodeChoice(request: ChatRequest, { names, losses, isOwn }: ContentRul
     case 'required':
       return { type: 'any', ...flag }
     case 'tool':
-      return { type: 'tool', name: names.get(toolChoice.name)!, ...flag }
+      return { type: 'tool', name: names.get(toolChoice.name) ?? toolChoice.name, ...flag }
     case 'none':
       if (parallelTools === false) lose(losses, { what: 'dropped', path: clientField(format, 'parallelTools') })
       return { type: 'none' }

@@ -59,7 +59,7 @@ export function contextRules(request: ChatRequest, losses: Loss[]): JsonObject {
 }
 
 function adaptivePlan(request: ChatRequest, path: string, losses: Loss[]): Pick<ThinkingPlan, 'thinking' | 'config'> {
-  const { include } = request.reasoning!
+  const include = request.reasoning?.include
   const wanted = effortOf(request.reasoning) ?? 'high'
   const effort = EFFORTS.get(wanted) ?? wanted
   if (effort !== wanted) lose(losses, { what: 'renamed', path, note: `${wanted} became ${effort}` })

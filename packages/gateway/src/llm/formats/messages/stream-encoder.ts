@@ -4,7 +4,7 @@ import type { ResponseContext, StreamEncoder } from '../../format.ts'
 import { textAt } from '../../../wire/json.ts'
 import type { ChatError, ChatEvent, JsonObject } from '../../middle.ts'
 import { sseRecord } from '../../../wire/sse.ts'
-import { createBlockEncoder } from './block-encoder.ts'
+import { BlockEncoder } from './block-encoder.ts'
 import { messageHead, stopOf } from './encode-response.ts'
 import { errorBody } from './errors.ts'
 import { encodeUsage } from './usage.ts'
@@ -17,7 +17,7 @@ type PartEvent = Extract<ChatEvent, { index: number }>
  */
 export function createStreamEncoder(context: ResponseContext): StreamEncoder {
   const folded = nothingCollected()
-  const blocks = createBlockEncoder(record)
+  const blocks = new BlockEncoder(record)
   let open: number | null = null
   /** Events of parts that began while another was open, in the order in which they began. */
   const waiting = new Map<number, PartEvent[]>()

@@ -3,7 +3,7 @@ import { countAt, isObject, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { errorOfBody } from '../completions/errors.ts'
 import { endEvents } from './finish.ts'
-import { createOutputReader } from './output-reader.ts'
+import { OutputReader } from './output-reader.ts'
 
 export function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null {
   if (!Array.isArray(body.output)) {
@@ -11,7 +11,7 @@ export function decodeResponse(body: JsonObject, context: ResponseContext): Chat
     return error === null ? null : [{ type: 'error', error }]
   }
   const events: ChatEvent[] = [startEvent(body, context)]
-  const reader = createOutputReader(context, (event) => events.push(event))
+  const reader = new OutputReader(context, (event) => events.push(event))
   for (const [at, item] of body.output.entries()) if (isObject(item)) reader.endItem(at, item)
   return [...events, ...endEvents(body, reader.hasCalls)]
 }

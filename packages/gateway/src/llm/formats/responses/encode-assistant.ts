@@ -9,8 +9,7 @@ import { ownEncryptedContent, reasoningItem } from './reasoning-item.ts'
 /** What the assistant said, thought and called in one turn. */
 export function encodeAssistant(parts: readonly Part[], scope: InputScope): JsonObject[] {
   const items: JsonObject[] = []
-  for (let at = 0; at < parts.length;) {
-    const part = parts[at]!
+  for (let at = 0, part = parts[at]; part !== undefined; part = parts[at]) {
     const item = neighboursOf(parts, at)
     at += item.length
     switch (part.type) {
@@ -54,7 +53,15 @@ export function encodeAssistant(parts: readonly Part[], scope: InputScope): Json
 /** The part, and those behind it that belong to the same item: sections of one reasoning, texts of one message. */
 function neighboursOf(parts: readonly Part[], at: number): Part[] {
   let end = at + 1
-  while (end < parts.length && isOneItem(parts[end - 1]!, parts[end]!)) end += 1
+  let before = parts[at]
+  for (
+    let next = parts[end];
+    before !== undefined && next !== undefined && isOneItem(before, next);
+    next = parts[end]
+  ) {
+    before = next
+    end += 1
+  }
   return parts.slice(at, end)
 }
 

@@ -17,7 +17,8 @@ export function partsOfReasoningItem(item: JsonObject): ReasoningPart[] {
     ...section,
     ...(id !== undefined && { id }),
   }))
-  const last = parts.at(-1)!
+  const last = parts.at(-1)
+  if (last === undefined) return parts
   if (carried !== null) Object.assign(last, carried)
   else if (sealed !== undefined) last.opaque = withMaker('openai', sealed)
   return parts

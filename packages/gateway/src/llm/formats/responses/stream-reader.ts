@@ -5,13 +5,13 @@ import type { RecordReader } from '../../sse-json.ts'
 import { errorOfBody } from '../completions/errors.ts'
 import { startEvent } from './decode-response.ts'
 import { endEvents } from './finish.ts'
-import { createOutputReader } from './output-reader.ts'
+import { OutputReader } from './output-reader.ts'
 
 /** Events of this format that carry something; all others say what is said elsewhere too. */
 export function createStreamReader(context: ResponseContext): RecordReader {
   let events: ChatEvent[] = []
   let hasStarted = false
-  const reader = createOutputReader(context, (event) => {
+  const reader = new OutputReader(context, (event) => {
     start({})
     events.push(event)
   })

@@ -20,9 +20,10 @@ export function createBedrockGuardrailsGuard(
   return {
     name: 'bedrockGuardrails',
     async check(texts, phase) {
-      const sent = [...texts.keys()].filter((index) => texts[index]!.trim() !== '')
+      const said = [...texts.entries()].filter(([, text]) => text.trim() !== '')
+      const sent = said.map(([index]) => index)
       if (sent.length === 0) return PASS
-      const content = sent.map((index): JsonObject => ({ text: { text: texts[index]! } }))
+      const content = said.map(([, text]): JsonObject => ({ text: { text } }))
       const body = { source: phase === 'request' ? 'INPUT' : 'OUTPUT', content }
       try {
         const verdict = judge(await ask(target, path, { body }), sent.length, response)
@@ -49,7 +50,7 @@ function judge(answer: JsonObject, count: number, response: CustomResponseConfig
 
 function interveningPolicies(assessment: JsonObject): string[] {
   const intervened = (action: string): boolean => action === 'BLOCKED' || action === 'ANONYMIZED'
-  return Object.keys(assessment).filter((policy) => actionsIn(assessment[policy]!).some(intervened))
+  return Object.entries(assessment).flatMap(([name, policy]) => (actionsIn(policy).some(intervened) ? [name] : []))
 }
 
 /** Every policy lists what it found in its own way; each entry has an `action`. */
@@ -62,6 +63,6 @@ function actionsIn(value: Json): string[] {
 
 function inPlace(texts: readonly string[], sent: readonly number[], masked: readonly string[]): string[] {
   const all = [...texts]
-  for (const [at, index] of sent.entries()) all[index] = masked[at]!
+  for (const [at, index] of sent.entries()) all[index] = masked[at] ?? ''
   return all
 }

@@ -42,7 +42,7 @@ const DATA: Readonly<Record<GuardPhase, string>> = { request: 'user_prompt_data'
 function judge(answer: JsonObject, response: CustomResponseConfig): Verdict {
   const result = objectAt(answer, 'sanitizationResult')
   const filters = objectAt(result, 'filterResults')
-  const found = readableKinds(Object.keys(filters).filter((name) => hasMatch(filters[name]!)))
+  const found = readableKinds(Object.entries(filters).flatMap(([name, filter]) => (hasMatch(filter) ? [name] : [])))
   if (found.length > 0 || textAt(result, 'filterMatchState') === 'MATCH_FOUND') {
     return rejection(response, { found, reason: 'a filter matched' })
   }

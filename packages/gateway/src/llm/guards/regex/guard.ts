@@ -31,7 +31,7 @@ function maskAll(rules: readonly Rule[], texts: readonly string[], about: readon
   const found = new Set<string>()
   const masked: string[] = []
   for (const [index, text] of texts.entries()) {
-    const masker = wholeMasker(rules, about[index]!)
+    const masker = wholeMasker(rules, about[index]?.form ?? 'text')
     const whole = maskWhole(masker, text)
     if (whole === null) return { kind: 'failed', reason: 'a text is too long for the patterns' }
     for (const kind of masker.found) found.add(kind)
@@ -40,7 +40,7 @@ function maskAll(rules: readonly Rule[], texts: readonly string[], about: readon
   return found.size === 0 ? PASS : { kind: 'mask', texts: masked, found: [...found] }
 }
 
-function wholeMasker(rules: readonly Rule[], { form }: TextInfo): TextMasker {
+function wholeMasker(rules: readonly Rule[], form: TextInfo['form']): TextMasker {
   const finder = new WholeText(rules)
   return form === 'json' ? new JsonMasker(rules, finder) : new PlainMasker(rules, finder)
 }

@@ -39,7 +39,7 @@ export class JsonStringMasker {
       }
       if (this.#escape.startsWith('\\u') && !/[0-9A-Fa-f]/.test(raw[at]!)) text += this.#endEscape(text.length)
       else {
-        this.#escape += raw[at++]!
+        this.#escape += raw.charAt(at++)
         if (isWhole(this.#escape)) text += this.#endEscape(text.length)
       }
     }
@@ -61,7 +61,7 @@ export class JsonStringMasker {
     const raw = this.#escape
     this.#escape = ''
     this.#escapes.push({ at: this.#read + offset, raw })
-    if (raw.length === 2) return READ[raw[1]!] ?? raw[1]!
+    if (raw.length === 2) return READ[raw.charAt(1)] ?? raw.charAt(1)
     return raw.length === 6 ? String.fromCharCode(Number.parseInt(raw.slice(2), 16)) : '\ufffd'
   }
 

@@ -33,7 +33,7 @@ const PATHS: Readonly<Record<GuardPhase, string>> = { request: '/request', respo
 
 /** The texts as the webhook gets them. */
 function wireBody(texts: readonly string[], phase: GuardPhase, about: readonly TextInfo[]): JsonObject {
-  const messages = texts.map((content, index): JsonObject => ({ role: about[index]!.role, content }))
+  const messages = texts.map((content, index): JsonObject => ({ role: about[index]?.role ?? 'user', content }))
   if (phase === 'request') return { body: { messages } }
   return { body: { choices: messages.map((message): JsonObject => ({ message })) } }
 }

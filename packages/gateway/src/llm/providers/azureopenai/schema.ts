@@ -25,8 +25,8 @@ function azureEndpoint(): Schema<{ host: string; project: string | null }> {
       const found = /^(?:https?:\/\/)?([^/]+)(?:\/api\/projects\/([a-z0-9][\w.-]*))?(?:\/openai(?:\/v1)?)?\/?$/i.exec(
         text,
       )
-      if (found === null || text.length > 256 || !isHost(found[1]!)) return null
-      return { host: found[1]!.toLowerCase(), project: found[2] ?? null }
+      const [, name = '', project = null] = found ?? []
+      return text.length > 256 || !isHost(name) ? null : { host: name.toLowerCase(), project }
     },
     {
       type: 'host',

@@ -51,7 +51,7 @@ function ownTarget(call: ProviderCall): string | Unsupported | null {
 }
 
 function generateTarget({ model, stream }: ProviderCall): string | Unsupported {
-  const [, collection = 'models', name = ''] = /^(?:(models|tunedModels)\/)?(.*)$/s.exec(model)!
+  const [, collection = 'models', name = ''] = /^(?:(models|tunedModels)\/)?(.*)$/s.exec(model) ?? []
   const segment = modelSegment(name)
   if (segment instanceof Unsupported) return segment
   return `/v1beta/${collection}/${segment}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`

@@ -49,7 +49,7 @@ function cardEnd(text: string, start: number): number | null {
   let longest: number | null = null
   GROUP.lastIndex = start
   for (let group = GROUP.exec(text); group !== null; group = GROUP.exec(text)) {
-    digits += group[1]!
+    digits += group[1] ?? ''
     if (digits.length > MAX_DIGITS) break
     if (digits.length >= MIN_DIGITS && isCard(digits) && !goesOn(text, GROUP.lastIndex)) longest = GROUP.lastIndex
   }

@@ -44,11 +44,11 @@ function numberEnd(text: string, start: number): number | null {
     const isFirst = shape.groups.length === 0
     // Nothing may stand before the first group; digits that follow digits are one group already.
     if (isFirst ? separator !== '' : separator === '' && plain !== undefined && text[group.index - 1] !== ')') break
-    digits += (inParentheses ?? plain)!.length
+    digits += (inParentheses ?? plain ?? '').length
     if (digits > MAX_DIGITS || end - start > LONGEST || shape.groups.length === MAX_GROUPS) break
     // The trunk prefix of the country itself, which is not dialled from abroad.
     if (shape.isInternational && inParentheses === '0') continue
-    shape.groups.push((inParentheses ?? plain)!)
+    shape.groups.push(inParentheses ?? plain ?? '')
     if (isFirst) shape.areaInParentheses = inParentheses !== undefined
     if (digits >= MIN_DIGITS && isPhoneNumber(shape) && isWhole(text, start, end, shape)) longest = end
   }
@@ -87,7 +87,7 @@ interface PhoneShape {
 
 /** Whether some plan numbers telephones so, and people write it so: dates and amounts have digits and dashes, too. */
 function isPhoneNumber({ isInternational, groups, areaInParentheses }: PhoneShape): boolean {
-  const hasPrefix = groups[0]!.startsWith('0')
+  const hasPrefix = groups[0]?.startsWith('0') === true
   if (!isInternational && !hasPrefix && groups.length > MAX_NATIONAL_GROUPS) return false
   const digits = groups.join('')
   if (isInternational) return INTERNATIONAL.test(digits)
