@@ -1,7 +1,7 @@
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { parseExactJson } from '../../wire/exact-json.ts'
-import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
+import type { ClientFormat, ResponseContext, StreamEncoder } from '../../llm/format.ts'
 import type { GuardContext } from '../../llm/guards/guard.ts'
 import type { GuardChain } from '../../llm/guards/chain.ts'
 import { guardBody } from '../../llm/guards/guard-body.ts'
@@ -116,7 +116,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const { upstream, answersAsIs, hidesUsage } = this.#prepared!
     const context = this.#responseContext()
     const decoder = upstream.createStreamDecoder(context)
-    const encoder = this.format.createStreamEncoder(context)
+    const encoder = this.#hiding(this.format.createStreamEncoder(context))
     const observer = this.#observerOf(this.tries)
     const chain = this.#provider!.guards.response
     const guardContext = this.#guardContext(headers)
@@ -132,8 +132,22 @@ export class ChatCall extends TriedCall implements ResponseObserver {
       awaitsContent: this.hasOthers,
       endMarks: END_MARKS[upstream.name],
       tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
+      hide: (text) => this.hidden(text),
       guard,
     })
+  }
+
+  /** What the provider says of an error may repeat the key that it was shown. */
+  #hiding(encoder: StreamEncoder): StreamEncoder {
+    return {
+      event: (event) =>
+        encoder.event(
+          event.type === 'error'
+            ? { ...event, error: { ...event.error, message: this.hidden(event.error.message) } }
+            : event,
+        ),
+      end: () => encoder.end(),
+    }
   }
 
   #answerWhole({ status, headers, body }: UpstreamResponse): void {

@@ -316,6 +316,7 @@ function workOf(name: Name, guards: readonly Guard[]): NativeWork {
       awaitsContent: false,
       endMarks: END_MARKS[name],
       tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
+      hide: (text) => text,
       guard: new RecordGuard(chainOf(guards, 'response'), ctx, format.texts),
     },
   )

@@ -311,6 +311,24 @@ test('a key in an error within a stream is hidden where it moves the request on'
   assert.doesNotMatch(JSON.stringify(await events), /sk-gateway/)
 })
 
+for (const vendor of ['openai', 'anthropic'] as const) {
+  test(`${vendor}: a key in an error behind the first content is hidden too`, async (t) => {
+    const { start, begin, piece } = vendorStreams[vendor === 'openai' ? 'completions' : 'messages']
+    const error = { message: 'bad key sk-gateway-1234567', type: 'api_error' }
+    const event = vendor === 'openai' ? '' : 'event: error\n'
+    const record = `${event}data: ${JSON.stringify({ type: 'error', error })}\n\n`
+    const handler: OriginHandler = (_seen, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(start + begin + piece('hello') + record)
+    }
+    const policies = { auth: { key: 'sk-gateway-1234567' } }
+    const { send } = await setUp(t, { handlers: [handler], policies, vendor, stream: true })
+    const { body } = await send()
+    assert.equal(textOf(body), 'hello')
+    assert.match(body, /bad key \[redacted\]/)
+    assert.doesNotMatch(body, /sk-gateway/)
+  })
+}
+
 function textIn(body: string): string {
   const { choices } = JSON.parse(body) as typeof whole
   return choices[0]!.message.content

@@ -25,6 +25,7 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
     awaitsContent: false,
     endMarks: END_MARKS.completions,
     tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
+    hide: (text) => text,
     guard: null,
   })
   const bytes = Buffer.from(stream)

@@ -111,6 +111,8 @@ export interface NativeOptions {
   endMarks: RegExp
   /** An error as the client reads it inside a stream. */
   tellError: (error: ChatError) => string
+  /** A text without the credentials that the provider was shown. */
+  hide: (text: string) => string
   /** Changes texts where they stand; null where nobody looks. */
   guard: RecordGuard | null
 }
@@ -156,7 +158,8 @@ export class NativeWork implements BodyWork {
 
   /** Whole records only: one of them may have to be kept back, and an error could not be told within another. */
   chunk(chunk: Buffer): Given | Promise<Given> {
-    const shown = this.#records.push(chunk).filter((record) => this.#read(record))
+    const read = this.#records.push(chunk).filter((record) => this.#read(record))
+    const shown = this.#hasError ? read.map((record) => this.#plain(record)) : read
     const isTooLong = this.#records.heldLength + this.#earlyLength > MAX_HELD_BYTES
     if (isTooLong) this.#broken ??= brokenStream('the provider sent a record that is too long')
     if (this.#broken !== null) return this.#breakOff(this.#broken)
@@ -171,7 +174,7 @@ export class NativeWork implements BodyWork {
     if (this.#broken !== null) return this.#breakOff(this.#broken)
     if (this.#isFinished || this.#hasError) {
       this.#hasBegun = true
-      return this.#last(isShown ? [rest] : NOTHING)
+      return this.#last(isShown ? [this.#plain(rest)] : NOTHING)
     }
     return this.#breakOff(brokenStream('the stream of the provider ended too early'))
   }
@@ -231,6 +234,14 @@ export class NativeWork implements BodyWork {
     if (!this.#hasBegun) this.firstError = error
     this.isDone = true
     return [Buffer.from(this.#options.tellError(error))]
+  }
+
+  /** What the provider says of an error may repeat the key that it was shown. */
+  #plain(record: Buffer): Buffer {
+    if (!this.#hasError) return record
+    const text = record.toString('latin1')
+    const hidden = this.#options.hide(text)
+    return hidden === text ? record : Buffer.from(hidden, 'latin1')
   }
 
   /** Whether the client gets it. */
