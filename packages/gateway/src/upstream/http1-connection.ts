@@ -285,11 +285,12 @@ class Http1Call implements UpstreamCall, Sink, Source {
       if (this.#takeHead(head, bytes, at)) return bytes.length
     }
     if (this.#state !== BODY) return at
-    if (this.#sink === null || this.#blocked) {
+    const sink = this.#sink
+    if (sink === null || this.#blocked) {
       this.#connection.socket.pause()
       return at
     }
-    return this.#feed(bytes, at)
+    return this.#feed(bytes, at, sink)
   }
 
   /** True when the connection has become something else than HTTP. */
@@ -307,16 +308,7 @@ class Http1Call implements UpstreamCall, Sink, Source {
       return false
     }
     if (status < 200 && status !== 101) {
-      // After an interim answer that ends the connection nothing could follow.
-      if (head.minor === 0 || head.close) {
-        this.#refuse('interim response that closes')
-        return false
-      }
-      if (++this.#interims > MAX_INTERIMS) {
-        this.#refuse('too many interim responses')
-        return false
-      }
-      handler.informed(status, head.headers)
+      this.#takeInterim(head, handler)
       return false
     }
     if (status === 101 || (this.#request.method === 'CONNECT' && status < 300)) {
@@ -351,8 +343,14 @@ class Http1Call implements UpstreamCall, Sink, Source {
     return false
   }
 
-  #feed(bytes: Buffer, at: number): number {
-    const sink = this.#sink!
+  #takeInterim(head: MessageHead, handler: UpstreamHandler): void {
+    // After an interim answer that ends the connection nothing could follow.
+    if (head.minor === 0 || head.close) this.#refuse('interim response that closes')
+    else if (++this.#interims > MAX_INTERIMS) this.#refuse('too many interim responses')
+    else handler.informed(head.status, head.headers)
+  }
+
+  #feed(bytes: Buffer, at: number, sink: Sink): number {
     const decoder = this.#decoder
     if (decoder !== null) {
       const next = decoder.decode(bytes, at, this)
