@@ -5,9 +5,7 @@ import type { Branch } from './parse.ts'
 import { parseCommonSyntax, wholeTree } from './parse.ts'
 import type { Reach } from './reach.ts'
 import { reachOf } from './reach.ts'
-import { parseReplacement } from './replacement.ts'
-import { searchSource } from './search-form.ts'
-import { toV8Source } from './to-v8-source.ts'
+import { searchSource, toV8Source } from './v8-source.ts'
 
 export type CompiledRegex = Regex | { ok: false; message: string }
 
@@ -106,4 +104,23 @@ function replaceFirst(matcher: Matcher, text: string, replacement: string): stri
 function groupText(matcher: Matcher, group: number | string): string {
   if (typeof group === 'number') return group > matcher.groupCount() ? '' : (matcher.group(group) ?? '')
   return matcher.getNamedGroups()[group] ?? ''
+}
+
+/** A piece of a replacement: a text, or the number or name of a group. */
+type Piece = { text: string } | { group: number | string }
+
+const REFERENCE = /\$(?:\$|(\d{1,3})|\{(\d{1,3}|[A-Za-z_]\w{0,31})\}|([A-Za-z_]\w{0,31}))/g
+
+/** `$1`, `${1}`, `$name`, `${name}` stand for groups, `$$` for a dollar; any other dollar for itself. */
+function parseReplacement(replacement: string): Piece[] {
+  const pieces: Piece[] = []
+  let from = 0
+  for (const match of replacement.matchAll(REFERENCE)) {
+    const group = match[1] ?? match[2] ?? match[3]
+    pieces.push({ text: replacement.slice(from, match.index) })
+    pieces.push(group === undefined ? { text: '$' } : { group: /^\d/.test(group) ? Number(group) : group })
+    from = match.index + match[0].length
+  }
+  pieces.push({ text: replacement.slice(from) })
+  return pieces
 }

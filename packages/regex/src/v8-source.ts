@@ -1,7 +1,7 @@
+import { toV8Class } from './char-set.ts'
 import { hasLinearBacktracking, isBounded } from './linear.ts'
 import type { Branch, RegexNode } from './parse.ts'
 import { wholeTree } from './parse.ts'
-import { toV8Source } from './to-v8-source.ts'
 
 /**
  * The pattern with which V8 may look for a match anywhere in a text, or null when only RE2 may.
@@ -43,4 +43,15 @@ function trimFirst(items: RegexNode[]): RegexNode[] {
     }
   }
   return items
+}
+
+export function toV8Source(node: RegexNode): string {
+  if (node.kind === 'chars') return toV8Class(node.set)
+  if (node.kind === 'choice') return node.branches.map(toV8Source).join('|')
+  if (node.kind === 'repeat') return `${group(node.item)}{${node.min},${node.max === Infinity ? '' : node.max}}`
+  return node.items.map((item) => (item.kind === 'choice' ? group(item) : toV8Source(item))).join('')
+}
+
+function group(node: RegexNode): string {
+  return node.kind === 'chars' ? toV8Source(node) : `(?:${toV8Source(node)})`
 }
