@@ -29,7 +29,6 @@ export function compileSteps(
   const byName = new Map(steps)
   const request = new ListBuilder('buffer', (use) => bufferRequest(use, env.maxBufferBytes))
   for (const [name, step] of steps) {
-    if (step.response !== undefined && !responseOrder.includes(name)) throw new Error(`${name} is not in responseOrder`)
     // A response part may read the request body too, which is here only now.
     request.need(step.requestBody ?? 'none')
     request.add(name, step.request)

@@ -70,7 +70,16 @@ export interface CallContext extends EndpointWatcher {
 /** Ties a step to the policy whose config it takes; `C` comes from the policy's schema. */
 export type MakeStep<C> = (config: C, env: Env) => Step | null
 
-/** `implement<CorsConfig>((config, env) => …)`: a step is made once per route at load. */
-export function implement<C>(make: MakeStep<C>): MakeStep<C> {
+/** A step that leaves responses alone: the order of responses need not know it. */
+export type RequestStep = Omit<Step, 'response' | 'responseBody'> & { response?: never; responseBody?: never }
+export type MakeRequestStep<C> = (config: C, env: Env) => RequestStep | null
+
+/** `implement<CsrfConfig>((config, env) => …)`: a step is made once per route at load. */
+export function implement<C>(make: MakeRequestStep<C>): MakeRequestStep<C> {
+  return make
+}
+
+/** The same for steps with a part for responses, which must stand in the order of responses too. */
+export function implementBoth<C>(make: MakeStep<C>): MakeStep<C> {
   return make
 }

@@ -2,7 +2,7 @@ import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts
 import { type Expression } from '../pipeline/expression.ts'
 import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
-import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'
+import type { Env, MakeRequestStep, MakeStep, Step, StepResult } from '../pipeline/step.ts'
 
 /** A policy in its plain form, or in several of which the first whose condition holds is taken. */
 export type OrConditional<Config> = Partial<Config> & {
@@ -10,6 +10,10 @@ export type OrConditional<Config> = Partial<Config> & {
 }
 
 /** Chosen when the policy's turn comes, so that conditions see what earlier policies found out. */
+export function conditional<Config extends object>(
+  make: MakeRequestStep<Config>,
+): MakeRequestStep<OrConditional<Config>>
+export function conditional<Config extends object>(make: MakeStep<Config>): MakeStep<OrConditional<Config>>
 export function conditional<Config extends object>(make: MakeStep<Config>): MakeStep<OrConditional<Config>> {
   return (config, env) => {
     // Without the list the schema has seen to it that the plain form is whole.

@@ -1,4 +1,4 @@
-import type { MakeStep } from '../pipeline/step.ts'
+import type { MakeStep, RequestStep } from '../pipeline/step.ts'
 import type { JoinedTraffic, TrafficPolicies } from './index.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/step.ts'
 import { authorization } from './traffic/authorization/step.ts'
@@ -27,7 +27,7 @@ type ConfigOf<Name extends TrafficName> = Name extends JoinedTraffic
   : NonNullable<TrafficPolicies[Name]>
 
 /** Every traffic policy, in the order in which requests meet them. A policy missing here does not compile. */
-export const trafficSteps: { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> } = {
+export const trafficSteps = {
   // Limits that hold for everything after them.
   timeouts,
   retry,
@@ -57,10 +57,22 @@ export const trafficSteps: { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> }
   directResponse,
   // Only what really goes to a backend is mirrored, as it goes there.
   requestMirror,
-}
+} satisfies { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> }
 
 const joinedNames: { [Name in JoinedTraffic]: true } = { authorization: true }
 export const joinedTraffic: ReadonlySet<JoinedTraffic> = new Set(Object.keys(joinedNames) as JoinedTraffic[])
 
-/** Responses meet them in this order: headers that answer a browser are never overwritten. */
-export const responseOrder: readonly TrafficName[] = ['rateLimit', 'headerModifiers', 'transformation', 'cors']
+/** Policies with a part for responses. */
+type RespondingName = {
+  [Name in TrafficName]: (typeof trafficSteps)[Name] extends (...args: never[]) => RequestStep | null ? never : Name
+}[TrafficName]
+
+/** Each of them, in the order in which responses meet them: one that is missing here does not compile. */
+const responding: { readonly [Name in RespondingName]: true } = {
+  rateLimit: true,
+  headerModifiers: true,
+  transformation: true,
+  // Last, so that headers that answer a browser are never overwritten.
+  cors: true,
+}
+export const responseOrder = Object.keys(responding) as readonly RespondingName[]

@@ -2,11 +2,11 @@ import { HeaderBlock } from '../../../net/header-block.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import type { RequestTrace } from '../../../pipeline/trace.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { implementBoth } from '../../../pipeline/step.ts'
 import { originMatcher } from './origin.ts'
 import type { CorsConfig } from './schema.ts'
 
-export const cors = implement<CorsConfig>((config) => {
+export const cors = implementBoth<CorsConfig>((config) => {
   const isAllowed = originMatcher(config.allowOrigins ?? [])
   const methods = listAnswer(config.allowMethods ?? [])
   const headers = listAnswer((config.allowHeaders ?? []).map((name) => name.toLowerCase()))

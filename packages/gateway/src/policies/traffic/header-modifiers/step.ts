@@ -1,9 +1,9 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { fieldText } from '../../../net/field-text.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { implementBoth } from '../../../pipeline/step.ts'
 import type { HeaderModifiersConfig } from './schema.ts'
 
-export const headerModifiers = implement<HeaderModifiersConfig>((config) => {
+export const headerModifiers = implementBoth<HeaderModifiersConfig>((config) => {
   const request = config.request && modifier(config.request)
   const response = config.response && modifier(config.response)
   // Host is not among the headers: setting it names the authority the backend sees.

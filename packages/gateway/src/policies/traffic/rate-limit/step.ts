@@ -2,7 +2,7 @@ import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import type { RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
-import { type Env, implement } from '../../../pipeline/step.ts'
+import { type Env, implementBoth } from '../../../pipeline/step.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { Budget } from '../../../state/budget.ts'
 import { conditional } from '../../conditional.ts'
@@ -10,7 +10,7 @@ import type { RateLimitConfig } from './schema.ts'
 import { type Limit, takeFromAll } from './take-from-all.ts'
 
 export const rateLimit = conditional(
-  implement<RateLimitConfig>((config, env) => {
+  implementBoth<RateLimitConfig>((config, env) => {
     const [first, ...others] = config.local.map((local, index) => limitOf(local, index, env))
     if (first === undefined) return null
     const limits: [Limit, ...Limit[]] = [first, ...others]

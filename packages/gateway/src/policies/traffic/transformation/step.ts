@@ -1,12 +1,12 @@
 import { editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
 import { widest } from '../../../pipeline/body/body-use.ts'
-import { implement } from '../../../pipeline/step.ts'
+import { implementBoth } from '../../../pipeline/step.ts'
 import { createTransform } from '../../../pipeline/transform.ts'
 import { conditional } from '../../conditional.ts'
 import type { TransformationConfig } from './schema.ts'
 
 export const transformation = conditional(
-  implement<Pick<TransformationConfig, 'request' | 'response'>>((config, env) => {
+  implementBoth<Pick<TransformationConfig, 'request' | 'response'>>((config, env) => {
     const request = config.request === undefined ? null : createTransform(config.request, env, 'request')
     const response = config.response === undefined ? null : createTransform(config.response, env, 'response')
     return {
