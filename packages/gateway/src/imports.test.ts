@@ -21,8 +21,11 @@ const isVocabulary = (file: string): boolean => ['expressions', 'formats'].inclu
 /** Data for every program: the kit, each feature's `schema.ts`, and the index of the policies. */
 const isSchema = (file: string): boolean =>
   file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'
-/** The conditional form belongs to no policy. */
-const isFeature = (file: string): boolean => /^(policies|backends)\//.test(file) && file !== 'policies/conditional.ts'
+/** What configs turn on. The conditional form belongs to no policy. */
+const isFeature = (file: string): boolean =>
+  /^(policies|backends|llm|mcp)\//.test(file) && file !== 'policies/conditional.ts'
+/** Policies and kinds of backends: the outermost. */
+const isOutermost = (file: string): boolean => /^(policies|backends)\//.test(file) && isFeature(file)
 const isLocal = (to: string): boolean => importsByFile.has(to)
 
 describe('imports go one way', () => {
@@ -60,8 +63,8 @@ describe('imports go one way', () => {
   it('features do not import the behaviour of one another', () => {
     expectNone(
       (file, { to }) =>
-        isFeature(file) &&
-        isFeature(to) &&
+        isOutermost(file) &&
+        isOutermost(to) &&
         dirname(file) !== dirname(to) &&
         !isSchema(to) &&
         file !== 'policies/order.ts',
@@ -70,7 +73,7 @@ describe('imports go one way', () => {
 
   it('only what puts a config together and the process around it see what features do', () => {
     const top = new Set(['compile', 'process'])
-    expectNone((file, { to }) => isFeature(to) && !isSchema(to) && !top.has(folderOf(file)) && !isFeature(file))
+    expectNone((file, { to }) => isOutermost(to) && !isSchema(to) && !top.has(folderOf(file)) && !isOutermost(file))
   })
 
   it('workers load neither zod nor yaml, nor what checks expressions', () => {
@@ -81,7 +84,7 @@ describe('imports go one way', () => {
     )
   })
 
-  it('has no cycles at run time', () => {
+  it('has no cycles, of types neither', () => {
     assert.deepEqual(cycles(), [])
   })
 })
@@ -115,8 +118,8 @@ function cycles(): string[] {
       return
     }
     if (done.has(file)) return
-    for (const { to, typeOnly } of importsByFile.get(file) ?? []) {
-      if (!typeOnly && isLocal(to)) visit(to, [...path, file])
+    for (const { to } of importsByFile.get(file) ?? []) {
+      if (isLocal(to)) visit(to, [...path, file])
     }
     done.add(file)
   }

@@ -1,14 +1,14 @@
+import type { BackendServices } from './services.ts'
 import { agentCoreBackend, invoking } from '../backends/agent-core/call.ts'
 import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/call.ts'
 import { staticBackend } from '../backends/static/call.ts'
 import { loadedAi, loadedMcp } from './load-features.ts'
-import type { Hub } from '../mcp/hub/hub.ts'
-import type { Deadlines } from '../net/deadlines.ts'
 import type { BackendPlace, PolicyIndex } from '../ir/merge.ts'
 import type { Backend, BackendTarget, Route, RouteBackend } from '../ir/resources.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
-import { compileTunnel, type TunnelParts } from './tunnel.ts'
+import { compileTunnel } from './tunnel.ts'
+import type { TunnelParts } from './services.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
 import type { BackendPlace as OutgoingPlace } from '../pipeline/outgoing.ts'
 import { widest } from '../pipeline/body/body-use.ts'
@@ -17,24 +17,6 @@ import type { BackendPolicies } from '../policies/index.ts'
 import { unhealthyCondition } from '../policies/backend/health/settings.ts'
 import { type AddressGuard, createAddressGuard } from '../upstream/address-guard.ts'
 import { Destination } from '../upstream/destination.ts'
-import type { Resolver } from '../upstream/dns.ts'
-import type { Endpoints } from '../upstream/endpoints.ts'
-import type { Pools } from '../upstream/pools.ts'
-import type { ConnectionDefaults } from '../upstream/settings.ts'
-
-export interface BackendServices {
-  deadlines: Deadlines
-  /** What workers hold together for MCP. */
-  hub: Hub
-  /** Seal MCP sessions; the first one is the newest. */
-  sessionKeys: () => readonly string[]
-  resolver: Resolver
-  pools: Pools
-  endpoints: Endpoints
-  upstream: ConnectionDefaults
-  /** Milliseconds of this worker's clock. */
-  now: () => number
-}
 
 /** Backends by where they are used: the policies of the place count too. */
 export interface Backends {

@@ -1,4 +1,5 @@
-import { type BackendServices, compileBackends } from './backends.ts'
+import { compileBackends } from './backends.ts'
+import type { BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
 import { contentOf, LazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'

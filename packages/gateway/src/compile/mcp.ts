@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { mcpBackend } from '../backends/mcp/call.ts'
 import { compileEndpoint } from './endpoint.ts'
-import type { TunnelParts } from './tunnel.ts'
+import type { TunnelParts } from './services.ts'
 import type { McpBackend, McpTarget } from '../ir/resources.ts'
 import { createMcpJudge } from '../mcp/authorize.ts'
 import { createGuard } from '../mcp/client/guard.ts'

@@ -9,7 +9,8 @@ import { andFaultsOf, makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/body/body-use.ts'
 import type { Env } from '../pipeline/step.ts'
 import { weightedPicker } from '../pipeline/route/weighted.ts'
-import type { RequestMetrics, RouteLabels } from '../telemetry/metrics/request-metrics.ts'
+import type { RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
+import type { RouteLabels } from '../telemetry/metrics/label-sets.ts'
 
 export interface RouteServices {
   requestMetrics: RequestMetrics

@@ -5,7 +5,8 @@ import type { RawRun } from '../pipeline/run-raw.ts'
 import type { ScopeServices } from '../pipeline/views/scope.ts'
 import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
-import { type AccessLog, type AccessRecord, refusedRecord } from '../telemetry/log/access-log.ts'
+import { type AccessLog } from '../telemetry/log/access-log.ts'
+import { type AccessRecord, refusedRecord } from '../telemetry/log/access-record.ts'
 
 export interface TelemetryServices extends ScopeServices {
   accessLog: AccessLog

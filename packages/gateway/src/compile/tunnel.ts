@@ -1,5 +1,6 @@
+import type { TunnelParts } from './services.ts'
 import { createHash } from 'node:crypto'
-import type { BackendServices } from './backends.ts'
+import type { BackendServices } from './services.ts'
 import { connectionSettings } from './connection.ts'
 import type { PolicyIndex } from '../ir/merge.ts'
 import type { Backend } from '../ir/resources.ts'
@@ -7,13 +8,8 @@ import { ConfigFault } from '../pipeline/config-fault.ts'
 import { proxyCredentials } from '../policies/backend/tunnel/credentials.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { Destination } from '../upstream/destination.ts'
-import { createTunnel, type Tunnel } from '../upstream/tunnel.ts'
-
-export interface TunnelParts {
-  backendsByKey: ReadonlyMap<string, Backend>
-  policies: PolicyIndex
-  services: BackendServices
-}
+import { createTunnel } from '../upstream/tunnel.ts'
+import type { Tunnel } from '../upstream/dial.ts'
 
 type TunnelConfig = NonNullable<BackendPolicies['tunnel']>
 

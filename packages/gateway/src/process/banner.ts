@@ -1,5 +1,5 @@
 import type { Ir } from '../ir/resources.ts'
-import type { Guide } from '../quick-start/quick-start.ts'
+import type { Guide } from '../quick-start/guide.ts'
 
 export interface Listening {
   ir: Ir

@@ -1,5 +1,5 @@
 import { isRefused, readBaseUrl, type BaseUrl } from './base-url.ts'
-import type { Guide } from './quick-start.ts'
+import type { Guide } from './guide.ts'
 import type { Environment } from '../sources/substitute.ts'
 
 /** A vendor of whom a key in the environment is all that the gateway needs. */

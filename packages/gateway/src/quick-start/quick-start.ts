@@ -1,3 +1,4 @@
+import type { Guide } from './guide.ts'
 import { type QuickStartPorts, usualPorts } from './free-ports.ts'
 import { quickStartModels } from './models.ts'
 import { findToolServer, quickStartTools } from './tools.ts'
@@ -5,13 +6,6 @@ import type { Environment } from '../sources/substitute.ts'
 
 /** What runs when no file is given. */
 export type QuickStart = { text: string; guide: Guide } | { problem: string }
-
-/** Tells people, right after the start, what there is and what to try. */
-export type Guide = (port: number) => {
-  /** What answers where: lines of the list of addresses. */
-  serves: string[]
-  tries: string[]
-}
 
 export interface QuickStartOptions {
   /** The program of an MCP server, if there is one. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Guide } from './quick-start.ts'
+import type { Guide } from './guide.ts'
 
 export interface QuickStartTools {
   /** As in a config file. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ProblemCode } from './problem.ts'
-import type { NamedBackend } from './fields/references.ts'
+import type { NamedBackend } from './named-backend.ts'
 import { brokenRules } from './rules.ts'
 import type { Rule } from './rules.ts'
 

@@ -1,4 +1,4 @@
-import type { AccessRecord } from '../telemetry/log/access-log.ts'
+import type { AccessRecord } from '../telemetry/log/access-record.ts'
 
 /** A request that went well. */
 export const accessRecord: AccessRecord = {

@@ -10,7 +10,8 @@ import {
   type UpstreamResponse,
 } from './upstream-types.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { EndpointOwner, Endpoints } from './endpoints.ts'
+import type { Endpoints } from './endpoints.ts'
+import type { EndpointOwner } from './endpoint-call.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import type { Pool } from './pool.ts'
 import { TrackedBody } from './tracked-body.ts'

@@ -4,7 +4,16 @@ import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { connectShared, type SocketReader, StreamReader } from '../net/socket-reader.ts'
 import { UpstreamError } from './upstream-types.ts'
 import { formatHostPort } from './host-port.ts'
-import type { Tunnel } from './tunnel.ts'
+
+/** A proxy that connections to a backend go through. */
+export interface Tunnel {
+  /** The proxy, as errors call it. */
+  readonly name: string
+  /** Tunnels are interchangeable where keys are equal. */
+  readonly key: string
+  /** Opens a connection at whose other end `target`, a `host:port`, is; returns how to give up. */
+  open(target: string, done: (error: UpstreamError | null, socket: Socket | null) => void): () => void
+}
 
 /** Where and how to connect: everything that distinguishes one connection from another. */
 export interface DialOptions {

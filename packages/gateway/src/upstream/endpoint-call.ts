@@ -1,7 +1,38 @@
+import type { SharedCounters } from '../state/counters.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { EndpointOwner, EndpointServices } from './endpoints.ts'
 import type { EvictionRule } from './health.ts'
 import type { UpstreamError } from './upstream-types.ts'
+
+export interface EndpointServices {
+  counters: SharedCounters
+  /** Uniform in [0, 1). */
+  random: () => number
+  /** Milliseconds that never go back, from the same beginning in every worker. */
+  monotonic: () => number
+  evicted: (eviction: Eviction) => void
+}
+
+export interface Eviction {
+  /** Name of the backend. */
+  backend: string
+  endpoint: string
+  durationMs: number
+  /** Evictions since the last healthy answer, with this one. */
+  times: number
+}
+
+/** Whose endpoints they are, and what the backend's `health` policy says of them. */
+export interface EndpointOwner {
+  key: string
+  name: string
+  health: HealthRule | null
+}
+
+/** A backend without it has scores, for the choice between its addresses; nothing of it is evicted. */
+export interface HealthRule {
+  /** Null moves the score only. */
+  eviction: EvictionRule | null
+}
 
 /** One call at one endpoint, until nothing of it is left; keeps the endpoint's score. */
 export class EndpointCall {

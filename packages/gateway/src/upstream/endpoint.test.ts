@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { Endpoint } from './endpoint.ts'
-import { type Eviction, Endpoints } from './endpoints.ts'
+import { Endpoints } from './endpoints.ts'
+import type { Eviction } from './endpoint-call.ts'
 
 const rule = { durationMs: 1000, restoreHealth: null, consecutiveFailures: 0, healthThreshold: null }
 const owner = { key: 'backend/app', name: 'app', health: { eviction: rule } }

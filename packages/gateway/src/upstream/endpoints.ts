@@ -1,41 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { SharedCounters } from '../state/counters.ts'
 import { choose, type Standing } from './balance.ts'
 import type { EndpointWatcher } from './upstream-types.ts'
 import { Endpoint } from './endpoint.ts'
-import type { EvictionRule } from './health.ts'
-import { EndpointCall } from './endpoint-call.ts'
-
-export interface EndpointServices {
-  counters: SharedCounters
-  /** Uniform in [0, 1). */
-  random: () => number
-  /** Milliseconds that never go back, from the same beginning in every worker. */
-  monotonic: () => number
-  evicted: (eviction: Eviction) => void
-}
-
-export interface Eviction {
-  /** Name of the backend. */
-  backend: string
-  endpoint: string
-  durationMs: number
-  /** Evictions since the last healthy answer, with this one. */
-  times: number
-}
-
-/** Whose endpoints they are, and what the backend's `health` policy says of them. */
-export interface EndpointOwner {
-  key: string
-  name: string
-  health: HealthRule | null
-}
-
-/** A backend without it has scores, for the choice between its addresses; nothing of it is evicted. */
-export interface HealthRule {
-  /** Null moves the score only. */
-  eviction: EvictionRule | null
-}
+import { EndpointCall, type EndpointOwner, type EndpointServices } from './endpoint-call.ts'
 
 /** The endpoints of a worker, by backend and address; they outlive config generations. */
 export class Endpoints {

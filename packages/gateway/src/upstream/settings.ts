@@ -1,5 +1,5 @@
 import type { DialOptions } from './dial.ts'
-import type { HealthRule } from './endpoints.ts'
+import type { HealthRule } from './endpoint-call.ts'
 import type { BackendTlsConfig } from './tls.ts'
 
 /** How to talk to a backend, put together from its policies. */

@@ -1,18 +1,9 @@
+import type { Tunnel } from './dial.ts'
 import type { Socket } from 'node:net'
 import { latin1 } from '../net/http1/chars.ts'
 import { mayBecomeResponse, MessageHead, parseResponseHead } from '../net/http1/head.ts'
 import { UpstreamError } from './upstream-types.ts'
 import type { Destination } from './destination.ts'
-
-/** A proxy that connections to a backend go through. */
-export interface Tunnel {
-  /** The proxy, as errors call it. */
-  readonly name: string
-  /** Tunnels are interchangeable where keys are equal. */
-  readonly key: string
-  /** Opens a connection at whose other end `target`, a `host:port`, is; returns how to give up. */
-  open(target: string, done: (error: UpstreamError | null, socket: Socket | null) => void): () => void
-}
 
 export interface TunnelOptions {
   name: string

@@ -3,7 +3,7 @@ import type { GuardChain } from '../../llm/guards/chain.ts'
 import type { CredentialPlace, Provider } from '../../llm/providers/provider.ts'
 import type { CompiledBackend } from '../../pipeline/compiled.ts'
 import type { Endpoint } from '../../upstream/endpoint.ts'
-import type { EndpointOwner } from '../../upstream/endpoints.ts'
+import type { EndpointOwner } from '../../upstream/endpoint-call.ts'
 
 /** One provider of a backend, ready to be called. */
 export interface ReadyProvider {

@@ -1,5 +1,5 @@
+import type { NamedBackend } from '../named-backend.ts'
 import { parseBackendUrl, parseHostTarget, urlKey } from '../../formats/address.ts'
-import type { BackendUrl, HostTarget } from '../../formats/address.ts'
 import { Refusal, object, scalar } from '../kit.ts'
 import type { ContentsReference, JsonObject, ParseText, Schema } from '../kit.ts'
 import { namePattern } from './names.ts'
@@ -81,12 +81,6 @@ export function backendObjectReference() {
     port: port().optional().describe('Port of a Service.'),
   }).describe('A reference to a Service or a backend.')
 }
-
-/** What a scalar says of the backend that it stands for. */
-export type NamedBackend =
-  | { kind: 'name'; name: string }
-  | { kind: 'host'; key: string; target: HostTarget }
-  | { kind: 'url'; key: string; url: BackendUrl }
 
 /** The key of the IR resource of a backend in the top-level `backends`. */
 export function backendKey(name: string): string {

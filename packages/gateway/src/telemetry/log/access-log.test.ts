@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { accessRecord as record } from '../../testing/access-record.ts'
 import { streamedChat } from '../../testing/model-call.ts'
 import { createAccessLog } from './access-log.ts'
-import type { AccessRecord } from './access-log.ts'
+import type { AccessRecord } from './access-record.ts'
 
 test('a request is one text line with its fields in order', () => {
   assert.equal(

@@ -1,4 +1,4 @@
-import type { AccessRecord } from './access-log.ts'
+import type { AccessRecord } from './access-record.ts'
 import { mcpFields } from './mcp-fields.ts'
 import { modelFields } from './model-fields.ts'
 import { escapeControls, quoted, textValue } from './quote.ts'

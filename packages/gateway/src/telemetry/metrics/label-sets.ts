@@ -1,5 +1,14 @@
 import type { CustomLabels } from './metrics.ts'
 
+/** Labels that are the same for every request of a route. Requests that found no route have one with `route: 'unknown'`. */
+export interface RouteLabels {
+  bind: string
+  gateway: string
+  listener: string
+  route: string
+  backends: readonly { name: string; protocol: string }[]
+}
+
 /** The most sets of values that the added labels of one worker may have; also the largest number of one. */
 export const MOST_LABEL_SETS = 1000
 

@@ -3,7 +3,7 @@ import { families, type HistogramName, type LabelValues } from './families.ts'
 import { labelText } from './label-text.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
 import { type CustomLabels, observe, type Registry } from './metrics.ts'
-import type { RouteLabels } from './request-metrics.ts'
+import type { RouteLabels } from './label-sets.ts'
 
 /** A request that was a model call. */
 export interface ModelCall {

@@ -2,7 +2,7 @@ import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { families } from './families.ts'
 import type { LabelValues } from './families.ts'
-import { createLabelSets, type LabelSets, MOST_LABEL_SETS } from './label-sets.ts'
+import { createLabelSets, type LabelSets, MOST_LABEL_SETS, type RouteLabels } from './label-sets.ts'
 import { createMcpMetrics, mcpLabels } from './mcp-metrics.ts'
 import { observe } from './metrics.ts'
 import type { CustomLabels, Registry } from './metrics.ts'
@@ -25,15 +25,6 @@ export interface RequestOutcome {
   readonly llm: LlmRecord | null
   /** The MCP message behind the request, where there was one. */
   readonly mcp: McpRecord | null
-}
-
-/** Labels that are the same for every request of a route. Requests that found no route have one with `route: 'unknown'`. */
-export interface RouteLabels {
-  bind: string
-  gateway: string
-  listener: string
-  route: string
-  backends: readonly { name: string; protocol: string }[]
 }
 
 /** Labels that a config adds, each computed for every request. */

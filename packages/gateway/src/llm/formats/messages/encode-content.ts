@@ -1,31 +1,11 @@
 import { clientField, lose } from '../../client-fields.ts'
 import { parseExactJson } from '../../../wire/exact-json.ts'
 import { fitCallId } from '../../tool-calls/fit-call-id.ts'
-import type {
-  FormatName,
-  JsonObject,
-  Loss,
-  Message,
-  Part,
-  ReasoningPart,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
-} from '../../middle.ts'
+import type { JsonObject, Message, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import { madeBy } from '../../provenance.ts'
-import { encodeFile, encodeImage } from './encode-media.ts'
+import { type ContentRules, encodeFile, encodeImage } from './encode-media.ts'
 import { inputOf } from './tool-input.ts'
-
-export interface ContentRules {
-  format: FormatName
-  /** The client speaks this format too: what it wrote is given back. */
-  isOwn: boolean
-  quirks: ReadonlySet<string>
-  /** The provider's names of tools, by the client's. */
-  names: ReadonlyMap<string, string>
-  losses: Loss[]
-}
 
 /** Messages that say nothing are left out: this format refuses them. */
 export function encodeMessages(messages: readonly Message[], rules: ContentRules): JsonObject[] | Unsupported {

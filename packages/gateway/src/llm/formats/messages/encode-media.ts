@@ -1,7 +1,16 @@
 import { clientField, lose, mediaField } from '../../client-fields.ts'
-import type { FilePart, ImagePart, JsonObject } from '../../middle.ts'
+import type { FilePart, FormatName, ImagePart, JsonObject, Loss } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
-import type { ContentRules } from './encode-content.ts'
+
+export interface ContentRules {
+  format: FormatName
+  /** The client speaks this format too: what it wrote is given back. */
+  isOwn: boolean
+  quirks: ReadonlySet<string>
+  /** The provider's names of tools, by the client's. */
+  names: ReadonlyMap<string, string>
+  losses: Loss[]
+}
 
 export function encodeImage(part: ImagePart, rules: ContentRules): JsonObject | Unsupported {
   const { source, detail } = part

@@ -1,3 +1,5 @@
+import type { OpenApiOperation, OpenApiTools } from '../../../formats/openapi/operation.ts'
+import type { CompiledBackend } from '../../../pipeline/compiled.ts'
 import { sourceOf, emptySource } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
@@ -11,7 +13,18 @@ import {
 import type { Caller, LinkCall, TargetFailure } from '../transport.ts'
 import { apiHeaders } from './api-headers.ts'
 import type { ApiRequest } from './encode-request.ts'
-import type { OpenapiServices } from './transport.ts'
+
+export interface OpenapiOptions {
+  connection: CompiledBackend
+  tools: OpenApiTools
+  /** Host as the API knows itself. */
+  authority: string
+  bug: (error: unknown) => void
+}
+
+export interface OpenapiServices extends OpenapiOptions {
+  operationsByName: ReadonlyMap<string, OpenApiOperation>
+}
 
 export interface ApiOutcome {
   answered(status: number, contentType: string, body: Buffer): void

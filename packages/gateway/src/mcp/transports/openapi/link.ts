@@ -7,7 +7,7 @@ import { ApiCall } from './call.ts'
 import { encodeRequest } from './encode-request.ts'
 import { BadArgument, short } from './parameter-text.ts'
 import { toolResult } from './tool-result.ts'
-import type { OpenapiServices } from './transport.ts'
+import type { OpenapiServices } from './call.ts'
 
 /** An API in one session, of which it knows nothing. */
 export class OpenapiLink implements TargetLink {

@@ -1,0 +1,28 @@
+import type { PolicyIndex } from '../ir/merge.ts'
+import type { Backend } from '../ir/resources.ts'
+import type { Hub } from '../mcp/hub/hub.ts'
+import type { Deadlines } from '../net/deadlines.ts'
+import type { Resolver } from '../upstream/dns.ts'
+import type { Endpoints } from '../upstream/endpoints.ts'
+import type { Pools } from '../upstream/pools.ts'
+import type { ConnectionDefaults } from '../upstream/settings.ts'
+
+export interface BackendServices {
+  deadlines: Deadlines
+  /** What workers hold together for MCP. */
+  hub: Hub
+  /** Seal MCP sessions; the first one is the newest. */
+  sessionKeys: () => readonly string[]
+  resolver: Resolver
+  pools: Pools
+  endpoints: Endpoints
+  upstream: ConnectionDefaults
+  /** Milliseconds of this worker's clock. */
+  now: () => number
+}
+
+export interface TunnelParts {
+  backendsByKey: ReadonlyMap<string, Backend>
+  policies: PolicyIndex
+  services: BackendServices
+}
