@@ -83,13 +83,15 @@ test('both parsers agree on printed values', () => {
     ),
   }))
   let quick = 0
+  let all = 0
   fc.assert(
     fc.property(tree, fc.constantFrom(0, 80), (value, flowWidth) => {
+      all++
       if (compare(stringify(value, { lineWidth: flowWidth }))) quick++
     }),
     { seed: 3, numRuns: 1_000 },
   )
-  assert.ok(quick > 200, `only ${quick} were read quickly`)
+  assert.ok(quick > all / 20, `only ${quick} of ${all} were read quickly`)
 })
 
 // oxfmt-ignore
