@@ -27,7 +27,7 @@ test('ordinary files are read quickly', () => {
   ]
   for (const text of files) assert.ok(compare(text), text)
   const examples = new URL('../../../../examples/', import.meta.url)
-  for (const name of readdirSync(examples)) {
+  for (const name of readdirSync(examples).filter((file) => file.endsWith('.yaml'))) {
     const text = readFileSync(new URL(name, examples), 'utf8').replaceAll(/\$\{[A-Z]+:-(.*?)\}/g, '$1')
     assert.ok(compare(text), name)
   }

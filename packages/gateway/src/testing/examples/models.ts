@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { request } from '../client.ts'
+import type { TestGateway } from '../gateway.ts'
+import { ANTHROPIC_KEY, anthropicVendor } from '../providers/anthropic.ts'
+import { OPENAI_KEY, openaiVendor } from '../providers/openai.ts'
+import type { Vendor } from '../providers/reply.ts'
+import { type FakeProvider, startFakeProvider } from '../providers/server.ts'
+import { ALICE, bearer, type ExampleCase } from './example-case.ts'
+
+/** Examples about language models. */
+export const modelExamples: Record<string, ExampleCase> = {
+  async 'language-models.yaml'() {
+    return {
+      shows: [/\[mock\][^"]*<EMAIL_ADDRESS>/],
+      async check(gateway) {
+        const body = JSON.stringify({ model: 'fast', max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] })
+        const headers = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' }
+        const answer = await request(gateway.port(), { method: 'POST', path: '/v1/messages', headers, body })
+        assert.match(answer.body, /^\{[^]*"type":"message"[^]*\[mock\]/)
+      },
+    }
+  },
+
+  async 'llm-failover.yaml'(t) {
+    const first = await useProvider(t, openaiVendor())
+    const second = await useProvider(t, anthropicVendor())
+    return {
+      replace: {
+        'openai: { model: gpt-5 }': `openai: { model: gpt-5 }\n              host: 127.0.0.1\n              port: ${first.port}`,
+        'anthropic: { model: claude-sonnet-4-5 }': `anthropic: { model: claude-sonnet-4-5 }\n              host: 127.0.0.1\n              port: ${second.port}`,
+      },
+      gateway: { env: { OPENAI_API_KEY: OPENAI_KEY, ANTHROPIC_API_KEY: ANTHROPIC_KEY } },
+      shows: [/"model":"gpt-5"[^]*The answer is 42/],
+      async check(gateway) {
+        assert.equal(second.seen.length, 0)
+        first.fault = { failure: { kind: 'unavailable', message: 'down for repairs' } }
+        for (let each = 0; each < 3; each++) {
+          const answer = await chat(gateway, 'hello')
+          assert.match(answer.body, /"object":"chat\.completion"[^]*"model":"claude-sonnet-4-5"[^]*The answer is 42/)
+        }
+        const asked = first.seen.length
+        assert.equal((await chat(gateway, 'hello')).status, 200)
+        assert.equal(first.seen.length, asked, 'the one that failed is left out')
+        assert.equal(gateway.evictions.length, 1)
+      },
+    }
+  },
+
+  async 'token-limits.yaml'() {
+    return {
+      gateway: { env: { ALICE_KEY: ALICE } },
+      shows: [/^HTTP\/1.1 200 OK\r\n[^]*\[mock\]/],
+      async check(gateway) {
+        const words = 'word '.repeat(1000)
+        assert.equal((await chat(gateway, words)).status, 401)
+        assert.equal((await chat(gateway, words, bearer(ALICE))).status, 200)
+        const refused = await chat(gateway, 'one more', bearer(ALICE))
+        assert.equal(refused.status, 429)
+        assert.ok(Number(refused.headers['retry-after']) > 60, refused.text)
+      },
+    }
+  },
+
+  async 'prompt-guards.yaml'() {
+    return {
+      shows: [/\[mock\][^"]*<EMAIL_ADDRESS>/, /^HTTP\/1.1 422 [^]*The prompt holds a key/],
+      async check(gateway) {
+        const answer = await chat(gateway, 'card 4111 1111 1111 1111 of project Apollo')
+        assert.equal(answer.status, 200)
+        assert.match(answer.body, /<CREDIT_CARD>/)
+        assert.doesNotMatch(answer.body, /4111|Apollo/)
+        assert.equal((await chat(gateway, '-----BEGIN RSA PRIVATE KEY-----')).status, 422)
+      },
+    }
+  },
+}
+
+async function useProvider(t: TestContext, vendor: Vendor): Promise<FakeProvider> {
+  const provider = await startFakeProvider(vendor)
+  t.after(() => provider.close())
+  return provider
+}
+
+function chat(gateway: TestGateway, content: string, headers: Record<string, string> = {}) {
+  return request(gateway.port(), {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'mock', messages: [{ role: 'user', content }] }),
+  })
+}
