@@ -32,7 +32,8 @@ test('ordinary files are read quickly', () => {
   const examples = new URL('../../../../examples/', import.meta.url)
   for (const name of readdirSync(examples).filter((file) => file.endsWith('.yaml'))) {
     const text = readFileSync(new URL(name, examples), 'utf8').replaceAll(/\$\{[A-Z]+:-(.*?)\}/g, '$1')
-    assert.ok(compare(text), name)
+    // Keys that are paths are left to the full parser.
+    assert.equal(compare(text), name !== 'openapi-tools.yaml', name)
   }
 })
 
