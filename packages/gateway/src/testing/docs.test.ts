@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isRecentEnough } from '../../bin/runtime.mjs'
 import { failures } from '../pipeline/failure.ts'
 import { quickStart } from '../quick-start/quick-start.ts'
 import { loadSessionKeys } from '../process/session-keys.ts'
@@ -41,7 +42,15 @@ test('every whole config in the docs loads', () => {
 
 test('every relative link of the docs leads to a file, and to a heading where it names one', () => {
   const dead: string[] = []
-  for (const page of [...docs, 'README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'SECURITY.md']) {
+  for (const page of [
+    ...docs,
+    'README.md',
+    'CONTRIBUTING.md',
+    'ARCHITECTURE.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+    'examples/README.md',
+  ]) {
     for (const link of relativeLinks(read(page))) {
       const [path = '', heading] = link.split('#')
       const file = path === '' ? join(root, page) : resolve(root, dirname(page), path)
@@ -52,6 +61,26 @@ test('every relative link of the docs leads to a file, and to a heading where it
     }
   }
   assert.deepEqual(dead, [])
+})
+
+test('the pages about versions name the runtimes that are needed, and the version that comes next', () => {
+  const manifest = JSON.parse(read('packages/gateway/package.json')) as {
+    version: string
+    optionalDependencies: Record<string, string>
+  }
+  const page = read('docs/versioning.md')
+  const platforms = Object.keys(manifest.optionalDependencies).map((name) => name.replace('node-linux-', ''))
+  assert.deepEqual(platforms.toSorted(), ['arm64', 'x64'], 'the page names other platforms')
+  for (const version of Object.values(manifest.optionalDependencies)) {
+    assert.ok(page.includes(`| Node | ${version.split('.')[0]} comes with the packages`), version)
+  }
+  const [, needed = ''] = /; (\d+\.\d+) or newer works too/.exec(page)!
+  const [major, minor] = needed.split('.').map(Number)
+  assert.ok(isRecentEnough(`${needed}.0`) && !isRecentEnough(`${major}.${minor! - 1}.0`), needed)
+  assert.match(
+    read('CHANGELOG.md'),
+    new RegExp(`^## \\[Unreleased\\]$|^## \\[${RegExp.escape(manifest.version)}\\]`, 'm'),
+  )
 })
 
 test('the table of metrics names every family and no other', () => {
