@@ -3,6 +3,7 @@ import type { AttachmentPoint, Policy } from '../schema/define-policy.ts'
 import { printFields } from '../schema/print/docs.ts'
 import { toJsonSchema } from '../schema/print/json-schema.ts'
 import { configFile } from '../sources/schema.ts'
+import { pageOf, policyPages } from './policy-pages.ts'
 
 const mark = '<!-- Printed from the schemas by `npm run generate`; changes here are lost. -->'
 
@@ -14,12 +15,8 @@ export function generatedFiles(): Map<string, string> {
     ['docs/reference/README.md', indexPage()],
     ['docs/reference/config-file.md', configPage()],
     ...allPolicies.map((policy) => [`docs/reference/${pageOf(policy)}`, policyPage(policy)] as const),
+    ...policyPages(),
   ])
-}
-
-function pageOf(policy: Policy): string {
-  const kebab = policy.name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  return `${policy.section}-${kebab}.md`
 }
 
 function indexPage(): string {

@@ -3,12 +3,14 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { generatedFiles } from './generated-files.ts'
 
-/** Writes the files that are printed from the schemas; `npm run generate`. */
+/** Writes the files that are made from schemas and READMEs; `npm run generate`. */
 const root = fileURLToPath(new URL('../../../../', import.meta.url))
 const files = generatedFiles()
-mkdirSync(join(root, 'docs/reference'), { recursive: true })
-for (const page of readdirSync(join(root, 'docs/reference'))) {
-  if (!files.has(`docs/reference/${page}`)) rmSync(join(root, 'docs/reference', page))
+for (const folder of ['docs/reference', 'docs/policies']) {
+  mkdirSync(join(root, folder), { recursive: true })
+  for (const page of readdirSync(join(root, folder))) {
+    if (!files.has(`${folder}/${page}`)) rmSync(join(root, folder, page))
+  }
 }
 for (const [path, content] of files) {
   mkdirSync(dirname(join(root, path)), { recursive: true })

@@ -28,7 +28,9 @@ test('every whole config in the docs loads', () => {
     return path.includes('ca.crt') ? authority.cert : issued.cert
   }
   let found = 0
-  for (const page of [...docs, 'README.md', 'CONTRIBUTING.md']) {
+  // Configs on pages of policies are those of their READMEs, which are run.
+  const pages = docs.filter((page) => !page.startsWith('docs/policies/'))
+  for (const page of [...pages, 'README.md', 'CONTRIBUTING.md']) {
     for (const { line, text } of yamlFences(read(page))) {
       if (!/^(# yaml-language-server|binds:)/m.test(text)) continue
       found++
