@@ -10,7 +10,7 @@ it('writes a set as the class of exactly its characters', () => {
     return negated ? complement(set) : set
   })
   fc.assert(
-    fc.property(fc.oneof(sets, fc.constantFrom(DOT, range('a', 'z')!, ...Object.values(PERL_CLASSES))), (set) => {
+    fc.property(fc.oneof(sets, fc.constantFrom(DOT, range('a', 'z'), ...Object.values(PERL_CLASSES))), (set) => {
       const written = new RegExp(`^${toV8Class(set)}$`, 'u')
       for (let code = 0; code < 128; code++) {
         const text = String.fromCharCode(code)
