@@ -10,10 +10,12 @@ import { isRecentEnough, runPinned } from '../packages/gateway/bin/runtime.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const args = process.argv.slice(2)
 const wanted = args.filter((arg) => !arg.startsWith('--'))
-/** Not one more than the cores: limits of time in tests are meant for a machine that is busy, not for one that is stuck. */
-const CONCURRENCY = Math.max(2, availableParallelism())
+/** One more than the cores, because many tests wait. */
+const CONCURRENCY = availableParallelism() + 1
 /** What is started as a program of its own, or watches the process it is in, does not share one with other files. */
 const ALONE = /^(bench|scripts|packages\/ctl)\/|\/src\/(net|process|testing)\/|\.long\.test\./
+/** Files that share a process: a folder of the gateway, of MCP and of policies a smaller one, or a whole package. */
+const GROUP = /^packages\/gateway\/src\/((mcp|policies)\/)?[^/]+|^packages\/[^/]+/
 
 if (!isRecentEnough()) runPinned(fileURLToPath(import.meta.url), args)
 else await main()
@@ -42,7 +44,7 @@ async function work(groups, total) {
 function groupFiles(files) {
   const filesByGroup = new Map()
   for (const file of files) {
-    const key = ALONE.test(file) ? file : (/^packages\/gateway\/src\/[^/]+|^packages\/[^/]+/.exec(file)?.[0] ?? file)
+    const key = ALONE.test(file) ? file : (GROUP.exec(file)?.[0] ?? file)
     filesByGroup.set(key, [...(filesByGroup.get(key) ?? []), file])
   }
   return [...filesByGroup]

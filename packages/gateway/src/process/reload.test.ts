@@ -169,7 +169,9 @@ describe('a port that asks for TLS from now on', limit, () => {
     const listeners = [{ protocol: 'HTTPS', tls: { cert: './tls.crt', key: './tls.key' }, routes }]
     config.edit({ binds: [{ ...binds[0], listeners }] })
     await eventually('the connection is ended', () => !client.isOpen)
-    await assert.rejects(client.get('/'))
+    const { status, body } = await client.get('/')
+    assert.equal(status, 400)
+    assert.match(body, /TLS/)
   })
 })
 

@@ -103,6 +103,12 @@ describe('checking a text that comes in pieces', () => {
     )
   })
 
+  it('masks a text that ends where a batch and a mask do', async () => {
+    const text = `secret-abc ${'x'.repeat(BATCH - 22)} secret-abc`
+    assert.equal(text.length, BATCH)
+    assert.equal(await run([text], maskSecrets), hide(text))
+  })
+
   it('never parts a character', async () => {
     await fc.assert(
       fc.asyncProperty(text, somePlaces, async (given, places) => {

@@ -17,6 +17,8 @@ export function batchStage(check: Check): Stage {
   let held = ''
   /** So many of the held characters were checked before. */
   let checked = 0
+  /** Some of them are hidden by a mask that may go on: they are held as they came. */
+  let isOpen = false
 
   return { push: (text) => release(text, NOTHING), end }
 
@@ -28,13 +30,14 @@ export function batchStage(check: Check): Stage {
       if (verdict.kind === 'reject') return verdict
       const released = settledPart(batch, verdict.kind === 'mask' ? (verdict.texts[0] ?? '') : batch)
       checked = batch.length - released.length
+      isOpen = released.isOpen
       held = held.slice(released.length)
       return release('', [...before, ...released.passages])
     })
   }
 
   function end(): Released | Promise<Released> {
-    if (held.length === checked) return verbatim(held)
+    if (held.length === checked && !isOpen) return verbatim(held)
     return nowOrLater(check(held), (verdict) => {
       if (verdict.kind === 'reject') return verdict
       return verdict.kind === 'mask' ? compare(held, verdict.texts[0] ?? '') : verbatim(held)
@@ -51,25 +54,42 @@ function batchEnd(held: string, latest: number): number {
   return isHalfCharacter(held, latest) ? latest - 1 : latest
 }
 
-/** What may go on of a batch, and how many characters of it that stands for. */
-function settledPart(batch: string, masked: string): { passages: readonly Passage[]; length: number } {
+interface SettledPart {
+  passages: readonly Passage[]
+  /** So many characters of the batch they stand for. */
+  length: number
+  isOpen: boolean
+}
+
+/** What may go on of a batch. */
+function settledPart(batch: string, masked: string): SettledPart {
   const end = commonEnd(batch, masked)
   // A space may stand behind the last mask.
   const isOpen = masked !== batch && end <= 1 && batch.length < MAX_OPEN
-  if (isOpen) {
-    const start = Math.min(commonStart(batch, masked), batch.length - OVERLAP)
-    const length = isHalfCharacter(batch, start) ? start - 1 : start
-    return { passages: verbatim(batch.slice(0, length)), length }
-  }
+  if (isOpen) return { ...passagesUntil(compare(batch, masked), batch.length - OVERLAP), isOpen }
   const kept = end > 0 && isHalfCharacter(batch, batch.length - end) ? end - 1 : end
   const length = batch.length - kept
-  return { passages: compare(batch.slice(0, length), masked.slice(0, masked.length - kept)), length }
+  return { passages: compare(batch.slice(0, length), masked.slice(0, masked.length - kept)), length, isOpen }
 }
 
-function commonStart(left: string, right: string): number {
+/** What stands before a place; a mask that reaches over it stays whole, for the next batch. */
+function passagesUntil(all: readonly Passage[], latest: number): Omit<SettledPart, 'isOpen'> {
+  const passages: Passage[] = []
   let length = 0
-  while (length < left.length && left[length] === right[length]) length++
-  return length
+  for (const passage of all) {
+    const room = latest - length
+    if (passage.of <= room) {
+      passages.push(passage)
+      length += passage.of
+      continue
+    }
+    if (passage.isMask || room <= 0) break
+    const cut = isHalfCharacter(passage.text, room) ? room - 1 : room
+    passages.push(...verbatim(passage.text.slice(0, cut)))
+    length += cut
+    break
+  }
+  return { passages, length }
 }
 
 /** No more of it than waits anyway. */

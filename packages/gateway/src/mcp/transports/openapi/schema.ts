@@ -50,7 +50,7 @@ function operationMatch() {
     operationId: pattern('Its `operationId`; `*` stands for any text.'),
     tag: pattern('One of its tags; `*` stands for any text.'),
     path: pattern('Its path as the document has it, as `/pets/{id}`; `*` stands for any text.'),
-    methods: list(enumeration(METHODS), { min: 1, max: METHODS.length })
+    methods: list(enumeration(METHODS).describe('A method.'), { min: 1, max: METHODS.length })
       .optional()
       .describe('Its method is one of these.'),
   }).describe('Operations for which all that is said holds.')
