@@ -8,6 +8,20 @@ export interface BodyObserver {
   over(whole: boolean): void
 }
 
+/** Keeps a copy for `over`; null when the body broke off or is larger than `limit`. */
+export function keepCopy(limit: number, over: (copy: Buffer | null) => void): BodyObserver {
+  let kept: Buffer[] | null = []
+  let size = 0
+  return {
+    chunk(chunk) {
+      size += chunk.length
+      if (size > limit) kept = null
+      kept?.push(Buffer.from(chunk))
+    },
+    over: (whole) => over(whole && kept !== null ? Buffer.concat(kept) : null),
+  }
+}
+
 /** A body that passes as it is, while somebody looks on. */
 export class ObservedBody implements Source, Sink {
   source: Source | null = null

@@ -1,6 +1,6 @@
 import type { Source } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import { TappedBody } from '../../net/tapped-body.ts'
+import { keepCopy, ObservedBody } from '../../net/observed-body.ts'
 import { BadMessage, readMessage, type RpcMessage } from '../message.ts'
 import type { AnswerSink, TargetFailure } from '../transports/transport.ts'
 import { answerFailure } from './answer-failure.ts'
@@ -84,14 +84,14 @@ class DirectAnswer implements AnswerSink {
 
   #pass(body: Source): void {
     const { answer, facts, endpoint } = this.#exchange
-    const tapped = new TappedBody(body, MOST_READ, (copy) => {
+    const observer = keepCopy(MOST_READ, (copy) => {
       const message = copy === null ? null : readMessage(copy)
       facts.answeredAt = endpoint.now()
       if (message === null || message instanceof BadMessage) facts.outcome ??= 'ok'
       else this.#exchange.note(message)
       this.#exchange.finish()
     })
-    answer.raw!(tapped)
+    answer.raw!(new ObservedBody(body, observer))
   }
 
   #outward(message: RpcMessage): RpcMessage {
