@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Loaded into every thread of a program under test (`--import`, with `--expose-gc`): at SIGUSR2 each worker collects its
+ * Loaded into every thread of a program under test (`--import`, with `--expose-gc`): at SIGWINCH each worker collects its
  * garbage, and the main thread prints what the workers still hold.
  */
 
@@ -11,7 +11,7 @@ const asked = new BroadcastChannel(ASK)
 const told = new BroadcastChannel(TELL)
 
 if (isMainThread) {
-  process.on('SIGUSR2', () => asked.postMessage(null))
+  process.on('SIGWINCH', () => asked.postMessage(null))
   told.onmessage = ({ data }: MessageEvent) => console.log(`heap-probe ${JSON.stringify(data)}`)
 } else {
   asked.onmessage = () => {

@@ -150,7 +150,7 @@ async function streamOnce(what: { agent: Agent; port: number; client: StreamName
 
 async function liveMemory(program: Program): Promise<{ heap: number; resident: number }> {
   const known = reports(program).length
-  program.child.kill('SIGUSR2')
+  program.child.kill('SIGWINCH')
   await eventually('the worker told what it holds', () => reports(program).length > known)
   const { heapUsed, external } = reports(program).at(-1)!
   return { heap: heapUsed + external, resident: await metric(program, 'process_resident_memory_bytes') }
