@@ -1,4 +1,5 @@
 // The program of this checkout, built from the sources as they are now.
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -14,14 +15,16 @@ const KEPT = 8
  *
  * @param {'gateway' | 'ctl'} name of the package
  */
-export async function freshProgram(name) {
+export function freshProgram(name) {
   const folder = join(cache, `${name}-${fingerprint()}`)
   if (existsSync(folder)) return folder
   const making = `${folder}.${process.pid}`
   try {
-    const { bundle } = await import('./bundle.mjs')
     mkdirSync(cache, { recursive: true })
-    await bundle(name, pathToFileURL(`${making}/`))
+    // In a process of its own: what the bundler takes of memory is not the program's.
+    const script = 'import(process.argv[1]).then(({ bundle }) => bundle(process.argv[2], new URL(process.argv[3])))'
+    const bundler = pathToFileURL(join(import.meta.dirname, 'bundle.mjs')).href
+    execFileSync(process.execPath, ['--eval', script, bundler, name, pathToFileURL(`${making}/`).href])
     renameSync(making, folder)
   } catch {
     rmSync(making, { recursive: true, force: true })

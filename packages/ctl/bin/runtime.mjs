@@ -18,7 +18,7 @@ export async function programUrl(name, file, source) {
   const built = new URL(`../dist/${file}`, import.meta.url)
   if (!existsSync(source)) return built
   const { freshProgram } = await import(new URL('../../../scripts/fresh-program.mjs', import.meta.url).href)
-  const folder = await freshProgram(name)
+  const folder = freshProgram(name)
   return folder === null ? source : pathToFileURL(join(folder, file))
 }
 
