@@ -118,7 +118,7 @@ describe('a signal to end', limit, () => {
     assert.deepEqual(await program.ended, { code: 0, signal: null })
   })
 
-  test('answers or refuses fresh connections while ports close, and resets none', async (t) => {
+  test('answers or refuses fresh connections while ports close, and resets next to none', async (t) => {
     const { program } = await useGateway(t, (_request, response) => response.end('ok'), {
       connectionMinTerminationDeadline: '300ms',
     })
@@ -128,7 +128,7 @@ describe('a signal to end', limit, () => {
   })
 })
 
-test('a reload that takes a port away resets no fresh connection', limit, async (t) => {
+test('a reload that takes a port away resets next to no fresh connection', limit, async (t) => {
   const routes = [{ policies: { directResponse: { status: 200, body: 'ok' } } }]
   const bind = (address: string) => ({ port: 0, address, listeners: [{ routes }] })
   const config = (...binds: object[]) => ({ config: { workers: 2 }, binds })
