@@ -9,6 +9,7 @@ export const USAGE = `node bench/run.mjs [options]
   --seconds n          seconds of each fixed load
   --rounds n           rounds
   --portico program    another build of Portico
+  --before program     an older build, measured beside it in the same rounds
   --profile scenario   only Portico, with the CPU profiler on; prints where the time goes
   --write              keep the result in bench/RESULTS.md`
 
@@ -29,6 +30,7 @@ export function readOptions(args, known) {
         seconds: { type: 'string' },
         rounds: { type: 'string' },
         portico: { type: 'string' },
+        before: { type: 'string' },
         profile: { type: 'string' },
         write: { type: 'boolean' },
         help: { type: 'boolean' },
@@ -42,7 +44,7 @@ export function readOptions(args, known) {
   if (values.rounds !== undefined) times.rounds = Number(values.rounds)
   if (!(times.seconds > 0) || !(times.rounds >= 1)) return { problem: '--seconds and --rounds take a positive number' }
   const only = values.only?.split(',') ?? known.scenarios
-  const peers = values.peers?.split(',') ?? known.peers
+  const peers = [...(values.peers?.split(',') ?? known.peers), ...(values.before ? ['before'] : [])]
   const stranger =
     [...only, ...(values.profile ? [values.profile] : [])].find((name) => !known.scenarios.includes(name)) ??
     peers.find((name) => !known.peers.includes(name))

@@ -5,6 +5,7 @@ const COLUMNS = [
   ['proxy', (row) => row.proxy],
   ['CPU µs/req', (row) => number(row.cpu, 1)],
   ['to nginx', (row) => (row.ratio === undefined ? '' : `${row.ratio.toFixed(2)}x`)],
+  ['to before', (row) => (row.toBefore === undefined ? '' : `${row.toBefore.toFixed(2)}x`)],
   ['p50 ms', (row) => millis(row.p50)],
   ['p99 ms', (row) => millis(row.p99)],
   ['sat. req/s', (row) => (row.rate === undefined ? '' : Math.round(row.rate).toLocaleString('en'))],
@@ -15,19 +16,26 @@ const COLUMNS = [
   ['notes', (row) => row.notes.join('; ')],
 ]
 
-/** Sets `ratio`: CPU per request at the fixed load against the nginx row of the same scenario. */
+/** Sets `ratio` and `toBefore`: CPU per request at the fixed load against nginx and an older build in the same scenario. */
 export function addRatios(rows) {
   const nginxByScenario = new Map(rows.filter((row) => row.proxy.startsWith('nginx')).map((row) => [row.scenario, row]))
   for (const row of rows) {
     const base = nginxByScenario.get(row.scenario)?.cpu
     if (base && row.cpu !== undefined) row.ratio = row.cpu / base
+    const before = rows.find(
+      ({ scenario, proxy }) => scenario === row.scenario && proxy === row.proxy.replace(/^portico/, 'before'),
+    )
+    if (before && before !== row && row.cpu !== undefined) row.toBefore = row.cpu / before.cpu
   }
   return rows
 }
 
 export function renderTable(rows) {
-  const cells = [COLUMNS.map(([title]) => title), ...rows.map((row) => COLUMNS.map(([, cell]) => cell(row)))]
-  const widths = COLUMNS.map((_, column) => Math.max(...cells.map((line) => line[column].length)))
+  const isCompared = rows.some((row) => row.toBefore !== undefined)
+  const columns = COLUMNS.filter(([title]) => title !== 'to before' || isCompared)
+  const isText = (column) => column < 2 || column === columns.length - 1
+  const cells = [columns.map(([title]) => title), ...rows.map((row) => columns.map(([, cell]) => cell(row)))]
+  const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column].length)))
   const lines = cells.map(
     (line) =>
       `| ${line.map((cell, column) => (isText(column) ? cell.padEnd(widths[column]) : cell.padStart(widths[column]))).join(' | ')} |`,
@@ -69,10 +77,6 @@ function renderSpread(row, base) {
   const ratios = (row?.cpuByRound ?? []).map((cpu, round) => cpu / (base?.cpuByRound?.[round] ?? 0))
   if (ratios.length < 2 || !ratios.every(Number.isFinite)) return ''
   return ` (rounds ${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`
-}
-
-function isText(column) {
-  return column < 2 || column === COLUMNS.length - 1
 }
 
 function number(value, digits) {

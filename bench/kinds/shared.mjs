@@ -46,10 +46,11 @@ export async function startAll(scenario, bench) {
 export function wanted(scenario, bench) {
   if (!scenario.variants)
     return bench.entries.flatMap(({ peer, found }) => (peer.onlyNamed ? [] : [{ peer, found, label: peer.name }]))
-  return scenario.variants.flatMap(({ peer: name, ...variant }) => {
-    const entry = bench.entries.find(({ peer }) => peer.name === name)
-    return entry ? [{ ...entry, ...variant }] : []
-  })
+  return scenario.variants.flatMap(({ peer: name, label, ...variant }) =>
+    bench.entries
+      .filter(({ peer }) => peer.name === name || (name === 'portico' && peer.name === 'before'))
+      .map((entry) => ({ ...entry, ...variant, label: label.replace(/^portico/, entry.peer.name) })),
+  )
 }
 
 export async function fixedStep(contender, scenario, seconds) {

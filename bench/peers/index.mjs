@@ -4,7 +4,7 @@ import { forwarder } from './forwarder.mjs'
 import { haproxy } from './haproxy.mjs'
 import { mcpProxy } from './mcp-proxy.mjs'
 import { nginx } from './nginx.mjs'
-import { portico } from './portico.mjs'
+import { before, portico } from './portico.mjs'
 import { portkey } from './portkey.mjs'
 import { supergateway } from './supergateway.mjs'
 
@@ -16,11 +16,11 @@ import { supergateway } from './supergateway.mjs'
  *   language models; `tools`: it is an MCP server, and to be spoken to as one
  * @typedef {{ files: Record<string, string>, args: string[], env?: Record<string, string>, ready?: string }} Plan
  *   `files` are written into `setup.dir`; `ready` is a URL that gives 200, else the traffic port is asked
- * @typedef {{ name: string, many?: boolean, onlyNamed?: boolean, find: (options: { portico?: string }) => Found | null,
+ * @typedef {{ name: string, many?: boolean, onlyNamed?: boolean, find: (options: { portico?: string, before?: string }) => Found | null,
  *   plan: (setup: Setup) => Plan, headers?: (setup: { origin: number }) => Record<string, string> }} Peer
  *   `many`: can be set up with thousands of routes; `onlyNamed`: only in scenarios that name it; `headers`: of every request
  * @typedef {{ command: string, args?: string[], version: string }} Found
  */
 
 /** @type {Peer[]} */
-export const peers = [nginx, haproxy, portico, caddy, forwarder, portkey, supergateway, mcpProxy]
+export const peers = [nginx, haproxy, portico, before, caddy, forwarder, portkey, supergateway, mcpProxy]
