@@ -58,6 +58,11 @@ export function makeMessage(value: JsonObject): RpcMessage {
   return message
 }
 
+/** An error that the gateway itself has to say. */
+export function rpcError(id: RpcId | null, code: number, message: string, data?: Json): RpcMessage {
+  return makeMessage({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
+}
+
 function readKind(value: JsonObject, bytes: Buffer): RpcMessage | BadMessage {
   const { id = null, method } = value
   if (typeof method === 'string' && method !== '') {

@@ -2,12 +2,11 @@ import { parseJsonObject, textAt } from '../../wire/json.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
-import type { Exchange } from '../engine/exchange.ts'
 import { changeNotices } from '../engine/announce.ts'
 import { outwardReplay } from '../engine/outward.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import { EventBody, eventRecord, KEEP_ALIVE, KEEP_ALIVE_MS } from './event-body.ts'
-import { type EndpointCallParts, exchangeFor } from './exchange-for.ts'
+import { type EndpointCallParts, Exchange } from '../engine/exchange.ts'
 import { MailAnswer, streamAddress } from './mail-answer.ts'
 import { TargetStreams } from './target-streams.ts'
 
@@ -29,7 +28,7 @@ export class LegacyStream {
     this.#session = session
     this.#handler = parts.handler
     const answer = new MailAnswer(endpoint.hub, session.state.key, () => {})
-    this.#exchange = exchangeFor(endpoint, parts, session, answer)
+    this.#exchange = new Exchange(endpoint, parts, session, answer)
     const options = { isLasting: true, canBeginAnew: true, positions: new Map<string, string>() }
     this.#streams = new TargetStreams(this.#exchange, options, {
       opened() {},

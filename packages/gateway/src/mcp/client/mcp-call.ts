@@ -5,9 +5,9 @@ import type { UpstreamCall } from '../../upstream/upstream-types.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { McpRecord } from '../../records/mcp-record.ts'
 import { ClientAnswer } from './answer.ts'
-import { checkGet } from './check-head.ts'
+import { checkGet } from './check-request.ts'
 import { ClientSessions } from './client-sessions.ts'
-import { type EndpointCallParts, exchangeFor } from './exchange-for.ts'
+import { type EndpointCallParts, Exchange } from '../engine/exchange.ts'
 import { withHiddenParameter } from '../../formats/query-parameters.ts'
 import { LegacyStream } from './legacy-stream.ts'
 import { PostCall } from './post-call.ts'
@@ -96,7 +96,7 @@ export class McpCall implements UpstreamCall {
     void this.#endpoint.sessions.end(session).then(() => {
       const { deadlines } = this.#endpoint
       const answer = new ClientAnswer({ handler, deadlines, keepAliveMs: 0, resumed() {}, cancelled() {} })
-      exchangeFor(this.#endpoint, this.#parts, session, answer).end()
+      new Exchange(this.#endpoint, this.#parts, session, answer).end()
       if (!this.#isCancelled) handler.responded({ status: 200, headers: new HeaderBlock(), body: sourceOf(NOTHING) })
     })
   }

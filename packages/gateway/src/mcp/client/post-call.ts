@@ -5,18 +5,16 @@ import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
 import { Reply } from '../../pipeline/reply.ts'
 import { targetQuery } from '../../pipeline/route/target.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
-import type { Exchange } from '../engine/exchange.ts'
 import { serveRequest } from '../engine/serve.ts'
 import { tellTargets } from '../engine/tell.ts'
 import { BadMessage, readMessage, type RpcMessage } from '../message.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import { ClientAnswer } from './answer.ts'
 import type { AnswerPort } from './answer-port.ts'
-import { checkPost } from './check-head.ts'
-import { type CheckedMessage, checkMessage } from './check-post.ts'
+import { type CheckedMessage, checkMessage, checkPost } from './check-request.ts'
 import { ClientSessions } from './client-sessions.ts'
 import { KEEP_ALIVE_MS } from './event-body.ts'
-import { type EndpointCallParts, exchangeFor } from './exchange-for.ts'
+import { type EndpointCallParts, Exchange } from '../engine/exchange.ts'
 import { MailAnswer } from './mail-answer.ts'
 import { Refusals } from './refusals.ts'
 
@@ -86,7 +84,7 @@ export class PostCall {
   }
 
   #serve(message: RpcMessage, session: LiveSession, requestMeta: JsonObject | null, answer: AnswerPort): void {
-    const exchange = exchangeFor(this.#endpoint, this.#parts, session, answer, requestMeta)
+    const exchange = new Exchange(this.#endpoint, this.#parts, session, answer, requestMeta)
     this.#exchange = exchange
     if (message.kind === 'request') serveRequest(exchange, message)
     else tellTargets(exchange, message, () => answer.whole(202, '', NOTHING))

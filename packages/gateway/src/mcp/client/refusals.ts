@@ -2,11 +2,10 @@ import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { Reply } from '../../pipeline/reply.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
-import { type BadMessage, INVALID_REQUEST, type RpcId, type RpcMessage } from '../message.ts'
+import { type BadMessage, INVALID_REQUEST, rpcError, type RpcId, type RpcMessage } from '../message.ts'
 import { SESSION_NOT_FOUND } from '../revisions.ts'
-import type { Refusal } from './check-post.ts'
-import { rpcError } from './errors.ts'
-import type { EndpointCallParts } from './exchange-for.ts'
+import type { Refusal } from './check-request.ts'
+import type { EndpointCallParts } from '../engine/exchange.ts'
 
 /** Answers to requests that no target hears of. */
 export class Refusals {

@@ -1,15 +1,13 @@
 import type { Endpoint } from '../engine/endpoint.ts'
-import type { Exchange } from '../engine/exchange.ts'
 import { changeNotices } from '../engine/announce.ts'
 import { outwardReplay } from '../engine/outward.ts'
 import type { Target } from '../engine/target.ts'
-import { INTERNAL_ERROR } from '../message.ts'
+import { INTERNAL_ERROR, rpcError } from '../message.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import { ClientAnswer } from './answer.ts'
-import { rpcError } from './errors.ts'
 import { KEEP_ALIVE_MS } from './event-body.ts'
-import { type EndpointCallParts, exchangeFor } from './exchange-for.ts'
+import { type EndpointCallParts, Exchange } from '../engine/exchange.ts'
 import { readPosition, type StreamPosition, writePosition } from './event-ids.ts'
 import { TargetStreams } from './target-streams.ts'
 
@@ -38,7 +36,7 @@ export class SessionStream {
       resumed: () => this.#streams.resume(),
       cancelled: (cause) => this.close(cause),
     })
-    this.#exchange = exchangeFor(endpoint, parts, session, this.#answer)
+    this.#exchange = new Exchange(endpoint, parts, session, this.#answer)
     // The stream of one target ends when the target ends it: the client is told as if there were no gateway.
     const canBeginAnew = this.#of === 'session'
     const options = { isLasting: canBeginAnew && isMerged, canBeginAnew, positions: this.#ids }

@@ -1,7 +1,6 @@
 import { HeaderBlock } from '../../net/header-block.ts'
-import { rpcError } from '../client/errors.ts'
+import { INTERNAL_ERROR, rpcError, type RpcMessage } from '../message.ts'
 import { withId } from '../edit.ts'
-import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
 import { SESSION_NOT_FOUND } from '../revisions.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import type { Exchange } from './exchange.ts'

@@ -1,30 +1,25 @@
-import { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
 import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
+import type { UpstreamHandler, UpstreamRequest } from '../../upstream/upstream-types.ts'
 import type { AnswerPort } from '../client/answer-port.ts'
 import { forwardedHeaders } from '../client/forwarded-headers.ts'
-import { rpcError } from '../client/errors.ts'
+import { makeMessage, rpcError, type RpcMessage } from '../message.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import type { MergeError } from '../merge/gather.ts'
-import { makeMessage, type RpcMessage } from '../message.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { Caller, LinkCall } from '../transports/transport.ts'
 import { traceCall } from './hide-forbidden.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Target } from './target.ts'
 
-export interface ExchangeParts {
-  endpoint: Endpoint
+/** What a request of a client comes with. */
+export interface EndpointCallParts {
   rx: RequestContext
-  facts: McpRecord
+  request: UpstreamRequest
   context: CallContext
-  /** Of the request as the route left it. */
-  headers: HeaderBlock
-  session: LiveSession
-  answer: AnswerPort
-  /** `_meta` of the request that says who asks; null in revisions with sessions. */
-  requestMeta: JsonObject | null
+  handler: UpstreamHandler
 }
 
 /** One request of a client with everything it takes to serve it. */
@@ -42,15 +37,23 @@ export class Exchange {
   #isCancelled = false
   #isReported = false
 
-  constructor({ endpoint, rx, facts, context, headers, session, answer, requestMeta }: ExchangeParts) {
+  /** `requestMeta`: `_meta` of the request that says who asks; null in revisions with sessions. */
+  constructor(
+    endpoint: Endpoint,
+    { rx, request, context }: EndpointCallParts,
+    session: LiveSession,
+    answer: AnswerPort,
+    requestMeta: JsonObject | null = null,
+  ) {
     this.endpoint = endpoint
     this.rx = rx
-    this.facts = facts
+    this.facts = rx.mcp!
+    this.facts.session = session.isPassing ? '' : session.state.key
     this.session = session
     this.answer = answer
     this.requestMeta = requestMeta
     this.#context = context
-    this.#headers = headers
+    this.#headers = request.headers
   }
 
   get isCancelled(): boolean {

@@ -12,7 +12,7 @@ import { ask } from './ask.ts'
 import { askTarget } from './single-target.ts'
 import { targetNamed } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
-import { keepsOf } from './keeps.ts'
+import { keepsOf } from './outward.ts'
 import type { Target } from './target.ts'
 
 /** Answers a request for a list: of one target as it is, of several as one list of everything. */

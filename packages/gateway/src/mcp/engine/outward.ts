@@ -1,11 +1,11 @@
 import { writePosition } from '../client/event-ids.ts'
 import { exactMember } from '../merge/edit-exactly.ts'
 import { forClient } from '../merge/for-client.ts'
-import { exposeResult, isListMethod, type ListMethod, lists } from '../merge/list-page.ts'
-import { makeMessage, type RpcMessage } from '../message.ts'
+import { exposeResult, isListMethod, type ListMethod, lists, type Keeps } from '../merge/list-page.ts'
+import { withId } from '../edit.ts'
+import { makeMessage, type RpcId, type RpcMessage } from '../message.ts'
 import type { Exchange } from './exchange.ts'
-import { keepsOf } from './keeps.ts'
-import { outwardRequest } from './request-ids.ts'
+import { targetNamed } from './endpoint.ts'
 import type { Target } from './target.ts'
 
 /** What a target says, with the names and ids that clients see; a response is one to a request of `method`. */
@@ -43,3 +43,32 @@ export function callPosition({ endpoint }: Exchange, target: Target, eventId: st
   if (eventId === '' || !endpoint.namer.isMerged) return eventId
   return writePosition({ of: 'call', ids: new Map([[target.name, eventId]]) })
 }
+
+/** What rules, and the config of the targets, leave of lists; null when there is nothing of the kind. */
+export function keepsOf({ endpoint, rx }: Exchange): Keeps {
+  const { namer, targets } = endpoint
+  if (!namer.choosesTools && targets.every(({ judge }) => !judge.hasRules)) return null
+  return (item) => namer.offers(item) && targetNamed(endpoint, item.target).judge.allows(rx, item)
+}
+
+/**
+ * Requests of targets to the client: several targets may use the same id, so it says whose it is until the client's
+ * answer has come back.
+ */
+export function outwardRequest(message: RpcMessage, target: string): RpcMessage {
+  const { id } = message
+  return withId(message, `${MARK}${target}:${typeof id === 'number' ? 'n' : 's'}:${id}`)
+}
+
+/** Whose request an answer of the client is for, and what that target called it; null when it is nobody's. */
+export function answeredRequest(id: RpcId | null): { target: string; id: RpcId } | null {
+  if (typeof id !== 'string' || !id.startsWith(MARK)) return null
+  const found = /^([^:]+):([ns]):(.*)$/s.exec(id.slice(MARK.length))
+  if (found === null) return null
+  const [, target = '', kind, text = ''] = found
+  if (kind === 's') return { target, id: text }
+  const number = Number(text)
+  return Number.isFinite(number) && text !== '' ? { target, id: number } : null
+}
+
+const MARK = 'portico:'

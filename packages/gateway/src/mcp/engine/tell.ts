@@ -5,7 +5,7 @@ import type { RpcMessage } from '../message.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import { targetNamed } from './endpoint.ts'
 import type { Exchange } from './exchange.ts'
-import { answeredRequest } from './request-ids.ts'
+import { answeredRequest } from './outward.ts'
 import type { Target } from './target.ts'
 
 /** A notification or an answer of the client: `done` is called once every target it concerns has taken it, or failed to. */

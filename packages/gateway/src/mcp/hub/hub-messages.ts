@@ -1,4 +1,4 @@
-import type { CallAnswer } from '../remote/call-messages.ts'
+import type { CallAnswer } from '../remote/remote-waiter.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import type { ProcessSpec } from './hub.ts'
 

@@ -5,7 +5,7 @@ import type { Namer } from '../names.ts'
 import type { OwnedList, Owners, Shown } from '../owners.ts'
 import { type FetchPage, gatherPages, hasNoSuchList, MergeError, MOST_ITEMS } from './gather.ts'
 import { exposePage, type Keeps, type ListMethod, lists } from './list-page.ts'
-import { type GatewayInfo, mergeMeta } from './merge-meta.ts'
+import { type GatewayInfo, mergeMeta } from './meta.ts'
 
 export interface ListOptions {
   namer: Namer

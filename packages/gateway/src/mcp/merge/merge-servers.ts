@@ -1,7 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../wire/json.ts'
 import type { Namer } from '../names.ts'
-import { type GatewayInfo, mergeMeta } from './merge-meta.ts'
-import { SERVER_INFO } from './meta.ts'
+import { type GatewayInfo, mergeMeta, SERVER_INFO } from './meta.ts'
 
 /** What one target said of itself. */
 export interface ServerPart {

@@ -1,4 +1,4 @@
-/** Members of `_meta` that name something of a target. */
+import { isObject, type JsonObject } from '../../wire/json.ts'
 
 /** The task that a message belongs to. */
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
@@ -6,3 +6,18 @@ export const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 export const UI_LINKS = ['ui/resourceUri', 'openai/outputTemplate'] as const
 /** Who answered. */
 export const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
+
+/** What the gateway calls itself where it speaks for several targets. */
+export interface GatewayInfo {
+  name: string
+  version: string
+}
+
+/** One `_meta` of several, a later one winning; empty when there is none. */
+export function mergeMeta(results: readonly JsonObject[], gateway: GatewayInfo): JsonObject {
+  const all = results.flatMap(({ _meta }) => (isObject(_meta) ? Object.entries(_meta) : []))
+  if (all.length === 0) return {}
+  const merged = Object.fromEntries(all)
+  if (merged[SERVER_INFO] !== undefined) merged[SERVER_INFO] = { ...gateway }
+  return { _meta: merged }
+}

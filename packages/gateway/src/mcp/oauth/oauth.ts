@@ -3,13 +3,12 @@ import type { TokenFault } from '../../pipeline/jwt/authenticate.ts'
 import type { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { Env } from '../../pipeline/step.ts'
-import { adaptMetadata } from './adapt-metadata.ts'
 import { type Methods, jsonAnswer, methodAnswer, problemAnswer } from './answers.ts'
 import { createChallenges } from './challenge.ts'
 import type { OauthConfig } from './config.ts'
 import { createRegistration } from './registration.ts'
 import { createResource } from './resource.ts'
-import { sharedServerMetadata } from './server-metadata.ts'
+import { adaptMetadata, sharedServerMetadata } from './server-metadata.ts'
 
 /** What an authentication policy does for clients of the Model Context Protocol, beside checking their tokens. */
 export interface Oauth {

@@ -1,8 +1,13 @@
 import type { Waiter } from '../conversation.ts'
 import type { RpcMessage } from '../message.ts'
 import type { TargetFailure } from '../transports/transport.ts'
-import type { CallAnswer } from './call-messages.ts'
 import type { Flow } from './flow.ts'
+
+/** What comes of a call that somebody else makes for this worker; over with `isLast`, `closed` or `failed`. */
+export type CallAnswer =
+  | { kind: 'said'; call: number; text: string; isLast: boolean }
+  | { kind: 'closed'; call: number }
+  | { kind: 'failed'; call: number; failure: TargetFailure }
 
 /** Somebody in another thread who waits for what a target says. No more is sent ahead than they can hold. */
 export class RemoteWaiter implements Waiter {

@@ -2,7 +2,7 @@ import type { OpenApiOperation, OpenApiTools } from '../../../formats/openapi/op
 import type { CompiledBackend } from '../../../pipeline/compiled.ts'
 import { sourceOf, emptySource } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
+import { HeaderBlock } from '../../../net/header-block.ts'
 import { sendAttempt } from '../../../pipeline/send-attempt.ts'
 import {
   type UpstreamCall,
@@ -11,7 +11,6 @@ import {
   type UpstreamResponse,
 } from '../../../upstream/upstream-types.ts'
 import type { Caller, LinkCall, TargetFailure } from '../transport.ts'
-import { apiHeaders } from './api-headers.ts'
 import type { ApiRequest } from './encode-request.ts'
 
 export interface OpenapiOptions {
@@ -115,6 +114,36 @@ export class ApiCall implements LinkCall, UpstreamHandler {
     return true
   }
 }
+
+/** Headers of a request to the API: what the document declares, and of the client's own only what says whose request it is. */
+function apiHeaders({ headers, cookies, accept, body }: ApiRequest, ofClient: HeaderBlock): HeaderBlock {
+  const all = new HeaderBlock()
+  ofClient.forEach((name, value) => {
+    if (isPassedOn(name.toLowerCase())) all.add(name, value)
+  })
+  all.set('accept', accept)
+  all.set('accept-encoding', 'identity')
+  if (body !== null) all.set('content-type', body.contentType)
+  if (cookies.length > 0) all.set('cookie', [all.get('cookie') ?? [], cookies].flat().join('; '))
+  for (const [name, value] of headers) if (!all.has(name)) all.add(name, value)
+  return all
+}
+
+/** Credentials are among them only where the config lets them through. */
+function isPassedOn(name: string): boolean {
+  return PASSED_ON.has(name) || name.startsWith('x-forwarded-')
+}
+
+const PASSED_ON = new Set([
+  'authorization',
+  'baggage',
+  'cookie',
+  'forwarded',
+  'traceparent',
+  'tracestate',
+  'user-agent',
+  'x-request-id',
+])
 
 const MAX_BYTES = 16 * 1024 * 1024
 const NOT_NEEDED = new Error('the rest is not needed')

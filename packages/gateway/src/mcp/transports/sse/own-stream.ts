@@ -14,8 +14,7 @@ import { Outbox } from '../../outbox.ts'
 import { Flow } from '../../remote/flow.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
-import { readEndpoint } from './endpoint.ts'
-import { headersFor, sendRequest, type SseServices } from './post.ts'
+import { headersFor, readEndpoint, sendRequest, type SseServices } from './post.ts'
 import type { SessionStream } from './stream.ts'
 
 /** The one stream on which the target says everything to a session; this worker has it. */

@@ -7,7 +7,7 @@ import { addWorker } from '../../../testing/hub.ts'
 import { eventually } from '../../../testing/process.ts'
 import { closedPort } from '../../../testing/scene.ts'
 import { notification, request, useHub } from '../../hub/processes/test-process.ts'
-import { readEndpoint } from './endpoint.ts'
+import { readEndpoint } from './post.ts'
 import { useSdkServer } from './test-server.ts'
 import { askLink, caller, recordAnswer, tellLink, useServer, useTransport } from './test-target.ts'
 
