@@ -1,7 +1,7 @@
 import { compileBackends } from './backends.ts'
 import type { BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
-import { contentOf, LazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
+import { contentOf, lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'
 import { compileTelemetry, type TelemetryServices } from './telemetry.ts'
 import { indexPolicies, type PolicyIndex } from '../ir/merge.ts'
@@ -10,6 +10,7 @@ import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { canonicalHostname, createHostnameTable } from '../pipeline/route/hostname.ts'
 import { createExpressions } from '../pipeline/expression.ts'
+import type { LazyRoute } from '../pipeline/route/lazy-route.ts'
 import { compileRoutes } from '../pipeline/route/route-table.ts'
 import type { Env } from '../pipeline/step.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
@@ -40,7 +41,7 @@ export function compile(ir: Ir, services: CompileServices, previous: CompiledCon
     const routes = (routesByListener.get(listener.key) ?? []).map((route) => {
       const content = contentOf(route, listener, parts)
       const known = previous?.routesByContent.get(content)
-      const value = known?.isMade === true ? known : new LazyRoute(route, listener, parts)
+      const value = known?.isMade === true ? known : lazyRoute(route, listener, parts)
       routesByContent.set(content, value)
       return { route, value }
     })
@@ -73,7 +74,7 @@ export function checkParts(ir: Ir, services: CompileServices): void {
   makeEach([...ir.routes, ...unused], (part) => {
     if ('target' in part) return parts.backends.named(part.key)
     const listener = listeners.get(part.listener)
-    return listener === undefined ? null : new LazyRoute(part, listener, parts).make()
+    return listener === undefined ? null : lazyRoute(part, listener, parts).make()
   })
 }
 

@@ -3,10 +3,11 @@ import type { PolicyIndex } from '../ir/merge.ts'
 import { compileSteps } from './steps.ts'
 import { namedBackends } from '../ir/named-backends.ts'
 import type { Backend, Listener, Route } from '../ir/resources.ts'
-import type { CompiledBackend, CompiledRoute } from '../pipeline/compiled.ts'
-import type { TellFailure } from '../pipeline/request-context.ts'
+import type { CompiledBackend } from '../pipeline/compiled.ts'
 import { andFaultsOf, makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/body/body-use.ts'
+import { tellFailureOf } from '../pipeline/failure-reply.ts'
+import { LazyRoute, type MadeRoute } from '../pipeline/route/lazy-route.ts'
 import type { Env } from '../pipeline/step.ts'
 import { weightedPicker } from '../pipeline/route/weighted.ts'
 import type { RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
@@ -26,70 +27,10 @@ export interface RouteParts {
   env: Omit<Env, 'attachment'>
 }
 
-/** A route that is put together when the first request meets it: of ten thousand routes most are never asked for. */
-export class LazyRoute implements CompiledRoute {
-  readonly key: string
-  readonly name: string
-  readonly rule: string
-  #make: (() => MadeRoute) | null
-  #made: MadeRoute | null = null
-
-  constructor(route: Route, listener: Listener, parts: RouteParts) {
-    this.key = route.key
-    this.name = route.name
-    this.rule = route.rule
-    this.#make = () => makeRoute(route, listener, parts)
-  }
-
-  /** Whether it has been put together: until then it holds on to its whole generation. */
-  get isMade(): boolean {
-    return this.#made !== null
-  }
-
-  make(): MadeRoute {
-    if (this.#made !== null) return this.#made
-    this.#made = this.#make!()
-    this.#make = null
-    return this.#made
-  }
-
-  get request(): CompiledRoute['request'] {
-    return this.make().request
-  }
-
-  get done(): CompiledRoute['done'] {
-    return this.make().done
-  }
-
-  get effectivePolicy(): CompiledRoute['effectivePolicy'] {
-    return this.make().effectivePolicy
-  }
-
-  get response(): CompiledRoute['response'] {
-    return this.make().response
-  }
-
-  get backends(): CompiledRoute['backends'] {
-    return this.make().backends
-  }
-
-  get pick(): CompiledRoute['pick'] {
-    return this.make().pick
-  }
-
-  get count(): CompiledRoute['count'] {
-    return this.make().count
-  }
-
-  get tellFailure(): CompiledRoute['tellFailure'] {
-    return this.make().tellFailure
-  }
+/** Put together when the first request meets it, from what stands ready here. */
+export function lazyRoute(route: Route, listener: Listener, parts: RouteParts): LazyRoute {
+  return new LazyRoute(route, () => makeRoute(route, listener, parts))
 }
-
-type MadeRoute = Pick<
-  CompiledRoute,
-  'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count' | 'tellFailure'
->
 
 function makeRoute(route: Route, listener: Listener, { policies, backends, services, env }: RouteParts): MadeRoute {
   const traffic = policies.traffic(placeOf(route))
@@ -107,14 +48,6 @@ function makeRoute(route: Route, listener: Listener, { policies, backends, servi
     count: services.requestMetrics(routeLabels(listener, route.name, entries)),
     tellFailure: tellFailureOf(entries),
   }
-}
-
-/** Before a backend is picked, the first one speaks for all, if all have something to say. */
-function tellFailureOf(backends: readonly CompiledBackend[]): TellFailure | null {
-  const all = backends.flatMap(({ tellFailure }) => tellFailure ?? [])
-  const [first] = all
-  if (first === undefined || all.length < backends.length) return null
-  return (failure, rx) => (all[rx.backendIndex] ?? first)(failure, rx)
 }
 
 /** Where a route stands among the attachments of policies. */

@@ -2,7 +2,8 @@ import { isGrpcContentType } from '../net/grpc.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import type { Failure } from './failure.ts'
 import { Reply } from './reply.ts'
-import type { RequestContext } from './request-context.ts'
+import type { RequestContext, TellFailure } from './request-context.ts'
+import type { BackendIdentity } from './compiled.ts'
 
 /** The one place that makes a response of an error: a line of text, or the status a gRPC client reads. */
 export function failureReply(failure: Failure, requestContentType: string | null): Reply {
@@ -25,6 +26,14 @@ export function inClientsFormat(rx: RequestContext, reply: Reply): Reply {
   if (told === null) return reply
   for (const [name, value] of told.headers) reply.headers.set(name, value)
   return new Reply(reply.status, { headers: reply.headers, body: told.body, reason: reply.reason })
+}
+
+/** Before a backend of a route is picked, the first one speaks for all, if all have something to say. */
+export function tellFailureOf(backends: readonly Pick<BackendIdentity, 'tellFailure'>[]): TellFailure | null {
+  const all = backends.flatMap(({ tellFailure }) => tellFailure ?? [])
+  const [first] = all
+  if (first === undefined || all.length < backends.length) return null
+  return (failure, rx) => (all[rx.backendIndex] ?? first)(failure, rx)
 }
 
 function grpcStatus(failure: Failure): number {
