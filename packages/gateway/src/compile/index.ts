@@ -3,7 +3,6 @@ import type { BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
 import { contentOf, lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'
-import { compileTelemetry, type TelemetryServices } from './telemetry.ts'
 import { indexPolicies, type PolicyIndex } from '../ir/merge.ts'
 import type { Backend, Ir, Listener, Route } from '../ir/resources.ts'
 import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
@@ -13,8 +12,11 @@ import { createExpressions } from '../pipeline/expression.ts'
 import type { LazyRoute } from '../pipeline/route/lazy-route.ts'
 import { compileRoutes } from '../pipeline/route/route-table.ts'
 import type { Env } from '../pipeline/step.ts'
+import { createTelemetry, type Telemetry, type TelemetryServices } from '../pipeline/telemetry.ts'
+import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'
+import type { FrontendPolicies } from '../policies/index.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { formatHostPort } from '../upstream/host-port.ts'
 
@@ -59,6 +61,11 @@ export function compile(ir: Ir, services: CompileServices, previous: CompiledCon
     binds.set(bind.key, compileBind(bindParts, services, previous?.binds.get(bind.key) ?? null))
   })
   return { binds, routesByContent }
+}
+
+function compileTelemetry({ accessLog, metrics }: FrontendPolicies, services: TelemetryServices): Telemetry {
+  const edit = accessLogEdit(accessLog)
+  return createTelemetry({ edit, isRead: edit !== null || metrics !== undefined }, services)
 }
 
 /** Puts every route together, and the backends that nothing leads to: who writes one wants to know before using it. */

@@ -1,12 +1,11 @@
 import type { ConnectionInfo } from '../net/exchange.ts'
-import { connectionScope, malformedScope, requestScope } from '../pipeline/views/log-scope.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
-import type { RawRun } from '../pipeline/run-raw.ts'
-import type { ScopeServices } from '../pipeline/views/scope.ts'
-import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
-import type { FrontendPolicies } from '../policies/index.ts'
-import { type AccessLog } from '../telemetry/log/access-log.ts'
+import { connectionScope, malformedScope, requestScope } from './views/log-scope.ts'
+import type { RequestContext } from './request-context.ts'
+import type { RawRun } from './run-raw.ts'
+import type { ScopeServices } from './views/scope.ts'
+import type { AccessLog } from '../telemetry/log/access-log.ts'
 import { type AccessRecord, refusedRecord } from '../telemetry/log/access-record.ts'
+import type { LineChanges } from '../telemetry/log/edited-line.ts'
 
 export interface TelemetryServices extends ScopeServices {
   accessLog: AccessLog
@@ -19,11 +18,16 @@ export interface Telemetry {
   malformed: (info: ConnectionInfo, status: number, code: string) => void
 }
 
-export function compileTelemetry(frontend: FrontendPolicies, services: TelemetryServices): Telemetry {
+/** What the config has to say about it. */
+export interface TelemetryParts {
+  /** What becomes of the line for something over this scope; null where lines stay as they are. */
+  edit: ((scope: object) => LineChanges | null) | null
+  /** Whether any expression reads the variables; without one there are none to make. */
+  isRead: boolean
+}
+
+export function createTelemetry({ edit, isRead }: TelemetryParts, services: TelemetryServices): Telemetry {
   const { accessLog } = services
-  const edit = accessLogEdit(frontend.accessLog)
-  // Without expressions there is nobody to read variables.
-  const isRead = edit !== null || frontend.metrics !== undefined
 
   function log(record: AccessRecord, scope: object | null): void {
     if (edit === null || scope === null) accessLog(record)
