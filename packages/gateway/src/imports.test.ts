@@ -76,6 +76,11 @@ describe('imports go one way', () => {
     expectNone((file, { to }) => isOutermost(to) && !isSchema(to) && !top.has(folderOf(file)) && !isOutermost(file))
   })
 
+  it('what puts a config together knows no request: what runs for one stands elsewhere', () => {
+    const ofRequests = new Set(['pipeline/request-context.ts', 'net/exchange.ts'])
+    expectNone((file, { to }) => folderOf(file) === 'compile' && ofRequests.has(to))
+  })
+
   it('workers load neither zod nor yaml, nor what checks expressions', () => {
     const loaded = reachable('process/worker.ts')
     assert.deepEqual(

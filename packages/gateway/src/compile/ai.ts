@@ -1,7 +1,8 @@
 import { aiBackend, type AiServices } from '../backends/ai/call.ts'
 import type { ReadyProvider } from '../backends/ai/provider.ts'
-import { selectProvider } from '../backends/ai/select-provider.ts'
+import { ProviderGroups } from '../backends/ai/select-provider.ts'
 import { mockBackend, type MockServices } from '../backends/mock/call.ts'
+import { later } from '../backends/mock/timed-body.ts'
 import type { MockConfig } from '../llm/providers/mock/schema.ts'
 import { connectionSettings } from './connection.ts'
 import { compileGuards } from './guards.ts'
@@ -9,7 +10,7 @@ import { compileEndpoint, type EndpointParts, endpointIdentity } from './endpoin
 import type { TunnelParts } from './services.ts'
 import type { AiProvider } from '../ir/resources.ts'
 import { clientFormats, upstreamFormats } from '../llm/formats/index.ts'
-import type { ChatRequest } from '../llm/middle.ts'
+import { createIds } from '../llm/new-id.ts'
 import type { CredentialPlace, Provider } from '../llm/providers/provider.ts'
 import { createProvider } from '../llm/providers/index.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
@@ -17,6 +18,7 @@ import type { Env } from '../pipeline/step.ts'
 import { createRouteTypes } from '../llm/edits/route-types.ts'
 import { providerEdits } from '../policies/backend/ai/edits.ts'
 import type { BackendPolicies } from '../policies/index.ts'
+import { bugReport } from '../telemetry/log/logger.ts'
 
 export interface AiParts {
   identity: BackendIdentity
@@ -52,35 +54,19 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
   )
   const calls: AiServices['calls'] = {
     upstreamFormats,
-    next(tried, vendor) {
-      const now = env.monotonic()
-      const standingOf = ({ endpoint, owner }: ReadyProvider) =>
-        endpoint.standing(now, owner.health?.eviction ?? null, false)
-      const groups =
-        vendor === undefined ? ready : ready.map((group) => group.filter((each) => each.vendor.name === vendor))
-      const provider = selectProvider(groups, tried, standingOf, env.random)
-      return provider === null ? null : { provider, visit: endpoints.visit(provider.owner, provider.endpoint) }
-    },
-    providerCount: ready.flat().length,
+    providers: new ProviderGroups(ready, { endpoints, random: env.random, monotonic: env.monotonic }),
     now: services.now,
     clock: env.clock,
-    newId: (prefix) => prefix + randomHex(env.random),
+    newId: createIds(env.random),
     maxBytes: env.maxBufferBytes,
-    bug: (error) => env.log.error('bug', { error: error instanceof Error ? error.stack : String(error) }),
+    bug: bugReport(env.log),
   }
   return aiBackend(identity, {
     routeType: createRouteTypes(policies.ai?.routes),
     clientFormats,
     calls,
     models: modelNames(ready.flat(), policies),
-    countTokens,
   })
-}
-
-/** The tables of a tokenizer are large, and few gateways count by themselves: they are loaded when somebody asks. */
-async function countTokens(request: ChatRequest): Promise<number> {
-  const tokenizer = await import('../llm/tokenizer/count-tokens.ts')
-  return tokenizer.countTokens(request)
 }
 
 /** What clients may ask for, as far as the config says it. */
@@ -114,11 +100,8 @@ function mockServices(config: MockConfig, env: Env): MockServices {
     formats: clientFormats,
     random: env.random,
     clock: env.clock,
-    newId: (prefix) => prefix + randomHex(env.random),
-    later(ms, run) {
-      const timer = setTimeout(run, ms)
-      return () => clearTimeout(timer)
-    },
+    newId: createIds(env.random),
+    later,
     maxBytes: env.maxBufferBytes,
   }
 }
@@ -129,14 +112,4 @@ function credentialPlace({ auth }: BackendPolicies): CredentialPlace {
   const { location, passthrough } = auth
   if (passthrough !== undefined && location === undefined) return { by: 'client' }
   return location === undefined ? { by: 'gateway' } : { by: 'config', header: location.header?.name ?? null }
-}
-
-/** 96 bits: enough that nobody meets the same one twice. */
-function randomHex(random: () => number): string {
-  let text = ''
-  for (let i = 0; i < 3; i++)
-    text += Math.floor(random() * 2 ** 32)
-      .toString(16)
-      .padStart(8, '0')
-  return text
 }

@@ -1,16 +1,13 @@
 import type { Bind, Listener } from '../ir/resources.ts'
 import type { Deadlines } from '../net/deadlines.ts'
-import type { Exchange } from '../net/exchange.ts'
 import type { BindState } from '../net/listener.ts'
 import { createServerTls, type ServerTls } from '../net/tls.ts'
 import type { CompiledListener } from '../pipeline/compiled.ts'
-import { type Failure, failures } from '../pipeline/failure.ts'
-import { createHostnameTable, normalizeHost } from '../pipeline/route/hostname.ts'
-import { run, type RunServices } from '../pipeline/run.ts'
-import { runRaw, type RawServices } from '../pipeline/run-raw.ts'
+import { createEntrance } from '../pipeline/entrance.ts'
+import type { RunServices, Tracer } from '../pipeline/run.ts'
+import type { RawServices } from '../pipeline/run-raw.ts'
 import type { Telemetry } from '../pipeline/telemetry.ts'
 import type { ProxyIdentity } from '../pipeline/trace.ts'
-import type { Tracer } from '../pipeline/run.ts'
 import { ConfigFault } from '../pipeline/config-fault.ts'
 import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.ts'
 import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
@@ -19,7 +16,7 @@ import { ConnectionCount, type Seat } from '../state/connection-count.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
 import type { LabelValues } from '../telemetry/metrics/families.ts'
-import type { Logger } from '../telemetry/log/logger.ts'
+import { bugReport, type Logger } from '../telemetry/log/logger.ts'
 
 export interface BindServices {
   deadlines: Deadlines
@@ -60,24 +57,15 @@ interface BindParts {
 
 export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
   const { bind, sources, listeners, frontend, admits, telemetry } = parts
-  const byHost = createHostnameTable(listeners.map((listener) => [listener.hostname, listener] as const))
-  const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
   const tlsByListener = compileTls(parts, services, previous)
   const stayed = stayedListeners(sources, tlsByListener, previous)
   const kind = bindKind(sources)
-  const isOnlyListener = listeners.length === 1 && listeners[0]!.hostname === ''
   const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
-  const runServices = requestServices(services, telemetry)
-  const rawServices = connectionServices(services, telemetry)
-
-  /** On TLS the server name has chosen already; a Host of another listener would slip past that one's rules. */
-  function listenerFor(exchange: Exchange, admitted: string | null): CompiledListener | Failure {
-    if (isOnlyListener) return listeners[0]!
-    const best = byHost.best(normalizeHost(exchange.authority))
-    if (best === null) return failures.listenerNotFound
-    return admitted === null || best.key === admitted ? best : failures.misdirected
-  }
-
+  const entrance = createEntrance(
+    { listeners, tlsByListener, forward },
+    requestServices(services, telemetry),
+    connectionServices(services, telemetry),
+  )
   const keepalive = frontend.tcp?.keepalive
   return {
     address: bind.address,
@@ -98,15 +86,9 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       http1: http1Options(frontend.http),
       http2: http2Options(frontend.http),
       maxConnectionDurationMs: frontend.http?.maxConnectionDuration ?? 0,
-      chooseTls(hello) {
-        const listener = byHost.best(hello.sni ?? '')
-        return listener === null ? null : { tls: tlsByListener.get(listener.key) ?? null, listener: listener.key }
-      },
-      onExchange(exchange, admitted) {
-        if (forward !== null) forward(exchange)
-        run(exchange, listenerFor(exchange, admitted), runServices)
-      },
-      onRaw: (socket, info, admitted) => runRaw(socket, info, byKey.get(admitted ?? '') ?? listeners[0]!, rawServices),
+      chooseTls: entrance.chooseTls,
+      onExchange: entrance.onExchange,
+      onRaw: entrance.onRaw,
       onMalformed: telemetry.malformed,
     },
   }
@@ -166,7 +148,7 @@ function requestServices(services: BindServices, telemetry: Telemetry): RunServi
     httpDate: services.httpDate,
     callTimer: services.callTimer,
     tracer: services.tracer,
-    bug: (error) => services.log.error('bug', { error: error instanceof Error ? error.stack : String(error) }),
+    bug: bugReport(services.log),
     finished: telemetry.request,
   }
 }

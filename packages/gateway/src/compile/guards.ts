@@ -4,17 +4,14 @@ import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
 import { compileTunnel } from './tunnel.ts'
 import type { TunnelParts } from './services.ts'
-import type { GuardTarget, Sign } from '../llm/guards/ask.ts'
+import type { GuardTarget } from '../llm/guards/ask.ts'
 import { createGuards, type GuardEnv, type Vendor } from '../llm/guards/create-guards.ts'
-import { sourceOf } from '../net/body.ts'
-import { HeaderBlock } from '../net/header-block.ts'
-import { prepareAttempt } from '../pipeline/attempt-steps.ts'
+import { signWith } from '../llm/guards/sign-with.ts'
 import type { BackendIdentity } from '../pipeline/compiled.ts'
-import type { OutgoingRequest } from '../pipeline/outgoing.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env } from '../pipeline/step.ts'
 import type { AiConfig } from '../policies/backend/ai/schema.ts'
 import type { BackendPolicies } from '../policies/index.ts'
+import { bugReport } from '../telemetry/log/logger.ts'
 
 type Guards = NonNullable<AiConfig['promptGuard']>
 type GuardPolicies = NonNullable<NonNullable<NonNullable<Guards['request']>[number]['openAIModeration']>['policies']>
@@ -63,7 +60,7 @@ function vendorTarget(
     pools,
     endpoints,
   })
-  return { client, authority: host, sign: signWith(identity, env) }
+  return { client, authority: host, sign: signWith(identity, bugReport(env.log)) }
 }
 
 /** Clouds know the gateway itself where nobody says otherwise. */
@@ -71,31 +68,3 @@ function defaultAuth(guard: Vendor<unknown>['guard']): BackendPolicies {
   if (guard === 'bedrockGuardrails') return { auth: { aws: {} } }
   return guard === 'googleModelArmor' ? { auth: { gcp: { type: 'AccessToken' } } } : {}
 }
-
-/** The backend policies of a guard, as far as they are headers. */
-function signWith(identity: BackendIdentity, env: Env): Sign {
-  return async ({ method, authority, target, headers, body }) => {
-    const outgoing: OutgoingRequest = {
-      method,
-      authority,
-      target,
-      headers: HeaderBlock.of(headers),
-      body: sourceOf(body),
-      upgrade: '',
-      teTrailers: false,
-    }
-    const bug = (error: unknown): void => env.log.error('bug', { error: String(error) })
-    const failure = await prepareAttempt(identity, { outgoing, rx: NO_REQUEST, isWanted: () => true, bug })
-    if (failure !== undefined) throw new Error(failure.message)
-    const known = new Set(headers.map(([name]) => name))
-    const added: [string, string][] = []
-    outgoing.headers.forEach((name, value) => {
-      if (!known.has(name.toLowerCase())) added.push([name.toLowerCase(), value])
-    })
-    return added
-  }
-}
-
-/** A guard asks on the gateway's own account: there is no client whose credential could be passed on. */
-const NOTHING_TAKEN: RequestContext['taken'] = []
-const NO_REQUEST = { clientToken: null, taken: NOTHING_TAKEN, trace: null } as RequestContext

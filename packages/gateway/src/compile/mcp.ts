@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
 import { mcpBackend } from '../backends/mcp/call.ts'
 import { compileEndpoint } from './endpoint.ts'
@@ -24,6 +25,7 @@ import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
 import type { Env } from '../pipeline/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { originMatcher } from '../policies/traffic/cors/origin.ts'
+import { bugReport } from '../telemetry/log/logger.ts'
 import { formatHostPort } from '../upstream/host-port.ts'
 
 export interface McpParts {
@@ -70,10 +72,10 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
     deadlines: services.deadlines,
     clock: env.clock,
     now: services.now,
-    newKey: () => crypto.randomUUID(),
+    newKey: randomUUID,
     maxBytes: env.maxBufferBytes,
     maxAnswerBytes: backend.maxMessageSize,
-    bug: (error) => env.log.error('bug', { error: error instanceof Error ? error.stack : String(error) }),
+    bug: bugReport(env.log),
     log: env.log,
   }
   return mcpBackend(identity, endpoint)
@@ -107,8 +109,7 @@ function limitsOf({ reached, timeouts }: McpTarget, deadlines: Deadlines): Targe
 function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts): TargetTransport {
   const { reached } = target
   const { env } = mcp
-  const bug = (error: unknown): void =>
-    env.log.error('bug', { error: error instanceof Error ? error.stack : String(error) })
+  const bug = bugReport(env.log)
   switch (reached.by) {
     case 'openapi': {
       const connection = connectionOf(target, reached, policies, mcp)

@@ -3,15 +3,14 @@ import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts
 import type { StepList } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
-import type { Env, MakeStep, Step, StepResult } from '../pipeline/step.ts'
+import type { Env, MakeStep, Step } from '../pipeline/step.ts'
 import type { TrafficPolicies } from '../policies/index.ts'
 import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '../policies/order.ts'
 
 export interface CompiledSteps {
   request: StepList | null
   response: StepList | null
-  done: ((rx: RequestContext) => void)[] | null
+  done: NonNullable<Step['done']>[] | null
   /** Config by policy, for traces. */
   effectivePolicy: Record<string, unknown>
 }
@@ -63,15 +62,17 @@ function configsOf(effective: Effective<TrafficPolicies>): Record<string, unknow
   )
 }
 
+type RunStep = StepList['run'][number]
+
 /** Puts the reading of a body before the first step that needs it. */
 export class ListBuilder {
-  readonly #run: ((rx: RequestContext) => StepResult)[] = []
+  readonly #run: RunStep[] = []
   readonly #names: string[] = []
   readonly #bufferName: string
-  readonly #buffer: (use: Exclude<BodyUse, 'none'>) => (rx: RequestContext) => StepResult
+  readonly #buffer: (use: Exclude<BodyUse, 'none'>) => RunStep
   #have: BodyUse = 'none'
 
-  constructor(bufferName: string, buffer: (use: Exclude<BodyUse, 'none'>) => (rx: RequestContext) => StepResult) {
+  constructor(bufferName: string, buffer: (use: Exclude<BodyUse, 'none'>) => RunStep) {
     this.#bufferName = bufferName
     this.#buffer = buffer
   }
@@ -84,7 +85,7 @@ export class ListBuilder {
     this.#names.push(this.#bufferName)
   }
 
-  add(name: string, run: ((rx: RequestContext) => StepResult) | undefined): void {
+  add(name: string, run: RunStep | undefined): void {
     if (run === undefined) return
     this.#run.push(run)
     this.#names.push(name)

@@ -1,6 +1,6 @@
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type JsonBody, readJsonBody } from '../../llm/edits/json-body.ts'
-import { type ChatRequest, Unsupported } from '../../llm/middle.ts'
+import { Unsupported } from '../../llm/middle.ts'
 import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { Failure } from '../../pipeline/failure.ts'
@@ -35,8 +35,6 @@ export interface AiServices {
   calls: CallServices
   /** Names that the config gives to models; where there are none, the provider is asked for its own. */
   models: readonly string[]
-  /** Counts by itself, where a provider does not. */
-  countTokens: (request: ChatRequest) => Promise<number>
 }
 
 /** A backend of language models: what the client speaks is told by the path, what the provider speaks by the provider. */
@@ -123,7 +121,6 @@ class AiCall implements UpstreamCall {
           countTokensJob(
             { body, target: request.target, headers: request.headers, rx: this.#parts.rx },
             clientFormats.messages,
-            this.#services.countTokens,
           ),
         )
         break
@@ -138,7 +135,7 @@ class AiCall implements UpstreamCall {
 
   #raw(detects: boolean): void {
     const { calls } = this.#services
-    const first = calls.next(NOBODY)
+    const first = calls.providers.next(NOBODY)
     if (first === null) return this.#refuse(NO_PROVIDER)
     const call = new RawCall({ ...this.#parts, detects }, first, calls)
     this.#inner = call

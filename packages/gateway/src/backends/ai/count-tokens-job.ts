@@ -4,7 +4,8 @@ import { spliceJson } from '../../wire/splice-json.ts'
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { decodeBedrockCountTokens, encodeBedrockCountTokens } from '../../llm/formats/count-tokens/bedrock.ts'
 import { countAt } from '../../wire/json.ts'
-import { type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
+import { type JsonObject, Unsupported } from '../../llm/middle.ts'
+import { countTokens } from '../../llm/tokenizer/count-tokens.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { WholeJob } from './whole-call.ts'
@@ -13,7 +14,6 @@ import type { WholeJob } from './whole-call.ts'
 export function countTokensJob(
   { body, target, headers, rx }: { body: JsonBody; target: string; headers: HeaderBlock; rx: RequestContext },
   format: ClientFormat & UpstreamFormat,
-  count: (request: ChatRequest) => Promise<number>,
 ): WholeJob {
   return {
     operation: 'count_tokens',
@@ -36,7 +36,7 @@ export function countTokensJob(
         // Counting takes no limit on the answer, which the format demands elsewhere.
         const request = format.decodeRequest({ max_tokens: 1, ...edited.body })
         if (request instanceof Unsupported) return request
-        return { answer: counted(count(request), rx) }
+        return { answer: counted(countTokens(request), rx) }
       }
       if (kind === 'bedrock') {
         const encoded = encodeBedrockCountTokens(edited.body)

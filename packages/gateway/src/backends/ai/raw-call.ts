@@ -27,7 +27,8 @@ import type { ReadyProvider } from './provider.ts'
 import { answerWith, refuse } from './refuse.ts'
 import { sendTo } from './send.ts'
 import { hideShown } from './shown-credentials.ts'
-import { type CallParts, type CallServices, type ChosenProvider, MAX_ERROR_BYTES, NOT_NEEDED } from './tried-call.ts'
+import type { ChosenProvider } from './select-provider.ts'
+import { type CallParts, type CallServices, MAX_ERROR_BYTES, NOT_NEEDED } from './tried-call.ts'
 
 export interface RawCallParts extends Omit<CallParts, 'headers'> {
   request: UpstreamRequest
@@ -60,7 +61,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     this.#detects = detects
     this.#services = services
     this.#chosen = first
-    if (services.providerCount === 1 || isAtHand(request.body)) return
+    if (services.providers.count === 1 || isAtHand(request.body)) return
     this.#kept = ReplayableBody.wrap(request.body)
     // What reads the whole body reads that of the request.
     if (this.#kept !== null) rx.body = request.body = this.#kept
@@ -166,7 +167,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   /** Another provider of the same vendor: no other would understand it. Null when there is none, or the body is gone. */
   #next(): ChosenProvider | null {
     if (!isAtHand(this.#request.body)) return null
-    return this.#services.next(this.#tried, this.#chosen.provider.vendor.name)
+    return this.#services.providers.next(this.#tried, this.#chosen.provider.vendor.name)
   }
 
   #goOn(next: ChosenProvider, reason: string): void {

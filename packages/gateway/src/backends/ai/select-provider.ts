@@ -1,6 +1,47 @@
-import type { Standing } from '../../upstream/balance.ts'
-import { choose } from '../../upstream/balance.ts'
+import type { Provider } from '../../llm/providers/provider.ts'
+import { choose, type Standing } from '../../upstream/balance.ts'
+import type { EndpointCall } from '../../upstream/endpoint-call.ts'
+import type { Endpoints } from '../../upstream/endpoints.ts'
 import type { ReadyProvider } from './provider.ts'
+
+export interface ChosenProvider {
+  provider: ReadyProvider
+  visit: EndpointCall
+}
+
+interface ChoiceServices {
+  endpoints: Pick<Endpoints, 'visit'>
+  random: () => number
+  monotonic: () => number
+}
+
+/** The providers of one backend, in groups of equals. */
+export class ProviderGroups {
+  readonly #groups: readonly (readonly ReadyProvider[])[]
+  readonly #services: ChoiceServices
+  /** Of all groups. */
+  readonly count: number
+
+  constructor(groups: readonly (readonly ReadyProvider[])[], services: ChoiceServices) {
+    this.#groups = groups
+    this.#services = services
+    this.count = groups.flat().length
+  }
+
+  /** The one for the next try, with its visit; null when all were tried, or all of one vendor where that matters. */
+  next(tried: ReadonlySet<ReadyProvider>, vendor?: Provider['name']): ChosenProvider | null {
+    const { endpoints, random, monotonic } = this.#services
+    const now = monotonic()
+    const standingOf = ({ endpoint, owner }: ReadyProvider): Standing =>
+      endpoint.standing(now, owner.health?.eviction ?? null, false)
+    const groups =
+      vendor === undefined
+        ? this.#groups
+        : this.#groups.map((group) => group.filter((each) => each.vendor.name === vendor))
+    const provider = selectProvider(groups, tried, standingOf, random)
+    return provider === null ? null : { provider, visit: endpoints.visit(provider.owner, provider.endpoint) }
+  }
+}
 
 /**
  * The provider for the next try: from the first group that has one which was not tried and is not evicted; among the

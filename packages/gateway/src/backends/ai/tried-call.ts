@@ -4,7 +4,7 @@ import { HeaderBlock } from '../../net/header-block.ts'
 import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
-import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
+import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
@@ -21,25 +21,18 @@ import { decodedResponse } from './decode-body.ts'
 import type { GuardNote, Rejection } from '../../llm/guards/guard.ts'
 import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
+import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
 import { hideShown } from './shown-credentials.ts'
 
 /** What all calls of one backend have in common. */
 export interface CallServices {
   upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>>
-  /** The provider for the next try, with its visit; null when all were tried, or all of one vendor where that matters. */
-  next: (tried: ReadonlySet<ReadyProvider>, vendor?: Provider['name']) => ChosenProvider | null
-  /** Of the whole backend. */
-  providerCount: number
+  providers: ProviderGroups
   now: () => number
   clock: () => number
   newId: (prefix: string) => string
   maxBytes: number
   bug: (error: unknown) => void
-}
-
-export interface ChosenProvider {
-  provider: ReadyProvider
-  visit: EndpointCall
 }
 
 export interface CallParts {
@@ -84,7 +77,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   protected abstract readonly format: Pick<ClientFormat, 'encodeError'>
 
   start(): void {
-    const chosen = this.services.next(this.#tried)
+    const chosen = this.services.providers.next(this.#tried)
     if (chosen === null) this.refuse({ status: 503, kind: 'api', message: 'no healthy backends' })
     else this.#begin(chosen)
   }
@@ -131,7 +124,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   /** Whether somebody is left who could be asked. */
   protected get hasOthers(): boolean {
-    return this.#tried.size < this.services.providerCount
+    return this.#tried.size < this.services.providers.count
   }
 
   /** Without bytes it is a GET. */
@@ -229,7 +222,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   /** Another provider may do better where this one has too much to do, or is in trouble: nothing has gone to the client. */
   protected goesElsewhere({ movesOn, error }: Judgement, reason: string): boolean {
-    const chosen = movesOn ? this.services.next(this.#tried) : null
+    const chosen = movesOn ? this.services.providers.next(this.#tried) : null
     if (chosen === null) return false
     const { trace } = this.rx
     if (trace !== null) {

@@ -3,13 +3,18 @@ import type { Sink, Source } from '../../net/body.ts'
 /** Runs something after so many milliseconds; gives what calls it off. */
 export type Later = (ms: number, run: () => void) => () => void
 
+export const later: Later = (ms, run) => {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
 export interface TimedText {
   afterMs: number
   text: string
 }
 
 /** A body that comes in its own time. Time goes on while the reader is slow; nothing is dropped. */
-export function timedBody(texts: readonly TimedText[], cut: Error | null, later: Later): Source {
+export function timedBody(texts: readonly TimedText[], cut: Error | null, after: Later): Source {
   let sink: Sink | null = null
   let at = 0
   let isOver = false
@@ -38,7 +43,7 @@ export function timedBody(texts: readonly TimedText[], cut: Error | null, later:
   }
 
   function wait(): void {
-    callOff = later(texts[at]?.afterMs ?? 0, step)
+    callOff = after(texts[at]?.afterMs ?? 0, step)
   }
 
   return {

@@ -75,6 +75,11 @@ export function createLogger({ filter, format, write, now = Date.now }: LoggerOp
   }
 }
 
+/** For what cannot happen: the request is answered, and the error must be seen. */
+export function bugReport(log: Logger): (error: unknown) => void {
+  return (error) => log.error('bug', { error: error instanceof Error ? error.stack : String(error) })
+}
+
 interface Entry {
   time: string
   level: LogLevel

@@ -1,0 +1,11 @@
+/** Makes ids of answers, for formats whose clients expect one: 96 bits, so that nobody meets the same one twice. */
+export function createIds(random: () => number): (prefix: string) => string {
+  return (prefix) => {
+    let id = prefix
+    for (let i = 0; i < 3; i++)
+      id += Math.floor(random() * 2 ** 32)
+        .toString(16)
+        .padStart(8, '0')
+    return id
+  }
+}
