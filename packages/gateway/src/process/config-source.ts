@@ -15,7 +15,8 @@ export interface ConfigSource {
   path: string | null
   /** What to tell people of it after the start; null when they wrote it themselves. */
   guide: Guide | null
-  load(): LoadedConfig | RefusedSource
+  /** `text` is what the file holds, where that was read already. */
+  load(text?: string): LoadedConfig | RefusedSource
 }
 
 export interface RefusedSource {
@@ -34,8 +35,8 @@ export async function configSource(file: string | null): Promise<ConfigSource> {
     name: file,
     path,
     guide: null,
-    load() {
-      const text = read(file, () => readFileSync(path, 'utf8'))
+    load(known) {
+      const text = known ?? read(file, () => readFileSync(path, 'utf8'))
       return typeof text === 'string' ? load(text, file, dirname(path)) : text
     },
   }

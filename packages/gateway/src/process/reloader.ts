@@ -2,34 +2,33 @@ import type { ConfigSource } from './config-source.ts'
 import type { Gateway } from './gateway.ts'
 import type { LoadedConfig } from '../sources/file.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
-import { type FileWatch, watchFiles } from '../sources/watch.ts'
+import { type ConfigWatch, watchConfig } from '../sources/watch.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 
 /** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
 export class Reloader {
   readonly #source: ConfigSource
-  readonly #path: string
-  readonly #watch: FileWatch
+  readonly #watch: ConfigWatch
   /** Files that the live config names: certificates, keys. */
   #files: readonly string[] = []
   #target: { gateway: Gateway; log: Logger } | null = null
   /** The `config` block that the process was started with. */
   #settings: string | null = null
   #running = false
-  #again = false
+  /** The newest text that is to go live; undefined when it is to be read first. */
+  #waiting: { text: string | undefined } | null = null
 
   /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
   constructor(source: ConfigSource, path: string) {
     this.#source = source
-    this.#path = path
-    this.#watch = watchFiles([path], () => this.reload())
+    this.#watch = watchConfig(path, (text) => this.#take(text))
   }
 
   /** Right after the config was read. */
   watch(loaded: LoadedConfig): void {
     this.#files = loaded.files
     this.#settings ??= JSON.stringify(loaded.process)
-    this.#watch.update([this.#path, ...loaded.files])
+    this.#watch.update(loaded.files)
   }
 
   /** From now on changes go live, those that came in the meantime too. */
@@ -38,8 +37,9 @@ export class Reloader {
     this.#next()
   }
 
+  /** Reads the file now. */
   reload(): void {
-    this.#again = true
+    this.#waiting = { text: undefined }
     this.#next()
   }
 
@@ -48,17 +48,24 @@ export class Reloader {
     this.#target = null
   }
 
+  /** What has settled counts, and not what is in the file once this has its turn: that may be half-written. */
+  #take(text: string | null): void {
+    this.#waiting = { text: text ?? undefined }
+    this.#next()
+  }
+
   #next(): void {
-    if (this.#running || !this.#again || this.#target === null) return
-    this.#again = false
+    const waiting = this.#waiting
+    if (this.#running || waiting === null || this.#target === null) return
+    this.#waiting = null
     this.#running = true
-    void this.#run(this.#target).finally(() => {
+    void this.#run(waiting.text, this.#target).finally(() => {
       this.#running = false
       this.#next()
     })
   }
 
-  async #run({ gateway, log }: { gateway: Gateway; log: Logger }): Promise<void> {
+  async #run(text: string | undefined, { gateway, log }: { gateway: Gateway; log: Logger }): Promise<void> {
     const report = (problems: readonly string[]): void => {
       if (problems.length === 0) return
       log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.length })
@@ -66,10 +73,10 @@ export class Reloader {
       for (const problem of firstProblems(problems)) log.error(problem.replaceAll(/\n */g, '; '))
     }
     try {
-      const loaded = this.#source.load()
+      const loaded = this.#source.load(text)
       if (!loaded.ok) {
         // What the live config names must be known when the file goes back to it.
-        this.#watch.update([this.#path, ...new Set([...this.#files, ...loaded.files])])
+        this.#watch.update([...new Set([...this.#files, ...loaded.files])])
         return report(gateway.refused(loaded.problems))
       }
       this.watch(loaded)

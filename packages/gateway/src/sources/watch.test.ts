@@ -4,24 +4,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { watchFiles } from './watch.ts'
-import type { FileWatch } from './watch.ts'
+import { watchConfig } from './watch.ts'
+import type { ConfigWatch, WatchOptions } from './watch.ts'
 
 let folder = ''
 let file = ''
-let watching: FileWatch
+let watching: ConfigWatch
+let texts: (string | null)[] = []
 let changes = 0
 let wake: () => void = () => {}
 
-function start(files: string[]): void {
+function start(config: string, options: WatchOptions = {}): void {
   changes = 0
-  watching = watchFiles(
-    files,
-    () => {
+  texts = []
+  watching = watchConfig(
+    config,
+    (text) => {
       changes++
+      texts.push(text)
       wake()
     },
-    { debounceMs: 20, maxWaitMs: 200 },
+    { namedQuietMs: 20, maxWaitMs: 200, ...options },
   )
 }
 
@@ -53,13 +56,13 @@ describe('a watch', () => {
   const limit = { timeout: 20_000 }
 
   test('a rewritten file is noticed', limit, async () => {
-    start([file])
+    start(file)
     writeFileSync(file, 'two')
     await changed(1)
   })
 
   test('a file replaced by a rename is noticed, again and again', limit, async () => {
-    start([file])
+    start(file)
     for (const round of [1, 2, 3]) {
       writeFileSync(`${file}.tmp`, `round ${round}`)
       renameSync(`${file}.tmp`, file)
@@ -67,8 +70,44 @@ describe('a watch', () => {
     }
   })
 
+  const never = { quietMs: 60_000, maxWaitMs: 60_000 }
+
+  test('a file replaced by a rename counts at once, one written in place after it was quiet', limit, async () => {
+    start(file, never)
+    writeFileSync(`${file}.tmp`, 'renamed')
+    renameSync(`${file}.tmp`, file)
+    await changed(1)
+    writeFileSync(file, 'in place')
+    await sleep(100)
+    assert.deepEqual(texts, ['renamed'])
+  })
+
+  test(
+    'a file that is made in place waits for quiet, though its folder tells of it as of a rename',
+    limit,
+    async () => {
+      rmSync(file)
+      start(file, never)
+      writeFileSync(file, 'half')
+      await sleep(100)
+      assert.deepEqual(texts, [])
+    },
+  )
+
+  test('a text without its end, no text and no file are waited for', limit, async () => {
+    writeFileSync(file, 'one\n')
+    start(file, { maxWaitMs: 60_000 })
+    for (const step of [() => writeFileSync(file, 'ha'), () => writeFileSync(file, ''), () => rmSync(file)]) {
+      step()
+      await sleep(60)
+    }
+    writeFileSync(file, 'two\n')
+    await changed(1)
+    assert.deepEqual(texts, ['two\n'])
+  })
+
   test('a file that is deleted and made again is noticed', limit, async () => {
-    start([file])
+    start(file)
     rmSync(file)
     await changed(1)
     writeFileSync(file, 'three')
@@ -82,14 +121,14 @@ describe('a watch', () => {
     }
     symlinkSync('v1', join(folder, '..data'))
     symlinkSync('..data/config.yaml', join(folder, 'config.yaml'))
-    start([join(folder, 'config.yaml')])
+    start(join(folder, 'config.yaml'))
     symlinkSync('v2', join(folder, '..tmp'))
     renameSync(join(folder, '..tmp'), join(folder, '..data'))
     await changed(1)
   })
 
   test('the same contents written again, and other files of the folder, are no change', limit, async () => {
-    start([file])
+    start(file)
     writeFileSync(file, 'one')
     writeFileSync(join(folder, 'other'), 'x')
     await sleep(150)
@@ -100,7 +139,7 @@ describe('a watch', () => {
   })
 
   test('a file written all the time still goes live', limit, async () => {
-    start([file])
+    start(file)
     let count = 0
     const writer = setInterval(() => writeFileSync(file, `text ${count++}`), 5)
     await changed(2)
@@ -111,22 +150,22 @@ describe('a watch', () => {
     const other = join(folder, 'sub', 'tls.crt')
     mkdirSync(join(folder, 'sub'))
     writeFileSync(other, 'a')
-    start([file])
-    watching.update([file, other])
+    start(file)
+    watching.update([other])
     writeFileSync(other, 'b')
     await changed(1)
     writeFileSync(file, 'two')
     // The reload asks for the same files again while the change is still waiting to be looked at.
-    watching.update([file, other])
+    watching.update([other])
     await changed(2)
-    watching.update([file])
+    watching.update([])
     writeFileSync(other, 'c')
     await sleep(100)
     assert.equal(changes, 2)
   })
 
   test('nothing is called after close', limit, async () => {
-    start([file])
+    start(file)
     writeFileSync(file, 'two')
     watching.close()
     await sleep(100)
