@@ -12,8 +12,13 @@ interface Import {
   typeOnly: boolean
 }
 
-const root = dirname(fileURLToPath(import.meta.url))
-const importsByFile = new Map(sourceFiles().map((file) => [file, importsOf(file)]))
+type Graph = ReadonlyMap<string, readonly Import[]>
+
+const packagesRoot = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+const graphByPackage = new Map(
+  readdirSync(packagesRoot).map((name) => [name, readGraph(join(packagesRoot, name, 'src'))]),
+)
+const importsByFile = graphByPackage.get('gateway') ?? assert.fail('there is no gateway')
 
 const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
 /** Data that both schemas and workers read. */
@@ -23,7 +28,7 @@ const isSchema = (file: string): boolean =>
   file.startsWith('schema/') || file.endsWith('/schema.ts') || file === 'policies/index.ts'
 /** What configs turn on. The conditional form belongs to no policy. */
 const isFeature = (file: string): boolean =>
-  /^(policies|backends|llm|mcp)\//.test(file) && file !== 'policies/conditional.ts'
+  /^(policies|backends|llm|mcp|credentials)\//.test(file) && file !== 'policies/conditional.ts'
 /** Policies and kinds of backends: the outermost. */
 const isOutermost = (file: string): boolean => /^(policies|backends)\//.test(file) && isFeature(file)
 const isLocal = (to: string): boolean => importsByFile.has(to)
@@ -39,8 +44,8 @@ describe('imports go one way', () => {
     expectNone((file, { to }) => to === 'zod' && folderOf(file) !== 'schema')
   })
 
-  it('net, upstream, telemetry, admin and pipeline know no feature', () => {
-    const below = new Set(['net', 'upstream', 'telemetry', 'admin', 'pipeline', 'state', 'credentials'])
+  it('net, upstream, telemetry, admin, pipeline and state know no feature', () => {
+    const below = new Set(['net', 'upstream', 'telemetry', 'admin', 'pipeline', 'state'])
     expectNone((file, { to }) => below.has(folderOf(file)) && (isFeature(to) || folderOf(to) === 'sources'))
   })
 
@@ -52,9 +57,11 @@ describe('imports go one way', () => {
     expectNone((file, { to }) => folderOf(file) === 'upstream' && folderOf(to) === 'pipeline')
   })
 
-  it('language models and MCP know nothing of one another, and share what is on the wire', () => {
-    expectNone((file, { to }) => folderOf(file) === 'mcp' && folderOf(to) === 'llm')
-    expectNone((file, { to }) => folderOf(file) === 'llm' && folderOf(to) === 'mcp')
+  it('language models, MCP and credentials know nothing of one another, and share what is on the wire', () => {
+    const apart = new Set(['llm', 'mcp', 'credentials'])
+    const isApart = (file: string, to: string): boolean => apart.has(folderOf(to)) && folderOf(file) !== folderOf(to)
+    expectNone((file, { to }) => apart.has(folderOf(file)) && isApart(file, to))
+    expectNone((file, { to }) => folderOf(file) === 'credentials' && isOutermost(to))
     expectNone((file, { to }) => folderOf(file) === 'wire' && isLocal(to) && folderOf(to) !== 'wire')
     // A provider is described and made there; the backend only calls it.
     expectNone((file, { to }) => folderOf(file) === 'llm' && folderOf(to) === 'backends')
@@ -89,9 +96,25 @@ describe('imports go one way', () => {
     )
   })
 
-  it('has no cycles, of types neither', () => {
-    assert.deepEqual(cycles(), [])
+  it('packages stand on one another in one order', () => {
+    const known: Readonly<Record<string, readonly string[]>> = { cel: ['regex'], gateway: ['cel', 'regex'] }
+    const found = [...graphByPackage].flatMap(([name, graph]) =>
+      [...graph].flatMap(([file, imports]) =>
+        imports
+          .filter(({ to }) => to.startsWith('../../') || to.startsWith('@portico/'))
+          .filter(({ to }) => !(known[name] ?? []).includes(to.split('/')[1] ?? ''))
+          .map(({ to }) => `${name}/src/${file} imports ${to}`),
+      ),
+    )
+    assert.deepEqual(found, [])
   })
+
+  for (const [name, graph] of graphByPackage) {
+    it(`${name} has no cycles, of types neither`, () => {
+      assert.ok(graph.size > 1)
+      assert.deepEqual(cycles(graph), [])
+    })
+  }
 })
 
 function expectNone(isForbidden: (file: string, found: Import) => boolean): void {
@@ -114,7 +137,7 @@ function reachable(start: string): Set<string> {
   return seen
 }
 
-function cycles(): string[] {
+function cycles(graph: Graph): string[] {
   const found: string[] = []
   const done = new Set<string>()
   const visit = (file: string, path: string[]): void => {
@@ -123,26 +146,29 @@ function cycles(): string[] {
       return
     }
     if (done.has(file)) return
-    for (const { to } of importsByFile.get(file) ?? []) {
-      if (isLocal(to)) visit(to, [...path, file])
+    for (const { to } of graph.get(file) ?? []) {
+      if (graph.has(to)) visit(to, [...path, file])
     }
     done.add(file)
   }
-  for (const file of importsByFile.keys()) visit(file, [])
+  for (const file of graph.keys()) visit(file, [])
   return found
 }
 
-function sourceFiles(): string[] {
-  return readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.ts') && !/\.test\.ts$|(^|\/)(testing|fuzz|fixtures)\/|\/test-[a-z]+\.ts$/.test(file),
+function readGraph(root: string): Graph {
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (file) =>
+      file.endsWith('.ts') && !/\.test\.ts$|(^|\/)(testing|conformance|fuzz|fixtures)\/|\/test-[a-z]+\.ts$/.test(file),
   )
+  return new Map(files.map((file) => [file, importsOf(root, file)]))
 }
 
-function importsOf(file: string): Import[] {
+function importsOf(root: string, file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
   const statements = text.matchAll(/^(?:import|export)\s+(type\s+)?(?:[\w\s{},*$]+\s+from\s+)?'([^']+)'/gm)
-  return [...statements].map(([, keyword, specifier]) => ({
-    to: specifier!.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier!)) : specifier!,
+  const later = text.matchAll(/\b(typeof )?import\('([^']+)'\)/g)
+  return [...statements, ...later].map(([, keyword, specifier = '']) => ({
+    to: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
     typeOnly: keyword !== undefined,
   }))
 }

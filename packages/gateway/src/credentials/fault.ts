@@ -1,11 +1,4 @@
-/** Why a credential cannot be had. Clients and logs read it, so it never holds a part of one. */
-export class CredentialFault {
-  readonly reason: string
-
-  constructor(reason: string) {
-    this.reason = reason
-  }
-}
+import { CredentialFault } from '../pipeline/cloud-credentials.ts'
 
 /**
  * What may be told of an error that a library threw: its kind. The message may quote answers, commands or files, and

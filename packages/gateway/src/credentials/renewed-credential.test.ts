@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { CredentialFault } from './fault.ts'
+import { CredentialFault } from '../pipeline/cloud-credentials.ts'
 import { type Obtained, RenewedCredential } from './renewed-credential.ts'
 
 type Outcome = Obtained<string> | CredentialFault | Error

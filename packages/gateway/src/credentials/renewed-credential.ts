@@ -1,4 +1,4 @@
-import { CredentialFault } from './fault.ts'
+import { CredentialFault } from '../pipeline/cloud-credentials.ts'
 
 export interface Obtained<T> {
   value: T

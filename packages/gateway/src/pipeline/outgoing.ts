@@ -1,4 +1,5 @@
 import type { UpstreamRequest } from '../upstream/upstream-types.ts'
+import type { SigningScope } from './cloud-credentials.ts'
 import type { Failure } from './failure.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Step } from './step.ts'
@@ -23,5 +24,5 @@ export interface BackendPlace {
   /** Name or address without port; null where it has none. */
   host: string | null
   /** How the cloud it stands in calls it, where its kind tells. */
-  signing?: { region: string; service: string }
+  signing?: SigningScope
 }

@@ -1,4 +1,4 @@
-import type { Credentials } from '../credentials/credentials.ts'
+import type { CloudCredentials } from './cloud-credentials.ts'
 import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
@@ -47,7 +47,7 @@ export interface Env {
   /** What this worker keeps from one generation to the next. */
   kept: WorkerCache
   /** What the gateway shows to clouds. */
-  credentials: Credentials
+  credentials: CloudCredentials
   log: Logger
 }
 

@@ -1,18 +1,5 @@
 import { hash } from 'node:crypto'
-
-/** A request as it goes over the wire. */
-export interface SignableRequest {
-  method: string
-  /** Path and query. */
-  target: string
-  /** What Host says. */
-  authority: string
-  /** Those that are not signed may be left out; several of one name count in their order. */
-  headers: readonly (readonly [name: string, value: string])[]
-  body: Buffer
-  /** What is said in place of the hash of a body that brings checksums of its own. */
-  unsignedAs?: string
-}
+import type { SignableRequest } from '../../pipeline/cloud-credentials.ts'
 
 export interface CanonicalRequest {
   text: string

@@ -1,4 +1,4 @@
-import type { SigningScope } from './sigv4.ts'
+import type { SigningScope } from '../../pipeline/cloud-credentials.ts'
 
 /** What a host of AWS says of itself: `bedrock-runtime.eu-west-1.amazonaws.com`. Null for other hosts. */
 export function scopeOfHost(host: string): SigningScope | null {

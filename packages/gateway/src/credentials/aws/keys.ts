@@ -1,4 +1,5 @@
-import { CredentialFault, faultOf } from '../fault.ts'
+import type { CredentialFault } from '../../pipeline/cloud-credentials.ts'
+import { faultOf } from '../fault.ts'
 import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import type { AwsKeys } from './sigv4.ts'

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { credentialServices, useEndpoint, useProcessEnvironment } from '../../testing/credential-services.ts'
-import { CredentialFault } from '../fault.ts'
+import { CredentialFault, type SignatureHeaders } from '../../pipeline/cloud-credentials.ts'
 import { createAwsSigner } from './signer.ts'
-import type { SignatureHeaders } from './sigv4.ts'
 
 const REQUEST = { method: 'POST', target: '/x', authority: 'a.example', headers: [], body: Buffer.from('{}') }
 const SCOPE = { region: 'eu-west-1', service: 'bedrock' }

@@ -1,19 +1,8 @@
-import { CredentialFault } from '../fault.ts'
+import { type AwsSigner, type AwsSignerConfig, CredentialFault } from '../../pipeline/cloud-credentials.ts'
 import type { CredentialServices } from '../services.ts'
 import { sharedSource } from '../shared-source.ts'
-import type { SignableRequest } from './canonical-request.ts'
 import { ambientKeys, fixedKeys } from './keys.ts'
-import { createSigV4, type SignatureHeaders, type SigningScope } from './sigv4.ts'
-
-export interface AwsSignerConfig extends SigningScope {
-  /** Left out, they are looked for where the SDK does. */
-  keys?: { accessKey: string; secretKey: string; sessionToken?: string | undefined } | undefined
-}
-
-/** Headers to set on the request, in place of what it has under these names. */
-export type AwsSigner = (
-  request: SignableRequest,
-) => SignatureHeaders | CredentialFault | Promise<SignatureHeaders | CredentialFault>
+import { createSigV4 } from './sigv4.ts'
 
 /** Signs requests over their final bytes. Nothing is looked for before the first of them. */
 export function createAwsSigner({ region, service, keys }: AwsSignerConfig, services: CredentialServices): AwsSigner {

@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime'
 import { SignatureV4 } from '@smithy/signature-v4'
 import * as fc from 'fast-check'
-import { isSigned, type SignableRequest } from './canonical-request.ts'
-import { createSigV4, type SignatureHeaders } from './sigv4.ts'
+import type { SignableRequest, SignatureHeaders } from '../../pipeline/cloud-credentials.ts'
+import { isSigned } from './canonical-request.ts'
+import { createSigV4 } from './sigv4.ts'
 
 const KEYS = { accessKey: 'AKIDEXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', sessionToken: null }
 const NOW = Date.UTC(2026, 10, 15, 7, 8, 9, 123)

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { canonicalRequest, sha256, type SignableRequest } from './canonical-request.ts'
+import type { SignableRequest, SignatureHeaders, SigningScope } from '../../pipeline/cloud-credentials.ts'
+import { canonicalRequest, sha256 } from './canonical-request.ts'
 
 /** Signature Version 4 of AWS, in headers. */
 
@@ -9,15 +10,6 @@ export interface AwsKeys {
   /** Of keys that end. */
   sessionToken: string | null
 }
-
-export interface SigningScope {
-  region: string
-  /** `bedrock`: the name in signatures, which need not be the one in hosts. */
-  service: string
-}
-
-/** Headers to set on the request; the names are in lower case. */
-export type SignatureHeaders = readonly (readonly [name: string, value: string])[]
 
 export type Sign = (request: SignableRequest, keys: AwsKeys, now: number) => SignatureHeaders
 

@@ -1,4 +1,5 @@
-import { CredentialFault, faultOf } from '../fault.ts'
+import { CredentialFault } from '../../pipeline/cloud-credentials.ts'
+import { faultOf } from '../fault.ts'
 import type { Obtained } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { isToken } from '../token.ts'

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { credentialServices, useEndpoint } from '../../testing/credential-services.ts'
 import type { OriginHandler } from '../../testing/origin.ts'
-import { CredentialFault } from '../fault.ts'
+import { CredentialFault } from '../../pipeline/cloud-credentials.ts'
 import { createAzureToken } from './token.ts'
 
 const scope = 'https://cognitiveservices.azure.com/.default'

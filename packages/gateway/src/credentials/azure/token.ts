@@ -1,31 +1,16 @@
 import { readFile } from 'node:fs/promises'
-import { CredentialFault, faultOf } from '../fault.ts'
+import type {
+  AzureTokenConfig,
+  ClientSecret,
+  CredentialFault,
+  ManagedIdentity,
+  TokenSource,
+} from '../../pipeline/cloud-credentials.ts'
+import { faultOf } from '../fault.ts'
 import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { sharedSource } from '../shared-source.ts'
-import type { TokenSource } from '../token.ts'
 import { askForToken } from './token-endpoint.ts'
-
-export interface ClientSecret {
-  clientID: string
-  tenantID: string
-  clientSecret: string
-}
-
-/** One that a user assigned to the machine; the first that is not empty says which. */
-export interface ManagedIdentity {
-  clientId: string
-  objectId: string
-  resourceId: string
-}
-
-export interface AzureTokenConfig {
-  /** `https://cognitiveservices.azure.com/.default` */
-  scope: string
-  /** Left out both, the environment says who this is. */
-  clientSecret?: ClientSecret | undefined
-  managedIdentity?: ManagedIdentity | undefined
-}
 
 /** Nothing is asked for before the first token is wanted. */
 export function createAzureToken(config: AzureTokenConfig, services: CredentialServices): TokenSource {

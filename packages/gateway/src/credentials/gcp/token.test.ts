@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { credentialServices, useEndpoint, useProcessEnvironment } from '../../testing/credential-services.ts'
 import type { Origin, OriginHandler } from '../../testing/origin.ts'
-import { CredentialFault } from '../fault.ts'
+import { CredentialFault } from '../../pipeline/cloud-credentials.ts'
 import { clientFor } from './client-for.ts'
 import { createGcpToken } from './token.ts'
 

@@ -1,17 +1,11 @@
 import type { AuthClient } from 'google-auth-library'
-import { CredentialFault, faultOf } from '../fault.ts'
+import { CredentialFault, type GcpTokenConfig, type TokenSource } from '../../pipeline/cloud-credentials.ts'
+import { faultOf } from '../fault.ts'
 import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
 import { sharedSource } from '../shared-source.ts'
-import { isToken, type TokenSource } from '../token.ts'
+import { isToken } from '../token.ts'
 import { createGoogleClient } from './client.ts'
-
-export interface GcpTokenConfig {
-  /** JSON as Google gives it out; left out, the environment or the machine says who this is. */
-  credentials?: string | undefined
-  /** For whom an ID token is; left out, it is an access token. */
-  audience?: string | undefined
-}
 
 /** Nothing is asked for before the first token is wanted. */
 export function createGcpToken(config: GcpTokenConfig, services: CredentialServices): TokenSource {

@@ -1,4 +1,4 @@
-import type { CredentialFault } from '../../../credentials/fault.ts'
+import type { CredentialFault } from '../../../pipeline/cloud-credentials.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 
 export function credentialFailure({ reason }: CredentialFault): Failure {

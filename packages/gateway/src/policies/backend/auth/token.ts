@@ -1,5 +1,4 @@
-import { CredentialFault } from '../../../credentials/fault.ts'
-import type { TokenSource } from '../../../credentials/token.ts'
+import { CredentialFault, type TokenSource } from '../../../pipeline/cloud-credentials.ts'
 import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import { credentialWriter } from '../../../pipeline/credential.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
