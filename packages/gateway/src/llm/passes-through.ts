@@ -1,6 +1,12 @@
 import { isObject } from '../wire/json.ts'
 import type { ChatRequest, FormatName, Message, Part, ReasoningPart } from './middle.ts'
 import { madeBy } from './provenance.ts'
+import { splitCallId } from './tool-calls/client-call-id.ts'
+
+/** The client's own format where the provider takes it, so that bytes can pass; else what the provider does best. */
+export function pickFormat(client: FormatName, offered: readonly [FormatName, ...FormatName[]]): FormatName {
+  return offered.includes(client) ? client : offered[0]
+}
 
 /**
  * Whether a request may go to a provider of its own format as the client wrote it. Conversations that another vendor
@@ -48,7 +54,7 @@ function bearsForeignMarks({ format, messages }: ChatRequest): boolean {
     parts.some((part) => {
       if (part.type === 'reasoning')
         return isForeign(part.signature) || isForeign(part.opaque) || isNobodys(part, format)
-      return part.type === 'toolCall' && (isForeign(part.signature) || part.id.includes('__thought__'))
+      return part.type === 'toolCall' && (isForeign(part.signature) || splitCallId(part.id).signature !== undefined)
     }),
   )
 }

@@ -9,9 +9,16 @@ import { guardAnswer } from '../../llm/guards/guard-answer.ts'
 import { guardRequest } from '../../llm/guards/guard-request.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import { RecordGuard } from '../../llm/guards/record-guard.ts'
-import { createStreamGuard, type StreamGuard } from '../../llm/guards/stream-window.ts'
+import { StreamGuard } from '../../llm/guards/stream-guard.ts'
 import { isObject, parseJsonObject } from '../../wire/json.ts'
-import { type ChatEvent, type ChatRequest, type FormatName, type Json, Unsupported } from '../../llm/middle.ts'
+import {
+  type ChatError,
+  type ChatEvent,
+  type ChatRequest,
+  type FormatName,
+  type Json,
+  Unsupported,
+} from '../../llm/middle.ts'
 import { estimateRequest } from '../../llm/tokenizer/estimate.ts'
 import { readStart } from '../../pipeline/body/buffered-body.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
@@ -116,38 +123,30 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const { upstream, answersAsIs, hidesUsage } = this.#prepared!
     const context = this.#responseContext()
     const decoder = upstream.createStreamDecoder(context)
-    const encoder = this.#hiding(this.format.createStreamEncoder(context))
-    const observer = this.#observerOf(this.tries)
     const chain = this.#provider!.guards.response
     const guardContext = this.#guardContext(headers)
     if (!answersAsIs) {
-      const guard = chain === null ? null : createStreamGuard(chain, guardContext)
+      const encoder = this.format.createStreamEncoder(context)
+      const guard = chain === null ? null : new StreamGuard(chain, guardContext)
       this.#streamGuard = guard
-      return new TranslatedWork(decoder, encoder, guard, observer)
+      return new TranslatedWork(decoder, this, { encoder, tellError: (error) => this.#told(error, encoder), guard })
     }
     const guard = chain === null ? null : new RecordGuard(chain, guardContext, this.format.texts)
     this.#streamGuard = guard
-    return new NativeWork(decoder, observer, {
+    return new NativeWork(decoder, this, {
       hidesUsage,
       awaitsContent: this.hasOthers,
       endMarks: END_MARKS[upstream.name],
-      tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
+      tellError: (error) => this.#told(error, this.format.createStreamEncoder(context)),
       hide: (text) => this.hidden(text),
       guard,
     })
   }
 
   /** What the provider says of an error may repeat the key that it was shown. */
-  #hiding(encoder: StreamEncoder): StreamEncoder {
-    return {
-      event: (event) =>
-        encoder.event(
-          event.type === 'error'
-            ? { ...event, error: { ...event.error, message: this.hidden(event.error.message) } }
-            : event,
-        ),
-      end: () => encoder.end(),
-    }
+  #told(error: ChatError, encoder: StreamEncoder): string {
+    const shown = { ...error, message: this.hidden(error.message) }
+    return encoder.event({ type: 'error', error: shown }) + encoder.end()
   }
 
   #answerWhole({ status, headers, body }: UpstreamResponse): void {
@@ -243,18 +242,6 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   // What the answer says of itself.
-
-  /** What a provider says that was given up for another counts for nothing. */
-  #observerOf(tries: number): ResponseObserver {
-    return {
-      observe: (event) => {
-        if (tries === this.tries) this.observe(event)
-      },
-      over: (outcome) => {
-        if (tries === this.tries) this.over(outcome)
-      },
-    }
-  }
 
   observe(event: ChatEvent): void {
     this.facts.observe(event, this.services.now())

@@ -6,10 +6,10 @@ export interface BodyWork {
   chunk(chunk: Buffer): Given | Promise<Given>
   /** What is left once all has come. */
   end(): Given | Promise<Given>
-  /** The body broke off: what the client is told instead, or null to cut it off there too. */
-  broken(cause: Error): Given | Promise<Given> | null
-  /** Nothing more is read, whole or not. */
-  over(whole: boolean): void
+  /** The body broke off: what the client is told instead. */
+  broken(cause: Error): Given | Promise<Given>
+  /** Nothing more is read. */
+  over(): void
   /** Nothing more is wanted: the rest of the body may be dropped. */
   readonly isDone: boolean
 }
@@ -50,14 +50,13 @@ export class HeldBody implements Source, Sink {
   // From the provider.
 
   write(chunk: Buffer): void {
+    if (this.#waiting === null) {
+      if (this.#end === 'open') this.#take(this.#work.chunk(chunk), false)
+      return
+    }
     // It may be a view of a buffer that the next read fills again.
-    const kept = this.#waiting === null ? chunk : Buffer.from(chunk)
-    this.#do(
-      () => this.#work.chunk(kept),
-      () => {
-        if (this.#work.isDone) this.#close('whole')
-      },
-    )
+    const kept = Buffer.from(chunk)
+    this.#later(this.#waiting, () => this.#work.chunk(kept), false)
   }
 
   flush(): boolean {
@@ -69,45 +68,35 @@ export class HeldBody implements Source, Sink {
   }
 
   end(): void {
-    this.#do(
-      () => this.#work.end(),
-      () => {
-        this.#over(true)
-        this.#settle('whole')
-      },
-    )
+    if (this.#waiting !== null) this.#later(this.#waiting, () => this.#work.end(), true)
+    else if (this.#end === 'open') this.#take(this.#work.end(), true)
   }
 
   abort(cause: Error): void {
-    let isTold = true
-    this.#do(
-      () => {
-        const told = this.#work.broken(cause)
-        isTold = told !== null
-        return told ?? []
-      },
-      () => {
-        this.#over(false)
-        this.#settle(isTold ? 'whole' : cause)
-      },
-    )
+    if (this.#waiting !== null) this.#later(this.#waiting, () => this.#work.broken(cause), true)
+    else if (this.#end === 'open') this.#take(this.#work.broken(cause), true)
   }
 
-  /** One after the other, and at once as long as nothing has to be waited for. */
-  #do(job: () => Given | Promise<Given>, then: () => void): void {
-    const finish = (given: Given): void => {
-      if (this.#end !== 'open') return
-      this.#give(given)
-      then()
-    }
-    if (this.#waiting !== null) {
-      this.#wait(this.#waiting.then(() => (this.#end === 'open' ? job() : [])).then(finish))
-      return
-    }
+  /** At once, as long as nothing has to be waited for. */
+  #take(given: Given | Promise<Given>, isLast: boolean): void {
+    if (given instanceof Promise) this.#wait(given.then((bytes) => this.#took(bytes, isLast)))
+    else this.#took(given, isLast)
+  }
+
+  /** One after the other. */
+  #later(waiting: Promise<void>, job: () => Given | Promise<Given>, isLast: boolean): void {
+    const given = waiting.then(() => (this.#end === 'open' ? job() : []))
+    this.#wait(given.then((bytes) => this.#took(bytes, isLast)))
+  }
+
+  #took(given: Given, isLast: boolean): void {
     if (this.#end !== 'open') return
-    const given = job()
-    if (given instanceof Promise) this.#wait(given.then(finish))
-    else finish(given)
+    this.#give(given)
+    if (!isLast && !this.#work.isDone) return
+    this.#over()
+    this.#settle()
+    // The work is done before the body is.
+    if (!isLast) this.#body.cancel(DONE)
   }
 
   #wait(work: Promise<void>): void {
@@ -139,7 +128,7 @@ export class HeldBody implements Source, Sink {
   cancel(cause: Error): void {
     if (this.#end !== 'open') return
     this.#end = cause
-    this.#over(false)
+    this.#over()
     this.#body.cancel(cause)
   }
 
@@ -152,19 +141,10 @@ export class HeldBody implements Source, Sink {
     if (chunks.length > 0) this.#tell()
   }
 
-  /** The work is done before the body is. */
-  #close(end: 'whole'): void {
-    this.#over(true)
-    this.#settle(end)
-    this.#body.cancel(DONE)
-  }
-
-  #settle(end: 'whole' | Error): void {
-    this.#end = end
+  #settle(): void {
+    this.#end = 'whole'
     this.#tell()
-    if (this.#sink === null) return
-    if (end === 'whole') this.#sink.end(null)
-    else this.#sink.abort(end)
+    this.#sink?.end(null)
   }
 
   #tell(): void {
@@ -173,10 +153,10 @@ export class HeldBody implements Source, Sink {
     opened?.()
   }
 
-  #over(whole: boolean): void {
+  #over(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#work.over(whole)
+    this.#work.over()
   }
 }
 

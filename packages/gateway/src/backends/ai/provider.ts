@@ -1,4 +1,4 @@
-import type { ProviderEdits } from '../../llm/edits/provider-edits.ts'
+import type { ProviderEdits } from '../../llm/edits/request-edits.ts'
 import type { GuardChain } from '../../llm/guards/chain.ts'
 import type { CredentialPlace, Provider } from '../../llm/providers/provider.ts'
 import type { CompiledBackend } from '../../pipeline/compiled.ts'

@@ -4,7 +4,7 @@ import type { ChatError, ChatEvent, FormatName } from '../../llm/middle.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { RecordGuard } from '../../llm/guards/record-guard.ts'
 import { errorOf } from '../../llm/guards/rejection.ts'
-import type { StreamGuard } from '../../llm/guards/stream-window.ts'
+import type { StreamGuard } from '../../llm/guards/stream-guard.ts'
 import type { BodyWork, Given } from './held-body.ts'
 import { SseRecords } from './sse-records.ts'
 
@@ -18,25 +18,34 @@ export interface ResponseObserver {
   over(outcome: { whole: boolean; records: number }): void
 }
 
+/** An error as the client reads it at the end of its stream. */
+export type TellError = (error: ChatError) => string
+
 /** A stream in the client's format, made of one in the provider's. */
 export class TranslatedWork implements BodyWork {
   isDone = false
   /** Set when an error came before anything was sent. */
   firstError: ChatError | null = null
   readonly #decoder: StreamDecoder
-  readonly #encoder: StreamEncoder
-  readonly #guard: StreamGuard | null
   readonly #observer: ResponseObserver
+  readonly #encoder: StreamEncoder
+  readonly #tellError: TellError
+  readonly #guard: StreamGuard | null
   #held = ''
   #hasContent = false
   #isFinished = false
   #records = 0
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder, guard: StreamGuard | null, observer: ResponseObserver) {
+  constructor(
+    decoder: StreamDecoder,
+    observer: ResponseObserver,
+    { encoder, tellError, guard }: { encoder: StreamEncoder; tellError: TellError; guard: StreamGuard | null },
+  ) {
     this.#decoder = decoder
-    this.#encoder = encoder
-    this.#guard = guard
     this.#observer = observer
+    this.#encoder = encoder
+    this.#tellError = tellError
+    this.#guard = guard
   }
 
   chunk(chunk: Buffer): Given | Promise<Given> {
@@ -83,12 +92,13 @@ export class TranslatedWork implements BodyWork {
 
   #encode(events: readonly ChatEvent[]): Given {
     for (const event of events) {
+      if (event.type === 'error') {
+        // Whatever the provider says after an error, nobody reads it.
+        this.isDone = true
+        this.#held += this.#tellError(event.error)
+        break
+      }
       this.#held += this.#encoder.event(event)
-      if (event.type !== 'error') continue
-      // Whatever the provider says after an error, nobody reads it.
-      this.isDone = true
-      this.#held += this.#encoder.end()
-      break
     }
     return this.#flush()
   }
@@ -109,8 +119,7 @@ export interface NativeOptions {
   hidesUsage: boolean
   /** What stands in the record that says that the answer is complete, and in no text of a model. */
   endMarks: RegExp
-  /** An error as the client reads it inside a stream. */
-  tellError: (error: ChatError) => string
+  tellError: TellError
   /** A text without the credentials that the provider was shown. */
   hide: (text: string) => string
   /** Changes texts where they stand; null where nobody looks. */

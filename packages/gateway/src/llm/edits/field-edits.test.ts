@@ -4,8 +4,7 @@ import * as fc from 'fast-check'
 import type { Json, JsonObject } from '../middle.ts'
 import { fieldEdits } from './field-edits.ts'
 import { applyEdits, joinEdits } from '../../wire/member-edits.ts'
-import { createAliases } from './model-aliases.ts'
-import { editRequest } from './request-edits.ts'
+import { createAliases, editRequest } from './request-edits.ts'
 
 const set = (values: Record<string, Json>) => Object.entries(values).map(([field, value]) => ({ field, value }))
 const compute = (values: Record<string, string>) =>

@@ -1,6 +1,15 @@
-import type { Json, JsonObject } from '../middle.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { ChatRequest, Json, JsonObject } from '../middle.ts'
 import { fieldEdits, type FieldRules } from './field-edits.ts'
 import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../wire/member-edits.ts'
+
+/** What the `ai` policy of a provider does to chats. */
+export interface ProviderEdits {
+  /** Model and fields, in the client's own format. */
+  request(body: JsonObject, pathModel: string | null, rx: RequestContext): EditedRequest
+  /** The conversation; gives the same object back where there is nothing to do. */
+  shape(request: ChatRequest): ChatRequest
+}
 
 export interface RequestRules {
   /** The model that the provider's config demands. */
@@ -46,4 +55,30 @@ function namesModel(body: JsonObject): body is JsonObject & { model: string } {
 function withoutEdit(edits: MemberEdits, name: string): MemberEdits {
   if (!edits.has(name)) return edits
   return new Map([...edits].filter(([other]) => other !== name))
+}
+
+/** The provider's model for the name that a client used: an exact alias first, then patterns, the longest first. Applied once. */
+export function createAliases(aliases: Readonly<Record<string, string>> = {}): (model: string) => string {
+  const exact = new Map(Object.entries(aliases))
+  const patterns = [...exact]
+    .filter(([name]) => name.includes('*'))
+    .map(([name, model]) => ({ length: name.length, parts: name.split('*'), model }))
+    .sort((a, b) => b.length - a.length)
+  if (exact.size === 0) return (model) => model
+  return (model) => exact.get(model) ?? patterns.find(({ parts }) => matches(parts, model))?.model ?? model
+}
+
+/** Each part in its order, the first and the last at the ends; what a `*` takes does not matter, so the first find will do. */
+function matches(parts: readonly string[], text: string): boolean {
+  const first = parts[0] ?? ''
+  const last = parts.at(-1) ?? ''
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false
+  const end = text.length - last.length
+  let at = first.length
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at)
+    if (found === -1 || found + part.length > end) return false
+    at = found + part.length
+  }
+  return true
 }

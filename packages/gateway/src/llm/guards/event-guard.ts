@@ -26,11 +26,12 @@ export class EventGuard {
     this.#createStage = createStage
   }
 
+  /** Events that the client may see. A promise while a guard is asked: nothing may be pushed before it is settled. */
   push(events: readonly ChatEvent[]): ChatEvent[] | Promise<ChatEvent[]> {
     return nowOrLater(this.#takeFrom(events, 0), () => this.#drain())
   }
 
-  /** Whatever still waits. */
+  /** Whatever still waits, when the stream ends without `finish` or `error`. */
   end(): ChatEvent[] | Promise<ChatEvent[]> {
     return nowOrLater(this.#endAllTexts(), () => {
       this.#emitUsage()

@@ -1,6 +1,6 @@
 import { splitTarget, withoutParameter } from '../../formats/query-parameters.ts'
 import { Unsupported } from '../middle.ts'
-import type { ProviderCall } from './provider.ts'
+import type { Destination, ProviderCall } from './provider.ts'
 import type { Overrides } from './schema.ts'
 
 /** What a vendor says of its own paths; null leaves the path as the client sent it. */
@@ -33,6 +33,14 @@ export function basePath({ pathPrefix = '/v1' }: Overrides): string {
   return pathPrefix.replace(/\/+$/, '')
 }
 
+/** The vendor's host, or the one of the config. A server of one's own on another port than 443 mostly speaks plainly. */
+export function destinationOf({ host: other, port = TLS_PORT }: Overrides, own: string): Destination {
+  const host = other ?? own
+  const isStandard = port === TLS_PORT
+  const name = host.includes(':') ? `[${host}]` : host
+  return { host, port, tls: isStandard, authority: isStandard ? name : `${name}:${port}` }
+}
+
 function rawTarget(clientTarget: string, pathPrefix: string | undefined): string {
   if (pathPrefix === undefined) return clientTarget
   const prefix = basePath({ pathPrefix })
@@ -48,3 +56,5 @@ function withClientQuery(target: string, query: string, drop: readonly string[])
   const all = [own, kept].filter((part) => part !== '').join('&')
   return all === '' ? path : `${path}?${all}`
 }
+
+const TLS_PORT = 443

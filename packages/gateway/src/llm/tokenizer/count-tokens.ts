@@ -1,6 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ChatRequest } from '../middle.ts'
-import { countTexts } from './count-texts.ts'
+import { encodingNameOf, loadEncoding } from './encoding.ts'
+import { estimateTokens } from './estimate.ts'
 import { readTexts } from './read-texts.ts'
+import { slicesOf } from './slices.ts'
 
 /**
  * Tokens that a model reads of a request: exact for texts of models whose vocabulary is public, an estimate for others,
@@ -10,3 +13,28 @@ export async function countTokens(request: ChatRequest, model = request.model): 
   const { texts, tokens } = readTexts(request)
   return tokens + (await countTexts(texts, model))
 }
+
+/** Tokens of texts for a model. Others get their turn in between, and what comes behind a large part is estimated. */
+export async function countTexts(texts: readonly string[], model: string): Promise<number> {
+  const encoding = await loadEncoding(encodingNameOf(model))
+  let counted = 0
+  let estimated = 0
+  let pauseAt = PAUSE_EVERY
+  for (const text of texts) {
+    for (const slice of slicesOf(text)) {
+      if (counted >= MAX_COUNTED) {
+        estimated += estimateTokens(slice)
+        continue
+      }
+      counted += encoding.count(slice)
+      if (counted < pauseAt) continue
+      pauseAt = counted + PAUSE_EVERY
+      await setImmediate()
+    }
+  }
+  return counted + estimated
+}
+
+/** In tokens, because texts that make many of them take the longest. */
+const MAX_COUNTED = 32_768
+const PAUSE_EVERY = 512

@@ -32,6 +32,11 @@ export function nameTools(request: ChatRequest, rule: NameRule, toolNames: Map<s
   return theirs
 }
 
+/** Tools that the client declared as taking free text: it gets their calls in that form. */
+export function customNames({ tools }: ChatRequest): ReadonlySet<string> {
+  return new Set(tools.filter((tool) => tool.custom !== undefined).map((tool) => tool.name))
+}
+
 function namesIn(request: ChatRequest): Set<string> {
   const names = new Set(request.tools.map((tool) => tool.name))
   if (request.toolChoice?.kind === 'tool') names.add(request.toolChoice.name)

@@ -3,8 +3,7 @@ import type { Json, JsonObject } from '../../middle.ts'
 import { ask, type GuardTarget, reasonOf } from '../ask.ts'
 import type { Guard, Verdict } from '../guard.ts'
 import { PASS } from '../guard.ts'
-import { readableKinds } from '../kinds.ts'
-import { rejection } from '../rejection.ts'
+import { readableKinds, rejection } from '../rejection.ts'
 import type { BedrockGuardrailsConfig, CustomResponseConfig } from '../schema.ts'
 
 export function bedrockHost({ region }: Pick<BedrockGuardrailsConfig, 'region'>): string {

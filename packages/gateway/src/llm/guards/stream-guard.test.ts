@@ -9,7 +9,7 @@ import { guardAnswer } from './guard-answer.ts'
 import type { Guard } from './guard.ts'
 import { createRegexGuard } from './regex/guard.ts'
 import type { RegexGuardConfig } from './regex/schema.ts'
-import { createStreamGuard, type StreamGuard } from './stream-window.ts'
+import { StreamGuard } from './stream-guard.ts'
 import { answers } from './testing/answers.ts'
 
 const context = { requestHeaders: new HeaderBlock(), responseHeaders: new HeaderBlock() }
@@ -48,7 +48,7 @@ function textEvents(...texts: string[]): ChatEvent[] {
 
 describe('guarding a stream', () => {
   it('masks a match over several chunks before any of it goes on', () => {
-    const guard = createStreamGuard(chainOf([regexGuard()], 'response'), context)
+    const guard = new StreamGuard(chainOf([regexGuard()], 'response'), context)
     const released = textEvents('My SSN is 12', '3-45', '-67', '89, bye').map((event) => guard.push([event]))
     assert.deepEqual(
       released.map((events) => (Array.isArray(events) ? textOf(events) : assert.fail('asked'))),
@@ -121,7 +121,7 @@ describe('guarding a stream', () => {
   })
 
   it('fails closed on a match that never ends', () => {
-    const guard = createStreamGuard(chainOf([regexGuard({ matches: ['(?s)key.*'] })], 'response'), context)
+    const guard = new StreamGuard(chainOf([regexGuard({ matches: ['(?s)key.*'] })], 'response'), context)
     const events = textEvents('key ', ...Array.from({ length: 500 }, () => 'x'.repeat(100))).flatMap((event) => {
       const released = guard.push([event])
       return Array.isArray(released) ? released : assert.fail('asked')
@@ -208,7 +208,7 @@ describe('guarding a stream', () => {
   })
 
   it('gives the rest of a stream that has no end', async () => {
-    const guard = createStreamGuard(chainOf([regexGuard()], 'response'), context)
+    const guard = new StreamGuard(chainOf([regexGuard()], 'response'), context)
     assert.equal(textOf(await guard.push(textEvents('123-45-6789').slice(0, 3))), '')
     assert.equal(textOf(await guard.end()), '<SSN>')
   })
@@ -265,7 +265,7 @@ function textOf(events: readonly ChatEvent[]): string {
 
 /** With guards that never wait. */
 function sync(chain: ReturnType<typeof chainOf>, events: readonly ChatEvent[]): ChatEvent[] {
-  const guard = createStreamGuard(chain, context)
+  const guard = new StreamGuard(chain, context)
   return [...events.map((event) => [event]), null].flatMap((batch) => {
     const released = batch === null ? guard.end() : guard.push(batch)
     return Array.isArray(released) ? released : assert.fail('asked')
@@ -276,7 +276,7 @@ async function streamed(
   guards: readonly Guard[],
   events: readonly ChatEvent[],
 ): Promise<{ events: ChatEvent[]; guard: StreamGuard }> {
-  const guard = createStreamGuard(chainOf(guards, 'response'), context)
+  const guard = new StreamGuard(chainOf(guards, 'response'), context)
   const released: ChatEvent[] = []
   for (const event of events) released.push(...(await guard.push([event])))
   released.push(...(await guard.end()))

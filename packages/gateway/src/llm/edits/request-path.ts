@@ -11,6 +11,12 @@ export function createRouteTypes(
   return (path) => ends.find(([end]) => path.endsWith(end))?.[1] ?? otherwise
 }
 
+/** The model that a path of a vendor's own names, for clients that say it nowhere else; null when there is none. */
+export function modelInPath(path: string): string | null {
+  const model = PATHS.map((pattern) => pattern.exec(path)?.[1]).find((found) => found !== undefined)
+  return model === undefined || UNFIT.test(model) ? null : model
+}
+
 /** Only what is counted and guarded, or harmless: to let anything else through takes a word of the operator. */
 const DEFAULT_ROUTES: Readonly<Record<string, RouteType>> = {
   '/chat/completions': 'Completions',
@@ -22,3 +28,11 @@ const DEFAULT_ROUTES: Readonly<Record<string, RouteType>> = {
   '/embeddings': 'Embeddings',
   '/models': 'Models',
 }
+
+const PATHS = [
+  /\/(?:models|tunedModels)\/([^/:]+):(?:stream)?(?:rawPredict|RawPredict|generateContent|GenerateContent|countTokens)$/,
+  /\/model\/([^/]+)\/(?:converse|converse-stream|invoke|invoke-with-response-stream|count-tokens)$/,
+  /\/openai\/deployments\/([^/]+)\//,
+]
+/** What a vendor would read otherwise. */
+const UNFIT = /\.\.|%|[\0-\x1f\x7f]/

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { modelInPath } from './model-in-path.ts'
-import { createRouteTypes } from './route-types.ts'
+import { createRouteTypes, modelInPath } from './request-path.ts'
 
 test('unless the config says otherwise, paths are what their ends say', () => {
   const typeOf = createRouteTypes()
