@@ -30,12 +30,12 @@ export function compileGuards(config: Guards | undefined, env: Env, parts: Tunne
 }
 
 function vendorTarget(
-  { guard, host, region, policies }: Vendor<GuardPolicies>,
+  { guard, host, region, defaultAuth, policies }: Vendor<GuardPolicies>,
   env: Env,
   parts: TunnelParts,
 ): GuardTarget {
   const { resolver, pools, endpoints, upstream } = parts.services
-  const own: BackendPolicies = { tls: {}, ...defaultAuth(guard), ...policies }
+  const own: BackendPolicies = { tls: {}, ...ownAuth(defaultAuth), ...policies }
   const place = { isFixed: true, host, ...(region !== null && { signing: { region, service: 'bedrock' } }) }
   const key = `${env.attachment}/guard/${guard}`
   const identity: BackendIdentity = {
@@ -64,7 +64,7 @@ function vendorTarget(
 }
 
 /** Clouds know the gateway itself where nobody says otherwise. */
-function defaultAuth(guard: Vendor<unknown>['guard']): BackendPolicies {
-  if (guard === 'bedrockGuardrails') return { auth: { aws: {} } }
-  return guard === 'googleModelArmor' ? { auth: { gcp: { type: 'AccessToken' } } } : {}
+function ownAuth(cloud: Vendor<unknown>['defaultAuth']): BackendPolicies {
+  if (cloud === 'aws') return { auth: { aws: {} } }
+  return cloud === 'gcp' ? { auth: { gcp: { type: 'AccessToken' } } } : {}
 }

@@ -11,6 +11,8 @@ export interface ClientFormat {
   encodeError(error: ChatError): { status: number; body: JsonObject }
   /** Where answers of this format have their texts. */
   readonly texts: NativeTexts
+  /** What stands in the record that says that a streamed answer is complete, and in no text of a model. */
+  readonly endMarks: RegExp
 }
 
 /** A format that providers speak. It knows no client. */

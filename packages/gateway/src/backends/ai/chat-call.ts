@@ -26,7 +26,7 @@ import { collect } from '../../net/collect.ts'
 import { HeldBody } from './held-body.ts'
 import { type ClientChat, editChat, type EditedChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
 import type { ReadyProvider } from './provider.ts'
-import { END_MARKS, NativeWork, type ResponseObserver, TranslatedWork } from './response-events.ts'
+import { NativeWork, type ResponseObserver, TranslatedWork } from './response-events.ts'
 import {
   type CallParts,
   type CallServices,
@@ -136,7 +136,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     return new NativeWork(decoder, this, {
       hidesUsage,
       awaitsContent: this.hasOthers,
-      endMarks: END_MARKS[upstream.name],
+      endMarks: this.format.endMarks,
       tellError: (error) => this.#told(error, this.format.createStreamEncoder(context)),
       hide: (text) => this.hidden(text),
       guard,

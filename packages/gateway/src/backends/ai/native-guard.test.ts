@@ -11,7 +11,7 @@ import { createRegexGuard } from '../../llm/guards/regex/guard.ts'
 import { cutAt, privateText, somePlaces } from '../../llm/guards/testing/splits.ts'
 import { everyCut, responseContext } from '../../llm/test-exchange.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { END_MARKS, NativeWork } from './response-events.ts'
+import { NativeWork } from './response-events.ts'
 
 /** Guards change texts where they stand, and leave every other byte alone. */
 
@@ -314,7 +314,7 @@ function workOf(name: Name, guards: readonly Guard[]): NativeWork {
     {
       hidesUsage: false,
       awaitsContent: false,
-      endMarks: END_MARKS[name],
+      endMarks: format.endMarks,
       tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
       hide: (text) => text,
       guard: new RecordGuard(chainOf(guards, 'response'), ctx, format.texts),

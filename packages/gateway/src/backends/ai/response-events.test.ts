@@ -4,7 +4,7 @@ import { clientFormats, upstreamFormats } from '../../llm/formats/index.ts'
 import type { ChatEvent } from '../../llm/middle.ts'
 import { everyCut, responseContext } from '../../llm/test-exchange.ts'
 import type { Given } from './held-body.ts'
-import { END_MARKS, NativeWork, type ResponseObserver } from './response-events.ts'
+import { NativeWork, type ResponseObserver } from './response-events.ts'
 
 const chunk = (choice: object, usage: object | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [choice], usage })}\n\n`
@@ -23,7 +23,7 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
   const work = new NativeWork(upstreamFormats.completions.createStreamDecoder(context), observer, {
     hidesUsage,
     awaitsContent: false,
-    endMarks: END_MARKS.completions,
+    endMarks: clientFormats.completions.endMarks,
     tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
     hide: (text) => text,
     guard: null,
@@ -110,19 +110,22 @@ test('the marks of an end are none in a text', () => {
     const stream = saying(text)
     assert.ok(passed(stream).given.startsWith(`${stream}data: {"error":`), text)
     const message = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }
-    assert.doesNotMatch(`event: ${message.type}\ndata: ${JSON.stringify(message)}\n\n`, END_MARKS.messages)
+    assert.doesNotMatch(`event: ${message.type}\ndata: ${JSON.stringify(message)}\n\n`, clientFormats.messages.endMarks)
     const response = { type: 'response.output_text.delta', delta: text }
-    assert.doesNotMatch(`event: ${response.type}\ndata: ${JSON.stringify(response)}\n\n`, END_MARKS.responses)
+    assert.doesNotMatch(
+      `event: ${response.type}\ndata: ${JSON.stringify(response)}\n\n`,
+      clientFormats.responses.endMarks,
+    )
   }
 })
 
 test('an end is one in whatever spacing it is written', () => {
   for (const record of ['data: [DONE]\n\n', 'data:[DONE]\r\n\r\n', 'id: 7\ndata: [DONE]\n\n'])
-    assert.match(record, END_MARKS.completions)
+    assert.match(record, clientFormats.completions.endMarks)
   for (const record of ['data: {"type":"message_stop"}\n\n', 'data: {"type": "error", "error": {}}\n\n'])
-    assert.match(record, END_MARKS.messages)
+    assert.match(record, clientFormats.messages.endMarks)
   for (const record of ['data: {"type":"response.completed"}\n\n', 'data: {"type": "response.failed"}\n\n'])
-    assert.match(record, END_MARKS.responses)
+    assert.match(record, clientFormats.responses.endMarks)
 })
 
 test("the provider's own error passes as it is", () => {

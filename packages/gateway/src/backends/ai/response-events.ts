@@ -1,6 +1,6 @@
 import type { StreamDecoder, StreamEncoder } from '../../llm/format.ts'
 import { brokenStream, STREAM_BROKEN } from '../../llm/chat-error.ts'
-import type { ChatError, ChatEvent, FormatName } from '../../llm/middle.ts'
+import type { ChatError, ChatEvent } from '../../llm/middle.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { RecordGuard } from '../../llm/guards/record-guard.ts'
 import { errorOf } from '../../llm/guards/rejection.ts'
@@ -117,22 +117,13 @@ export interface NativeOptions {
   awaitsContent: boolean
   /** Keeps back the record that only reports usage: the client did not ask for it. */
   hidesUsage: boolean
-  /** What stands in the record that says that the answer is complete, and in no text of a model. */
+  /** Of the format of the stream. */
   endMarks: RegExp
   tellError: TellError
   /** A text without the credentials that the provider was shown. */
   hide: (text: string) => string
   /** Changes texts where they stand; null where nobody looks. */
   guard: RecordGuard | null
-}
-
-/** By the format of the stream; of those that no client speaks, none passes as it is. */
-export const END_MARKS: Readonly<Record<FormatName, RegExp>> = {
-  completions: /^data: ?\[DONE\]$|"finish_reason": ?"/m,
-  messages: /"type": ?"(?:message_stop|error)"/,
-  responses: /"type": ?"(?:response\.(?:completed|incomplete|failed)|error)"/,
-  gemini: /(?!)/,
-  converse: /(?!)/,
 }
 
 /**

@@ -91,16 +91,19 @@ function toolName(): Schema<string> {
 
 /** SPEC 2.11 MCPBackend. `policies` gives the block of backend policies, which knows this backend in turn. */
 export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
+  const kinds = {
+    static: staticTarget(policies).optional().describe('A remote server.'),
+    stdio: fileOnly(stdioTarget.optional().describe('A program on this machine, spoken to by its pipes.')),
+    openapi: fileOnly(openapiTarget(policies).optional().describe('An HTTP API whose operations become tools.')),
+  }
   const target = object(
     {
       name: targetName().describe('Name that clients see in front of names, and that policies target it by.'),
-      static: staticTarget(policies).optional().describe('A remote server.'),
-      stdio: fileOnly(stdioTarget.optional().describe('A program on this machine, spoken to by its pipes.')),
+      ...kinds,
       timeouts: targetTimeouts.prefault({}),
       tools: targetTools.optional(),
-      openapi: fileOnly(openapiTarget(policies).optional().describe('An HTTP API whose operations become tools.')),
     },
-    [exactlyOneOf('static', 'stdio', 'openapi')],
+    [exactlyOneOf(...Object.keys(kinds))],
   ).describe('A server of tools, prompts and resources.')
   return object({
     targets: list(target, { min: 1, max: 32, uniqueBy: 'name' }).describe('Servers behind this backend.'),

@@ -41,17 +41,19 @@ describe('the guards of a config', () => {
     )
     assert.deepEqual(wanted, [
       'backend/hook',
-      { guard: 'openAIModeration', host: 'api.openai.com', region: null, policies: 'with a key' },
+      { guard: 'openAIModeration', host: 'api.openai.com', region: null, defaultAuth: 'none', policies: 'with a key' },
       {
         guard: 'bedrockGuardrails',
         host: 'bedrock-runtime.us-east-1.amazonaws.com',
         region: 'us-east-1',
+        defaultAuth: 'aws',
         policies: 'signed',
       },
       {
         guard: 'googleModelArmor',
         host: 'modelarmor.us-central1.rep.googleapis.com',
         region: null,
+        defaultAuth: 'gcp',
         policies: undefined,
       },
     ])

@@ -5,7 +5,7 @@ import { createGoogleModelArmorGuard, modelArmorHost } from './google-model-armo
 import type { Guard, GuardPhase } from './guard.ts'
 import { createOpenAIModerationGuard, OPENAI_HOST } from './openai-moderation/guard.ts'
 import { createRegexGuard } from './regex/guard.ts'
-import type { RequestGuardConfig, ResponseGuardConfig } from './schema.ts'
+import type { CustomResponseConfig, GuardName, RequestGuardConfig } from './schema.ts'
 import { createWebhookGuard } from './webhook/guard.ts'
 
 /** Where guards find those whom they ask. */
@@ -17,14 +17,17 @@ export interface GuardEnv<Policies> {
 }
 
 export interface Vendor<Policies> {
-  guard: 'openAIModeration' | 'bedrockGuardrails' | 'googleModelArmor'
+  guard: GuardName
   host: string
+  /** Whose credentials are shown when the policies name none. */
+  defaultAuth: 'none' | 'aws' | 'gcp'
   /** For signatures; null where the vendor has none. */
   region: string | null
   policies: Policies | undefined
 }
 
-type GuardConfig<Policies> = RequestGuardConfig<Policies> | ResponseGuardConfig<Policies>
+/** Guards of answers are among those of requests. */
+type GuardConfig<Policies> = RequestGuardConfig<Policies>
 
 /** Made once, when the config is compiled. */
 export function createGuards<Policies>(
@@ -39,26 +42,48 @@ export function createGuards<Policies>(
 }
 
 function createGuard<Policies>(config: GuardConfig<Policies>, env: GuardEnv<Policies>): Guard {
-  const { regex, webhook, bedrockGuardrails, googleModelArmor, response } = config
-  const openAIModeration = 'openAIModeration' in config ? config.openAIModeration : undefined
-  if (regex !== undefined) return createRegexGuard(regex, response)
-  if (webhook !== undefined) return createWebhookGuard(webhook, env.backend(webhook.backendRef.name))
-  if (openAIModeration !== undefined) {
-    const { policies } = openAIModeration
-    const target = env.vendor({ guard: 'openAIModeration', host: OPENAI_HOST, region: null, policies })
-    return createOpenAIModerationGuard(openAIModeration, target, response)
-  }
-  if (bedrockGuardrails !== undefined) {
-    const { region, policies } = bedrockGuardrails
-    const target = env.vendor({ guard: 'bedrockGuardrails', host: bedrockHost(bedrockGuardrails), region, policies })
-    return createBedrockGuardrailsGuard(bedrockGuardrails, target, response)
-  }
-  if (googleModelArmor !== undefined) {
-    const { policies } = googleModelArmor
-    const host = modelArmorHost(googleModelArmor)
-    const target = env.vendor({ guard: 'googleModelArmor', host, region: null, policies })
-    return createGoogleModelArmorGuard(googleModelArmor, target, response)
+  for (const name of Object.keys(makers) as GuardName[]) {
+    const guard = make(name, config, env)
+    if (guard !== null) return guard
   }
   // Validation refuses a guard that is none of these.
   throw new Error('a guard without a kind')
+}
+
+function make<Name extends GuardName, Policies>(
+  name: Name,
+  config: GuardConfig<Policies>,
+  env: GuardEnv<Policies>,
+): Guard | null {
+  const own = config[name]
+  return own === undefined || own === null ? null : makers[name](own, env, config.response)
+}
+
+type Maker<Name extends GuardName> = <Policies>(
+  config: NonNullable<RequestGuardConfig<Policies>[Name]>,
+  env: GuardEnv<Policies>,
+  response: CustomResponseConfig,
+) => Guard
+
+const makers: { [Name in GuardName]: Maker<Name> } = {
+  regex: (config, _env, response) => createRegexGuard(config, response),
+  webhook: (config, env) => createWebhookGuard(config, env.backend(config.backendRef.name)),
+  openAIModeration(config, env, response) {
+    const vendor = { host: OPENAI_HOST, region: null, defaultAuth: 'none', policies: config.policies } as const
+    return createOpenAIModerationGuard(config, env.vendor({ guard: 'openAIModeration', ...vendor }), response)
+  },
+  bedrockGuardrails(config, env, response) {
+    const { region, policies } = config
+    const vendor = { host: bedrockHost(config), region, defaultAuth: 'aws', policies } as const
+    return createBedrockGuardrailsGuard(config, env.vendor({ guard: 'bedrockGuardrails', ...vendor }), response)
+  },
+  googleModelArmor(config, env, response) {
+    const vendor = {
+      host: modelArmorHost(config),
+      region: null,
+      defaultAuth: 'gcp',
+      policies: config.policies,
+    } as const
+    return createGoogleModelArmorGuard(config, env.vendor({ guard: 'googleModelArmor', ...vendor }), response)
+  },
 }

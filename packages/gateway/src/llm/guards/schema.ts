@@ -8,30 +8,30 @@ import { openAIModerationGuard } from './openai-moderation/schema.ts'
 import { regexGuard } from './regex/schema.ts'
 import { webhookGuard } from './webhook/schema.ts'
 
-/** `policies` is the block for connections to vendors (BackendSimple of the spec). */
-export function promptGuard<Policies>(policies: Schema<Policies>) {
-  const vendors = {
+/** Guards of requests and of answers, each by its key. `policies` is the block for connections to vendors. */
+function guardsOfBoth<Policies>(policies: Schema<Policies>) {
+  return {
+    regex: regexGuard.optional(),
+    webhook: webhookGuard.optional(),
     bedrockGuardrails: bedrockGuardrailsGuard(policies).optional(),
     googleModelArmor: googleModelArmorGuard(policies).optional(),
   }
+}
+
+function guardsOfRequests<Policies>(policies: Schema<Policies>) {
+  return { ...guardsOfBoth(policies), openAIModeration: openAIModerationGuard(policies).optional() }
+}
+
+/** `policies` is the block for connections to vendors (BackendSimple of the spec). */
+export function promptGuard<Policies>(policies: Schema<Policies>) {
+  const [ofRequests, ofBoth] = [guardsOfRequests(policies), guardsOfBoth(policies)]
   const request = object(
-    {
-      regex: regexGuard.optional(),
-      webhook: webhookGuard.optional(),
-      openAIModeration: openAIModerationGuard(policies).optional(),
-      ...vendors,
-      response: customResponse('The request was rejected due to inappropriate content.'),
-    },
-    [exactlyOneOf('regex', 'webhook', 'openAIModeration', 'bedrockGuardrails', 'googleModelArmor')],
+    { ...ofRequests, response: customResponse('The request was rejected due to inappropriate content.') },
+    [exactlyOneOf(...Object.keys(ofRequests))],
   ).describe('One guard.')
   const response = object(
-    {
-      regex: regexGuard.optional(),
-      webhook: webhookGuard.optional(),
-      ...vendors,
-      response: customResponse('The response was rejected due to inappropriate content.'),
-    },
-    [exactlyOneOf('regex', 'webhook', 'bedrockGuardrails', 'googleModelArmor')],
+    { ...ofBoth, response: customResponse('The response was rejected due to inappropriate content.') },
+    [exactlyOneOf(...Object.keys(ofBoth))],
   ).describe('One guard.')
   return object({
     request: list(request, { min: 1, max: 8 })
@@ -52,6 +52,7 @@ function customResponse(message: string) {
     .describe('What clients are told when this guard refuses. A webhook says that itself.')
 }
 
+export type GuardName = keyof ReturnType<typeof guardsOfRequests>
 export type CustomResponseConfig = Output<ReturnType<typeof customResponse>>
 export type PromptGuardConfig<Policies> = Output<ReturnType<typeof promptGuard<Policies>>>
 export type RequestGuardConfig<Policies> = NonNullable<PromptGuardConfig<Policies>['request']>[number]

@@ -47,9 +47,7 @@ export class TargetStreams {
   }
 
   listen(target: Target): void {
-    // Processes and old streams cannot say that they listen.
-    const { kind } = target.transport
-    if (kind === 'stdio' || kind === 'SSE') this.#events.opened()
+    if (target.transport.listensSilently === true) this.#events.opened()
     // The target may be done before `listen` is back.
     this.#calls.set(target, NOTHING)
     const { session } = this.#exchange

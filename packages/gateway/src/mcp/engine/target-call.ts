@@ -80,7 +80,7 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   /** Several clients are one caller there, and each counts its requests from the same number. */
   get #isShared(): boolean {
-    const hasState = this.#isOlder || this.#target.transport.kind === 'stdio'
+    const hasState = this.#isOlder || this.#target.transport.isOneCaller === true
     return isSessionless(this.#session.state.version) && hasState
   }
 

@@ -6,9 +6,12 @@ import type { RpcMessage } from '../message.ts'
 
 /** How one target is reached. What is built on top does not know which transport it is. */
 export interface TargetTransport {
-  readonly kind: 'StreamableHTTP' | 'SSE' | 'stdio' | 'openapi'
   /** Whether `TargetLink.session` is all that another worker, or another replica, needs to go on. */
   readonly isPortable: boolean
+  /** Clients without sessions are one caller to it, although each counts its requests from the same number. */
+  readonly isOneCaller?: boolean
+  /** It cannot say that it listens: it counts as listening at once. */
+  readonly listensSilently?: boolean
   /** The target as one session has it. Nothing is sent or started before the first message. */
   link(session: LinkSession): TargetLink
 }

@@ -16,6 +16,7 @@ export const completions: ClientFormat & UpstreamFormat = {
   createStreamEncoder,
   encodeError,
   texts: completionsTexts,
+  endMarks: /^data: ?\[DONE\]$|"finish_reason": ?"/m,
   encodeRequest,
   decodeResponse,
   createStreamDecoder: (context) => decodeSseJson(new ChunkReader(context)),

@@ -17,6 +17,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   createStreamEncoder,
   encodeError,
   texts: messagesTexts,
+  endMarks: /"type": ?"(?:message_stop|error)"/,
   encodeRequest,
   decodeResponse,
   // A call may come whole, its arguments an object with long ids.

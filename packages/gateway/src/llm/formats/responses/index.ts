@@ -16,6 +16,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   createStreamEncoder,
   encodeError,
   texts: responsesTexts,
+  endMarks: /"type": ?"(?:response\.(?:completed|incomplete|failed)|error)"/,
   encodeRequest,
   decodeResponse,
   createStreamDecoder: (context) => decodeSseJson(createStreamReader(context)),

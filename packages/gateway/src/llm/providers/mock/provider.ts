@@ -18,18 +18,16 @@ export function mock(): Provider {
     modelList: 'openai',
     cachesPrompts: () => false,
     target: ({ kind, format, clientTarget }) =>
-      kind === 'chat' ? PATHS[format] : kind === 'models' ? '/v1/models' : clientTarget,
+      (kind === 'models' ? '/v1/models' : kind === 'chat' ? PATHS[format] : undefined) ?? clientTarget,
     finishHeaders() {},
     finishBody: () => NO_EDITS,
   }
 }
 
 const NO_QUIRKS: ReadonlySet<string> = new Set()
-/** The last two are never picked: no client speaks them. */
-const PATHS: Readonly<Record<FormatName, string>> = {
+/** Of the formats that clients speak. */
+const PATHS: Readonly<Partial<Record<FormatName, string>>> = {
   completions: '/v1/chat/completions',
   messages: '/v1/messages',
   responses: '/v1/responses',
-  gemini: '',
-  converse: '',
 }

@@ -10,6 +10,7 @@ import {
   type UpstreamHandler,
   type UpstreamResponse,
 } from '../../../upstream/upstream-types.ts'
+import type { LocalServer } from '../local-server.ts'
 import type { Caller, LinkCall, TargetFailure } from '../transport.ts'
 import type { ApiRequest } from './encode-request.ts'
 
@@ -22,6 +23,7 @@ export interface OpenapiOptions {
 }
 
 export interface OpenapiServices extends OpenapiOptions {
+  server: LocalServer
   operationsByName: ReadonlyMap<string, OpenApiOperation>
 }
 

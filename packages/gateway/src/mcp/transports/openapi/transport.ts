@@ -1,8 +1,8 @@
-import { textAt } from '../../../wire/json.ts'
+import { type JsonObject, textAt } from '../../../wire/json.ts'
 import { exactMember } from '../../merge/edit-exactly.ts'
 import { BadMessage, INVALID_PARAMS, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../transport.ts'
-import { answerLocally, paramsOf, refuse, respond } from './answer-locally.ts'
+import { answerLocally, type LocalServer, paramsOf, refuse, respond, say, soon } from '../local-server.ts'
 import { ApiCall, type OpenapiOptions, type OpenapiServices } from './call.ts'
 import { encodeRequest } from './encode-request.ts'
 import { BadArgument, short } from './parameter-text.ts'
@@ -10,9 +10,15 @@ import { toolResult } from './tool-result.ts'
 
 /** An HTTP API whose operations are tools. It knows no sessions, so any worker can go on. */
 export function openapiTransport(options: OpenapiOptions): TargetTransport {
-  const operationsByName = new Map(options.tools.operations.map((operation) => [operation.tool.name, operation]))
-  const services = { ...options, operationsByName }
-  return { kind: 'openapi', isPortable: true, link: () => new OpenapiLink(services) }
+  const { title, version, operations } = options.tools
+  const server: LocalServer = {
+    info: { name: title, version },
+    // Plain data, but of a type of its own.
+    tools: operations.map(({ tool }): JsonObject => ({ ...tool })),
+  }
+  const operationsByName = new Map(operations.map((operation) => [operation.tool.name, operation]))
+  const services = { ...options, server, operationsByName }
+  return { isPortable: true, link: () => new OpenapiLink(services) }
 }
 
 /** An API in one session, of which it knows nothing. */
@@ -28,7 +34,7 @@ class OpenapiLink implements TargetLink {
 
   request(message: RpcMessage, caller: Caller, answer: AnswerSink): LinkCall {
     if (message.method === 'tools/call') return this.#callTool(message, caller, answer)
-    return say(answerLocally(message, this.#services.tools), answer)
+    return say(answerLocally(message, this.#services.server), answer)
   }
 
   tell(message: RpcMessage, _caller: Caller, done: (failure: TargetFailure | null) => void): LinkCall {
@@ -49,7 +55,7 @@ class OpenapiLink implements TargetLink {
   end(): void {}
 
   #callTool(message: RpcMessage, caller: Caller, answer: AnswerSink): LinkCall {
-    const { tools, operationsByName } = this.#services
+    const { server, operationsByName } = this.#services
     const name = textAt(paramsOf(message), 'name') ?? ''
     const operation = operationsByName.get(name)
     if (operation === undefined) return say(refuse(message, INVALID_PARAMS, `Unknown tool: ${short(name)}`), answer)
@@ -62,7 +68,7 @@ class OpenapiLink implements TargetLink {
       answered: (status, contentType, body) => {
         this.#callsById.delete(id)
         // Read once more, so that numbers are numbers to those who look into it.
-        const response = readMessage(respond(message, tools, toolResult({ status, contentType, body })).bytes)
+        const response = readMessage(respond(message, server, toolResult({ status, contentType, body })).bytes)
         if (response instanceof BadMessage) {
           return answer.failed({ code: 'bad_answer', message: 'its answer is nested too deeply' })
         }
@@ -88,22 +94,6 @@ class OpenapiLink implements TargetLink {
       resume() {},
     }
   }
-}
-
-function say(response: RpcMessage, answer: AnswerSink): LinkCall {
-  return soon(() => {
-    answer.message(response, '')
-    answer.closed()
-  })
-}
-
-/** Never before the one who asked has what `request` returns. */
-function soon(act: () => void): LinkCall {
-  let isWanted = true
-  queueMicrotask(() => {
-    if (isWanted) act()
-  })
-  return { cancel: () => (isWanted = false), resume() {} }
 }
 
 const CANCELLED = new Error('the call was cancelled')

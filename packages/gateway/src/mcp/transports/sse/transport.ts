@@ -11,8 +11,8 @@ import { SessionStreams } from './streams.ts'
 export function sseTransport(services: SseServices): TargetTransport {
   const streams = new SessionStreams(services)
   return {
-    kind: 'SSE',
     isPortable: false,
+    listensSilently: true,
     link: ({ key }) => new SseLink(key, streams, services),
   }
 }

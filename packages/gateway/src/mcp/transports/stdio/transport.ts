@@ -7,8 +7,9 @@ import type { TargetTransport } from '../transport.ts'
  */
 export function stdioTransport(spec: ProcessSpec, hub: Hub): TargetTransport {
   return {
-    kind: 'stdio',
     isPortable: false,
+    isOneCaller: true,
+    listensSilently: true,
     link({ key }) {
       const process = hub.process(spec, key)
       return {
