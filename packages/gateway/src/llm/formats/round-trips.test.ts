@@ -171,7 +171,7 @@ for (const client of chatClients) {
       it('keeps ids, names and arguments of any calls, whole and streamed', () => {
         fc.assert(
           fc.property(calls, fc.boolean(), (made, streamed) => {
-            const { sent, given } = exchange(client, name, upstream, { made, streamed })
+            const { sent, given } = exchange(client, name, { provider: upstream, made, streamed })
             assert.deepEqual(upstream.calls(sent), given)
             assert.deepEqual(
               upstream.resultIds(sent),
@@ -185,7 +185,7 @@ for (const client of chatClients) {
       it('keeps numbers that are larger than a double holds', () => {
         for (const streamed of [false, true]) {
           const made = { id: 'call-1', name: 'f', arguments: overTheWire({ id: 'LARGE' }) }
-          const { sent } = exchange(client, name, upstream, { made: [made], streamed })
+          const { sent } = exchange(client, name, { provider: upstream, made: [made], streamed })
           assert.match(JSON.stringify(sent), /\{\\?"id\\?":12345678901234567890\}/)
         }
       })
@@ -197,8 +197,7 @@ for (const client of chatClients) {
 function exchange(
   client: ChatClient,
   name: FormatName,
-  { answer: answerOf }: Upstream,
-  { made, streamed }: { made: readonly Call[]; streamed: boolean },
+  { provider, made, streamed }: { provider: Upstream; made: readonly Call[]; streamed: boolean },
 ) {
   const upstream = upstreamFormats[name]
   const { format } = client
@@ -218,7 +217,7 @@ function exchange(
   const request = format.decodeRequest(overTheWire(asked))
   assert.ok(!(request instanceof Unsupported))
   const context = responseContext({ request, toolNames })
-  const events = upstream.decodeResponse(overTheWire(answerOf(given)), context)
+  const events = upstream.decodeResponse(overTheWire(provider.answer(given)), context)
   assert.ok(events !== null)
   const answer = format.encodeResponse(streamed ? throughStream(events) : events, context)
   return { sent: encode(client.goOn(asked, overTheWire(answer), 'done')), given }
