@@ -29,8 +29,7 @@ export function endpointIdentity(
 ): BackendIdentity {
   const place = { isFixed: true, host: address.host, ...(signing !== undefined && { signing }) }
   const steps = compileBackendSteps(policies, { ...env, attachment: key }, place)
-  // Targets of MCP are judged by their addresses.
-  const condition = kind === 'ai' ? unhealthyCondition(policies.health, env) : null
+  const condition = unhealthyCondition(policies.health, env)
   const requestBody = widest([steps.requestBody, condition?.requestBody])
   return { key, name, kind, ...steps, requestBody, unhealthyCondition: condition }
 }

@@ -2,7 +2,9 @@ import type { UpstreamCall, UpstreamHandler } from '../upstream/upstream-types.t
 import { type Attempt, prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from './compiled.ts'
 import type { Failure } from './failure.ts'
+import type { RequestContext } from './request-context.ts'
 import type { CallContext } from './step.ts'
+import { speaksAgainst } from './unhealthy.ts'
 
 export interface SentAttempt extends Attempt {
   context: CallContext
@@ -19,9 +21,23 @@ export function sendAttempt(backend: CompiledBackend, attempt: SentAttempt): voi
     if (!isWanted()) return
     if (failure !== undefined) return refused(failure)
     if (rx.trace !== null) rx.trace.sending(outgoing, backend)
-    sent(backend.send(outgoing, context, handler))
+    sent(backend.send(outgoing, judgedBy(backend, context, rx), handler))
   }
   const prepared = prepareAttempt(backend, attempt)
   if (prepared instanceof Promise) void prepared.then(go)
   else go(prepared)
+}
+
+/** A part of a backend has its own idea of what speaks against its health. */
+function judgedBy({ unhealthyCondition }: CompiledBackend, context: CallContext, rx: RequestContext): CallContext {
+  if (unhealthyCondition === null) return context
+  return {
+    rx,
+    clientVersion: context.clientVersion,
+    clientScheme: context.clientScheme,
+    connectingTo: (endpoint) => context.connectingTo(endpoint),
+    hasTried: (endpoint) => context.hasTried?.(endpoint) ?? false,
+    sentAgain: (error) => context.sentAgain?.(error),
+    isUnhealthy: (response) => speaksAgainst(unhealthyCondition, rx, response),
+  }
 }

@@ -9,6 +9,7 @@ import { createTable } from '../../../state/shared-table.ts'
 import { exchangeRaw, request } from '../../../testing/client.ts'
 import type { TestGatewayOptions } from '../../../testing/gateway.ts'
 import { lookupIn } from '../../../testing/lookup.ts'
+import { McpCaller } from '../../../testing/mcp-caller.ts'
 import { eventually, metric, useConfigFile, useProgram } from '../../../testing/process.ts'
 import { useReplicas } from '../../../testing/replicas.ts'
 import { closedPort, httpConfig, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
@@ -180,6 +181,35 @@ test('a condition sees the headers of the response, and the request', async (t) 
   assert.deepEqual([code, headers['x-state']], [200, 'sick'])
   assert.equal(gateway.evictions.length, 1)
 })
+
+for (const sectionName of ['one', undefined]) {
+  test(`${sectionName === undefined ? 'a backend' : 'one target'} of MCP has a condition of its own`, async (t) => {
+    const replicas = await useReplicas(t, [A, B], (address, response) => {
+      response.writeHead(address === A ? 429 : 200, { 'content-type': 'application/json' })
+      response.end('{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}')
+    })
+    const targets = [{ name: 'one', static: { host: 'app.test', port: replicas.port } }]
+    const config = {
+      ...httpConfig([{ backends: [{ backend: 'tools' }] }]),
+      backends: [{ name: 'tools', mcp: { targets } }],
+      policies: [
+        {
+          name: 'p',
+          targetRefs: [{ kind: 'Backend', name: 'tools', ...(sectionName && { sectionName }) }],
+          backend: { health: { unhealthyCondition: 'response.code == 429', eviction: {} } },
+        },
+      ],
+    }
+    const lookup = lookupIn({ 'app.test': [A, B] })
+    const gateway = await useGateway(t, config, { lookup, random: seeded(1), monotonic: () => 1_000_000 })
+    const caller = new McpCaller(gateway.port())
+    for (let asked = 0; asked < 100 && replicas.count(A) === 0; asked++) await caller.askModern('tools/list')
+    assert.deepEqual(
+      gateway.evictions.map(({ endpoint }) => endpoint),
+      [`${A}:${replicas.port}`],
+    )
+  })
+}
 
 test('a condition that fails counts the answer as healthy', async (t) => {
   const { gateway, ask } = await setUp(t, {
