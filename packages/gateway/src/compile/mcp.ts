@@ -109,19 +109,19 @@ function limitsOf({ reached, timeouts }: McpTarget, deadlines: Deadlines): Targe
 function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts): TargetTransport {
   const { reached } = target
   const { env } = mcp
+  const maxMessageBytes = mcp.backend.maxMessageSize
   const bug = bugReport(env.log)
   switch (reached.by) {
     case 'openapi': {
       const connection = connectionOf(target, reached, policies, mcp)
       const authority = authorityOf(reached, policies)
-      return openapiTransport({ connection, tools: reached.tools, authority, bug })
+      return openapiTransport({ connection, tools: reached.tools, authority, maxMessageBytes, bug })
     }
     case 'stdio':
       return stdioTransport(processSpec(target, reached, mcp.backend), mcp.parts.services.hub)
     case 'http': {
       const connection = connectionOf(target, reached, policies, mcp)
       const { path, protocol } = reached
-      const maxMessageBytes = mcp.backend.maxMessageSize
       const common = { connection, path, authority: authorityOf(reached, policies), bug, maxMessageBytes }
       if (protocol === 'StreamableHTTP') return streamableTransport(common)
       const idleTimeoutMs = mcp.backend.sessionIdleTimeout

@@ -19,6 +19,8 @@ export interface OpenapiOptions {
   tools: OpenApiTools
   /** Host as the API knows itself. */
   authority: string
+  /** Of one answer. */
+  maxMessageBytes: number
   bug: (error: unknown) => void
 }
 
@@ -97,9 +99,11 @@ export class ApiCall implements LinkCall, UpstreamHandler {
       body.cancel(NOT_NEEDED)
       return this.#fail('bad_answer', 'it answered in an encoding that nobody asked for')
     }
-    collect(body, MAX_BYTES, (bytes) => {
+    const { maxMessageBytes } = this.#services
+    collect(body, maxMessageBytes, (bytes) => {
       if (this.#isOver) return
-      if (bytes === null) return this.#fail('broken', 'the answer broke off, or is larger than 16 MiB')
+      if (bytes === null)
+        return this.#fail('broken', `the answer broke off, or is larger than ${maxMessageBytes} bytes`)
       this.#end()
       this.#outcome.answered(status, headers.get('content-type') ?? '', bytes)
     })
@@ -147,5 +151,4 @@ const PASSED_ON = new Set([
   'x-request-id',
 ])
 
-const MAX_BYTES = 16 * 1024 * 1024
 const NOT_NEEDED = new Error('the rest is not needed')

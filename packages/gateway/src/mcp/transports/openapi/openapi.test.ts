@@ -39,10 +39,10 @@ const DOCUMENT = {
   },
 }
 
-async function setUp(t: TestContext, handler?: OriginHandler, { policies = {}, port = 0 } = {}) {
+async function setUp(t: TestContext, handler?: OriginHandler, { policies = {}, port = 0, backend = {} } = {}) {
   const origin = await useOrigin(t, handler)
   const openapi = { host: '127.0.0.1', port: port || origin.port, schema: { inline: DOCUMENT }, policies }
-  const backends = [{ mcp: { targets: [{ name: 'pets', openapi }] } }]
+  const backends = [{ mcp: { targets: [{ name: 'pets', openapi }], ...backend } }]
   const gateway = await useGateway(t, httpConfig([{ ...pathPrefix('/mcp'), backends }]))
   return { origin, gateway, client: await useClient(t, gateway) }
 }
@@ -192,8 +192,20 @@ describe('an API behind an MCP backend', () => {
     const broken = await setUp(t, (_seen, response) => void response.destroy())
     await assert.rejects(broken.client.callTool({ name: 'getPet', arguments: { path: { id: 1 } } }), /pets/)
     const large = await setUp(t, (_seen, response) => void response.end(Buffer.alloc(17 * 1024 * 1024, 'a')))
-    await assert.rejects(large.client.callTool({ name: 'getPet', arguments: { path: { id: 1 } } }), /16 MiB/)
+    await assert.rejects(
+      large.client.callTool({ name: 'getPet', arguments: { path: { id: 1 } } }),
+      /larger than 16777216 bytes/,
+    )
     assert.deepEqual([...gone.gateway.bugs, ...broken.gateway.bugs, ...large.gateway.bugs], [])
+  })
+
+  it('may answer as much as the config says', async (t) => {
+    const answer: OriginHandler = (_seen, response) => void response.end(Buffer.alloc(100_000, 'a'))
+    const call = { name: 'getPet', arguments: { path: { id: 1 } } }
+    const small = await setUp(t, answer, { backend: { maxMessageSize: '64Ki' } })
+    await assert.rejects(small.client.callTool(call), /larger than 65536 bytes/)
+    const enough = await setUp(t, answer, { backend: { maxMessageSize: '128Ki' } })
+    assert.equal((await enough.client.callTool(call)).isError, undefined)
   })
 
   it('that takes longer than a policy allows gives an error', async (t) => {
