@@ -70,7 +70,7 @@ export class MainHub {
     }
   }
 
-  /** What each backend offers from now on, as text; workers hear of those that were there before and differ. */
+  /** A hash of what each backend offers from now on; workers hear of those that were there before and differ. */
   offers(contents: ReadonlyMap<string, string>): void {
     const before = this.#offers
     this.#offers = contents

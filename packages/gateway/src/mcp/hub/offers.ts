@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto'
 import type { Ir } from '../../ir/resources.ts'
 
-/** What decides which tools, prompts and resources each backend shows, as text: its targets, and all rules. */
+/** What decides which tools, prompts and resources each backend shows, as one hash: of its targets, and of all rules. */
 export function offersOf({ backends, policies }: Ir): Map<string, string> {
   const rules = policies.flatMap(({ target, backend }) =>
     backend?.mcp === undefined ? [] : [{ target, mcp: backend.mcp }],
   )
+  const hashOf = (target: object): string =>
+    createHash('sha256')
+      .update(JSON.stringify([target, rules]))
+      .digest('base64')
   return new Map(
-    backends.flatMap(({ key, target }) =>
-      target.kind === 'mcp' ? [[placeOf(key), JSON.stringify([target, rules])] as const] : [],
-    ),
+    backends.flatMap(({ key, target }) => (target.kind === 'mcp' ? [[placeOf(key), hashOf(target)] as const] : [])),
   )
 }
 
