@@ -1,3 +1,5 @@
+import type { HeaderBlock } from '../../net/header-block.ts'
+import { passedOn } from '../engine/answer-failure.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { changeNotices } from '../engine/announce.ts'
 import { outwardReplay } from '../engine/outward.ts'
@@ -79,12 +81,13 @@ export class SessionStream {
     if (failure === null || this.#answer.hasBegun) return this.#answer.end()
     if (failure.code === 'unsupported') return this.#refuse(405, 'no target has a stream of its own')
     if (failure.code === 'session_lost') return this.#refuse(404, 'Session not found')
-    this.#refuse(failure.status ?? 502, `target ${target.name}: ${failure.message}`)
+    const more = isMerged || failure.headers === undefined ? null : passedOn(failure.headers)
+    this.#refuse(failure.status ?? 502, `target ${target.name}: ${failure.message}`, more)
   }
 
-  #refuse(status: number, text: string): void {
+  #refuse(status: number, text: string, more: HeaderBlock | null = null): void {
     this.#exchange.facts.fail('error', INTERNAL_ERROR, text)
-    this.#answer.whole(status, 'application/json', rpcError(null, INTERNAL_ERROR, text).bytes)
+    this.#answer.whole(status, 'application/json', rpcError(null, INTERNAL_ERROR, text).bytes, more)
   }
 
   #position(target: Target, eventId: string): string {

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { HastyDeadlines } from '../../testing/hasty-deadlines.ts'
 import { eventReader, type McpCaller } from '../../testing/mcp-caller.ts'
 import { useMcpScene } from '../../testing/mcp-scene.ts'
-import { type EventWriter, type ScriptedTarget, useTarget } from '../../testing/mcp-target.ts'
+import { type EventWriter, type ScriptedTarget, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
 import { until } from '../../testing/scene.ts'
 
 const said = (text: string) => ({ jsonrpc: '2.0', method: 'notifications/message', params: { data: text } })
@@ -95,6 +95,21 @@ describe('the stream of a session', () => {
     one.streams[1]!.events.send(said('after'))
     assert.match((await next())!.data, /after/)
     assert.equal(two.streams.length, 1)
+  })
+
+  it('that the only target refuses says how to sign in', async (t) => {
+    const script = ({ verb, response }: TargetRequest): boolean => {
+      if (verb !== 'GET') return false
+      response.writeHead(401, { 'www-authenticate': 'Bearer realm="x"', 'set-cookie': 'a=b' }).end()
+      return true
+    }
+    const alone = await useMcpScene(t, { one: await useTarget(t, script) })
+    const refused = await (await alone.caller.begin()).listen()
+    assert.deepEqual([refused.status, refused.headers.get('www-authenticate')], [401, 'Bearer realm="x"'])
+    assert.equal(refused.headers.get('set-cookie'), null)
+    const both = await useMcpScene(t, { one: await useTarget(t, script), two: await useTarget(t, script) })
+    const merged = await (await both.caller.begin()).listen()
+    assert.equal(merged.headers.get('www-authenticate'), null, 'nobody knows whose it would be')
   })
 
   it('is none where the only target has none: 405; of several, the gateway has something to say', async (t) => {
