@@ -7,8 +7,8 @@ import type { Exchange } from './exchange.ts'
 import type { Target } from './target.ts'
 
 /**
- * Says why a target did not answer. In revisions with sessions that is a JSON-RPC error in a 200: clients there take
- * an HTTP error for the end of the whole session, and what one target did is no reason to lose the others.
+ * Says why a target did not answer: a JSON-RPC error in a 200, in every revision. Clients with sessions take an HTTP
+ * error for the end of all, those without lose what it says, and HTTP errors of the protocol are about the request alone.
  */
 export function answerFailure(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
   if (failure.code === 'refused') sayRefused(exchange, request, target, failure)
@@ -26,13 +26,13 @@ function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, fai
   if (error !== undefined) exchange.note(error)
   else facts.fail('error', INTERNAL_ERROR, text)
   exchange.report()
-  const isAboutCaller = status === 401 || status === 403
-  if (isAlone && (isAboutCaller || (requestMeta !== null && error === undefined))) {
+  if (isAlone && (status === 401 || status === 403)) {
     const bytes = error?.bytes ?? body
     return answer.whole(status, headers.get('content-type') ?? '', bytes, passedOn(headers))
   }
-  const said = error ?? rpcError(request.id, INTERNAL_ERROR, text)
-  answer.respond(said, '', statusFor(exchange, error === undefined ? 502 : status))
+  if (error === undefined) return answer.respond(rpcError(request.id, INTERNAL_ERROR, text), '')
+  // What is wrong with a request of the revision without sessions is told by the status too.
+  answer.respond(error, '', requestMeta !== null && (status === 400 || status === 404) ? status : 200)
 }
 
 function sayUnanswered(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
@@ -48,8 +48,7 @@ function sayUnanswered(exchange: Exchange, request: RpcMessage, target: Target, 
   if (code === 'session_lost' && canBeginAnew) {
     return answer.respond(rpcError(request.id, SESSION_NOT_FOUND, 'Session not found'), '', 404)
   }
-  const status = statusFor(exchange, code === 'unavailable' ? 503 : 502)
-  answer.respond(rpcError(request.id, INTERNAL_ERROR, text), '', status)
+  answer.respond(rpcError(request.id, INTERNAL_ERROR, text), '')
 }
 
 /** The error may be about an attempt to begin a session for this request. */
@@ -57,12 +56,8 @@ function asAnswerTo({ id }: RpcMessage, error: RpcMessage): RpcMessage {
   return id === null || error.id === id ? error : withId(error, id)
 }
 
-function statusFor({ requestMeta }: Exchange, status: number): number {
-  return requestMeta === null ? 200 : status
-}
-
 /** What a client needs of a refusal: how to authenticate, and when to come again. */
-function passedOn(headers: HeaderBlock): HeaderBlock {
+export function passedOn(headers: HeaderBlock): HeaderBlock {
   const kept = new HeaderBlock()
   for (const name of ['www-authenticate', 'retry-after']) {
     const value = headers.get(name)

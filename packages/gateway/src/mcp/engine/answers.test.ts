@@ -331,13 +331,30 @@ describe('a target that fails', () => {
     })
   }
 
-  it('keeps its HTTP status in the revision without sessions', async (t) => {
+  for (const [what, serve] of failing) {
+    it(`and ${what} is no error of HTTP in the revision without sessions either`, async (t) => {
+      const [one, two] = [await useTarget(t, onCall(serve)), await useTarget(t)]
+      for (const [name, targets] of [
+        ['a', { one }],
+        ['one_a', { one, two }],
+      ] as const) {
+        const { caller } = await useMcpScene(t, targets)
+        const answer = await caller.askModern('tools/call', { name })
+        // Such a request may be wrong itself: there are no sessions to be lost.
+        assert.equal(answer.status, what.startsWith('has lost') ? 404 : 200, answer.text)
+        assert.ok(answer.messages[0]?.error !== undefined, answer.text)
+      }
+    })
+  }
+
+  it('keeps the status that tells what is wrong with a request without sessions', async (t) => {
     const target = await useTarget(
       t,
-      onCall((request) => void request.response.destroy()),
+      onCall((request) => request.error(-32021, 'Missing required client capability', 400)),
     )
     const { caller } = await useMcpScene(t, { one: target })
-    assert.equal((await caller.askModern('tools/call', { name: 'a' })).status, 502)
+    const answer = await caller.askModern('tools/call', { name: 'a' })
+    assert.deepEqual([answer.status, answer.messages[0]?.error?.code], [400, -32021])
   })
 
   it('and refuses the caller in JSON-RPC says also how to sign in', async (t) => {
