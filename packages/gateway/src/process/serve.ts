@@ -13,7 +13,7 @@ import { loadSessionKeys, type SessionKeys } from './session-keys.ts'
 import { Supervisor } from './supervisor.ts'
 import { identityOf } from './identity.ts'
 import { createTraceSource } from './trace-source.ts'
-import { createLineWriter } from '../telemetry/log/line-writer.ts'
+import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
 import { createCollector } from '../telemetry/metrics/metrics-collect.ts'
@@ -34,7 +34,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   const filter = parseLogFilter(settings.logging.level)
   if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)
 
-  const writer = createLineWriter()
+  const writer = new LineWriter()
   const logger = createLogger({ filter: filter.value, format: settings.logging.format, write: writer.write })
   const log = logger.child('main')
   for (const warning of loaded.warnings) log.warn(printProblem(warning))

@@ -15,7 +15,7 @@ import { monotonic } from '../state/monotonic.ts'
 import { SharedTable } from '../state/shared-table.ts'
 import { createAccessLog } from '../telemetry/log/access-log.ts'
 import { createHttpDate } from '../telemetry/http-date.ts'
-import { createLineWriter } from '../telemetry/log/line-writer.ts'
+import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
 import { createRegistry } from '../telemetry/metrics/metrics.ts'
@@ -31,7 +31,7 @@ import { Pools } from '../upstream/pools.ts'
 const settings = workerData as WorkerSettings
 const port = parentPort!
 
-const writer = createLineWriter()
+const writer = new LineWriter()
 const logger = createLogger({ filter: filterOf(settings.logFilter), format: settings.logFormat, write: writer.write })
 const log = logger.child('worker')
 const requestLog = logger.child('request')

@@ -9,11 +9,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { createLineWriter } from './line-writer.ts'
+import { LineWriter } from './line-writer.ts'
 
 test('lines reach a file in order, whatever the sizes of the batches', async (t) => {
   const { path, fd } = openFile(t)
-  const writer = createLineWriter({ fd, batchLength: 100 })
+  const writer = new LineWriter({ fd, batchLength: 100 })
   let expected = ''
   for (let i = 0; i < 2000; i += 1) {
     const line = `${i} ${'é'.repeat(i % 50)}\n`
@@ -27,7 +27,7 @@ test('lines reach a file in order, whatever the sizes of the batches', async (t)
 
 test('a line longer than what a pipe takes in one piece arrives whole', async (t) => {
   const { reader, writer: fd } = openPipe(t)
-  const writer = createLineWriter({ fd })
+  const writer = new LineWriter({ fd })
   const long = `${'x'.repeat(200_000)}\n`
   writer.write(`before\n${long}after\n`)
   const flushed = writer.flush()
@@ -37,19 +37,19 @@ test('a line longer than what a pipe takes in one piece arrives whole', async (t
 
 test('flush resolves when there is nothing to write', async (t) => {
   const { fd } = openFile(t)
-  await createLineWriter({ fd }).flush()
+  await new LineWriter({ fd }).flush()
 })
 
 test('a line leaves by itself after the delay', async (t) => {
   const { path, fd } = openFile(t)
-  createLineWriter({ fd, delayMs: 1 }).write('alone\n')
+  new LineWriter({ fd, delayMs: 1 }).write('alone\n')
   while (readFileSync(path, 'utf8') === '') await new Promise((resolve) => setTimeout(resolve, 1))
   assert.equal(readFileSync(path, 'utf8'), 'alone\n')
 })
 
 test('flushSync writes what was collected, also while a write is under way', async (t) => {
   const { path, fd } = openFile(t)
-  const writer = createLineWriter({ fd })
+  const writer = new LineWriter({ fd })
   writer.write('first\n')
   writer.flushSync()
   assert.equal(readFileSync(path, 'utf8'), 'first\n')
@@ -64,7 +64,7 @@ test('flushSync writes what was collected, also while a write is under way', asy
 
 test('a full pipe blocks nobody: lines wait, then are dropped, counted and told', async (t) => {
   const { reader, writer: fd } = openPipe(t)
-  const writer = createLineWriter({
+  const writer = new LineWriter({
     fd,
     batchLength: 1000,
     maxBacklog: 100_000,
@@ -84,7 +84,7 @@ test('a full pipe blocks nobody: lines wait, then are dropped, counted and told'
 
 test('a reader that is gone is no error', async (t) => {
   const { reader, writer: fd } = openPipe(t)
-  const writer = createLineWriter({ fd })
+  const writer = new LineWriter({ fd })
   closeSync(reader)
   writer.write('nobody reads this\n')
   await writer.flush()
@@ -96,7 +96,7 @@ test('a reader that is gone is no error', async (t) => {
 test('a full disk loses lines but not the writer', async (t) => {
   const fd = openSync('/dev/full', 'w')
   t.after(() => closeSync(fd))
-  const writer = createLineWriter({ fd, batchLength: 10 })
+  const writer = new LineWriter({ fd, batchLength: 10 })
   for (let i = 0; i < 20; i += 1) writer.write(`line ${i}\n`)
   await writer.flush()
   writer.write('again\n')
@@ -110,7 +110,7 @@ test('a socket that takes no more for now gets every line later', async (t) => {
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
   const [[peer]] = (await Promise.all([once(server, 'connection'), once(client, 'connect')])) as [[Socket], unknown]
   const { fd } = (client as unknown as { _handle: { fd: number } })._handle
-  const writer = createLineWriter({ fd, maxBacklog: 1e8 })
+  const writer = new LineWriter({ fd, maxBacklog: 1e8 })
   const line = `${'y'.repeat(999)}\n`
   for (let i = 0; i < 20_000; i += 1) writer.write(line)
   const flushed = writer.flush().then(() => client.end())
@@ -122,11 +122,11 @@ for (const kind of ['socket', 'pipe']) {
   test(`lines of several threads to one ${kind} do not mix`, async () => {
     const program = `
       import { Worker, isMainThread, workerData } from 'node:worker_threads'
-      import { createLineWriter } from ${JSON.stringify(new URL('line-writer.ts', import.meta.url).href)}
+      import { LineWriter } from ${JSON.stringify(new URL('line-writer.ts', import.meta.url).href)}
       if (isMainThread) {
         for (const letter of ['a', 'b', 'c']) new Worker(new URL(import.meta.url), { workerData: letter })
       } else {
-        const writer = createLineWriter()
+        const writer = new LineWriter()
         for (let i = 0; i < 3000; i += 1) writer.write(workerData.repeat(50 + (i % 300)) + '\\n')
         await writer.flush()
       }`
