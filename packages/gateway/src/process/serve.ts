@@ -16,7 +16,7 @@ import { createTraceSource } from './trace-source.ts'
 import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
-import { createCollector } from '../telemetry/metrics/metrics-collect.ts'
+import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { provideProcessMetrics } from '../telemetry/metrics/runtime-metrics.ts'
 import { VERSION } from '../version.ts'
 
@@ -38,7 +38,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   const logger = createLogger({ filter: filter.value, format: settings.logging.format, write: writer.write })
   const log = logger.child('main')
   for (const warning of loaded.warnings) log.warn(printProblem(warning))
-  const collector = createCollector()
+  const collector = new Collector()
   provideProcessMetrics(collector, VERSION)
   const reusePort = process.platform === 'linux'
   const workers = settings.workers === 'auto' ? availableParallelism() : settings.workers

@@ -18,7 +18,7 @@ import { createHttpDate } from '../telemetry/http-date.ts'
 import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
-import { createRegistry } from '../telemetry/metrics/metrics.ts'
+import { Registry } from '../telemetry/metrics/metrics.ts'
 import { watchEventLoop } from '../telemetry/metrics/runtime-metrics.ts'
 import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetry/metrics/pool-metrics.ts'
@@ -35,7 +35,7 @@ const writer = new LineWriter()
 const logger = createLogger({ filter: filterOf(settings.logFilter), format: settings.logFormat, write: writer.write })
 const log = logger.child('worker')
 const requestLog = logger.child('request')
-const registry = createRegistry({
+const registry = new Registry({
   region: settings.region,
   announce: (definition) => post({ type: 'series', definition }),
 })

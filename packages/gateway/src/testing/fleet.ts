@@ -6,7 +6,7 @@ import { loadConfig } from '../sources/file.ts'
 import { Supervisor } from '../process/supervisor.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
-import { createCollector } from '../telemetry/metrics/metrics-collect.ts'
+import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import type { Fate } from './mortal-worker.ts'
 
 export interface FleetOptions {
@@ -23,7 +23,7 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
   const lines: string[] = []
   const logger = createLogger({ filter: filter.value, format: 'text', write: (line) => lines.push(line) })
   const log = logger.child('main')
-  const collector = createCollector()
+  const collector = new Collector()
   const supervisor = new Supervisor({
     workers,
     entry: entry ?? new URL('./mortal-worker.ts', import.meta.url),

@@ -19,8 +19,8 @@ import type { AccessRecord } from '../telemetry/log/access-record.ts'
 import { createHttpDate } from '../telemetry/http-date.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger, type LogFormat } from '../telemetry/log/logger.ts'
-import { createCollector } from '../telemetry/metrics/metrics-collect.ts'
-import { createRegion, createRegistry } from '../telemetry/metrics/metrics.ts'
+import { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import { createRegion, Registry } from '../telemetry/metrics/metrics.ts'
 import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
@@ -98,10 +98,10 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
   const logger = createLogger({ filter: filter.value, format: 'text', write: (line) => bugs.push(line) })
   const resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
   const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
-  const collector = createCollector()
+  const collector = new Collector()
   const region = createRegion()
   collector.attach('0', region)
-  const registry = createRegistry({ region, announce: (series) => collector.define('0', structuredClone(series)) })
+  const registry = new Registry({ region, announce: (series) => collector.define('0', structuredClone(series)) })
   const writeLine = createAccessLog({
     format: options.logFormat ?? 'text',
     write: (line) => lines.push(line),

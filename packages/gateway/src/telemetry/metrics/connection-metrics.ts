@@ -1,7 +1,5 @@
-import { families } from './families.ts'
-import type { LabelValues } from './families.ts'
-import { observe } from './metrics.ts'
-import type { Registry } from './metrics.ts'
+import { families, type LabelValues } from './families.ts'
+import { add, observe, type Registry } from './metrics.ts'
 
 /** Counts the client connections of one listener. */
 export interface ConnectionMetrics {
@@ -26,20 +24,20 @@ export function createConnectionMetrics(
   let handshakes = -1
   return {
     opened() {
-      values[total]! += 1
-      values[active]! += 1
+      add(values, total, 1)
+      add(values, active, 1)
     },
     closed(receivedBytes, sentBytes) {
-      values[active]! -= 1
-      values[received]! += receivedBytes
-      values[sent]! += sentBytes
+      add(values, active, -1)
+      add(values, received, receivedBytes)
+      add(values, sent, sentBytes)
     },
     handshake(seconds) {
       if (handshakes < 0) handshakes = registry.slot('tls_handshake_duration_seconds', labels)
       observe(values, handshakes, families.tls_handshake_duration_seconds.buckets, seconds)
     },
     refused(reason) {
-      values[registry.slot('downstream_connections_refused_total', [...labels, reason])]! += 1
+      add(values, registry.slot('downstream_connections_refused_total', [...labels, reason]), 1)
     },
   }
 }

@@ -24,13 +24,14 @@ export interface LabelSets {
  * as the worker lives. `onFull` is called once, when the first set finds no room.
  */
 export function createLabelSets(names: readonly string[], onFull: () => void): LabelSets {
-  const other = names.map(() => 'other')
-  const sets: CustomLabels[] = [{ names, values: other }]
+  const other: CustomLabels = { names, values: names.map(() => 'other') }
+  const sets = [other]
   const ids = new Map<string, number>()
   let isFull = false
   return {
     idOf(values) {
-      const key = values.length === 1 ? values[0]! : JSON.stringify(values)
+      const [first = ''] = values
+      const key = values.length === 1 ? first : JSON.stringify(values)
       const known = ids.get(key)
       if (known !== undefined) return known
       if (ids.size < MOST_LABEL_SETS) {
@@ -41,6 +42,49 @@ export function createLabelSets(names: readonly string[], onFull: () => void): L
       isFull = true
       return 0
     },
-    labels: (id) => sets[id]!,
+    labels: (id) => sets[id] ?? other,
   }
+}
+
+/**
+ * What is counted under sets of labels whose values come from requests. The bound holds for everything together: each
+ * set is a series of several families, for as long as the worker lives.
+ */
+export class BoundedSeries<Labels extends readonly string[], Series> {
+  readonly #options: BoundedSeriesOptions<Labels, Series>
+  readonly #seriesByKey = new Map<string, Series>()
+  readonly #otherSeriesByKey = new Map<string, Series>()
+  #isFull = false
+
+  constructor(options: BoundedSeriesOptions<Labels, Series>) {
+    this.#options = options
+  }
+
+  of(labels: Labels, custom: CustomLabels | null): Series {
+    const key = JSON.stringify([labels, custom])
+    const known = this.#seriesByKey.get(key)
+    if (known !== undefined) return known
+    if (this.#seriesByKey.size < MOST_LABEL_SETS) return this.#make(this.#seriesByKey, key, labels, custom)
+    if (!this.#isFull) this.#options.onFull()
+    this.#isFull = true
+    const others = this.#options.asOther(labels)
+    const otherCustom = custom && { names: custom.names, values: custom.names.map(() => 'other') }
+    const otherKey = JSON.stringify([others, otherCustom])
+    const other = this.#otherSeriesByKey.get(otherKey)
+    return other ?? this.#make(this.#otherSeriesByKey, otherKey, others, otherCustom)
+  }
+
+  #make(into: Map<string, Series>, key: string, labels: Labels, custom: CustomLabels | null): Series {
+    const series = this.#options.make(labels, custom)
+    into.set(key, series)
+    return series
+  }
+}
+
+export interface BoundedSeriesOptions<Labels, Series> {
+  make: (labels: Labels, custom: CustomLabels | null) => Series
+  /** The set that stands for one that finds no room. */
+  asOther: (labels: Labels) => Labels
+  /** Hears once that new sets find no room. */
+  onFull: () => void
 }

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { toolCall } from '../../testing/mcp-message.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
-import { createCollector } from './metrics-collect.ts'
-import { createRegion, createRegistry } from './metrics.ts'
+import { Collector } from './metrics-collect.ts'
+import { createRegion, Registry } from './metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 
 const PLACE = 'bind="bind/80",gateway="default/default",listener="web",route="api"'
@@ -63,10 +63,10 @@ test('names that become too many are counted together, and somebody hears of it 
 })
 
 function start() {
-  const collector = createCollector()
+  const collector = new Collector()
   const region = createRegion()
   collector.attach('0', region)
-  const registry = createRegistry({ region, announce: (definition) => collector.define('0', definition) })
+  const registry = new Registry({ region, announce: (definition) => collector.define('0', definition) })
   const full: string[] = []
   const record = createRequestMetrics(registry, (names) => full.push(names.join()))({
     bind: 'bind/80',

@@ -1,9 +1,8 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { families, type LabelValues } from './families.ts'
 import { labelText } from './label-text.ts'
-import { MOST_LABEL_SETS } from './label-sets.ts'
-import { type CustomLabels, observe, type Registry } from './metrics.ts'
-import type { RouteLabels } from './label-sets.ts'
+import { BoundedSeries, type RouteLabels } from './label-sets.ts'
+import { add, type CustomLabels, observe, type Registry } from './metrics.ts'
 
 /** A request that was an MCP message. */
 export interface McpMessage {
@@ -11,54 +10,34 @@ export interface McpMessage {
   readonly durationMs: number
 }
 
-/** `custom` are the labels that the config adds. */
-export type RecordMcpMessage = (message: McpMessage, route: RouteLabels, custom: CustomLabels | null) => void
-
 /** Labels whose values clients choose, and that say `other` once there are too many. */
 export const mcpLabels = ['resource'] as const
 
-/** `onFull` hears once that new sets of labels find no room. */
-export function createMcpMetrics(registry: Registry, onFull: () => void): RecordMcpMessage {
-  const { values } = registry
-  const seriesByKey = new Map<string, McpSeries>()
-  const otherSeriesByKey = new Map<string, McpSeries>()
-  let isFull = false
+/** Counts MCP messages of one thread. */
+export class McpMetrics {
+  readonly #values: Float64Array
+  readonly #series: BoundedSeries<McpLabels, McpSeries>
 
-  return ({ mcp, durationMs }, route, custom) => {
+  /** `onFull` hears once that new sets of labels find no room. */
+  constructor(registry: Registry, onFull: () => void) {
+    this.#values = registry.values
+    this.#series = new BoundedSeries<McpLabels, McpSeries>({
+      make: (labels, custom) => ({
+        count: registry.slot('mcp_requests_total', labels, custom),
+        duration: registry.slot('mcp_request_duration_seconds', labels, custom),
+      }),
+      asOther: ([method, type, server, , ...rest]) => [method, type, server, 'other', ...rest],
+      onFull,
+    })
+  }
+
+  /** `custom` are the labels that the config adds. */
+  record({ mcp, durationMs }: McpMessage, route: RouteLabels, custom: CustomLabels | null): void {
     // A stream is opened or ended, or the client answers: nothing is asked.
     if (mcp.method === '') return
-    const series = seriesOf(labelsOf(mcp, route), custom)
-    values[series.count]! += 1
-    observe(values, series.duration, families.mcp_request_duration_seconds.buckets, durationMs / 1000)
-  }
-
-  /** The bound holds for everything together: each set is a series of every family, for as long as the worker lives. */
-  function seriesOf(labels: McpLabels, custom: CustomLabels | null): McpSeries {
-    const key = JSON.stringify([labels, custom])
-    const known = seriesByKey.get(key)
-    if (known !== undefined) return known
-    if (seriesByKey.size < MOST_LABEL_SETS) return define(seriesByKey, key, labels, custom)
-    if (!isFull) onFull()
-    isFull = true
-    const [method, type, server, , ...rest] = labels
-    const others: McpLabels = [method, type, server, 'other', ...rest]
-    const otherCustom = custom && { names: custom.names, values: custom.names.map(() => 'other') }
-    const otherKey = JSON.stringify([others, otherCustom])
-    return otherSeriesByKey.get(otherKey) ?? define(otherSeriesByKey, otherKey, others, otherCustom)
-  }
-
-  function define(
-    into: Map<string, McpSeries>,
-    key: string,
-    labels: McpLabels,
-    custom: CustomLabels | null,
-  ): McpSeries {
-    const series: McpSeries = {
-      count: registry.slot('mcp_requests_total', labels, custom),
-      duration: registry.slot('mcp_request_duration_seconds', labels, custom),
-    }
-    into.set(key, series)
-    return series
+    const { count, duration } = this.#series.of(labelsOf(mcp, route), custom)
+    add(this.#values, count, 1)
+    observe(this.#values, duration, families.mcp_request_duration_seconds.buckets, durationMs / 1000)
   }
 }
 

@@ -1,45 +1,35 @@
-import { exposedName, families, familyOf, slotCount } from './families.ts'
-import type { CounterName, FamilyName, GaugeName, LabelValues } from './families.ts'
-import { seriesKey } from './metrics.ts'
-import type { CustomLabels, SeriesDefinition } from './metrics.ts'
+import {
+  type CounterName,
+  exposedName,
+  families,
+  type FamilyName,
+  familyOf,
+  type GaugeName,
+  type LabelValues,
+  slotCount,
+} from './families.ts'
+import { add, type CustomLabels, seriesKey, type SeriesDefinition } from './metrics.ts'
 
 /** Sums the regions of all threads. */
-export interface Collector {
+export class Collector {
+  readonly #regions = new Map<string, Float64Array>()
+  readonly #seriesByFamily = new Map<FamilyName, Map<string, Series>>()
+  readonly #readersByFamily = new Map<FamilyName, () => Iterable<readonly [readonly string[], number]>>()
+
   /** Before the first definition of the thread. */
-  attach(thread: string, region: SharedArrayBuffer): void
-  define(thread: string, definition: SeriesDefinition): void
+  attach(thread: string, region: SharedArrayBuffer): void {
+    this.#regions.set(thread, new Float64Array(region))
+  }
+
+  define(thread: string, { name, labels, custom, slot }: SeriesDefinition): void {
+    const values = this.#regions.get(thread)
+    if (values !== undefined) this.#seriesOf(name, labels, custom).sources.push({ thread, values, slot })
+  }
+
   /** The thread is gone: what it counted stays, what it gauged does not. */
-  retire(thread: string): void
-  /** A value that is asked for when it is shown. */
-  provide<N extends CounterName | GaugeName>(name: N, labels: LabelValues<N>, read: () => number): void
-  /** All series of a family at once, asked for when they are shown: for those that come and go. */
-  provideAll<N extends GaugeName>(name: N, read: () => Iterable<readonly [LabelValues<N>, number]>): void
-  /** Prometheus text in pieces of some kilobytes, so that a big scrape is never one string. */
-  render(): Iterable<string>
-}
-
-export function createCollector(): Collector {
-  const regions = new Map<string, Float64Array>()
-  const seriesByFamily = new Map<FamilyName, Map<string, Series>>(
-    (Object.keys(families) as FamilyName[]).map((name) => [name, new Map<string, Series>()]),
-  )
-
-  const readersByFamily = new Map<FamilyName, () => Iterable<readonly [readonly string[], number]>>()
-
-  return { attach, define, retire, provide, provideAll, render }
-
-  function attach(thread: string, region: SharedArrayBuffer): void {
-    regions.set(thread, new Float64Array(region))
-  }
-
-  function define(thread: string, { name, labels, custom, slot }: SeriesDefinition): void {
-    const values = regions.get(thread)
-    if (values !== undefined) seriesOf(name, labels, custom).sources.push({ thread, values, slot })
-  }
-
-  function retire(thread: string): void {
-    regions.delete(thread)
-    for (const [name, seriesByKey] of seriesByFamily) {
+  retire(thread: string): void {
+    this.#regions.delete(thread)
+    for (const [name, seriesByKey] of this.#seriesByFamily) {
       for (const [key, series] of seriesByKey) {
         const gone = series.sources.filter((source) => source.thread === thread)
         if (gone.length === 0) continue
@@ -50,16 +40,41 @@ export function createCollector(): Collector {
     }
   }
 
-  function provide<N extends CounterName | GaugeName>(name: N, labels: LabelValues<N>, read: () => number): void {
-    seriesOf(name, labels, null).read = read
+  /** A value that is asked for when it is shown. */
+  provide<N extends CounterName | GaugeName>(name: N, labels: LabelValues<N>, read: () => number): void {
+    this.#seriesOf(name, labels, null).read = read
   }
 
-  function provideAll<N extends GaugeName>(name: N, read: () => Iterable<readonly [LabelValues<N>, number]>): void {
-    readersByFamily.set(name, read)
+  /** All series of a family at once, asked for when they are shown: for those that come and go. */
+  provideAll<N extends GaugeName>(name: N, read: () => Iterable<readonly [LabelValues<N>, number]>): void {
+    this.#readersByFamily.set(name, read)
   }
 
-  function seriesOf(name: FamilyName, labels: readonly string[], custom: CustomLabels | null): Series {
-    const seriesByKey = seriesByFamily.get(name)!
+  /** Prometheus text in pieces of some kilobytes, so that a big scrape is never one string. */
+  *render(): Iterable<string> {
+    let text = ''
+    for (const name of NAMES) {
+      const all = [...(this.#seriesByFamily.get(name)?.values() ?? [])]
+      const others = [...(this.#readersByFamily.get(name)?.() ?? [])]
+      if (all.length === 0 && others.length === 0) continue
+      const { type, help, buckets, labels } = familyOf(name)
+      const shown = exposedName(name)
+      text += `# HELP ${shown} ${escapeHelp(help)}\n# TYPE ${shown} ${type}\n`
+      for (const [values, value] of others) text += sample(shown, labelText(labels, values), value)
+      for (const series of all) {
+        text +=
+          buckets === undefined ? sample(shown, series.labels, valueOf(series)) : histogramText(shown, series, buckets)
+        if (text.length < PIECE_LENGTH) continue
+        yield text
+        text = ''
+      }
+    }
+    yield text
+  }
+
+  #seriesOf(name: FamilyName, labels: readonly string[], custom: CustomLabels | null): Series {
+    let seriesByKey = this.#seriesByFamily.get(name)
+    if (seriesByKey === undefined) this.#seriesByFamily.set(name, (seriesByKey = new Map<string, Series>()))
     const key = seriesKey(name, labels, custom)
     let series = seriesByKey.get(key)
     if (series === undefined) {
@@ -70,27 +85,10 @@ export function createCollector(): Collector {
     }
     return series
   }
-
-  function* render(): Iterable<string> {
-    let text = ''
-    for (const [name, seriesByKey] of seriesByFamily) {
-      const others = [...(readersByFamily.get(name)?.() ?? [])]
-      if (seriesByKey.size === 0 && others.length === 0) continue
-      const { type, help, buckets, labels } = familyOf(name)
-      const shown = exposedName(name)
-      text += `# HELP ${shown} ${escapeHelp(help)}\n# TYPE ${shown} ${type}\n`
-      for (const [values, value] of others) text += sample(shown, labelText(labels, values), value)
-      for (const series of seriesByKey.values()) {
-        text +=
-          buckets === undefined ? sample(shown, series.labels, valueOf(series)) : histogramText(shown, series, buckets)
-        if (text.length < PIECE_LENGTH) continue
-        yield text
-        text = ''
-      }
-    }
-    yield text
-  }
 }
+
+/** As they are shown. */
+const NAMES = Object.keys(families) as FamilyName[]
 
 interface Series {
   /** `name="value",...`, escaped. */
@@ -105,14 +103,16 @@ const PIECE_LENGTH = 32 * 1024
 
 function addTo(totals: Float64Array, sources: Series['sources']): void {
   for (const { values, slot } of sources) {
-    for (let i = 0; i < totals.length; i += 1) totals[i]! += values[slot + i]!
+    for (let i = 0; i < totals.length; i += 1) add(totals, i, values[slot + i] ?? 0)
   }
 }
 
 function valueOf({ base, sources, read }: Series): number {
-  let total = base[0]! + (read === null ? 0 : read())
-  for (const { values, slot } of sources) total += values[slot]!
-  return total
+  const [counted = 0] = base
+  return sources.reduce(
+    (total, { values, slot }) => total + (values[slot] ?? 0),
+    counted + (read === null ? 0 : read()),
+  )
 }
 
 function histogramText(name: string, { labels, base, sources }: Series, buckets: readonly number[]): string {
@@ -122,10 +122,10 @@ function histogramText(name: string, { labels, base, sources }: Series, buckets:
   let text = ''
   let count = 0
   for (let i = 0; i <= buckets.length; i += 1) {
-    count += totals[i]!
+    count += totals[i] ?? 0
     text += sample(`${name}_bucket`, `${labels}${comma}le="${buckets[i] ?? '+Inf'}"`, count)
   }
-  return text + sample(`${name}_sum`, labels, totals[buckets.length + 1]!) + sample(`${name}_count`, labels, count)
+  return text + sample(`${name}_sum`, labels, totals.at(-1) ?? 0) + sample(`${name}_count`, labels, count)
 }
 
 function sample(name: string, labels: string, value: number): string {

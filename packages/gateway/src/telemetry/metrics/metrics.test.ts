@@ -4,12 +4,9 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
-import { exposedName, families } from './families.ts'
-import type { FamilyName } from './families.ts'
-import { createCollector } from './metrics-collect.ts'
-import type { Collector } from './metrics-collect.ts'
-import { createRegion, createRegistry } from './metrics.ts'
-import type { Registry, SeriesDefinition } from './metrics.ts'
+import { exposedName, families, type FamilyName } from './families.ts'
+import { Collector } from './metrics-collect.ts'
+import { createRegion, Registry, type SeriesDefinition } from './metrics.ts'
 import { provideProcessMetrics, watchEventLoop } from './runtime-metrics.ts'
 
 test('the sum over all threads, living and gone, is what was recorded', () => {
@@ -22,7 +19,7 @@ test('the sum over all threads, living and gone, is what was recorded', () => {
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-      const collector = createCollector()
+      const collector = new Collector()
       const registries = new Map(threads.map((thread) => [thread, join(collector, thread)]))
       const counted = new Map<string, number>()
       const observed = new Map<string, number[]>()
@@ -60,7 +57,7 @@ test('the sum over all threads, living and gone, is what was recorded', () => {
 })
 
 test('a value on the bound of a bucket belongs to it', () => {
-  const collector = createCollector()
+  const collector = new Collector()
   const histogram = join(collector, '0').histogram('upstream_connect_duration_seconds', ['tls'])
   for (const bound of families.upstream_connect_duration_seconds.buckets) histogram.observe(bound)
   histogram.observe(1000)
@@ -68,14 +65,14 @@ test('a value on the bound of a bucket belongs to it', () => {
 })
 
 test('gauges of a thread that is gone are no longer shown', () => {
-  const collector = createCollector()
+  const collector = new Collector()
   join(collector, '0').gauge('event_loop_lag_seconds', ['0', 'max']).set(5)
   collector.retire('0')
   assert.equal(scrape(collector).size, 0)
 })
 
 test('series beyond the bound share one that says overflow, and are counted', () => {
-  const collector = createCollector()
+  const collector = new Collector()
   const registry = join(collector, '0', { maxSeries: 3 })
   for (let i = 0; i < 10; i += 1) registry.counter('config_reloads_total', [`r${i}`]).inc()
   registry.counter('config_reloads_total', ['r1']).inc()
@@ -86,7 +83,7 @@ test('series beyond the bound share one that says overflow, and are counted', ()
 })
 
 test('a full region never writes outside, and every family still has its overflow', () => {
-  const collector = createCollector()
+  const collector = new Collector()
   const registry = join(collector, '0', { region: createRegion(2048) })
   for (let i = 0; i < 500; i += 1) {
     registry.histogram('upstream_call_duration_seconds', ['Primary', `s${i}`]).observe(1)
@@ -108,21 +105,21 @@ test('a full region never writes outside, and every family still has its overflo
 
 test('a series is announced once', () => {
   const announced: SeriesDefinition[] = []
-  const registry = createRegistry({ region: createRegion(), announce: (definition) => announced.push(definition) })
+  const registry = new Registry({ region: createRegion(), announce: (definition) => announced.push(definition) })
   const first = registry.slot('config_reloads_total', ['ok'])
   assert.equal(registry.slot('config_reloads_total', ['ok']), first)
   assert.deepEqual(announced, [{ name: 'config_reloads_total', labels: ['ok'], custom: null, slot: first }])
 })
 
 test('what a worker records is seen by the main thread without a message', async () => {
-  const collector = createCollector()
+  const collector = new Collector()
   const region = createRegion()
   collector.attach('w', region)
   const metricsUrl = new URL('metrics.ts', import.meta.url).href
   const program = `
     import { parentPort, workerData } from 'node:worker_threads'
-    import { createRegistry } from ${JSON.stringify(metricsUrl)}
-    const registry = createRegistry({ region: workerData, announce: (definition) => parentPort.postMessage(definition) })
+    import { Registry } from ${JSON.stringify(metricsUrl)}
+    const registry = new Registry({ region: workerData, announce: (definition) => parentPort.postMessage(definition) })
     const counter = registry.counter('worker_restarts_total', [])
     parentPort.on('message', (by) => {
       counter.inc(by)
@@ -158,7 +155,7 @@ test('promtool finds nothing to say about the text', (t) => {
 })
 
 test('the lag of a blocked event loop is measured', async (t) => {
-  const collector = createCollector()
+  const collector = new Collector()
   t.after(watchEventLoop(join(collector, '0'), '0', 50))
   const max = () => scrape(collector).get(sampleKey('portico_event_loop_lag_seconds', { thread: '0', stat: 'max' }))!
   // A reading lasts until the next one, so a busy machine may need a second try to see it.
@@ -178,7 +175,7 @@ function join(
 ): Registry {
   const { region = createRegion(65_536), ...rest } = options
   collector.attach(thread, region)
-  return createRegistry({
+  return new Registry({
     region,
     announce: (definition) => collector.define(thread, structuredClone(definition)),
     ...rest,
@@ -187,7 +184,7 @@ function join(
 
 /** One series of every family, with labels that need escaping. */
 function everything(): Collector {
-  const collector = createCollector()
+  const collector = new Collector()
   provideProcessMetrics(collector, '1.2.3')
   const registry = join(collector, '0')
   for (const name of Object.keys(families) as FamilyName[]) {

@@ -1,5 +1,13 @@
-import { families, familyOf, slotCount } from './families.ts'
-import type { CounterName, FamilyName, GaugeName, HistogramName, LabelValues } from './families.ts'
+import {
+  type CounterName,
+  families,
+  type FamilyName,
+  familyOf,
+  type GaugeName,
+  type HistogramName,
+  type LabelValues,
+  slotCount,
+} from './families.ts'
 
 /** Tells the main thread where in the region of this thread a series lives. */
 export interface SeriesDefinition {
@@ -13,16 +21,6 @@ export interface SeriesDefinition {
 export interface CustomLabels {
   readonly names: readonly string[]
   readonly values: readonly string[]
-}
-
-/** Metrics of one thread. Only this thread writes, so recording is a plain addition and needs no atomics. */
-export interface Registry {
-  readonly values: Float64Array
-  /** First slot of a series, made on first use. For hot paths: `values[slot] += 1`. */
-  slot<N extends FamilyName>(name: N, labels: LabelValues<N>, custom?: CustomLabels | null): number
-  counter<N extends CounterName>(name: N, labels: LabelValues<N>): Counter
-  gauge<N extends GaugeName>(name: N, labels: LabelValues<N>): Gauge
-  histogram<N extends HistogramName>(name: N, labels: LabelValues<N>): Histogram
 }
 
 export interface Counter {
@@ -50,81 +48,94 @@ export function createRegion(byteLength = 8 * 1024 * 1024): SharedArrayBuffer {
   return new SharedArrayBuffer(byteLength)
 }
 
-export function createRegistry({ region, announce, maxSeries = 50_000 }: RegistryOptions): Registry {
-  const values = new Float64Array(region)
-  const slotsByKey = new Map<string, number>()
-  const overflowSlots = new Map<FamilyName, number>()
-  // Every family can always have its overflow series.
-  const limit = values.length - OVERFLOW_SLOTS
-  if (limit < 0) throw new RangeError(`a metrics region needs at least ${OVERFLOW_SLOTS * 8} bytes`)
-  let used = 0
+/** Metrics of one thread. Only this thread writes, so recording is a plain addition and needs no atomics. */
+export class Registry {
+  readonly values: Float64Array
+  readonly #announce: (definition: SeriesDefinition) => void
+  readonly #maxSeries: number
+  readonly #slotsByKey = new Map<string, number>()
+  readonly #overflowSlots = new Map<FamilyName, number>()
+  #used = 0
 
-  return {
-    values,
-    slot,
-    counter(name, labels) {
-      const at = slot(name, labels)
-      return {
-        inc: (by = 1) => {
-          values[at]! += by
-        },
-      }
-    },
-    gauge(name, labels) {
-      const at = slot(name, labels)
-      return {
-        set: (value) => {
-          values[at] = value
-        },
-        add: (by) => {
-          values[at]! += by
-        },
-      }
-    },
-    histogram(name, labels) {
-      const at = slot(name, labels)
-      const { buckets } = families[name]
-      return { observe: (value) => observe(values, at, buckets, value) }
-    },
+  constructor({ region, announce, maxSeries = 50_000 }: RegistryOptions) {
+    this.values = new Float64Array(region)
+    this.#announce = announce
+    this.#maxSeries = maxSeries
+    if (this.#limit < 0) throw new RangeError(`a metrics region needs at least ${OVERFLOW_SLOTS * 8} bytes`)
   }
 
-  function slot<N extends FamilyName>(name: N, labels: LabelValues<N>, custom: CustomLabels | null = null): number {
+  /** First slot of a series, made on first use. For hot paths: `add(values, slot, 1)`. */
+  slot<N extends FamilyName>(name: N, labels: LabelValues<N>, custom: CustomLabels | null = null): number {
     const key = seriesKey(name, labels, custom)
-    const known = slotsByKey.get(key)
+    const known = this.#slotsByKey.get(key)
     if (known !== undefined) return known
     const size = slotCount(familyOf(name))
-    if (slotsByKey.size >= maxSeries || used + size > limit) return overflowSlot(name)
-    const made = define({ name, labels, custom }, size)
-    slotsByKey.set(key, made)
+    if (this.#slotsByKey.size >= this.#maxSeries || this.#used + size > this.#limit) return this.#overflowSlot(name)
+    const made = this.#define({ name, labels, custom }, size)
+    this.#slotsByKey.set(key, made)
     return made
   }
 
-  function overflowSlot(name: FamilyName): number {
-    const family = familyOf(name)
-    if (name !== 'metrics_overflow_total') values[overflowSlot('metrics_overflow_total')]! += 1
-    let at = overflowSlots.get(name)
-    if (at === undefined) {
-      const labels = Array<string>(family.labels.length).fill('overflow')
-      at = define({ name, labels, custom: null }, slotCount(family))
-      overflowSlots.set(name, at)
-    }
-    return at
+  counter<N extends CounterName>(name: N, labels: LabelValues<N>): Counter {
+    const { values } = this
+    const slot = this.slot(name, labels)
+    return { inc: (by = 1) => add(values, slot, by) }
   }
 
-  function define(series: Omit<SeriesDefinition, 'slot'>, size: number): number {
-    const at = used
-    used += size
-    announce({ ...series, slot: at })
-    return at
+  gauge<N extends GaugeName>(name: N, labels: LabelValues<N>): Gauge {
+    const { values } = this
+    const slot = this.slot(name, labels)
+    return {
+      set(value) {
+        values[slot] = value
+      },
+      add: (by) => add(values, slot, by),
+    }
   }
+
+  histogram<N extends HistogramName>(name: N, labels: LabelValues<N>): Histogram {
+    const { values } = this
+    const slot = this.slot(name, labels)
+    const { buckets } = families[name]
+    return { observe: (value) => observe(values, slot, buckets, value) }
+  }
+
+  /** Every family can always have its overflow series. */
+  get #limit(): number {
+    return this.values.length - OVERFLOW_SLOTS
+  }
+
+  #overflowSlot(name: FamilyName): number {
+    const family = familyOf(name)
+    if (name !== 'metrics_overflow_total') add(this.values, this.#overflowSlot('metrics_overflow_total'), 1)
+    let slot = this.#overflowSlots.get(name)
+    if (slot === undefined) {
+      const labels = Array<string>(family.labels.length).fill('overflow')
+      slot = this.#define({ name, labels, custom: null }, slotCount(family))
+      this.#overflowSlots.set(name, slot)
+    }
+    return slot
+  }
+
+  #define(series: Omit<SeriesDefinition, 'slot'>, size: number): number {
+    const slot = this.#used
+    this.#used += size
+    this.#announce({ ...series, slot })
+    return slot
+  }
+}
+
+/** Adds to the value in a slot. */
+export function add(values: Float64Array, slot: number, by: number): void {
+  values[slot] = (values[slot] ?? 0) + by
 }
 
 /** Adds one observation to the histogram whose slots begin at `slot`. */
 export function observe(values: Float64Array, slot: number, buckets: readonly number[], value: number): void {
   let bucket = 0
-  while (bucket < buckets.length && value > buckets[bucket]!) bucket += 1
-  values[slot + bucket]! += 1
-  values[slot + buckets.length + 1]! += value
+  while (bucket < buckets.length && value > (buckets[bucket] ?? Infinity)) bucket += 1
+  add(values, slot + bucket, 1)
+  add(values, slot + buckets.length + 1, value)
 }
 
 /** Names of added labels belong to it: under other names it is another series, whatever the values. */

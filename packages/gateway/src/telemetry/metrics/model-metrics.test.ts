@@ -4,10 +4,9 @@ import { test } from 'node:test'
 import type { LlmRecord } from '../../records/llm-record.ts'
 import { streamedChat } from '../../testing/model-call.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
-import { createCollector } from './metrics-collect.ts'
-import { createRegion, createRegistry } from './metrics.ts'
-import { createRequestMetrics } from './request-metrics.ts'
-import type { AddedLabels, RequestOutcome } from './request-metrics.ts'
+import { Collector } from './metrics-collect.ts'
+import { createRegion, Registry } from './metrics.ts'
+import { type AddedLabels, createRequestMetrics, type RequestOutcome } from './request-metrics.ts'
 
 const PLACE = 'bind="bind/80",gateway="default/default",listener="web",route="api"'
 const CHAT = 'gen_ai_operation_name="chat",gen_ai_system="openai",gen_ai_request_model="gpt-test"'
@@ -120,10 +119,10 @@ test('promtool finds nothing to say, whatever models are named', (t) => {
 })
 
 function start() {
-  const collector = createCollector()
+  const collector = new Collector()
   const region = createRegion()
   collector.attach('0', region)
-  const registry = createRegistry({ region, announce: (definition) => collector.define('0', definition) })
+  const registry = new Registry({ region, announce: (definition) => collector.define('0', definition) })
   const full: string[] = []
   const requestMetrics = createRequestMetrics(registry, (names) => full.push(names.join()))
   const labels = (route: string) => ({

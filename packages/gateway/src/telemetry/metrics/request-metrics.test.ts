@@ -3,11 +3,10 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { createConnectionMetrics } from './connection-metrics.ts'
 import { MOST_LABEL_SETS } from './label-sets.ts'
-import { createCollector } from './metrics-collect.ts'
-import { createRegion, createRegistry } from './metrics.ts'
+import { Collector } from './metrics-collect.ts'
+import { createRegion, Registry } from './metrics.ts'
 import { createCallTimer, createPoolMetrics } from './pool-metrics.ts'
-import { createRequestMetrics } from './request-metrics.ts'
-import type { AddedLabels, RequestOutcome } from './request-metrics.ts'
+import { type AddedLabels, createRequestMetrics, type RequestOutcome } from './request-metrics.ts'
 
 const route = {
   bind: 'bind/80',
@@ -180,10 +179,10 @@ test('connections to backends are timed when they open, and failures are counted
 })
 
 function start() {
-  const collector = createCollector()
+  const collector = new Collector()
   const region = createRegion()
   collector.attach('0', region)
-  const registry = createRegistry({ region, announce: (definition) => collector.define('0', definition) })
+  const registry = new Registry({ region, announce: (definition) => collector.define('0', definition) })
   const recordRequest = createRequestMetrics(registry)(route)
   const record = (of: RequestOutcome) => recordRequest(of, null)
   /** The samples of one name, without it. */

@@ -1,12 +1,10 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
-import { families } from './families.ts'
-import type { LabelValues } from './families.ts'
+import { families, type LabelValues } from './families.ts'
 import { createLabelSets, type LabelSets, MOST_LABEL_SETS, type RouteLabels } from './label-sets.ts'
-import { createMcpMetrics, mcpLabels } from './mcp-metrics.ts'
-import { observe } from './metrics.ts'
-import type { CustomLabels, Registry } from './metrics.ts'
-import { createModelMetrics, modelLabels } from './model-metrics.ts'
+import { McpMetrics, mcpLabels } from './mcp-metrics.ts'
+import { add, type CustomLabels, observe, type Registry } from './metrics.ts'
+import { ModelMetrics, modelLabels } from './model-metrics.ts'
 
 /** What is counted of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
 export interface RequestOutcome {
@@ -49,8 +47,8 @@ export function createRequestMetrics(
 ): RequestMetrics {
   const { values } = registry
   const reasonId = createReasonIds()
-  const recordModelCall = createModelMetrics(registry, () => onFull(modelLabels))
-  const recordMcpMessage = createMcpMetrics(registry, () => onFull(mcpLabels))
+  const modelMetrics = new ModelMetrics(registry, () => onFull(modelLabels))
+  const mcpMetrics = new McpMetrics(registry, () => onFull(mcpLabels))
   // By name, so that a reload which leaves the labels alone does not make room for as many again.
   const setsByNames = new Map<string, LabelSets>()
 
@@ -62,7 +60,7 @@ export function createRequestMetrics(
       const statusKey = (outcome.backendIndex + 1) * 1024 + statusId(outcome.status)
       const kind = (outcome.llm !== null ? 16 : outcome.mcp !== null ? 32 : 0) + methodId(outcome.method)
       let key = (statusKey * 64 + kind) * MAX_REASONS + reason
-      const set = added === null ? 0 : sets!.idOf(added.valuesOf(scope ?? NOTHING))
+      const set = added === null || sets === null ? 0 : sets.idOf(added.valuesOf(scope ?? NOTHING))
       if (added !== null) key = key * (MOST_LABEL_SETS + 1) + set
       let series = seriesByKey.get(key)
       if (series === undefined) {
@@ -71,8 +69,8 @@ export function createRequestMetrics(
       }
       record(series, outcome)
       const { llm, mcp, startedAt, durationMs } = outcome
-      if (llm !== null) recordModelCall({ llm, startedAt, durationMs }, route, series.custom)
-      if (mcp !== null) recordMcpMessage({ mcp, durationMs }, route, series.custom)
+      if (llm !== null) modelMetrics.record({ llm, startedAt, durationMs }, route, series.custom)
+      if (mcp !== null) mcpMetrics.record({ mcp, durationMs }, route, series.custom)
     }
   }
 
@@ -84,13 +82,13 @@ export function createRequestMetrics(
   }
 
   function record(series: RequestSeries, outcome: RequestOutcome): void {
-    if (series.requests >= 0) values[series.requests]! += 1
-    values[series.requestBytes]! += outcome.requestBytes
-    values[series.responseBytes]! += outcome.responseBytes
+    if (series.requests >= 0) add(values, series.requests, 1)
+    add(values, series.requestBytes, outcome.requestBytes)
+    add(values, series.responseBytes, outcome.responseBytes)
     observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
     if (outcome.retryAttempt > 0) {
       if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels, series.custom)
-      values[series.retries]! += outcome.retryAttempt
+      add(values, series.retries, outcome.retryAttempt)
     }
   }
 }
@@ -164,7 +162,7 @@ function labelsOf(route: RouteLabels, outcome: RequestOutcome, reason: number): 
       : outcome.mcp !== null
         ? 'mcp'
         : (backend?.protocol ?? (outcome.method === null ? 'tcp' : 'http')),
-    METHODS[methodId(outcome.method)]!,
+    METHODS[methodId(outcome.method)] ?? 'other',
     statusLabel(outcome.status),
     reason === OTHER_REASON ? 'other' : outcome.reason,
     route.bind,
