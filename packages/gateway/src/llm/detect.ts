@@ -1,6 +1,6 @@
 import type { LlmRecord } from '../records/llm-record.ts'
 import { countAt, isObject, objectAt, parseJson, parseJsonObject, withoutAbsent } from '../wire/json.ts'
-import { createSseParser, type SseParser } from '../wire/sse.ts'
+import { SseParser } from '../wire/sse.ts'
 import { createEventStreamReader, type EventStreamReader } from './event-stream.ts'
 import { usageOf as completionsUsage } from './formats/completions/usage.ts'
 import { decodeUsage as converseUsage } from './formats/converse/usage.ts'
@@ -61,7 +61,7 @@ export class DetectedAnswer {
       this.#aws = createEventStreamReader()
     } else if (this.#contentType.startsWith('text/event-stream') || (first !== OPEN_BRACE && first !== OPEN_BRACKET)) {
       this.#kind = 'sse'
-      this.#sse = createSseParser()
+      this.#sse = new SseParser()
     } else this.#kind = 'json'
   }
 

@@ -3,7 +3,7 @@ import type { StreamDecoder } from './format.ts'
 import { parseJsonObject } from '../wire/json.ts'
 import type { ChatEvent, JsonObject } from './middle.ts'
 import type { SseEvent } from '../wire/sse.ts'
-import { createSseParser } from '../wire/sse.ts'
+import { SseParser } from '../wire/sse.ts'
 
 /** What a format makes of the JSON records of one stream. */
 export interface RecordReader {
@@ -23,7 +23,7 @@ export function decodeSseJson(
   reader: RecordReader,
   parse: (text: string) => JsonObject | null = parseJsonObject,
 ): StreamDecoder {
-  const parser = createSseParser()
+  const parser = new SseParser()
   let isOver = false
 
   function take(events: ChatEvent[], into: ChatEvent[]): void {

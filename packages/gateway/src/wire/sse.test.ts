@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { SseEvent } from './sse.ts'
-import { createSseParser, sseRecord } from './sse.ts'
+import { SseParser, sseRecord } from './sse.ts'
 
 function parse(...chunks: (string | Buffer)[]): SseEvent[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   return [...chunks.flatMap((chunk) => parser.push(Buffer.from(chunk))), ...parser.end()]
 }
 
@@ -56,7 +56,7 @@ describe('server-sent events', () => {
   })
 
   it('are not taken from bytes that were overwritten after the push', () => {
-    const parser = createSseParser()
+    const parser = new SseParser()
     const chunk = Buffer.from('data: hel')
     parser.push(chunk)
     chunk.fill(0)
@@ -64,7 +64,7 @@ describe('server-sent events', () => {
   })
 
   it('that are too long stop the reading', () => {
-    const parser = createSseParser(16)
+    const parser = new SseParser(16)
     assert.deepEqual(parser.push(Buffer.from('data: short\n\n')), [data('short')])
     assert.equal(parser.isOverflown, false)
     assert.deepEqual(parser.push(Buffer.from('data: 12345678901\n\ndata: x\n\n')), [])
@@ -74,7 +74,7 @@ describe('server-sent events', () => {
   })
 
   it('that are too long in many lines stop it too', () => {
-    const parser = createSseParser(16)
+    const parser = new SseParser(16)
     for (let line = 0; line < 5; line += 1) parser.push(Buffer.from('data: 1\n'))
     assert.equal(parser.isOverflown, true)
   })

@@ -7,7 +7,7 @@ import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
 import { countAt, isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, ChatRequest, JsonObject } from '../../middle.ts'
-import { createSseParser } from '../../../wire/sse.ts'
+import { SseParser } from '../../../wire/sse.ts'
 import { messages } from '../messages/index.ts'
 import { INPUT_SCHEMA } from './custom-tools.ts'
 import { exchanges } from './fixtures/exchanges.ts'
@@ -25,7 +25,7 @@ function encodeStream(events: readonly ChatEvent[], context: ResponseContext): s
 }
 
 function records(stream: string): JsonObject[] {
-  const parser = createSseParser()
+  const parser = new SseParser()
   return [...parser.push(Buffer.from(stream)), ...parser.end()].map(({ event, data }, at) => {
     const body: JsonObject = JSON.parse(data)
     assert.equal(body.type, event)

@@ -1,7 +1,7 @@
 import { emptySource, type Sink, type Source } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
-import { createSseParser, type SseEvent, type SseParser } from '../../../wire/sse.ts'
+import { SseParser, type SseEvent } from '../../../wire/sse.ts'
 import type {
   UpstreamCall,
   UpstreamError,
@@ -44,7 +44,7 @@ export class OwnStream implements SessionStream, UpstreamHandler, Sink {
   /** `closed` is told when it is over, whoever ended it. */
   constructor(services: SseServices, closed: () => void) {
     this.#services = services
-    this.#events = createSseParser(services.maxMessageBytes)
+    this.#events = new SseParser(services.maxMessageBytes)
     this.#closed = closed
     const { idleTimeoutMs, openTimeoutMs } = services
     this.#opening = setTimeout(

@@ -1,7 +1,7 @@
 import type { Sink, Source } from '../../../net/body.ts'
 import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
-import { createSseParser, type SseEvent, type SseParser } from '../../../wire/sse.ts'
+import { SseParser, type SseEvent } from '../../../wire/sse.ts'
 import type { CompiledBackend } from '../../../pipeline/compiled.ts'
 import { sendAttempt } from '../../../pipeline/send-attempt.ts'
 import {
@@ -60,7 +60,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     this.#caller = caller
     this.#answer = answer
     this.#services = services
-    this.#events = createSseParser(services.maxMessageBytes)
+    this.#events = new SseParser(services.maxMessageBytes)
     this.#hasSession = hasSession
   }
 
