@@ -163,7 +163,9 @@ function parseFields(text: string, start: number, maxHeaders: number): MessageHe
 
     const special = specialName(text, lineStart, nameEnd - lineStart)
     if (special !== ORDINARY) {
-      const verdict = takeSpecial(head, special, text.slice(nameEnd + 1, at - 2))
+      const blanks =
+        valueEnd < at - 2 ? AFTER : text.charCodeAt(nameEnd + 1) === SP && valueStart === nameEnd + 2 ? ONE : OTHER
+      const verdict = takeSpecial(head, special, text.slice(valueStart, valueEnd), blanks)
       if (verdict === DROP) continue
       if (verdict !== KEEP) return verdict
     }
@@ -173,9 +175,13 @@ function parseFields(text: string, start: number, maxHeaders: number): MessageHe
   return head
 }
 
-/** Reads a field that means something to us; `raw` is what stands between the colon and the line end. */
-function takeSpecial(head: MessageHead, special: number, raw: string): HeadProblem | typeof KEEP | typeof DROP {
-  const value = trimBlanks(raw)
+/** Reads a field that means something to us; `blanks` are those around its value. */
+function takeSpecial(
+  head: MessageHead,
+  special: number,
+  value: string,
+  blanks: typeof ONE | typeof OTHER | typeof AFTER,
+): HeadProblem | typeof KEEP | typeof DROP {
   switch (special) {
     case HOST:
       if (head.host !== null) return SECOND_HOST
@@ -185,13 +191,13 @@ function takeSpecial(head: MessageHead, special: number, raw: string): HeadProbl
       if (head.contentLength !== -1) return SECOND_CONTENT_LENGTH
       head.contentLength = digits(value)
       if (head.contentLength === -1) return BAD_CONTENT_LENGTH
-      if (isPlainNumber(raw)) return KEEP
+      if (blanks === ONE && (value.length === 1 || value.charCodeAt(0) !== ZERO)) return KEEP
       // A tab, a blank after it or a leading zero is read differently by others: the number is written anew.
       head.headers.addChecked('content-length', String(head.contentLength))
       return DROP
     case TRANSFER_ENCODING:
       // One line, one coding, nothing after it: lists, second lines and trailing tabs are where parsers disagree.
-      if (head.chunked || !raw.endsWith(value) || value.toLowerCase() !== 'chunked') head.foreignCoding = true
+      if (head.chunked || blanks === AFTER || value.toLowerCase() !== 'chunked') head.foreignCoding = true
       else head.chunked = true
       return DROP
     case CONNECTION:
@@ -221,6 +227,10 @@ function takeSpecial(head: MessageHead, special: number, raw: string): HeadProbl
 }
 
 function takeConnection(head: MessageHead, value: string): void {
+  if (value === 'keep-alive') {
+    head.keepAlive = true
+    return
+  }
   for (const part of value.toLowerCase().split(',')) {
     const token = part.trim()
     if (token === 'close') head.close = true
@@ -235,6 +245,11 @@ function dropNominated(head: MessageHead, nominated: string[]): void {
     else if (!NEVER_NOMINATED.has(token)) head.headers.remove(token)
   }
 }
+
+/** Blanks around a value: one space before it, any after it, or else. */
+const ONE = 1
+const AFTER = 2
+const OTHER = 3
 
 const KEEP = true
 const DROP = false
@@ -323,21 +338,6 @@ function digits(text: string): number {
     number = number * 10 + digit
   }
   return number
-}
-
-/** Whether it is one blank and a number without leading zeros, or a zero alone. */
-function isPlainNumber(raw: string): boolean {
-  const first = raw.charCodeAt(1)
-  if (raw.charCodeAt(0) !== SP || first < ZERO || first > ZERO + 9) return false
-  return raw.length === 2 || (first !== ZERO && !isBlank(raw.charCodeAt(raw.length - 1)))
-}
-
-function trimBlanks(raw: string): string {
-  let start = 0
-  let end = raw.length
-  while (start < end && isBlank(raw.charCodeAt(start))) start++
-  while (end > start && isBlank(raw.charCodeAt(end - 1))) end--
-  return raw.slice(start, end)
 }
 
 const ZERO = 48
