@@ -3,24 +3,10 @@ import { bufferResponse } from '../pipeline/body/buffered-body.ts'
 import type { AttemptStepList, BackendIdentity } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/body/body-use.ts'
-import type { AttemptStep, BackendPlace, BackendStep } from '../pipeline/outgoing.ts'
+import type { AttemptStep, BackendPlace } from '../pipeline/outgoing.ts'
 import type { Env } from '../pipeline/step.ts'
-import { backendAuth } from '../policies/backend/auth/step.ts'
-import { backendTransformation } from '../policies/backend/transformation/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
-
-/** Backend policies that change messages; the others say how the backend is reached. */
-export type BackendStepName = 'auth' | 'transformation'
-
-type MakeBackendStep<Config> = (config: Config, env: Env, place: BackendPlace) => BackendStep
-
-/** In the order in which each attempt meets them. */
-const backendSteps: {
-  [Name in BackendStepName]: MakeBackendStep<NonNullable<BackendPolicies[Name]>>
-} = {
-  auth: backendAuth,
-  transformation: backendTransformation,
-}
+import { backendSteps, type BackendStepName, type MakeBackendStep } from '../policies/order.ts'
 
 export function compileBackendSteps(
   policies: BackendPolicies,

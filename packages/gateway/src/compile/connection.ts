@@ -1,9 +1,9 @@
-import type { BackendStepName } from './backend-steps.ts'
 import { applyHealth } from '../policies/backend/health/settings.ts'
 import { applyHttp } from '../policies/backend/http/settings.ts'
 import { applyTcp } from '../policies/backend/tcp/settings.ts'
 import { applyTls } from '../policies/backend/tls/settings.ts'
 import type { BackendPolicies } from '../policies/index.ts'
+import type { BackendStepName } from '../policies/order.ts'
 import { type ConnectionDefaults, type ConnectionSettings, defaultSettings } from '../upstream/settings.ts'
 
 /** Policies that say by themselves how a backend is reached; a tunnel takes another backend for that, `ai` and `mcp` are about what is said. */

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { allPolicies } from '../policies/index.ts'
+import { responseOrder, trafficSteps } from '../policies/order.ts'
 import { generatedFiles } from './generated-files.ts'
 import { pageOf, policyPages, withLinksFrom } from './policy-pages.ts'
+import { withPolicyTables } from './policy-tables.ts'
 
 const root = new URL('../../../../', import.meta.url)
 
@@ -23,6 +25,31 @@ test('the generated files are fresh; otherwise run `npm run generate`', () => {
 test('the index by task leads to every policy', () => {
   const index = policyPages().get('docs/policies/README.md') ?? ''
   for (const policy of allPolicies) assert.ok(index.includes(`](${pageOf(policy)})`), policy.name)
+})
+
+test('the page of policies has every policy, and each step in both orders', () => {
+  const page = generatedFiles().get('docs/policies.md') ?? ''
+  for (const policy of allPolicies) {
+    const row = `| [${policy.name}](policies/${pageOf(policy)}) | `
+    assert.equal(page.split(row).length, 2, policy.name)
+  }
+  const stepsIn = (name: string): string[] => {
+    const [, table = ''] = page.split(new RegExp(`<!-- (?:end of )?${name}\\b.*-->`))
+    return table
+      .split('\n')
+      .flatMap((row) => [...(row.split('|')[2] ?? '').matchAll(/`(\w+)`/g)].map(([, step = '']) => step))
+  }
+  assert.deepEqual(stepsIn('request-order'), Object.keys(trafficSteps))
+  assert.deepEqual(stepsIn('response-order'), responseOrder)
+})
+
+test('a table without a place on the page, and a place without a table, are faults', () => {
+  const page = readFileSync(new URL('docs/policies.md', root), 'utf8')
+  assert.throws(
+    () => withPolicyTables(page.replaceAll('request-order', 'request-odor')),
+    /there is no table request-odor/,
+  )
+  assert.throws(() => withPolicyTables(page.replace('<!-- request-order:', '<!--')), /no place for request-order/)
 })
 
 test('links of a README lead to the same places from its page', () => {

@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { allPolicies } from '../policies/index.ts'
 import type { AttachmentPoint, Policy } from '../schema/define-policy.ts'
 import { printFields } from '../schema/print/docs.ts'
 import { toJsonSchema } from '../schema/print/json-schema.ts'
 import { configFile } from '../sources/schema.ts'
 import { pageOf, policyPages } from './policy-pages.ts'
+import { withPolicyTables } from './policy-tables.ts'
 
+const root = new URL('../../../../', import.meta.url)
 const mark = '<!-- Printed from the schemas by `npm run generate`; changes here are lost. -->'
 
 /** Every generated file: contents by path from the root of the project. */
@@ -16,6 +19,7 @@ export function generatedFiles(): Map<string, string> {
     ['docs/reference/config-file.md', configPage()],
     ...allPolicies.map((policy) => [`docs/reference/${pageOf(policy)}`, policyPage(policy)] as const),
     ...policyPages(),
+    ['docs/policies.md', withPolicyTables(readFileSync(new URL('docs/policies.md', root), 'utf8'))],
   ])
 }
 
@@ -101,5 +105,7 @@ function placeName(policy: Policy, place: AttachmentPoint): string {
       return policy.section === 'backend' ? 'a route (`policies.backend`)' : 'a route'
     case 'backend':
       return 'a backend'
+    case 'mcpTarget':
+      return 'an MCP target'
   }
 }

@@ -1,5 +1,8 @@
-import type { MakeStep, RequestStep } from '../pipeline/step.ts'
-import type { JoinedTraffic, TrafficPolicies } from './index.ts'
+import type { BackendPlace, BackendStep } from '../pipeline/outgoing.ts'
+import type { Env, MakeStep, RequestStep } from '../pipeline/step.ts'
+import { backendAuth } from './backend/auth/step.ts'
+import { backendTransformation } from './backend/transformation/step.ts'
+import type { BackendPolicies, JoinedTraffic, TrafficPolicies } from './index.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/step.ts'
 import { authorization } from './traffic/authorization/step.ts'
 import { basicAuthentication } from './traffic/basic-authentication/step.ts'
@@ -26,53 +29,54 @@ type ConfigOf<Name extends TrafficName> = Name extends JoinedTraffic
   ? readonly NonNullable<TrafficPolicies[Name]>[]
   : NonNullable<TrafficPolicies[Name]>
 
-/** Every traffic policy, in the order in which requests meet them. A policy missing here does not compile. */
-export const trafficSteps = {
-  // Limits that hold for everything after them.
-  timeouts,
-  retry,
-  upgrades,
-  // Preflights carry no credentials, so they are answered before anything could ask for some.
-  cors,
-  // Who the client is, before anything asks.
-  jwtAuthentication,
-  mcpAuthentication,
-  basicAuthentication,
-  apiKeyAuthentication,
-  // After everything that says who the client is.
-  authorization,
-  // Denied requests spend nothing.
-  rateLimit,
-  // Sees what authentication found, and the client's headers before literals change them.
-  transformation,
-  // After transformations, which may set what it looks at.
-  csrf,
-  // The client's headers are final before the destination is rewritten.
-  headerModifiers,
-  // The default of the backend's kind first, so that an explicit rewrite can replace it.
-  hostRewrite,
-  urlRewrite,
-  // Replies of the gateway come last, so that everything above protects them.
-  requestRedirect,
-  directResponse,
-  // Only what really goes to a backend is mirrored, as it goes there.
-  requestMirror,
-} satisfies { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> }
+type AllSteps = { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> }
+
+/** Every traffic policy, in the order in which requests meet them, with the reason. One that is missing does not compile. */
+export const requestOrder = [
+  { steps: { timeouts, retry, upgrades }, why: 'limits for everything after them' },
+  { steps: { cors }, why: 'a preflight carries no credentials, so it is answered before anything could ask for some' },
+  {
+    steps: { jwtAuthentication, mcpAuthentication, basicAuthentication, apiKeyAuthentication },
+    why: 'who the client is; each takes its credential off the request',
+  },
+  { steps: { authorization }, why: 'sees what all authentication found out' },
+  { steps: { rateLimit }, why: 'what was denied spends nothing' },
+  { steps: { transformation }, why: "sees claims, and the client's own headers before literals change them" },
+  { steps: { csrf }, why: 'after transformations, which may set what it looks at' },
+  { steps: { headerModifiers }, why: "the client's headers are final before the destination is rewritten" },
+  { steps: { hostRewrite, urlRewrite }, why: 'an explicit rewrite wins over the default' },
+  { steps: { requestRedirect, directResponse }, why: 'answers of the gateway, protected by everything above' },
+  { steps: { requestMirror }, why: 'only what goes to a backend is copied, as it goes there' },
+] as const satisfies readonly { steps: Partial<AllSteps>; why: string }[]
+
+type Joined<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer All) => void ? All : never
+type OrderedSteps = Joined<(typeof requestOrder)[number]['steps']>
+
+/** The same by name, in the same order. */
+export const trafficSteps: AllSteps = Object.assign({}, ...requestOrder.map(({ steps }) => steps)) as OrderedSteps
 
 const joinedNames: { [Name in JoinedTraffic]: true } = { authorization: true }
 export const joinedTraffic: ReadonlySet<JoinedTraffic> = new Set(Object.keys(joinedNames) as JoinedTraffic[])
 
 /** Policies with a part for responses. */
 type RespondingName = {
-  [Name in TrafficName]: (typeof trafficSteps)[Name] extends (...args: never[]) => RequestStep | null ? never : Name
+  [Name in TrafficName]: OrderedSteps[Name] extends (...args: never[]) => RequestStep | null ? never : Name
 }[TrafficName]
 
-/** Each of them, in the order in which responses meet them: one that is missing here does not compile. */
-const responding: { readonly [Name in RespondingName]: true } = {
-  rateLimit: true,
-  headerModifiers: true,
-  transformation: true,
-  // Last, so that headers that answer a browser are never overwritten.
-  cors: true,
+/** Each of them, in the order in which responses meet them, with the reason: one that is missing does not compile. */
+export const responseReasons: { readonly [Name in RespondingName]: string } = {
+  rateLimit: 'what it tells of its limits comes first, so that rules of your own may change it',
+  headerModifiers: 'literals come before expressions, which see them',
+  transformation: 'sees what the others have written',
+  cors: 'last, so that no rule overwrites what a browser is told',
 }
-export const responseOrder = Object.keys(responding) as readonly RespondingName[]
+export const responseOrder = Object.keys(responseReasons) as readonly RespondingName[]
+
+/** Backend policies that change messages; the others say how the backend is reached. */
+export type BackendStepName = 'auth' | 'transformation'
+export type MakeBackendStep<Config> = (config: Config, env: Env, place: BackendPlace) => BackendStep
+
+/** In the order in which each attempt meets them; what signs an attempt comes behind all of them. */
+export const backendSteps: {
+  readonly [Name in BackendStepName]: MakeBackendStep<NonNullable<BackendPolicies[Name]>>
+} = { auth: backendAuth, transformation: backendTransformation }

@@ -1,7 +1,8 @@
 import type { Output, Schema } from './kit.ts'
 
 export type Section = 'frontend' | 'traffic' | 'backend'
-export type AttachmentPoint = 'gateway' | 'listener' | 'route' | 'backend'
+/** A part of an MCP backend takes less than a backend. */
+export type AttachmentPoint = 'gateway' | 'listener' | 'route' | 'backend' | 'mcpTarget'
 /** Before or after the route of a request is chosen. */
 export type Phase = 'PreRouting' | 'PostRouting'
 export type Merge = 'replace' | 'join'

@@ -28,11 +28,7 @@ export function backendBlock(): Attached<typeof backendPolicies> {
 
 /** SPEC 2.7 BackendSimple, with the rules for what one MCP target offers. */
 export function targetBlock(): Attached<typeof backendPolicies> {
-  const names: readonly string[] = ['tcp', 'tls', 'http', 'tunnel', 'auth', 'mcp']
-  return block(
-    backendPolicies.filter(({ name }) => names.includes(name)) as unknown as typeof backendPolicies,
-    'backend',
-  )
+  return block(backendPolicies, 'mcpTarget')
 }
 
 /** Traffic policies, and the backend policies for all backends of the route. */
@@ -40,7 +36,7 @@ export function routeBlock(): Schema<
   PoliciesOf<typeof trafficPolicies> & { backend?: PoliciesOf<typeof backendPolicies> }
 > {
   return block(trafficPolicies, 'route', {
-    backend: backendBlock().optional().describe('Policies for all backends of this route.'),
+    backend: block(backendPolicies, 'route').optional().describe('Policies for all backends of this route.'),
   })
 }
 

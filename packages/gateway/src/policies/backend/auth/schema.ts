@@ -10,7 +10,7 @@ import { atMostOneOf, exactlyOneOf } from '../../../schema/rules.ts'
 export const auth = definePolicy({
   name: 'auth',
   section: 'backend',
-  attach: ['route', 'backend'],
+  attach: ['route', 'backend', 'mcpTarget'],
   merge: 'replace',
   schema: object(
     {

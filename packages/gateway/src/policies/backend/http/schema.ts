@@ -6,7 +6,7 @@ import { duration, enumeration } from '../../../schema/fields/values.ts'
 export const http = definePolicy({
   name: 'http',
   section: 'backend',
-  attach: ['route', 'backend'],
+  attach: ['route', 'backend', 'mcpTarget'],
   merge: 'replace',
   schema: object({
     version: enumeration(['HTTP1', 'HTTP2'])
@@ -19,7 +19,7 @@ export const http = definePolicy({
       .describe(
         'Longest time of one try, from the call to the head of the response. Unset: 30 minutes from the end of the request; no limit for models, agents and MCP servers.',
       ),
-  }).describe('HTTP to the backend.'),
+  }).describe('Chooses the version of HTTP, and limits how long one try takes.'),
 })
 
 export type BackendHttpConfig = Output<typeof http.schema>

@@ -8,7 +8,7 @@ import { mcpAuthentication } from '../../../schema/fields/mcp-authentication.ts'
 export const mcp = definePolicy({
   name: 'mcp',
   section: 'backend',
-  attach: ['route', 'backend'],
+  attach: ['route', 'backend', 'mcpTarget'],
   merge: 'replace',
   schema: object({
     authorization: authorization('mcp')
@@ -17,7 +17,7 @@ export const mcp = definePolicy({
         'Decides by CEL expressions which tools, prompts, resources and tasks a caller may see and use. Rules of all attachments count together.',
       ),
     authentication: mcpAuthentication().optional(),
-  }).describe('Servers of the Model Context Protocol.'),
+  }).describe('Decides which tools, prompts and resources of servers of the Model Context Protocol callers may use.'),
 })
 
 export type McpPolicyConfig = Output<typeof mcp.schema>

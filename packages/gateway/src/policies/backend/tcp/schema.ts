@@ -7,14 +7,14 @@ import { duration } from '../../../schema/fields/values.ts'
 export const tcp = definePolicy({
   name: 'tcp',
   section: 'backend',
-  attach: ['route', 'backend'],
+  attach: ['route', 'backend', 'mcpTarget'],
   merge: 'replace',
   schema: object({
     keepalive: keepalive().optional().describe('Probes that find dead connections.'),
     connectTimeout: duration({ min: '100ms' })
       .optional()
       .describe('Longest time to connect, with the TLS handshake; `config.backend.connectTimeout` when unset.'),
-  }).describe('Connections to the backend.'),
+  }).describe('Limits how long connecting to the backend takes, and finds dead connections.'),
 })
 
 export type BackendTcpConfig = Output<typeof tcp.schema>

@@ -18,7 +18,7 @@ const certificateFiles = object({
 export const tls = definePolicy({
   name: 'tls',
   section: 'backend',
-  attach: ['route', 'backend'],
+  attach: ['route', 'backend', 'mcpTarget'],
   merge: 'replace',
   schema: object(
     {

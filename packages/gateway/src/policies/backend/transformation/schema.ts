@@ -6,7 +6,7 @@ import { transform } from '../../../schema/fields/transform.ts'
 export const transformation = definePolicy({
   name: 'transformation',
   section: 'backend',
-  attach: ['backend'],
+  attach: ['route', 'backend'],
   merge: 'replace',
   schema: object({
     request: transform('request', 'backend').optional().describe('Changes to each attempt, before it is sent.'),

@@ -6,7 +6,7 @@ import { backendName, backendObjectReference } from '../../../schema/fields/refe
 export const tunnel = definePolicy({
   name: 'tunnel',
   section: 'backend',
-  attach: ['route', 'backend'],
+  attach: ['route', 'backend', 'mcpTarget'],
   merge: 'replace',
   schema: object({
     backendRef: localForm(

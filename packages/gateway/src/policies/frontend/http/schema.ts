@@ -40,7 +40,7 @@ export const http = definePolicy({
     maxConnectionDuration: duration({ min: '1s' })
       .optional()
       .describe('After this time a connection is closed gracefully, once its requests have finished.'),
-  }).describe('HTTP with clients.'),
+  }).describe('Limits and times of HTTP with clients.'),
 })
 
 export type FrontendHttpConfig = Output<typeof http.schema>

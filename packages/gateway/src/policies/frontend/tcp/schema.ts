@@ -15,7 +15,7 @@ export const tcp = definePolicy({
     maxConnections: integer({ min: 1, max: 10_000_000 })
       .optional()
       .describe('The most connections that each port has open at a time, over all workers. No limit when left out.'),
-  }).describe('Connections from clients.'),
+  }).describe('Finds dead connections of clients, and limits how many are open.'),
 })
 
 export type FrontendTcpConfig = Output<typeof tcp.schema>

@@ -33,7 +33,7 @@ export const tls = definePolicy({
       .optional()
       .describe('Cipher suites in order of preference; the safe defaults of the runtime when unset.'),
     keyExchangeGroups: keyExchangeGroups().optional().describe('Key exchange groups in order of preference.'),
-  }).describe('TLS with clients, on HTTPS listeners.'),
+  }).describe('Versions, suites, groups and protocols of TLS with clients, on HTTPS listeners.'),
 })
 
 export type FrontendTlsConfig = Output<typeof tls.schema>
