@@ -30,85 +30,45 @@ type Location = NonNullable<ReturnType<ContentsReference['locate']>>
 
 /** Reads and checks everything that the config names instead of holding it. */
 export function readReferencedFiles(found: readonly Found[], options: ContentsOptions): ReadContents {
-  const problems: Problem[] = []
-  const report = reporter(problems)
-  const files = new Set<string>()
-  const textsByFile = new Map<string, string | Error>()
-  const faults = new Map<string, string | null>()
-  const values: { path: Path; value: unknown }[] = []
-
-  for (const { spot, refers } of found) {
-    const location = refers.locate(spot.value)
-    if (location === null) continue
-    const text = textAt(spot, location, refers)
-    if (text === null) continue
-    const value = accept(spot, refers, text)
-    if (!(value instanceof Refusal)) values.push({ path: spot.path, value })
-  }
-  checkPairs()
+  const reader = new ReferenceReader(options)
+  const values = found.flatMap((reference) => {
+    const value = reader.read(reference)
+    return value === undefined ? [] : [{ path: reference.spot.path, value }]
+  })
+  reader.checkPairs(found, new Map(values.map(({ path, value }) => [printPath(path), value])))
   return {
-    files: [...files],
-    problems,
+    files: reader.files,
+    problems: reader.problems,
     fillIn: (config) => values.forEach(({ path, value }) => put(config, path, value)),
   }
+}
 
-  function textAt(spot: Spot, location: Location, refers: ContentsReference): string | null {
-    if ('text' in location) return location.text
-    return 'file' in location ? fromFile(spot, location.file, refers) : fromEnvironment(spot, location.env)
+/** Each file is read once, and each text checked once, however often it is named; problems are told at each place. */
+class ReferenceReader {
+  readonly problems: Problem[] = []
+  readonly #options: ContentsOptions
+  readonly #report = reporter(this.problems)
+  readonly #textsByFile = new Map<string, string | Error>()
+  readonly #faultsByText = new Map<string, string | null>()
+
+  constructor(options: ContentsOptions) {
+    this.#options = options
   }
 
-  function fromFile(spot: Spot, name: string, { expected }: ContentsReference): string | null {
-    const file = resolve(options.dir, name)
-    files.add(file)
-    const text = textsByFile.get(file) ?? attempt(() => options.readFile(file))
-    textsByFile.set(file, text)
-    if (typeof text === 'string') return text
-    report('unreadable_file', spot, {
-      found: `found no readable file ${file} (${text.message})`,
-      expected,
-    })
-    return null
+  get files(): string[] {
+    return [...this.#textsByFile.keys()]
   }
 
-  function fromEnvironment(spot: Spot, name: string): string | null {
-    const text = options.env[name]
-    if (text !== undefined && text !== '') return text
-    report('unset_variable', spot, {
-      found: `found \`${name}\`, but the variable is not set`,
-      expected: 'a variable of the environment',
-      suggestion: `set ${name}`,
-    })
-    return null
-  }
-
-  function accept(spot: Spot, refers: ContentsReference, text: string): unknown {
-    const { pem, expected } = refers
-    if (pem !== null) {
-      const check = pem === 'privateKey' ? keyFault : certificateFault
-      const fault = once(`${pem === 'privateKey' ? 'key' : 'certificates'} ${text}`, () => check(text))
-      if (fault === null) return text
-      report('bad_certificate', spot, { found: fault, expected: PEM_EXPECTED[pem] })
-      return new Refusal('bad_format')
-    }
-    const value = refers.read(text, parseText)
-    if (value instanceof Refusal) {
-      report(value.code, spot, { found: `found ${value.detail ?? 'something else'}`, expected })
-    }
-    return value
-  }
-
-  /** The same file is often named many times; its contents are checked once, and reported at each place. */
-  function once(key: string, find: () => string | null): string | null {
-    const known = faults.get(key)
-    if (known !== undefined) return known
-    const fault = find()
-    faults.set(key, fault)
-    return fault
+  /** What stands for the reference; undefined where there is nothing to read, or nothing good. */
+  read({ spot, refers }: Found): unknown {
+    const location = refers.locate(spot.value)
+    const text = location === null ? null : this.#textAt(spot, location, refers)
+    if (text === null) return undefined
+    return refers.pem === null ? this.#parsed(spot, refers, text) : this.#checkedPem(spot, refers.pem, text)
   }
 
   /** A certificate and a private key in one mapping belong together. */
-  function checkPairs(): void {
-    const textsByPath = new Map(values.map(({ path, value }) => [printPath(path), value]))
+  checkPairs(found: readonly Found[], textsByPath: ReadonlyMap<string, unknown>): void {
     const certificates = new Map(
       found.filter(({ refers }) => refers.pem === 'certificate').map((each) => [parentOf(each.spot), each.spot]),
     )
@@ -117,9 +77,61 @@ export function readReferencedFiles(found: readonly Found[], options: ContentsOp
       if (certificate === undefined) continue
       const [cert, key] = [certificate, spot].map((each) => textsByPath.get(printPath(each.path)))
       if (typeof cert !== 'string' || typeof key !== 'string') continue
-      const fault = once(`pair ${cert} ${key}`, () => pairFault(cert, key))
-      if (fault !== null) report('bad_certificate', spot, { found: fault, expected: `the key of ${certificate.text}` })
+      const fault = this.#once(`pair ${cert} ${key}`, () => pairFault(cert, key))
+      if (fault === null) continue
+      this.#report('bad_certificate', spot, { found: fault, expected: `the key of ${certificate.text}` })
     }
+  }
+
+  #textAt(spot: Spot, location: Location, refers: ContentsReference): string | null {
+    if ('text' in location) return location.text
+    return 'file' in location ? this.#fromFile(spot, location.file, refers) : this.#fromEnvironment(spot, location.env)
+  }
+
+  #fromFile(spot: Spot, name: string, { expected }: ContentsReference): string | null {
+    const file = resolve(this.#options.dir, name)
+    const text = this.#textsByFile.get(file) ?? attempt(() => this.#options.readFile(file))
+    this.#textsByFile.set(file, text)
+    if (typeof text === 'string') return text
+    this.#report('unreadable_file', spot, { found: `found no readable file ${file} (${text.message})`, expected })
+    return null
+  }
+
+  #fromEnvironment(spot: Spot, name: string): string | null {
+    const text = this.#options.env[name]
+    if (text !== undefined && text !== '') return text
+    this.#report('unset_variable', spot, {
+      found: `found \`${name}\`, but the variable is not set`,
+      expected: 'a variable of the environment',
+      suggestion: `set ${name}`,
+    })
+    return null
+  }
+
+  #checkedPem(spot: Spot, pem: NonNullable<ContentsReference['pem']>, text: string): string | undefined {
+    const isKey = pem === 'privateKey'
+    const fault = this.#once(`${isKey ? 'key' : 'certificates'} ${text}`, () =>
+      isKey ? keyFault(text) : certificateFault(text),
+    )
+    if (fault === null) return text
+    this.#report('bad_certificate', spot, { found: fault, expected: PEM_EXPECTED[pem] })
+    return undefined
+  }
+
+  #parsed(spot: Spot, refers: ContentsReference, text: string): unknown {
+    const value = refers.read(text, parseText)
+    if (!(value instanceof Refusal)) return value
+    const found = `found ${value.detail ?? 'something else'}`
+    this.#report(value.code, spot, { found, expected: refers.expected })
+    return undefined
+  }
+
+  #once(text: string, find: () => string | null): string | null {
+    const known = this.#faultsByText.get(text)
+    if (known !== undefined) return known
+    const fault = find()
+    this.#faultsByText.set(text, fault)
+    return fault
   }
 }
 
@@ -145,8 +157,10 @@ function parentOf(spot: Spot): string {
 /** Scalars alone are filled in, so every step on the way there exists. */
 function put(config: unknown, path: Path, value: unknown): void {
   let holder = config as Record<string | number, unknown>
+  const last = path.at(-1)
+  if (last === undefined) return
   for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>
-  holder[path.at(-1)!] = value
+  holder[last] = value
 }
 
 function attempt<T>(action: () => T): T | Error {

@@ -20,6 +20,7 @@ export interface ConfigWatch {
 
 /** What came by a rename is whole; this long it is watched for writes that would show that it was made in place. */
 const RENAMED_MS = 2
+const PATROL_MS = 5_000
 
 /**
  * Calls `onChange` with the text of the config (null when it cannot be read) once that, or a file that it names, has
@@ -31,117 +32,132 @@ export function watchConfig(
   onChange: (text: string | null) => void,
   options: WatchOptions = {},
 ): ConfigWatch {
-  const { quietMs = 20, namedQuietMs = 100, maxWaitMs = 400 } = options
-  const watchersByFolder = new Map<string, FSWatcher>()
-  let hashesByNamed = new Map<string, string>()
-  let seen = describe(textOf(config))
-  let timer: NodeJS.Timeout | null = null
-  let firstEventAt = 0
-  let quiet = 0
-  let closed = false
+  return new FolderWatch(config, onChange, options)
+}
 
-  function update(named: readonly string[]): void {
-    const folders = new Set([config, ...named].map((file) => dirname(file)))
-    for (const [folder, watcher] of watchersByFolder) {
-      if (folders.has(folder)) continue
-      watcher.close()
-      watchersByFolder.delete(folder)
-    }
-    for (const folder of folders) watchFolder(folder)
-    // What was known stays known: a change between a reload and this call must still be noticed.
-    hashesByNamed = new Map(named.map((file) => [file, hashesByNamed.get(file) ?? describe(textOf(file)).hash]))
+class FolderWatch implements ConfigWatch {
+  readonly #config: string
+  readonly #onChange: (text: string | null) => void
+  readonly #quietMs: number
+  readonly #namedQuietMs: number
+  readonly #maxWaitMs: number
+  readonly #watchersByFolder = new Map<string, FSWatcher>()
+  readonly #patrol: NodeJS.Timeout
+  #hashesByNamed = new Map<string, string>()
+  #seen: Description
+  #timer: NodeJS.Timeout | null = null
+  #firstEventAt = 0
+  #quiet = 0
+  #closed = false
+
+  constructor(config: string, onChange: (text: string | null) => void, options: WatchOptions) {
+    this.#config = config
+    this.#onChange = onChange
+    this.#quietMs = options.quietMs ?? 20
+    this.#namedQuietMs = options.namedQuietMs ?? 100
+    this.#maxWaitMs = options.maxWaitMs ?? 400
+    this.#seen = describe(textOf(config))
+    this.update([])
+    // Links may lead to other folders, and some file systems report nothing: a slow look finds those changes.
+    this.#patrol = setInterval(() => {
+      if (this.#timer === null) this.#notice(this.#quietMs)
+    }, PATROL_MS)
+    this.#patrol.unref()
   }
 
-  function watchFolder(folder: string): void {
-    if (closed || watchersByFolder.has(folder)) return
+  update(named: readonly string[]): void {
+    const folders = new Set([this.#config, ...named].map((file) => dirname(file)))
+    for (const [folder, watcher] of this.#watchersByFolder) {
+      if (folders.has(folder)) continue
+      watcher.close()
+      this.#watchersByFolder.delete(folder)
+    }
+    for (const folder of folders) this.#watchFolder(folder)
+    const known = this.#hashesByNamed
+    // What was known stays known: a change between a reload and this call must still be noticed.
+    this.#hashesByNamed = new Map(named.map((file) => [file, known.get(file) ?? describe(textOf(file)).hash]))
+  }
+
+  close(): void {
+    this.#closed = true
+    clearInterval(this.#patrol)
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    for (const watcher of this.#watchersByFolder.values()) watcher.close()
+    this.#watchersByFolder.clear()
+  }
+
+  #watchFolder(folder: string): void {
+    if (this.#closed || this.#watchersByFolder.has(folder)) return
     try {
       const watcher = watch(folder, { persistent: false }, (event, name) => {
-        const wait = waitFor(event, folder, name)
-        if (wait !== null) notice(wait)
+        const wait = this.#waitFor(event, folder, name)
+        if (wait !== null) this.#notice(wait)
       })
-      watchersByFolder.set(folder, watcher)
+      this.#watchersByFolder.set(folder, watcher)
       // A folder that goes away ends its watch; it is taken up again with the next look.
-      watcher.on('error', () => drop(folder))
-      watcher.on('close', () => watchersByFolder.delete(folder))
+      watcher.on('error', () => this.#drop(folder))
+      watcher.on('close', () => this.#watchersByFolder.delete(folder))
     } catch {
       // The folder does not exist yet; a look at the files tells the same.
     }
   }
 
   /** How long to wait after the event; null when it is about files of others. */
-  function waitFor(event: string, folder: string, name: string | null): number | null {
-    const whole = event === 'rename' ? RENAMED_MS : quietMs
-    if (name === null) return quietMs
+  #waitFor(event: string, folder: string, name: string | null): number | null {
+    const whole = event === 'rename' ? RENAMED_MS : this.#quietMs
+    if (name === null) return this.#quietMs
     // Kubernetes changes files by swapping a link whose name starts with two dots.
     if (name.startsWith('..')) return whole
     const file = join(folder, name)
-    if (file === config) return whole
-    return hashesByNamed.has(file) ? namedQuietMs : null
+    if (file === this.#config) return whole
+    return this.#hashesByNamed.has(file) ? this.#namedQuietMs : null
   }
 
-  function drop(folder: string): void {
-    watchersByFolder.get(folder)?.close()
-    watchersByFolder.delete(folder)
-    notice(quietMs)
+  #drop(folder: string): void {
+    this.#watchersByFolder.get(folder)?.close()
+    this.#watchersByFolder.delete(folder)
+    this.#notice(this.#quietMs)
   }
 
-  function notice(wait: number): void {
-    if (closed) return
+  #notice(wait: number): void {
+    if (this.#closed) return
     const now = performance.now()
-    if (timer === null) [firstEventAt, quiet] = [now, wait]
-    else quiet = Math.max(quiet, wait)
-    lookIn(Math.min(quiet, firstEventAt + maxWaitMs - now))
+    if (this.#timer === null) [this.#firstEventAt, this.#quiet] = [now, wait]
+    else this.#quiet = Math.max(this.#quiet, wait)
+    this.#lookIn(Math.min(this.#quiet, this.#firstEventAt + this.#maxWaitMs - now))
   }
 
-  function lookIn(milliseconds: number): void {
-    if (timer !== null) clearTimeout(timer)
-    timer = setTimeout(settled, Math.max(0, milliseconds))
-    timer.unref()
+  #lookIn(milliseconds: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#settled(), Math.max(0, milliseconds))
+    this.#timer.unref()
   }
 
-  function settled(): void {
-    const left = firstEventAt + maxWaitMs - performance.now()
-    const text = textOf(config)
+  #settled(): void {
+    const left = this.#firstEventAt + this.#maxWaitMs - performance.now()
+    const text = textOf(this.#config)
     // Whoever replaces a file in two steps, or is slow to write it, will go on.
-    if (left > 0 && isUnfinished(text)) return lookIn(left)
-    timer = null
-    look(text)
+    if (left > 0 && this.#isUnfinished(text)) return this.#lookIn(left)
+    this.#timer = null
+    this.#look(text)
   }
 
-  function isUnfinished(text: string | null): boolean {
-    return text === null || text === '' || (seen.endsLine && !text.endsWith('\n'))
+  #isUnfinished(text: string | null): boolean {
+    return text === null || text === '' || (this.#seen.endsLine && !text.endsWith('\n'))
   }
 
-  function look(text: string | null): void {
+  #look(text: string | null): void {
     const current = describe(text)
-    let changed = current.hash !== seen.hash
-    seen = current
-    for (const [file, hash] of hashesByNamed) {
+    let changed = current.hash !== this.#seen.hash
+    this.#seen = current
+    for (const [file, hash] of this.#hashesByNamed) {
       const next = describe(textOf(file)).hash
       if (next === hash) continue
-      hashesByNamed.set(file, next)
+      this.#hashesByNamed.set(file, next)
       changed = true
     }
-    for (const file of [config, ...hashesByNamed.keys()]) watchFolder(dirname(file))
-    if (changed) onChange(text)
-  }
-
-  update([])
-  // Links may lead to other folders, and some file systems report nothing: a slow look finds those changes.
-  const patrol = setInterval(() => {
-    if (timer === null) notice(quietMs)
-  }, 5_000)
-  patrol.unref()
-
-  return {
-    update,
-    close() {
-      closed = true
-      clearInterval(patrol)
-      if (timer !== null) clearTimeout(timer)
-      for (const watcher of watchersByFolder.values()) watcher.close()
-      watchersByFolder.clear()
-    },
+    for (const file of [this.#config, ...this.#hashesByNamed.keys()]) this.#watchFolder(dirname(file))
+    if (changed) this.#onChange(text)
   }
 }
 
@@ -153,7 +169,12 @@ function textOf(file: string): string | null {
   }
 }
 
-function describe(text: string | null): { hash: string; endsLine: boolean } {
+interface Description {
+  hash: string
+  endsLine: boolean
+}
+
+function describe(text: string | null): Description {
   if (text === null) return { hash: 'unreadable', endsLine: false }
   return { hash: createHash('sha256').update(text).digest('base64'), endsLine: text.endsWith('\n') }
 }

@@ -25,11 +25,15 @@ export interface ResolverOptions {
 
 export interface Resolver {
   /** The known addresses; null when `resolve` has to be called. Never waits. */
-  get: (host: string) => readonly string[] | null
+  get(host: string): readonly string[] | null
   /** Calls back at once when the answer, or a recent failure, is known. */
-  resolve: (host: string, done: Answer) => void
+  resolve(host: string, done: Answer): void
   /** Fails those who wait and forgets all names. */
-  close: () => void
+  close(): void
+}
+
+export function createResolver(options: ResolverOptions): Resolver {
+  return new CachingResolver(options)
 }
 
 /**
@@ -37,112 +41,123 @@ export interface Resolver {
  * name unused for that long is forgotten, so no answer is ever used that is older than twice that time, unless the
  * lookups fail: then the last good answer lives on.
  */
-export function createResolver(options: ResolverOptions): Resolver {
-  const { family, now = () => performance.now(), lookup = lookupBySystem, refreshAfter = 30_000 } = options
-  const timeToLive = options.timeToLive ?? (options.lookup === undefined ? askNameServers : tellNothing)
-  const entries = new LRUCache<string, Entry>({ max: options.maxNames ?? 1000 })
-  const inFlight = new Set<Entry>()
+class CachingResolver implements Resolver {
+  readonly #family: LookupFamily
+  readonly #now: () => number
+  readonly #lookup: Lookup
+  readonly #timeToLive: TimeToLive
+  readonly #refreshAfter: number
+  readonly #entries: LRUCache<string, Entry>
+  readonly #inFlight = new Set<Entry>()
 
-  function get(host: string): readonly string[] | null {
-    const entry = usableEntry(host)
+  constructor(options: ResolverOptions) {
+    this.#family = options.family
+    this.#now = options.now ?? (() => performance.now())
+    this.#lookup = options.lookup ?? lookupBySystem
+    this.#timeToLive = options.timeToLive ?? (options.lookup === undefined ? askNameServers : tellNothing)
+    this.#refreshAfter = options.refreshAfter ?? 30_000
+    this.#entries = new LRUCache({ max: options.maxNames ?? 1000 })
+  }
+
+  get(host: string): readonly string[] | null {
+    const entry = this.#usableEntry(host)
     return entry !== null && entry.addresses.length > 0 ? entry.addresses : null
   }
 
-  function resolve(host: string, done: Answer): void {
-    const entry = usableEntry(host) ?? addEntry(host)
+  resolve(host: string, done: Answer): void {
+    const entry = this.#usableEntry(host) ?? this.#addEntry(host)
     if (entry.addresses.length > 0) return done(null, entry.addresses)
-    if (entry.error !== null && now() < entry.nextLookupAt) return done(entry.error, [])
+    if (entry.error !== null && this.#now() < entry.nextLookupAt) return done(entry.error, [])
     entry.waiting.push(done)
-    if (!inFlight.has(entry)) start(host, entry)
+    if (!this.#inFlight.has(entry)) this.#start(host, entry)
   }
 
-  function usableEntry(host: string): Entry | null {
-    const entry = entries.get(host)
-    if (entry === undefined) return isIP(host) === 0 ? null : addEntry(host)
-    const time = now()
-    if (time - entry.usedAt > entry.keptFor && !entry.isLiteral && !inFlight.has(entry)) {
-      entries.delete(host)
-      return null
-    }
-    entry.usedAt = time
-    if (entry.addresses.length > 0 && time >= entry.nextLookupAt && !inFlight.has(entry)) start(host, entry)
-    return entry
-  }
-
-  function addEntry(host: string): Entry {
-    const isLiteral = isIP(host) !== 0
-    const entry: Entry = {
-      isLiteral,
-      addresses: isLiteral ? [host] : [],
-      usedAt: now(),
-      keptFor: refreshAfter,
-      nextLookupAt: isLiteral ? Infinity : 0,
-      failures: 0,
-      error: null,
-      waiting: [],
-    }
-    entries.set(host, entry)
-    return entry
-  }
-
-  function start(host: string, entry: Entry): void {
-    inFlight.add(entry)
-    const effective = family === 'Auto' ? automaticFamily() : family
-    const wanted = effective === 'V4Only' ? 4 : effective === 'V6Only' ? 6 : 0
-    const startedAt = now()
-    lookup(host, wanted, (error, found) => {
-      if (!inFlight.delete(entry)) return
-      const addresses = error ? [] : selectAddresses(found, effective)
-      if (addresses.length > 0) {
-        succeed(entry, addresses)
-        timeToLive(host, wanted, (seconds) => keep(entry, startedAt, seconds))
-      } else fail(entry, error ?? new Error(`no address of the wanted family for ${host}`))
-      answerWaiting(entry)
-    })
-  }
-
-  function succeed(entry: Entry, addresses: string[]): void {
-    entry.addresses = addresses
-    entry.failures = 0
-    entry.error = null
-    entry.keptFor = refreshAfter
-    entry.nextLookupAt = now() + refreshAfter
-  }
-
-  /** The name servers have said how long the answer holds. */
-  function keep(entry: Entry, startedAt: number, seconds: number | null): void {
-    if (seconds === null || entry.failures > 0 || inFlight.has(entry)) return
-    entry.keptFor = Math.min(Math.max(seconds * 1000, shortestLife), longestLife)
-    entry.nextLookupAt = startedAt + entry.keptFor
-  }
-
-  function fail(entry: Entry, error: Error): void {
-    entry.error = error
-    const backoff = Math.min(firstBackoff * 2 ** entry.failures, longestBackoff)
-    entry.failures++
-    // Without any answer a failure is remembered long enough that many requests make few lookups.
-    entry.nextLookupAt = now() + (entry.addresses.length > 0 ? backoff : negativeTime)
-  }
-
-  function close(): void {
-    entries.clear()
-    const abandoned = [...inFlight]
-    inFlight.clear()
+  close(): void {
+    this.#entries.clear()
+    const abandoned = [...this.#inFlight]
+    this.#inFlight.clear()
     for (const entry of abandoned) {
       entry.error = new Error('the resolver is closed')
       answerWaiting(entry)
     }
   }
 
-  return { get, resolve, close }
+  #usableEntry(host: string): Entry | null {
+    const entry = this.#entries.get(host)
+    if (entry === undefined) return isIP(host) === 0 ? null : this.#addEntry(host)
+    const time = this.#now()
+    const isInFlight = this.#inFlight.has(entry)
+    if (time - entry.usedAt > entry.keptFor && !entry.isLiteral && !isInFlight) {
+      this.#entries.delete(host)
+      return null
+    }
+    entry.usedAt = time
+    if (entry.addresses.length > 0 && time >= entry.nextLookupAt && !isInFlight) this.#start(host, entry)
+    return entry
+  }
+
+  #addEntry(host: string): Entry {
+    const isLiteral = isIP(host) !== 0
+    const entry: Entry = {
+      isLiteral,
+      addresses: isLiteral ? [host] : [],
+      usedAt: this.#now(),
+      keptFor: this.#refreshAfter,
+      nextLookupAt: isLiteral ? Infinity : 0,
+      failures: 0,
+      error: null,
+      waiting: [],
+    }
+    this.#entries.set(host, entry)
+    return entry
+  }
+
+  #start(host: string, entry: Entry): void {
+    this.#inFlight.add(entry)
+    const family = this.#family === 'Auto' ? automaticFamily() : this.#family
+    const wanted = family === 'V4Only' ? 4 : family === 'V6Only' ? 6 : 0
+    const startedAt = this.#now()
+    this.#lookup(host, wanted, (error, found) => {
+      if (!this.#inFlight.delete(entry)) return
+      const addresses = error ? [] : selectAddresses(found, family)
+      if (addresses.length > 0) {
+        this.#succeed(entry, addresses)
+        this.#timeToLive(host, wanted, (seconds) => this.#keep(entry, startedAt, seconds))
+      } else this.#fail(entry, error ?? new Error(`no address of the wanted family for ${host}`))
+      answerWaiting(entry)
+    })
+  }
+
+  #succeed(entry: Entry, addresses: string[]): void {
+    entry.addresses = addresses
+    entry.failures = 0
+    entry.error = null
+    entry.keptFor = this.#refreshAfter
+    entry.nextLookupAt = this.#now() + this.#refreshAfter
+  }
+
+  /** The name servers have said how long the answer holds. */
+  #keep(entry: Entry, startedAt: number, seconds: number | null): void {
+    if (seconds === null || entry.failures > 0 || this.#inFlight.has(entry)) return
+    entry.keptFor = Math.min(Math.max(seconds * 1000, SHORTEST_LIFE), LONGEST_LIFE)
+    entry.nextLookupAt = startedAt + entry.keptFor
+  }
+
+  #fail(entry: Entry, error: Error): void {
+    entry.error = error
+    const backoff = Math.min(FIRST_BACKOFF * 2 ** entry.failures, LONGEST_BACKOFF)
+    entry.failures++
+    // Without any answer a failure is remembered long enough that many requests make few lookups.
+    entry.nextLookupAt = this.#now() + (entry.addresses.length > 0 ? backoff : NEGATIVE_TIME)
+  }
 }
 
-const firstBackoff = 100
-const longestBackoff = 5000
-const negativeTime = 1000
+const FIRST_BACKOFF = 100
+const LONGEST_BACKOFF = 5000
+const NEGATIVE_TIME = 1000
 /** A TTL of zero must not make a lookup of every request, nor one of days pin an address. */
-const shortestLife = 5_000
-const longestLife = 300_000
+const SHORTEST_LIFE = 5_000
+const LONGEST_LIFE = 300_000
 
 interface Entry {
   isLiteral: boolean
