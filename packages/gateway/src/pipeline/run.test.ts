@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { exchangeRaw, request, sendRaw } from '../testing/client.ts'
@@ -94,10 +95,19 @@ test('an HTTP/1.0 client gets a whole body and a closed connection, or keeps it 
 })
 
 test('a client that ends its side still gets its answer', async (t) => {
-  const origin = await useOrigin(t, (_seen, response) => void setTimeout(() => response.end('late'), 50))
+  let answer = (): void => {}
+  const origin = await useOrigin(t, ({ url }, response) => {
+    if (url === '/later') return response.end()
+    answer = () => void response.end('late')
+  })
   const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
   const client = connect({ port: gateway.port(), host: '127.0.0.1', allowHalfOpen: true })
   client.end('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+  await once(client, 'finish')
+  await until(() => origin.seen.length === 1)
+  // The gateway has heard of the end before what comes later.
+  await request(gateway.port(), { path: '/later' })
+  answer()
   let text = ''
   for await (const chunk of client) text += String(chunk)
   assert.match(text, /^HTTP\/1.1 200 [^]*late$/)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
+import { FakeTime } from '../../testing/fake-time.ts'
 import { HastyDeadlines } from '../../testing/hasty-deadlines.ts'
 import { eventReader } from '../../testing/mcp-caller.ts'
 import { useMcpScene } from '../../testing/mcp-scene.ts'
@@ -209,35 +210,32 @@ describe('a client that waits', () => {
   })
 
   it('for the beginning of a session is not told: its id has to come first', async (t) => {
+    const time = new FakeTime()
     const target = await useTarget(t, (request) => {
       if (request.method !== 'initialize') return false
-      setTimeout(() => {
+      void time.advance(KEEP_ALIVE_MS).then(() => {
         request.response.setHeader('mcp-session-id', 'late')
         request.result({ protocolVersion: '2025-11-25', capabilities: {}, serverInfo: {} })
-      }, 150)
+      })
       return true
     })
-    const { caller } = await useMcpScene(
-      t,
-      { one: target },
-      { gateway: { deadlines: new HastyDeadlines({ [KEEP_ALIVE_MS]: 20 }) } },
-    )
+    const { caller } = await useMcpScene(t, { one: target }, { gateway: { deadlines: time.deadlines } })
     assert.notEqual((await caller.begin()).session, '')
   })
 
   it('for nothing is not told either', async (t) => {
+    const time = new FakeTime()
     const target = await useTarget(t, ({ method, response }) => {
       if (method !== 'notifications/x') return false
-      setTimeout(() => response.writeHead(202).end(), 150)
+      void time.advance(KEEP_ALIVE_MS).then(() => response.writeHead(202).end())
       return true
     })
-    const deadlines = new HastyDeadlines({ [KEEP_ALIVE_MS]: 20 })
-    const { caller, gateway } = await useMcpScene(t, { one: target }, { gateway: { deadlines } })
+    const { caller, gateway } = await useMcpScene(t, { one: target }, { gateway: { deadlines: time.deadlines } })
     const session = await caller.begin()
     assert.equal((await session.send({ jsonrpc: '2.0', method: 'notifications/x' })).status, 202)
     assert.equal((await session.end()).status, 200)
-    // Long enough for a comment that nobody should write.
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    // A comment that nobody should write would come by then.
+    await time.advance(KEEP_ALIVE_MS)
     assert.deepEqual(gateway.bugs, [])
   })
 

@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { FakeTime } from '../../testing/fake-time.ts'
+import type { TestGatewayOptions } from '../../testing/gateway.ts'
 import { McpCaller } from '../../testing/mcp-caller.ts'
 import { type Script, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../../testing/scene.ts'
@@ -23,6 +25,7 @@ interface SceneOptions {
   failureMode?: 'FailOpen' | 'FailClosed'
   timeouts?: object
   sessionRouting?: string
+  gateway?: TestGatewayOptions
 }
 
 /** A target that is well, and one more with narrow limits. */
@@ -30,6 +33,7 @@ async function useBeside(t: TestContext, other: object, options: SceneOptions = 
   const {
     failureMode = 'FailOpen',
     timeouts = { start: '150ms', initialize: '150ms', list: '150ms' },
+    gateway: gatewayOptions,
     ...more
   } = options
   const well = await useTarget(t, listing)
@@ -37,7 +41,8 @@ async function useBeside(t: TestContext, other: object, options: SceneOptions = 
     { name: 'well', static: { host: '127.0.0.1', port: well.port } },
     { name: 'other', timeouts, ...other },
   ]
-  const gateway = await useGateway(t, httpConfig([{ backends: [{ mcp: { targets, failureMode, ...more } }] }]))
+  const config = httpConfig([{ backends: [{ mcp: { targets, failureMode, ...more } }] }])
+  const gateway = await useGateway(t, config, gatewayOptions)
   return { gateway, caller: new McpCaller(gateway.port()), well }
 }
 
@@ -144,12 +149,13 @@ it('with FailClosed a target that hangs fails the request, by its name', async (
 })
 
 it('a call of a tool may take longer than every limit', async (t) => {
+  const time = new FakeTime()
   const target = await useTarget(t, (request) => {
     if (request.method !== 'tools/call') return listing(request)
-    setTimeout(() => request.result({ content: [] }), 500)
+    void time.advance(3_600_000).then(() => request.result({ content: [] }))
     return true
   })
-  const { caller } = await useBeside(t, remote(target))
+  const { caller } = await useBeside(t, remote(target), { gateway: { deadlines: time.deadlines } })
   const answer = await (await caller.begin()).ask('tools/call', { name: 'other_a' })
   assert.deepEqual(answer.messages[0]?.result, { content: [] })
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FakeTime } from '../../testing/fake-time.ts'
 import { answer, describeRequest, eventually, RawClient, startHttp1Server } from '../../testing/http1-server.ts'
 import type { Sink, Source } from '../body.ts'
-import { Deadline, Deadlines } from '../deadlines.ts'
 import type { Exchange } from '../exchange.ts'
 import { HeaderBlock } from '../header-block.ts'
 
@@ -150,24 +150,24 @@ test('a half-closed client whose body waits for a slow sink is not given up', as
 })
 
 test('a head that comes in drops is refused after its time, however busy the drops', async () => {
-  const clock = fakeClock()
+  const clock = new FakeTime()
   await using server = await startHttp1Server(describeRequest, { deadlines: clock.deadlines })
   using client = new RawClient(server.port)
   client.send('G')
   await eventually(() => server.connections.size === 1, 'the connection')
   const drip = setInterval(() => {
     client.send('E')
-    clock.advance(5_000)
+    void clock.advance(5_000)
   }, 2)
   const reply = await client.all()
   clearInterval(drip)
   assert.match(reply, /^HTTP\/1\.1 408 /)
   assert.deepEqual(server.refused, ['408 request_head_timeout'])
-  assert.ok(clock.time() >= 60_000)
+  assert.ok(clock.now >= 60_000)
 })
 
 test('an idle connection ends after the idle time, without a reply', async () => {
-  const clock = fakeClock()
+  const clock = new FakeTime()
   await using server = await startHttp1Server(describeRequest, {
     deadlines: clock.deadlines,
     idleTimeoutMs: 5_000,
@@ -176,16 +176,16 @@ test('an idle connection ends after the idle time, without a reply', async () =>
   client.send(`GET / HTTP/1.1\r\n${H}\r\n`)
   await client.until('|||')
   const seen = client.received
-  clock.advance(4_000)
+  await clock.advance(4_000)
   client.send(`GET / HTTP/1.1\r\n${H}\r\n`)
   await client.until(seen + seen)
-  clock.advance(6_000)
+  await clock.advance(6_000)
   assert.equal(await client.all(), seen + seen)
   assert.deepEqual(server.refused, [])
 })
 
 test('a body that stops arriving ends the connection', async () => {
-  const clock = fakeClock()
+  const clock = new FakeTime()
   let aborted = false
   await using server = await startHttp1Server(
     (exchange) =>
@@ -201,14 +201,14 @@ test('a body that stops arriving ends the connection', async () => {
   using client = new RawClient(server.port)
   client.send(`POST / HTTP/1.1\r\n${H}Content-Length: 10\r\n\r\nabc`)
   await eventually(() => server.connections.size === 1, 'the connection')
-  const ticking = setInterval(() => clock.advance(5_000), 2)
+  const ticking = setInterval(() => void clock.advance(5_000), 2)
   await client.all()
   clearInterval(ticking)
   assert.equal(aborted, true)
 })
 
 test('a client that takes nothing of its response is given up, one that takes a little is not', async () => {
-  const clock = fakeClock()
+  const clock = new FakeTime()
   let gone = false
   const piece = Buffer.alloc(1024 * 1024)
   await using server = await startHttp1Server(
@@ -233,11 +233,11 @@ test('a client that takes nothing of its response is given up, one that takes a 
   for (let round = 1; round <= 8; round++) {
     const goal = taken + 8 * piece.length
     await eventually(() => taken > goal, 'more of the response')
-    clock.advance(6_000)
+    await clock.advance(6_000)
   }
   assert.equal(gone, false)
   client.socket.pause()
-  const ticking = setInterval(() => clock.advance(3_000), 2)
+  const ticking = setInterval(() => void clock.advance(3_000), 2)
   await eventually(() => gone, 'giving up')
   clearInterval(ticking)
 })
@@ -254,24 +254,6 @@ test('draining ends an idle connection and the busy one after its response', asy
   answer(waiting[0]!, 200, 'last')
   assert.match(await busy.all(), /connection: close\r\n\r\nlast$/)
 })
-
-interface FakeClock {
-  deadlines: Deadlines
-  time: () => number
-  advance: (ms: number) => void
-}
-
-/** Time that moves when told. The timer was set by the old time: it is dropped, and a deadline of no length sets it anew. */
-function fakeClock(): FakeClock {
-  let time = 0
-  const deadlines = new Deadlines(() => time)
-  const advance = (ms: number): void => {
-    time += ms
-    deadlines.close()
-    deadlines.set(new Deadline(() => {}), 0)
-  }
-  return { deadlines, time: () => time, advance }
-}
 
 /** Waits until a number has stopped moving for a while. */
 async function settled(value: () => number): Promise<void> {

@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { checkCompile } from '../../../compile/check.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { request } from '../../../testing/client.ts'
+import { FakeTime } from '../../../testing/fake-time.ts'
 import { lookupIn } from '../../../testing/lookup.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
@@ -110,10 +111,12 @@ test('a token that comes too late for the request is not waited for', async (t) 
 })
 
 test('a try that waited in vain is repeated, because nothing was sent', async (t) => {
+  const time = new FakeTime()
   const { endpoint, origin, port } = await setUp(
     t,
-    { retry: { attempts: 10 }, backend: { http: { requestTimeout: '300ms' }, auth: { azure: AZURE } } },
-    (...exchange) => void setTimeout(() => give(...exchange), 350),
+    { retry: { attempts: 1 }, backend: { http: { requestTimeout: '300ms' }, auth: { azure: AZURE } } },
+    (...exchange) => void time.advance(1_000).then(() => give(...exchange)),
+    { deadlines: time.deadlines },
   )
   const { status } = await request(port, { method: 'POST', body: 'body' })
   assert.equal(status, 200)

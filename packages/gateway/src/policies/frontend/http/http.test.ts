@@ -4,6 +4,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { exchangeRaw, request } from '../../../testing/client.ts'
+import { FakeTime } from '../../../testing/fake-time.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 const ASK = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
@@ -35,14 +36,17 @@ test('a connection at the end of its life finishes its request and says so', asy
   const origin = await useOrigin(t, (_request, response) => {
     answer = () => void response.end('done')
   })
+  const time = new FakeTime()
   const gateway = await useGateway(
     t,
     httpConfig([routeTo(origin)], { frontend: { http: { maxConnectionDuration: '1s' } } }),
+    { deadlines: time.deadlines },
   )
   const client = connect(gateway.port(), '127.0.0.1')
   client.write(ASK)
   await until(() => origin.seen.length === 1)
-  setTimeout(() => answer(), 1_100)
+  await time.advance(2_000)
+  answer()
   let text = ''
   for await (const chunk of client) text += String(chunk)
   assert.match(text, /^HTTP\/1.1 200 [^]*connection: close\r\n[^]*done$/)

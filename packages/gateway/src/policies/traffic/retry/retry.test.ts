@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { exchangeRaw, request } from '../../../testing/client.ts'
+import { FakeTime } from '../../../testing/fake-time.ts'
 import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
 
 /** Answers 503 the given number of times, then 200. */
@@ -137,17 +138,22 @@ test('retries wait for the backoff', async (t) => {
 })
 
 test('a client that leaves during the backoff ends the tries', async (t) => {
-  const origin = await useOrigin(t, failing(9))
+  const origin = await useOrigin(t, ({ url }, response) => response.writeHead(url === '/' ? 503 : 200).end())
   const retry = { attempts: 9, backoff: '100ms', codes: [503] }
-  const gateway = await useGateway(t, httpConfig([routeTo(origin, { retry })]))
+  const time = new FakeTime()
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { retry })]), { deadlines: time.deadlines })
   const client = connect(gateway.port(), '127.0.0.1')
   client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
   await until(() => origin.seen.length > 0)
   client.resetAndDestroy()
   await gateway.finished(1)
-  const tries = origin.seen.length
-  await new Promise((resolve) => setTimeout(resolve, 150))
-  assert.equal(origin.seen.length, tries)
+  await time.advance(1_000)
+  // Who comes later is heard later.
+  await request(gateway.port(), { path: '/later' })
+  assert.deepEqual(
+    origin.seen.map(({ url }) => url),
+    ['/', '/later'],
+  )
   assert.equal(gateway.records[0]!.reason, 'ClientGone')
 })
 

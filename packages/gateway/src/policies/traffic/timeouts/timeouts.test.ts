@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exchangeRaw, request } from '../../../testing/client.ts'
+import { FakeTime } from '../../../testing/fake-time.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 test('a backend that does not answer in time gives 504, and the call is cancelled', async (t) => {
@@ -20,8 +21,13 @@ test('a response that takes too long is cut, and cannot be taken for a whole one
     response.writeHead(200)
     response.write('begin')
   })
-  const gateway = await useGateway(t, httpConfig([routeTo(origin, { timeouts: { request: '400ms' } })]))
-  const text = await exchangeRaw(gateway.port(), 'GET / HTTP/1.1\r\nhost: a\r\n\r\n', () => false)
+  const time = new FakeTime()
+  const config = httpConfig([routeTo(origin, { timeouts: { request: '400ms' } })])
+  const gateway = await useGateway(t, config, { deadlines: time.deadlines })
+  const text = await exchangeRaw(gateway.port(), 'GET / HTTP/1.1\r\nhost: a\r\n\r\n', (received) => {
+    if (received.includes('begin')) void time.advance(1_000)
+    return false
+  })
   assert.match(text, /^HTTP\/1.1 200 [^]*begin\r\n$/)
   await gateway.finished(1)
   assert.equal(gateway.records[0]!.reason, 'Timeout')
@@ -29,12 +35,13 @@ test('a response that takes too long is cut, and cannot be taken for a whole one
 })
 
 test('a request in time leaves nothing behind that could cut the next one', async (t) => {
+  const time = new FakeTime()
   const origin = await useOrigin(t, (seen, response) => {
-    if (seen.url === '/slow') setTimeout(() => response.end('slow'), 450)
+    if (seen.url === '/slow') void time.advance(1_000).then(() => response.end('slow'))
     else response.end('fast')
   })
   const limited = { ...routeTo(origin, { timeouts: { request: '400ms' } }), matches: [{ path: { exact: '/fast' } }] }
-  const gateway = await useGateway(t, httpConfig([limited, routeTo(origin)]))
+  const gateway = await useGateway(t, httpConfig([limited, routeTo(origin)]), { deadlines: time.deadlines })
   const ask = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`
   const text = await exchangeRaw(gateway.port(), ask('/fast') + ask('/slow'), (received) => received.endsWith('slow'))
   assert.equal(text.match(/HTTP\/1.1 200/g)?.length, 2)
@@ -54,12 +61,14 @@ test('the limit counts over all tries', async (t) => {
 })
 
 test('a connection that was upgraded is not cut', async (t) => {
+  const time = new FakeTime()
   const origin = await useOrigin(t)
   origin.server.on('upgrade', (_message, socket) => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
-    socket.once('data', () => setTimeout(() => socket.end('late answer'), 450))
+    socket.once('data', () => void time.advance(1_000).then(() => socket.end('late answer')))
   })
-  const gateway = await useGateway(t, httpConfig([routeTo(origin, { timeouts: { request: '400ms' } })]))
+  const config = httpConfig([routeTo(origin, { timeouts: { request: '400ms' } })])
+  const gateway = await useGateway(t, config, { deadlines: time.deadlines })
   const head = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'
   const text = await exchangeRaw(gateway.port(), `${head}hello`, (received) => received.endsWith('late answer'))
   assert.match(text, /^HTTP\/1.1 101 [^]*late answer$/)
