@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { eventsOf } from '../testing/events.ts'
 import { closedPort, useServer } from '../testing/fake-gateway.ts'
 import { parseAdminAddress } from './admin-address.ts'
@@ -79,16 +78,26 @@ describe('the trace stream', limit, () => {
   })
 
   test('is ready only after the comment that says so', async (t) => {
-    let makeReady = () => {}
+    const told: ServerResponse[] = []
     const port = await answering(t, (_request, response) => {
+      told.push(response)
       response.writeHead(200, stream).write(': starting\n\n')
-      makeReady = () => response.write(': ready\n\n')
     })
-    const { armed, controller } = ask(port)
-    assert.equal(await Promise.race([armed, delay(100, 'waits' as const)]), 'waits')
-    makeReady()
-    assert.ok((await armed).ok)
-    controller.abort()
+    const [one, two] = [ask(port), ask(port)]
+    while (told.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    const [first, second] = told as [ServerResponse, ServerResponse]
+    const armed: string[] = []
+    const all = [one.armed.then(() => armed.push('one')), two.armed.then(() => armed.push('two'))]
+    // Both have heard the same before.
+    second.write(': ready\n\n')
+    await Promise.any(all)
+    assert.equal(armed.length, 1)
+    first.write(': ready\n\n')
+    await Promise.all(all)
+    for (const { armed: outcome, controller } of [one, two]) {
+      assert.ok((await outcome).ok)
+      controller.abort()
+    }
   })
 
   test('tells nothing after the last event', async (t) => {

@@ -35,8 +35,11 @@ test('the stream begins with ready, has one frame for each event, and ends after
 test('nothing is said before ready, and a comment each quiet second after it', limit, async (t) => {
   const { admin, watchers } = await start(t)
   const stream = await open(admin)
-  // The head is there, and a second has passed before anything is armed.
-  await new Promise((resolve) => setTimeout(resolve, 1100))
+  const other = await open(admin)
+  watchers[1]!.client.ready()
+  // For another one, that was opened later, a quiet second has passed.
+  await eventually('kept alive', () => other.received().includes('keepalive'))
+  watchers[1]!.client.end()
   assert.equal(stream.received(), '')
   watchers[0]!.client.ready()
   const alive = ': ready\n\n: keepalive\n\n: keepalive\n\n'

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -88,14 +89,22 @@ describe('a running gateway', limit, () => {
     const program = await useProgram(t, { args: ['-f', file] })
     await request(program.port(), { path: '/first' })
     await program.logged(/\/first/)
-    const changed = await fetch(`${program.admin}/logging?level=warn`, { method: 'POST' })
-    assert.equal(changed.status, 200)
-    // The change reaches the workers by a message: until then lines may come.
+    const level = async (name: string): Promise<void> => {
+      const changed = await fetch(`${program.admin}/logging?level=${name}`, { method: 'POST' })
+      assert.equal(changed.status, 200)
+    }
+    // A change reaches the worker by a message: until then lines may come. What it says later comes behind them.
     await eventually('quiet', async () => {
-      const before = program.stdout().length
-      await request(program.port(), { path: '/second' })
-      await new Promise((resolve) => setTimeout(resolve, 100))
-      return program.stdout().length === before
+      await level('warn')
+      const quiet = `/quiet-${randomUUID()}`
+      await request(program.port(), { path: quiet })
+      await level('info')
+      const loud = `/loud-${randomUUID()}`
+      await eventually('logged again', async () => {
+        await request(program.port(), { path: loud })
+        return program.stdout().includes(loud)
+      })
+      return !program.stdout().includes(quiet)
     })
   })
 

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { watchConfig } from './watch.ts'
 import type { ConfigWatch, WatchOptions } from './watch.ts'
 
@@ -29,15 +28,33 @@ function start(config: string, options: WatchOptions = {}): void {
 }
 
 /** Waits for the number of changes; the test's own time limit ends a wait that is in vain. */
-async function changed(count: number): Promise<void> {
-  // The watcher does not keep a process alive by itself.
+function changed(count: number): Promise<void> {
+  return staysAlive(async () => {
+    while (changes < count) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  })
+}
+
+/** Waits until another watch, of a file that is written now, has noticed it: this one has had the same time by then. */
+function othersNotice(): Promise<void> {
+  const path = join(folder, 'other.yaml')
+  writeFileSync(path, 'before')
+  return staysAlive(async () => {
+    const noticed = Promise.withResolvers<void>()
+    const other = watchConfig(path, () => noticed.resolve(), { maxWaitMs: 200 })
+    writeFileSync(path, 'after')
+    await noticed.promise
+    other.close()
+  })
+}
+
+/** A watch does not keep a process alive by itself. */
+async function staysAlive(work: () => Promise<void>): Promise<void> {
   const alive = setInterval(() => {}, 1_000)
-  for (;;) {
-    if (changes >= count) break
-    await new Promise<void>((resolve) => {
-      wake = resolve
-    })
-  }
+  await work()
   clearInterval(alive)
 }
 
@@ -78,7 +95,7 @@ describe('a watch', () => {
     renameSync(`${file}.tmp`, file)
     await changed(1)
     writeFileSync(file, 'in place')
-    await sleep(100)
+    await othersNotice()
     assert.deepEqual(texts, ['renamed'])
   })
 
@@ -89,7 +106,7 @@ describe('a watch', () => {
       rmSync(file)
       start(file, never)
       writeFileSync(file, 'half')
-      await sleep(100)
+      await othersNotice()
       assert.deepEqual(texts, [])
     },
   )
@@ -99,7 +116,7 @@ describe('a watch', () => {
     start(file, { maxWaitMs: 60_000 })
     for (const step of [() => writeFileSync(file, 'ha'), () => writeFileSync(file, ''), () => rmSync(file)]) {
       step()
-      await sleep(60)
+      await othersNotice()
     }
     writeFileSync(file, 'two\n')
     await changed(1)
@@ -131,7 +148,7 @@ describe('a watch', () => {
     start(file)
     writeFileSync(file, 'one')
     writeFileSync(join(folder, 'other'), 'x')
-    await sleep(150)
+    await othersNotice()
     assert.equal(changes, 0)
     writeFileSync(file, 'two')
     await changed(1)
@@ -160,7 +177,7 @@ describe('a watch', () => {
     await changed(2)
     watching.update([])
     writeFileSync(other, 'c')
-    await sleep(100)
+    await othersNotice()
     assert.equal(changes, 2)
   })
 
@@ -168,7 +185,7 @@ describe('a watch', () => {
     start(file)
     writeFileSync(file, 'two')
     watching.close()
-    await sleep(100)
+    await othersNotice()
     assert.equal(changes, 0)
   })
 })

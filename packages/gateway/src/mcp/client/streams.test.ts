@@ -36,7 +36,7 @@ async function useTalker(t: TestContext): Promise<Talker> {
       events.write('id: call-0\nretry: 50\ndata: \n\n')
       events.send(said('begun'), 'call-1')
       if (request.params['name'] === 'lets-go') events.end()
-      else setTimeout(() => response.destroy(), 20)
+      else response.socket?.write('', () => response.destroy())
       return true
     }
     return false

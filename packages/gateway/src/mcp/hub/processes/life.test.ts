@@ -93,16 +93,25 @@ describe('the life of a process', { timeout: 60_000 }, () => {
   })
 
   test('ends when nobody asks for a while, but not while somebody waits or listens', async (t) => {
-    const link = useHub(t).workers[0]!.process(fakeServer({ idleTimeoutMs: 200 }), 'one')
+    const worker = useHub(t).workers[0]!
+    const spec = fakeServer({ idleTimeoutMs: 200 })
+    const link = worker.process(spec, 'one')
     await begin(link)
     const pid = await pidOf(link)
+    /** Waits until another one, that nobody asks, has begun and ended. */
+    const othersEnd = async (session: string): Promise<void> => {
+      const other = worker.process(spec, session)
+      await begin(other)
+      const otherPid = await pidOf(other)
+      await eventually('gone', () => !isAlive(otherPid))
+    }
     const { sink } = recorder()
     const listening = link.listen(sink)
     const waiting = ask(link, request('hold'))
-    await new Promise((resolve) => setTimeout(resolve, 600))
+    await othersEnd('two')
     assert.ok(isAlive(pid))
     waiting.call.cancel(new Error('enough'))
-    await new Promise((resolve) => setTimeout(resolve, 600))
+    await othersEnd('three')
     assert.ok(isAlive(pid))
     listening.cancel(new Error('enough'))
     await eventually('gone', () => !isAlive(pid))
