@@ -30,7 +30,8 @@ function start(config: string, options: WatchOptions = {}): void {
 /** Waits for the number of changes; the test's own time limit ends a wait that is in vain. */
 function changed(count: number): Promise<void> {
   return staysAlive(async () => {
-    while (changes < count) {
+    for (;;) {
+      if (changes >= count) return
       await new Promise<void>((resolve) => {
         wake = resolve
       })
