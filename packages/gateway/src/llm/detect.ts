@@ -1,7 +1,7 @@
 import type { LlmRecord } from '../records/llm-record.ts'
 import { countAt, isObject, objectAt, parseJson, parseJsonObject, withoutAbsent } from '../wire/json.ts'
 import { SseParser } from '../wire/sse.ts'
-import { createEventStreamReader, type EventStreamReader } from './event-stream.ts'
+import { EventStreamReader } from './event-stream.ts'
 import { usageOf as completionsUsage } from './formats/completions/usage.ts'
 import { decodeUsage as converseUsage } from './formats/converse/usage.ts'
 import { decodeUsage as geminiUsage } from './formats/gemini/usage.ts'
@@ -58,7 +58,7 @@ export class DetectedAnswer {
     const first = chunk.find((byte) => !BLANKS.has(byte)) ?? OPEN_BRACE
     if (this.#contentType.startsWith(AWS_TYPE) || first === 0) {
       this.#kind = 'aws'
-      this.#aws = createEventStreamReader()
+      this.#aws = new EventStreamReader()
     } else if (this.#contentType.startsWith('text/event-stream') || (first !== OPEN_BRACE && first !== OPEN_BRACKET)) {
       this.#kind = 'sse'
       this.#sse = new SseParser()

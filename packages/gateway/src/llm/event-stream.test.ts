@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import * as fc from 'fast-check'
-import { createEventStreamReader, MAX_MESSAGE_SIZE } from './event-stream.ts'
+import { EventStreamReader, MAX_MESSAGE_SIZE } from './event-stream.ts'
 import { eventStreamMessage, textHeader } from '../testing/event-stream-message.ts'
 
 interface Read {
@@ -10,7 +10,7 @@ interface Read {
   payload: string
 }
 
-function read(reader: ReturnType<typeof createEventStreamReader>, bytes: Buffer): Read[] {
+function read(reader: EventStreamReader, bytes: Buffer): Read[] {
   return reader.push(bytes).map(({ headers, payload }) => ({ headers: [...headers], payload: payload.toString() }))
 }
 
@@ -28,13 +28,13 @@ const documented = Buffer.from(
 )
 
 test('a message written by hand is read', () => {
-  assert.deepEqual(read(createEventStreamReader(), documented), [
+  assert.deepEqual(read(new EventStreamReader(), documented), [
     { headers: [['content-type', 'application/json']], payload: "{'foo':'bar'}" },
   ])
 })
 
 test('an empty message has no headers and no payload', () => {
-  assert.deepEqual(read(createEventStreamReader(), Buffer.from('000000100000000005c248eb7d98c8ff', 'hex')), [
+  assert.deepEqual(read(new EventStreamReader(), Buffer.from('000000100000000005c248eb7d98c8ff', 'hex')), [
     { headers: [], payload: '' },
   ])
 })
@@ -52,7 +52,7 @@ test('headers of every type are stepped over, texts are kept', () => {
     header('uuid', 9, Buffer.alloc(16)),
     textHeader(':event-type', 'metadata'),
   ])
-  assert.deepEqual(read(createEventStreamReader(), eventStreamMessage(headers, Buffer.from('x'))), [
+  assert.deepEqual(read(new EventStreamReader(), eventStreamMessage(headers, Buffer.from('x'))), [
     { headers: [[':event-type', 'metadata']], payload: 'x' },
   ])
 })
@@ -67,9 +67,9 @@ test('every malformed header is a failure', () => {
     Buffer.from([1, 65]),
   ]
   for (const headers of malformed) {
-    const reader = createEventStreamReader()
+    const reader = new EventStreamReader()
     assert.deepEqual(reader.push(eventStreamMessage(headers, Buffer.alloc(0))), [])
-    assert.equal(reader.failure(), 'a header is malformed')
+    assert.equal(reader.failure, 'a header is malformed')
   }
 })
 
@@ -79,9 +79,9 @@ test('any changed byte is noticed, and nothing is read after it', () => {
       const bytes = Buffer.concat(list.map(bytesOf))
       const at = where % bytes.length
       bytes.writeUInt8(bytes.readUInt8(at) ^ flip, at)
-      const reader = createEventStreamReader()
+      const reader = new EventStreamReader()
       const before = read(reader, bytes)
-      assert.notEqual(reader.failure(), null)
+      assert.notEqual(reader.failure, null)
       assert.deepEqual(before, list.slice(0, before.length))
       assert.deepEqual(reader.push(documented), [])
     }),
@@ -93,10 +93,10 @@ test('a message may be cut at every byte', () => {
     fc.property(messages, (list) => {
       const bytes = Buffer.concat(list.map(bytesOf))
       for (let cut = 0; cut <= bytes.length; cut++) {
-        const reader = createEventStreamReader()
+        const reader = new EventStreamReader()
         const got = [...read(reader, bytes.subarray(0, cut)), ...read(reader, bytes.subarray(cut))]
         assert.deepEqual(got, list)
-        assert.equal(reader.isPartial(), false)
+        assert.equal(reader.isPartial, false)
       }
     }),
     { numRuns: 20 },
@@ -106,7 +106,7 @@ test('a message may be cut at every byte', () => {
 test('messages arrive byte by byte, in a buffer that is used again', () => {
   fc.assert(
     fc.property(messages, (list) => {
-      const reader = createEventStreamReader()
+      const reader = new EventStreamReader()
       const byte = Buffer.alloc(1)
       const got: Read[] = []
       for (const value of Buffer.concat(list.map(bytesOf))) {
@@ -122,10 +122,10 @@ test('messages arrive byte by byte, in a buffer that is used again', () => {
 test('bytes of any kind never throw, and are remembered as a failure or as unfinished', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {
-      const reader = createEventStreamReader()
+      const reader = new EventStreamReader()
       for (const chunk of chunks) reader.push(Buffer.from(chunk))
       const isEmpty = chunks.every((chunk) => chunk.length === 0)
-      assert.equal(reader.failure() !== null || reader.isPartial(), !isEmpty)
+      assert.equal(reader.failure !== null || reader.isPartial, !isEmpty)
     }),
   )
 })
@@ -134,9 +134,9 @@ test('a message larger than the limit is refused before any of it is held', () =
   const prelude = Buffer.alloc(12)
   prelude.writeUInt32BE(MAX_MESSAGE_SIZE + 1, 0)
   prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8)
-  const reader = createEventStreamReader()
+  const reader = new EventStreamReader()
   reader.push(prelude)
-  assert.equal(reader.failure(), 'a message of 2097153 bytes is larger than 2097152')
+  assert.equal(reader.failure, 'a message of 2097153 bytes is larger than 2097152')
 })
 
 test('lengths that contradict each other are refused', () => {
@@ -151,9 +151,9 @@ test('lengths that contradict each other are refused', () => {
     prelude.writeUInt32BE(size, 0)
     prelude.writeUInt32BE(headers, 4)
     prelude.writeUInt32BE(crc32(prelude.subarray(0, 8)), 8)
-    const reader = createEventStreamReader()
+    const reader = new EventStreamReader()
     reader.push(prelude)
-    assert.equal(reader.failure(), 'the lengths of a message contradict each other')
+    assert.equal(reader.failure, 'the lengths of a message contradict each other')
   }
 })
 

@@ -8,58 +8,65 @@ export interface EventStreamMessage {
   payload: Buffer
 }
 
-export interface EventStreamReader {
-  /** Messages that these bytes complete; none ever again after a failure. */
-  push(chunk: Buffer): EventStreamMessage[]
-  /** Why these bytes are no event stream; null while they are. */
-  failure(): string | null
-  /** Whether a message has begun and is not complete. */
-  isPartial(): boolean
-}
-
 /** As the gateway's own limit for buffered bodies. */
 export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024
 
-export function createEventStreamReader(maxSize = MAX_MESSAGE_SIZE): EventStreamReader {
-  const prelude = Buffer.alloc(PRELUDE_SIZE)
+export class EventStreamReader {
+  /** Why these bytes are no event stream; null while they are. */
+  failure: string | null = null
+  readonly #maxSize: number
+  readonly #prelude = Buffer.alloc(PRELUDE_SIZE)
   /** What is being put together: first the prelude, then the message whose size it gave. */
-  let target = prelude
-  let held = 0
-  let failure: string | null = null
+  #target = this.#prelude
+  #held = 0
 
-  /** The message, if the target's last byte made it complete. */
-  function complete(): EventStreamMessage | null {
-    if (target === prelude) {
-      const size = messageSize(prelude, maxSize)
-      if (typeof size === 'string') failure = size
-      else {
-        target = Buffer.allocUnsafe(size)
-        prelude.copy(target)
-      }
-      return null
-    }
-    const message = readMessage(target)
-    target = prelude
-    held = 0
-    if (typeof message !== 'string') return message
-    failure = message
-    return null
+  constructor(maxSize = MAX_MESSAGE_SIZE) {
+    this.#maxSize = maxSize
   }
 
-  function push(chunk: Buffer): EventStreamMessage[] {
+  /** Whether a message has begun and is not complete. */
+  get isPartial(): boolean {
+    return this.#held > 0
+  }
+
+  /** Messages that these bytes complete; none ever again after a failure. */
+  push(chunk: Buffer): EventStreamMessage[] {
     const messages: EventStreamMessage[] = []
     let at = 0
-    while (at < chunk.length && failure === null) {
-      const taken = chunk.copy(target, held, at, at + target.length - held)
+    while (at < chunk.length && this.failure === null) {
+      const target = this.#target
+      const taken = chunk.copy(target, this.#held, at, at + target.length - this.#held)
       at += taken
-      held += taken
-      const message = held === target.length ? complete() : null
+      this.#held += taken
+      const message = this.#held === target.length ? this.#complete() : null
       if (message !== null) messages.push(message)
     }
     return messages
   }
 
-  return { push, failure: () => failure, isPartial: () => held > 0 }
+  /** The message, if the target's last byte made it complete. */
+  #complete(): EventStreamMessage | null {
+    if (this.#target === this.#prelude) {
+      this.#makeRoom()
+      return null
+    }
+    const message = readMessage(this.#target)
+    this.#target = this.#prelude
+    this.#held = 0
+    if (typeof message !== 'string') return message
+    this.failure = message
+    return null
+  }
+
+  #makeRoom(): void {
+    const size = messageSize(this.#prelude, this.#maxSize)
+    if (typeof size === 'string') {
+      this.failure = size
+      return
+    }
+    this.#target = Buffer.allocUnsafe(size)
+    this.#prelude.copy(this.#target)
+  }
 }
 
 /** Both lengths and their checksum. */

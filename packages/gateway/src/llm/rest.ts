@@ -12,7 +12,8 @@ export function carryRest(request: ChatRequest, format: FormatName, losses: Loss
   const stored = unsupportedStoredField(request)
   if (stored !== null) return stored
   for (const [name, value] of Object.entries(request.rest)) {
-    if (refuses(name, value)) return new Unsupported(name, REFUSED.get(name)!)
+    const refusal = refusalOf(name, value)
+    if (refusal !== null) return new Unsupported(name, refusal)
     if (!REFUSED.has(name) && !isHonoured(name, value)) report(name, value, losses)
   }
   const list = request.format === 'responses' ? 'input[]' : 'messages[]'
@@ -55,9 +56,9 @@ function report(path: string, value: Json, losses: Loss[]): void {
   lose(losses, { what: 'dropped', path })
 }
 
-function refuses(name: string, value: Json): boolean {
-  if (!REFUSED.has(name) || value === null) return false
-  return name !== 'n' || value !== 1
+/** Null where nothing is lost without it. */
+function refusalOf(name: string, value: Json): string | null {
+  return value === null || (name === 'n' && value === 1) ? null : (REFUSED.get(name) ?? null)
 }
 
 const REFUSED: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { textAt } from '../wire/json.ts'
 import type { ChatEvent, JsonObject } from './middle.ts'
-import { decodeSseJson } from './sse-json.ts'
+import { SseJsonDecoder } from './sse-json.ts'
 
 /** Every record is a delta; `last` finishes. */
 const reader = {
@@ -15,7 +15,7 @@ const reader = {
 }
 
 function decode(...chunks: string[]): ChatEvent[] {
-  const decoder = decodeSseJson(reader)
+  const decoder = new SseJsonDecoder(reader)
   return [...chunks.flatMap((chunk) => decoder.push(Buffer.from(chunk))), ...decoder.end()]
 }
 

@@ -19,56 +19,60 @@ export interface RecordReader {
  * Bytes of server-sent events to a reader of records. After `finish` or an error nothing is read any more. `parse` is for
  * formats whose records hold numbers that must not be rounded.
  */
-export function decodeSseJson(
-  reader: RecordReader,
-  parse: (text: string) => JsonObject | null = parseJsonObject,
-): StreamDecoder {
-  const parser = new SseParser()
-  let isOver = false
+export class SseJsonDecoder implements StreamDecoder {
+  readonly #reader: RecordReader
+  readonly #parse: (text: string) => JsonObject | null
+  readonly #parser = new SseParser()
+  #isOver = false
 
-  function take(events: ChatEvent[], into: ChatEvent[]): void {
+  constructor(reader: RecordReader, parse: (text: string) => JsonObject | null = parseJsonObject) {
+    this.#reader = reader
+    this.#parse = parse
+  }
+
+  push(chunk: Buffer): ChatEvent[] {
+    const events: ChatEvent[] = []
+    if (this.#isOver) return events
+    this.#read(this.#parser.push(chunk), events)
+    if (this.#parser.isOverflown) this.#fail('the provider sent a record that is too long', events)
+    return events
+  }
+
+  end(): ChatEvent[] {
+    const events: ChatEvent[] = []
+    if (this.#isOver) return events
+    this.#read(this.#parser.end(), events)
+    if (!this.#isOver) this.#take(this.#reader.end(), events)
+    this.#fail('the provider ended its answer too early', events)
+    return events
+  }
+
+  #read(records: readonly SseEvent[], into: ChatEvent[]): void {
+    for (const { data, event } of records) {
+      if (this.#isOver) return
+      if (data === '') continue
+      if (data === '[DONE]') {
+        this.#take(this.#reader.done?.() ?? [], into)
+        continue
+      }
+      const body = this.#parse(data)
+      if (body === null) this.#fail('the provider sent a stream that cannot be read', into)
+      else this.#take(this.#reader.record(body, event), into)
+    }
+  }
+
+  #take(events: readonly ChatEvent[], into: ChatEvent[]): void {
     for (const event of events) {
       into.push(event)
       if (event.type === 'finish' || event.type === 'error') {
-        isOver = true
+        this.#isOver = true
         return
       }
     }
   }
 
-  function fail(message: string, into: ChatEvent[]): void {
-    take([{ type: 'error', error: brokenStream(message) }], into)
-  }
-
-  function read(records: SseEvent[], into: ChatEvent[]): void {
-    for (const { data, event } of records) {
-      if (isOver) return
-      if (data === '') continue
-      if (data === '[DONE]') {
-        take(reader.done?.() ?? [], into)
-        continue
-      }
-      const body = parse(data)
-      if (body === null) fail('the provider sent a stream that cannot be read', into)
-      else take(reader.record(body, event), into)
-    }
-  }
-
-  return {
-    push(chunk) {
-      const events: ChatEvent[] = []
-      if (isOver) return events
-      read(parser.push(chunk), events)
-      if (parser.isOverflown && !isOver) fail('the provider sent a record that is too long', events)
-      return events
-    },
-    end() {
-      const events: ChatEvent[] = []
-      if (isOver) return events
-      read(parser.end(), events)
-      if (!isOver) take(reader.end(), events)
-      if (!isOver) fail('the provider ended its answer too early', events)
-      return events
-    },
+  /** What was over before stays so. */
+  #fail(message: string, into: ChatEvent[]): void {
+    if (!this.#isOver) this.#take([{ type: 'error', error: brokenStream(message) }], into)
   }
 }

@@ -200,7 +200,7 @@ class AiCall implements UpstreamCall {
       if (this.#isCancelled) return
       if (reply !== undefined) return answerWith(rx, handler, reply)
       const { maxBytes } = this.#services.calls
-      const bytes = decodeBody(rx.bufferedBody!.whole!, rx.headers.get('content-encoding'), maxBytes)
+      const bytes = decodeBody(rx.bufferedBody?.whole ?? NO_BYTES, rx.headers.get('content-encoding'), maxBytes)
       if ('status' in bytes) return this.#refuse(bytes)
       const body = readJsonBody(bytes)
       if (body instanceof Unsupported) this.#refuse(failure ?? unreadable(body))
@@ -216,6 +216,7 @@ class AiCall implements UpstreamCall {
   }
 }
 
+const NO_BYTES = Buffer.alloc(0)
 const NOBODY: ReadonlySet<ReadyProvider> = new Set()
 const NO_PROVIDER: Failure = { status: 503, message: 'no healthy backends', reason: 'NoHealthyBackend' }
 

@@ -37,11 +37,16 @@ import {
   UNREADABLE,
 } from './tried-call.ts'
 
+interface AskedChat {
+  prepared: PreparedChat
+  provider: ReadyProvider
+}
+
 /** One chat: edited, guarded and translated on the way there, and on the way back. */
 export class ChatCall extends TriedCall implements ResponseObserver {
   readonly #chat: ClientChat
-  #prepared: PreparedChat | null = null
-  #provider: ReadyProvider | null = null
+  /** What the provider at hand was asked. */
+  #asked: AskedChat | null = null
   #streamGuard: Pick<StreamGuard, 'notes' | 'rejection'> | null = null
 
   constructor(parts: CallParts, chat: ClientChat, services: CallServices) {
@@ -75,8 +80,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   #sendTo(provider: ReadyProvider, edited: EditedChat, request: ChatRequest): void {
     const prepared = prepareChat(edited, request)
     if (prepared instanceof Unsupported) return this.refuseField(prepared)
-    this.#prepared = prepared
-    this.#provider = provider
+    this.#asked = { prepared, provider }
     this.#note(provider, prepared)
     this.send(provider, prepared.call, prepared.bytes)
   }
@@ -99,13 +103,15 @@ export class ChatCall extends TriedCall implements ResponseObserver {
 
   protected answered(response: UpstreamResponse): void {
     const { status } = response
-    if (status < 200 || status > 299) this.#answerError(response)
-    else if (this.#prepared!.call.stream) this.#answerStream(response)
-    else this.#answerWhole(response)
+    const asked = this.#asked
+    if (asked === null) throw new Error('an answer without a question')
+    if (status < 200 || status > 299) this.#answerError(asked.prepared, response)
+    else if (asked.prepared.call.stream) this.#answerStream(asked, response)
+    else this.#answerWhole(asked, response)
   }
 
-  #answerStream(response: UpstreamResponse): void {
-    const work = this.#streamWork(response.headers)
+  #answerStream(asked: AskedChat, response: UpstreamResponse): void {
+    const work = this.#streamWork(asked, response.headers)
     const held = new HeldBody(response.body, work, () => {
       const error = work.firstError
       if (this.isOver || (error !== null && this.failsOver(error, response.headers, 'error_in_body'))) {
@@ -119,11 +125,11 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     held.open()
   }
 
-  #streamWork(headers: HeaderBlock): NativeWork | TranslatedWork {
-    const { upstream, answersAsIs, hidesUsage } = this.#prepared!
-    const context = this.#responseContext()
+  #streamWork({ prepared, provider }: AskedChat, headers: HeaderBlock): NativeWork | TranslatedWork {
+    const { upstream, answersAsIs, hidesUsage } = prepared
+    const context = this.#responseContext(prepared)
     const decoder = upstream.createStreamDecoder(context)
-    const chain = this.#provider!.guards.response
+    const chain = provider.guards.response
     const guardContext = this.#guardContext(headers)
     if (!answersAsIs) {
       const encoder = this.format.createStreamEncoder(context)
@@ -149,14 +155,14 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     return encoder.event({ type: 'error', error: shown }) + encoder.end()
   }
 
-  #answerWhole({ status, headers, body }: UpstreamResponse): void {
-    const { answersAsIs } = this.#prepared!
-    const chain = this.#provider!.guards.response
+  #answerWhole({ prepared, provider }: AskedChat, { status, headers, body }: UpstreamResponse): void {
+    const { answersAsIs } = prepared
+    const chain = provider.guards.response
     const passes = answersAsIs && chain === null
     const { tries } = this
     void readStart(body, this.services.maxBytes, ({ whole }, rest, cause) => {
       if (this.isOver || tries !== this.tries) return rest.cancel(NOT_NEEDED)
-      const events = this.#read(whole, passes ? parseJsonObject : parseExactJson)
+      const events = this.#read(prepared, whole, passes ? parseJsonObject : parseExactJson)
       const isTooLarge = whole === null && cause === null
       if (isTooLarge && !passes) rest.cancel(NOT_NEEDED)
       const error = events === null ? UNREADABLE : events.find((event) => event.type === 'error')?.error
@@ -167,9 +173,9 @@ export class ChatCall extends TriedCall implements ResponseObserver {
       // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
       if (passes && cause === null) return this.answer(status, headers, rest)
       if (error !== undefined) return this.refuse(error)
-      if (chain === null) this.#answerEvents(events ?? [], headers)
+      if (chain === null) this.#answerEvents(prepared, events ?? [], headers)
       else if (answersAsIs) this.#guardBytes(chain, whole ?? Buffer.alloc(0), headers)
-      else this.#guardEvents(chain, events ?? [], headers)
+      else this.#guardEvents(chain, { prepared, events: events ?? [] }, headers)
     })
   }
 
@@ -185,30 +191,34 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     })
   }
 
-  #guardEvents(chain: GuardChain, events: readonly ChatEvent[], headers: HeaderBlock): void {
+  #guardEvents(
+    chain: GuardChain,
+    { prepared, events }: { prepared: PreparedChat; events: readonly ChatEvent[] },
+    headers: HeaderBlock,
+  ): void {
     void nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
       if (this.isOver) return
       this.noteGuards('response', notes)
       if (answer.kind === 'reject') this.reject(answer)
-      else this.#answerEvents(answer.events, headers)
+      else this.#answerEvents(prepared, answer.events, headers)
     })
   }
 
   /** Null when it is no answer in the provider's format. Ids in the arguments of tools may be larger than a double can hold. */
-  #read(bytes: Buffer | null, parse: (text: string) => Json | undefined = parseExactJson): ChatEvent[] | null {
+  #read(prepared: PreparedChat, bytes: Buffer | null, parse: (text: string) => Json | undefined): ChatEvent[] | null {
     const body = bytes === null ? undefined : parse(bytes.toString('utf8'))
-    const events = !isObject(body) ? null : this.#prepared!.upstream.decodeResponse(body, this.#responseContext())
+    if (!isObject(body)) return null
+    const events = prepared.upstream.decodeResponse(body, this.#responseContext(prepared))
     for (const event of events ?? []) this.observe(event)
     return events
   }
 
-  #answerEvents(events: readonly ChatEvent[], headers: HeaderBlock): void {
-    this.answerJson(200, this.format.encodeResponse(events, this.#responseContext()), headers)
+  #answerEvents(prepared: PreparedChat, events: readonly ChatEvent[], headers: HeaderBlock): void {
+    this.answerJson(200, this.format.encodeResponse(events, this.#responseContext(prepared)), headers)
   }
 
   /** Errors of providers keep their status, and come in the client's own format. */
-  #answerError({ status, headers, body }: UpstreamResponse): void {
-    const { answersAsIs, upstream } = this.#prepared!
+  #answerError({ answersAsIs, upstream }: PreparedChat, { status, headers, body }: UpstreamResponse): void {
     this.visit?.ended()
     collect(body, MAX_ERROR_BYTES, (bytes) => {
       if (this.isOver) return
@@ -219,8 +229,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     })
   }
 
-  #responseContext(): ResponseContext {
-    const { request, toolNames } = this.#prepared!
+  #responseContext({ request, toolNames }: PreparedChat): ResponseContext {
     const { clock, newId } = this.services
     const asked = this.#chat.body.value['model']
     const model = typeof asked === 'string' ? asked : request.model
@@ -256,7 +265,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     if (whole && facts.usage.output !== undefined) return
     // A stream that broke off is charged what came, about one token a record, and what was read where nobody said it.
     facts.isEstimated = true
-    facts.usage.input ??= estimateRequest(this.#prepared!.request)
+    if (this.#asked !== null) facts.usage.input ??= estimateRequest(this.#asked.prepared.request)
     if (facts.usage.output === undefined || facts.usage.output < records) facts.usage.output = records
   }
 }

@@ -51,11 +51,11 @@ export function countTokensJob(
 }
 
 async function counted(count: Promise<number>, rx: RequestContext): Promise<JsonObject> {
-  return noted({ input_tokens: await count }, rx)!
+  return noted({ input_tokens: await count }, rx)
 }
 
 /** It is a count, not usage. */
-function noted(answer: JsonObject | null, rx: RequestContext): JsonObject | null {
+function noted<T extends JsonObject | null>(answer: T, rx: RequestContext): T {
   const count = answer === null ? undefined : countAt(answer, 'input_tokens')
   if (count !== undefined && rx.llm !== null) rx.llm.countedTokens = count
   return answer

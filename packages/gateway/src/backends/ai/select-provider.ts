@@ -53,20 +53,15 @@ export function selectProvider(
   standingOf: (provider: ReadyProvider) => Standing,
   random: () => number,
 ): ReadyProvider | null {
-  const [first] = groups
   // Most backends have one provider, and it is better than none.
-  if (groups.length === 1 && first?.length === 1 && !tried.has(first[0]!)) return first[0]!
-  const left = groups.map((group) => group.filter((provider) => !tried.has(provider)))
-  const standings = new Map(left.flat().map((provider) => [provider, standingOf(provider)]))
-  const usable = left.map((group) => group.filter((provider) => !standings.get(provider)!.evicted))
-  const group = usable.find((providers) => providers.length > 0) ?? left.find((providers) => providers.length > 0)
-  if (group === undefined) return null
-  return (
-    group[
-      choose(
-        group.map((provider) => standings.get(provider)!),
-        random,
-      )
-    ] ?? null
+  const only = groups.length === 1 && groups[0]?.length === 1 ? groups[0][0] : undefined
+  if (only !== undefined && !tried.has(only)) return only
+  const left = groups.map((group) =>
+    group.filter((provider) => !tried.has(provider)).map((provider) => ({ provider, standing: standingOf(provider) })),
   )
+  const usable = left.map((group) => group.filter(({ standing }) => !standing.evicted))
+  const group = [...usable, ...left].find(({ length }) => length > 0)
+  if (group === undefined) return null
+  const standings = group.map(({ standing }) => standing)
+  return group[choose(standings, random)]?.provider ?? null
 }

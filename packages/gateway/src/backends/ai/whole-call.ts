@@ -85,7 +85,9 @@ export class WholeCall extends TriedCall {
   }
 
   protected answered({ status, headers, body }: UpstreamResponse): void {
-    const { read, readError } = this.#prepared!
+    const prepared = this.#prepared
+    if (prepared === null) throw new Error('an answer without a question')
+    const { read, readError } = prepared
     const { tries } = this
     collect(body, this.services.maxBytes, (bytes) => {
       if (this.isOver || tries !== this.tries) return

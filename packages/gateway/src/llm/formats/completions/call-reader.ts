@@ -15,84 +15,89 @@ interface Call {
   isEmpty: boolean
 }
 
-export interface CallReader {
-  read(delta: JsonObject): void
-  close(): void
-  count(): number
-}
-
 /** Pieces of tool calls, told apart by their index, to parts. */
-export function createCallReader(
-  context: ResponseContext,
-  startPart: (part: StartedPart) => number,
-  emit: (event: ChatEvent) => void,
-): CallReader {
-  const open = new Map<number, Call>()
-  let count = 0
-  let lastIndex = -1
-  let highest = -1
+export class CallReader {
+  /** Of calls that have begun. */
+  count = 0
+  readonly #context: ResponseContext
+  readonly #startPart: (part: StartedPart) => number
+  readonly #emit: (event: ChatEvent) => void
+  readonly #open = new Map<number, Call>()
+  #lastIndex = -1
+  #highest = -1
 
-  function start(call: Call, name: string): void {
-    const { id, signature } = call
-    call.part = startPart({
-      type: 'toolCall',
-      id,
-      name: context.toolNames.get(name) ?? name,
-      ...(signature !== undefined && { signature }),
-    })
-    count += 1
-    if (call.isCustom) emit({ type: 'partDelta', index: call.part, text: INPUT_PREFIX })
-    add(call, call.early)
+  constructor(context: ResponseContext, startPart: (part: StartedPart) => number, emit: (event: ChatEvent) => void) {
+    this.#context = context
+    this.#startPart = startPart
+    this.#emit = emit
   }
 
-  function add(call: Call, text: string): void {
+  read(delta: JsonObject): void {
+    const id = textAt(delta, 'id') ?? ''
+    const isCustom = delta.type === 'custom'
+    const called = objectAt(delta, isCustom || delta.custom !== undefined ? 'custom' : 'function')
+    const name = textAt(called, 'name') ?? ''
+    const index = this.#indexOf(delta, id, name)
+    let call = this.#open.get(index)
+    if (call === undefined) {
+      const signature = googleSignature(delta)
+      call = { id: id || this.#context.newId('call_'), isCustom, part: null, early: '', isEmpty: true }
+      if (signature !== undefined) call.signature = signature
+      this.#open.set(index, call)
+    }
+    if (call.part === null && name !== '') this.#start(call, name)
+    this.#add(call, argumentsOf(called))
+  }
+
+  close(): void {
+    for (const call of this.#open.values()) this.#end(call)
+    this.#open.clear()
+    this.#lastIndex = -1
+  }
+
+  /** Servers that send whole calls leave the index out, or give all of them the same. */
+  #indexOf(delta: JsonObject, id: string, name: string): number {
+    const continues = name === '' && this.#lastIndex !== -1
+    let index = countAt(delta, 'index') ?? (continues ? this.#lastIndex : this.#lastIndex + 1)
+    const before = this.#open.get(index)
+    if (before !== undefined && before.part !== null && id !== '' && id !== before.id && name !== '') {
+      index = this.#highest + 1
+    }
+    this.#lastIndex = index
+    this.#highest = Math.max(this.#highest, index)
+    return index
+  }
+
+  #start(call: Call, name: string): number {
+    const { id, signature } = call
+    const index = this.#startPart({
+      type: 'toolCall',
+      id,
+      name: this.#context.toolNames.get(name) ?? name,
+      ...(signature !== undefined && { signature }),
+    })
+    call.part = index
+    this.count += 1
+    if (call.isCustom) this.#emit({ type: 'partDelta', index, text: INPUT_PREFIX })
+    this.#add(call, call.early)
+    return index
+  }
+
+  #add(call: Call, text: string): void {
     if (text === '') return
     if (call.part === null) {
       call.early += text
       return
     }
     call.isEmpty = false
-    emit({ type: 'partDelta', index: call.part, text: call.isCustom ? escapeInput(text) : text })
+    this.#emit({ type: 'partDelta', index: call.part, text: call.isCustom ? escapeInput(text) : text })
   }
 
-  function end(call: Call): void {
-    if (call.part === null) start(call, '')
-    const index = call.part!
-    if (call.isCustom) emit({ type: 'partDelta', index, text: INPUT_SUFFIX })
-    else if (call.isEmpty) emit({ type: 'partDelta', index, text: '{}' })
-    emit({ type: 'partEnd', index })
-  }
-
-  return {
-    read(delta) {
-      const id = textAt(delta, 'id') ?? ''
-      const isCustom = delta.type === 'custom'
-      const called = objectAt(delta, isCustom || delta.custom !== undefined ? 'custom' : 'function')
-      const name = textAt(called, 'name') ?? ''
-      // Servers that send whole calls leave the index out, or give all of them the same.
-      let index = countAt(delta, 'index') ?? (name === '' && lastIndex !== -1 ? lastIndex : lastIndex + 1)
-      const before = open.get(index)
-      if (before !== undefined && before.part !== null && id !== '' && id !== before.id && name !== '') {
-        index = highest + 1
-      }
-      lastIndex = index
-      highest = Math.max(highest, index)
-      let call = open.get(index)
-      if (call === undefined) {
-        const signature = googleSignature(delta)
-        call = { id: id || context.newId('call_'), isCustom, part: null, early: '', isEmpty: true }
-        if (signature !== undefined) call.signature = signature
-        open.set(index, call)
-      }
-      if (call.part === null && name !== '') start(call, name)
-      add(call, argumentsOf(called))
-    },
-    close() {
-      for (const call of open.values()) end(call)
-      open.clear()
-      lastIndex = -1
-    },
-    count: () => count,
+  #end(call: Call): void {
+    const index = call.part ?? this.#start(call, '')
+    if (call.isCustom) this.#emit({ type: 'partDelta', index, text: INPUT_SUFFIX })
+    else if (call.isEmpty) this.#emit({ type: 'partDelta', index, text: '{}' })
+    this.#emit({ type: 'partEnd', index })
   }
 }
 

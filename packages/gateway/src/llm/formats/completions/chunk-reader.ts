@@ -3,7 +3,7 @@ import { countAt, isObject, objectAt, objectsAt, textAt } from '../../../wire/js
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { fromClientOf } from '../../provenance.ts'
 import type { RecordReader } from '../../sse-json.ts'
-import { type CallReader, createCallReader } from './call-reader.ts'
+import { CallReader } from './call-reader.ts'
 import { errorOfBody } from './errors.ts'
 import { decodeFinish } from './finish.ts'
 import { partOfDetail } from './reasoning-fields.ts'
@@ -36,7 +36,7 @@ export class ChunkReader implements RecordReader {
 
   constructor(context: ResponseContext) {
     this.#context = context
-    this.#calls = createCallReader(
+    this.#calls = new CallReader(
       context,
       (part) => this.#startPart(part),
       (event) => this.#events.push(event),
@@ -163,7 +163,7 @@ export class ChunkReader implements RecordReader {
   #finish(word: string): void {
     this.#closeText()
     this.#calls.close()
-    const reason = decodeFinish(word, this.#calls.count() > 0)
+    const reason = decodeFinish(word, this.#calls.count > 0)
     const stopSequence = this.#stopSequence
     const isSequence = reason === 'stop' && stopSequence !== undefined
     this.#events.push(

@@ -74,15 +74,15 @@ interface Decoded<T> {
 
 function decodeOutput(fields: Fields): Decoded<OutputFormat> {
   const format = fields.fields('response_format')
-  const type = format?.text('type')
-  switch (type) {
+  if (format === undefined) return { known: { kind: 'text' } }
+  switch (format.text('type')) {
     case undefined:
     case 'text':
       return { known: { kind: 'text' } }
     case 'json_object':
       return { known: { kind: 'json' } }
     case 'json_schema': {
-      const wanted = format?.fields('json_schema')
+      const wanted = format.fields('json_schema')
       const strict = wanted?.boolean('strict')
       const description = wanted?.text('description')
       const name = wanted?.text('name') ?? 'structured_output'
@@ -98,7 +98,7 @@ function decodeOutput(fields: Fields): Decoded<OutputFormat> {
       }
     }
     default:
-      return { known: { kind: 'text' }, native: { response_format: format!.raw } }
+      return { known: { kind: 'text' }, native: { response_format: format.raw } }
   }
 }
 

@@ -1,11 +1,11 @@
 import type { ClientFormat, UpstreamFormat } from '../../format.ts'
-import { decodeSseJson } from '../../sse-json.ts'
+import { SseJsonDecoder } from '../../sse-json.ts'
 import { ChunkReader, decodeResponse } from './chunk-reader.ts'
 import { decodeRequest } from './decode-request.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
-import { createStreamEncoder } from './stream-encoder.ts'
+import { ChunkWriter } from './stream-encoder.ts'
 import { completionsTexts } from './native-texts.ts'
 
 /** `/v1/chat/completions`, as OpenAI defined it and many others speak it. */
@@ -13,12 +13,12 @@ export const completions: ClientFormat & UpstreamFormat = {
   name: 'completions',
   decodeRequest,
   encodeResponse,
-  createStreamEncoder,
+  createStreamEncoder: (context) => new ChunkWriter(context),
   encodeError,
   texts: completionsTexts,
   endMarks: /^data: ?\[DONE\]$|"finish_reason": ?"/m,
   encodeRequest,
   decodeResponse,
-  createStreamDecoder: (context) => decodeSseJson(new ChunkReader(context)),
+  createStreamDecoder: (context) => new SseJsonDecoder(new ChunkReader(context)),
   decodeError,
 }

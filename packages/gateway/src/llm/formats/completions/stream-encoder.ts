@@ -13,11 +13,7 @@ import { FINISH_WORDS } from './finish.ts'
 import { detailsOfPart, needsDetails } from './reasoning-fields.ts'
 import { encodeUsage } from './usage.ts'
 
-export function createStreamEncoder(context: ResponseContext): StreamEncoder {
-  return new ChunkWriter(context)
-}
-
-class ChunkWriter implements StreamEncoder {
+export class ChunkWriter implements StreamEncoder {
   readonly #context: ResponseContext
   readonly #customs: ReadonlySet<string>
   readonly #wantsUsage: boolean

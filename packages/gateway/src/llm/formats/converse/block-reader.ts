@@ -3,14 +3,6 @@ import { isObject, objectAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject, StartedPart } from '../../middle.ts'
 import { withMaker } from '../../provenance.ts'
 
-/** Blocks of content by their numbers. Only calls are announced; other blocks begin with their first piece. */
-export interface BlockReader {
-  start(block: number, start: JsonObject): ChatEvent[]
-  delta(block: number, delta: JsonObject): ChatEvent[]
-  stop(block: number): ChatEvent[]
-  stopAll(): ChatEvent[]
-}
-
 interface Open {
   index: number
   type: StartedPart['type']
@@ -19,62 +11,36 @@ interface Open {
   redacted: string[]
 }
 
-export function createBlockReader(context: ResponseContext): BlockReader {
-  const openByBlock = new Map<number, Open>()
-  let next = 0
-  let lastType: StartedPart['type'] | null = null
+/** Blocks of content by their numbers. Only calls are announced; other blocks begin with their first piece. */
+export class BlockReader {
+  readonly #context: ResponseContext
+  readonly #openByBlock = new Map<number, Open>()
+  #partCount = 0
+  #lastType: StartedPart['type'] | null = null
 
-  function begin(block: number, part: StartedPart): ChatEvent[] {
-    const open: Open = { index: next++, type: part.type, isEmpty: true, signature: '', redacted: [] }
-    const closed = stop(block)
-    lastType = part.type
-    openByBlock.set(block, open)
-    return [...closed, { type: 'partStart', index: open.index, part }]
+  constructor(context: ResponseContext) {
+    this.#context = context
   }
 
-  /** Goes on with the open part of this type, or begins one. */
-  function piece(block: number, type: 'text' | 'reasoning', text: string): ChatEvent[] {
-    const continues = type === 'text' && lastType === 'text'
-    const part: StartedPart = continues ? { type, continues } : { type }
-    const events = openByBlock.get(block)?.type === type ? [] : begin(block, part)
-    return [...events, ...add(block, text)]
-  }
-
-  function add(block: number, text: string): ChatEvent[] {
-    const open = openByBlock.get(block)
-    if (open === undefined || text === '') return []
-    open.isEmpty = false
-    return [{ type: 'partDelta', index: open.index, text }]
-  }
-
-  function reason(block: number, delta: JsonObject): ChatEvent[] {
-    const events = piece(block, 'reasoning', textAt(delta, 'text') ?? '')
-    const open = openByBlock.get(block)
-    const redacted = textAt(delta, 'redactedContent')
-    if (open !== undefined) open.signature += textAt(delta, 'signature') ?? ''
-    if (open !== undefined && redacted !== undefined) open.redacted.push(redacted)
-    return events
-  }
-
-  function start(block: number, { toolUse }: JsonObject): ChatEvent[] {
+  start(block: number, { toolUse }: JsonObject): ChatEvent[] {
     if (!isObject(toolUse)) return []
     const name = textAt(toolUse, 'name') ?? ''
-    const id = textAt(toolUse, 'toolUseId') ?? context.newId('call_')
-    return begin(block, { type: 'toolCall', id, name: context.toolNames.get(name) ?? name })
+    const id = textAt(toolUse, 'toolUseId') ?? this.#context.newId('call_')
+    return this.#begin(block, { type: 'toolCall', id, name: this.#context.toolNames.get(name) ?? name })
   }
 
-  function delta(block: number, delta: JsonObject): ChatEvent[] {
+  delta(block: number, delta: JsonObject): ChatEvent[] {
     const text = textAt(delta, 'text')
-    if (text !== undefined) return text === '' ? [] : piece(block, 'text', text)
-    if (isObject(delta.reasoningContent)) return reason(block, delta.reasoningContent)
-    const isCall = openByBlock.get(block)?.type === 'toolCall'
-    return isCall ? add(block, textAt(objectAt(delta, 'toolUse'), 'input') ?? '') : []
+    if (text !== undefined) return text === '' ? [] : this.#piece(block, 'text', text)
+    if (isObject(delta.reasoningContent)) return this.#reason(block, delta.reasoningContent)
+    const isCall = this.#openByBlock.get(block)?.type === 'toolCall'
+    return isCall ? this.#add(block, textAt(objectAt(delta, 'toolUse'), 'input') ?? '') : []
   }
 
-  function stop(block: number): ChatEvent[] {
-    const open = openByBlock.get(block)
+  stop(block: number): ChatEvent[] {
+    const open = this.#openByBlock.get(block)
     if (open === undefined) return []
-    openByBlock.delete(block)
+    this.#openByBlock.delete(block)
     const { index, signature, redacted } = open
     // A call without arguments comes without a piece.
     const rest: ChatEvent[] = open.type === 'toolCall' && open.isEmpty ? [{ type: 'partDelta', index, text: '{}' }] : []
@@ -89,7 +55,41 @@ export function createBlockReader(context: ResponseContext): BlockReader {
     ]
   }
 
-  return { start, delta, stop, stopAll: () => [...openByBlock.keys()].flatMap(stop) }
+  stopAll(): ChatEvent[] {
+    return [...this.#openByBlock.keys()].flatMap((block) => this.stop(block))
+  }
+
+  #begin(block: number, part: StartedPart): ChatEvent[] {
+    const open: Open = { index: this.#partCount++, type: part.type, isEmpty: true, signature: '', redacted: [] }
+    const closed = this.stop(block)
+    this.#lastType = part.type
+    this.#openByBlock.set(block, open)
+    return [...closed, { type: 'partStart', index: open.index, part }]
+  }
+
+  /** Goes on with the open part of this type, or begins one. */
+  #piece(block: number, type: 'text' | 'reasoning', text: string): ChatEvent[] {
+    if (this.#openByBlock.get(block)?.type === type) return this.#add(block, text)
+    const continues = type === 'text' && this.#lastType === 'text'
+    const part: StartedPart = continues ? { type, continues } : { type }
+    return [...this.#begin(block, part), ...this.#add(block, text)]
+  }
+
+  #add(block: number, text: string): ChatEvent[] {
+    const open = this.#openByBlock.get(block)
+    if (open === undefined || text === '') return []
+    open.isEmpty = false
+    return [{ type: 'partDelta', index: open.index, text }]
+  }
+
+  #reason(block: number, delta: JsonObject): ChatEvent[] {
+    const events = this.#piece(block, 'reasoning', textAt(delta, 'text') ?? '')
+    const open = this.#openByBlock.get(block)
+    const redacted = textAt(delta, 'redactedContent')
+    if (open !== undefined) open.signature += textAt(delta, 'signature') ?? ''
+    if (open !== undefined && redacted !== undefined) open.redacted.push(redacted)
+    return events
+  }
 }
 
 /** Bytes that came in pieces, each in base64 of its own. */

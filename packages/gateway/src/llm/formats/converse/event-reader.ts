@@ -1,42 +1,49 @@
 import type { ResponseContext, StreamDecoder } from '../../format.ts'
 import { isObject, objectAt, objectsAt, parseJsonObject, textAt } from '../../../wire/json.ts'
 import type { ChatError, ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
-import { createBlockReader } from './block-reader.ts'
+import { BlockReader } from './block-reader.ts'
 import { decodeUsage } from './usage.ts'
 import { brokenStream } from '../../chat-error.ts'
-import { createEventStreamReader, type EventStreamMessage } from '../../event-stream.ts'
+import { type EventStreamMessage, EventStreamReader } from '../../event-stream.ts'
 import { exceptionOf } from './errors.ts'
 
 /** The events of one answer, as Converse streams them; a whole answer is told in the same ones. */
-export interface EventReader {
-  event(type: string, payload: JsonObject): ChatEvent[]
-  /** Nothing more will come; empty when the message did not stop. */
-  end(): ChatEvent[]
-}
+class EventReader {
+  readonly #context: ResponseContext
+  readonly #blocks: BlockReader
+  #isStarted = false
+  #finish: ChatEvent | null = null
 
-function createEventReader(context: ResponseContext): EventReader {
-  const blocks = createBlockReader(context)
-  let isStarted = false
-  let finish: ChatEvent | null = null
-
-  function start(): ChatEvent[] {
-    if (isStarted) return []
-    isStarted = true
-    return [{ type: 'start', id: context.newId('bedrock-'), model: context.model }]
+  constructor(context: ResponseContext) {
+    this.#context = context
+    this.#blocks = new BlockReader(context)
   }
 
-  function read(type: string, payload: JsonObject): ChatEvent[] {
+  event(type: string, payload: JsonObject): ChatEvent[] {
+    const events = this.#read(type, payload)
+    if (this.#isStarted) return events
+    this.#isStarted = true
+    return [{ type: 'start', id: this.#context.newId('bedrock-'), model: this.#context.model }, ...events]
+  }
+
+  /** Nothing more will come; empty when the message did not stop. */
+  end(): ChatEvent[] {
+    // Usage comes behind the reason to stop, and nothing may come behind the end.
+    return this.#finish === null ? [] : [this.#finish]
+  }
+
+  #read(type: string, payload: JsonObject): ChatEvent[] {
     const index = typeof payload.contentBlockIndex === 'number' ? payload.contentBlockIndex : 0
     switch (type) {
       case 'contentBlockStart':
-        return blocks.start(index, objectAt(payload, 'start'))
+        return this.#blocks.start(index, objectAt(payload, 'start'))
       case 'contentBlockDelta':
-        return blocks.delta(index, objectAt(payload, 'delta'))
+        return this.#blocks.delta(index, objectAt(payload, 'delta'))
       case 'contentBlockStop':
-        return blocks.stop(index)
+        return this.#blocks.stop(index)
       case 'messageStop':
-        finish = finishOf(payload)
-        return blocks.stopAll()
+        this.#finish = finishOf(payload)
+        return this.#blocks.stopAll()
       case 'metadata': {
         const usage = decodeUsage(payload)
         return usage === null ? [] : [{ type: 'usage', usage }]
@@ -44,12 +51,6 @@ function createEventReader(context: ResponseContext): EventReader {
       default:
         return []
     }
-  }
-
-  return {
-    event: (type, payload) => [...start(), ...read(type, payload)],
-    // Usage comes behind the reason to stop, and nothing may come behind the end.
-    end: () => (finish === null ? [] : [finish]),
   }
 }
 
@@ -74,7 +75,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
 export function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null {
   const { message } = objectAt(body, 'output')
   if (!isObject(message)) return null
-  const reader = createEventReader(context)
+  const reader = new EventReader(context)
   const events = reader.event('messageStart', {})
   for (const [contentBlockIndex, block] of objectsAt(message, 'content').entries()) {
     const { start, deltas } = eventsOf(block)
@@ -109,37 +110,42 @@ function reasoningDeltas({ reasoningText, redactedContent }: JsonObject): JsonOb
 }
 
 /** AWS event stream: messages of JSON, each with its type in a header. */
-export function createStreamDecoder(context: ResponseContext): StreamDecoder {
-  const messages = createEventStreamReader()
-  const reader = createEventReader(context)
-  let isOver = false
+export class EventStreamDecoder implements StreamDecoder {
+  readonly #messages = new EventStreamReader()
+  readonly #reader: EventReader
+  #isOver = false
 
-  function read({ headers, payload }: EventStreamMessage): ChatEvent[] {
+  constructor(context: ResponseContext) {
+    this.#reader = new EventReader(context)
+  }
+
+  push(chunk: Buffer): ChatEvent[] {
+    const events: ChatEvent[] = []
+    if (this.#isOver) return events
+    for (const message of this.#messages.push(chunk)) if (!this.#isOver) events.push(...this.#read(message))
+    const { failure } = this.#messages
+    if (failure !== null && !this.#isOver) {
+      events.push(this.#fail(brokenStream(`the provider sent a broken stream: ${failure}`)))
+    }
+    return events
+  }
+
+  end(): ChatEvent[] {
+    if (this.#isOver) return []
+    const events = this.#messages.isPartial ? [] : this.#reader.end()
+    this.#isOver = true
+    return events.length > 0 ? events : [this.#fail(brokenStream('the provider ended its answer too early'))]
+  }
+
+  #read({ headers, payload }: EventStreamMessage): ChatEvent[] {
     const body = parseJsonObject(payload.toString('utf8'))
-    if (headers.get(':message-type') !== 'event') return fail(exceptionOf(headers, body))
-    if (body === null) return fail(brokenStream('the provider sent an event that is no JSON'))
-    return reader.event(headers.get(':event-type') ?? '', body)
+    if (headers.get(':message-type') !== 'event') return [this.#fail(exceptionOf(headers, body))]
+    if (body === null) return [this.#fail(brokenStream('the provider sent an event that is no JSON'))]
+    return this.#reader.event(headers.get(':event-type') ?? '', body)
   }
 
-  function fail(error: ChatError): ChatEvent[] {
-    isOver = true
-    return [{ type: 'error', error }]
-  }
-
-  return {
-    push(chunk) {
-      const events: ChatEvent[] = []
-      for (const message of isOver ? [] : messages.push(chunk)) if (!isOver) events.push(...read(message))
-      const failure = messages.failure()
-      if (failure !== null && !isOver)
-        events.push(...fail(brokenStream(`the provider sent a broken stream: ${failure}`)))
-      return events
-    },
-    end() {
-      if (isOver) return []
-      const events = messages.isPartial() ? [] : reader.end()
-      isOver = true
-      return events.length > 0 ? events : fail(brokenStream('the provider ended its answer too early'))
-    },
+  #fail(error: ChatError): ChatEvent {
+    this.#isOver = true
+    return { type: 'error', error }
   }
 }

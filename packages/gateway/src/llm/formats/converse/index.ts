@@ -1,5 +1,5 @@
 import type { UpstreamFormat } from '../../format.ts'
-import { createStreamDecoder, decodeResponse } from './event-reader.ts'
+import { decodeResponse, EventStreamDecoder } from './event-reader.ts'
 import { encodeRequest } from './encode-request.ts'
 import { decodeError } from './errors.ts'
 
@@ -8,6 +8,6 @@ export const converse: UpstreamFormat = {
   name: 'converse',
   encodeRequest,
   decodeResponse,
-  createStreamDecoder,
+  createStreamDecoder: (context) => new EventStreamDecoder(context),
   decodeError,
 }

@@ -1,8 +1,8 @@
 import { parseExactObject } from '../../../wire/exact-json.ts'
-import type { ResponseContext, StreamDecoder, UpstreamFormat } from '../../format.ts'
+import type { ResponseContext, UpstreamFormat } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
-import { decodeSseJson } from '../../sse-json.ts'
-import { createAnswerReader } from './answer-reader.ts'
+import { SseJsonDecoder } from '../../sse-json.ts'
+import { AnswerReader } from './answer-reader.ts'
 import { encodeRequest } from './encode-request.ts'
 import { decodeError } from './errors.ts'
 
@@ -11,22 +11,17 @@ export const gemini: UpstreamFormat = {
   name: 'gemini',
   encodeRequest,
   decodeResponse,
-  createStreamDecoder,
+  // Arguments of tools are objects here, and may hold long ids.
+  createStreamDecoder: (context) => new SseJsonDecoder(new AnswerReader(context), parseExactObject),
   decodeError,
 }
 
 function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null {
   if (KNOWN_MEMBERS.every((name) => body[name] === undefined)) return null
-  const reader = createAnswerReader(context)
+  const reader = new AnswerReader(context)
   const events = reader.record(body)
   // A whole body is complete, whether it says so or not.
   return events.some((event) => event.type === 'error') ? events : [...events, ...reader.end('STOP')]
 }
 
 const KNOWN_MEMBERS = ['candidates', 'promptFeedback', 'usageMetadata', 'error'] as const
-
-function createStreamDecoder(context: ResponseContext): StreamDecoder {
-  const reader = createAnswerReader(context)
-  // Arguments of tools are objects here, and may hold long ids.
-  return decodeSseJson({ record: (body) => reader.record(body), end: () => reader.end() }, parseExactObject)
-}

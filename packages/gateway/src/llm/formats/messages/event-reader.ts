@@ -1,6 +1,6 @@
 import type { ResponseContext } from '../../format.ts'
 import { countAt, isObject, objectAt, textAt } from '../../../wire/json.ts'
-import type { ChatEvent, JsonObject } from '../../middle.ts'
+import type { ChatError, ChatEvent, JsonObject } from '../../middle.ts'
 import type { RecordReader } from '../../sse-json.ts'
 import { type BlockReader, createBlockReader } from './block-reader.ts'
 import { errorOfBody } from './errors.ts'
@@ -8,90 +8,93 @@ import { decodeFinish } from './finish.ts'
 import { mergeUsage, type OwnUsage, usageOf } from './usage.ts'
 
 /** Events of one streamed answer. A buffered answer is read as the events it would have been, so that both agree. */
-export function createEventReader(context: ResponseContext): RecordReader {
-  const blocks = new Map<number, BlockReader>()
-  let partCount = 0
-  let lastType: string | undefined
-  let usage: OwnUsage = {}
-  let stopReason: string | null = null
-  let stopSequence: string | undefined
+export class EventReader implements RecordReader {
+  readonly #context: ResponseContext
+  readonly #blocks = new Map<number, BlockReader>()
+  #partCount = 0
+  #lastType: string | undefined
+  #usage: OwnUsage = {}
+  #stopReason: string | null = null
+  #stopSequence: string | undefined
 
-  function readUsage(body: JsonObject): ChatEvent[] {
+  constructor(context: ResponseContext) {
+    this.#context = context
+  }
+
+  record(body: JsonObject, event: string): ChatEvent[] {
+    const index = countAt(body, 'index') ?? 0
+    switch (textAt(body, 'type') ?? event) {
+      case 'message_start':
+        return this.#start(objectAt(body, 'message'))
+      case 'content_block_start':
+        return this.#startBlock(index, objectAt(body, 'content_block'))
+      case 'content_block_delta':
+        return this.#blocks.get(index)?.delta(objectAt(body, 'delta')) ?? []
+      case 'content_block_stop': {
+        const events = this.#blocks.get(index)?.end() ?? []
+        this.#blocks.delete(index)
+        return events
+      }
+      case 'message_delta': {
+        const delta = objectAt(body, 'delta')
+        this.#stopReason = textAt(delta, 'stop_reason') ?? this.#stopReason
+        this.#stopSequence = textAt(delta, 'stop_sequence') ?? this.#stopSequence
+        return this.#readUsage(body)
+      }
+      case 'message_stop':
+        return this.#finish()
+      case 'error':
+        return [{ type: 'error', error: errorOfBody(body) ?? UNNAMED_ERROR }]
+      default:
+        // `ping`, and what may be invented later.
+        return []
+    }
+  }
+
+  /** The reason came, so only the last word is missing. */
+  end(): ChatEvent[] {
+    return this.#stopReason === null ? [] : this.#finish()
+  }
+
+  #start(message: JsonObject): ChatEvent[] {
+    const id = textAt(message, 'id') || this.#context.newId('msg_')
+    const model = textAt(message, 'model') || this.#context.model
+    return [{ type: 'start', id, model }, ...this.#readUsage(message)]
+  }
+
+  #startBlock(index: number, begun: JsonObject): ChatEvent[] {
+    const before = this.#blocks.get(index)?.end() ?? []
+    const isAfterText = this.#lastType === 'text'
+    this.#lastType = textAt(begun, 'type')
+    const block = createBlockReader(begun, this.#context, { nextPart: () => this.#partCount++, isAfterText })
+    this.#blocks.set(index, block)
+    return [...before, ...block.start()]
+  }
+
+  #readUsage(body: JsonObject): ChatEvent[] {
     if (!isObject(body.usage)) return []
-    usage = mergeUsage(usage, body.usage)
-    const known = usageOf(usage)
+    this.#usage = mergeUsage(this.#usage, body.usage)
+    const known = usageOf(this.#usage)
     return known === null ? [] : [{ type: 'usage', usage: known }]
   }
 
-  function closeBlocks(): ChatEvent[] {
-    const events = [...blocks.values()].flatMap((block) => block.end())
-    blocks.clear()
-    return events
-  }
-
-  function finish(): ChatEvent[] {
-    const reason = decodeFinish(stopReason ?? 'end_turn')
-    const sequence = stopSequence === undefined ? {} : { stopSequence }
-    return [...closeBlocks(), { type: 'finish', reason, ...sequence }]
-  }
-
-  return {
-    record(body, event) {
-      const index = countAt(body, 'index') ?? 0
-      switch (textAt(body, 'type') ?? event) {
-        case 'message_start': {
-          const message = objectAt(body, 'message')
-          const id = textAt(message, 'id') || context.newId('msg_')
-          return [{ type: 'start', id, model: textAt(message, 'model') || context.model }, ...readUsage(message)]
-        }
-        case 'content_block_start': {
-          const before = blocks.get(index)?.end() ?? []
-          const begun = objectAt(body, 'content_block')
-          const isAfterText = lastType === 'text'
-          lastType = textAt(begun, 'type')
-          const block = createBlockReader(begun, context, { nextPart: () => partCount++, isAfterText })
-          blocks.set(index, block)
-          return [...before, ...block.start()]
-        }
-        case 'content_block_delta':
-          return blocks.get(index)?.delta(objectAt(body, 'delta')) ?? []
-        case 'content_block_stop': {
-          const events = blocks.get(index)?.end() ?? []
-          blocks.delete(index)
-          return events
-        }
-        case 'message_delta': {
-          const delta = objectAt(body, 'delta')
-          stopReason = textAt(delta, 'stop_reason') ?? stopReason
-          stopSequence = textAt(delta, 'stop_sequence') ?? stopSequence
-          return readUsage(body)
-        }
-        case 'message_stop':
-          return finish()
-        case 'error': {
-          const error = errorOfBody(body) ?? {
-            status: 502,
-            kind: 'api',
-            message: 'the provider answered with an error',
-          }
-          return [{ type: 'error', error }]
-        }
-        default:
-          // `ping`, and what may be invented later.
-          return []
-      }
-    },
-    /** The reason came, so only the last word is missing. */
-    end: () => (stopReason === null ? [] : finish()),
+  #finish(): ChatEvent[] {
+    const reason = decodeFinish(this.#stopReason ?? 'end_turn')
+    const sequence = this.#stopSequence === undefined ? {} : { stopSequence: this.#stopSequence }
+    const closed = [...this.#blocks.values()].flatMap((block) => block.end())
+    this.#blocks.clear()
+    return [...closed, { type: 'finish', reason, ...sequence }]
   }
 }
+
+const UNNAMED_ERROR: ChatError = { status: 502, kind: 'api', message: 'the provider answered with an error' }
 
 export function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null {
   if (!Array.isArray(body.content)) {
     const error = errorOfBody(body)
     return error === null ? null : [{ type: 'error', error }]
   }
-  const reader = createEventReader(context)
+  const reader = new EventReader(context)
   const blocks = body.content
     .filter(isObject)
     .flatMap((block, index) => [

@@ -1,12 +1,12 @@
 import { parseExactObject } from '../../../wire/exact-json.ts'
 import type { ClientFormat, UpstreamFormat } from '../../format.ts'
-import { decodeSseJson } from '../../sse-json.ts'
+import { SseJsonDecoder } from '../../sse-json.ts'
 import { decodeRequest } from './decode-request.ts'
-import { createEventReader, decodeResponse } from './event-reader.ts'
+import { EventReader, decodeResponse } from './event-reader.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
-import { createStreamEncoder } from './stream-encoder.ts'
+import { EventWriter } from './stream-encoder.ts'
 import { messagesTexts } from './native-texts.ts'
 
 /** `/v1/messages`, as Anthropic defined it. */
@@ -14,13 +14,13 @@ export const messages: ClientFormat & UpstreamFormat = {
   name: 'messages',
   decodeRequest,
   encodeResponse,
-  createStreamEncoder,
+  createStreamEncoder: (context) => new EventWriter(context),
   encodeError,
   texts: messagesTexts,
   endMarks: /"type": ?"(?:message_stop|error)"/,
   encodeRequest,
   decodeResponse,
   // A call may come whole, its arguments an object with long ids.
-  createStreamDecoder: (context) => decodeSseJson(createEventReader(context), parseExactObject),
+  createStreamDecoder: (context) => new SseJsonDecoder(new EventReader(context), parseExactObject),
   decodeError,
 }

@@ -1,5 +1,5 @@
 import { brokenStream } from '../../chat-error.ts'
-import { nothingCollected, collectInto } from '../../collect-response.ts'
+import { type CollectedResponse, collectInto, nothingCollected } from '../../collect-response.ts'
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
 import { textAt } from '../../../wire/json.ts'
 import type { ChatError, ChatEvent, JsonObject } from '../../middle.ts'
@@ -15,81 +15,88 @@ type PartEvent = Extract<ChatEvent, { index: number }>
  * Blocks come one after the other here, and clients rely on it: what belongs to a later part waits until the earlier one
  * has ended. The start waits for the next event, because usage may come right behind it.
  */
-export function createStreamEncoder(context: ResponseContext): StreamEncoder {
-  const folded = nothingCollected()
-  const blocks = new BlockEncoder(record)
-  let open: number | null = null
+export class EventWriter implements StreamEncoder {
+  readonly #context: ResponseContext
+  readonly #folded: CollectedResponse = nothingCollected()
+  readonly #blocks = new BlockEncoder(record)
+  /** The part whose block is written. */
+  #open: number | null = null
   /** Events of parts that began while another was open, in the order in which they began. */
-  const waiting = new Map<number, PartEvent[]>()
-  let hasBegun = false
-  let isOver = false
+  readonly #waiting = new Map<number, PartEvent[]>()
+  #hasBegun = false
+  #isOver = false
 
-  function begin(): string {
-    if (hasBegun) return ''
-    hasBegun = true
-    const usage = encodeUsage(folded.usage ?? {})
-    const message = { ...messageHead(folded, context), content: [], stop_reason: null, stop_sequence: null, usage }
+  constructor(context: ResponseContext) {
+    this.#context = context
+  }
+
+  event(event: ChatEvent): string {
+    if (this.#isOver) return ''
+    collectInto(this.#folded, event)
+    switch (event.type) {
+      case 'start':
+      case 'usage':
+        return ''
+      case 'partStart':
+      case 'partDelta':
+      case 'partEnd':
+        return this.#begin() + this.#handle(event)
+      case 'finish':
+        return this.#begin() + this.#closeAll()
+      case 'error':
+        return this.#fail(event.error)
+    }
+  }
+
+  end(): string {
+    if (this.#isOver) return ''
+    const folded = this.#folded
+    if (folded.finish === null) return this.#fail(brokenStream('the answer ended too early'))
+    this.#isOver = true
+    const delta = record({ type: 'message_delta', delta: stopOf(folded), usage: encodeUsage(folded.usage ?? {}) })
+    return delta + record({ type: 'message_stop' })
+  }
+
+  #begin(): string {
+    if (this.#hasBegun) return ''
+    this.#hasBegun = true
+    const usage = encodeUsage(this.#folded.usage ?? {})
+    const head = messageHead(this.#folded, this.#context)
+    const message = { ...head, content: [], stop_reason: null, stop_sequence: null, usage }
     return record({ type: 'message_start', message })
   }
 
-  function handle(event: PartEvent): string {
-    if (open !== null && open !== event.index) {
-      const events = waiting.get(event.index)
-      if (events === undefined) waiting.set(event.index, [event])
+  #handle(event: PartEvent): string {
+    if (this.#open !== null && this.#open !== event.index) {
+      const events = this.#waiting.get(event.index)
+      if (events === undefined) this.#waiting.set(event.index, [event])
       else events.push(event)
       return ''
     }
-    let text = encode(event)
-    for (const [index, events] of waiting) {
-      if (open !== null) break
-      waiting.delete(index)
-      text += events.map(encode).join('')
+    let text = this.#encode(event)
+    for (const [index, events] of this.#waiting) {
+      if (this.#open !== null) break
+      this.#waiting.delete(index)
+      for (const waiting of events) text += this.#encode(waiting)
     }
     return text
   }
 
-  function encode(event: PartEvent): string {
-    open = event.type === 'partEnd' ? null : event.index
-    return blocks.event(event)
+  #encode(event: PartEvent): string {
+    this.#open = event.type === 'partEnd' ? null : event.index
+    return this.#blocks.event(event)
   }
 
   /** Parts that nobody ended are over with the answer. */
-  function closeAll(): string {
-    if (open === null) return ''
-    return [open, ...waiting.keys()].map((index) => handle({ type: 'partEnd', index })).join('')
+  #closeAll(): string {
+    if (this.#open === null) return ''
+    const open = [this.#open, ...this.#waiting.keys()]
+    return open.map((index) => this.#handle({ type: 'partEnd', index })).join('')
   }
 
-  function fail(error: ChatError): string {
-    isOver = true
+  #fail(error: ChatError): string {
+    this.#isOver = true
     return record(errorBody(error))
-  }
-
-  return {
-    event(event) {
-      if (isOver) return ''
-      collectInto(folded, event)
-      switch (event.type) {
-        case 'start':
-          return ''
-        case 'usage':
-          return ''
-        case 'partStart':
-        case 'partDelta':
-        case 'partEnd':
-          return begin() + handle(event)
-        case 'finish':
-          return begin() + closeAll()
-        case 'error':
-          return fail(event.error)
-      }
-    },
-    end() {
-      if (isOver) return ''
-      if (folded.finish === null) return fail(brokenStream('the answer ended too early'))
-      isOver = true
-      const delta = record({ type: 'message_delta', delta: stopOf(folded), usage: encodeUsage(folded.usage ?? {}) })
-      return delta + record({ type: 'message_stop' })
-    },
   }
 }
 

@@ -4,52 +4,56 @@ import { sseRecord } from '../../../wire/sse.ts'
 import { errorBody } from '../completions/errors.ts'
 import { ResponseWriter } from './response-writer.ts'
 
-export function createStreamEncoder(context: ResponseContext): StreamEncoder {
-  let written = ''
-  let sequence = 0
-  let isOver = false
+/** Every event has a number, and says its type twice. */
+export class EventWriter implements StreamEncoder {
+  readonly #writer: ResponseWriter
+  #written = ''
+  #sequence = 0
+  #isOver = false
 
-  function say(type: string, members: JsonObject): void {
-    written += sseRecord(JSON.stringify({ type, ...members, sequence_number: sequence++ }), type)
+  constructor(context: ResponseContext) {
+    this.#writer = new ResponseWriter(context, {
+      say: (type, members) => this.#say(type, members),
+      delta: ({ type, json }, text) => {
+        const whole = `${json}${JSON.stringify(text)},"sequence_number":${this.#sequence++}}`
+        this.#written += sseRecord(whole, type)
+      },
+    })
   }
 
-  const writer = new ResponseWriter(context, {
-    say,
-    delta(head, text) {
-      const json = `${head.json}${JSON.stringify(text)},"sequence_number":${sequence++}}`
-      written += sseRecord(json, head.type)
-    },
-  })
-
-  function take(): string {
-    const taken = written
-    written = ''
-    return taken
+  event(event: ChatEvent): string {
+    if (this.#isOver) return ''
+    this.#writer.event(event)
+    if (event.type === 'error') this.#end()
+    return this.#take()
   }
 
-  function end(): void {
-    isOver = true
-    const { status, response } = writer.end()
-    const { error } = writer.folded
+  end(): string {
+    if (!this.#isOver) this.#end()
+    return this.#take()
+  }
+
+  #end(): void {
+    this.#isOver = true
+    const { status, response } = this.#writer.end()
+    const { error } = this.#writer.folded
     // SDKs throw on this one; the response that follows is for those that wait for the last event.
     if (error !== null) {
       const { code = null, message, param = null } = error
-      say('error', { code, message, param, ...errorBody(error) })
+      this.#say('error', { code, message, param, ...errorBody(error) })
     }
-    say(`response.${status}`, { response })
+    this.#say(`response.${status}`, { response })
   }
 
-  return {
-    event(event) {
-      if (isOver) return ''
-      writer.event(event)
-      if (event.type === 'error') end()
-      return take()
-    },
-    end() {
-      if (!isOver) end()
-      return take()
-    },
+  #say(type: string, members: JsonObject): void {
+    const body = { type, ...members, sequence_number: this.#sequence++ }
+    this.#written += sseRecord(JSON.stringify(body), type)
+  }
+
+  #take(): string {
+    const taken = this.#written
+    this.#written = ''
+    return taken
   }
 }
 

@@ -8,89 +8,110 @@ import { endEvents } from './finish.ts'
 import { OutputReader } from './output-reader.ts'
 
 /** Events of this format that carry something; all others say what is said elsewhere too. */
-export function createStreamReader(context: ResponseContext): RecordReader {
-  let events: ChatEvent[] = []
-  let hasStarted = false
-  const reader = new OutputReader(context, (event) => {
-    start({})
-    events.push(event)
-  })
+export class StreamReader implements RecordReader {
+  readonly #context: ResponseContext
+  readonly #output: OutputReader
+  #events: ChatEvent[] = []
+  #hasStarted = false
 
-  function start(response: JsonObject): void {
-    if (hasStarted) return
-    hasStarted = true
-    events.push(startEvent(response, context))
+  constructor(context: ResponseContext) {
+    this.#context = context
+    this.#output = new OutputReader(context, (event) => {
+      this.#start({})
+      this.#events.push(event)
+    })
   }
 
-  function end(response: JsonObject): void {
-    start(response)
-    // Servers that send nothing but the end have everything there.
-    const items = !reader.hasItems && Array.isArray(response.output) ? response.output : []
-    for (const [at, item] of items.entries()) if (isObject(item)) reader.endItem(at, item)
-    events.push(...endEvents(response, reader.hasCalls))
+  record(body: JsonObject, event: string): ChatEvent[] {
+    this.#events = []
+    const type = textAt(body, 'type') ?? event
+    if (type === 'error' || isObject(body.error)) this.#events.push(errorEvent(body))
+    else if (type.startsWith('response.reasoning_summary_')) this.#readSummary(body, type)
+    else this.#read(body, type)
+    return this.#events
   }
 
-  function read(body: JsonObject, type: string): void {
+  end(): ChatEvent[] {
+    return []
+  }
+
+  #read(body: JsonObject, type: string): void {
+    const output = this.#output
     const item = countAt(body, 'output_index') ?? 0
-    const content = { item, at: countAt(body, 'content_index') ?? 0 }
-    const summary = { item, at: countAt(body, 'summary_index') ?? 0 }
-    const delta = textAt(body, 'delta') ?? ''
     switch (type) {
       case 'response.created':
       case 'response.queued':
       case 'response.in_progress':
-        return start(objectAt(body, 'response'))
+        return this.#start(objectAt(body, 'response'))
       case 'response.output_item.added':
-        return reader.beginItem(item, objectAt(body, 'item'))
+        return output.beginItem(item, objectAt(body, 'item'))
       case 'response.output_item.done':
-        return reader.endItem(item, objectAt(body, 'item'))
+        return output.endItem(item, objectAt(body, 'item'))
       case 'response.content_part.added':
-        return reader.beginContent(content, objectAt(body, 'part'))
+        return output.beginContent(contentAt(item, body), objectAt(body, 'part'))
       case 'response.content_part.done':
-        return reader.endContent(content, objectAt(body, 'part'))
+        return output.endContent(contentAt(item, body), objectAt(body, 'part'))
       case 'response.output_text.delta':
-        return reader.addContent(content, 'output_text', delta)
-      case 'response.output_text.done':
-        return reader.wholeContent(content, { ...body, type: 'output_text' })
       case 'response.refusal.delta':
-        return reader.addContent(content, 'refusal', delta)
-      case 'response.refusal.done':
-        return reader.wholeContent(content, { ...body, type: 'refusal' })
       case 'response.reasoning_text.delta':
-        return reader.addContent(content, 'reasoning_text', delta)
+        return output.addContent(contentAt(item, body), CONTENT_TYPES[type], textAt(body, 'delta') ?? '')
+      case 'response.output_text.done':
+      case 'response.refusal.done':
       case 'response.reasoning_text.done':
-        return reader.wholeContent(content, { ...body, type: 'reasoning_text' })
-      case 'response.reasoning_summary_part.added':
-      case 'response.reasoning_summary_text.delta':
-        return reader.addSummary(summary, delta)
-      case 'response.reasoning_summary_text.done':
-        return reader.wholeSummary(summary, textAt(body, 'text') ?? '')
-      case 'response.reasoning_summary_part.done':
-        return reader.wholeSummary(summary, textAt(objectAt(body, 'part'), 'text') ?? '')
+        return output.wholeContent(contentAt(item, body), { ...body, type: CONTENT_TYPES[type] })
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
-        return reader.addCall(item, delta)
+        return output.addCall(item, textAt(body, 'delta') ?? '')
       case 'response.function_call_arguments.done':
-        return reader.wholeCall(item, textAt(body, 'arguments') ?? '')
+        return output.wholeCall(item, textAt(body, 'arguments') ?? '')
       case 'response.custom_tool_call_input.done':
-        return reader.wholeCall(item, textAt(body, 'input') ?? '')
+        return output.wholeCall(item, textAt(body, 'input') ?? '')
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
-        return end(endedBy(type, objectAt(body, 'response')))
+        return this.#end(endedBy(type, objectAt(body, 'response')))
     }
   }
 
-  return {
-    record(body, event) {
-      events = []
-      const type = textAt(body, 'type') ?? event
-      if (type === 'error' || isObject(body.error)) events.push(errorEvent(body))
-      else read(body, type)
-      return events
-    },
-    end: () => [],
+  #readSummary(body: JsonObject, type: string): void {
+    const summary = { item: countAt(body, 'output_index') ?? 0, at: countAt(body, 'summary_index') ?? 0 }
+    switch (type) {
+      case 'response.reasoning_summary_part.added':
+      case 'response.reasoning_summary_text.delta':
+        return this.#output.addSummary(summary, textAt(body, 'delta') ?? '')
+      case 'response.reasoning_summary_text.done':
+        return this.#output.wholeSummary(summary, textAt(body, 'text') ?? '')
+      case 'response.reasoning_summary_part.done':
+        return this.#output.wholeSummary(summary, textAt(objectAt(body, 'part'), 'text') ?? '')
+    }
   }
+
+  #start(response: JsonObject): void {
+    if (this.#hasStarted) return
+    this.#hasStarted = true
+    this.#events.push(startEvent(response, this.#context))
+  }
+
+  #end(response: JsonObject): void {
+    this.#start(response)
+    // Servers that send nothing but the end have everything there.
+    const items = !this.#output.hasItems && Array.isArray(response.output) ? response.output : []
+    for (const [at, item] of items.entries()) if (isObject(item)) this.#output.endItem(at, item)
+    this.#events.push(...endEvents(response, this.#output.hasCalls))
+  }
+}
+
+const CONTENT_TYPES = {
+  'response.output_text.delta': 'output_text',
+  'response.output_text.done': 'output_text',
+  'response.refusal.delta': 'refusal',
+  'response.refusal.done': 'refusal',
+  'response.reasoning_text.delta': 'reasoning_text',
+  'response.reasoning_text.done': 'reasoning_text',
+} as const
+
+function contentAt(item: number, body: JsonObject): { item: number; at: number } {
+  return { item, at: countAt(body, 'content_index') ?? 0 }
 }
 
 /** The name of the event says how it ended, should the response not say it. */

@@ -37,7 +37,7 @@ export class JsonStringMasker {
         at = end
         continue
       }
-      if (this.#escape.startsWith('\\u') && !/[0-9A-Fa-f]/.test(raw[at]!)) text += this.#endEscape(text.length)
+      if (this.#escape.startsWith('\\u') && !/[0-9A-Fa-f]/.test(raw.charAt(at))) text += this.#endEscape(text.length)
       else {
         this.#escape += raw.charAt(at++)
         if (isWhole(this.#escape)) text += this.#endEscape(text.length)

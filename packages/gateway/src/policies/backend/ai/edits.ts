@@ -28,8 +28,8 @@ export function providerEdits(config: AiConfig | undefined, vendor: Provider, en
     request: (body, pathModel, rx) =>
       editRequest(body, pathModel, rules, (source): Json | undefined => {
         rx.llmRequest = body
-        const result = expressions.get(source)!.evaluate(rx)
-        return isCelError(result) ? undefined : toJson(result)
+        const result = expressions.get(source)?.evaluate(rx)
+        return result === undefined || isCelError(result) ? undefined : toJson(result)
       }),
   }
 }
