@@ -5,6 +5,10 @@ import { conditionalOr } from './rules.ts'
 /** A policy that is written plainly with these keys, or as a list of such forms, each with its condition. */
 export function conditionalPolicy<Shape extends Record<string, Schema>>(shape: Shape) {
   const names = Object.keys(shape)
+  for (const [name, schema] of Object.entries(shape)) {
+    // It would be there beside `conditional` too, as if somebody had written it.
+    if (fieldOf(schema).default !== undefined) throw new Error(`\`${name}\`: let the step have this default`)
+  }
   const required = names.filter((name) => shape[name] !== undefined && fieldOf(shape[name]).required)
   // With `conditional` none of them is set; the rule asks for them otherwise.
   const loose = Object.fromEntries(names.map((name) => [name, shape[name]?.optional()])) as OptionalShape<Shape>

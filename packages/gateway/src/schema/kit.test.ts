@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { conditionalPolicy } from './conditional.ts'
 import { fieldOf, fileOnly, list, object } from './kit.ts'
 import type { Output } from './kit.ts'
 import { atMostOneOf, exactlyOneOf, onlyWith } from './rules.ts'
@@ -87,6 +88,14 @@ test('a field is read through its wrappers', () => {
     [field.required, field.default, field.description, field.fileOnly, field.node.kind],
     [false, 1, 'One.', true, 'scalar'],
   )
+})
+
+test('a policy with a conditional form has no defaults in its schema: they would stand beside that form', () => {
+  const size = integer({ min: 1, max: 9 }).describe('Size.')
+  assert.throws(() => conditionalPolicy({ size: size.prefault(3) }), /`size`: let the step have this default/)
+  const policy = conditionalPolicy({ size: size.optional() })
+  assert.ok(validate(policy, { conditional: [{ policy: { size: 3 } }] }).ok)
+  assert.ok(!validate(policy, { size: 3, conditional: [{ policy: {} }] }).ok)
 })
 
 test('suggestions are near, never wild', () => {
