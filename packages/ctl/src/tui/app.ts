@@ -3,11 +3,9 @@ import { createElement as h, type ReactNode, useMemo, useState, useSyncExternalS
 import { DetailPane } from './detail-pane.ts'
 import { detailOf } from './detail.ts'
 import { EventList } from './event-list.ts'
-import { layoutFor, rowsIn } from './layout.ts'
-import { StatusLine } from './status-line.ts'
+import { layoutFor, rowsIn, smallest } from './layout.ts'
 import type { Theme } from './theme.ts'
-import { TooSmall } from './too-small.ts'
-import type { TraceStore } from './trace-store.ts'
+import type { TraceSnapshot, TraceStore } from './trace-store.ts'
 import { useKeys } from './use-keys.ts'
 import { type Extent, firstView, move, showMode, switchPane } from './view-state.ts'
 
@@ -55,4 +53,28 @@ export function App({ title, store, theme }: AppProps): ReactNode {
     h(StatusLine, { snapshot, theme }),
     h(Text, { dimColor: true, wrap: 'truncate-end' }, KEYS),
   )
+}
+
+interface StatusLineProps {
+  readonly snapshot: TraceSnapshot
+  readonly theme: Theme
+}
+
+function StatusLine({ snapshot: { events, status, isTrouble }, theme }: StatusLineProps): ReactNode {
+  const count = events.length === 0 ? '' : `${events.length} ${events.length === 1 ? 'event' : 'events'}; `
+  return h(
+    Text,
+    { wrap: 'truncate-end', bold: isTrouble, color: isTrouble ? theme.trouble : undefined },
+    `${count}${status}`,
+  )
+}
+
+interface TooSmallProps {
+  readonly columns: number
+  readonly rows: number
+}
+
+function TooSmall({ columns, rows }: TooSmallProps): ReactNode {
+  const text = `terminal too small: ${columns}x${rows}, needs ${smallest.columns}x${smallest.rows} (q quits)`
+  return h(Text, { wrap: 'truncate-end' }, text)
 }

@@ -1,6 +1,9 @@
+import { Text } from 'ink'
 import { createElement as h, type ReactNode } from 'react'
+import { printable } from '../printable.ts'
 import type { TraceEvent } from '../trace/event.ts'
-import { EventRow, rowHeading } from './event-row.ts'
+import { summarize } from '../trace/summary.ts'
+import type { Theme } from './theme.ts'
 import { rowsIn } from './layout.ts'
 import { Pane, type PaneProps } from './pane.ts'
 import { firstRow } from './view-state.ts'
@@ -21,5 +24,25 @@ export function EventList({ events, selected, size, isActive, theme }: EventList
       const index = first + at
       return h(EventRow, { key: index, number: index + 1, event, isSelected: index === selected, theme })
     }),
+  )
+}
+
+interface EventRowProps {
+  readonly number: number
+  readonly event: TraceEvent
+  readonly isSelected: boolean
+  readonly theme: Theme
+}
+
+const TYPE_WIDTH = 19
+
+const rowHeading = `  ${'#'.padStart(3)} ${'type'.padEnd(TYPE_WIDTH)} summary`
+
+function EventRow({ number, event, isSelected, theme }: EventRowProps): ReactNode {
+  const type = printable(event.type).slice(0, TYPE_WIDTH).padEnd(TYPE_WIDTH)
+  return h(
+    Text,
+    { wrap: 'truncate-end', inverse: isSelected, color: theme.bySeverity[event.severity] },
+    `${isSelected ? '>' : ' '} ${String(number).padStart(3)} ${type} ${printable(summarize(event))}`,
   )
 }

@@ -1,6 +1,5 @@
-import type { AuthClient } from 'google-auth-library'
+import type { AuthClient, AwsClientOptions, IdentityPoolClientOptions } from 'google-auth-library'
 import type { CredentialServices } from '../services.ts'
-import { clientFor, SCOPE } from './client-for.ts'
 
 /** One that gets tokens by the credentials in this JSON, or by those that the environment or the machine has. */
 export async function createGoogleClient(
@@ -29,3 +28,67 @@ function checkAddresses(credentials: Record<string, unknown>): void {
 }
 
 const GOOGLE = /^https:\/\/(?:[a-z0-9-]+\.){1,4}googleapis\.com\/[\x21-\x7e]*$/
+
+const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
+
+type Library = typeof import('google-auth-library')
+type Transport = { transporterOptions: { fetchImplementation: typeof fetch } }
+type Credentials = Record<string, unknown>
+
+/** The client for credentials of one of the kinds that Google gives out. */
+export function clientFor(json: Credentials, library: Library, transport: Transport): AuthClient {
+  const text = (name: string): string => {
+    const value = json[name]
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} is missing`)
+    return value
+  }
+  switch (json['type']) {
+    case 'service_account':
+      return new library.JWT({
+        email: text('client_email'),
+        key: text('private_key'),
+        scopes: SCOPE,
+        ...transport,
+      })
+    case 'authorized_user':
+      return new library.UserRefreshClient({
+        clientId: text('client_id'),
+        clientSecret: text('client_secret'),
+        refreshToken: text('refresh_token'),
+        ...transport,
+      })
+    case 'impersonated_service_account':
+      return new library.Impersonated({
+        sourceClient: clientFor(sourceOf(json), library, transport),
+        targetPrincipal: principalOf(text('service_account_impersonation_url')),
+        targetScopes: [SCOPE],
+        ...transport,
+      })
+    case 'external_account': {
+      // The library checks what it needs of it.
+      const options = { ...json, scopes: [SCOPE], ...transport } as unknown as IdentityPoolClientOptions &
+        AwsClientOptions
+      return isOfAws(json) ? new library.AwsClient(options) : new library.IdentityPoolClient(options)
+    }
+    default:
+      throw new TypeError('credentials of a kind that is not known')
+  }
+}
+
+/** Those that impersonate; they cannot impersonate themselves, or they would never end. */
+function sourceOf(json: Credentials): Credentials {
+  const source = json['source_credentials']
+  if (typeof source !== 'object' || source === null) throw new TypeError('source_credentials is missing')
+  if ('type' in source && source.type === 'impersonated_service_account') throw new TypeError('too many steps')
+  return { ...source }
+}
+
+function principalOf(url: string): string {
+  const found = /\/serviceAccounts\/([^/:]{1,256}):generateAccessToken$/.exec(url)
+  if (found === null) throw new TypeError('service_account_impersonation_url names no account')
+  return found[1]!
+}
+
+function isOfAws({ credential_source: source }: Credentials): boolean {
+  return typeof source === 'object' && source !== null && 'environment_id' in source
+}

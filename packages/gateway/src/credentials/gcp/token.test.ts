@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { credentialServices, useEndpoint, useProcessEnvironment } from '../../testing/credential-services.ts'
 import type { Origin, OriginHandler } from '../../testing/origin.ts'
 import { CredentialFault } from '../../pipeline/cloud-credentials.ts'
-import { clientFor } from './client-for.ts'
+import { clientFor } from './client.ts'
 import { createGcpToken } from './token.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
