@@ -24,7 +24,8 @@ export interface Refused {
 }
 
 export function refusalProblem({ admin: { label }, token, response, text }: Refused): string {
-  const said = printable(text.trim().split('\n', 1)[0]!.slice(0, 500))
+  const [firstLine = ''] = text.trim().split('\n', 1)
+  const said = printable(firstLine.slice(0, 500))
   const { statusCode = 0 } = response
   switch (statusCode) {
     case 400:

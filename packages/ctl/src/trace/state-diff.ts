@@ -16,9 +16,8 @@ export function diffStates(before: unknown, after: unknown): Change[] {
     const was = old.get(path)
     const is = now.get(path)
     if (was === is) return []
-    if (was === undefined) return [{ kind: 'added', path, after: is! }]
     if (is === undefined) return [{ kind: 'removed', path, before: was }]
-    return [{ kind: 'changed', path, before: was, after: is }]
+    return [was === undefined ? { kind: 'added', path, after: is } : { kind: 'changed', path, before: was, after: is }]
   })
 }
 

@@ -23,12 +23,11 @@ export function detailOf(events: readonly TraceEvent[], selected: number, mode: 
   const snapshot = events[at]
   if (snapshot === undefined) return { title: 'no snapshot yet', lines: [] }
   if (mode === 'state') return { title: nameOf(at, snapshot), lines: jsonLines(stateOf(snapshot)).map(plain) }
-  return diffOf(events, at)
+  return diffOf(events, snapshot, at)
 }
 
 /** A response is compared with the response before it: between it and a request everything differs. */
-function diffOf(events: readonly TraceEvent[], at: number): Detail {
-  const snapshot = events[at]!
+function diffOf(events: readonly TraceEvent[], snapshot: TraceEvent, at: number): Detail {
   const before = events.findLastIndex(
     (candidate, index) => index < at && candidate.type === snapshot.type && stateOf(candidate) !== null,
   )

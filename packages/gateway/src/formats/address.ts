@@ -29,10 +29,10 @@ export interface BackendUrl {
 export function parseBackendUrl(text: string): BackendUrl | null {
   const found = /^(https?):\/\/([^/?#@\s]+)([/?][\x21-\x22\x24-\x7e]*)?$/i.exec(text)
   if (found === null || text.length > 2_048) return null
-  const [, scheme, place, path = '/'] = found
-  const secure = scheme!.toLowerCase() === 'https'
+  const [, scheme = '', place = '', path = '/'] = found
+  const secure = scheme.toLowerCase() === 'https'
   const standard = secure ? 443 : 80
-  const address = parseHostPort(/:[0-9]+$/.test(place!) ? place! : `${place}:${standard}`)
+  const address = parseHostPort(/:[0-9]+$/.test(place) ? place : `${place}:${standard}`)
   if (address === null || address.port === 0) return null
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
   return {
@@ -51,11 +51,11 @@ export function urlKey({ secure, host, port }: BackendUrl): string {
 export function parseHostPort(text: string): { host: string; port: number } | null {
   const found = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(text)
   if (found === null) return null
-  const [, bracketed, plain, digits] = found
+  const [, bracketed, plain = '', digits] = found
   const port = Number(digits)
   if (port > 65_535) return null
   if (bracketed !== undefined) return isIpv6(bracketed) ? { host: bracketed.toLowerCase(), port } : null
-  return isHost(plain!) ? { host: plain!.toLowerCase(), port } : null
+  return isHost(plain) ? { host: plain.toLowerCase(), port } : null
 }
 
 /** A DNS name or an address; half addresses (`1.2.3`, `010.0.0.1`, `0x7f.1`), which resolvers read as addresses, are refused. */

@@ -125,7 +125,7 @@ export class Conversation {
     this.#queue.push(message)
     this.#queuedBytes += message.bytes.length
     while (this.#queue.length > MAX_QUEUED || this.#queuedBytes > MAX_QUEUED_BYTES) {
-      this.#queuedBytes -= this.#queue.shift()!.bytes.length
+      this.#queuedBytes -= this.#queue.shift()?.bytes.length ?? 0
     }
   }
 

@@ -29,12 +29,15 @@ function withMember(
   const value = { ...message.value, [member]: after }
   const { bytes } = message
   if (!isObject(before)) return { ...message, value, bytes: edited(bytes, { [member]: after }) }
-  const { valueStart, valueEnd } = findMembers(bytes)!.members.find(({ name }) => name === member)!
+  const found = findMembers(bytes)?.members.find(({ name }) => name === member)
+  if (found === undefined) throw new Error(`the bytes have no ${member}`)
+  const { valueStart, valueEnd } = found
   const inside = edited(bytes.subarray(valueStart, valueEnd), edits)
   return { ...message, value, bytes: Buffer.concat([bytes.subarray(0, valueStart), inside, bytes.subarray(valueEnd)]) }
 }
 
 function edited(bytes: Buffer, edits: Readonly<Record<string, Json | undefined>>): Buffer {
-  const found = findMembers(bytes)!
+  const found = findMembers(bytes)
+  if (found === null) throw new Error('the bytes are no object')
   return spliceJson({ ...found, bytes }, new Map(Object.entries(edits)))
 }

@@ -3,9 +3,9 @@ import type { RpcMessage } from './message.ts'
 
 /** Texts in headers: what is not printable ASCII stands there as `=?base64?…?=`. */
 export function decodeHeaderText(text: string): string | null {
-  const found = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(text)
-  if (found !== null) {
-    const bytes = Buffer.from(found[1]!, 'base64')
+  const encoded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(text)?.[1]
+  if (encoded !== undefined) {
+    const bytes = Buffer.from(encoded, 'base64')
     const decoded = bytes.toString('utf8')
     return Buffer.from(decoded, 'utf8').equals(bytes) ? decoded : null
   }

@@ -44,8 +44,9 @@ export class Outbox implements Waiter {
 
   resume(): void {
     this.#isStopped = false
-    while (this.#held.length > 0 && !this.#isStopped && !this.#isOver) {
-      const message = this.#held.shift()!
+    while (!this.#isStopped && !this.#isOver) {
+      const message = this.#held.shift()
+      if (message === undefined) break
       this.#hold(-message.bytes.length)
       this.#give(message)
     }

@@ -24,7 +24,8 @@ export function findToolServer(): string | null {
   try {
     const file = createRequire(import.meta.url).resolve(`${SERVER}/package.json`)
     const { bin } = JSON.parse(readFileSync(file, 'utf8')) as { bin: Record<string, string> }
-    return join(dirname(file), Object.values(bin)[0]!)
+    const [program] = Object.values(bin)
+    return program === undefined ? null : join(dirname(file), program)
   } catch {
     return null
   }

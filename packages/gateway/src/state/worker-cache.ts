@@ -20,7 +20,8 @@ export class WorkerCache {
     const object = this.shared(key, make)
     this.#held.delete(key)
     this.#held.set(key, object)
-    if (this.#held.size > MAX_HELD) this.#held.delete(this.#held.keys().next().value!)
+    const [oldest = key] = this.#held.keys()
+    if (this.#held.size > MAX_HELD) this.#held.delete(oldest)
     return object
   }
 

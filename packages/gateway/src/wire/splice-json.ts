@@ -12,13 +12,16 @@ export function spliceJson({ bytes, members, open }: SplicedText, edits: MemberE
   const pieces: Buffer[] = [bytes.subarray(0, members[0]?.start ?? open)]
   const known = new Set<string>()
   let isFirst = true
-  for (const [at, { name, start, valueStart, valueEnd }] of members.entries()) {
+  let previousEnd = open
+  for (const { name, start, valueStart, valueEnd } of members) {
     const isEdited = edits.has(name)
     if (isEdited) known.add(name)
     const value = edits.get(name)
+    const comma = bytes.subarray(previousEnd, start)
+    previousEnd = valueEnd
     if (isEdited && value === undefined) continue
-    // The comma, with whatever space is around it.
-    if (!isFirst) pieces.push(bytes.subarray(members[at - 1]!.valueEnd, start))
+    // With whatever space is around it.
+    if (!isFirst) pieces.push(comma)
     isFirst = false
     if (isEdited) pieces.push(bytes.subarray(start, valueStart), Buffer.from(JSON.stringify(value)))
     else pieces.push(bytes.subarray(start, valueEnd))

@@ -36,15 +36,12 @@ export function canonicalRequest(
     const before = values.get(key)
     values.set(key, before === undefined ? value : `${before},${value}`)
   }
-  const names = [...values.keys()].sort()
-  const lines = names.map(
-    (name) =>
-      `${name}:${values
-        .get(name)!
-        .replaceAll(/[ \t]+/g, ' ')
-        .replaceAll(/^ | $/g, '')}\n`,
-  )
-  const signedHeaders = names.join(';')
+  const sorted = [...values].sort(([first], [second]) => (first < second ? -1 : 1))
+  const lines = sorted.map(([name, value]) => {
+    const plain = value.replaceAll(/[ \t]+/g, ' ').replaceAll(/^ | $/g, '')
+    return `${name}:${plain}\n`
+  })
+  const signedHeaders = sorted.map(([name]) => name).join(';')
   // Paths of the object store are the names of objects, and stay as they are.
   const resource = service === 's3' ? path : canonicalPath(path)
   const text = `${method}\n${resource}\n${canonicalQuery(query)}\n${lines.join('')}\n${signedHeaders}\n${bodyHash}`

@@ -9,8 +9,9 @@ export function scopeOfHost(host: string): SigningScope | null {
   const at = own.findIndex((label) => REGION.test(label))
   // The service stands before the region: `<id>.execute-api.eu-west-1`.
   const name = own[at - 1]?.replace(/-fips$/, '')
-  if (at < 1 || name === undefined) return null
-  return { region: own[at]!, service: SERVICES[name] ?? name }
+  const region = own[at]
+  if (region === undefined || name === undefined) return null
+  return { region, service: SERVICES[name] ?? name }
 }
 
 const SUFFIXES = [

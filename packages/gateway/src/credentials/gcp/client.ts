@@ -84,9 +84,9 @@ function sourceOf(json: Credentials): Credentials {
 }
 
 function principalOf(url: string): string {
-  const found = /\/serviceAccounts\/([^/:]{1,256}):generateAccessToken$/.exec(url)
-  if (found === null) throw new TypeError('service_account_impersonation_url names no account')
-  return found[1]!
+  const principal = /\/serviceAccounts\/([^/:]{1,256}):generateAccessToken$/.exec(url)?.[1]
+  if (principal === undefined) throw new TypeError('service_account_impersonation_url names no account')
+  return principal
 }
 
 function isOfAws({ credential_source: source }: Credentials): boolean {

@@ -34,7 +34,7 @@ function accepts(headers: HeaderBlock, types: readonly string[]): boolean {
   const ranges = (headers.joined('accept') ?? '')
     .toLowerCase()
     .split(',')
-    .map((range) => range.split(';', 1)[0]!.trim())
+    .map((range) => range.replace(/;.*/s, '').trim())
   return types.every((type) => {
     const group = `${type.slice(0, type.indexOf('/'))}/*`
     return ranges.some((range) => range === type || range === group || range === '*/*')

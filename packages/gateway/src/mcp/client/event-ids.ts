@@ -19,9 +19,9 @@ export function writePosition({ of, ids }: StreamPosition): string {
 
 /** Null for an id that was not written here. */
 export function readPosition(text: string): StreamPosition | null {
-  const found = /^([cs])([\w-]+)$/.exec(text)
-  if (found === null || found[2]!.length > LONGEST) return null
-  const parsed = parseJson(Buffer.from(found[2]!, 'base64url').toString('utf8'))
+  const [, of, encoded = ''] = /^([cs])([\w-]+)$/.exec(text) ?? []
+  if (of === undefined || encoded.length > LONGEST) return null
+  const parsed = parseJson(Buffer.from(encoded, 'base64url').toString('utf8'))
   if (parsed === null || !Array.isArray(parsed.value)) return null
   const ids = new Map<string, string>()
   for (const entry of parsed.value) {
@@ -30,7 +30,7 @@ export function readPosition(text: string): StreamPosition | null {
     if (typeof target !== 'string' || typeof id !== 'string' || !isFieldValue(id)) return null
     ids.set(target, id)
   }
-  return { of: found[1] === 'c' ? 'call' : 'session', ids }
+  return { of: of === 'c' ? 'call' : 'session', ids }
 }
 
 /** It becomes a header towards the target. */

@@ -19,8 +19,9 @@ export class ExpiringMap {
     this.#marks.delete(mark.key)
     this.#marks.set(mark.key, mark)
     if (this.#marks.size >= this.#sweepAt) this.#sweep()
-    while (this.#marks.size > this.#options.max) {
-      this.#marks.delete(this.#marks.keys().next().value!)
+    for (const oldest of this.#marks.keys()) {
+      if (this.#marks.size <= this.#options.max) return
+      this.#marks.delete(oldest)
       this.#options.dropped?.()
     }
   }

@@ -36,7 +36,8 @@ function originIn(resource: unknown): string | null {
 
 /** `x-forwarded-proto` says what the gateway saw, or what a trusted proxy before it did. */
 function requestOrigin(rx: RequestContext): string | null {
-  const forwarded = rx.headers.get('x-forwarded-proto')?.split(',')[0]!.trim().toLowerCase()
+  const [first = ''] = (rx.headers.get('x-forwarded-proto') ?? '').split(',', 1)
+  const forwarded = first.trim().toLowerCase()
   const scheme = forwarded === 'http' || forwarded === 'https' ? forwarded : rx.scheme
   const { authority } = rx.exchange
   return /^[a-z0-9._~[\]:-]+$/i.test(authority) ? `${scheme}://${authority.toLowerCase()}` : null

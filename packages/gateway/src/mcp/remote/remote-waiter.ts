@@ -47,8 +47,9 @@ export class RemoteWaiter implements Waiter {
   /** So many bytes have found their way. */
   took(bytes: number): void {
     this.#unread -= bytes
-    while (this.#held.length > 0 && this.#unread < WINDOW_BYTES) {
-      const said = this.#held.shift()!
+    while (this.#unread < WINDOW_BYTES) {
+      const said = this.#held.shift()
+      if (said === undefined) break
       this.#hold(-said.bytes)
       this.#send(said)
     }

@@ -230,7 +230,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
 }
 
 function mediaType(value: string | null): string {
-  return value === null ? '' : value.split(';', 1)[0]!.trim().toLowerCase()
+  return value === null ? '' : value.replace(/;.*/s, '').trim().toLowerCase()
 }
 
 const MAX_ERROR_BYTES = 64 * 1024
