@@ -5,6 +5,7 @@ import { staticBackend } from '../backends/static/call.ts'
 import { loadedAi, loadedMcp } from './load-features.ts'
 import type { BackendPlace, PolicyIndex } from '../ir/merge.ts'
 import type { Backend, BackendTarget, Route, RouteBackend } from '../ir/resources.ts'
+import type { SharingMap } from '../ir/sharing-map.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
 import { compileTunnel } from './tunnel.ts'
@@ -26,7 +27,7 @@ export interface Backends {
 }
 
 export function compileBackends(
-  backendsByKey: ReadonlyMap<string, Backend>,
+  backendsByKey: SharingMap<Backend>,
   policies: PolicyIndex,
   services: BackendServices,
   env: () => Omit<Env, 'attachment'>,

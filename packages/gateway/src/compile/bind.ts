@@ -119,11 +119,11 @@ function compileTls(
   const tlsByListener = new Map<string, ServerTls>()
   for (const source of sources) {
     if (source.tls === null) continue
-    const made = createServerTls(source.tls, frontend.tls ?? null, ticketSecret)
+    const before = previous?.tlsByListener.get(source.key) ?? null
+    const made = createServerTls(source.tls, frontend.tls ?? null, ticketSecret, before)
     if ('problem' in made)
       throw new ConfigFault(source, ['tls'], { found: `found ${made.problem}`, expected: 'TLS that can be set up' })
-    const before = previous?.tlsByListener.get(source.key)
-    tlsByListener.set(source.key, before?.key === made.tls.key ? before : made.tls)
+    tlsByListener.set(source.key, made.tls)
   }
   return tlsByListener
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { checkParts, compile, type CompileServices } from './index.ts'
+import { checkChange, checkParts, compile, type CompileServices } from './index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { fetchLater } from '../credentials/fetch-later.ts'
+import type { ChangedIr } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import { Deadlines } from '../net/deadlines.ts'
@@ -26,6 +27,19 @@ export function checkCompile(ir: Ir, counters: SharedCounters = newCounters(), w
     return []
   } catch (error) {
     return distinct(faultsIn(error))
+  } finally {
+    close()
+  }
+}
+
+/** Whether what a change affects can run; what is wrong with it, if anything is, `checkCompile` tells. */
+export function canRun(changed: ChangedIr, counters: SharedCounters, workers: number): boolean {
+  const { services, close } = checkServices(counters, workers)
+  try {
+    checkChange(changed, services)
+    return true
+  } catch {
+    return false
   } finally {
     close()
   }

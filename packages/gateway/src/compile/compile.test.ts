@@ -2,21 +2,28 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { compile, type CompiledConfig, type CompileServices } from './index.ts'
+import { applyChange, changeBetween } from '../ir/change.ts'
+import type { Ir } from '../ir/resources.ts'
+import { compile, type CompiledConfig } from './index.ts'
 import { loadConfig } from '../sources/file.ts'
 import { checkServices } from './check.ts'
 
 const { services, close } = checkServices()
 
+interface Generation {
+  ir: Ir
+  config: CompiledConfig
+}
+
 test('a generation that was replaced can be forgotten', async (t) => {
   t.after(close)
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  let current: CompiledConfig | null = null
+  let current: Generation | null = null
   const replaced: WeakRef<object>[] = []
   for (let generation = 0; generation < 4; generation++) {
-    if (current !== null) replaced.push(new WeakRef(current.binds.get('bind/8080')!))
-    current = generationOf(generation, services, current)
+    if (current !== null) replaced.push(new WeakRef(current.config.binds.get('bind/8080')!))
+    current = next(current, generation)
   }
   await new Promise((resolve) => setImmediate(resolve))
   collect()
@@ -24,20 +31,24 @@ test('a generation that was replaced can be forgotten', async (t) => {
     replaced.map((reference) => reference.deref()),
     [undefined, undefined, undefined],
   )
-  assert.equal(current!.binds.size, 1)
+  assert.equal(current!.config.binds.size, 1)
 })
 
-test('a route that was met and has not changed is the same object in the next generation', () => {
-  const first = generationOf(1, services, null)
-  for (const route of first.routesByContent.values()) route.make()
-  const [kept] = first.routesByContent.values()
-  const second = generationOf(2, services, first)
-  assert.ok([...second.routesByContent.values()].includes(kept!))
-  assert.equal(second.routesByContent.size, 2)
+test('a route that is not affected is the same object in the next generation, met before or not', () => {
+  for (const isMet of [true, false]) {
+    const first = next(null, 1)
+    if (isMet) for (const route of first.config.routes.values()) route.make()
+    const second = next(first, 2)
+    const kept = [...second.config.routes].flatMap(([key, route]) =>
+      route === first.config.routes.get(key) ? [route.name] : [],
+    )
+    assert.deepEqual(kept, ['stays'])
+    assert.equal(second.config.routes.size, 2)
+  }
 })
 
 /** One route that stays and one that differs in each generation. */
-function generationOf(number: number, use: CompileServices, previous: CompiledConfig | null): CompiledConfig {
+function next(previous: Generation | null, number: number): Generation {
   const route = (name: string, body: string) => ({
     name,
     matches: [{ path: { exact: `/${name}` } }],
@@ -50,5 +61,7 @@ function generationOf(number: number, use: CompileServices, previous: CompiledCo
     env: {},
   })
   assert.ok(loaded.ok)
-  return compile(loaded.ir, use, previous)
+  if (previous === null) return { ir: loaded.ir, config: compile(loaded.ir, services, null) }
+  const changed = applyChange(previous.ir, changeBetween(previous.ir, loaded.ir)!)
+  return { ir: changed.ir, config: compile(changed.ir, services, { config: previous.config, changed }) }
 }

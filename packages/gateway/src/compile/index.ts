@@ -1,16 +1,19 @@
 import { compileBackends } from './backends.ts'
 import type { BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
-import { contentOf, lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
+import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'
-import { indexPolicies, type PolicyIndex } from '../ir/merge.ts'
-import type { Backend, Ir, Listener, Route } from '../ir/resources.ts'
+import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
+import type { ChangedIr } from '../ir/change.ts'
+import { indexPolicies, policiesByTarget, type PolicyIndex, targetKey } from '../ir/merge.ts'
+import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../ir/resources.ts'
+import { SharingMap } from '../ir/sharing-map.ts'
 import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { canonicalHostname, createHostnameTable } from '../pipeline/route/hostname.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import type { LazyRoute } from '../pipeline/route/lazy-route.ts'
-import { compileRoutes } from '../pipeline/route/route-table.ts'
+import { RouteTable } from '../pipeline/route/route-table.ts'
 import type { Env } from '../pipeline/step.ts'
 import { createTelemetry, type Telemetry, type TelemetryServices } from '../pipeline/telemetry.ts'
 import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
@@ -26,41 +29,58 @@ export type CompileServices = BackendServices &
   RouteServices &
   Pick<Env, 'counters' | 'monotonic' | 'kept' | 'credentials'>
 
-/** Everything ready to run. Unchanged routes are the same objects as in the generation before. */
+/** Everything ready to run. Routes that a change does not affect are the same objects as in the generation before. */
 export interface CompiledConfig {
   binds: Map<string, CompiledBind>
-  routesByContent: Map<string, LazyRoute>
+  listeners: Map<string, CompiledListener>
+  routes: Map<string, LazyRoute<RouteParts>>
+  parts: RouteParts
+}
+
+/** The generation before, and how the new config differs from it: null when in everything. */
+export interface Previous {
+  config: CompiledConfig
+  changed: ChangedIr | null
 }
 
 /** Turns the IR into functions. Throws `ConfigFault`s on what only shows when everything is put together. */
-export function compile(ir: Ir, services: CompileServices, previous: CompiledConfig | null): CompiledConfig {
-  const parts = createParts(ir, services)
+export function compile(ir: Ir, services: CompileServices, previous: Previous | null): CompiledConfig {
+  return assemble(ir, createParts(ir, services, previous), services, previous)
+}
+
+function assemble(
+  ir: Pick<Ir, 'binds' | 'listeners' | 'routes'>,
+  parts: RouteParts,
+  services: CompileServices,
+  previous: Previous | null,
+): CompiledConfig {
   const frontend = parts.policies.frontend()
-  const routesByContent = new Map<string, LazyRoute>()
+  const changed = previous?.changed ?? null
+  const affected = changed === null ? EVERYTHING : affectedBy(changed, parts.index)
+  const routes = new Map<string, LazyRoute<RouteParts>>()
   const routesByListener = Map.groupBy(ir.routes, (route) => route.listener)
-  const listenersByBind = new Map<string, CompiledListener[]>()
+  const listeners = new Map<string, CompiledListener>()
   makeEach(ir.listeners, (listener) => {
-    const routes = (routesByListener.get(listener.key) ?? []).map((route) => {
-      const content = contentOf(route, listener, parts)
-      const known = previous?.routesByContent.get(content)
-      const value = known?.isMade === true ? known : lazyRoute(route, listener, parts)
-      routesByContent.set(content, value)
+    const own = (routesByListener.get(listener.key) ?? []).map((route) => {
+      const known = affected.route(route) ? undefined : previous?.config.routes.get(route.key)
+      known?.rebase(parts)
+      const value = known ?? lazyRoute(route, listener, parts)
+      routes.set(route.key, value)
       return { route, value }
     })
-    const compiled = compileListener(listener, routes, parts)
-    const list = listenersByBind.get(listener.bind)
-    if (list === undefined) listenersByBind.set(listener.bind, [compiled])
-    else list.push(compiled)
+    const before = previous?.config.listeners.get(listener.key) ?? null
+    listeners.set(listener.key, compileListener(listener, own, parts, before))
   })
   const admits = networkAuthorization(parts.policies.networkAuthorization())
   const telemetry = compileTelemetry(frontend, services)
   const binds = new Map<string, CompiledBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
-    const bindParts = { bind, sources, listeners: listenersByBind.get(bind.key) ?? [], frontend, admits, telemetry }
-    binds.set(bind.key, compileBind(bindParts, services, previous?.binds.get(bind.key) ?? null))
+    const own = sources.flatMap(({ key }) => listeners.get(key) ?? [])
+    const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry }
+    binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
   })
-  return { binds, routesByContent }
+  return { binds, listeners, routes, parts }
 }
 
 function compileTelemetry({ accessLog, metrics }: FrontendPolicies, services: TelemetryServices): Telemetry {
@@ -70,25 +90,52 @@ function compileTelemetry({ accessLog, metrics }: FrontendPolicies, services: Te
 
 /** Puts every route together, and the backends that nothing leads to: who writes one wants to know before using it. */
 export function checkParts(ir: Ir, services: CompileServices): void {
-  const parts = createParts(ir, services)
+  const parts = createParts(ir, services, null)
   const listeners = new Map(ir.listeners.map((listener) => [listener.key, listener]))
-  const used = new Set(ir.routes.flatMap((route) => route.backends.map(({ backend }) => backend)))
-  const tunnels = ir.policies.filter(({ backend }) => backend?.tunnel !== undefined)
-  // A proxy is looked at with what goes through it: a tunnel of the whole gateway does not hold for the proxy itself.
-  for (const { backend } of tunnels) if (backend?.tunnel !== undefined) used.add(backend.tunnel.backendRef.name)
-  for (const { target } of tunnels) if (target.kind === 'backend') used.delete(target.key)
-  const unused = ir.backends.filter(({ key }) => !used.has(key))
-  makeEach([...ir.routes, ...unused], (part) => {
+  makeEach([...ir.routes, ...unusedBackends(ir)], (part) => {
     if ('target' in part) return parts.backends.named(part.key)
     const listener = listeners.get(part.listener)
     return listener === undefined ? null : lazyRoute(part, listener, parts).make()
   })
 }
 
+/** Compiles what a change affects, and nothing else: the rest was checked with the config before. */
+export function checkChange(changed: ChangedIr, services: CompileServices): void {
+  const { ir, came, gone } = changed
+  const parts = createParts(ir, services, null)
+  const affected = affectedBy(changed, parts.index)
+  const touched = touchedTargets(changed)
+  const routes = ir.routes.filter((route) => affected.route(route))
+  const keys = new Set(routes.map(({ listener }) => listener))
+  const isMeant = ({ key }: Listener): boolean => keys.has(key) || touched.has(targetKey({ kind: 'listener', key }))
+  const meant = new Set(ir.listeners.filter(isMeant).map(({ bind }) => bind))
+  const binds = ir.binds.filter((bind) => meant.has(bind.key) || came.binds.includes(bind))
+  const listeners = ir.listeners.filter(({ bind }) => binds.some(({ key }) => key === bind))
+  const config = assemble({ binds, listeners, routes }, parts, services, null)
+  makeEach(config.routes.values(), (route) => route.make())
+  // A backend that lost its last route stands for itself now.
+  const lost = new Set(gone.routes.flatMap((route) => route.backends.map(({ backend }) => backend)))
+  const hasTunnel = ({ backend }: AttachedPolicy): boolean => backend?.tunnel !== undefined
+  const isAny = gone.policies.some(hasTunnel) || came.policies.some(hasTunnel)
+  for (const backend of unusedBackends(ir)) {
+    if (isAny || lost.has(backend.key) || affected.backend(backend)) parts.backends.named(backend.key)
+  }
+}
+
+function unusedBackends(ir: Ir): Backend[] {
+  const used = new Set(ir.routes.flatMap((route) => route.backends.map(({ backend }) => backend)))
+  const tunnels = ir.policies.filter(({ backend }) => backend?.tunnel !== undefined)
+  // A proxy is looked at with what goes through it: a tunnel of the whole gateway does not hold for the proxy itself.
+  for (const { backend } of tunnels) if (backend?.tunnel !== undefined) used.add(backend.tunnel.backendRef.name)
+  for (const { target } of tunnels) if (target.kind === 'backend') used.delete(target.key)
+  return ir.backends.filter(({ key }) => !used.has(key))
+}
+
 /** Apart from `compile`, whose variables hold the generation before: steps keep what they are made with. */
-function createParts(ir: Ir, services: CompileServices): RouteParts {
-  const policies = indexPolicies(ir, joinedTraffic)
-  const backendsByKey = new Map(ir.backends.map((backend) => [backend.key, backend]))
+function createParts(ir: Ir, services: CompileServices, previous: Previous | null): RouteParts {
+  const index = indexIr(ir, previous)
+  const { backendsByKey } = index
+  const policies = indexPolicies(index.byTarget, joinedTraffic)
   const backends = compileBackends(backendsByKey, policies, services, () => env)
   const env: RouteParts['env'] = {
     random: services.random,
@@ -105,7 +152,22 @@ function createParts(ir: Ir, services: CompileServices): RouteParts {
   }
   const labels = metricLabels(policies.frontend().metrics)
   const requestMetrics: RouteServices['requestMetrics'] = (route) => services.requestMetrics(route, labels)
-  return { policies, backends, backendsByKey, services: { requestMetrics }, env }
+  return { index, policies, backends, services: { requestMetrics }, env }
+}
+
+function indexIr(ir: Ir, previous: Previous | null): IrIndex {
+  const entry = (backend: Backend): [string, Backend] => [backend.key, backend]
+  if (previous === null || previous.changed === null) {
+    const backendsByKey = SharingMap.empty<Backend>().with(ir.backends.map(entry))
+    return { byTarget: policiesByTarget(ir.policies), backendsByKey }
+  }
+  const { changed, config } = previous
+  const { byTarget, backendsByKey } = config.parts.index
+  const gone = changed.gone.backends.map(({ key }): [string, undefined] => [key, undefined])
+  return {
+    byTarget: policiesByTarget(ir.policies, byTarget, touchedTargets(changed)),
+    backendsByKey: backendsByKey.with([...gone, ...changed.came.backends.map(entry)]),
+  }
 }
 
 function describeBackend(backend: Backend, policies: PolicyIndex): ReturnType<Env['describe']> {
@@ -121,6 +183,7 @@ function compileListener(
   listener: Listener,
   routes: { route: Route; value: CompiledRoute }[],
   { policies, services, env }: RouteParts,
+  before: CompiledListener | null,
 ): CompiledListener {
   const isHttp = listener.protocol === 'HTTP' || listener.protocol === 'HTTPS'
   return {
@@ -130,7 +193,7 @@ function compileListener(
     bind: listener.bind,
     protocol: listener.protocol,
     hostname: canonicalHostname(listener.hostname),
-    routes: compileRoutes(isHttp ? routes : []),
+    routes: new RouteTable(isHttp ? routes : [], before?.routes),
     rawRoutes: createHostnameTable(
       isHttp ? [] : routes.flatMap(({ route, value }) => hostnamesOf(route).map((name) => [name, value] as const)),
     ),

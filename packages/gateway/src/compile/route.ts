@@ -1,8 +1,8 @@
 import type { Backends } from './backends.ts'
+import type { IrIndex } from '../ir/affected.ts'
 import type { PolicyIndex } from '../ir/merge.ts'
 import { compileSteps } from './steps.ts'
-import { namedBackends } from '../ir/named-backends.ts'
-import type { Backend, Listener, Route } from '../ir/resources.ts'
+import type { Listener, Route } from '../ir/resources.ts'
 import type { CompiledBackend } from '../pipeline/compiled.ts'
 import { andFaultsOf, makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/body/body-use.ts'
@@ -19,17 +19,17 @@ export interface RouteServices {
 
 /** What all routes of a generation are made with. */
 export interface RouteParts {
+  index: IrIndex
   policies: PolicyIndex
   backends: Backends
-  backendsByKey: ReadonlyMap<string, Backend>
   services: RouteServices
   /** What steps may use, but for the attachment of each. */
   env: Omit<Env, 'attachment'>
 }
 
 /** Put together when the first request meets it, from what stands ready here. */
-export function lazyRoute(route: Route, listener: Listener, parts: RouteParts): LazyRoute {
-  return new LazyRoute(route, () => makeRoute(route, listener, parts))
+export function lazyRoute(route: Route, listener: Listener, parts: RouteParts): LazyRoute<RouteParts> {
+  return new LazyRoute(route, (given) => makeRoute(route, listener, given), parts)
 }
 
 function makeRoute(route: Route, listener: Listener, { policies, backends, services, env }: RouteParts): MadeRoute {
@@ -63,46 +63,4 @@ export function routeLabels(listener: Listener, route: string, backends: readonl
     route,
     backends: backends.map((backend) => ({ name: backend.name, protocol: 'http' })),
   }
-}
-
-/** Keys of the parts of a backend that may have policies of their own. */
-function sectionsOf(backend: Backend | undefined): readonly string[] {
-  const target = backend?.target
-  if (target?.kind === 'ai') return target.groups.flat().map(({ key }) => key)
-  return target?.kind === 'mcp' ? target.targets.map(({ key }) => key) : NO_SECTIONS
-}
-
-const NO_SECTIONS: readonly string[] = []
-
-/** Everything a compiled route is made of, as text: equal texts behave equally. */
-export function contentOf(route: Route, listener: Listener, parts: RouteParts): string {
-  const { policies, backendsByKey } = parts
-  const place = placeOf(route)
-  const traffic = policies.traffic(place)
-  const entries = route.backends.map((entry) => {
-    const backend = backendsByKey.get(entry.backend)
-    const at = {
-      listener: listener.key,
-      route: route.key,
-      parent: place.parent,
-      backend: entry.backend,
-      entry: entry.key,
-    }
-    const sections = sectionsOf(backend).map((section) => [
-      policies.backend({ ...at, section }),
-      policies.mcpAuthorization({ ...at, section }),
-    ])
-    return [backend, policies.backend(at), sections]
-  })
-  const { metrics } = policies.frontend()
-  const own = JSON.stringify([
-    route,
-    listener.bind,
-    listener.name,
-    traffic,
-    entries,
-    parts.env.maxBufferBytes,
-    metrics?.attributes,
-  ])
-  return own + namedBackends(own, (key) => (backendsByKey.has(key) ? parts.env.describe(key).content : null))
 }

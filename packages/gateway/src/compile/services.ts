@@ -1,5 +1,6 @@
 import type { PolicyIndex } from '../ir/merge.ts'
 import type { Backend } from '../ir/resources.ts'
+import type { SharingMap } from '../ir/sharing-map.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import type { Deadlines } from '../net/deadlines.ts'
 import type { Resolver } from '../upstream/dns.ts'
@@ -22,7 +23,7 @@ export interface BackendServices {
 }
 
 export interface TunnelParts {
-  backendsByKey: ReadonlyMap<string, Backend>
+  backendsByKey: SharingMap<Backend>
   policies: PolicyIndex
   services: BackendServices
 }

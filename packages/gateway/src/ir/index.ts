@@ -1,4 +1,6 @@
-export { indexPolicies } from './merge.ts'
+export { applyChange, changeBetween, EMPTY_IR } from './change.ts'
+export type { ChangedIr, IrChange, ListChange, Put } from './change.ts'
+export { indexPolicies, policiesByTarget } from './merge.ts'
 export type { PolicyIndex } from './merge.ts'
 export type {
   AttachedPolicy,

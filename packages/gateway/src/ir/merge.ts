@@ -1,5 +1,6 @@
 import type { BackendPolicies, FrontendPolicies, JoinedTraffic, TrafficPolicies } from '../policies/index.ts'
-import type { AttachedPolicy, Ir, PolicyTarget } from './resources.ts'
+import type { AttachedPolicy, PolicyTarget } from './resources.ts'
+import { SharingMap } from './sharing-map.ts'
 
 /** Policies that are all joined instead of the nearest one replacing the others. */
 export type JoinedPolicies = ReadonlySet<JoinedTraffic>
@@ -45,8 +46,28 @@ export interface BackendPlace {
   section?: string
 }
 
-export function indexPolicies(ir: Ir, joined: JoinedPolicies): PolicyIndex {
-  const byTarget = Map.groupBy(ir.policies, (policy) => targetKey(policy.target))
+/** Attachments by their target, each in the order of the config. */
+export type PoliciesByTarget = SharingMap<AttachedPolicy[]>
+
+/** `before` is what they were by target, and `touched` are the targets whose attachments have changed since. */
+export function policiesByTarget(
+  policies: readonly AttachedPolicy[],
+  before: PoliciesByTarget = SharingMap.empty(),
+  touched: ReadonlySet<string> | null = null,
+): PoliciesByTarget {
+  const found = new Map<string, AttachedPolicy[] | undefined>()
+  for (const target of touched ?? []) found.set(target, undefined)
+  for (const policy of policies) {
+    const target = targetKey(policy.target)
+    if (touched !== null && !touched.has(target)) continue
+    const list = found.get(target)
+    if (list === undefined) found.set(target, [policy])
+    else list.push(policy)
+  }
+  return before.with(found)
+}
+
+export function indexPolicies(byTarget: PoliciesByTarget, joined: JoinedPolicies): PolicyIndex {
   const at = (kind: PolicyTarget['kind'], key = ''): AttachedPolicy[] => byTarget.get(`${kind} ${key}`) ?? NONE
   const inPhase = (phase: AttachedPolicy['phase'], policies: AttachedPolicy[]): AttachedPolicy[] =>
     policies.filter((policy) => policy.phase === phase)
@@ -79,7 +100,8 @@ export function indexPolicies(ir: Ir, joined: JoinedPolicies): PolicyIndex {
 
 const NONE: AttachedPolicy[] = []
 
-function targetKey(target: PolicyTarget): string {
+/** One text for each target. */
+export function targetKey(target: PolicyTarget): string {
   return target.kind === 'gateway' ? 'gateway ' : `${target.kind} ${target.key}`
 }
 

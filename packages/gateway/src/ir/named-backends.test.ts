@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { namedBackends } from './named-backends.ts'
+import { backendsNamedIn } from './named-backends.ts'
 
-test('backends that a config names count, with those that they name themselves', () => {
-  const contents = new Map([
-    ['backend/idp', JSON.stringify([{ key: 'backend/idp' }, { tunnel: { backendRef: { name: 'backend/proxy' } } }])],
-    ['backend/proxy', JSON.stringify([{ key: 'backend/proxy' }])],
-    ['host/unix:/a "b"', 'socket'],
-    ['backend/other', 'other'],
-  ])
-  const config = { deep: [{ name: 'backend/idp' }, 'host/unix:/a "b"', 'backend/missing', 'my backend/other'] }
-  const described = namedBackends(JSON.stringify(config), (key) => contents.get(key) ?? null)
-  assert.equal(described, [contents.get('backend/idp'), 'socket', contents.get('backend/proxy')].join())
-  assert.equal(
-    namedBackends('{}', () => assert.fail('nothing is named')),
-    '',
-  )
+test('backends are found by their keys, anywhere in a resource', () => {
+  const resource = {
+    deep: [{ name: 'backend/idp', again: 'backend/idp' }, 'host/unix:/a "b"', 'url/https://a', 'my backend/other'],
+    none: [null, 1, true],
+  }
+  assert.deepEqual(backendsNamedIn(resource), ['backend/idp', 'host/unix:/a "b"', 'url/https://a'])
+  assert.deepEqual(backendsNamedIn({}), [])
 })

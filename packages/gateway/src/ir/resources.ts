@@ -8,6 +8,7 @@ import type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../poli
 export interface Ir {
   binds: Bind[]
   listeners: Listener[]
+  /** Of two whose matches tie the first one wins. */
   routes: Route[]
   backends: Backend[]
   policies: AttachedPolicy[]
@@ -50,8 +51,6 @@ export interface Route {
   /** Name of the rule, where several rules make up the route; empty without one. */
   rule: string
   labels: Readonly<Record<string, string>>
-  /** Position in the file; ties between matches are decided by it. */
-  order: number
   hostnames: string[]
   /** ORed; empty on TCP and TLS listeners. */
   matches: RouteMatch[]

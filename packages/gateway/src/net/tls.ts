@@ -35,10 +35,12 @@ export function createServerTls(
   listener: ListenerTls,
   policy: ServerTlsPolicy | null,
   ticketSecret?: Buffer,
+  known: ServerTls | null = null,
 ): { tls: ServerTls } | { problem: string } {
   const key = createHash('sha256')
     .update(JSON.stringify([listener.cert, listener.key, listener.root, policy]))
     .digest('hex')
+  if (known?.key === key) return { tls: known }
   const problem = findConflict(policy ?? {}) ?? (listener.root === null ? null : findAuthorityProblem(listener.root))
   if (problem !== null) return { problem }
   try {

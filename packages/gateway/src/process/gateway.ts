@@ -1,6 +1,7 @@
-import { checkCompile } from '../compile/check.ts'
+import { canRun, checkCompile } from '../compile/check.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
+import { applyChange, changeBetween } from '../ir/change.ts'
 import type { Bind, Ir } from '../ir/resources.ts'
 import { type CertificateEnd, certificateEnds } from './certificate-ends.ts'
 import { claimPort } from './ports.ts'
@@ -66,10 +67,17 @@ export class Gateway {
 
   /** The problems that keep the config from going live; none when it has. `explain` knows the file. */
   async apply(config: Ir, explain = ({ message }: ConfigFault): string => message): Promise<string[]> {
-    const ir = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
-    await loadFeatures(ir)
-    const problems = checkCompile(ir, this.#supervisor.counters, this.#supervisor.workers).map(explain)
+    const wanted = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
+    await loadFeatures(wanted)
+    const change = this.#ir === null ? null : changeBetween(this.#ir, wanted)
+    const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
+    const { counters, workers } = this.#supervisor
+    const isPart = changed !== null && canRun(changed, counters, workers)
+    if (!isPart) counters.drop()
+    const problems = isPart ? [] : checkCompile(wanted, counters, workers).map(explain)
     if (problems.length > 0) return this.refused(problems)
+    // What has not changed stays the same object, so that two generations take little more memory than one.
+    const ir = changed?.ir ?? wanted
     const sessions = this.#sessionKeysFor(ir)
     if ('problem' in sessions) return this.refused([sessions.problem])
     const ports: Record<string, number> = {}
@@ -82,9 +90,10 @@ export class Gateway {
     }
     if (problems.length > 0) return this.refused(problems)
     const generation = this.#generation + 1
-    const error = await this.#supervisor.apply({ generation, ir, ports, sessionKeys: sessions.keys })
+    const error = await this.#supervisor.apply({ generation, ir, change, ports, sessionKeys: sessions.keys })
     if (error !== null) return this.refused([error])
-    this.#supervisor.counters.keep()
+    if (isPart) counters.keepAlso()
+    else counters.keep()
     this.#generation = generation
     this.#ir = ir
     this.#ports = ports

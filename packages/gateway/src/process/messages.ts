@@ -1,3 +1,4 @@
+import type { IrChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { HubFromWorker, HubToWorker } from '../mcp/hub/hub-messages.ts'
 import type { ConnectionDefaults } from '../upstream/settings.ts'
@@ -32,9 +33,19 @@ export interface WorkerSettings {
   reusePort: boolean
 }
 
+/** A generation goes live whole, or the worker stays as it is. */
+export interface ConfigMessage {
+  type: 'config'
+  generation: number
+  /** Everything, or what makes it of the last generation that the worker took. */
+  config: { whole: Ir } | { change: IrChange }
+  /** The real ones, by bind key: the main thread has picked them. */
+  ports: Record<string, number>
+  sessionKeys: readonly string[]
+}
+
 export type ToWorker =
-  /** `ports` are the real ones, by bind key: the main thread has picked them. */
-  | { type: 'config'; generation: number; ir: Ir; ports: Record<string, number>; sessionKeys: readonly string[] }
+  | ConfigMessage
   | { type: 'logFilter'; filter: string }
   /** Connections end after what they are doing. */
   | { type: 'drain' }

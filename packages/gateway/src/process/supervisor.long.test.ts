@@ -110,7 +110,7 @@ describe('a config', limit, () => {
     const { port } = await useOrigin(t)
     const next = saying('two', [{ port: 0 }, { port }])
     const ports = { 'bind/0': fleet.port(), [`bind/${port}`]: port }
-    const error = await fleet.supervisor.apply({ generation: 2, ir: next, ports, sessionKeys: [] })
+    const error = await fleet.supervisor.apply({ generation: 2, ir: next, change: null, ports, sessionKeys: [] })
     assert.match(error ?? '', /EADDRINUSE/)
     const clients = useClients(t, fleet.port())
     assert.deepEqual(await bodies(clients), ['one'])

@@ -1,4 +1,5 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
+import type { IrChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { HubFromWorker } from '../mcp/hub/hub-messages.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
@@ -7,6 +8,8 @@ import type { TraceFromWorker } from '../telemetry/trace/trace-event.ts'
 export interface LiveConfig {
   generation: number
   ir: Ir
+  /** What makes it of the generation before; null where only the whole says it. */
+  change: IrChange | null
   ports: Record<string, number>
   /** Seal MCP sessions; none where the config has no use for them. */
   sessionKeys: readonly string[]
@@ -22,6 +25,8 @@ export class WorkerHandle {
   readonly #ended: Promise<void>
   #idle: (() => void) | null = null
   #dead = false
+  /** Of the config that it took last; 0 before the first, and while it is not known. */
+  #generation = 0
 
   constructor(
     program: { entry: URL; resourceLimits: ResourceLimits | undefined },
@@ -81,11 +86,16 @@ export class WorkerHandle {
     if (!this.#dead) this.#worker.postMessage(message)
   }
 
-  apply(config: LiveConfig): Promise<string | null> {
+  apply({ generation, ir, change, ports, sessionKeys }: LiveConfig): Promise<string | null> {
     if (this.#dead) return Promise.resolve(null)
+    const config = change !== null && this.#generation === generation - 1 ? { change } : { whole: ir }
+    this.#generation = 0
     return new Promise((resolve) => {
-      this.#applying.push(resolve)
-      this.post({ type: 'config', ...config })
+      this.#applying.push((error) => {
+        if (error === null) this.#generation = generation
+        resolve(error)
+      })
+      this.post({ type: 'config', generation, config, ports, sessionKeys })
     })
   }
 

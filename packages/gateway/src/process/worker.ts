@@ -1,11 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { compile, type CompiledConfig } from '../compile/index.ts'
+import { compile, type CompiledConfig, type Previous } from '../compile/index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { fetchLater } from '../credentials/fetch-later.ts'
 import type { CompiledBind } from '../compile/bind.ts'
 import { loadFeatures } from '../compile/load-features.ts'
+import { applyChange, changeBetween } from '../ir/change.ts'
+import type { Ir } from '../ir/resources.ts'
 import { HubClient } from '../mcp/hub/hub-client.ts'
-import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+import type { ConfigMessage, FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from '../net/listener.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { createExpressions } from '../pipeline/expression.ts'
@@ -120,7 +122,7 @@ interface Port {
 const portsByBind = new Map<string, Port>()
 /** Ports that a reload removed: they accept no more, but what they had goes on. */
 const retired = new Set<BindServer<string>>()
-let current: CompiledConfig | null = null
+let current: { ir: Ir; config: CompiledConfig } | null = null
 let applying: Promise<void> = Promise.resolve()
 let isStopping = false
 let sessionKeys: readonly string[] = []
@@ -155,12 +157,13 @@ port.on('message', (message: ToWorker) => {
 })
 post({ type: 'online' })
 
-async function apply(message: ToWorker & { type: 'config' }): Promise<void> {
+async function apply(message: ConfigMessage): Promise<void> {
   const opened = new Map<string, Port>()
   try {
-    await loadFeatures(message.ir)
+    const { ir, previous } = take(message.config)
+    await loadFeatures(ir)
     sessionKeys = message.sessionKeys
-    const next = compile(message.ir, services, current)
+    const next = compile(ir, services, previous)
     // Opening a port may fail, so that comes first; nothing after it does.
     for (const [key, bind] of next.binds) {
       const place = { address: bind.address, port: message.ports[key]! }
@@ -172,13 +175,24 @@ async function apply(message: ToWorker & { type: 'config' }): Promise<void> {
       else retire(key, server)
     }
     for (const [key, port] of opened) portsByBind.set(key, port)
-    current = next
+    current = { ir, config: next }
     post({ type: 'applied', error: null })
   } catch (error) {
     for (const { server } of opened.values()) server.destroy()
     log.error('config not applied', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     post({ type: 'applied', error: error instanceof Error ? error.message : String(error) })
   }
+}
+
+function take(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | null } {
+  if (current === null) {
+    if ('change' in sent) throw new Error('found a change of a config that never came')
+    return { ir: sent.whole, previous: null }
+  }
+  const change = 'change' in sent ? sent.change : changeBetween(current.ir, sent.whole)
+  const changed = change === null ? null : applyChange(current.ir, change)
+  const ir = changed?.ir ?? ('whole' in sent ? sent.whole : current.ir)
+  return { ir, previous: { config: current.config, changed } }
 }
 
 function isAt(port: Port | undefined, place: { address: string; port: number }): boolean {

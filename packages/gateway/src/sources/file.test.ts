@@ -63,17 +63,16 @@ binds:
   assert.deepEqual(listener?.tls, { cert: fixture('tls.crt'), key: fixture('tls.key'), root: fixture('other.crt') })
   const route = 'bind/8443/listener0/route0'
   assert.deepEqual(
-    ir.routes.map(({ key, order, backends }) => ({ key, order, backends })),
+    ir.routes.map(({ key, backends }) => ({ key, backends })),
     [
       {
         key: route,
-        order: 0,
         backends: [
           { key: `${route}/backend/0`, backend: 'backend/users', weight: 9 },
           { key: `${route}/backend/1`, backend: `${route}/backend/1`, weight: 1 },
         ],
       },
-      { key: 'bind/8443/listener0/last', order: 1, backends: [] },
+      { key: 'bind/8443/listener0/last', backends: [] },
     ],
   )
   assert.deepEqual(ir.routes[0]?.matches, [

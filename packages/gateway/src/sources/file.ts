@@ -122,14 +122,16 @@ function pathTo(part: object | null, value: unknown): Path | null {
 }
 
 /** Routes come in the order of the file, below their listeners. */
-function routePath(ir: Ir, { listener: key, order }: Route): Path {
+function routePath(ir: Ir, route: Route): Path {
+  const { listener: key } = route
   const { bind } = ir.listeners.find((listener) => listener.key === key)!
   const listeners = ir.listeners.filter((listener) => listener.bind === bind)
   const indexes = [
     ir.binds.findIndex((each) => each.key === bind),
     listeners.findIndex((listener) => listener.key === key),
   ]
-  return ['binds', indexes[0]!, 'listeners', indexes[1]!, 'routes', order]
+  const routes = ir.routes.filter(({ listener }) => listener === key)
+  return ['binds', indexes[0]!, 'listeners', indexes[1]!, 'routes', routes.indexOf(route)]
 }
 
 const EMPTY: Problem = {

@@ -80,7 +80,6 @@ export function translate(config: ConfigFile, { backends: more, toolsOf }: Findi
       name,
       rule,
       labels: config.labels,
-      order,
       hostnames: config.hostnames,
       matches,
       backends: [],

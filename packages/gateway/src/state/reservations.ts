@@ -35,6 +35,12 @@ export class Reservations implements SharedCounters {
     this.#next = new Set()
   }
 
+  /** The same where only keys of what has changed were asked for: those of the rest stay, and a few that nobody has. */
+  keepAlso(): void {
+    for (const slot of this.#next) this.#live.add(slot)
+    this.#next = new Set()
+  }
+
   /** It is not going to be. */
   drop(): void {
     this.#next = new Set()

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { TraceSource } from '../admin/trace.ts'
 import { compile, type CompiledConfig, type CompileServices } from '../compile/index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
+import { applyChange, changeBetween } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { BindServer } from '../net/listener.ts'
@@ -167,7 +168,10 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
 
   async function apply(ir: Ir): Promise<void> {
     await loadFeatures(ir)
-    const next = compile(ir, services, current)
+    const change = currentIr === null ? null : changeBetween(currentIr, ir)
+    // As a worker gets it.
+    const changed = currentIr === null || change === null ? null : applyChange(currentIr, structuredClone(change))
+    const next = compile(changed?.ir ?? ir, services, current === null ? null : { config: current, changed })
     for (const bind of ir.binds) {
       const compiled = next.binds.get(bind.key)!
       const known = servers.get(bind.key)
@@ -186,7 +190,7 @@ export async function startGateway(yaml: string, options: TestGatewayOptions = {
       ports.push(claimed.port)
     }
     current = next
-    currentIr = ir
+    currentIr = changed?.ir ?? ir
     mcp.main.offers(offersOf(ir))
   }
 

@@ -1,6 +1,7 @@
 import type { Route, RouteMatch } from '../../ir/resources.ts'
 import type { Condition } from './conditions.ts'
 import { compileConditions } from './conditions.ts'
+import { canonicalHostname } from './hostname.ts'
 
 /** One match of one route, ready to be compared with requests. */
 export interface RouteCandidate<T> {
@@ -11,46 +12,48 @@ export interface RouteCandidate<T> {
   matchIndex: number
   /** The matched prefix without trailing slashes, null for other kinds of path. */
   pathPrefix: string | null
-  /** Place in the order of precedence of the whole table; the lowest that fits wins. */
-  rank: number
   conditions: readonly Condition[] | null
 }
 
-/** All candidates of the routes with the hostnames of their route, in order of precedence. */
-export function rankedCandidates<T>(
-  routes: readonly { route: Route; value: T }[],
-): { hostnames: string[]; candidate: RouteCandidate<T> }[] {
-  const entries = routes.flatMap(({ route, value }) =>
-    route.matches.map((match, matchIndex) => {
-      const pathPrefix = match.path.kind === 'pathPrefix' ? trimPrefix(match.path.value) : null
-      return {
-        hostnames: route.hostnames,
-        order: route.order,
-        pathLength: (pathPrefix ?? match.path.value).length,
-        candidate: {
-          value,
-          routeKey: route.key,
-          match,
-          matchIndex,
-          pathPrefix,
-          rank: 0,
-          conditions: compileConditions(match),
-        },
-      }
-    }),
+/** A candidate as it stands among others. */
+export interface RankedCandidate<T> {
+  candidate: RouteCandidate<T>
+  hostnames: readonly string[]
+  pathLength: number
+  /** Position of the route in its listener: ties are decided by it. */
+  order: number
+}
+
+/** The candidates of a route, which do not yet know where it stands. */
+export function candidatesOf<T>(route: Route, value: T): RankedCandidate<T>[] {
+  const hostnames =
+    route.hostnames.length === 0 ? EVERY_HOST : [...new Set(route.hostnames.map((name) => canonicalHostname(name)))]
+  return route.matches.map((match, matchIndex) => {
+    const pathPrefix = match.path.kind === 'pathPrefix' ? trimPrefix(match.path.value) : null
+    const conditions = compileConditions(match)
+    return {
+      candidate: { value, routeKey: route.key, match, matchIndex, pathPrefix, conditions },
+      hostnames,
+      pathLength: (pathPrefix ?? match.path.value).length,
+      order: 0,
+    }
+  })
+}
+
+const EVERY_HOST: readonly string[] = ['']
+
+/** Whose turn comes first when both fit: the order of the Gateway API. */
+export function byPrecedence(left: RankedCandidate<unknown>, right: RankedCandidate<unknown>): number {
+  const [one, other] = [left.candidate.match, right.candidate.match]
+  return (
+    exactFirst(one) - exactFirst(other) ||
+    right.pathLength - left.pathLength ||
+    methodFirst(one) - methodFirst(other) ||
+    other.headers.length - one.headers.length ||
+    other.query.length - one.query.length ||
+    left.order - right.order ||
+    left.candidate.matchIndex - right.candidate.matchIndex
   )
-  entries.sort(
-    (left, right) =>
-      exactFirst(left.candidate.match) - exactFirst(right.candidate.match) ||
-      right.pathLength - left.pathLength ||
-      methodFirst(left.candidate.match) - methodFirst(right.candidate.match) ||
-      right.candidate.match.headers.length - left.candidate.match.headers.length ||
-      right.candidate.match.query.length - left.candidate.match.query.length ||
-      left.order - right.order ||
-      left.candidate.matchIndex - right.candidate.matchIndex,
-  )
-  entries.forEach((entry, rank) => (entry.candidate.rank = rank))
-  return entries
 }
 
 /** A trailing slash of a prefix means nothing: `/a/` and `/a` match the same paths, and `/` matches all. */

@@ -26,8 +26,8 @@ export function makeRequest(parts: RequestParts): RoutableRequest {
   }
 }
 
-export function makeRoute(order: number, parts: Partial<Route>): Route {
-  const base = { key: `r${order}`, listener: 'l', name: `r${order}`, rule: '', labels: {}, order }
+export function makeRoute(index: number, parts: Partial<Route>): Route {
+  const base = { key: `r${index}`, listener: 'l', name: `r${index}`, rule: '', labels: {} }
   return { ...base, hostnames: [], backends: [], matches: [matchOf({})], ...parts }
 }
 

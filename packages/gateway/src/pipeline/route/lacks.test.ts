@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exact, is, like, makeRequest, makeRoute, matchOf, prefix, regex, type RequestParts } from './fixtures.ts'
-import { compileRoutes } from './route-table.ts'
+import { RouteTable } from './route-table.ts'
 
 const routes = [
   makeRoute(0, { hostnames: ['a.example', '*.b.example'], matches: [matchOf({ path: prefix('/api/') })] }),
@@ -12,7 +12,7 @@ const routes = [
 ]
 
 function explain(parts: RequestParts) {
-  return compileRoutes(routes.map((route) => ({ route, value: route.key }))).explain(makeRequest(parts))
+  return new RouteTable(routes.map((route) => ({ route, value: route.key }))).explain(makeRequest(parts))
 }
 
 test('where no route fits, the nearest come first, each with what the request lacked', () => {
@@ -40,7 +40,7 @@ test('of ten thousand routes the twenty nearest are told', () => {
     const match = matchOf({ path: exact(`/${order}`), method: order === 7_000 ? 'GET' : 'POST' })
     return { route: makeRoute(order, { matches: [match] }), value: order }
   })
-  const { rejected } = compileRoutes(many).explain(makeRequest({ path: '/none' }))
+  const { rejected } = new RouteTable(many).explain(makeRequest({ path: '/none' }))
   assert.equal(rejected.length, 20)
   assert.deepEqual(rejected[0], { route: 'r7000', match: 0, lacks: ['path exactly /7000'] })
 })

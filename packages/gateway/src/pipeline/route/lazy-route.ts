@@ -7,29 +7,34 @@ export type MadeRoute = Pick<
 >
 
 /** A route that is put together when the first request meets it: of ten thousand routes most are never asked for. */
-export class LazyRoute implements CompiledRoute {
+export class LazyRoute<Parts> implements CompiledRoute {
   readonly key: string
   readonly name: string
   readonly rule: string
-  #make: (() => MadeRoute) | null
+  #recipe: { make: (parts: Parts) => MadeRoute; parts: Parts } | null
   #made: MadeRoute | null = null
 
-  constructor({ key, name, rule }: Pick<CompiledRoute, 'key' | 'name' | 'rule'>, make: () => MadeRoute) {
+  constructor(
+    { key, name, rule }: Pick<CompiledRoute, 'key' | 'name' | 'rule'>,
+    make: (parts: Parts) => MadeRoute,
+    parts: Parts,
+  ) {
     this.key = key
     this.name = name
     this.rule = rule
-    this.#make = make
+    this.#recipe = { make, parts }
   }
 
-  /** Whether it has been put together: until then it holds on to its whole generation. */
-  get isMade(): boolean {
-    return this.#made !== null
+  /** Takes the parts of the next generation, which differ in nothing that it needs: until made, it holds on to its own. */
+  rebase(parts: Parts): void {
+    if (this.#recipe !== null) this.#recipe.parts = parts
   }
 
   make(): MadeRoute {
     if (this.#made !== null) return this.#made
-    this.#made = this.#make!()
-    this.#make = null
+    const { make, parts } = this.#recipe!
+    this.#made = make(parts)
+    this.#recipe = null
     return this.#made
   }
 

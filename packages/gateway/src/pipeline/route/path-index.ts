@@ -2,44 +2,51 @@ import type { RouteCandidate } from './candidate.ts'
 import type { RoutableRequest } from './request.ts'
 
 /** Candidates of one hostname. Exact and prefix paths are found by lookups, only regexes are tried one by one. */
-export interface PathIndex<T> {
-  /** In order of rank; notes each candidate that was compared when there is a list for it. */
-  find(request: RoutableRequest, compared: RouteCandidate<T>[] | null): RouteCandidate<T> | null
-}
+export class PathIndex<T> {
+  readonly #candidates: readonly RouteCandidate<T>[]
+  readonly #byExactPath = new Map<string, RouteCandidate<T>[]>()
+  readonly #byPrefix = new Map<string, RouteCandidate<T>[]>()
+  readonly #regexes: RouteCandidate<T>[] = []
+  /** How many regexes have precedence over a prefix, where any has. */
+  readonly #regexesBefore = new Map<RouteCandidate<T>, number>()
+  #maxSegments = 0
+  #maxLength = 0
 
-/** Expects the candidates in order of rank. */
-export function createPathIndex<T>(candidates: readonly RouteCandidate<T>[]): PathIndex<T> {
-  const byExactPath = new Map<string, RouteCandidate<T>[]>()
-  const byPrefix = new Map<string, RouteCandidate<T>[]>()
-  const regexes: RouteCandidate<T>[] = []
-  let maxSegments = 0
-  let maxLength = 0
-  for (const candidate of candidates) {
-    const { pathPrefix, match } = candidate
-    if (pathPrefix !== null) {
-      push(byPrefix, pathPrefix, candidate)
-      maxSegments = Math.max(maxSegments, countSlashes(pathPrefix))
-      maxLength = Math.max(maxLength, pathPrefix.length)
-    } else if (match.path.kind === 'exact') push(byExactPath, match.path.value, candidate)
-    else regexes.push(candidate)
+  /** Expects the candidates in order of precedence. */
+  constructor(candidates: readonly RouteCandidate<T>[]) {
+    this.#candidates = candidates
+    for (const candidate of candidates) {
+      const { pathPrefix, match } = candidate
+      if (pathPrefix !== null) this.#addPrefix(pathPrefix, candidate)
+      else if (match.path.kind === 'exact') push(this.#byExactPath, match.path.value, candidate)
+      else this.#regexes.push(candidate)
+    }
   }
-  return { find }
 
-  function find(request: RoutableRequest, compared: RouteCandidate<T>[] | null): RouteCandidate<T> | null {
+  /** Whether it is made of these. */
+  isOf(candidates: readonly RouteCandidate<T>[]): boolean {
+    const own = this.#candidates
+    return own.length === candidates.length && own.every((candidate, index) => candidate === candidates[index])
+  }
+
+  /** In order of precedence; notes each candidate that was compared when there is a list for it. */
+  find(request: RoutableRequest, compared: RouteCandidate<T>[] | null): RouteCandidate<T> | null {
     const { path } = request
-    const exact = byExactPath.get(path)
+    const exact = this.#byExactPath.get(path)
     if (exact !== undefined) {
       for (const candidate of exact) if (holds(candidate, request, compared)) return candidate
     }
+    const regexes = this.#regexes
     let nextRegex = 0
-    if (byPrefix.size > 0) {
-      // From the longest prefix that can exist to the shortest, so that the lists come in order of rank.
-      let end = endOfSegments(path, maxSegments)
+    if (this.#byPrefix.size > 0) {
+      // From the longest prefix that can exist to the shortest, so that the lists come in order of precedence.
+      let end = endOfSegments(path, this.#maxSegments)
       for (; end !== -1; end = end === 0 ? -1 : path.lastIndexOf('/', end - 1)) {
-        const list = end <= maxLength ? byPrefix.get(path.slice(0, end)) : undefined
+        const list = end <= this.#maxLength ? this.#byPrefix.get(path.slice(0, end)) : undefined
         if (list === undefined) continue
         for (const candidate of list) {
-          for (; nextRegex < regexes.length && regexes[nextRegex]!.rank < candidate.rank; nextRegex++) {
+          const before = regexes.length === 0 ? 0 : (this.#regexesBefore.get(candidate) ?? 0)
+          for (; nextRegex < before; nextRegex++) {
             if (holds(regexes[nextRegex]!, request, compared)) return regexes[nextRegex]!
           }
           if (holds(candidate, request, compared)) return candidate
@@ -50,6 +57,13 @@ export function createPathIndex<T>(candidates: readonly RouteCandidate<T>[]): Pa
       if (holds(regexes[nextRegex]!, request, compared)) return regexes[nextRegex]!
     }
     return null
+  }
+
+  #addPrefix(prefix: string, candidate: RouteCandidate<T>): void {
+    push(this.#byPrefix, prefix, candidate)
+    this.#maxSegments = Math.max(this.#maxSegments, countSlashes(prefix))
+    this.#maxLength = Math.max(this.#maxLength, prefix.length)
+    if (this.#regexes.length > 0) this.#regexesBefore.set(candidate, this.#regexes.length)
   }
 }
 

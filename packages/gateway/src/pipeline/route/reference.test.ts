@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import type { Route, RouteMatch, ValueMatch } from '../../ir/resources.ts'
 import { canonicalHostname } from './hostname.ts'
 import { compileRegex } from '@portico/regex'
-import { compileRoutes } from './route-table.ts'
+import { RouteTable } from './route-table.ts'
 import type { RequestParts } from './fixtures.ts'
 import { exact, is, like, makeRequest, makeRoute, prefix, regex } from './fixtures.ts'
 import { firstQueryValue } from './query.ts'
@@ -19,7 +19,7 @@ describe('route table against a sorted list', () => {
         fc.array(generatedRequest, { minLength: 3, maxLength: 3 }),
         (parts, requests) => {
           const routes = parts.map((part, index) => makeRoute(index, part))
-          const table = compileRoutes(routes.map((route) => ({ route, value: route.order })))
+          const table = new RouteTable(routes.map((route) => ({ route, value: route })))
           for (const request of requests) {
             const actual = table.find(makeRequest(request))
             const expected = slowFind(routes, makeRequest(request))
@@ -37,6 +37,55 @@ describe('route table against a sorted list', () => {
       { seed: 70, numRuns: 3000, interruptAfterTimeLimit: 60_000 },
     )
     assert.ok(found > 2000, `${found} found`)
+  })
+
+  it('finds the same match when it is made of another table', () => {
+    let found = 0
+    const picks = fc.array(fc.uniqueArray(fc.nat(9), { maxLength: 10 }), { minLength: 2, maxLength: 5 })
+    const all = fc.array(generatedRoute, { minLength: 10, maxLength: 10 })
+    fc.assert(
+      fc.property(all, picks, fc.array(generatedRequest, { minLength: 3, maxLength: 3 }), (parts, lists, requests) => {
+        const routes = parts.map((part, index) => makeRoute(index, part))
+        let table: RouteTable<Route> | null = null
+        for (const list of lists) {
+          const chosen = list.map((index) => routes[index]!)
+          const previous: RouteTable<Route> | null = table
+          table = new RouteTable(
+            chosen.map((route) => ({ route, value: route })),
+            previous,
+          )
+          for (const request of requests) {
+            const actual = table.find(makeRequest(request))
+            assert.deepEqual(actual && [actual.routeKey, actual.matchIndex], slowFind(chosen, makeRequest(request)))
+            if (actual !== null) found++
+          }
+        }
+      }),
+      { seed: 71, numRuns: 500, interruptAfterTimeLimit: 60_000 },
+    )
+    assert.ok(found > 1000, `${found} found`)
+  })
+
+  it('leaves a table as it was when another is made of it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(generatedRoute, { minLength: 6, maxLength: 6 }),
+        fc.shuffledSubarray([0, 1, 2, 3, 4, 5]),
+        generatedRequest,
+        (parts, list, request) => {
+          const routes = parts.map((part, index) => ({ route: makeRoute(index, part), value: index }))
+          const table = new RouteTable(routes)
+          const before = table.find(makeRequest(request))
+          const next = new RouteTable(
+            list.map((index) => routes[index]!),
+            table,
+          )
+          assert.ok(next instanceof RouteTable)
+          assert.equal(table.find(makeRequest(request)), before)
+        },
+      ),
+      { numRuns: 500 },
+    )
   })
 })
 
@@ -75,8 +124,8 @@ const generatedRequest: fc.Arbitrary<RequestParts> = fc.record({
 /** The rules written down once more, without any index: filter, sort, take the first. */
 function slowFind(routes: Route[], request: RoutableRequest): [routeKey: string, matchIndex: number] | null {
   const fitting = routes
-    .flatMap((route) =>
-      route.matches.map((match, index) => ({ route, match, index, host: hostScore(route, request.host) })),
+    .flatMap((route, order) =>
+      route.matches.map((match, index) => ({ route, order, match, index, host: hostScore(route, request.host) })),
     )
     .filter(({ host, match }) => host >= 0 && slowMatches(match, request))
     .toSorted((left, right) => {
@@ -87,7 +136,7 @@ function slowFind(routes: Route[], request: RoutableRequest): [routeKey: string,
         Number(right.match.method !== null) - Number(left.match.method !== null),
         right.match.headers.length - left.match.headers.length,
         right.match.query.length - left.match.query.length,
-        left.route.order - right.route.order,
+        left.order - right.order,
         left.index - right.index,
       ]
       return differences.find((difference) => difference !== 0) ?? 0

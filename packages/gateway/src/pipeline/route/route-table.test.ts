@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Route, RouteMatch } from '../../ir/resources.ts'
-import { compileRoutes } from './route-table.ts'
+import { RouteTable } from './route-table.ts'
 import type { RequestParts } from './fixtures.ts'
 import { exact, is, like, makeRequest, makeRoute, matchOf, prefix, regex } from './fixtures.ts'
 
@@ -46,7 +46,7 @@ describe('route paths', () => {
 
   it('tells the matched prefix, the match and its index', () => {
     const route = makeRoute(0, { matches: [matchOf({ method: 'PUT' }), matchOf({ path: prefix('/foo/') })] })
-    const found = compileRoutes([{ route, value: 'v' }]).find(makeRequest({ path: '/foo/bar' }))
+    const found = new RouteTable([{ route, value: 'v' }]).find(makeRequest({ path: '/foo/bar' }))
     assert.equal(found?.value, 'v')
     assert.equal(found?.matchIndex, 1)
     assert.equal(found?.match, route.matches[1])
@@ -135,24 +135,24 @@ describe('route precedence', () => {
     })
   }
 
-  it('decides ties by file order, numerically and not by the order of the list', () => {
-    const routes = [10, 2, 30].map((order) => ({ route: makeRoute(order, {}), value: order }))
-    assert.equal(compileRoutes(routes).find(makeRequest({}))?.value, 2)
+  it('decides ties by the order of the list', () => {
+    const routes = [10, 2, 30].map((index) => ({ route: makeRoute(index, {}), value: index }))
+    assert.equal(new RouteTable(routes).find(makeRequest({}))?.value, 10)
   })
 
   it('decides ties inside a route by the order of its matches', () => {
     const route = makeRoute(0, { matches: [matchOf({}), matchOf({})] })
-    assert.equal(compileRoutes([{ route, value: 0 }]).find(makeRequest({}))?.matchIndex, 0)
+    assert.equal(new RouteTable([{ route, value: 0 }]).find(makeRequest({}))?.matchIndex, 0)
   })
 
   it('takes the most specific hostname that has a matching route', () => {
-    const table = compileRoutes(
+    const table = new RouteTable(
       [
         makeRoute(0, { hostnames: [], matches: [matchOf({ path: exact('/x') })] }),
         makeRoute(1, { hostnames: ['*.com'], matches: [matchOf({ path: prefix('/x') })] }),
         makeRoute(2, { hostnames: ['*.a.com', 'other.com'], matches: [matchOf({ path: prefix('/') })] }),
         makeRoute(3, { hostnames: ['b.a.com'], matches: [matchOf({ path: prefix('/only') })] }),
-      ].map((route) => ({ route, value: route.order })),
+      ].map((route, value) => ({ route, value })),
     )
     const at = (host: string, path: string): number | undefined => table.find(makeRequest({ host, path }))?.value
     assert.equal(at('b.a.com', '/only'), 3)
@@ -167,7 +167,7 @@ describe('route precedence', () => {
   })
 
   it('explains with the routes really compared, in order and once each', () => {
-    const table = compileRoutes(
+    const table = new RouteTable(
       [
         makeRoute(0, { matches: [matchOf({ path: prefix('/') })] }),
         makeRoute(1, {
@@ -176,7 +176,7 @@ describe('route precedence', () => {
         makeRoute(2, { matches: [matchOf({ path: regex('/x+'), method: 'GET' })] }),
         makeRoute(3, { matches: [matchOf({ path: exact('/a/b'), method: 'PUT' })] }),
         makeRoute(4, { matches: [matchOf({ path: exact('/elsewhere') })] }),
-      ].map((route) => ({ route, value: route.order })),
+      ].map((route, value) => ({ route, value })),
     )
     const { found, evaluated } = table.explain(makeRequest({ path: '/a/b' }))
     assert.equal(found?.value, 0)
@@ -187,8 +187,8 @@ describe('route precedence', () => {
 describe('route table size', () => {
   for (const kind of ['exact', 'pathPrefix'] as const) {
     it(`compares one candidate among 10,000 routes with ${kind} paths`, () => {
-      const few = compileRoutes(manyRoutes(1, kind))
-      const many = compileRoutes(manyRoutes(10_000, kind))
+      const few = new RouteTable(manyRoutes(1, kind))
+      const many = new RouteTable(manyRoutes(10_000, kind))
       const request = makeRequest({ host: 'h0.example.com', path: '/service/0/items' })
       assert.equal(few.explain(request).evaluated.length, 1)
       assert.equal(many.explain(request).evaluated.length, 1)
@@ -199,7 +199,7 @@ describe('route table size', () => {
   }
 
   it('reads no more of a hostile path or host than the configured names are deep', () => {
-    const table = compileRoutes([
+    const table = new RouteTable([
       { route: makeRoute(0, { hostnames: ['*.example.com'], matches: [matchOf({ path: prefix('/a/b') })] }), value: 0 },
     ])
     const slashes = '/'.repeat(50_000)
@@ -225,5 +225,5 @@ function winner(matches: Partial<RouteMatch>[], request: RequestParts): string |
     route: makeRoute(order, { matches: [matchOf(match)] }),
     value: `${order}`,
   }))
-  return compileRoutes(routes).find(makeRequest(request))?.value ?? null
+  return new RouteTable(routes).find(makeRequest(request))?.value ?? null
 }

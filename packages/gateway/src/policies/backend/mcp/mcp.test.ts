@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indexPolicies } from '../../../ir/merge.ts'
+import { indexPolicies, policiesByTarget } from '../../../ir/merge.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblems } from '../../../sources/print-problems.ts'
 import { httpConfig } from '../../../testing/scene.ts'
@@ -79,7 +79,7 @@ test('rules of the gateway, the route and the backend are all in force', () => {
   assert.ok(result.ok, result.ok ? '' : printProblems(result.problems))
   assert.equal(printProblems(result.warnings), '')
   const { ir } = result
-  const index = indexPolicies(ir, new Set())
+  const index = indexPolicies(policiesByTarget(ir.policies), new Set())
   const route = ir.routes[0]!
   const [entry] = route.backends
   const place = {

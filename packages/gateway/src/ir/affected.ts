@@ -1,0 +1,105 @@
+import type { ChangedIr } from './change.ts'
+import { type PoliciesByTarget, targetKey } from './merge.ts'
+import { backendsNamedIn, isBackendName } from './named-backends.ts'
+import type { AttachedPolicy, Backend, Ir, Route } from './resources.ts'
+import type { SharingMap } from './sharing-map.ts'
+
+/** What a change does not leave as it was: what has changed itself, and all that depends on it. */
+export interface Affected {
+  route(route: Route): boolean
+  backend(backend: Backend): boolean
+}
+
+export const EVERYTHING: Affected = { route: () => true, backend: () => true }
+
+/** Where to find what the new config is made of. */
+export interface IrIndex {
+  byTarget: PoliciesByTarget
+  backendsByKey: SharingMap<Backend>
+}
+
+export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIndex): Affected {
+  const touched = touchedTargets(changed)
+  // What holds for the whole gateway is part of every route.
+  if (touched.has(targetKey({ kind: 'gateway' }))) return EVERYTHING
+  const named = touchedNames(touched, changed.ir)
+  const isNaming = (resource: AttachedPolicy | Backend): boolean =>
+    backendsNamedIn(resource).some((key) => named.has(key))
+  if (named.size > 0 && byTarget.get(targetKey({ kind: 'gateway' }))?.some(isNaming) === true) return EVERYTHING
+  const touchedOf = (kind: 'listener' | 'route' | 'rule' | 'backend') => {
+    const keys = keysOf(touched, kind)
+    if (named.size === 0) return keys.size === 0 ? never : (key: string) => keys.has(key)
+    return (key: string) => keys.has(key) || (byTarget.get(targetKey({ kind, key }))?.some(isNaming) ?? false)
+  }
+  const [listener, parent, rule, own] = [
+    touchedOf('listener'),
+    touchedOf('route'),
+    touchedOf('rule'),
+    touchedOf('backend'),
+  ]
+  const isBackendTouched = (key: string): boolean => {
+    if (own === never) return false
+    const backend = backendsByKey.get(key)
+    return own(key) || sectionsOf(backend).some(own) || (backend !== undefined && named.size > 0 && isNaming(backend))
+  }
+  return {
+    route: (route) =>
+      rule(route.key) ||
+      listener(route.listener) ||
+      (parent !== never && parent(`${route.listener}/${route.name}`)) ||
+      route.backends.some((entry) => isBackendTouched(entry.backend) || own(entry.key)),
+    backend: ({ key }) => isBackendTouched(key),
+  }
+}
+
+const never = (): boolean => false
+
+/** Of the targets those of one kind, as keys. */
+function keysOf(targets: ReadonlySet<string>, kind: 'listener' | 'route' | 'rule' | 'backend'): Set<string> {
+  const prefix = targetKey({ kind, key: '' })
+  return new Set(
+    [...targets].filter((target) => target.startsWith(prefix)).map((target) => target.slice(prefix.length)),
+  )
+}
+
+/** Targets of policies that came or went, and objects that did so themselves. */
+export function touchedTargets({ came, gone }: Pick<ChangedIr, 'came' | 'gone'>): Set<string> {
+  const touched = new Set<string>()
+  for (const part of [came, gone]) {
+    for (const { target } of part.policies) touched.add(targetKey(target))
+    for (const { key } of part.listeners) touched.add(targetKey({ kind: 'listener', key }))
+    for (const { key } of part.routes) touched.add(targetKey({ kind: 'rule', key }))
+    for (const { key } of part.backends) touched.add(targetKey({ kind: 'backend', key }))
+  }
+  return touched
+}
+
+/** Backends that policies may name and that are not as they were, which includes what they name themselves. */
+function touchedNames(touched: ReadonlySet<string>, ir: Ir): Set<string> {
+  const named = new Set([...keysOf(touched, 'backend')].map(ownerOf).filter(isBackendName))
+  for (let size = -1; size < named.size && named.size > 0;) {
+    size = named.size
+    const isNaming = (resource: object): boolean => backendsNamedIn(resource).some((key) => named.has(key))
+    for (const backend of ir.backends) if (isBackendName(backend.key) && isNaming(backend)) named.add(backend.key)
+    for (const policy of ir.policies) {
+      const owner = policy.target.kind === 'backend' ? ownerOf(policy.target.key) : ''
+      if (isBackendName(owner) && isNaming(policy)) named.add(owner)
+    }
+  }
+  return named
+}
+
+/** The backend that a part such as a provider belongs to. */
+function ownerOf(key: string): string {
+  const section = key.indexOf('/section/')
+  return section < 0 ? key : key.slice(0, section)
+}
+
+/** Keys of the parts of a backend that may have policies of their own. */
+function sectionsOf(backend: Backend | undefined): readonly string[] {
+  const target = backend?.target
+  if (target?.kind === 'ai') return target.groups.flat().map(({ key }) => key)
+  return target?.kind === 'mcp' ? target.targets.map(({ key }) => key) : NO_SECTIONS
+}
+
+const NO_SECTIONS: readonly string[] = []

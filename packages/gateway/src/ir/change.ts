@@ -1,0 +1,139 @@
+import type { Ir } from './resources.ts'
+
+/** A resource, and the key of the one that it stands behind in its list: null at the front. */
+export interface Put<Resource> {
+  resource: Resource
+  after: string | null
+}
+
+export interface ListChange<Resource> {
+  /** New, changed or moved ones, in the order of the new list. */
+  put: Put<Resource>[]
+  drop: string[]
+}
+
+/** What makes one config of another: only what differs, by kind and key. */
+export type IrChange = { [Kind in keyof Ir]: ListChange<Ir[Kind][number]> }
+
+/** A config made of the one before: what is in both is the same object in both. */
+export interface ChangedIr {
+  ir: Ir
+  /** What was put. */
+  came: Ir
+  /** What was dropped, or replaced by what came. */
+  gone: Ir
+}
+
+export const EMPTY_IR: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
+
+/** Null when keys are not unique: then only the whole says what is meant. */
+export function changeBetween(before: Ir, after: Ir): IrChange | null {
+  const binds = listChange(before.binds, after.binds)
+  const listeners = listChange(before.listeners, after.listeners)
+  const routes = listChange(before.routes, after.routes)
+  const backends = listChange(before.backends, after.backends)
+  const policies = listChange(before.policies, after.policies)
+  if (binds === null || listeners === null || routes === null || backends === null || policies === null) return null
+  return { binds, listeners, routes, backends, policies }
+}
+
+export function applyChange(before: Ir, change: IrChange): ChangedIr {
+  const binds = changedList(before.binds, change.binds)
+  const listeners = changedList(before.listeners, change.listeners)
+  const routes = changedList(before.routes, change.routes)
+  const backends = changedList(before.backends, change.backends)
+  const policies = changedList(before.policies, change.policies)
+  const pick = <Part extends 'list' | 'came' | 'gone'>(part: Part): Ir => ({
+    binds: binds[part],
+    listeners: listeners[part],
+    routes: routes[part],
+    backends: backends[part],
+    policies: policies[part],
+  })
+  return { ir: pick('list'), came: pick('came'), gone: pick('gone') }
+}
+
+interface Keyed {
+  key: string
+}
+
+function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]): ListChange<R> | null {
+  if (before === after) return { put: [], drop: [] }
+  const positions = new Map(before.map(({ key }, index) => [key, index]))
+  const keys = new Set(after.map(({ key }) => key))
+  if (positions.size < before.length || keys.size < after.length) return null
+  /** Where each that is as it was stood before; -1 for others. */
+  const same = after.map((resource) => {
+    const position = positions.get(resource.key)
+    return position !== undefined && isEqual(before[position], resource) ? position : -1
+  })
+  const stays = longestRising(same)
+  const put = after.flatMap((resource, index) =>
+    stays.has(index) ? [] : [{ resource, after: index === 0 ? null : after[index - 1]!.key }],
+  )
+  return { put, drop: [...positions.keys()].filter((key) => !keys.has(key)) }
+}
+
+/** Indexes of as many numbers as can be left where they are, so that all others are moved; -1 is never one. */
+function longestRising(numbers: readonly number[]): Set<number> {
+  /** Index of the smallest last number of a rising sequence, by its length less one. */
+  const ends: number[] = []
+  const previous = new Map<number, number>()
+  numbers.forEach((number, index) => {
+    if (number < 0) return
+    let at = ends.length
+    if (at > 0 && numbers[ends[at - 1]!]! >= number) {
+      let low = 0
+      while (low < at) {
+        const middle = (low + at) >> 1
+        if (numbers[ends[middle]!]! < number) low = middle + 1
+        else at = middle
+      }
+    }
+    if (at > 0) previous.set(index, ends[at - 1]!)
+    ends[at] = index
+  })
+  const found = new Set<number>()
+  for (let index = ends.at(-1); index !== undefined; index = previous.get(index)) found.add(index)
+  return found
+}
+
+function changedList<R extends Keyed>(before: R[], { put, drop }: ListChange<R>): { list: R[]; came: R[]; gone: R[] } {
+  if (put.length === 0 && drop.length === 0) return { list: before, came: [], gone: [] }
+  const keys = new Set([...drop, ...put.map(({ resource }) => resource.key)])
+  const came = put.map(({ resource }) => resource)
+  /** Those that stand one behind the other, by the key of what stays before the first of them. */
+  const runs = new Map<string | null, R[]>()
+  let run: R[] = []
+  for (const { resource, after } of put) {
+    if (run.length === 0 || run.at(-1)!.key !== after) runs.set(after, (run = []))
+    run.push(resource)
+  }
+  const list = [...(runs.get(null) ?? [])]
+  const gone: R[] = []
+  for (const resource of before) {
+    if (keys.has(resource.key)) {
+      gone.push(resource)
+      continue
+    }
+    list.push(resource)
+    const following = runs.get(resource.key)
+    if (following !== undefined) for (const next of following) list.push(next)
+  }
+  return { list, came, gone }
+}
+
+/** Of plain data; the order of keys counts, as it may mean something to a policy. */
+function isEqual(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false
+  if (Array.isArray(one) !== Array.isArray(other)) return false
+  const keys = Object.keys(one)
+  const others = Object.keys(other)
+  if (keys.length !== others.length) return false
+  for (const [index, key] of keys.entries()) {
+    if (key !== others[index]) return false
+    if (!isEqual((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key])) return false
+  }
+  return true
+}

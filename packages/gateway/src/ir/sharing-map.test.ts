@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { SharingMap } from './sharing-map.ts'
+
+test('each one holds what it was made with, whatever is made of it', () => {
+  const entries = fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.option(fc.nat(), { nil: undefined })))
+  fc.assert(
+    fc.property(fc.array(entries, { maxLength: 5 }), (steps) => {
+      const made: [SharingMap<number>, Map<string, number>][] = [[SharingMap.empty(), new Map()]]
+      for (const step of steps) {
+        const [map, model] = made.at(-1)!
+        const next = new Map(model)
+        for (const [key, value] of step) {
+          if (value === undefined) next.delete(key)
+          else next.set(key, value)
+        }
+        made.push([map.with(step), next])
+      }
+      const keys = new Set(steps.flat().map(([key]) => key))
+      for (const [map, model] of made) {
+        for (const key of keys) {
+          assert.equal(map.get(key), model.get(key))
+          assert.equal(map.has(key), model.has(key))
+        }
+      }
+    }),
+  )
+})
