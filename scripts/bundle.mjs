@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { asChunk } from './chunk-text.mjs'
+import { compileAhead } from './compile-ahead.mjs'
 import { programs } from './programs.mjs'
 
 /**
@@ -12,7 +14,7 @@ import { programs } from './programs.mjs'
  * @param {URL} to the folder for the result, which is made anew
  */
 export async function bundle(name, to) {
-  const { input, external } = programs[name]
+  const { input, external, threads } = programs[name]
   const folder = fileURLToPath(new URL(`../packages/${name}/`, import.meta.url))
   const dir = fileURLToPath(to)
   await rm(dir, { recursive: true, force: true })
@@ -22,15 +24,30 @@ export async function bundle(name, to) {
     resolve: { conditionNames: ['import', 'node'] },
     external,
   })
-  const { output } = await made.write({
-    dir,
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: '[name]-[hash].js',
-    minify: false,
-  })
+  const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', minify: false }
+  const { output } =
+    threads.length === 0
+      ? await made.write({ ...names, dir, format: 'esm' })
+      : await made.generate({ ...names, format: 'cjs', comments: false })
   await made.close()
+  if (threads.length > 0) await writeThreads(dir, output, threads)
   await writeFile(join(dir, 'NOTICE'), notice(output.flatMap((chunk) => ('moduleIds' in chunk ? chunk.moduleIds : []))))
+}
+
+/**
+ * The chunks as CommonJS, a start for each thread, and what V8 makes of it all. An import of a builtin as ES module
+ * reads all of its exports, and those of `node:http` load a whole HTTP client.
+ */
+async function writeThreads(dir, output, threads) {
+  const program = join(dir, 'program')
+  await mkdir(program, { recursive: true })
+  for (const chunk of output) if ('code' in chunk) await writeFile(join(program, chunk.fileName), asChunk(chunk.code))
+  await writeFile(join(dir, 'package.json'), '{ "type": "commonjs" }\n')
+  for (const name of threads) {
+    const start = `require('./program/load-chunk.js').chunkLoader(require('node:path').join(__dirname, 'program'))('${name}.js')\n`
+    await writeFile(join(dir, `${name}.js`), start)
+  }
+  await compileAhead(dir)
 }
 
 /** Name, version, licence and its text of every package that the modules come from. */

@@ -7,6 +7,11 @@ import { pathToFileURL } from 'node:url'
 
 const root = resolve(import.meta.dirname, '..')
 const cache = join(root, 'node_modules/.cache/portico')
+const BUILDERS = [
+  'package-lock.json',
+  ...['bundle', 'chunk-text', 'compile-ahead', 'programs'].map((name) => `scripts/${name}.mjs`),
+  'scripts/record-code.cjs',
+]
 /** Older builds stay for programs that run them still. */
 const KEPT = 8
 
@@ -46,7 +51,7 @@ function fingerprint() {
     }
     add(hash, join(packages, name, 'package.json'))
   }
-  for (const file of ['package-lock.json', 'scripts/bundle.mjs', 'scripts/programs.mjs']) add(hash, join(root, file))
+  for (const file of BUILDERS) add(hash, join(root, file))
   return hash.digest('hex').slice(0, 16)
 }
 

@@ -1,10 +1,16 @@
 // What is bundled: by package, the entries, and the modules that stay outside.
 export const programs = {
-  // Native code stays outside.
   gateway: {
-    input: { portico: 'src/process/start.ts', worker: 'src/process/worker.ts' },
+    input: {
+      portico: 'src/process/start.ts',
+      worker: 'src/process/worker.ts',
+      'load-chunk': 'src/process/load-chunk.ts',
+    },
+    // Native code stays outside.
     external: ['@node-rs/bcrypt'],
+    // Threads that a loader of our own starts, with code that is compiled already.
+    threads: ['portico', 'worker'],
   },
   // Asked for only where it is installed.
-  ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core'] },
+  ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core'], threads: [] },
 }

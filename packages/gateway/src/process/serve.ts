@@ -45,7 +45,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   const supervisor = new Supervisor({
     // Where ports cannot be shared there is one to have them all.
     workers: reusePort ? workers : 1,
-    entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
+    entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '../worker.js', import.meta.url),
     log,
     mcpLog: logger.child('mcp'),
     collector,
@@ -100,18 +100,18 @@ export async function serve(source: ConfigSource): Promise<number> {
     await writer.flush()
     return refuse(CANNOT_START, firstProblems(problems).join('\n'))
   }
-  const addresses = servers.value.addresses
-  const { ports } = gateway
-  const { guide } = source
-  process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports, addresses, guide }))
-
-  reloader?.start(gateway, log)
   onEndSignal(process, (times) => {
     if (times === 1 && !draining) return ended.resolve()
     // Whoever asks twice does not want to wait.
     writer.flushSync()
     process.exit(OK)
   })
+  const addresses = servers.value.addresses
+  const { ports } = gateway
+  const { guide } = source
+  process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports, addresses, guide }))
+
+  reloader?.start(gateway, log)
   // With nothing to read again, it means what it means to every program: the terminal is gone.
   if (reloader !== null) process.on('SIGHUP', () => reloader.reload())
 

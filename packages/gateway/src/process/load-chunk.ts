@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { constants, Script } from 'node:vm'
+import { isMainThread } from 'node:worker_threads'
+
+/** What a chunk is called with, as every CommonJS module is. */
+type Chunk = (exports: object, require: (id: string) => unknown, module: { exports: object }, file: string) => void
+
+/**
+ * Loads chunks of the built program. What V8 compiled of them when the program was built lies beside them, for one
+ * runtime and either kind of thread; whoever could change it could change the chunks too. Any other runtime compiles anew.
+ */
+export function chunkLoader(
+  folder: string,
+  codeFolder = join(folder, '../code', codeName()),
+): (name: string) => object {
+  const modules = new Map<string, { exports: object }>()
+  const requireOther = createRequire(join(folder, 'chunk.js'))
+  const require = (id: string): unknown => (id.startsWith('./') ? load(id.slice(2)) : requireOther(id))
+  function load(name: string): object {
+    const known = modules.get(name)
+    if (known !== undefined) return known.exports
+    const module = { exports: {} }
+    modules.set(name, module)
+    const file = join(folder, name)
+    // Chunks are ASCII: as Latin-1 they take one byte a character in memory.
+    const text = readFileSync(file, 'latin1')
+    const script = new Script(`(function (exports, require, module, __filename) {${text}\n})`, {
+      filename: file,
+      cachedData: readCode(join(codeFolder, `${name}.bin`)),
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    })
+    const chunk = script.runInThisContext() as Chunk
+    chunk(module.exports, require, module, file)
+    return module.exports
+  }
+  return load
+}
+
+/** Compiled code is of use to the version, machine and kind of thread that it was made by. */
+export function codeName(): string {
+  return `${process.version}-${process.platform}-${process.arch}-${isMainThread ? 'main' : 'worker'}`
+}
+
+function readCode(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file)
+  } catch {
+    return undefined
+  }
+}
