@@ -91,6 +91,15 @@ export interface ExchangeObserver {
 export interface RawConnection {
   socket: Socket
   early: Buffer | null
+  /** What becomes of the bytes that it sends, where they do not go on as they are. */
+  edit?: BytesEdit
+}
+
+export interface BytesEdit {
+  /** What goes on now; the rest is held. */
+  push(chunk: Buffer): Buffer
+  /** What is still held when nothing follows. */
+  end(): Buffer
 }
 
 /** Receives every request of a connection. Must not throw. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { RawConnection } from './exchange.ts'
+import type { BytesEdit, RawConnection } from './exchange.ts'
 
 /** Copies bytes both ways until both directions have ended or one side breaks. Calls `done` once with the byte counts. */
 export function splice(
@@ -20,10 +20,23 @@ export function splice(
   a.once('close', closed(b))
   b.once('close', closed(a))
   if (client.early !== null) b.write(client.early)
-  if (backend.early !== null) a.write(backend.early)
+  const { early, edit } = backend
+  if (early !== null) a.write(edit === undefined ? early : edit.push(early))
   // `pipe` ends the other side when one ends: a half-closed stream stays usable in the other direction.
   a.pipe(b)
-  b.pipe(a)
+  if (edit === undefined) b.pipe(a)
+  else pipeEdited(b, a, edit)
   if (a.destroyed) b.destroy()
   if (b.destroyed) a.destroy()
+}
+
+function pipeEdited(from: Socket, to: Socket, edit: BytesEdit): void {
+  from.on('data', (chunk: Buffer) => {
+    const bytes = edit.push(chunk)
+    if (bytes.length > 0 && !to.write(bytes)) from.pause()
+  })
+  from.once('end', () => to.end(edit.end()))
+  to.on('drain', () => from.resume())
+  // As `pipe` does: whoever handed the socket over has paused it.
+  from.resume()
 }

@@ -171,7 +171,11 @@ export class ChatCall extends TriedCall implements ResponseObserver {
       }
       this.over({ whole: events !== null, records: 0 })
       // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
-      if (passes && cause === null) return this.answer(status, headers, rest)
+      if (passes && cause === null) {
+        return error === undefined || whole === null
+          ? this.answer(status, headers, rest)
+          : this.answerError(status, headers, whole)
+      }
       if (error !== undefined) return this.refuse(error)
       if (chain === null) this.#answerEvents(prepared, events ?? [], headers)
       else if (answersAsIs) this.#guardBytes(chain, whole ?? Buffer.alloc(0), headers)

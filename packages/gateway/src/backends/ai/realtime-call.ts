@@ -1,7 +1,8 @@
 import type { ClientFormat } from '../../llm/format.ts'
+import { ErrorEvents } from '../../llm/realtime/error-events.ts'
 import { WebSocketMessages } from '../../llm/realtime/messages.ts'
 import { RealtimeUsage } from '../../llm/realtime/usage.ts'
-import type { RawConnection } from '../../net/exchange.ts'
+import type { BytesEdit, RawConnection } from '../../net/exchange.ts'
 import { collect } from '../../net/collect.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { targetQuery } from '../../pipeline/route/target.ts'
@@ -10,7 +11,7 @@ import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
 import { type CallParts, type CallServices, type Judgement, MAX_ERROR_BYTES, TriedCall } from './tried-call.ts'
 
-/** A WebSocket to a provider: frames pass byte for byte, and usage is read beside that. */
+/** A WebSocket to a provider: frames pass byte for byte but for errors that repeat the key, and usage is read beside that. */
 export class RealtimeCall extends TriedCall {
   protected readonly format: Pick<ClientFormat, 'encodeError'>
   readonly #request: UpstreamRequest
@@ -59,10 +60,16 @@ export class RealtimeCall extends TriedCall {
       facts.endedAt = services.now()
       usage.over()
     })
-    handler.upgraded(status, headers, raw, protocol)
     const messages = new WebSocketMessages(usage, services.maxBytes)
-    if (raw.early !== null) messages.push(raw.early)
-    raw.socket.on('data', (chunk: Buffer) => messages.push(chunk))
+    const errors = new ErrorEvents((text) => this.hidden(text))
+    const edit: BytesEdit = {
+      push(chunk) {
+        messages.push(chunk)
+        return errors.push(chunk)
+      },
+      end: () => errors.end(),
+    }
+    handler.upgraded(status, headers, { ...raw, edit }, protocol)
   }
 
   /** As they are reported: a session may last for hours. */

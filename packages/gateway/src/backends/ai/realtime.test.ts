@@ -373,3 +373,46 @@ describe('trouble moves a connection to the next group', () => {
     return useOrigin(t, (_seen, response) => response.writeHead(status).end('{}'))
   }
 })
+
+describe('a provider that repeats the key it was shown', () => {
+  const KEY = 'sk-gateway'
+  const error = (message: string) => ({
+    type: 'error',
+    event_id: 'e1',
+    error: { type: 'invalid_request_error', message },
+  })
+  /** As the client gets the messages of a provider that sends these, after the one that begins the session. */
+  async function heard(t: TestContext, sent: readonly object[]) {
+    const vendor = await useVendor(t, (socket) => {
+      for (const event of sent) socket.send(JSON.stringify(event))
+    })
+    const { gateway, open } = await useRealtime(t, vendor.port)
+    const { socket, messages, received } = await open()
+    socket.send('go')
+    await received(1 + sent.length)
+    await closed(socket)
+    await gateway.finished(1)
+    assert.deepEqual(gateway.bugs, [])
+    return { messages: messages.slice(1), llm: gateway.records[0]!.llm! }
+  }
+
+  test('is not heard with it in an error, whole or half hidden; what comes around it is the same', async (t) => {
+    const { messages, llm } = await heard(t, [
+      created,
+      error(`Incorrect API key provided: ${KEY}.`),
+      error('Incorrect API key provided: sk-g***ay.'),
+      { type: 'response.done', response: { status: 'failed', status_details: { error: { message: KEY } }, usage } },
+    ])
+    assert.equal(messages[0], JSON.stringify(created))
+    assert.equal(messages[1], JSON.stringify(error('Incorrect API key provided: [redacted].')))
+    assert.equal(messages[2], JSON.stringify(error('Incorrect API key provided: [redacted].')))
+    assert.doesNotMatch(messages[3]!, /sk-gateway/)
+    assert.equal(llm.totalTokens, 30)
+  })
+
+  test("says what it wants elsewhere: texts of a session are the client's own", async (t) => {
+    const spoken = { type: 'response.output_text.delta', delta: `${KEY} "error"` }
+    const { messages } = await heard(t, [spoken])
+    assert.deepEqual(messages, [JSON.stringify(spoken)])
+  })
+})

@@ -126,25 +126,25 @@ export class WebSocketMessages {
   }
 }
 
-function lengthBytes(head: Buffer): number {
+export function lengthBytes(head: Buffer): number {
   const short = head.readUInt8(1) & 0x7f
   return short === 127 ? 8 : short === 126 ? 2 : 0
 }
 
-function payloadLength(head: Buffer): number {
+export function payloadLength(head: Buffer): number {
   const short = head.readUInt8(1) & 0x7f
   if (short < 126) return short
   return short === 126 ? head.readUInt16BE(2) : head.readUInt32BE(2) * 2 ** 32 + head.readUInt32BE(6)
 }
 
 const EMPTY = Buffer.alloc(0)
-const LONGEST_HEAD = 10
+export const LONGEST_HEAD = 10
 const LONGEST_CONTROL = 125
-const FIN = 0x80
+export const FIN = 0x80
 const RESERVED = 0x70
-const MASK = 0x80
+export const MASK = 0x80
 const CONTINUATION = 0
-const TEXT = 1
+export const TEXT = 1
 const BINARY = 2
 const CLOSE = 8
 const PONG = 10

@@ -1,0 +1,84 @@
+import type { BytesEdit } from '../../net/exchange.ts'
+import { FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength, TEXT } from './messages.ts'
+
+/**
+ * What a WebSocket server sends, on its way to the client: `hide` takes out of events about errors what they repeat of a
+ * credential; all else goes as it is. Events that could be such a one are held until they are whole, which no client
+ * notices: it would wait for the same bytes.
+ */
+export class ErrorEvents implements BytesEdit {
+  readonly #hide: (text: string) => string
+  /** The beginning of a frame. */
+  #held: Buffer = EMPTY
+  /** What is still to come of a frame that goes as it comes; all of it where bytes make no sense as frames. */
+  #left = 0
+
+  constructor(hide: (text: string) => string) {
+    this.#hide = hide
+  }
+
+  push(chunk: Buffer): Buffer {
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    this.#held = EMPTY
+    const given: Buffer[] = []
+    let from = 0
+    let at = Math.min(this.#left, bytes.length)
+    this.#left -= at
+    while (at < bytes.length) {
+      const size = frameSize(bytes, at)
+      if (size === null) break
+      const end = at + size
+      const isEvent = bytes[at] === WHOLE_TEXT && size <= LARGEST_ERROR
+      if (end > bytes.length) {
+        if (isEvent) break
+        this.#left = end - bytes.length
+        at = bytes.length
+        break
+      }
+      const shown = isEvent ? this.#shown(bytes.subarray(at, end)) : null
+      if (shown !== null) {
+        given.push(bytes.subarray(from, at), shown)
+        from = end
+      }
+      at = end
+    }
+    // The chunk may be a view of a buffer that the next read fills again.
+    if (at < bytes.length) this.#held = Buffer.from(bytes.subarray(at))
+    const rest = bytes.subarray(from, at)
+    return given.length === 0 ? rest : Buffer.concat([...given, rest])
+  }
+
+  end(): Buffer {
+    return this.#held
+  }
+
+  /** The frame as the client gets it; null when there is nothing to hide. */
+  #shown(frame: Buffer): Buffer | null {
+    if (!frame.includes('"error"')) return null
+    const text = frame.toString('latin1', 2 + lengthBytes(frame))
+    const hidden = this.#hide(text)
+    return hidden === text ? null : textFrame(Buffer.from(hidden, 'latin1'))
+  }
+}
+
+/** Of the frame that begins there; null while that cannot be told, without end where it is none. */
+function frameSize(bytes: Buffer, at: number): number | null {
+  const head = bytes.subarray(at, at + LONGEST_HEAD)
+  if (head.length < 2) return null
+  // Servers must not mask.
+  if ((head.readUInt8(1) & MASK) !== 0) return Infinity
+  const size = 2 + lengthBytes(head)
+  return head.length < size ? null : size + payloadLength(head)
+}
+
+/** What hides is never so long that it takes a third form of the length. */
+function textFrame(payload: Buffer): Buffer {
+  const { length } = payload
+  const head = length < 126 ? [WHOLE_TEXT, length] : [WHOLE_TEXT, 126, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.from(head), payload])
+}
+
+const EMPTY = Buffer.alloc(0)
+/** In one frame, as events come. */
+const WHOLE_TEXT = FIN | TEXT
+const LARGEST_ERROR = 16 * 1024
