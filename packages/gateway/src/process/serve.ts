@@ -6,6 +6,7 @@ import { banner } from './banner.ts'
 import type { ConfigSource } from './config-source.ts'
 import { onEndSignal } from './end-signals.ts'
 import { Gateway } from './gateway.ts'
+import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
@@ -112,6 +113,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports, addresses, guide }))
 
   reloader?.start(gateway, log)
+  releaseMemoryWhenIdle()
   // With nothing to read again, it means what it means to every program: the terminal is gone.
   if (reloader !== null) process.on('SIGHUP', () => reloader.reload())
 

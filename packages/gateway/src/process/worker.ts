@@ -7,6 +7,7 @@ import { loadFeatures } from '../compile/load-features.ts'
 import { applyChange, changeBetween } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import { HubClient } from '../mcp/hub/hub-client.ts'
+import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import type { ConfigMessage, FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { BindServer } from '../net/listener.ts'
 import { Deadlines } from '../net/deadlines.ts'
@@ -156,6 +157,7 @@ port.on('message', (message: ToWorker) => {
   }
 })
 post({ type: 'online' })
+releaseMemoryWhenIdle()
 
 async function apply(message: ConfigMessage): Promise<void> {
   const opened = new Map<string, Port>()

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import { IdleMemory } from './idle-memory.ts'
+
+const MB = 2 ** 20
+
+function useMemory() {
+  const state = { busy: 0, bytes: 30 * MB, releases: 0 }
+  const memory = new IdleMemory({
+    busyShare: () => state.busy,
+    heapBytes: () => state.bytes,
+    release() {
+      state.releases++
+      state.bytes = 10 * MB
+    },
+  })
+  const look = (times: number): number => {
+    for (let i = 0; i < times; i++) memory.look()
+    return state.releases
+  }
+  return { state, look }
+}
+
+test('memory is given back soon after a start, and later after work', () => {
+  const { state, look } = useMemory()
+  assert.equal(look(1), 1)
+  Object.assign(state, { busy: 0.5, bytes: 60 * MB })
+  assert.equal(look(100), 1)
+  state.busy = 0.01
+  assert.equal(look(4), 1)
+  assert.equal(look(1), 2)
+})
+
+test('work in between begins the wait anew', () => {
+  const { state, look } = useMemory()
+  look(1)
+  state.bytes = 60 * MB
+  for (let i = 0; i < 20; i++) {
+    state.busy = 0
+    look(4)
+    state.busy = 0.2
+    look(1)
+  }
+  assert.equal(state.releases, 1)
+})
+
+test('a heap that has hardly grown is left alone', () => {
+  const { state, look } = useMemory()
+  look(1)
+  state.bytes += 3 * MB
+  assert.equal(look(100), 1)
+  state.bytes += 2 * MB
+  assert.equal(look(100), 2)
+})
+
+test('a thread gives back what it had taken', { timeout: 60_000 }, async () => {
+  const code = `
+    const { parentPort } = require('node:worker_threads')
+    const { getHeapStatistics } = require('node:v8')
+    import(${JSON.stringify(new URL('./idle-memory.ts', import.meta.url).href)}).then(({ releaseMemoryWhenIdle }) => {
+      let kept = []
+      for (let i = 0; i < 300_000; i++) kept.push({ i })
+      const taken = getHeapStatistics().total_heap_size
+      kept = null
+      releaseMemoryWhenIdle()
+      const wait = setInterval(() => {
+        const left = getHeapStatistics().total_heap_size
+        if (left > taken / 2) return
+        clearInterval(wait)
+        parentPort.postMessage({ taken, left, isHidden: typeof gc === 'undefined' })
+      }, 100)
+    })`
+  const worker = new Worker(code, { eval: true })
+  const [{ taken, left, isHidden }] = (await once(worker, 'message')) as [
+    { taken: number; left: number; isHidden: boolean },
+  ]
+  assert.ok(left < taken / 2)
+  assert.ok(isHidden)
+  await worker.terminate()
+})

@@ -1,0 +1,69 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+const LOOK_MS = 1_000
+/** Below this share of a second spent on work, a thread has nothing to do. */
+const IDLE_SHARE = 0.05
+/** After a start much is to be gained at once; after work it may be back soon, and would have to take it all again. */
+const IDLE_MS = { afterStart: LOOK_MS, afterWork: 5 * LOOK_MS }
+/** Less is not worth the pause. */
+const WORTH_BYTES = 4 * 1024 * 1024
+
+export interface IdleMemoryOptions {
+  /** The share of the time since the last call that the thread was at work. */
+  busyShare: () => number
+  heapBytes: () => number
+  release: () => void
+}
+
+/** Lets a thread give back memory once it has had nothing to do for a while: V8 keeps what a burst of work made it take. */
+export class IdleMemory {
+  readonly #options: IdleMemoryOptions
+  #idleMs = 0
+  #keptBytes = 0
+  #isNew = true
+
+  constructor(options: IdleMemoryOptions) {
+    this.#options = options
+  }
+
+  /** Called once a second. */
+  look(): void {
+    const { busyShare, heapBytes, release } = this.#options
+    this.#idleMs = busyShare() < IDLE_SHARE ? this.#idleMs + LOOK_MS : 0
+    if (this.#idleMs < (this.#isNew ? IDLE_MS.afterStart : IDLE_MS.afterWork)) return
+    if (heapBytes() < this.#keptBytes + WORTH_BYTES) return
+    release()
+    this.#isNew = false
+    this.#idleMs = 0
+    this.#keptBytes = heapBytes()
+  }
+}
+
+/** Watches the thread it is called in, for as long as that lives. */
+export function releaseMemoryWhenIdle(): void {
+  let before = performance.eventLoopUtilization()
+  const memory = new IdleMemory({
+    busyShare() {
+      const now = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(now, before)
+      before = now
+      return utilization
+    },
+    heapBytes: () => getHeapStatistics().total_heap_size,
+    release: releaseMemory,
+  })
+  setInterval(() => memory.look(), LOOK_MS).unref()
+}
+
+/** The only collection that gives young space back is the last before V8 gives up; what is compiled stays as it is. */
+function releaseMemory(): void {
+  setFlagsFromString('--expose-gc')
+  setFlagsFromString('--no-flush-bytecode')
+  try {
+    runInNewContext(`gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })`)
+  } finally {
+    setFlagsFromString('--flush-bytecode')
+    setFlagsFromString('--no-expose-gc')
+  }
+}
