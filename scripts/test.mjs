@@ -14,6 +14,8 @@ const wanted = args.filter((arg) => !arg.startsWith('--'))
 const CONCURRENCY = availableParallelism() + 1
 /** What is started as a program of its own, or watches the process it is in, does not share one with other files. */
 const ALONE = /^(bench|scripts|packages\/ctl)\/|\/src\/(net|process|testing)\/|\.long\.test\./
+/** One test; suites have none of their own, because that would be one for all of their tests together. */
+const TEST_LIMIT_MS = 180_000
 /** Files that share a process: a folder of the gateway, of MCP and of policies a smaller one, or a whole package. */
 const GROUP = /^packages\/gateway\/src\/((mcp|policies)\/)?[^/]+|^packages\/[^/]+/
 
@@ -53,11 +55,12 @@ function groupFiles(files) {
 }
 
 function runGroup({ name, files }) {
-  const options = ['--test', '--test-timeout=120000', `--test-reporter=${join(root, 'scripts/test-reporter.mjs')}`]
+  const options = ['--test', '--test-isolation=none', `--test-timeout=${TEST_LIMIT_MS}`]
+  options.push(`--test-reporter=${join(root, 'scripts/test-reporter.mjs')}`)
+  options.push(`--import=${join(root, 'scripts/open-handles.mjs')}`)
   // What is given its time has every case: some of those files count what the cases reached.
   const isQuick = process.env.PROPERTIES !== 'full' && !files.some((file) => file.includes('.long.test.'))
   if (isQuick) options.push(`--import=${join(root, 'scripts/quick-properties.mjs')}`)
-  if (files.length > 1) options.push('--test-isolation=none', '--test-force-exit')
   const startedAt = performance.now()
   const child = spawn(process.execPath, [...options, ...files], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''

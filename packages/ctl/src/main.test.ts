@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { olderNode, runProgram } from './testing/program.ts'
 import { VERSION } from './version.ts'
 
-describe('the command line', { timeout: 60_000 }, () => {
+describe('the command line', () => {
   test('--help and --version print on standard output', async () => {
     const [help, traceHelp, version] = await Promise.all([
       runProgram(['--help']),

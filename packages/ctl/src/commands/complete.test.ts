@@ -14,7 +14,7 @@ async function suggestions(...words: string[]): Promise<string[]> {
     .map((line) => line.split('\t')[0]!)
 }
 
-describe('completion', { timeout: 60_000 }, () => {
+describe('completion', () => {
   test('knows commands, options and shells', async () => {
     assert.deepEqual(await suggestions(''), ['trace', 'complete', ':4'])
     assert.deepEqual(await suggestions('tr'), ['trace', ':4'])

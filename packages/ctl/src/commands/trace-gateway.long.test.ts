@@ -46,7 +46,7 @@ function send({ port }: Gateway, path: string): void {
   get({ host: '127.0.0.1', port, path, agent: false }, (response) => response.resume()).on('error', () => {})
 }
 
-describe('with the real gateway', { timeout: 120_000, skip: skipWithout('curl') }, () => {
+describe('with the real gateway', { skip: skipWithout('curl') }, () => {
   test('a request of another client is traced from its start to its end', async (t) => {
     const gateway = await useGateway(t)
     const program = startProgram(['trace', '--local', '--raw', '--admin', gateway.admin])

@@ -15,8 +15,6 @@ import {
 import { skipWithout } from '../testing/installed.ts'
 import { runProgram, type RunOptions, startProgram } from '../testing/program.ts'
 
-const limit = { timeout: 60_000 }
-
 function watchArgs({ admin }: FakeGateway, ...more: string[]): string[] {
   return ['trace', '--local', '--admin', admin, ...more]
 }
@@ -36,7 +34,7 @@ function rawEvents(stdout: string): { message: { type: string; requestState?: { 
     .map((line) => JSON.parse(line))
 }
 
-describe('trace --local', limit, () => {
+describe('trace --local', () => {
   test('waits for the next request of any client, and prints its events as they came', async (t) => {
     const gateway = await useFakeGateway(t)
     const program = startProgram(watchArgs(gateway, '--raw'))
@@ -128,7 +126,7 @@ describe('trace --local', limit, () => {
   })
 })
 
-describe('trace --local --port', { ...limit, skip: skipWithout('curl') }, () => {
+describe('trace --local --port', { skip: skipWithout('curl') }, () => {
   test('sends the request to this machine, with the host of the URL and the arguments of curl', async (t) => {
     const bodies: string[] = []
     const gateway = await useFakeGateway(t, {
@@ -222,7 +220,7 @@ describe('trace --local --port', { ...limit, skip: skipWithout('curl') }, () => 
   })
 })
 
-describe('a trace that cannot be made', { ...limit, skip: skipWithout('curl') }, () => {
+describe('a trace that cannot be made', { skip: skipWithout('curl') }, () => {
   const fails = async (args: string[], said: RegExp, options?: RunOptions) => {
     const { code, stdout, stderr } = await runProgram(args, options)
     assert.match(stderr, said)

@@ -12,7 +12,6 @@ import { parseAdminAddress } from './admin-address.ts'
 import { arm, type ArmOptions } from './client.ts'
 import type { TraceEvent } from './event.ts'
 
-const limit = { timeout: 60_000 }
 const stream = { 'content-type': 'text/event-stream' }
 const last = 'data: {"message":{"type":"requestFinished"}}\n\n'
 
@@ -36,7 +35,7 @@ async function answering(t: TestContext, listener: RequestListener): Promise<num
   return useServer(t, listener)
 }
 
-describe('the trace stream', limit, () => {
+describe('the trace stream', () => {
   test('is asked for by POST, with expression and token', async (t) => {
     const seen: (string | undefined)[] = []
     const port = await answering(t, ({ method, url, headers }, response) => {
@@ -191,7 +190,7 @@ describe('the trace stream', limit, () => {
   })
 })
 
-describe('an admin address that cannot be used', limit, () => {
+describe('an admin address that cannot be used', () => {
   test('where nobody listens', async () => {
     const port = await closedPort()
     assert.equal(

@@ -37,7 +37,7 @@ function useApp(t: TestContext, { columns = 120, rows = 30 } = {}) {
   return { store, resize, shows, press }
 }
 
-describe('the app', { timeout: 60_000 }, () => {
+describe('the app', () => {
   test('waits, then lists events as they come, the first one selected', async (t) => {
     const { store, shows } = useApp(t)
     await shows(/# type +summary[^]*waiting for the next request/)

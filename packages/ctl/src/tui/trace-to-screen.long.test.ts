@@ -22,7 +22,7 @@ async function useInjection(
   return useTerminal(t, [...args, '--', 'http://api.example.com/api/users', ...curl], terminal)
 }
 
-describe('the terminal UI', { skip: noTerminal || skipWithout('curl'), timeout: 120_000 }, () => {
+describe('the terminal UI', { skip: noTerminal || skipWithout('curl') }, () => {
   test('sends the request, shows its events, and leaves the terminal as it was', async (t) => {
     const terminal = await useInjection(t, {})
     const screen = await terminal.shows(/13 events; request finished; curl got its answer \(23 bytes\)/)

@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { EventStream } from './event-stream.ts'
 
-test('whoever never reads the rest does not keep the connection', { timeout: 30_000 }, async (t) => {
+test('whoever never reads the rest does not keep the connection', async (t) => {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   t.after(() => server.close())
@@ -27,7 +27,7 @@ test('whoever never reads the rest does not keep the connection', { timeout: 30_
   assert.ok(!response.writableFinished)
 })
 
-test('frames after the end are nothing', { timeout: 30_000 }, async (t) => {
+test('frames after the end are nothing', async (t) => {
   const server = createServer((_, response) => {
     const stream = new EventStream(response)
     stream.comment('hello')

@@ -9,9 +9,7 @@ import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
 import { eventually } from '../testing/process.ts'
 import { startServers, type RunningServers } from './servers.ts'
 
-const limit = { timeout: 30_000 }
-
-test('the stream begins with ready, has one frame for each event, and ends after the last', limit, async (t) => {
+test('the stream begins with ready, has one frame for each event, and ends after the last', async (t) => {
   for (const method of ['POST', 'GET']) {
     const { admin, watchers } = await start(t)
     const stream = await open(admin, { method })
@@ -32,7 +30,7 @@ test('the stream begins with ready, has one frame for each event, and ends after
   }
 })
 
-test('nothing is said before ready, and a comment each quiet second after it', limit, async (t) => {
+test('nothing is said before ready, and a comment each quiet second after it', async (t) => {
   const { admin, watchers } = await start(t)
   const stream = await open(admin)
   const other = await open(admin)
@@ -48,7 +46,7 @@ test('nothing is said before ready, and a comment each quiet second after it', l
   await once(stream.response, 'end')
 })
 
-test('the expression is handed over as it is, and a bad one is refused with its place', limit, async (t) => {
+test('the expression is handed over as it is, and a bad one is refused with its place', async (t) => {
   const { admin, watchers } = await start(t, {
     check: (text) => (text === 'bad +' ? 'column 6: unexpected end' : null),
   })
@@ -60,7 +58,7 @@ test('the expression is handed over as it is, and a bad one is refused with its 
   assert.equal(watchers.length, 1)
 })
 
-test('unknown parameters, two expressions and other methods are refused', limit, async (t) => {
+test('unknown parameters, two expressions and other methods are refused', async (t) => {
   const { admin, watchers } = await start(t)
   const unknown = await call(admin, { path: '/debug/trace?expresion=true' })
   assert.equal(unknown.status, 400)
@@ -73,14 +71,14 @@ test('unknown parameters, two expressions and other methods are refused', limit,
   assert.equal(watchers.length, 0)
 })
 
-test('one stream too many is refused', limit, async (t) => {
+test('one stream too many is refused', async (t) => {
   const { admin, watchers } = await start(t, { isFull: true })
   const reply = await call(admin)
   assert.deepEqual([reply.status, reply.body], [503, 'too many traces wait for requests\n'])
   assert.equal(watchers.length, 0)
 })
 
-test('foreign hosts, origins and sites, and callers without the token, arm nothing', limit, async (t) => {
+test('foreign hosts, origins and sites, and callers without the token, arm nothing', async (t) => {
   const { admin, watchers } = await start(t, {}, 's3cret')
   const port = admin.split(':')[1]!
   const authorization = 'Bearer s3cret'
@@ -99,7 +97,7 @@ test('foreign hosts, origins and sites, and callers without the token, arm nothi
   assert.equal((await open(admin, { headers: own })).response.statusCode, 200)
 })
 
-test('a client that leaves is told to the source, also before ready and with a body unread', limit, async (t) => {
+test('a client that leaves is told to the source, also before ready and with a body unread', async (t) => {
   const { admin, watchers } = await start(t)
   const early = await open(admin)
   early.response.destroy()
@@ -115,7 +113,7 @@ test('a client that leaves is told to the source, also before ready and with a b
   watchers[1]!.client.end()
 })
 
-test('a client that does not read loses events, hears how many, and always hears the end', limit, async (t) => {
+test('a client that does not read loses events, hears how many, and always hears the end', async (t) => {
   const { admin, watchers } = await start(t)
   const stream = await open(admin)
   stream.response.pause()
@@ -151,7 +149,7 @@ test('a client that does not read loses events, hears how many, and always hears
   )
 })
 
-test('streams end at once when the servers close', limit, async (t) => {
+test('streams end at once when the servers close', async (t) => {
   const { admin, running, watchers } = await start(t)
   const [quiet, claimed] = [await open(admin), await open(admin)]
   watchers[1]!.client.ready()

@@ -8,12 +8,11 @@ import { type Origin, startOrigin } from '../testing/origin.ts'
 import { eventually, metric, type Program, useConfigFile, useProgram } from '../testing/process.ts'
 import { pathPrefix, useTcpServer } from '../testing/scene.ts'
 
-const limit = { timeout: 180_000 }
 const MOST_GROWTH = 100 * 1024 * 1024
 const BIG = Buffer.alloc(64 * 1024, 'x')
 
 /** One worker, so that attackers and others meet. */
-describe('while others do their worst, everyone else is served and memory stays bounded', limit, () => {
+describe('while others do their worst, everyone else is served and memory stays bounded', () => {
   const cleanups: (() => unknown)[] = []
   const suite = { after: (cleanup: () => unknown) => cleanups.push(cleanup) } as unknown as TestContext
   let origin: Origin

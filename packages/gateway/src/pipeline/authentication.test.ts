@@ -134,7 +134,7 @@ test('what only shows when everything is put together is refused before it goes 
   ])
 })
 
-test('the program shows no secret anywhere, and takes changed ones over', { timeout: 60_000 }, async (t) => {
+test('the program shows no secret anywhere, and takes changed ones over', async (t) => {
   const origin = await useOrigin(t)
   const policies = {
     apiKeyAuthentication: {

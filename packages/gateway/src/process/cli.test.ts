@@ -12,8 +12,6 @@ import { runProgram, useConfigFile, useProgram } from '../testing/process.ts'
 import { closedPort } from '../testing/scene.ts'
 import { VERSION } from '../version.ts'
 
-const limit = { timeout: 60_000 }
-
 const good = (port = 0) => ({
   config: { workers: 1, adminAddr: '127.0.0.1:0', statsAddr: '127.0.0.1:0', readinessAddr: '127.0.0.1:0' },
   binds: [
@@ -35,7 +33,7 @@ const bad = `binds:
       - backend: nobody
 `
 
-describe('the command line', limit, () => {
+describe('the command line', () => {
   test('is read', () => {
     assert.deepEqual(parseCommand([]), { kind: 'run', file: null, validateOnly: false })
     assert.deepEqual(parseCommand(['--file=x', '--validate-only']), { kind: 'run', file: 'x', validateOnly: true })
@@ -74,7 +72,7 @@ describe('the command line', limit, () => {
   })
 })
 
-describe('--validate-only', limit, () => {
+describe('--validate-only', () => {
   test('says that a config is good', async (t) => {
     const { file } = useConfigFile(t, good())
     const { code, stdout, stderr } = await runProgram({ args: ['-f', file, '--validate-only'] })
@@ -120,7 +118,7 @@ describe('--validate-only', limit, () => {
   })
 })
 
-describe('a start', limit, () => {
+describe('a start', () => {
   test('without a file runs the quick start on loopback', async (t) => {
     const program = await useProgram(t, { env: { PORT: String(await closedPort()), WORKER_THREADS: '1' } })
     assert.match(program.stderr(), new RegExp(`curl -i http://127\\.0\\.0\\.1:${program.port()}/`))
@@ -189,7 +187,7 @@ describe('a start', limit, () => {
   })
 })
 
-describe('under an older Node', limit, () => {
+describe('under an older Node', () => {
   test('what is recent enough is known', () => {
     for (const version of ['24.15.0', '24.16.1', '25.0.0', '26.10.0']) assert.ok(isRecentEnough(version), version)
     for (const version of ['20.20.2', '22.30.0', '24.14.9']) assert.ok(!isRecentEnough(version), version)

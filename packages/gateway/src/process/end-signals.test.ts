@@ -10,7 +10,6 @@ import { eventually, PROGRAM, type RunOptions, useConfigFile, useProgram } from 
 import { useOrigin } from '../testing/scene.ts'
 import { onEndSignal } from './end-signals.ts'
 
-const limit = { timeout: 60_000 }
 const GET = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
 test('what a launcher passes on is not counted again', () => {
@@ -58,7 +57,7 @@ function signalled(kill: () => void): void {
   }
 }
 
-describe('a signal to end', limit, () => {
+describe('a signal to end', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     test(`drains once when launcher and program both get ${signal}`, async (t) => {
       const { program, pid, client, answer } = await useBusy(t, { group: true })

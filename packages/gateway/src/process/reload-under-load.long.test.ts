@@ -12,7 +12,7 @@ const REWRITE_EVERY_MS = 200
 const LEAST_GENERATIONS = 40
 const CLIENTS = 6
 
-test('a config rewritten all the time fails no request and cuts no stream', { timeout: 110_000 }, async (t) => {
+test('a config rewritten all the time fails no request and cuts no stream', async (t) => {
   const over = new AbortController()
   const upgraded = new Set<Duplex>()
   // Before the origin, which ends when nothing is connected any more.

@@ -10,9 +10,7 @@ import { KeepAliveClient } from '../testing/keep-alive-client.ts'
 import { eventually, metric, useConfigFile, useProgram, type Program } from '../testing/process.ts'
 import { closedPort, useOrigin } from '../testing/scene.ts'
 
-const limit = { timeout: 60_000 }
-
-describe('a change of the config file', limit, () => {
+describe('a change of the config file', () => {
   test('goes live, however it is written', async (t) => {
     const config = useConfigFile(t, saying('one'))
     const program = await useProgram(t, { args: ['-f', config.file] })
@@ -135,7 +133,7 @@ describe('a change of the config file', limit, () => {
   })
 })
 
-describe('a config without ports', limit, () => {
+describe('a config without ports', () => {
   test('closes all and warns, at a start too, and the gateway stays ready', async (t) => {
     const config = useConfigFile(t, saying('here'))
     const programs = [
@@ -154,7 +152,7 @@ describe('a config without ports', limit, () => {
   })
 })
 
-describe('a port that asks for TLS from now on', limit, () => {
+describe('a port that asks for TLS from now on', () => {
   test('lets nobody stay without', async (t) => {
     const { binds } = saying('plain')
     const config = useConfigFile(t, saying('plain'))
@@ -175,7 +173,7 @@ describe('a port that asks for TLS from now on', limit, () => {
   })
 })
 
-describe('a change of a certificate file', limit, () => {
+describe('a change of a certificate file', () => {
   test('is served to new connections; a request on an old one finishes', async (t) => {
     const authority = createAuthority()
     let answer = () => {}

@@ -7,7 +7,7 @@ import { eventually, useConfigFile } from '../testing/process.ts'
 import type { Gateway } from './gateway.ts'
 import { Reloader } from './reloader.ts'
 
-test('a text that waited for its turn goes live as it was when it had settled', { timeout: 20_000 }, async (t) => {
+test('a text that waited for its turn goes live as it was when it had settled', async (t) => {
   const { file } = useConfigFile(t, 'one\n')
   const loads: (string | undefined)[] = []
   const loaded = { ok: true, process: {}, files: [], warnings: [] } as unknown as LoadedConfig

@@ -8,9 +8,7 @@ import { createAuthority } from '../testing/certificates.ts'
 import { request } from '../testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram, type Program } from '../testing/process.ts'
 
-const limit = { timeout: 60_000 }
-
-describe('readiness', limit, () => {
+describe('readiness', () => {
   test('is not given before the first config is live', async (t) => {
     let generation = 0
     const servers = await startServers({
@@ -47,7 +45,7 @@ describe('readiness', limit, () => {
   })
 })
 
-describe('a running gateway', limit, () => {
+describe('a running gateway', () => {
   test('tells its state in metrics and a dump without secrets', async (t) => {
     const config = direct()
     const { file, folder } = useConfigFile(t, {

@@ -8,7 +8,6 @@ import { eventually, useConfigFile, useProgram } from '../testing/process.ts'
 import { useOrigin } from '../testing/scene.ts'
 import type { OriginHandler } from '../testing/origin.ts'
 
-const limit = { timeout: 60_000 }
 const GET = 'GET /slow HTTP/1.1\r\nhost: a\r\n\r\n'
 
 async function useGateway(t: TestContext, handler: OriginHandler, config: object = {}) {
@@ -21,7 +20,7 @@ async function useGateway(t: TestContext, handler: OriginHandler, config: object
   return { origin, program: await useProgram(t, { args: ['-f', file] }) }
 }
 
-describe('a signal to end', limit, () => {
+describe('a signal to end', () => {
   test('lets a request finish, closes its connection, takes no new one, and ends with 0', async (t) => {
     let answer = () => {}
     const { origin, program } = await useGateway(t, (_request, response) => (answer = () => response.end('late')))
@@ -32,7 +31,6 @@ describe('a signal to end', limit, () => {
     await eventually('in flight', () => origin.seen.length === 1)
     program.child.kill('SIGTERM')
     await eventually('refuses', () => isRefused(program.port()))
-    const answeredAt = performance.now()
     answer()
     const response = parseResponse(await client.all())
     assert.equal(response.status, 200)
@@ -40,9 +38,8 @@ describe('a signal to end', limit, () => {
     assert.equal(response.headers['connection'], 'close')
     client.socket.destroy()
     idle.socket.destroy()
+    // It might have waited for an hour, far longer than a test may take.
     assert.deepEqual(await program.ended, { code: 0, signal: null })
-    // Far from the hour that it might have waited.
-    assert.ok(performance.now() - answeredAt < 10_000)
   })
 
   test('ends idle connections at once, also those that never said a word', async (t) => {
@@ -128,7 +125,7 @@ describe('a signal to end', limit, () => {
   })
 })
 
-test('a reload that takes a port away resets next to no fresh connection', limit, async (t) => {
+test('a reload that takes a port away resets next to no fresh connection', async (t) => {
   const routes = [{ policies: { directResponse: { status: 200, body: 'ok' } } }]
   const bind = (address: string) => ({ port: 0, address, listeners: [{ routes }] })
   const config = (...binds: object[]) => ({ config: { workers: 2 }, binds })

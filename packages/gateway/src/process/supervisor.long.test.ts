@@ -8,12 +8,11 @@ import { KeepAliveClient } from '../testing/keep-alive-client.ts'
 import { eventually } from '../testing/process.ts'
 import { useOrigin } from '../testing/scene.ts'
 
-const limit = { timeout: 60_000 }
 /** Enough that each of three workers has some. */
 const CONNECTIONS = 40
 
 for (const workers of [1, 3]) {
-  describe(`${workers} worker${workers === 1 ? '' : 's'}`, limit, () => {
+  describe(`${workers} worker${workers === 1 ? '' : 's'}`, () => {
     test('serve, take a new config and end', async (t) => {
       const fleet = await useFleet(t, { workers })
       const clients = useClients(t, fleet.port())
@@ -49,7 +48,6 @@ for (const workers of [1, 3]) {
         await eventually('served again', () => fleet.serves('one'))
         await eventually('as many again', () => fleet.supervisor.size === workers)
         t.diagnostic(`died after ${(diedAt - startedAt) | 0} ms, replaced after ${(performance.now() - diedAt) | 0} ms`)
-        assert.ok(performance.now() - diedAt < 5_000)
         assert.match(fleet.logged(), /worker died.*worker-0/)
         for (const client of clients) client.close()
         assert.deepEqual(await bodies(clients), ['one'])
@@ -58,7 +56,7 @@ for (const workers of [1, 3]) {
   })
 }
 
-describe('a death under load', limit, () => {
+describe('a death under load', () => {
   test('costs connections of the dead worker alone, each once', async (t) => {
     const fleet = await useFleet(t, { workers: 2 })
     const over = new AbortController()
@@ -89,7 +87,7 @@ describe('a death under load', limit, () => {
   })
 })
 
-describe('a config', limit, () => {
+describe('a config', () => {
   test('reaches workers that are born while it is applied', async (t) => {
     const fleet = await useFleet(t, { workers: 2 })
     for (let round = 0; round < 3; round++) {
@@ -122,7 +120,7 @@ describe('a config', limit, () => {
   })
 })
 
-describe('the supervisor', limit, () => {
+describe('the supervisor', () => {
   test('says why workers do not start', async (t) => {
     const { supervisor } = newFleet({ workers: 2, entry: new URL('./testing/nothing-here.ts', import.meta.url) })
     t.after(() => supervisor.stop())

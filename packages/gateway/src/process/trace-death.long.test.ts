@@ -7,9 +7,7 @@ import { useFleet } from '../testing/fleet.ts'
 import { eventually } from '../testing/process.ts'
 import { routeTo, useOrigin } from '../testing/scene.ts'
 
-const limit = { timeout: 60_000 }
-
-test('a worker that dies in the middle of a request ends its stream', limit, async (t) => {
+test('a worker that dies in the middle of a request ends its stream', async (t) => {
   const fleet = await useWatchedFleet(t)
   const watched = fleet.watch()
   await watched.ready
@@ -27,7 +25,7 @@ test('a worker that dies in the middle of a request ends its stream', limit, asy
   assert.equal(watched.events.filter(({ message }) => message.type === 'requestFinished').length, 1)
 })
 
-test('watchers outlive workers: those that are born later know them', limit, async (t) => {
+test('watchers outlive workers: those that are born later know them', async (t) => {
   const fleet = await useWatchedFleet(t)
   const watched = fleet.watch()
   await watched.ready

@@ -9,9 +9,7 @@ import { eventually, metric, useConfigFile, useProgram } from '../testing/proces
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
 import { TRACE_ORDER, tracedPath, types, useTrace } from '../testing/trace-client.ts'
 
-const limit = { timeout: 60_000 }
-
-describe('with two workers', limit, () => {
+describe('with two workers', () => {
   test('each watcher gets one request, the first come the first', async (t) => {
     const { program } = await useTwoWorkers(t)
     const streams = []
@@ -94,7 +92,7 @@ describe('with two workers', limit, () => {
   })
 })
 
-describe('the events', limit, () => {
+describe('the events', () => {
   test('of a proxied request are the twelve of the spec in order', async (t) => {
     const origin = await useOrigin(t)
     const gateway = await useGateway(t, httpConfig([routeTo(origin, {}, pathPrefix('/a'))]))

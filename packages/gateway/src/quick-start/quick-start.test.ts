@@ -21,11 +21,10 @@ import { ANSWERS } from '../testing/providers/scenes.ts'
 import { closedPort } from '../testing/scene.ts'
 import { useTrace } from '../testing/trace-client.ts'
 
-const limit = { timeout: 60_000 }
 const ANSWER = ANSWERS.text.slice(0, 2).join('')
 const KEYS = { OPENAI_API_KEY: OPENAI_KEY, ANTHROPIC_API_KEY: ANTHROPIC_KEY, GEMINI_API_KEY: GEMINI_KEY }
 
-describe('the quick start, run as people run it', limit, () => {
+describe('the quick start, run as people run it', () => {
   test('answers by a mock that says so, when there is no key', async (t) => {
     const program = await useQuickStart(t, {})
     assert.match(program.stderr(), /\/v1\/chat\/completions +a MOCK/)
@@ -147,7 +146,7 @@ describe('the quick start, run as people run it', limit, () => {
   })
 })
 
-describe('the config of the quick start', limit, () => {
+describe('the config of the quick start', () => {
   const providersOf = (env: Record<string, string>) => {
     const found = quickStart(env)
     assert.ok('text' in found, JSON.stringify(found))

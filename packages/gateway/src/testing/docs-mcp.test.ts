@@ -9,9 +9,7 @@ import { fromInstallation } from './installed-program.ts'
 
 /** What the docs show of MCP is run as it stands, with the real servers that it names. */
 
-const limit = { timeout: 60_000 }
-
-test('the config that begins the page about MCP serves the tools below it', limit, async (t) => {
+test('the config that begins the page about MCP serves the tools below it', async (t) => {
   const page = readPage('docs/mcp.md')
   const { text } = fencesOf(page).find(({ lang }) => lang === 'yaml')!
   const shown = /^```\n(memory_[^]*?)^```$/m.exec(page)![1]!.match(/[\w-]{2,}/g)!
@@ -22,7 +20,7 @@ test('the config that begins the page about MCP serves the tools below it', limi
   for (const name of shown) assert.ok(names.has(name), `${name} is not in ${[...names].join()}`)
 })
 
-test('the page about fewer tools says what its config serves, and what that saves', limit, async (t) => {
+test('the page about fewer tools says what its config serves, and what that saves', async (t) => {
   const page = readPage('docs/mcp-tools.md')
   const { text } = fencesOf(page).find(({ lang }) => lang === 'yaml')!
   const shown = /^```\n(memory_[^]*?)^```$/m.exec(page)![1]!.trim().split(/\s+/)

@@ -9,7 +9,7 @@ import { TraceSlots } from './trace-slots.ts'
 const THREADS = 3
 const SLOTS = 300_000
 
-test('threads that claim at the same time never share a slot, and leave none', { timeout: 60_000 }, async (t) => {
+test('threads that claim at the same time never share a slot, and leave none', async (t) => {
   const shared = new SharedArrayBuffer(4 * (1 + SLOTS))
   const gate = new SharedArrayBuffer(8)
   const words = new Int32Array(gate)

@@ -8,7 +8,7 @@ import { ask, begin, failure, fakeServer, pidOf, request, result, useHub } from 
 const STEPS = 400
 const big = 'x'.repeat(64 * 1024)
 
-describe('a client that is slower than a process', { timeout: 60_000 }, () => {
+describe('a client that is slower than a process', () => {
   test('stops the process of its session, and gets everything in order', async (t) => {
     const hub = useHub(t)
     const link = hub.workers[0]!.process(fakeServer(), 'one')
@@ -46,7 +46,7 @@ describe('a client that is slower than a process', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a process that does not read', { timeout: 60_000 }, () => {
+describe('a process that does not read', () => {
   test('is not sent more than it can be expected to hold', async (t) => {
     // It answers the first line and never reads again.
     const script = `read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; exec sleep 600`

@@ -18,7 +18,7 @@ import {
   useHub,
 } from './test-process.ts'
 
-describe('the life of a process', { timeout: 60_000 }, () => {
+describe('the life of a process', () => {
   test('ends with its session', async (t) => {
     const link = useHub(t).workers[0]!.process(fakeServer(), 'one')
     await begin(link)

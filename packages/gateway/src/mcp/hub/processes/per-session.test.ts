@@ -18,7 +18,7 @@ import {
   useHub,
 } from './test-process.ts'
 
-describe('a process for each session', { timeout: 60_000 }, () => {
+describe('a process for each session', () => {
   test('is started by initialize, from whichever worker, and serves all of them', async (t) => {
     const { workers } = useHub(t, 2)
     const spec = fakeServer()

@@ -19,7 +19,7 @@ import {
 
 const shared = (more: object = {}) => fakeServer({ processes: 'Shared', ...more })
 
-describe('a process for all sessions', { timeout: 60_000 }, () => {
+describe('a process for all sessions', () => {
   test('is begun once, by the gateway, and each session hears what it said, in a version of its own', async (t) => {
     const { workers } = useHub(t, 2)
     const spec = shared()

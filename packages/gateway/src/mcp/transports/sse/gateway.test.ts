@@ -7,7 +7,7 @@ import { useSdkServer } from './test-server.ts'
 
 /** The program as people run it, with two workers. */
 
-describe('old servers behind a gateway with two workers', { timeout: 60_000 }, () => {
+describe('old servers behind a gateway with two workers', () => {
   test('have one session for each of the clients, whichever worker those come to', async (t) => {
     const server = await useSdkServer(t)
     const program = await useSseGateway(t, server.port)

@@ -11,9 +11,7 @@ import { readEndpoint } from './post.ts'
 import { useSdkServer } from './test-server.ts'
 import { askLink, caller, recordAnswer, tellLink, useServer, useTransport } from './test-target.ts'
 
-const limit = { timeout: 60_000 }
-
-describe('a server of the SDK', limit, () => {
+describe('a server of the SDK', () => {
   test('is begun with, asked and told, by several workers, in one session', async (t) => {
     const server = await useSdkServer(t)
     const { workers } = useHub(t, 2)
@@ -85,7 +83,7 @@ describe('a server of the SDK', limit, () => {
   })
 })
 
-describe('a worker with a stream that dies', limit, () => {
+describe('a worker with a stream that dies', () => {
   test('takes the session with it, and those who wait elsewhere are told', async (t) => {
     const server = await useSdkServer(t)
     const { main, workers } = useHub(t)
@@ -101,7 +99,7 @@ describe('a worker with a stream that dies', limit, () => {
   })
 })
 
-describe('an odd server', limit, () => {
+describe('an odd server', () => {
   test('gets requests with the headers of their callers', async (t) => {
     const seen: string[] = []
     const { port } = await useOddServer(t, {

@@ -11,9 +11,8 @@ import { isAlive } from '../../hub/processes/test-process.ts'
 /** The program as people run it, with two workers. */
 
 const SERVER = fileURLToPath(new URL('../../../testing/stdio-server.mjs', import.meta.url))
-const limit = { timeout: 240_000 }
 
-describe('programs behind a gateway with two workers', limit, () => {
+describe('programs behind a gateway with two workers', () => {
   test('serve each session from whichever worker, and know nothing of the key of sessions', async (t) => {
     const { program } = await useStdioGateway(t, { env: { OWN: 'yes' } })
     const sessions = await Promise.all(Array.from({ length: 5 }, () => begin(program)))

@@ -244,7 +244,7 @@ test('mistakes are found at load', () => {
   assert.match(problems({ otlp: {} }), /unknown key `otlp`/)
 })
 
-test('workers write edited lines in the format of the process', { timeout: 60_000 }, async (t) => {
+test('workers write edited lines in the format of the process', async (t) => {
   const config = {
     config: { workers: 2, logging: { format: 'json' } },
     ...httpConfig(routes, {

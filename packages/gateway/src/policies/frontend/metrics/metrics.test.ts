@@ -133,7 +133,7 @@ test('every value is one that scrapers can tell apart', () => {
   )
 })
 
-test('the labels of all workers are summed, over a reload too', { timeout: 60_000 }, async (t) => {
+test('the labels of all workers are summed, over a reload too', async (t) => {
   const config = (frontend: object) => ({ config: { workers: 2 }, ...httpConfig([hello], { frontend }) })
   const configFile = useConfigFile(t, config(team))
   const program = await useProgram(t, { args: ['-f', configFile.file] })

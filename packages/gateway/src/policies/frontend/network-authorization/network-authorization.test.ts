@@ -164,7 +164,7 @@ test('what is not known of a connection is refused at load', () => {
   assert.match(problems('cidr("10.0.0.0/99").containsIP(source.address)').join('\n'), /10\.0\.0\.0\/99|prefix|CIDR/)
 })
 
-test('workers count refused connections and tell of them at debug', { timeout: 60_000 }, async (t) => {
+test('workers count refused connections and tell of them at debug', async (t) => {
   const config = {
     frontend: rules({ deny: 'source.address == "127.0.0.2"' }),
     config: { workers: 2 },

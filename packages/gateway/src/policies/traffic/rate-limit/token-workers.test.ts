@@ -7,10 +7,9 @@ import { until, useOrigin } from '../../../testing/scene.ts'
 /** A limit of 1,000 tokens a minute, 50 clients at once, two workers. */
 
 const CLIENTS = 50
-const limit = { timeout: 120_000 }
 const chat = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }] })
 
-describe('a limit of 1,000 tokens a minute over two workers', limit, () => {
+describe('a limit of 1,000 tokens a minute over two workers', () => {
   test('what is in flight when it is crossed succeeds, and nothing is forwarded afterwards', async (t) => {
     const { origin, program, waiting, clients } = await setUp(t, { tokens: 20, held: CLIENTS })
     const first = clients.map((client) => client.post(PATH, chat))

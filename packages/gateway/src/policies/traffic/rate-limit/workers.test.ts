@@ -6,9 +6,8 @@ import { eventually, metric, useConfigFile, useProgram } from '../../../testing/
 import { useOrigin } from '../../../testing/scene.ts'
 
 const CONNECTIONS = 64
-const limit = { timeout: 60_000 }
 
-describe('two workers', limit, () => {
+describe('two workers', () => {
   test('let exactly the budget through, each part of it once', async (t) => {
     const origin = await useOrigin(t)
     const backends = [{ host: origin.host }]
