@@ -35,8 +35,8 @@ function ownHosts(request: IncomingMessage, configured: readonly string[]): Set<
 }
 
 function onlyHost(request: IncomingMessage): string | null {
-  const hosts = request.headersDistinct.host ?? []
-  return hosts.length === 1 ? hosts[0]!.toLowerCase() : null
+  const [host, ...others] = request.headersDistinct.host ?? []
+  return host === undefined || others.length > 0 ? null : host.toLowerCase()
 }
 
 function isSameSecret(given: string, expected: string): boolean {

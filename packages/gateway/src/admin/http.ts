@@ -39,8 +39,8 @@ export function createServer(answer: (request: IncomingMessage) => Reply, stream
 
 /** The path without its query; null when the target is not a path. */
 export function pathOf(request: IncomingMessage): string | null {
-  const target = request.url ?? ''
-  return target.startsWith('/') ? target.split('?', 1)[0]! : null
+  const [path = ''] = (request.url ?? '').split('?', 1)
+  return path.startsWith('/') ? path : null
 }
 
 export function queryOf(request: IncomingMessage): URLSearchParams {

@@ -66,8 +66,8 @@ const KEY_PROTOCOL = /(api-key\.)[^\s,]+/gi
 function redactParameters(text: string, isSecret: (name: string) => boolean): string {
   let copied = ''
   let from = 0
-  for (const { index, 0: start, 1: name } of text.matchAll(PARAMETER)) {
-    if (index < from || !isSecretParameter(name!, isSecret)) continue
+  for (const { index, 0: start, 1: name = '' } of text.matchAll(PARAMETER)) {
+    if (index < from || !isSecretParameter(name, isSecret)) continue
     const value = index + start.length
     copied += text.slice(from, value) + REDACTED
     const length = text.slice(value).search(PARAMETER_END)

@@ -112,7 +112,9 @@ const LOGGING_USAGE = `usage: POST /logging                                (show
 `
 
 function index(routes: readonly AdminRoute[]): string {
-  return routes.map(({ methods, path, summary }) => `${methods[0]!.padEnd(5)}${path.padEnd(16)}${summary}\n`).join('')
+  return routes
+    .map(({ methods: [method = ''], path, summary }) => `${method.padEnd(5)}${path.padEnd(16)}${summary}\n`)
+    .join('')
 }
 
 const READ: readonly string[] = ['GET', 'HEAD']

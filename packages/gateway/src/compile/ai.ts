@@ -6,7 +6,7 @@ import { later } from '../backends/mock/timed-body.ts'
 import type { MockConfig } from '../llm/providers/mock/schema.ts'
 import { connectionSettings } from './connection.ts'
 import { compileGuards } from './guards.ts'
-import { compileEndpoint, type EndpointParts, endpointIdentity } from './endpoint.ts'
+import { compileEndpoint, type EndpointParts, endpointIdentity, ownAuth } from './endpoint.ts'
 import type { TunnelParts } from './services.ts'
 import type { AiProvider } from '../ir/resources.ts'
 import { clientFormats, upstreamFormats } from '../llm/formats/index.ts'
@@ -77,8 +77,7 @@ function modelNames(providers: readonly ReadyProvider[], policies: BackendPolici
 
 /** TLS and credentials that the vendor itself asks for, where no policy says otherwise. */
 function withDefaults(policies: BackendPolicies, vendor: Provider): BackendPolicies {
-  const auth = vendor.defaultAuth === 'none' ? {} : { auth: { [vendor.defaultAuth]: {} } }
-  return { ...(vendor.destination.tls && { tls: {} }), ...auth, ...policies }
+  return { ...(vendor.destination.tls && { tls: {} }), ...ownAuth(vendor.defaultAuth), ...policies }
 }
 
 function connectionOf(

@@ -22,6 +22,20 @@ export interface EndpointParts {
   signing?: BackendPlace['signing']
 }
 
+/** Clouds know the gateway itself where nobody says otherwise. */
+export function ownAuth(cloud: 'none' | 'aws' | 'azure' | 'gcp'): BackendPolicies {
+  switch (cloud) {
+    case 'none':
+      return {}
+    case 'aws':
+      return { auth: { aws: {} } }
+    case 'azure':
+      return { auth: { azure: {} } }
+    case 'gcp':
+      return { auth: { gcp: { type: 'AccessToken' } } }
+  }
+}
+
 /** What a part is, and what its policies do to each call. */
 export function endpointIdentity(
   { key, name, kind, address, policies, signing }: EndpointParts,

@@ -2,6 +2,7 @@ import type { ProviderGuards } from '../backends/ai/provider.ts'
 import { staticBackend } from '../backends/static/call.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
+import { ownAuth } from './endpoint.ts'
 import { compileTunnel } from './tunnel.ts'
 import type { TunnelParts } from './services.ts'
 import type { GuardTarget } from '../llm/guards/ask.ts'
@@ -61,10 +62,4 @@ function vendorTarget(
     endpoints,
   })
   return { client, authority: host, sign: signWith(identity, bugReport(env.log)) }
-}
-
-/** Clouds know the gateway itself where nobody says otherwise. */
-function ownAuth(cloud: Vendor<unknown>['defaultAuth']): BackendPolicies {
-  if (cloud === 'aws') return { auth: { aws: {} } }
-  return cloud === 'gcp' ? { auth: { gcp: { type: 'AccessToken' } } } : {}
 }

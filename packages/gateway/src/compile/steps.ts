@@ -1,6 +1,6 @@
 import type { Effective } from '../ir/merge.ts'
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
-import type { StepList } from '../pipeline/compiled.ts'
+import type { CompiledRoute } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
 import type { Env, MakeStep, Step } from '../pipeline/step.ts'
@@ -8,8 +8,8 @@ import type { TrafficPolicies } from '../policies/index.ts'
 import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '../policies/order.ts'
 
 export interface CompiledSteps {
-  request: StepList | null
-  response: StepList | null
+  request: CompiledRoute['request']
+  response: CompiledRoute['response']
   done: NonNullable<Step['done']>[] | null
   /** Config by policy, for traces. */
   effectivePolicy: Record<string, unknown>
@@ -62,10 +62,8 @@ function configsOf(effective: Effective<TrafficPolicies>): Record<string, unknow
   )
 }
 
-type RunStep = StepList['run'][number]
-
 /** Puts the reading of a body before the first step that needs it. */
-export class ListBuilder {
+export class ListBuilder<RunStep> {
   readonly #run: RunStep[] = []
   readonly #names: string[] = []
   readonly #bufferName: string
@@ -91,7 +89,7 @@ export class ListBuilder {
     this.#names.push(name)
   }
 
-  list(): StepList | null {
+  list(): { run: RunStep[]; names: string[] } | null {
     return this.#run.length === 0 ? null : { run: this.#run, names: this.#names }
   }
 }

@@ -41,6 +41,7 @@ function finish(sign: AttemptStepList | null, attempt: Attempt): Prepared | Prom
   return sign === null ? undefined : runFrom(0, sign, attempt)
 }
 
+/** Names and functions are of one length. */
 function runFrom(start: number, steps: AttemptStepList, attempt: Attempt): Prepared | Promise<Prepared> {
   const { outgoing, rx } = attempt
   const { run, names } = steps

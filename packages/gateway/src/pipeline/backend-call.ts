@@ -14,7 +14,7 @@ import type { CompiledBackend } from './compiled.ts'
 import { type Failure, upstreamFailure } from './failure.ts'
 import type { OutgoingRequest } from './outgoing.ts'
 import { ReplayableBody } from '../net/replayable-body.ts'
-import type { RequestContext } from './request-context.ts'
+import type { RequestContext, RetryRule } from './request-context.ts'
 import type { CallContext } from './step.ts'
 import { speaksAgainst } from './unhealthy.ts'
 
@@ -171,10 +171,10 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 
   #tunnel(): void {
-    this.#call = this.#backend.connect(this.#rx.authority, this, (error, socket) => {
-      if (this.#over) socket?.destroy()
-      else if (socket === null) this.failed(error!)
-      else this.upgraded(200, new HeaderBlock(), { socket, early: null })
+    this.#call = this.#backend.connect(this.#rx.authority, this, (outcome) => {
+      if (outcome instanceof UpstreamError) this.failed(outcome)
+      else if (this.#over) outcome.destroy()
+      else this.upgraded(200, new HeaderBlock(), { socket: outcome, early: null })
     })
   }
 
@@ -197,10 +197,10 @@ export class BackendCall implements UpstreamHandler, CallContext {
     // A backend of several providers has told itself what each of them said.
     if (this.#rx.trace?.callIsOpen) this.#rx.trace.callEnded(response.status, null)
     const { retry } = this.#rx
-    if (retry !== null && retry.codes.has(response.status) && this.#canRepeat(true)) {
+    if (retry !== null && retry.codes.has(response.status) && this.#canRepeat(retry)) {
       // First, because it cancels what the old attempt still reads of the request body.
       response.body.cancel(ABANDONED)
-      return this.#repeat()
+      return this.#repeat(retry)
     }
     this.#replayable?.settle()
     this.#outcome.responded(response)
@@ -223,19 +223,17 @@ export class BackendCall implements UpstreamHandler, CallContext {
     const rx = this.#rx
     rx.error = error.message
     rx.trace?.callFailed(this.#backend.name, error)
-    if (rx.retry !== null && this.#canRepeat(isRepeatable(error, this.#method))) this.#repeat()
+    const { retry } = rx
+    if (retry !== null && isRepeatable(error, this.#method) && this.#canRepeat(retry)) this.#repeat(retry)
     else this.#outcome.failed(upstreamFailure(error))
   }
 
-  #canRepeat(safe: boolean): boolean {
-    const rx = this.#rx
-    if (!safe || rx.retryAttempt >= rx.retry!.attempts) return false
-    return isAtHand(rx.body)
+  #canRepeat({ attempts }: RetryRule): boolean {
+    return this.#rx.retryAttempt < attempts && isAtHand(this.#rx.body)
   }
 
-  #repeat(): void {
+  #repeat({ backoffMs: pauseMs }: RetryRule): void {
     const rx = this.#rx
-    const pauseMs = rx.retry!.backoffMs
     this.#replayable?.rewind()
     rx.retryAttempt++
     rx.headers.set('x-retry-attempt', String(rx.retryAttempt))

@@ -1,16 +1,21 @@
-import type { Socket } from 'node:net'
-import type { UpstreamCall, UpstreamError } from '../upstream/upstream-types.ts'
+import type { ConnectDone, UpstreamCall } from '../upstream/upstream-types.ts'
 import type { HostnameTable } from './route/hostname.ts'
 import type { RouteTable } from './route/route-table.ts'
 import type { BackendClient, CallContext, StepResult } from './step.ts'
 import type { BodyUse } from './body/body-use.ts'
 import type { Expression } from './expression.ts'
 import type { AttemptStep } from './outgoing.ts'
-import type { ListenerIdentity, RequestContext, RouteIdentity, TellFailure } from './request-context.ts'
+import type {
+  AnsweredRequest,
+  ListenerIdentity,
+  RequestContext,
+  RouteIdentity,
+  TellFailure,
+} from './request-context.ts'
 
 /** Steps in running order; `names` says whose they are, for traces. */
-export interface StepList {
-  readonly run: readonly ((rx: RequestContext) => StepResult)[]
+export interface StepList<Rx extends RequestContext = RequestContext> {
+  readonly run: readonly ((rx: Rx) => StepResult)[]
   readonly names: readonly string[]
 }
 
@@ -24,7 +29,7 @@ export interface AttemptStepList {
 export interface CompiledRoute extends RouteIdentity {
   readonly key: string
   readonly request: StepList | null
-  readonly response: StepList | null
+  readonly response: StepList<AnsweredRequest> | null
   /** Run once when a request is over; null when there is nothing to do. */
   readonly done: readonly ((rx: RequestContext) => void)[] | null
   /** The merged config of the traffic policies by name, for traces. */
@@ -45,7 +50,7 @@ export interface BackendIdentity {
   /** Run on every attempt last of all. */
   readonly sign: AttemptStepList | null
   /** Run on its responses, before those of the route. */
-  readonly response: StepList | null
+  readonly response: StepList<AnsweredRequest> | null
   /** What its policies must have of the request body. */
   readonly requestBody: BodyUse
   /** When a response speaks against the health of its endpoint; null leaves it to the status. */
@@ -62,17 +67,13 @@ export interface CompiledBackend extends BackendClient, BackendIdentity {
   /** Only the client's own words say where it leads. */
   readonly needsName: boolean
   /** A connection without HTTP, for tunnels; `destination` is `host:port` where the client chooses. */
-  connect(
-    destination: string,
-    context: CallContext,
-    done: (error: UpstreamError | null, socket: Socket | null) => void,
-  ): UpstreamCall
+  connect(destination: string, context: CallContext, done: ConnectDone): UpstreamCall
 }
 
 export interface CompiledListener extends ListenerIdentity {
   /** Before the route is chosen. */
   readonly request: StepList | null
-  readonly response: StepList | null
+  readonly response: StepList<AnsweredRequest> | null
   /** Merged config of the policies before routing. */
   readonly effectivePolicy: Readonly<Record<string, unknown>>
   readonly key: string

@@ -19,12 +19,11 @@ import {
 import type { OutgoingRequest } from './outgoing.ts'
 import type { RequestContext, TakenCredential } from './request-context.ts'
 
-/** Where a request carries a credential; one of the three is set. */
-export interface CredentialLocation {
-  header?: { name: string; prefix?: string | undefined } | undefined
-  queryParameter?: { name: string } | undefined
-  cookie?: { name: string } | undefined
-}
+/** Where a request carries a credential. */
+export type CredentialLocation =
+  | { header: { name: string; prefix?: string | undefined }; queryParameter?: undefined; cookie?: undefined }
+  | { header?: undefined; queryParameter: { name: string }; cookie?: undefined }
+  | { header?: undefined; queryParameter?: undefined; cookie: { name: string } }
 
 /** More than one credential: which of them a backend would believe is anybody's guess. */
 export const SEVERAL = Symbol('several credentials')
@@ -45,19 +44,22 @@ type Carrier = Pick<OutgoingRequest, 'target' | 'headers'>
 export function credentialReader(location: CredentialLocation): CredentialReader {
   if (location.queryParameter !== undefined) return fromQuery(location.queryParameter.name)
   if (location.cookie !== undefined) return fromCookie(location.cookie.name)
-  return fromHeader(location.header!.name, location.header!.prefix?.toLowerCase() ?? '')
+  return fromHeader(location.header.name, location.header.prefix?.toLowerCase() ?? '')
 }
 
 /** Puts a credential where the backend expects it, in place of what the client sent there. */
 export function credentialWriter(location: CredentialLocation): (outgoing: Carrier, credential: string) => void {
-  const { header, queryParameter, cookie } = location
-  if (queryParameter !== undefined) {
+  if (location.queryParameter !== undefined) {
+    const { name } = location.queryParameter
     return (outgoing, credential) => {
-      outgoing.target = withParameter(outgoing.target, queryParameter.name, credential)
+      outgoing.target = withParameter(outgoing.target, name, credential)
     }
   }
-  if (cookie !== undefined) return ({ headers }, credential) => setCookie(headers, cookie.name, credential)
-  const { name, prefix = '' } = header!
+  if (location.cookie !== undefined) {
+    const { name } = location.cookie
+    return ({ headers }, credential) => setCookie(headers, name, credential)
+  }
+  const { name, prefix = '' } = location.header
   return ({ headers }, credential) => {
     // Many servers read `x_api_key` and `x.api.key` as `x-api-key`: a client must not have the last word.
     headers.removeAlike(name)

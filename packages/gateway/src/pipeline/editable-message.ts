@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import { isAmbiguousPath, isAuthority } from '../net/http1/target.ts'
 import { wholeBody } from './body/body-use.ts'
 import type { OutgoingRequest } from './outgoing.ts'
-import type { RequestContext } from './request-context.ts'
+import type { AnsweredRequest, RequestContext } from './request-context.ts'
 
 /** A message under way whose parts may be replaced. */
 export interface EditableMessage {
@@ -60,8 +60,8 @@ export function editableAttempt(outgoing: OutgoingRequest, rx: RequestContext): 
 }
 
 /** The response that is about to leave. */
-export function editableResponse(rx: RequestContext): EditableMessage {
-  const headers = rx.responseHeaders!
+export function editableResponse(rx: AnsweredRequest): EditableMessage {
+  const headers = rx.responseHeaders
   return {
     headers,
     setPart(name, value) {
@@ -75,7 +75,7 @@ export function editableResponse(rx: RequestContext): EditableMessage {
       if (rx.exchange.method === 'HEAD') return headers.remove('content-length')
       const bytes = content()
       const trailers = rx.bufferedResponse?.trailers ?? null
-      rx.responseBody!.cancel(REPLACED)
+      rx.responseBody.cancel(REPLACED)
       announceLength(headers, bytes.length)
       rx.responseBody = sourceOf(bytes, trailers)
       rx.bufferedResponse = wholeBody(bytes, trailers)

@@ -50,7 +50,7 @@ function createExpression(source: string, phase: ExpressionPhase, services: Scop
 export function compileExpression(source: string, phase: ExpressionPhase): Program {
   const compiled = compile(source, environmentFor(phase))
   // The schema has checked it with the same environment.
-  if (!compiled.ok) throw new Error(`expression ${JSON.stringify(source)}: ${compiled.problems[0]!.message}`)
+  if (!compiled.ok) throw new Error(`expression ${JSON.stringify(source)}: ${compiled.problems[0]?.message}`)
   return compiled.program
 }
 

@@ -66,6 +66,9 @@ export type TellFailure = (
   rx: RequestContext,
 ) => { headers: readonly (readonly [name: string, value: string])[]; body: Buffer } | null
 
+/** A request that has an answer: what is done to responses meets no other. */
+export type AnsweredRequest = RequestContext & { responseHeaders: HeaderBlock; responseBody: Source }
+
 /** One request with what has been found out about it. One fixed shape; policies write only fields declared here. */
 export class RequestContext implements RoutableRequest {
   readonly exchange: Exchange

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ConnectionInfo } from '../net/exchange.ts'
 import { splice } from '../net/splice.ts'
-import type { UpstreamCall } from '../upstream/upstream-types.ts'
+import { type UpstreamCall, UpstreamError } from '../upstream/upstream-types.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
 import type { RequestOutcome } from '../telemetry/metrics/request-metrics.ts'
 import { upstreamFailure } from './failure.ts'
@@ -81,9 +81,11 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
       this.#end('ClientGone', 'client closed the connection')
     }
     socket.once('close', onGone)
-    call = backend.connect(`${this.sni ?? ''}:${socket.localPort ?? 0}`, this, (error, upstream) => {
+    call = backend.connect(`${this.sni ?? ''}:${socket.localPort ?? 0}`, this, (upstream) => {
       socket.off('close', onGone)
-      if (upstream === null) return this.#refuse(socket, upstreamFailure(error!).reason, error!.message)
+      if (upstream instanceof UpstreamError) {
+        return this.#refuse(socket, upstreamFailure(upstream).reason, upstream.message)
+      }
       if (this.#over || socket.destroyed) {
         upstream.destroy()
         return this.#end('ClientGone', 'client closed the connection')

@@ -11,7 +11,7 @@ import { type Failure, failures } from './failure.ts'
 import { GrpcStatusSink, readGrpcStatus } from './body/grpc-status.ts'
 import { countHop } from './max-forwards.ts'
 import { Reply } from './reply.ts'
-import { RequestContext } from './request-context.ts'
+import { type AnsweredRequest, RequestContext } from './request-context.ts'
 import { failureReply, inClientsFormat } from './failure-reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
 import { type PolicyPhase, RequestTrace, type TraceServices, type TraceSink } from './trace.ts'
@@ -41,6 +41,8 @@ export function run(exchange: Exchange, listener: CompiledListener | Failure, se
 /** Lists of steps in the order a request meets them: before and after routing, then the same way back. */
 type Stage = 'gateway' | 'route' | 'backendResponse' | 'routeResponse' | 'gatewayResponse'
 
+// The `!` cost nothing where every request passes: names and functions are of one length, and a stage is reached only
+// with what it needs.
 class RequestRun implements ExchangeObserver, BackendOutcome {
   readonly #rx: RequestContext
   readonly #exchange: Exchange
@@ -142,9 +144,10 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     }
   }
 
-  #respondThrough(stage: Stage, steps: StepList | null): void {
+  #respondThrough(stage: Stage, steps: StepList<AnsweredRequest> | null): void {
     if (steps === null) this.#next(stage)
-    else this.#runSteps(stage, steps, 0)
+    // Whoever comes here has set what an answer consists of.
+    else this.#runSteps(stage, steps as StepList, 0)
   }
 
   #stepStopped(stage: Stage, steps: StepList, index: number, reply: Reply): void {
@@ -175,13 +178,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     const answered = countHop(rx)
     if (answered !== null) return this.#stop(false, answered)
     const index = route.pick === null ? -1 : route.pick(route.backends.length === 1 ? 0 : this.#services.random())
-    if (index === -1) return this.failed(failures.noValidBackends)
+    const backend = route.backends[index]
+    if (backend === undefined) return this.failed(failures.noValidBackends)
     rx.backendIndex = index
     if (rx.requestTimeoutMs > 0) {
       this.#deadline = new Deadline(() => this.#timedOut())
       this.#services.deadlines.set(this.#deadline, rx.requestTimeoutMs)
     }
-    this.#call = new BackendCall(rx, route.backends[index]!, this.#services, this)
+    this.#call = new BackendCall(rx, backend, this.#services, this)
     this.#call.start()
   }
 
@@ -213,7 +217,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     rx.responseHeaders = response.headers
     rx.responseBody = response.body
     rx.trace?.responseSnapshot('backend response ready')
-    this.#respondThrough('backendResponse', this.#route!.backends[rx.backendIndex]!.response)
+    this.#respondThrough('backendResponse', this.#route?.backends[rx.backendIndex]?.response ?? null)
   }
 
   tunnelled(status: number, headers: HeaderBlock, backend: RawConnection): void {
@@ -265,11 +269,11 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   }
 
   #respond(): void {
-    const rx = this.#rx
-    const body = rx.responseBody!
+    const rx = this.#rx as AnsweredRequest
+    const body = rx.responseBody
     this.#responding = true
     rx.trace?.responseSnapshot('final response')
-    const sink = this.#exchange.respond(rx.status, rx.responseHeaders!, body.length)
+    const sink = this.#exchange.respond(rx.status, rx.responseHeaders, body.length)
     // Clients of gRPC always accept trailers; nobody else pays for the look.
     if (!this.#exchange.teTrailers) return body.pipe(sink)
     readGrpcStatus(rx, rx.responseHeaders)

@@ -6,7 +6,7 @@ import type { Logger } from '../telemetry/log/logger.ts'
 import type { BodyUse } from './body/body-use.ts'
 import type { Expression, ExpressionPhase } from './expression.ts'
 import type { Reply } from './reply.ts'
-import type { RequestContext } from './request-context.ts'
+import type { AnsweredRequest, RequestContext } from './request-context.ts'
 
 /** Nothing to go on, a reply to stop, or a promise of either. */
 export type StepResult = void | Reply | Promise<void | Reply>
@@ -19,7 +19,7 @@ export interface Step {
   /** Before the backend is called. */
   request?: (rx: RequestContext) => StepResult
   /** Before the response leaves; also on replies made by the gateway itself. */
-  response?: (rx: RequestContext) => StepResult
+  response?: (rx: AnsweredRequest) => StepResult
   /** When everything is over, whatever became of it. */
   done?: (rx: RequestContext) => void
 }

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import type { Expression } from '../pipeline/expression.ts'
 import { Reply } from '../pipeline/reply.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
+import type { AnsweredRequest } from '../pipeline/request-context.ts'
 import type { Env, Step } from '../pipeline/step.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { request } from '../testing/client.ts'
@@ -253,7 +253,7 @@ test('for any cases and any outcomes the first true one is taken, and its respon
         },
         ...(responds && { response: () => void ran.push(`response ${form}`) }),
       }))({ conditional: list }, envOf())!
-      const rx = { chosen: null, trace: null } as unknown as RequestContext
+      const rx = { chosen: null, trace: null } as unknown as AnsweredRequest
       const result = step.request!(rx)
       void step.response?.(rx)
       const first = conditions.indexOf('true')

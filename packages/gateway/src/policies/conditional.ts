@@ -1,7 +1,7 @@
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
 import { type Expression } from '../pipeline/expression.ts'
 import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
-import type { RequestContext } from '../pipeline/request-context.ts'
+import type { AnsweredRequest, RequestContext } from '../pipeline/request-context.ts'
 import type { Env, MakeRequestStep, MakeStep, Step, StepResult } from '../pipeline/step.ts'
 
 /** A policy in its plain form, or in several of which the first whose condition holds is taken. */
@@ -61,7 +61,7 @@ class Choice implements Step {
   }
 
   /** Also on replies of policies before this one: then nothing was chosen. */
-  #respond(rx: RequestContext): StepResult {
+  #respond(rx: AnsweredRequest): StepResult {
     const chosen = this.#chosenFor(rx)
     if (chosen?.response === undefined) return rx.trace?.skipped('no form for this request')
     return chosen.response(rx)
@@ -73,18 +73,19 @@ function form(step: Step | null, env: Env): Step {
   const { requestBody = 'none', responseBody = 'none', request, response, done } = step ?? {}
   const readRequest = requestBody === 'none' ? null : bufferRequest(requestBody, env.maxBufferBytes)
   const readResponse = responseBody === 'none' ? null : bufferResponse(responseBody, env.maxBufferBytes)
+  const reading = afterReading(readRequest, request)
+  const answering = response && afterReading(readResponse, response)
   return {
-    ...((request ?? readRequest) && { request: afterReading(readRequest, request) }),
-    ...(response && { response: afterReading(readResponse, response) }),
+    ...(reading && { request: reading }),
+    ...(answering && { response: answering }),
     ...(done && { done }),
   }
 }
 
-function afterReading(
-  read: ((rx: RequestContext) => StepResult) | null,
-  run: ((rx: RequestContext) => StepResult) | undefined,
-): (rx: RequestContext) => StepResult {
-  if (read === null) return run!
+type Run<Rx> = (rx: Rx) => StepResult
+
+function afterReading<Rx>(read: Run<Rx> | null, run: Run<Rx> | undefined): Run<Rx> | undefined {
+  if (read === null) return run
   return (rx) => {
     const waiting = read(rx)
     if (waiting instanceof Promise) return waiting.then((reply) => reply ?? run?.(rx))

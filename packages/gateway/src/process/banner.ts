@@ -21,9 +21,9 @@ export function banner(name: string, config: string, { ir, ports, addresses, gui
     lines.push(`  ${server.padEnd(10)} ${address === undefined ? 'off' : `http://${reachable(address)}${path}`}`)
   }
   const first = ir.listeners.find((listener) => listener.protocol === 'HTTP')
-  if (first !== undefined) {
+  const port = first === undefined ? undefined : ports[first.bind]
+  if (first !== undefined && port !== undefined) {
     const host = first.hostname === '' || first.hostname.startsWith('*') ? '' : ` -H 'Host: ${first.hostname}'`
-    const port = ports[first.bind]!
     const { serves, tries } = guide?.(port) ?? { serves: [], tries: [`curl -i${host} http://127.0.0.1:${port}/`] }
     if (serves.length > 0) lines.push('', ...serves.map((line) => `  ${line}`))
     lines.push('', ...tries.map((line, at) => `${at === 0 ? 'try:' : '    '}  ${line}`.trimEnd()))

@@ -28,6 +28,16 @@ function problemsOf(input: unknown) {
   return result.problems
 }
 
+test('what was parsed is known by its type to have exactly one of the keys', () => {
+  const place = object({ name: string({ max: 9 }).optional(), port: integer({ min: 1, max: 9 }).optional() }, [
+    exactlyOneOf('name', 'port'),
+  ])
+  // Would not compile if both could be undefined.
+  const print = ({ name, port }: Output<typeof place>): string => name ?? port.toFixed()
+  assert.equal(print(place.parse({ port: 7 })), '7')
+  assert.equal(place.safeParse({}).success, false)
+})
+
 test('defaults are filled in and types follow', () => {
   const result = validate(thing, { name: 'a', host: 'h' })
   assert.ok(result.ok)

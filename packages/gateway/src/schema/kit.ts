@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { ProblemCode } from './problem.ts'
 import type { NamedBackend } from './named-backend.ts'
 import { brokenRules } from './rules.ts'
-import type { Rule } from './rules.ts'
+import type { ExactlyOneOf, Rule } from './rules.ts'
 
 /** A definition: parses unknown input into `Out`, and carries the data that every printer reads. */
 export type Schema<Out = unknown> = z.ZodType<Out>
@@ -109,7 +109,25 @@ export interface Field {
 /** The same keys, none of them required. */
 export type OptionalShape<Shape extends Record<string, Schema>> = { [Name in keyof Shape]: z.ZodOptional<Shape[Name]> }
 
-export function object<Shape extends Record<string, Schema>>(shape: Shape, rules: readonly Rule[] = []) {
+type Parsed<Shape extends Record<string, Schema>> = z.output<z.ZodObject<Shape, z.core.$strict>>
+
+/** What is left of a type when exactly one of some keys is set. Keys that are known only at run time say nothing. */
+type WithOne<Out, Key extends PropertyKey> = string extends Key
+  ? Out
+  : {
+      [One in Key]: Omit<Out, Key> & { [Name in One & keyof Out]-?: Exclude<Out[Name], undefined> } & {
+        [Other in Exclude<Key, One>]?: undefined
+      }
+    }[Key]
+type KeysOf<Rules extends readonly Rule[]> = Extract<Rules[number], ExactlyOneOf>['keys'][number]
+type ByRules<Out, Rules extends readonly Rule[]> = [KeysOf<Rules>] extends [never] ? Out : WithOne<Out, KeysOf<Rules>>
+
+export function object<Shape extends Record<string, Schema>>(shape: Shape): Schema<Parsed<Shape>>
+export function object<Shape extends Record<string, Schema>, const Rules extends readonly Rule[]>(
+  shape: Shape,
+  rules: Rules,
+): Schema<ByRules<Parsed<Shape>, Rules>>
+export function object(shape: Record<string, Schema>, rules: readonly Rule[] = []): Schema {
   let schema = z.strictObject(shape)
   if (rules.length > 0) {
     // `when` makes the rules speak even if other parts of the value have problems, so all are reported at once.

@@ -2,8 +2,10 @@ import { printChoices } from './problem.ts'
 import type { ProblemCode } from './problem.ts'
 
 /** Rules between the keys of one mapping, as data: the validator, JSON Schema, the CRDs and the pages all say them. */
-export type Rule =
-  | { rule: 'exactlyOneOf'; keys: readonly string[] }
+export type Rule = ExactlyOneOf | OtherRule
+
+/** Of these the types of what is parsed know nothing. */
+type OtherRule =
   | { rule: 'atMostOneOf'; keys: readonly string[] }
   | { rule: 'onlyWith'; key: string; needs: string }
   /** Whether `key` must be set hangs on a word that `other` has. */
@@ -14,36 +16,42 @@ export type Rule =
   /** `key` is a list of conditional forms; it excludes the plain keys, of which `required` must be set without it. */
   | { rule: 'conditional'; key: string; plain: readonly string[]; required: readonly string[] }
 
-export function exactlyOneOf(...keys: string[]): Rule {
+/** The keys are part of the type, so that what is parsed is known to have exactly one of them. */
+export interface ExactlyOneOf<Key extends string = string> {
+  rule: 'exactlyOneOf'
+  keys: readonly Key[]
+}
+
+export function exactlyOneOf<const Key extends string>(...keys: Key[]): ExactlyOneOf<Key> {
   return { rule: 'exactlyOneOf', keys }
 }
 
-export function atMostOneOf(...keys: string[]): Rule {
+export function atMostOneOf(...keys: string[]): OtherRule {
   return { rule: 'atMostOneOf', keys }
 }
 
 /** `key` may be set only together with `needs`. */
-export function onlyWith(key: string, needs: string): Rule {
+export function onlyWith(key: string, needs: string): OtherRule {
   return { rule: 'onlyWith', key, needs }
 }
 
 /** `key` must be set when `other` is `word`. */
-export function requiredWhen(key: string, other: string, word: string): Rule {
+export function requiredWhen(key: string, other: string, word: string): OtherRule {
   return { rule: 'requiredWhen', key, other, word }
 }
 
 /** `key` must be set when `other` is anything but `word`. */
-export function requiredUnless(key: string, other: string, word: string): Rule {
+export function requiredUnless(key: string, other: string, word: string): OtherRule {
   return { rule: 'requiredUnless', key, other, word }
 }
 
 /** `by` must differ between all items of the lists `items` in the list `key`. */
-export function uniqueAcross(key: string, items: string, by: string): Rule {
+export function uniqueAcross(key: string, items: string, by: string): OtherRule {
   return { rule: 'uniqueAcross', key, items, by }
 }
 
 /** Either the list `conditional` or the plain keys; only the last item of the list may lack a condition. */
-export function conditionalOr(plain: readonly string[], required: readonly string[] = []): Rule {
+export function conditionalOr(plain: readonly string[], required: readonly string[] = []): OtherRule {
   return { rule: 'conditional', key: 'conditional', plain, required }
 }
 
@@ -100,11 +108,14 @@ function brokenRule(rule: Rule, has: (key: string) => boolean, value: object): B
     return [{ code: 'conflict', found, expected: `both keys, or none`, key: rule.key, absent: [rule.needs] }]
   }
   const set = rule.keys.filter(has)
-  if (set.length === 1 || (set.length === 0 && rule.rule === 'atMostOneOf')) return []
+  const [first, second] = set
+  if (first === undefined ? rule.rule === 'atMostOneOf' : second === undefined) return []
   const expected = `${rule.rule === 'exactlyOneOf' ? 'exactly' : 'at most'} one of ${printChoices(rule.keys)}`
-  if (set.length === 0) return [{ code: 'missing_key', found: 'found none of the keys', expected, absent: rule.keys }]
+  if (second === undefined) {
+    return [{ code: 'missing_key', found: 'found none of the keys', expected, absent: rule.keys }]
+  }
   const found = `found ${set.map((key) => `\`${key}\``).join(' and ')}`
-  return [{ code: 'conflict', found, expected, key: set[1]! }]
+  return [{ code: 'conflict', found, expected, key: second }]
 }
 
 function brokenNeed(

@@ -21,16 +21,26 @@ export function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      let cost = Math.min(previous[j]! + 1, row[j - 1]! + 1, replaced)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, twoBack[j - 2]! + 1)
-      row.push(cost)
+    let left = i
+    for (const [j, above] of previous.slice(1).entries()) {
+      const isSame = a[i - 1] === b[j]
+      const isSwap = j > 0 && a[i - 1] === b[j - 1] && a[i - 2] === b[j]
+      left = Math.min(
+        above + 1,
+        left + 1,
+        at(previous, j) + (isSame ? 0 : 1),
+        isSwap ? at(twoBack, j - 1) + 1 : Infinity,
+      )
+      row.push(left)
     }
     twoBack = previous
     previous = row
   }
-  return previous[b.length]!
+  return at(previous, b.length)
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity
 }
 
 export function didYouMean(name: string, known: Iterable<string>): string | null {

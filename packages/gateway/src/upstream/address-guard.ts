@@ -57,8 +57,9 @@ const reachableV6 = blockListOf(['2000::/3', '::ffff:0:0/96', '64:ff9b::/96'])
 
 /** The range, and the IPv6 ranges that the kernel, a translator or a tunnel would turn into it. */
 function everyForm(range: string): string[] {
-  const { address, prefix, family } = parseCidr(range)!
-  if (family === 'ipv6') return [range]
+  const parsed = parseCidr(range)
+  if (parsed === null || parsed.family === 'ipv6') return [range]
+  const { address, prefix } = parsed
   const hex = Buffer.from(address.split('.').map(Number)).toString('hex')
   const groups = `${hex.slice(0, 4)}:${hex.slice(4)}`
   return [

@@ -77,21 +77,24 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
   }
 
   override responded(response: UpstreamResponse): void {
-    const visit = this.#visit!
-    visit.answered(this.#options.watcher.isUnhealthy?.(response) ?? response.status >= 500)
-    if (response.body.length === 0) visit.ended()
-    else response.body = new TrackedBody(response.body, visit)
+    if (this.#visit !== null) this.#answered(this.#visit, response)
     super.responded(response)
   }
 
+  #answered(visit: EndpointCall, response: UpstreamResponse): void {
+    visit.answered(this.#options.watcher.isUnhealthy?.(response) ?? response.status >= 500)
+    if (response.body.length === 0) visit.ended()
+    else response.body = new TrackedBody(response.body, visit)
+  }
+
   override upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
-    keepUntilClosed(this.#visit!, raw.socket)
+    if (this.#visit !== null) keepUntilClosed(this.#visit, raw.socket)
     this.handler.upgraded(status, headers, raw, protocol)
   }
 
   failed(error: UpstreamError): void {
     if (this.#cancelled) return
-    this.#visit!.failed(error)
+    this.#visit?.failed(error)
     this.#ways = this.#ways.filter((way) => way !== this.#way)
     const isLast = this.#ways.length === 0 || this.#tries >= MAX_TRIES
     if (isLast || !error.unsent || !this.#isBodyAtHand(error)) return this.#giveUp(error)

@@ -1,26 +1,23 @@
-import type { Socket } from 'node:net'
 import { chooseWay, keepUntilClosed, MAX_TRIES, type Way, type WayChoice } from './balanced-call.ts'
-import type { UpstreamCall, UpstreamError } from './upstream-types.ts'
-
-export type Connected = (error: UpstreamError | null, socket: Socket | null) => void
+import { type ConnectDone, type UpstreamCall, UpstreamError } from './upstream-types.ts'
 
 /** A connection of its own to one of several addresses. */
 export class BalancedConnect implements UpstreamCall {
   readonly #options: WayChoice
-  readonly #done: Connected
+  readonly #done: ConnectDone
   #ways: readonly Way[] = []
   #tries = 0
   #cancelDial: () => void = () => {}
   #cancelled = false
 
-  constructor(options: WayChoice, done: Connected) {
+  constructor(options: WayChoice, done: ConnectDone) {
     this.#options = options
     this.#done = done
   }
 
   start(error: UpstreamError | null, ways: readonly Way[]): void {
     if (this.#cancelled) return
-    if (error !== null) return this.#done(error, null)
+    if (error !== null) return this.#done(error)
     this.#ways = ways
     this.#try()
   }
@@ -29,17 +26,17 @@ export class BalancedConnect implements UpstreamCall {
     const way = chooseWay(this.#ways, this.#options)
     const visit = this.#options.endpoints.visit(this.#options.owner, way.endpoint)
     this.#tries++
-    this.#cancelDial = way.pool.connect((error, socket) => {
+    this.#cancelDial = way.pool.connect((outcome) => {
       if (this.#cancelled) {
         visit.ended()
-        socket?.destroy()
-      } else if (socket !== null) {
-        keepUntilClosed(visit, socket)
-        this.#done(null, socket)
+        if (!(outcome instanceof UpstreamError)) outcome.destroy()
+      } else if (!(outcome instanceof UpstreamError)) {
+        keepUntilClosed(visit, outcome)
+        this.#done(outcome)
       } else {
         visit.failed()
         this.#ways = this.#ways.filter((other) => other !== way)
-        if (this.#ways.length === 0 || this.#tries >= MAX_TRIES) this.#done(error, null)
+        if (this.#ways.length === 0 || this.#tries >= MAX_TRIES) this.#done(outcome)
         else this.#try()
       }
     })

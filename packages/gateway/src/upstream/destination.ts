@@ -1,9 +1,9 @@
-import type { Socket } from 'node:net'
 import { isIP } from 'node:net'
 import type { AddressGuard } from './address-guard.ts'
 import { BalancedCall, type Way } from './balanced-call.ts'
 import { BalancedConnect } from './balanced-connect.ts'
 import {
+  type ConnectDone,
   type EndpointWatcher,
   type UpstreamCall,
   UpstreamError,
@@ -70,8 +70,9 @@ export class Destination {
     handler: UpstreamHandler,
   ): UpstreamCall {
     const addresses = this.#fixed ?? this.#options.resolver.get(this.#host)
-    if (addresses !== null && addresses.length === 1 && this.#isPlain) {
-      const way = this.#way(addresses[0]!, version)
+    const only = addresses !== null && addresses.length === 1 ? addresses[0] : undefined
+    if (only !== undefined && this.#isPlain) {
+      const way = this.#way(only, version)
       watcher.connectingTo(way.endpoint.name)
       return way.pool.request(request, handler, watcher)
     }
@@ -87,10 +88,7 @@ export class Destination {
   }
 
   /** A connection of its own, for tunnels. */
-  connect(
-    watcher: EndpointWatcher,
-    done: (error: UpstreamError | null, socket: Socket | null) => void,
-  ): { cancel(): void } {
+  connect(watcher: EndpointWatcher, done: ConnectDone): { cancel(): void } {
     const { endpoints } = this.#options
     const call = new BalancedConnect({ owner: this.#owner, endpoints, watcher }, done)
     this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) =>

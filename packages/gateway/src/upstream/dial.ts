@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket, type NetConnectOpts } from 'node:ne
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { connectShared, type SocketReader, StreamReader } from '../net/socket-reader.ts'
-import { UpstreamError } from './upstream-types.ts'
+import { type ConnectDone, UpstreamError } from './upstream-types.ts'
 import { formatHostPort } from './host-port.ts'
 
 /** A proxy that connections to a backend go through. */
@@ -12,7 +12,7 @@ export interface Tunnel {
   /** Tunnels are interchangeable where keys are equal. */
   readonly key: string
   /** Opens a connection at whose other end `target`, a `host:port`, is; returns how to give up. */
-  open(target: string, done: (error: UpstreamError | null, socket: Socket | null) => void): () => void
+  open(target: string, done: ConnectDone): () => void
 }
 
 /** Where and how to connect: everything that distinguishes one connection from another. */
@@ -31,27 +31,25 @@ export interface Connected {
   reader: SocketReader
 }
 
-type Done = (error: UpstreamError | null, connected: Connected | null) => void
+type Done = (outcome: Connected | UpstreamError) => void
 
 /** Opens one connection; TCP, the tunnel, TLS and its negotiation together have the connect timeout. */
 export function dial(options: DialOptions, deadlines: Deadlines, done: Done): () => void {
   const { tunnel } = options
   let settled = false
   let giveUp = (): void => {}
-  const settle: Done = (error, connected) => {
+  const settle: Done = (outcome) => {
     if (settled) return
     settled = true
     deadlines.clear(deadline)
-    if (error !== null) giveUp()
-    done(error, connected)
+    if (outcome instanceof UpstreamError) giveUp()
+    done(outcome)
   }
   const where = tunnel === null ? '' : `tunnel through ${tunnel.name}: `
-  const deadline = new Deadline(() =>
-    settle(new UpstreamError('connect_timeout', `${where}connect timed out`, true), null),
-  )
+  const deadline = new Deadline(() => settle(new UpstreamError('connect_timeout', `${where}connect timed out`, true)))
   deadlines.set(deadline, options.connectTimeoutMs)
   giveUp = tunnel === null ? connectStraight(options, settle) : connectThrough(tunnel, options, settle)
-  return () => settle(new UpstreamError('connect_failed', 'cancelled', true), null)
+  return () => settle(new UpstreamError('connect_failed', 'cancelled', true))
 }
 
 function connectStraight(options: DialOptions, done: Done): () => void {
@@ -66,10 +64,10 @@ function connectStraight(options: DialOptions, done: Done): () => void {
 }
 
 function connectThrough(tunnel: Tunnel, { address, tls }: DialOptions, done: Done): () => void {
-  let giveUp = tunnel.open(hostPortOf(address), (error, socket) => {
-    if (socket === null) return done(error, null)
-    if (tls !== null) giveUp = secure(socket, tls, done)
-    else done(null, { socket, reader: new StreamReader(socket) })
+  let giveUp = tunnel.open(hostPortOf(address), (outcome) => {
+    if (outcome instanceof UpstreamError) return done(outcome)
+    if (tls !== null) giveUp = secure(outcome, tls, done)
+    else done({ socket: outcome, reader: new StreamReader(outcome) })
   })
   return () => giveUp()
 }
@@ -89,7 +87,7 @@ function whenReady(connected: Connected, event: 'connect' | 'secureConnect', don
   }
   const fail = (error: UpstreamError): void => {
     giveUp()
-    done(error, null)
+    done(error)
   }
   const giveUp = (): void => {
     stop()
@@ -100,7 +98,7 @@ function whenReady(connected: Connected, event: 'connect' | 'secureConnect', don
   const onClose = (): void => fail(new UpstreamError('connect_failed', 'connection closed during the handshake', true))
   const onReady = (): void => {
     stop()
-    done(null, connected)
+    done(connected)
   }
   socket.on('error', onError)
   socket.on('close', onClose)

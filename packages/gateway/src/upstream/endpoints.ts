@@ -32,19 +32,21 @@ export class Endpoints {
     watcher: EndpointWatcher,
   ): Way {
     const { random, monotonic } = this.#services
-    if (ways.length === 1) return ways[0]!
+    const [first] = ways
+    if (first === undefined) throw new Error('there is no way to choose')
+    if (ways.length === 1) return first
     const now = monotonic()
     const rule = owner.health?.eviction ?? null
     const standingOf = ({ endpoint }: Way): Standing =>
       endpoint.standing(now, rule, watcher.hasTried?.(endpoint.name) ?? false)
     if (ways.length > MANY) {
       // Of very many a few stand for all, as long as one of them can be used.
-      const some = Array.from({ length: MANY }, () => ways[Math.floor(random() * ways.length)]!)
+      const some = Array.from({ length: MANY }, () => ways[Math.floor(random() * ways.length)] ?? first)
       const standings = some.map(standingOf)
       const index = choose(standings, random)
-      if (!standings[index]!.evicted) return some[index]!
+      if (standings[index]?.evicted === false) return some[index] ?? first
     }
-    return ways[choose(ways.map(standingOf), random)]!
+    return ways[choose(ways.map(standingOf), random)] ?? first
   }
 
   visit(owner: EndpointOwner, endpoint: Endpoint): EndpointCall {

@@ -296,7 +296,8 @@ class Http1Call implements UpstreamCall, Sink, Source {
   /** True when the connection has become something else than HTTP. */
   #takeHead(head: MessageHead, bytes: Buffer, at: number): boolean {
     const status = head.status
-    const handler = this.#handler!
+    const handler = this.#handler
+    if (handler === null) return false
     if (head.foreignCoding || (head.chunked && (head.contentLength !== -1 || head.minor === 0))) {
       this.#refuse('response framing is ambiguous')
       return false

@@ -119,6 +119,13 @@ export class Http2Connection {
   }
 }
 
+/** Of a response, as the runtime hands it out. */
+interface Head {
+  status: number
+  flags: number
+  raw: readonly string[]
+}
+
 /** One request on such a connection: the sink of its body and the source of the response. */
 class Http2Call implements UpstreamCall, Sink, Source {
   source: Source | null = null
@@ -170,7 +177,9 @@ class Http2Call implements UpstreamCall, Sink, Source {
     this.#stream = stream
     stream.on('error', ignore)
     stream.on('headers', (fields, _flags, raw) => this.#informed(fields[':status'] ?? 0, raw))
-    stream.on('response', (fields, flags, raw) => this.#responded(fields[':status'] ?? 0, flags, raw))
+    stream.on('response', (fields, flags, raw) =>
+      this.#responded(stream, { status: fields[':status'] ?? 0, flags, raw }),
+    )
     stream.on('close', () => this.#closed())
     if (!hasBody) {
       this.#requestDone = true
@@ -188,12 +197,12 @@ class Http2Call implements UpstreamCall, Sink, Source {
     if (this.#requestDone || this.#gone || chunk.length === 0) return
     const held = this.#held
     this.#held = chunk
-    if (held !== null) this.#stream!.write(held)
+    if (held !== null) this.#stream?.write(held)
   }
 
   flush(): boolean {
-    if (this.#requestDone || this.#gone) return true
-    const stream = this.#stream!
+    const stream = this.#stream
+    if (stream === null || this.#requestDone || this.#gone) return true
     const held = this.#held
     this.#held = null
     if (held !== null) stream.write(held)
@@ -213,8 +222,8 @@ class Http2Call implements UpstreamCall, Sink, Source {
     this.#held = null
     if (this.#gone) return
     this.#requestTrailers = trailers
-    if (held === null) this.#stream!.end()
-    else this.#stream!.end(held)
+    if (held === null) this.#stream?.end()
+    else this.#stream?.end(held)
   }
 
   abort(cause: Error): void {
@@ -238,15 +247,14 @@ class Http2Call implements UpstreamCall, Sink, Source {
     if (this.#state === ENDED) return sink.end(this.#responseTrailers)
     if (this.#state === DEAD) return sink.abort(this.#cause)
     this.#sink = sink
-    const stream = this.#stream!
-    stream.on('data', (chunk: Buffer) => this.#takeData(chunk))
-    stream.on('end', () => this.#endResponse())
+    this.#stream?.on('data', (chunk: Buffer) => this.#takeData(chunk))
+    this.#stream?.on('end', () => this.#endResponse())
   }
 
   resume(): void {
     if (!this.#blocked) return
     this.#blocked = false
-    this.#stream!.resume()
+    this.#stream?.resume()
   }
 
   #informed(status: number, raw: readonly string[]): void {
@@ -271,12 +279,11 @@ class Http2Call implements UpstreamCall, Sink, Source {
     handler?.failed(error)
   }
 
-  #responded(status: number, flags: number, raw: readonly string[]): void {
+  #responded(stream: ClientHttp2Stream, { status, flags, raw }: Head): void {
     const handler = this.#handler
     if (handler === null) return
     this.#handler = null
     this.#connection.hasAnswered = true
-    const stream = this.#stream!
     const headers = new HeaderBlock()
     takeFields(headers, raw, isEndToEnd)
     if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0 || isBodyless(this.#request.method, status)) {
@@ -353,10 +360,9 @@ class Http2Call implements UpstreamCall, Sink, Source {
 
   #closeError(): UpstreamError {
     if (this.#cause instanceof UpstreamError) return this.#cause
-    const stream = this.#stream!
-    const code = stream.rstCode
+    const code = this.#stream?.rstCode
     const unsent =
-      this.#state === HEAD && (code === constants.NGHTTP2_REFUSED_STREAM || this.#connection.disowned(stream.id))
+      this.#state === HEAD && (code === constants.NGHTTP2_REFUSED_STREAM || this.#connection.disowned(this.#stream?.id))
     if (code === constants.NGHTTP2_PROTOCOL_ERROR) {
       return new UpstreamError('bad_response', 'stream broke the rules of HTTP/2', false)
     }

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { isAtHand } from '../net/body.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import {
+  type ConnectDone,
   type EndpointWatcher,
   isIdempotent,
   LOOK_MS,
@@ -106,8 +107,10 @@ export class Pool {
   }
 
   /** A connection of its own, outside the pool, for tunnels. */
-  connect(done: (error: UpstreamError | null, socket: Socket | null) => void): () => void {
-    return dial(this.#options, this.#deadlines, (error, connected) => done(error, connected?.socket ?? null))
+  connect(done: ConnectDone): () => void {
+    return dial(this.#options, this.#deadlines, (outcome) =>
+      done(outcome instanceof UpstreamError ? outcome : outcome.socket),
+    )
   }
 
   /** Lets calls under way end and keeps nothing for later. */
@@ -121,16 +124,16 @@ export class Pool {
   #dial(): void {
     this.#dialing++
     const startedAt = performance.now()
-    dial(this.#options, this.#deadlines, (error, connected) => {
+    dial(this.#options, this.#deadlines, (outcome) => {
       this.#dialing--
-      if (connected === null) {
-        this.#observer.connectFailed(error!, this.#options.address)
-        this.#dialFailed(error!)
+      if (outcome instanceof UpstreamError) {
+        this.#observer.connectFailed(outcome, this.#options.address)
+        this.#dialFailed(outcome)
         return
       }
       if (++this.#open === 1) this.#deadlines.set(this.#watch, LOOK_MS)
       this.#observer.opened(performance.now() - startedAt)
-      const { socket, reader } = connected
+      const { socket, reader } = outcome
       if (this.#speaksHttp2(socket)) return this.#addSession(socket)
       // The backend chose HTTP/1.1: now each waiting call does need a connection.
       for (let extra = this.#waiting.length - 1 - this.#dialing; extra > 0; extra--) this.#dial()
@@ -223,7 +226,8 @@ export class Pool {
   /** The oldest stand first, because the newest are used first. */
   #closeIdle(): void {
     const oldest = performance.now() - this.#options.idleTimeoutMs
-    while (this.#idle.length > 0 && this.#idle[0]!.idleSince <= oldest) this.#idle.shift()!.socket.destroy()
+    const fresh = this.#idle.findIndex(({ idleSince }) => idleSince > oldest)
+    for (const { socket } of this.#idle.splice(0, fresh === -1 ? this.#idle.length : fresh)) socket.destroy()
     for (const session of this.#sessions) {
       if (session.active === 0 && session.idleSince <= oldest) session.close()
     }

@@ -32,20 +32,20 @@ export class TrackedBody implements Source, Sink {
   }
 
   write(chunk: Buffer): void {
-    this.#sink!.write(chunk)
+    this.#sink?.write(chunk)
   }
 
   flush(): boolean {
-    return this.#sink!.flush()
+    return this.#sink?.flush() ?? true
   }
 
   end(trailers: HeaderBlock | null): void {
     this.#visit.ended()
-    this.#sink!.end(trailers)
+    this.#sink?.end(trailers)
   }
 
   abort(cause: Error): void {
     this.#visit.failed()
-    this.#sink!.abort(cause)
+    this.#sink?.abort(cause)
   }
 }

@@ -22,13 +22,14 @@ export function createTunnel({ name, key, proxy, credentials }: TunnelOptions): 
     open(target, done) {
       let giveUp = (): void => call.cancel()
       const fail = (code: UpstreamError['code'], reason: string): void =>
-        done(new UpstreamError(code, `tunnel through ${name}: ${reason}`, true), null)
-      const call = proxy.connect(UNWATCHED, (error, socket) => {
-        if (socket === null) return fail(error!.code, error!.message)
+        done(new UpstreamError(code, `tunnel through ${name}: ${reason}`, true))
+      const call = proxy.connect(UNWATCHED, (outcome) => {
+        if (outcome instanceof UpstreamError) return fail(outcome.code, outcome.message)
+        const socket = outcome
         giveUp = () => socket.destroy()
         socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${authorization}\r\n`)
         readReply(socket, (problem) => {
-          if (problem === null) return done(null, socket)
+          if (problem === null) return done(socket)
           socket.destroy()
           fail('connect_failed', problem)
         })

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Source } from '../net/body.ts'
 import type { RawConnection } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
@@ -38,6 +39,9 @@ export interface UpstreamCall {
   /** A cause that is an `UpstreamError` is the backend's fault. */
   cancel(cause: Error): void
 }
+
+/** Told once what became of an attempt to connect. */
+export type ConnectDone = (outcome: Socket | UpstreamError) => void
 
 /** Follows a call from address to address. */
 export interface EndpointWatcher {

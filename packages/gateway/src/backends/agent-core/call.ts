@@ -21,7 +21,7 @@ export function agentCoreBackend(identity: BackendIdentity, options: AgentCoreOp
     send: (request, context, handler) =>
       destination.send(request, chooseVersion(settings.version, request, context), context, handler),
     connect(_destination, _context, done) {
-      done(new UpstreamError('bad_response', 'an agent runtime takes no tunnel', true), null)
+      done(new UpstreamError('bad_response', 'an agent runtime takes no tunnel', true))
       return { cancel() {} }
     },
   }

@@ -55,7 +55,7 @@ export function aiBackend(identity: BackendIdentity, services: AiServices): Comp
       return new AiCall({ rx, request, context, handler }, services).start()
     },
     connect(_destination, _context, done) {
-      done(new UpstreamError('bad_response', 'a model takes no tunnel', true), null)
+      done(new UpstreamError('bad_response', 'a model takes no tunnel', true))
       return NOTHING
     },
   }

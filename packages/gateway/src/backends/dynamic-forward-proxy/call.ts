@@ -50,7 +50,7 @@ export function dynamicForwardProxyBackend(
     connect(authority, context, done) {
       const destination = destinationFor(authority, 443)
       if (destination === null) {
-        done(new UpstreamError('address_refused', 'the host is not valid', true), null)
+        done(new UpstreamError('address_refused', 'the host is not valid', true))
         return NOTHING
       }
       return destination.connect(context, done)

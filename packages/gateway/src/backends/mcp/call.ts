@@ -20,7 +20,7 @@ export function mcpBackend(identity: BackendIdentity, endpoint: Endpoint): Compi
       return new McpCall(endpoint, { rx, request, context, handler }).start()
     },
     connect(_destination, _context, done) {
-      done(new UpstreamError('bad_response', 'MCP servers take no tunnel', true), null)
+      done(new UpstreamError('bad_response', 'MCP servers take no tunnel', true))
       return NOTHING
     },
   }

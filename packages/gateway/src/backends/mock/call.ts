@@ -42,7 +42,7 @@ export function mockBackend(identity: BackendIdentity, services: MockServices): 
       return call
     },
     connect(_destination, _context, done) {
-      done(new UpstreamError('bad_response', 'the mock takes no tunnel', true), null)
+      done(new UpstreamError('bad_response', 'the mock takes no tunnel', true))
       return { cancel() {} }
     },
   }

@@ -6,7 +6,7 @@ import { HeaderBlock } from '../../net/header-block.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
 import { bufferRequest, bufferResponse } from './buffered-body.ts'
 import { Reply } from '../reply.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { AnsweredRequest } from '../request-context.ts'
 
 /** A body that gives batches of chunks, and waits where it is asked to. */
 class Batches implements Source {
@@ -77,9 +77,9 @@ function receive(body: Source): Promise<Received> {
   })
 }
 
-function rxWith(parts: Partial<RequestContext>): RequestContext {
+function rxWith(parts: Partial<AnsweredRequest>): AnsweredRequest {
   const none = { bufferedBody: null, bufferedResponse: null, error: null, headers: new HeaderBlock() }
-  return { ...none, ...parts } as RequestContext
+  return { ...none, ...parts } as AnsweredRequest
 }
 
 const batches = fc.array(

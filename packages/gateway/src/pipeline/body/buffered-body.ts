@@ -4,7 +4,7 @@ import { UpstreamError } from '../../upstream/upstream-types.ts'
 import { type BodyUse, type BufferedBody, wholeBody } from './body-use.ts'
 import { type Failure, failures, upstreamFailure } from '../failure.ts'
 import type { Reply } from '../reply.ts'
-import type { RequestContext } from '../request-context.ts'
+import type { AnsweredRequest, RequestContext } from '../request-context.ts'
 import { failureReply } from '../failure-reply.ts'
 import type { StepResult } from '../step.ts'
 
@@ -26,10 +26,10 @@ export function bufferRequest(use: Needed, limit: number): (rx: RequestContext) 
 }
 
 /** The same for the response. One that breaks off can still be told from a whole one: nothing of it has been sent. */
-export function bufferResponse(use: Needed, limit: number): (rx: RequestContext) => StepResult {
+export function bufferResponse(use: Needed, limit: number): (rx: AnsweredRequest) => StepResult {
   return (rx) => {
     if (rx.bufferedResponse !== null) return rx.bufferedResponse.whole === null ? responseTooLarge(rx, use) : undefined
-    const body = rx.responseBody!
+    const body = rx.responseBody
     if (body.length > limit && use === 'whole') return responseTooLarge(rx, use)
     return readStart(body, limit, (buffered, rest, cause) => {
       rx.bufferedResponse = buffered

@@ -16,5 +16,6 @@ export function takeWhole(body: Source): { bytes: Buffer; trailers: HeaderBlock 
   // The compiler does not see that `pipe` calls `end`.
   const end = ended as { trailers: HeaderBlock | null } | null
   if (end === null) throw new Error('the body is not whole')
-  return { bytes: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), trailers: end.trailers }
+  const [first] = chunks
+  return { bytes: first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks), trailers: end.trailers }
 }

@@ -102,7 +102,8 @@ export class TokenVerifier {
         requiredClaims: ['exp'],
         currentDate: new Date(this.#clock()),
       })
-      return { claims: payload, expiresAt: (payload.exp! + LEEWAY_SECONDS) * 1000 }
+      // It is required, so there is one.
+      return { claims: payload, expiresAt: ((payload.exp ?? 0) + LEEWAY_SECONDS) * 1000 }
     } catch (error) {
       return { fault: faultOf(error) }
     }
@@ -130,10 +131,10 @@ interface ParsedToken {
 }
 
 function parse(token: string): ParsedToken | null {
-  const [head, body, signature, ...rest] = token.split('.')
+  const [head = '', body = '', signature, ...rest] = token.split('.')
   if (signature === undefined || rest.length > 0) return null
-  const header = decode(head!)
-  const claims = decode(body!)
+  const header = decode(head)
+  const claims = decode(body)
   const { kid = null, alg, crit } = header ?? {}
   const issuer = claims?.['iss']
   if ((kid !== null && typeof kid !== 'string') || typeof alg !== 'string' || typeof issuer !== 'string') return null

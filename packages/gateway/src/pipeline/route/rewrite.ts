@@ -1,10 +1,7 @@
 import type { RequestContext } from '../request-context.ts'
 
 /** `full` replaces the path; `prefix` replaces what the route's prefix matched. */
-export interface PathRewrite {
-  full?: string | undefined
-  prefix?: string | undefined
-}
+export type PathRewrite = { full: string; prefix?: undefined } | { full?: undefined; prefix: string }
 
 /** `full` replaces host and port together. */
 export interface AuthorityRewrite {
@@ -21,7 +18,7 @@ export function rewriteTarget(rx: Pick<RequestContext, 'path' | 'query' | 'match
   // A transformation may have changed the path since it was matched.
   if (!rx.path.startsWith(matched)) return rx.path + query
   const rest = rx.path.slice(matched.length)
-  const prefix = path.prefix!.endsWith('/') ? path.prefix!.slice(0, -1) : path.prefix!
+  const prefix = path.prefix.endsWith('/') ? path.prefix.slice(0, -1) : path.prefix
   // One slash between the two parts, and never an empty path.
   const joined = rest === '' || rest.startsWith('/') ? prefix + rest : prefix + '/' + rest
   return (joined === '' ? '/' : joined) + query
@@ -29,7 +26,13 @@ export function rewriteTarget(rx: Pick<RequestContext, 'path' | 'query' | 'match
 
 export function rewriteAuthority(authority: string, rewrite: AuthorityRewrite): string {
   if (rewrite.full !== undefined) return rewrite.full
-  const [, host, port] = /^(.*?)(?::([0-9]+))?$/.exec(authority)!
+  const { host, port } = splitAuthority(authority)
   if (rewrite.host !== undefined) return port === undefined ? rewrite.host : `${rewrite.host}:${port}`
   return rewrite.port === undefined ? authority : `${host}:${rewrite.port}`
+}
+
+/** The port is undefined where there is none. */
+export function splitAuthority(authority: string): { host: string; port: string | undefined } {
+  const [, host = '', port] = /^(.*?)(?::([0-9]+))?$/.exec(authority) ?? []
+  return { host, port }
 }

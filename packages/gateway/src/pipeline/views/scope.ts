@@ -1,4 +1,5 @@
 import { type HeadersView, Timestamp, type Value } from '@portico/cel'
+import type { HeaderBlock } from '../../net/header-block.ts'
 import { BlockView } from './header-view.ts'
 import { LlmView } from './llm-view.ts'
 import { McpView } from './mcp-view.ts'
@@ -33,8 +34,8 @@ export class Scope {
 
   /** Absent until a response has begun. */
   get response(): ResponseView | undefined {
-    if (this.#rx.responseHeaders === null) return undefined
-    return (this.#response ??= new ResponseView(this.#rx))
+    const rx = this.#rx
+    return hasHead(rx) ? (this.#response ??= new ResponseView(rx)) : undefined
   }
 
   get source(): RequestContext['connection'] {
@@ -144,10 +145,17 @@ class RequestView {
   }
 }
 
-class ResponseView {
-  readonly #rx: RequestContext
+/** Of a request whose response has begun. */
+type HeadedRequest = RequestContext & { responseHeaders: HeaderBlock }
 
-  constructor(rx: RequestContext) {
+function hasHead(rx: RequestContext): rx is HeadedRequest {
+  return rx.responseHeaders !== null
+}
+
+class ResponseView {
+  readonly #rx: HeadedRequest
+
+  constructor(rx: HeadedRequest) {
     this.#rx = rx
   }
 
@@ -156,7 +164,7 @@ class ResponseView {
   }
 
   get headers(): HeadersView {
-    return new BlockView(this.#rx.responseHeaders!)
+    return new BlockView(this.#rx.responseHeaders)
   }
 
   get grpcStatus(): number | undefined {

@@ -4,13 +4,11 @@ import { locateSecret, secretJson } from './references.ts'
 
 /** API keys with what is known of their owners. */
 
-export interface ApiKeyEntry {
-  /** One of the two is set. */
-  key?: string
-  /** `sha256:` and 64 hexadecimal digits. */
-  keyHash?: string
-  metadata: JsonObject
-}
+/** The hash is `sha256:` and 64 hexadecimal digits. */
+export type ApiKeyEntry = { metadata: JsonObject } & (
+  | { key: string; keyHash?: undefined }
+  | { key?: undefined; keyHash: string }
+)
 
 const keyPattern = /^[\x21-\x7e]{8,1024}$/
 const hashPattern = /^sha256:[0-9A-Fa-f]{64}$/
@@ -21,7 +19,7 @@ const expected =
 export function apiKeyEntry(): Schema<ApiKeyEntry> {
   return scalar<ApiKeyEntry>(
     // What lies elsewhere is read by `sources` before anybody looks at it.
-    (input) => (locateSecret(input) === null ? readEntry(input) : { metadata: {} }),
+    (input) => (locateSecret(input) === null ? readEntry(input) : { keyHash: '', metadata: {} }),
     {
       type: 'API key',
       expected,

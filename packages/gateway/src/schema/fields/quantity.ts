@@ -1,6 +1,6 @@
 /** Durations and sizes as people write them. Both return null for text that is neither. */
 
-const millisecondsByUnit: Record<string, number> = {
+const millisecondsByUnit: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
@@ -22,18 +22,24 @@ export function parseDuration(text: string): number | null {
   while (durationPart.lastIndex < text.length) {
     const part = durationPart.exec(text)
     if (part === null) return null
-    total += Number(part[1]) * millisecondsByUnit[part[2]!]!
+    total += Number(part[1]) * (millisecondsByUnit[part[2] ?? ''] ?? Number.NaN)
   }
   // Sums such as 0.1 + 0.2 leave dust far below a nanosecond.
   return Math.round(total * 1e6) / 1e6
 }
 
+const WHOLE_UNITS = [
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+] as const
+
 /** The shortest Go-style text of whole units: 90000 is `1m30s`. */
 export function printDuration(milliseconds: number): string {
   let rest = milliseconds
   let text = ''
-  for (const unit of ['h', 'm', 's', 'ms']) {
-    const size = millisecondsByUnit[unit]!
+  for (const [unit, size] of WHOLE_UNITS) {
     const count = unit === 'ms' ? rest : Math.floor(rest / size)
     if (count > 0) text += `${count}${unit}`
     rest -= count * size
@@ -56,10 +62,9 @@ const bytesByWord: Record<string, number> = {
 export const byteSizePattern = '^[0-9]{1,10}(\\.[0-9]{1,6})?(k|M|G|Ki|Mi|Gi|[kKmMgG]?[bB]|[kKmMgG][iI][bB])?$'
 
 export function parseByteSize(text: string): number | null {
-  const found = /^([0-9]{1,10}(?:\.[0-9]{1,6})?)([a-z]*)$/i.exec(text)
-  if (found === null) return null
-  const unit = bytesByUnit[found[2]!] ?? bytesByWord[found[2]!.toLowerCase()]
-  if (unit === undefined) return null
-  const size = Number(found[1]) * unit
+  const [, number, word = ''] = /^([0-9]{1,10}(?:\.[0-9]{1,6})?)([a-z]*)$/i.exec(text) ?? []
+  const unit = bytesByUnit[word] ?? bytesByWord[word.toLowerCase()]
+  if (number === undefined || unit === undefined) return null
+  const size = Number(number) * unit
   return Number.isInteger(size) ? size : null
 }

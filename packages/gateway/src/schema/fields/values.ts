@@ -62,10 +62,12 @@ export function boolean() {
 /** One of some words, in any letter case; the canonical form comes out. Words that look like numbers may be numbers. */
 export function enumeration<const Word extends string>(words: readonly Word[]): Schema<Word> {
   const wordsByLowerCase = new Map(words.map((word) => [word.toLowerCase(), word]))
-  const numbers = words.filter((word) => /^[0-9]+(\.[0-9]+)?$/.test(word)).map(Number)
+  const wordsByNumber = new Map(
+    words.filter((word) => /^[0-9]+(\.[0-9]+)?$/.test(word)).map((word) => [Number(word), word]),
+  )
   return scalar<Word>(
     (input) => {
-      if (typeof input === 'number' && numbers.includes(input)) return words.find((word) => Number(word) === input)!
+      if (typeof input === 'number') return wordsByNumber.get(input) ?? new Refusal('wrong_type')
       if (typeof input !== 'string') return new Refusal('wrong_type')
       const word = wordsByLowerCase.get(input.toLowerCase())
       return word ?? new Refusal('not_allowed', { suggestion: didYouMean(input, words) })
@@ -73,7 +75,7 @@ export function enumeration<const Word extends string>(words: readonly Word[]): 
     {
       type: 'enum',
       expected: words.length === 1 ? `\`${words[0]}\`` : `one of ${printChoices(words)}`,
-      json: { enum: [...new Set([...words, ...wordsByLowerCase.keys(), ...numbers])] },
+      json: { enum: [...new Set([...words, ...wordsByLowerCase.keys(), ...wordsByNumber.keys()])] },
       crd: { type: 'string', enum: [...words] },
       values: words,
     },
@@ -81,12 +83,19 @@ export function enumeration<const Word extends string>(words: readonly Word[]): 
 }
 
 const defaultLongest = 8_760 * 3_600_000
+
 const durationPattern = '^(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$'
 const resourceDurationPattern = '^([0-9]{1,5}(h|m|s|ms)){1,4}$'
 
+function boundOf(text: string | undefined, otherwise: number): number {
+  const milliseconds = text === undefined ? otherwise : parseDuration(text)
+  if (milliseconds === null) throw new Error(`${text} is no duration`)
+  return milliseconds
+}
+
 /** Go-style text in, milliseconds out. */
 export function duration(bounds: { min?: string; max?: string } = {}) {
-  const range = { min: parseDuration(bounds.min ?? '0')!, max: parseDuration(bounds.max ?? '8760h')! }
+  const range = { min: boundOf(bounds.min, 0), max: boundOf(bounds.max, defaultLongest) }
   const limits = [
     range.min > 0 ? [`of at least ${bounds.min}`] : [],
     range.max === defaultLongest ? [] : [`of at most ${bounds.max}`],

@@ -12,16 +12,21 @@ import { azureAuth, gcpAuth } from './token.ts'
  * Throws where the config cannot work: compiling is the check of a config.
  */
 export function backendAuth(config: BackendAuthConfig, env: Env, place: BackendPlace): BackendStep {
-  const { aws, azure, gcp, passthrough, location } = config
-  if (passthrough !== undefined && location === undefined) return restored
-  if (aws === undefined && azure === undefined && gcp === undefined) return fixedAuth(config)
+  if (config.passthrough !== undefined && config.location === undefined) return restored
+  const make = cloudAuth(config)
+  if (make === null) return fixedAuth(config)
   // A static key may be meant for many hosts; what a cloud gives out is worth too much to be sent to any.
   if (!place.isFixed) {
     const found = 'found `auth` of a cloud for hosts that clients name'
     throw new ConfigFault(config, [], { found, expected: 'a backend whose host the config names' })
   }
-  if (aws !== undefined) return awsAuth(aws, env, place)
-  return gcp === undefined ? azureAuth(azure!, env, place) : gcpAuth(gcp, env, place)
+  return make(env, place)
+}
+
+function cloudAuth({ aws, azure, gcp }: BackendAuthConfig): ((env: Env, place: BackendPlace) => BackendStep) | null {
+  if (aws !== undefined) return (env, place) => awsAuth(aws, env, place)
+  if (azure !== undefined) return (env, place) => azureAuth(azure, env, place)
+  return gcp === undefined ? null : (env, place) => gcpAuth(gcp, env, place)
 }
 
 /** A credential of the config, or of the client in the place that the config says. */

@@ -62,15 +62,15 @@ interface KnownKey {
 /** Keys are found by their SHA-256, so that how long a search takes says nothing about them. */
 function indexKeys(secret: ApiKeyAuthenticationConfig['secretRef']): Map<string, KnownKey> {
   const keysByHash = new Map<string, KnownKey>()
-  makeEach(Object.entries(secret.data ?? secret.file ?? {}), ([name, { key, keyHash, metadata }]) => {
-    const digest = key === undefined ? keyHash!.slice('sha256:'.length) : hash('sha256', key, 'hex')
+  makeEach(Object.entries(secret.data ?? secret.file ?? {}), ([name, entry]) => {
+    const digest = entry.key === undefined ? entry.keyHash.slice('sha256:'.length) : hash('sha256', entry.key, 'hex')
     const same = keysByHash.get(digest)
     if (same !== undefined) {
       const path = secret.data === undefined ? ['file'] : ['data', name]
       const found = `found the key of ${JSON.stringify(same.name)} a second time, as ${JSON.stringify(name)}`
       throw new ConfigFault(secret, path, { found, expected: 'each key once' })
     }
-    keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata })
+    keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata: entry.metadata })
   })
   return keysByHash
 }

@@ -32,9 +32,10 @@ function md5(...parts: Buffer[]): Buffer {
 
 /** Bytes in an order of their own. */
 function encode(digest: Buffer): string {
+  const byte = (at: number): number => digest.readUInt8(at)
   let text = ''
-  for (const [a, b, c] of BYTE_ORDER) text += digits((digest[a]! << 16) | (digest[b]! << 8) | digest[c]!, 4)
-  return text + digits(digest[11]!, 2)
+  for (const [a, b, c] of BYTE_ORDER) text += digits((byte(a) << 16) | (byte(b) << 8) | byte(c), 4)
+  return text + digits(byte(11), 2)
 }
 
 const BYTE_ORDER = [

@@ -49,7 +49,7 @@ export class Users {
   }
 
   #standIn(username: string): string {
-    return this.#hashes[parseInt(this.#mark(username, NOTHING).slice(0, 8), 16) % this.#hashes.length]!
+    return this.#hashes[parseInt(this.#mark(username, NOTHING).slice(0, 8), 16) % this.#hashes.length] ?? ''
   }
 
   #mark(username: string, password: Buffer): string {

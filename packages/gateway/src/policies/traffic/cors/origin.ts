@@ -24,16 +24,18 @@ interface Origin {
 }
 
 interface Pattern extends Origin {
-  /** Host text between the wildcards. */
-  parts: string[]
+  /** Host text before, between and behind the wildcards. */
+  first: string
+  between: readonly string[]
+  last: string
 }
 
 /** Null for what is no http(s) origin; default ports are made explicit. */
 export function parseOrigin(text: string): Origin | null {
-  const parts = /^(https?):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._*-]+)(?::([0-9]{1,5}|\*))?$/i.exec(text)
-  if (parts === null) return null
-  const scheme = parts[1]!.toLowerCase()
-  return { scheme, host: parts[2]!.toLowerCase(), port: parts[3] ?? (scheme === 'https' ? '443' : '80') }
+  const [, scheme, host, port] =
+    /^(https?):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._*-]+)(?::([0-9]{1,5}|\*))?$/.exec(text.toLowerCase()) ?? []
+  if (scheme === undefined || host === undefined) return null
+  return { scheme, host, port: port ?? (scheme === 'https' ? '443' : '80') }
 }
 
 function keyOf(origin: Origin): string {
@@ -41,16 +43,16 @@ function keyOf(origin: Origin): string {
 }
 
 function patternOf(origin: Origin): Pattern {
-  return { ...origin, parts: origin.host.split('*') }
+  const [first = '', ...rest] = origin.host.split('*')
+  return { ...origin, first, between: rest.slice(0, -1), last: rest.at(-1) ?? '' }
 }
 
 function fits(pattern: Pattern, origin: Origin): boolean {
   if (pattern.scheme !== origin.scheme || pattern.port !== origin.port) return false
-  const { parts } = pattern
-  const last = parts.at(-1)!
-  if (!origin.host.startsWith(parts[0]!) || !origin.host.endsWith(last)) return false
-  let at = parts[0]!.length
-  for (const part of parts.slice(1, -1)) {
+  const { first, between, last } = pattern
+  if (!origin.host.startsWith(first) || !origin.host.endsWith(last)) return false
+  let at = first.length
+  for (const part of between) {
     const found = origin.host.indexOf(part, at)
     if (found === -1) return false
     at = found + part.length

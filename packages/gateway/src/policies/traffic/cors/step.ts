@@ -37,12 +37,13 @@ export const cors = implementBoth<CorsConfig>((config) => {
     request(rx) {
       const origin = rx.headers.get('origin')
       if (rx.trace !== null) note(rx.trace, origin, isAllowed)
-      const asked = origin === null || rx.method !== 'OPTIONS' ? null : rx.headers.get('access-control-request-method')
-      if (asked !== null && asked !== '') return preflight(rx, origin!)
+      if (origin === null || rx.method !== 'OPTIONS') return
+      const asked = rx.headers.get('access-control-request-method')
+      if (asked !== null && asked !== '') return preflight(rx, origin)
     },
     response(rx) {
       const origin = rx.headers.get('origin')
-      const answer = rx.responseHeaders!
+      const answer = rx.responseHeaders
       // The answer depends on Origin even where it is refused: a cache must not mix them up.
       const vary = answer.joined('vary')
       if (vary === null || !/(^|,)\s*(origin|\*)\s*(,|$)/i.test(vary)) answer.add('vary', 'origin')

@@ -15,7 +15,7 @@ export const headerModifiers = implementBoth<HeaderModifiersConfig>((config) => 
         if (host !== undefined) rx.upstreamAuthority = host
       },
     }),
-    ...(response && { response: (rx) => response(rx.responseHeaders!) }),
+    ...(response && { response: (rx) => response(rx.responseHeaders) }),
   }
 })
 

@@ -16,7 +16,8 @@ export const mcpAuthentication = implement<McpAuthenticationConfig>((config, env
 
 /** Where an identity provider has its keys, unless the config says so. */
 function defaultKeys(issuer: string, provider: IdentityProvider | undefined): KeysConfig {
-  const url = parseBackendUrl(issuer)!
+  const url = parseBackendUrl(issuer)
+  if (url === null) throw new Error(`${issuer} is no URL`)
   const folder = url.path.endsWith('/') ? url.path : `${url.path}/`
   const path = folder + (provider === 'Keycloak' ? 'protocol/openid-connect/certs' : '.well-known/jwks.json')
   return { url: { backend: urlKey(url), authority: url.authority, path } }

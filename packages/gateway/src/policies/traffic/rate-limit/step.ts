@@ -35,7 +35,7 @@ export const rateLimit = conditional(
         return reply
       },
       response(rx) {
-        if (rx.rateLimit !== null) tell(rx.rateLimit, rx.responseHeaders!)
+        if (rx.rateLimit !== null) tell(rx.rateLimit, rx.responseHeaders)
       },
       ...(account !== null && {
         done({ llm }: RequestContext) {
@@ -67,7 +67,7 @@ const windowMsByUnit = { Seconds: 1_000, Minutes: 60_000, Hours: 3_600_000 }
 function limitOf(local: LocalLimit, index: number, env: Env): Limit {
   const { requests, tokens, unit, burst } = local
   const counts = tokens === undefined ? 'requests' : 'tokens'
-  const amount = tokens ?? requests!
+  const amount = tokens ?? requests
   const name = `${amount}${counts === 'tokens' ? ' tokens' : ''}/${unit}${burst === 0 ? '' : `+${burst}`}`
   // Other numbers keep what was spent; windows of another length cannot.
   const cells = env.counters.cells(`${env.attachment}/local/${index}/${counts}/${unit}`)

@@ -52,7 +52,7 @@ class MirrorCall implements UpstreamHandler {
     this.#call = call
     this.#underWay.add(this)
     // A mirror that does not answer would collect connections: the oldest copy makes room.
-    if (this.#underWay.size > MAX_UNDER_WAY) this.#underWay.values().next().value!.giveUp(NO_ANSWER)
+    if (this.#underWay.size > MAX_UNDER_WAY) this.#underWay.values().next().value?.giveUp(NO_ANSWER)
   }
 
   giveUp(cause: Error): void {

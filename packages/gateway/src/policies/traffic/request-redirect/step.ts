@@ -1,7 +1,7 @@
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
-import { rewriteTarget } from '../../../pipeline/route/rewrite.ts'
+import { rewriteTarget, splitAuthority } from '../../../pipeline/route/rewrite.ts'
 import { implement } from '../../../pipeline/step.ts'
 import type { RequestRedirectConfig } from './schema.ts'
 
@@ -28,9 +28,9 @@ function currentTarget(rx: RequestContext): string {
 function redirectAuthority(rx: RequestContext, config: RequestRedirectConfig): string {
   const authority = config.authority
   if (authority?.full !== undefined) return authority.full
-  const [, host, port] = /^(.*?)(?::([0-9]+))?$/.exec(rx.authority)!
+  const { host, port } = splitAuthority(rx.authority)
   if (authority?.port !== undefined) return `${host}:${authority.port}`
-  const newHost = authority?.host ?? host!
+  const newHost = authority?.host ?? host
   // A new scheme has its own port; without one the client's stays.
   return port === undefined || config.scheme !== undefined ? newHost : `${newHost}:${port}`
 }
