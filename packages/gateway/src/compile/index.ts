@@ -142,6 +142,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     clock: services.clock,
     monotonic: services.monotonic,
     counters: services.counters,
+    deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
     cel: createExpressions(services),
     client: (key) => backends.named(key),

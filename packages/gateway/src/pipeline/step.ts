@@ -1,5 +1,6 @@
 import type { CloudCredentials } from './cloud-credentials.ts'
 import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/upstream-types.ts'
+import type { Deadlines } from '../net/deadlines.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
@@ -38,6 +39,8 @@ export interface Env {
   cel(source: string, phase: ExpressionPhase): Expression
   /** Shared by all workers and generations under this key. */
   counters: SharedCounters
+  /** Limits for calls that the policy makes itself. */
+  deadlines: Deadlines
   /** The most that a policy may keep of one body. */
   maxBufferBytes: number
   /** A client for a backend that the policy names, by the key of its IR resource. */

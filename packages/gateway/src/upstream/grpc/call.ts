@@ -1,0 +1,186 @@
+import { type Sink, type Source, sourceOf } from '../../net/body.ts'
+import { Deadline, type Deadlines } from '../../net/deadlines.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { isGrpcContentType } from '../../net/grpc.ts'
+import type {
+  UpstreamCall,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '../upstream-types.ts'
+import { frame, MessageReader } from './framing.ts'
+import { DEADLINE_EXCEEDED, GrpcError, INTERNAL, statusOf, statusOfHttp, UNAVAILABLE } from './status.ts'
+
+/** A method of a service, with the codecs of its messages. */
+export interface GrpcMethod<Request, Response> {
+  /** `/package.Service/Method` */
+  path: string
+  encode: (request: Request) => Uint8Array
+  decode: (message: Uint8Array) => Response
+}
+
+export interface GrpcOptions {
+  /** Hands a request to a backend, with the policies of that backend. */
+  send: (request: UpstreamRequest, handler: UpstreamHandler) => UpstreamCall
+  authority: string
+  /** Initial metadata; names are in lower case. */
+  metadata?: Iterable<readonly [string, string]>
+  deadlines: Deadlines
+  /** Of the whole call; left out, whoever made it watches it. */
+  timeoutMs?: number
+  /** A longer message ends the call. */
+  maxMessageBytes: number
+}
+
+export interface AnswerHandler<Response> {
+  message(response: Response): void
+  /** Called once, and nothing after it, unless the call was dropped; null when all went well. */
+  ended(error: GrpcError | null): void
+}
+
+/** One call: sends the body that it is given, and reads the answer message by message. */
+export class GrpcCall<Response> implements UpstreamHandler, Sink {
+  source: Source | null = null
+  readonly #decode: (message: Uint8Array) => Response
+  readonly #handler: AnswerHandler<Response>
+  readonly #reader: MessageReader
+  readonly #deadlines: Deadlines
+  #deadline: Deadline | null = null
+  #call: UpstreamCall | null = null
+  #headers: HeaderBlock | null = null
+  #isHeld = false
+  #isOver = false
+
+  constructor(decode: (message: Uint8Array) => Response, options: GrpcOptions, handler: AnswerHandler<Response>) {
+    this.#decode = decode
+    this.#handler = handler
+    this.#reader = new MessageReader(options.maxMessageBytes)
+    this.#deadlines = options.deadlines
+  }
+
+  start(path: string, body: Source, { send, authority, metadata, timeoutMs }: GrpcOptions): void {
+    const headers = HeaderBlock.of(metadata ?? [])
+    headers.set('content-type', 'application/grpc')
+    if (timeoutMs !== undefined) {
+      headers.set('grpc-timeout', `${Math.min(Math.ceil(timeoutMs), MAX_TIMEOUT_MS)}m`)
+      this.#deadline = new Deadline(() => this.fail(new GrpcError(DEADLINE_EXCEEDED, 'no answer in time')))
+      this.#deadlines.set(this.#deadline, timeoutMs)
+    }
+    const call = send({ method: 'POST', target: path, authority, headers, body, upgrade: '', teTrailers: true }, this)
+    // It may be over before it came back.
+    if (this.#isOver) call.cancel(NOT_NEEDED)
+    else this.#call = call
+  }
+
+  /** No messages until `proceed`: a server that sends faster than they are used is slowed down. */
+  hold(): void {
+    this.#isHeld = true
+  }
+
+  proceed(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.source?.resume()
+  }
+
+  /** The handler hears nothing more. */
+  drop(): void {
+    if (this.#close()) this.#call?.cancel(NOT_NEEDED)
+  }
+
+  /** Ends the call, and tells the handler so. */
+  fail(error: GrpcError): void {
+    if (!this.#close()) return
+    this.#call?.cancel(error)
+    this.#handler.ended(error)
+  }
+
+  informed(): void {}
+
+  responded({ status, headers, body }: UpstreamResponse): void {
+    if (this.#isOver) return body.cancel(NOT_NEEDED)
+    const type = headers.get('content-type')
+    if (status === 200 && type !== null && isGrpcContentType(type)) {
+      this.#headers = headers
+      return body.pipe(this)
+    }
+    body.cancel(NOT_NEEDED)
+    this.fail((headers.has('grpc-status') ? statusOf(headers) : null) ?? statusOfHttp(status))
+  }
+
+  upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {
+    raw.socket.destroy()
+    this.fail(new GrpcError(INTERNAL, 'the answer changes the protocol'))
+  }
+
+  failed({ code, message }: UpstreamError): void {
+    this.fail(new GrpcError(code === 'response_timeout' ? DEADLINE_EXCEEDED : UNAVAILABLE, message))
+  }
+
+  write(chunk: Buffer): void {
+    if (this.#isOver) return
+    const problem = this.#reader.push(chunk, (message) => this.#take(message))
+    if (problem !== null) this.fail(problem)
+  }
+
+  flush(): boolean {
+    return !this.#isHeld
+  }
+
+  end(trailers: HeaderBlock | null): void {
+    if (this.#isOver) return
+    // An answer without messages may have its status where others have their headers.
+    const error = statusOf(trailers ?? this.#headers ?? new HeaderBlock())
+    const isCut = error === null && this.#reader.isPartial
+    this.#close()
+    this.#handler.ended(isCut ? new GrpcError(INTERNAL, 'the answer ends within a message') : error)
+  }
+
+  abort(cause: Error): void {
+    this.fail(new GrpcError(UNAVAILABLE, cause.message))
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isOver) return
+    let message: Response
+    try {
+      message = this.#decode(bytes)
+    } catch {
+      return this.fail(new GrpcError(INTERNAL, 'a message of the answer cannot be read'))
+    }
+    this.#handler.message(message)
+  }
+
+  /** False when it was over before. */
+  #close(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    if (this.#deadline !== null) this.#deadlines.clear(this.#deadline)
+    return true
+  }
+}
+
+/** Sends one message and waits for one; `ended` is told of one that is missing, too. */
+export function callUnary<Request, Response>(
+  { path, encode, decode }: GrpcMethod<Request, Response>,
+  request: Request,
+  options: GrpcOptions & { timeoutMs: number },
+  done: (error: GrpcError | null, response: Response | null) => void,
+): GrpcCall<Response> {
+  const messages: Response[] = []
+  const call = new GrpcCall(decode, options, {
+    message: (response) => messages.push(response),
+    ended(error) {
+      const [response] = messages
+      if (error === null && response !== undefined && messages.length === 1) done(null, response)
+      else done(error ?? new GrpcError(INTERNAL, `${messages.length} messages came instead of one`), null)
+    },
+  })
+  call.start(path, sourceOf(frame(encode(request))), options)
+  return call
+}
+
+const NOT_NEEDED = new Error('the call is not needed any more')
+/** The header has room for eight digits. */
+const MAX_TIMEOUT_MS = 99_999_999

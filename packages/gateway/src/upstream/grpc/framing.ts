@@ -1,0 +1,71 @@
+import { GrpcError, INTERNAL, RESOURCE_EXHAUSTED, UNIMPLEMENTED } from './status.ts'
+
+/** A flag and a length stand before each message. */
+const PREFIX = 5
+
+/** A message as it goes over the wire. */
+export function frame(message: Uint8Array): Buffer {
+  const framed = Buffer.allocUnsafe(PREFIX + message.length)
+  framed[0] = 0
+  framed.writeUInt32BE(message.length, 1)
+  framed.set(message, PREFIX)
+  return framed
+}
+
+/** Cuts a body into messages; chunks may be cut anywhere. */
+export class MessageReader {
+  readonly #maxBytes: number
+  readonly #prefix = Buffer.alloc(PREFIX)
+  #prefixLength = 0
+  /** The message that is being put together. */
+  #message: Buffer | null = null
+  #length = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Whether a message has begun and is not complete. */
+  get isPartial(): boolean {
+    return this.#prefixLength > 0
+  }
+
+  /** Gives each message that these bytes complete; it is the taker's own. Says what is wrong with them, if anything. */
+  push(chunk: Buffer, take: (message: Buffer) => void): GrpcError | null {
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#message === null) {
+        const taken = chunk.copy(this.#prefix, this.#prefixLength, at)
+        at += taken
+        this.#prefixLength += taken
+        if (this.#prefixLength < PREFIX) return null
+        const problem = this.#begin()
+        if (problem !== null) return problem
+      }
+      const message = this.#message ?? EMPTY
+      const taken = chunk.copy(message, this.#length, at)
+      at += taken
+      this.#length += taken
+      if (this.#length < message.length) continue
+      this.#message = null
+      this.#prefixLength = 0
+      take(message)
+    }
+    return null
+  }
+
+  #begin(): GrpcError | null {
+    const flag = this.#prefix[0]
+    if (flag === 1) return new GrpcError(UNIMPLEMENTED, 'the message is compressed, which was not asked for')
+    if (flag !== 0) return new GrpcError(INTERNAL, 'the message is not framed as gRPC')
+    const length = this.#prefix.readUInt32BE(1)
+    if (length > this.#maxBytes) {
+      return new GrpcError(RESOURCE_EXHAUSTED, `a message of ${length} bytes is longer than ${this.#maxBytes}`)
+    }
+    this.#message = Buffer.allocUnsafe(length)
+    this.#length = 0
+    return null
+  }
+}
+
+const EMPTY = Buffer.alloc(0)

@@ -1,0 +1,124 @@
+import type { Sink, Source } from '../../net/body.ts'
+import { type AnswerHandler, GrpcCall, type GrpcMethod, type GrpcOptions } from './call.ts'
+import { frame } from './framing.ts'
+import type { GrpcError } from './status.ts'
+
+export interface StreamHandler<Response> extends AnswerHandler<Response> {
+  /** More can be sent, after `send` asked to wait. */
+  drained(): void
+}
+
+/** A call with any number of messages in both directions, each way at its own pace. */
+export class GrpcStream<Request, Response> {
+  readonly #encode: (request: Request) => Uint8Array
+  readonly #outgoing: OutgoingMessages
+  readonly #call: GrpcCall<Response>
+
+  constructor(method: GrpcMethod<Request, Response>, options: GrpcOptions, handler: StreamHandler<Response>) {
+    this.#encode = method.encode
+    this.#outgoing = new OutgoingMessages(() => handler.drained())
+    this.#call = new GrpcCall(method.decode, options, {
+      message: (response) => handler.message(response),
+      ended: (error) => {
+        this.#outgoing.close()
+        handler.ended(error)
+      },
+    })
+    this.#call.start(method.path, this.#outgoing, options)
+  }
+
+  /** False asks to wait for `drained`; the message itself is taken in any case. */
+  send(request: Request): boolean {
+    return this.#outgoing.send(frame(this.#encode(request)))
+  }
+
+  /** No message follows. */
+  finish(): void {
+    this.#outgoing.finish()
+  }
+
+  /** No messages until `proceed`. */
+  hold(): void {
+    this.#call.hold()
+  }
+
+  proceed(): void {
+    this.#call.proceed()
+  }
+
+  /** The handler hears nothing more. */
+  drop(): void {
+    this.#outgoing.close()
+    this.#call.drop()
+  }
+
+  /** Ends the call, and tells the handler so. */
+  fail(error: GrpcError): void {
+    this.#call.fail(error)
+  }
+}
+
+/** The body of a request whose messages come one by one. */
+class OutgoingMessages implements Source {
+  readonly length = -1
+  readonly #drained: () => void
+  #sink: Sink | null = null
+  /** What came before there was a stream, or while it took nothing. */
+  #waiting: Buffer[] = []
+  #isBlocked = false
+  #isFinished = false
+  #isClosed = false
+
+  constructor(drained: () => void) {
+    this.#drained = drained
+  }
+
+  send(message: Buffer): boolean {
+    if (this.#isFinished || this.#isClosed) return true
+    if (this.#sink === null || this.#isBlocked) {
+      this.#waiting.push(message)
+      this.#isBlocked = true
+      return false
+    }
+    this.#sink.write(message)
+    this.#isBlocked = !this.#sink.flush()
+    return !this.#isBlocked
+  }
+
+  finish(): void {
+    if (this.#isFinished) return
+    this.#isFinished = true
+    if (!this.#isBlocked) this.#sink?.end(null)
+  }
+
+  /** Nothing more leaves. */
+  close(): void {
+    this.#isClosed = true
+    this.#sink = null
+    this.#waiting = []
+  }
+
+  pipe(sink: Sink): void {
+    if (this.#isClosed) return
+    this.#sink = sink
+    sink.source = this
+    this.resume()
+  }
+
+  resume(): void {
+    const sink = this.#sink
+    if (sink === null) return
+    const wasBlocked = this.#isBlocked
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const message of waiting) sink.write(message)
+    this.#isBlocked = waiting.length > 0 && !sink.flush()
+    if (this.#isBlocked) return
+    if (this.#isFinished) sink.end(null)
+    else if (wasBlocked) this.#drained()
+  }
+
+  cancel(): void {
+    this.close()
+  }
+}

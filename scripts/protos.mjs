@@ -1,0 +1,93 @@
+// Renews packages/gateway/src/wire/protos from the .proto files that a package of npm carries: `node scripts/protos.mjs`.
+// With --check nothing is written, and it fails where what is kept differs. Its tools are large and seldom needed, so
+// that they are installed for the run only.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, normalize, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const TOOLS = ['@grpc/grpc-js-xds@1.14.1', '@bufbuild/buf@1.74.0', 'ts-proto@2.18.0']
+const ROOTS = ['envoy-api', 'xds', 'googleapis', 'protoc-gen-validate']
+const SERVICES = ['auth/v3/external_auth', 'ext_proc/v3/external_processor', 'ratelimit/v3/rls']
+const OPTIONS = [
+  'comments=false',
+  'enumsAsLiterals=true',
+  'esModuleInterop=true',
+  'exportCommonSymbols=false',
+  'forceLong=number',
+  'importSuffix=.ts',
+  'oneof=unions-value',
+  'outputIndex=false',
+  'outputJsonMethods=false',
+  'outputPartialMethods=false',
+  'outputServices=none',
+  'unrecognizedEnum=false',
+  'useMapType=true',
+]
+/** Types named twice over, which nobody uses. */
+const NAMESPACE = /^export namespace \w+ \{\n(?: {2}.*\n)*\}\n\n?/gm
+const target = fileURLToPath(new URL('../packages/gateway/src/wire/protos/', import.meta.url))
+
+const work = mkdtempSync(join(tmpdir(), 'portico-protos-'))
+try {
+  const files = usedFiles(generate(work))
+  if (process.argv.includes('--check')) check(files)
+  else write(files)
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+
+/** Every message that the services reach, and the annotations of their fields: the folder of the output. */
+function generate(folder) {
+  const run = (command, ...args) => execFileSync(command, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  run('npm', 'install', '--silent', '--no-audit', '--no-fund', ...TOOLS)
+  const deps = 'node_modules/@grpc/grpc-js-xds/deps'
+  const plugin = {
+    local: 'node_modules/.bin/protoc-gen-ts_proto',
+    out: 'out',
+    include_imports: true,
+    include_wkt: true,
+    opt: OPTIONS,
+  }
+  const modules = ROOTS.map((root) => ({ path: `${deps}/${root}` }))
+  writeFileSync(join(folder, 'buf.yaml'), JSON.stringify({ version: 'v2', modules }))
+  writeFileSync(join(folder, 'buf.gen.yaml'), JSON.stringify({ version: 'v2', plugins: [plugin] }))
+  const paths = SERVICES.flatMap((name) => ['--path', `${deps}/envoy-api/envoy/service/${name}.proto`])
+  run('node_modules/.bin/buf', 'generate', ...paths)
+  return join(folder, 'out')
+}
+
+/** What the services import, by path. */
+function usedFiles(folder) {
+  const textByPath = new Map()
+  const open = SERVICES.map((name) => `envoy/service/${name}.ts`)
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (textByPath.has(path)) continue
+    const text = readFileSync(join(folder, path), 'utf8').replace(NAMESPACE, '')
+    textByPath.set(path, text)
+    for (const [, imported] of text.matchAll(/from "(\.[^"]+)"/g)) open.push(normalize(join(dirname(path), imported)))
+  }
+  return textByPath
+}
+
+function write(textByPath) {
+  rmSync(target, { recursive: true, force: true })
+  for (const [path, text] of textByPath) {
+    mkdirSync(dirname(join(target, path)), { recursive: true })
+    writeFileSync(join(target, path), text)
+  }
+}
+
+function check(textByPath) {
+  const kept = readdirSync(target, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(target, join(entry.parentPath, entry.name)))
+  const differing = [...new Set([...kept, ...textByPath.keys()])].filter(
+    (path) => !kept.includes(path) || readFileSync(join(target, path), 'utf8') !== textByPath.get(path),
+  )
+  if (differing.length === 0) return
+  console.error(`differ from what is generated: ${differing.join(', ')}`)
+  process.exitCode = 1
+}
