@@ -1,14 +1,14 @@
 import type { Bind, Listener } from '../ir/resources.ts'
 import type { Deadlines } from '../net/deadlines.ts'
 import type { BindState } from '../net/listener.ts'
-import { createServerTls, type ServerTls } from '../net/tls.ts'
+import { createServerTls, type ServerTls, type TlsProblem } from '../net/tls.ts'
 import type { CompiledListener } from '../pipeline/compiled.ts'
 import { createEntrance } from '../pipeline/entrance.ts'
 import type { RunServices, Tracer } from '../pipeline/run.ts'
 import type { RawServices } from '../pipeline/run-raw.ts'
 import type { Telemetry } from '../pipeline/telemetry.ts'
 import type { ProxyIdentity } from '../pipeline/trace.ts'
-import { ConfigFault } from '../pipeline/config-fault.ts'
+import { ConfigFault, makeEach } from '../pipeline/config-fault.ts'
 import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.ts'
 import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
@@ -81,7 +81,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
         timeMs: keepalive?.time ?? 180_000,
         intervalMs: keepalive?.interval ?? 180_000,
       },
-      cap: connectionCap(bind.key, frontend.tcp?.maxConnections, services),
+      cap: connectionCap(bind.key, frontend.tcp, services),
       handshakeTimeoutMs: frontend.tls?.handshakeTimeout ?? 15_000,
       http1: http1Options(frontend.http),
       http2: http2Options(frontend.http),
@@ -95,11 +95,15 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
 }
 
 /** The count outlives reloads: whoever is connected counts under the new limit too. */
-function connectionCap(bind: string, limit: number | undefined, services: BindServices): BindState<string>['cap'] {
-  if (limit === undefined) return null
+function connectionCap(bind: string, tcp: FrontendPolicies['tcp'], services: BindServices): BindState<string>['cap'] {
+  const limit = tcp?.maxConnections
+  if (tcp === undefined || limit === undefined) return null
   const count = services.kept.shared(`connections of ${bind}`, () => {
     const made = ConnectionCount.create(bind, services.seat, services)
-    if (made === null) throw new Error(`found no room to count the connections of ${bind}`)
+    if (made === null) {
+      const found = `found no room to count the connections of ${bind}`
+      throw new ConfigFault(tcp, ['maxConnections'], { found, expected: 'fewer limits and backends' })
+    }
     return made
   })
   return { limit, count }
@@ -116,16 +120,19 @@ function compileTls(
   { ticketSecret }: BindServices,
   previous: CompiledBind | null,
 ): Map<string, ServerTls> {
-  const tlsByListener = new Map<string, ServerTls>()
-  for (const source of sources) {
-    if (source.tls === null) continue
+  const made = makeEach(sources, (source): [string, ServerTls][] => {
+    if (source.tls === null) return []
     const before = previous?.tlsByListener.get(source.key) ?? null
-    const made = createServerTls(source.tls, frontend.tls ?? null, ticketSecret, before)
-    if ('problem' in made)
-      throw new ConfigFault(source, ['tls'], { found: `found ${made.problem}`, expected: 'TLS that can be set up' })
-    tlsByListener.set(source.key, made.tls)
-  }
-  return tlsByListener
+    const result = createServerTls(source.tls, frontend.tls ?? null, ticketSecret, before)
+    if ('problem' in result) throw tlsFault(source, frontend, result.problem)
+    return [[source.key, result.tls]]
+  })
+  return new Map(made.flat())
+}
+
+function tlsFault(source: Listener, { tls: policy }: FrontendPolicies, { of, message }: TlsProblem): ConfigFault {
+  const phrases = { found: `found ${message}`, expected: 'TLS that can be set up' }
+  return of === 'policy' ? new ConfigFault(policy ?? null, [], phrases) : new ConfigFault(source, ['tls', of], phrases)
 }
 
 /** Listeners whose connections may go on. A set of keys, because whoever held the generation before would keep it alive. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadConfig } from '../sources/file.ts'
+import { type LoadOptions, loadConfig } from '../sources/file.ts'
+import { createAuthority } from '../testing/certificates.ts'
 import { checkCompile } from './check.ts'
 
-function problemsOf(yaml: string): string[] {
-  const loaded = loadConfig(yaml, { file: 'gateway.yaml', dir: '.', env: {} })
+function problemsOf(yaml: string, readFile?: LoadOptions['readFile']): string[] {
+  const loaded = loadConfig(yaml, { file: 'gateway.yaml', dir: '.', env: {}, ...(readFile && { readFile }) })
   assert.ok(loaded.ok, loaded.ok ? '' : JSON.stringify(loaded.problems))
   return checkCompile(loaded.ir).map(loaded.explain)
 }
@@ -99,4 +100,95 @@ test('loops of tunnels are found, those of proxies for the whole gateway are non
   const everywhere = { name: 'out', targetRefs: [{ kind: 'Gateway', name: 'default' }] }
   const policies = [{ ...everywhere, backend: { tunnel: { backendRef: { name: 'a' } } } }]
   assert.deepEqual(problemsOf(JSON.stringify({ policies, backends: backends({ a: null, b: null }), binds: [] })), [])
+})
+
+test('TLS that cannot be set up is told of for every listener and backend, with its place', () => {
+  const weak = createAuthority().issue({ keyType: 'weak' })
+  const listener = (name: string) => `
+  - name: ${name}
+    protocol: HTTPS
+    hostname: ${name}.test
+    tls:
+      cert: weak.crt
+      key: weak.key
+    routes: [{ policies: { directResponse: { status: 200 } } }]`
+  const yaml = `binds:
+- port: 8443
+  listeners:${listener('one')}${listener('two')}
+backends:
+- name: api
+  static: { host: 127.0.0.1, port: 1 }
+  policies:
+    tls:
+      mtlsCertificateRef: { cert: weak.crt, key: weak.key }
+`
+  const why = 'found a pair of certificate and key that TLS refuses (ee key too small), expected TLS that can be set up'
+  assert.deepEqual(
+    problemsOf(yaml, (path) => (path.endsWith('.key') ? weak.key : weak.cert)),
+    [
+      `gateway.yaml:8:7: binds[0].listeners[0].tls.cert: ${why}`,
+      `gateway.yaml:15:7: binds[0].listeners[1].tls.cert: ${why}`,
+      `gateway.yaml:23:7: backends[0].policies.tls.mtlsCertificateRef: ${why}`,
+    ],
+  )
+})
+
+test('a policy of TLS that fits no client is told of where it stands', () => {
+  const certificate = createAuthority().issue()
+  const yaml = `frontend:
+  tls: { maxProtocolVersion: "1.2", cipherSuites: [TLS13_AES_128_GCM_SHA256] }
+binds:
+- port: 8443
+  listeners:
+  - { protocol: HTTPS, tls: { cert: a.crt, key: a.key }, routes: [{ policies: { directResponse: { status: 200 } } }] }
+`
+  const [problem, ...others] = problemsOf(yaml, (path) => (path.endsWith('.key') ? certificate.key : certificate.cert))
+  assert.match(problem ?? '', /^gateway\.yaml:2:3: frontend\.tls: found cipherSuites lists none/)
+  assert.deepEqual(others, [])
+})
+
+/** A duplicate key, which shows only when the policy is put together. */
+const TWICE = 'apiKeyAuthentication: { secretRef: { data: { a: the-same-key, b: the-same-key } } }'
+
+test('what other parts have wrong hides nothing', () => {
+  const yaml = `frontend:
+  nonsense: 1
+backends:
+- name: broken
+  static: { host: "", port: 0 }
+- name: anywhere
+  dynamicForwardProxy: {}
+  policies:
+    auth: { gcp: {} }
+binds:
+- port: 70000
+  listeners:
+  - hostname: "***"
+    protocol: HTTPS
+    tls: { cert: gone.crt, key: gone.key }
+    policies:
+      cors: { allowOrigins: 5 }
+      ${TWICE}
+    routes:
+    - name: one
+      backends: [{ backend: nobody }]
+    - name: two
+      matches: [{ path: { exact: /two } }]
+      policies:
+        cors: { allowOrigin: "*" }
+        ${TWICE}
+      backends: [{ backend: broken }]
+`
+  const loaded = loadConfig(yaml, { file: 'gateway.yaml', dir: '.', env: {} })
+  assert.ok(!loaded.ok && loaded.rest, 'nothing is left')
+  assert.deepEqual(
+    checkCompile(loaded.rest.ir)
+      .map(loaded.rest.explain)
+      .map((problem) => problem.split(': ', 2).join(' ')),
+    [
+      'gateway.yaml:18:69 binds[0].listeners[0].policies.apiKeyAuthentication.secretRef.data.b',
+      'gateway.yaml:26:71 binds[0].listeners[0].routes[1].policies.apiKeyAuthentication.secretRef.data.b',
+      'gateway.yaml:9:5 backends[1].policies.auth',
+    ],
+  )
 })

@@ -28,3 +28,9 @@ export function findAuthorityProblem(pem: string): string | null {
   }
   return null
 }
+
+/** Why OpenSSL refuses something, without its number and library. */
+export function opensslReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replace(/^error:[0-9A-F]+:[^:]*:[^:]*:/, '')
+}

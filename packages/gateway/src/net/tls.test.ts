@@ -43,7 +43,7 @@ describe('TLS settings of a listener', () => {
 
 function problemOf(...args: Parameters<typeof createServerTls>): string {
   const result = createServerTls(...args)
-  return 'problem' in result ? result.problem : ''
+  return 'problem' in result ? result.problem.message : ''
 }
 
 function keyOf(...args: Parameters<typeof createServerTls>): string {

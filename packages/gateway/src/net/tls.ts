@@ -2,7 +2,7 @@ import { constants, createHash, hkdfSync } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls'
 import type { ListenerTls } from '../ir/resources.ts'
-import { findAuthorityProblem } from './pem.ts'
+import { findAuthorityProblem, opensslReason } from './pem.ts'
 import {
   cipherByName,
   groupByName,
@@ -28,6 +28,12 @@ export interface ServerTls {
   handshake: (socket: Socket, done: (result: HandshakeResult) => void) => void
 }
 
+/** Why there is no TLS; the certificate stands for its key too. */
+export interface TlsProblem {
+  of: 'policy' | 'cert' | 'root'
+  message: string
+}
+
 export type HandshakeResult = { socket: TLSSocket } | { reason: string }
 
 /** `ticketSecret`, shared by the workers, lets a client resume its session on any of them. */
@@ -36,18 +42,22 @@ export function createServerTls(
   policy: ServerTlsPolicy | null,
   ticketSecret?: Buffer,
   known: ServerTls | null = null,
-): { tls: ServerTls } | { problem: string } {
+): { tls: ServerTls } | { problem: TlsProblem } {
   const key = createHash('sha256')
     .update(JSON.stringify([listener.cert, listener.key, listener.root, policy]))
     .digest('hex')
   if (known?.key === key) return { tls: known }
-  const problem = findConflict(policy ?? {}) ?? (listener.root === null ? null : findAuthorityProblem(listener.root))
-  if (problem !== null) return { problem }
+  const conflict = findConflict(policy ?? {})
+  if (conflict !== null) return { problem: { of: 'policy', message: conflict } }
+  const distrust = listener.root === null ? null : findAuthorityProblem(listener.root)
+  if (distrust !== null) return { problem: { of: 'root', message: distrust } }
   try {
     const server = createServer(serverOptions(listener, policy ?? {}, { key, ticketSecret }))
     return { tls: { key, handshake: createHandshake(server) } }
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
+    return {
+      problem: { of: 'cert', message: `a pair of certificate and key that TLS refuses (${opensslReason(error)})` },
+    }
   }
 }
 

@@ -102,6 +102,24 @@ describe('--validate-only', () => {
     assert.match(stderr, /^warning: .*:1:1: found no `binds`/)
   })
 
+  test('ends as a start does with what shows only when a config is put together, other problems beside it or not', async (t) => {
+    const data = { a: 'the-same-key', b: 'the-same-key' }
+    const config = good()
+    const apiKeyAuthentication = { secretRef: { data } }
+    Object.assign(config.binds[0]!.listeners[0]!.routes[0]!.policies, { apiKeyAuthentication })
+    for (const more of [{}, { frontend: { nonsense: 1 } }]) {
+      const { file } = useConfigFile(t, { ...config, ...more })
+      const [checked, started] = await Promise.all([
+        runProgram({ args: ['-f', file, '--validate-only'] }),
+        runProgram({ args: ['-f', file] }),
+      ])
+      assert.deepEqual(checked, started)
+      assert.equal(checked.code, 2)
+      assert.match(checked.stderr, /secretRef\.data\.b: found the key of "a" a second time/)
+      assert.equal(checked.stderr.includes('unknown key `nonsense`'), 'frontend' in more)
+    }
+  })
+
   test('tells every problem at once, each with its place, as a start does', async (t) => {
     const { file } = useConfigFile(t, bad)
     const outputs = await Promise.all([

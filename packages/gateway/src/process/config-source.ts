@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { checkCompile } from '../compile/check.ts'
+import { loadFeatures } from '../compile/load-features.ts'
 import { findFreePorts } from '../quick-start/free-ports.ts'
 import { quickStart } from '../quick-start/quick-start.ts'
 import type { Guide } from '../quick-start/guide.ts'
@@ -16,7 +18,7 @@ export interface ConfigSource {
   /** What to tell people of it after the start; null when they wrote it themselves. */
   guide: Guide | null
   /** `text` is what the file holds, where that was read already. */
-  load(text?: string): LoadedConfig | RefusedSource
+  load(text?: string): Promise<LoadedConfig | RefusedSource>
 }
 
 export interface RefusedSource {
@@ -35,7 +37,7 @@ export async function configSource(file: string | null): Promise<ConfigSource> {
     name: file,
     path,
     guide: null,
-    load(known) {
+    async load(known) {
       const text = known ?? read(file, () => readFileSync(path, 'utf8'))
       return typeof text === 'string' ? load(text, file, dirname(path)) : text
     },
@@ -46,7 +48,7 @@ async function quickStartSource(): Promise<ConfigSource> {
   const name = 'the built-in quick start'
   const ports = await findFreePorts(process.env, isFree)
   const found = quickStart(process.env, { ports })
-  if ('problem' in found) return { name, path: null, guide: null, load: () => refused(found.problem) }
+  if ('problem' in found) return { name, path: null, guide: null, load: async () => refused(found.problem) }
   return { ...fixedSource(name, '<quick start>', () => found.text), guide: found.guide }
 }
 
@@ -59,16 +61,24 @@ function fixedSource(name: string, file: string, readText: () => string): Config
     name,
     path: null,
     guide: null,
-    load() {
+    async load() {
       const text = read(name, readText)
       return typeof text === 'string' ? load(text, file, process.cwd()) : text
     },
   }
 }
 
-function load(text: string, file: string, dir: string): LoadedConfig | RefusedSource {
+/** Of a config that is refused, the parts that are not at fault are put together, too: one mistake must not hide another. */
+async function load(text: string, file: string, dir: string): Promise<LoadedConfig | RefusedSource> {
   const loaded = loadConfig(text, { file, dir, env: process.env })
-  return loaded.ok ? loaded : { ok: false, problems: loaded.problems.map(printProblem), files: loaded.files ?? [] }
+  if (loaded.ok) return loaded
+  const { files = [], rest = null } = loaded
+  const problems = loaded.problems.map(printProblem)
+  if (rest === null) return { ok: false, problems, files }
+  await loadFeatures(rest.ir)
+  // What has no part in the file may be a fault of what was left out.
+  const faults = checkCompile(rest.ir).filter(({ part }) => part !== null)
+  return { ok: false, problems: [...problems, ...faults.map(rest.explain)], files }
 }
 
 function read(name: string, readText: () => string): string | RefusedSource {

@@ -1,7 +1,7 @@
 import { canRun, checkCompile } from '../compile/check.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
-import { applyChange, changeBetween } from '../ir/change.ts'
+import { applyChange, changeBetween, type IrChange } from '../ir/change.ts'
 import type { Bind, Ir } from '../ir/resources.ts'
 import { type CertificateEnd, certificateEnds } from './certificate-ends.ts'
 import { claimPort } from './ports.ts'
@@ -59,27 +59,45 @@ export class Gateway {
     return this.#ports
   }
 
-  /** What is wrong with the keys that the sessions of a config would need; null when nothing is. */
-  sessionProblem(ir: Ir): string | null {
-    const sessions = this.#sessionKeysFor(ir)
-    return 'problem' in sessions ? sessions.problem : null
-  }
-
   /** The problems that keep the config from going live; none when it has. `explain` knows the file. */
   async apply(config: Ir, explain = ({ message }: ConfigFault): string => message): Promise<string[]> {
-    const wanted = this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
+    const wanted = this.#served(config)
     await loadFeatures(wanted)
     const change = this.#ir === null ? null : changeBetween(this.#ir, wanted)
     const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
     const { counters, workers } = this.#supervisor
     const isPart = changed !== null && canRun(changed, counters, workers)
-    if (!isPart) counters.drop()
-    const problems = isPart ? [] : checkCompile(wanted, counters, workers).map(explain)
+    const problems = isPart ? [] : await this.check(wanted, explain)
     if (problems.length > 0) return this.refused(problems)
     // What has not changed stays the same object, so that two generations take little more memory than one.
-    const ir = changed?.ir ?? wanted
+    return this.#goLive(changed?.ir ?? wanted, change, isPart)
+  }
+
+  /** What is wrong with a config by itself, whatever else is on this machine. */
+  async check(ir: Ir, explain: (fault: ConfigFault) => string): Promise<string[]> {
+    const { counters, workers } = this.#supervisor
+    await loadFeatures(ir)
+    counters.drop()
+    const faults = checkCompile(ir, counters, workers).map(explain)
+    const sessions = this.#sessionKeysFor(ir)
+    return 'problem' in sessions ? [...faults, sessions.problem] : faults
+  }
+
+  /** The first config, once it was checked. */
+  open(config: Ir): Promise<string[]> {
+    return this.#goLive(this.#served(config), null, false)
+  }
+
+  #served(config: Ir): Ir {
+    return this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
+  }
+
+  /** `isPart`: only what the change touches was checked, and has its room beside what was there. */
+  async #goLive(ir: Ir, change: IrChange | null, isPart: boolean): Promise<string[]> {
+    const { counters } = this.#supervisor
     const sessions = this.#sessionKeysFor(ir)
     if ('problem' in sessions) return this.refused([sessions.problem])
+    const problems: string[] = []
     const ports: Record<string, number> = {}
     for (const bind of ir.binds) {
       // A port that the config leaves open stays what it was.

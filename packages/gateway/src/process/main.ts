@@ -30,7 +30,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 async function validate(source: ConfigSource): Promise<number> {
-  const loaded = source.load()
+  const loaded = await source.load()
   if (loaded.ok) await loadFeatures(loaded.ir)
   const problems = loaded.ok ? checkCompile(loaded.ir).map(loaded.explain) : loaded.problems
   if (problems.length > 0) {

@@ -11,7 +11,7 @@ test('a text that waited for its turn goes live as it was when it had settled', 
   const { file } = useConfigFile(t, 'one\n')
   const loads: (string | undefined)[] = []
   const loaded = { ok: true, process: {}, files: [], warnings: [] } as unknown as LoadedConfig
-  const source = { name: file, path: file, guide: null, load: (text?: string) => (loads.push(text), loaded) }
+  const source = { name: file, path: file, guide: null, load: async (text?: string) => (loads.push(text), loaded) }
   const applied: (() => void)[] = []
   const gateway = { generation: 1, apply: () => new Promise<string[]>((done) => applied.push(() => done([]))) }
   const reloader = new Reloader(source, file)

@@ -73,7 +73,7 @@ export class Reloader {
       for (const problem of firstProblems(problems)) log.error(problem.replaceAll(/\n */g, '; '))
     }
     try {
-      const loaded = this.#source.load(text)
+      const loaded = await this.#source.load(text)
       if (!loaded.ok) {
         // What the live config names must be known when the file goes back to it.
         this.#watch.update([...new Set([...this.#files, ...loaded.files])])

@@ -28,7 +28,7 @@ const BAD_CONFIG = 2
 /** Runs the gateway until it is told to end; the promise is the exit code. */
 export async function serve(source: ConfigSource): Promise<number> {
   const reloader = source.path === null ? null : new Reloader(source, source.path)
-  const loaded = source.load()
+  const loaded = await source.load()
   if (!loaded.ok) return refuse(BAD_CONFIG, firstProblems(loaded.problems).join('\n'))
   reloader?.watch(loaded)
   const settings = loaded.process
@@ -71,8 +71,11 @@ export async function serve(source: ConfigSource): Promise<number> {
       warn: (message) => log.warn(message),
     })
   const gateway = new Gateway({ supervisor, log, collector, ipv6: settings.enableIpv6, sessionKeys })
-  const badKey = gateway.sessionProblem(loaded.ir)
-  if (badKey !== null) return refuse(BAD_CONFIG, badKey)
+  const faults = await gateway.check(loaded.ir, loaded.explain)
+  if (faults.length > 0) {
+    await writer.flush()
+    return refuse(BAD_CONFIG, firstProblems(faults).join('\n'))
+  }
 
   let draining = false
   const ended = Promise.withResolvers<void>()
@@ -95,7 +98,7 @@ export async function serve(source: ConfigSource): Promise<number> {
   })
   if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))
 
-  const problems = (await supervisor.start()) ?? (await gateway.apply(loaded.ir, loaded.explain))
+  const problems = (await supervisor.start()) ?? (await gateway.open(loaded.ir))
   if (problems.length > 0) {
     await Promise.all([supervisor.stop(), servers.value.close()])
     await writer.flush()

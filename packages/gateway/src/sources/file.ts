@@ -16,9 +16,10 @@ import type { PlacedProblem } from './placed-problem.ts'
 import { printProblem } from './print-problems.ts'
 import { findReferences, isTo } from './references.ts'
 import { exposeOauth } from './expose-oauth.ts'
-import { configFile } from './schema.ts'
+import { type ConfigFile, configFile } from './schema.ts'
 import type { Environment } from './substitute.ts'
 import { translate } from './translate.ts'
+import { withoutProblems } from './without-problems.ts'
 import { Spot } from './tree.ts'
 import { type ParsedYaml, parseWithPlaces, parseYaml } from './yaml.ts'
 
@@ -31,15 +32,19 @@ export interface LoadOptions {
   readFile?: (path: string) => string
 }
 
-export interface LoadedConfig {
-  ok: true
+/** What can be put together, to see what shows only then. */
+export interface CheckableConfig {
   ir: Ir
+  /** What shows then, as a text with its place. */
+  explain(this: void, fault: ConfigFault): string
+}
+
+export interface LoadedConfig extends CheckableConfig {
+  ok: true
   process: ProcessConfig
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]
   warnings: PlacedProblem[]
-  /** What shows only when the config is put together, as a text with its place. */
-  explain(this: void, fault: ConfigFault): string
 }
 
 export interface RefusedConfig {
@@ -47,6 +52,8 @@ export interface RefusedConfig {
   problems: PlacedProblem[]
   /** As far as they are known: a change in one of them may heal the config. */
   files?: string[]
+  /** What is not at fault, so that its problems can be told too; null when nothing would be left. */
+  rest?: CheckableConfig | null
 }
 
 export type LoadResult = LoadedConfig | RefusedConfig
@@ -59,8 +66,48 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   const yaml = parseYaml(text, options.file, options.env)
   if (yaml.value === undefined) return { ok: false, problems: yaml.problems }
   const place = (problem: Problem): PlacedProblem => ({ ...problem, place: yaml.placeOf(problem.path, problem.at) })
+  let parsed: ParsedYaml | null = null
+  const explainer: Explainer = (value, ir) => (fault) => {
+    const path = [...(pathTo(fault.part, value) ?? listenerPath(fault.part, ir) ?? []), ...fault.path]
+    // Parsed anew, because a config that is fine should not keep every place of its text in memory.
+    parsed ??= parseWithPlaces(text, options.file, options.env)
+    const where = { path, at: 'key' as const, place: parsed.placeOf(path, 'key') }
+    return printProblem({ code: 'conflict', ...where, found: fault.found, expected: fault.expected, suggestion: null })
+  }
   // A file of comments is a config without anything.
   const input = yaml.value ?? {}
+  const seen = assess(input, options)
+  const environment = readEnvironment(options.env, (key) => new Spot(input).in('config', key).exists)
+  // A value that could not be filled in is wrong in its own way already.
+  const unfilled = new Set(yaml.problems.map(({ place: spot }) => JSON.stringify(spot)))
+  const rest = seen.problems.map(place).filter((problem) => !unfilled.has(JSON.stringify(problem.place)))
+  const problems = [...[...yaml.problems, ...rest].toSorted(byPlace), ...environment.problems]
+  if (seen.whole === null || problems.length > 0) {
+    return { ok: false, problems, files: seen.files, rest: restOf(input, seen, { options, explainer }) }
+  }
+  const { ir, config } = seen.whole
+  return {
+    ok: true,
+    ir,
+    process: environment.apply(config.config),
+    files: seen.files,
+    warnings: seen.warnings.map(place),
+    explain: explainer(config, ir),
+  }
+}
+
+type Explainer = (value: ConfigFile, ir: Ir) => CheckableConfig['explain']
+
+interface Assessed {
+  problems: Problem[]
+  warnings: Problem[]
+  files: string[]
+  /** Null where there are problems. */
+  whole: { config: ConfigFile; ir: Ir } | null
+}
+
+/** All that can be said of a config without putting it together. */
+function assess(input: unknown, options: LoadOptions): Assessed {
   unwrapLists(configFile, input)
   const root = new Spot(input)
   const validated = validate(configFile, input)
@@ -71,43 +118,36 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
     env: options.env,
     readFile: options.readFile ?? ((path) => readFileSync(path, 'utf8')),
   })
-  if (validated.ok) read.fillIn(validated.value)
-  const apis = validated.ok ? readApis(validated.value) : null
-  const tools = validated.ok && apis !== null ? checkTools(validated.value, apis.toolsOf) : null
-  const environment = readEnvironment(options.env, (key) => root.in('config', key).exists)
-  const found = [
-    ...(validated.ok ? [] : validated.problems),
-    ...checked.problems,
-    ...read.problems,
-    ...(apis?.problems ?? []),
-    ...(tools?.problems ?? []),
-  ].map(place)
-  // A value that could not be filled in is wrong in its own way already.
-  const unfilled = new Set(yaml.problems.map(({ place: spot }) => JSON.stringify(spot)))
-  const rest = found.filter((problem) => !unfilled.has(JSON.stringify(problem.place)))
-  const problems = [...[...yaml.problems, ...rest].toSorted(byPlace), ...environment.problems]
-  if (!validated.ok || apis === null || problems.length > 0) return { ok: false, problems, files: read.files }
-  const ir = translate(validated.value, { backends: backendsOf(references.filter(isTo('backend'))), ...apis })
-  const conflicts = exposeOauth(ir)
-  if (conflicts.length > 0) {
-    const paths = conflicts.map((route) => routePath(ir, route))
-    return { ok: false, problems: paths.map((path) => place({ ...TWO_AUTHENTICATIONS, path })), files: read.files }
+  const { files } = read
+  const found = [...(validated.ok ? [] : validated.problems), ...checked.problems, ...read.problems]
+  const { warnings } = checked
+  if (!validated.ok) return { problems: found, warnings, files, whole: null }
+  const config = validated.value
+  read.fillIn(config)
+  const apis = readApis(config)
+  const tools = checkTools(config, apis.toolsOf)
+  const problems = [...found, ...apis.problems, ...tools.problems]
+  warnings.push(...apis.warnings, ...tools.warnings)
+  if (problems.length > 0) return { problems, warnings, files, whole: null }
+  const ir = translate(config, { backends: backendsOf(references.filter(isTo('backend'))), ...apis })
+  const conflicts = exposeOauth(ir).map((route) => ({ ...TWO_AUTHENTICATIONS, path: routePath(ir, route) }))
+  return { problems: conflicts, warnings, files, whole: conflicts.length > 0 ? null : { config, ir } }
+}
+
+/** What is left once all that has problems is left out; leaving out may itself make some, which go then. */
+function restOf(
+  input: unknown,
+  first: Assessed,
+  { options, explainer }: { options: LoadOptions; explainer: Explainer },
+): CheckableConfig | null {
+  let [valid, seen] = [input, first]
+  for (let round = 0; round < 4 && seen.problems.length > 0; round++) {
+    valid = withoutProblems(valid, seen.problems)
+    seen = assess(valid, options)
   }
-  let parsed: ParsedYaml | null = null
-  return {
-    ok: true,
-    ir,
-    process: environment.apply(validated.value.config),
-    files: read.files,
-    warnings: [...checked.warnings, ...apis.warnings, ...(tools?.warnings ?? [])].map(place),
-    explain({ part, path: rest, found, expected }) {
-      const path = [...(pathTo(part, validated.value) ?? []), ...rest]
-      // Parsed anew, because a config that is fine should not keep every place of its text in memory.
-      parsed ??= parseWithPlaces(text, options.file, options.env)
-      const where = { path, at: 'key' as const, place: parsed.placeOf(path, 'key') }
-      return printProblem({ code: 'conflict', ...where, found, expected, suggestion: null })
-    },
-  }
+  if (seen.whole === null) return null
+  const { ir, config } = seen.whole
+  return { ir, explain: explainer(config, ir) }
 }
 
 /** Where in the config that very part stands; null when it is not from there. */
@@ -123,15 +163,18 @@ function pathTo(part: object | null, value: unknown): Path | null {
 
 /** Routes come in the order of the file, below their listeners. */
 function routePath(ir: Ir, route: Route): Path {
-  const { listener: key } = route
-  const { bind } = ir.listeners.find((listener) => listener.key === key)!
-  const listeners = ir.listeners.filter((listener) => listener.bind === bind)
-  const indexes = [
-    ir.binds.findIndex((each) => each.key === bind),
-    listeners.findIndex((listener) => listener.key === key),
-  ]
-  const routes = ir.routes.filter(({ listener }) => listener === key)
-  return ['binds', indexes[0]!, 'listeners', indexes[1]!, 'routes', routes.indexOf(route)]
+  const listener = ir.listeners.find(({ key }) => key === route.listener) ?? null
+  const routes = ir.routes.filter(({ listener: key }) => key === route.listener)
+  return [...(listenerPath(listener, ir) ?? []), 'routes', routes.indexOf(route)]
+}
+
+/** Of a listener of the IR, which is no object of the config; null for anything else. */
+function listenerPath(part: object | null, ir: Ir): Path | null {
+  const listener = ir.listeners.find((each) => each === part)
+  if (listener === undefined) return null
+  const bind = ir.binds.findIndex(({ key }) => key === listener.bind)
+  const index = ir.listeners.filter((each) => each.bind === listener.bind).indexOf(listener)
+  return ['binds', bind, 'listeners', index]
 }
 
 const EMPTY: Problem = {

@@ -14,7 +14,8 @@ export interface CertificateRequest {
   /** Days from now; negative days are in the past. */
   validFromDays?: number
   validToDays?: number
-  keyType?: 'ec' | 'rsa'
+  /** `weak` is RSA of 1024 bits, which TLS refuses. */
+  keyType?: 'ec' | 'rsa' | 'weak'
 }
 
 export interface TestAuthority extends IssuedCertificate {
@@ -32,10 +33,11 @@ export function createAuthority(commonName = 'Test CA'): TestAuthority {
     cert: own,
     key: pemOf(keys.privateKey),
     issue(request = {}) {
+      const { keyType = 'ec' } = request
       const leaf =
-        request.keyType === 'rsa'
-          ? generateKeyPairSync('rsa', { modulusLength: 2048 })
-          : generateKeyPairSync('ec', { namedCurve: 'P-256' })
+        keyType === 'ec'
+          ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+          : generateKeyPairSync('rsa', { modulusLength: keyType === 'rsa' ? 2048 : 1024 })
       const fields = {
         commonName: 'test',
         ...request,

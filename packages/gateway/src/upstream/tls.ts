@@ -9,7 +9,7 @@ import {
   type SecureContext,
 } from 'node:tls'
 import { LRUCache } from 'lru-cache'
-import { findAuthorityProblem } from '../net/pem.ts'
+import { findAuthorityProblem, opensslReason } from '../net/pem.ts'
 import { groupByName, type KeyExchangeGroupName } from '../net/tls-names.ts'
 
 /** The backend `tls` policy with its references resolved to PEM texts; an empty object is TLS with every default. */
@@ -58,6 +58,28 @@ export function createClientTls(
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) }
   }
+}
+
+/** What is wrong with what the config brings itself; null when nothing is. */
+export function clientTlsProblem(config: BackendTlsConfig): ClientTlsProblem | null {
+  const authorities = authoritiesOf(config)
+  const distrust = authorities === null ? null : findAuthorityProblem(authorities)
+  if (distrust !== null) {
+    return { of: config.caCertificateRefs ? 'caCertificateRefs' : 'mtlsCertificateRef', message: distrust }
+  }
+  if (!config.mtlsCertificateRef) return null
+  try {
+    contextFor(config)
+    return null
+  } catch (error) {
+    const message = `a pair of certificate and key that TLS refuses (${opensslReason(error)})`
+    return { of: 'mtlsCertificateRef', message }
+  }
+}
+
+export interface ClientTlsProblem {
+  of: 'caCertificateRefs' | 'mtlsCertificateRef'
+  message: string
 }
 
 /** A context with the system's CAs takes megabytes and milliseconds, so hosts with equal contents share one. */

@@ -1,6 +1,14 @@
+import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import type { ConnectionSettings } from '../../../upstream/settings.ts'
+import { clientTlsProblem } from '../../../upstream/tls.ts'
 import type { BackendTlsConfig } from './schema.ts'
 
 export function applyTls(settings: ConnectionSettings, config: BackendTlsConfig): void {
-  settings.tls = { ...config, caCertificateRefs: config.caCertificateRefs?.join('\n') }
+  const tls = { ...config, caCertificateRefs: config.caCertificateRefs?.join('\n') }
+  const problem = clientTlsProblem(tls)
+  if (problem !== null) {
+    const phrases = { found: `found ${problem.message}`, expected: 'TLS that can be set up' }
+    throw new ConfigFault(config, [problem.of], phrases)
+  }
+  settings.tls = tls
 }
