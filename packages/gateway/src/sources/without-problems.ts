@@ -37,16 +37,10 @@ function leaveOut(root: unknown, path: Path): void {
 function harmless(path: Path, item: unknown): unknown {
   const kept = (...keys: string[]): object =>
     Object.fromEntries(keys.map((key) => [key, memberOf(item, key)]).filter(([, value]) => value !== undefined))
-  switch (path.at(-2)) {
-    case 'binds':
-      return { ...kept('listeners'), port: 0 }
-    case 'listeners':
-      return kept('name', 'policies', 'routes')
-    case 'backends':
-      return { ...kept('name'), static: { host: '127.0.0.1', port: 1 } }
-    default:
-      return kept('name')
-  }
+  const list = path.at(-2)
+  if (list === 'binds') return { ...kept('listeners'), port: 0 }
+  if (list === 'listeners') return kept('name', 'policies', 'routes')
+  return list === 'backends' ? { ...kept('name'), static: { host: '127.0.0.1', port: 1 } } : kept('name')
 }
 
 function memberOf(value: unknown, step: string | number): unknown {
