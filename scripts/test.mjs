@@ -71,8 +71,9 @@ function runGroup({ name, files }) {
     child.on('close', (code) => {
       const summary = /^counts (\{.*\})\n/m.exec(text)
       const counts = summary === null ? { passed: 0, failed: 0, skipped: 0 } : JSON.parse(summary[1])
-      // A process that ends badly has failed, whatever its tests say.
-      if (code !== 0 && counts.failed === 0) counts.failed = 1
+      // A process that ends badly, or has run nothing, has failed, whatever its tests say.
+      const isBad = code !== 0 || counts.passed + counts.skipped === 0
+      if (isBad && counts.failed === 0) counts.failed = 1
       const seconds = Math.round((performance.now() - startedAt) / 1000)
       const heading = `${counts.failed > 0 ? '✖' : '✔'} ${name} (${files.length === 1 ? '' : `${files.length} files, `}${counts.passed} tests, ${seconds} s)\n`
       const details = text.replace(summary?.[0] ?? '', '')
