@@ -1,12 +1,14 @@
+import { readJsonText } from './json-text.ts'
 import { readFlow, scalarKey } from './plain-yaml-flow.ts'
 import type { Fill, Plain } from './plain-yaml-flow.ts'
 
 /**
  * Reads the plain part of YAML that config files are written in: block mappings and lists, flow collections and
- * scalars on one line, comments. Anything else (and every mistake) gives null, and the full parser decides. It is
+ * scalars on one line, comments; and JSON. Anything else (and every mistake) gives null, and the full parser decides. It is
  * there for big files: the full parser keeps a tree with places, and takes ten times as long.
  */
 export function readPlainYaml(text: string, fill: Fill): { value: Plain } | null {
+  if (/^\s*\{/.test(text)) return readJsonText(text, fill)
   if (/[\t\r\0\u0085\u2028\u2029\ufeff]/.test(text)) return null
   try {
     return { value: new BlockReader(text.split('\n'), fill).document() }
