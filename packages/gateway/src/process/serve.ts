@@ -9,14 +9,15 @@ import { Gateway } from './gateway.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
+import type { ProcessConfig } from '../sources/config/schema.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { loadSessionKeys, type SessionKeys } from './session-keys.ts'
-import { Supervisor } from './supervisor.ts'
+import { Supervisor, type SupervisorOptions } from './supervisor.ts'
 import { identityOf } from './identity.ts'
 import { createTraceSource } from './trace-source.ts'
 import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
-import { createLogger } from '../telemetry/log/logger.ts'
+import { createLogger, type Logger } from '../telemetry/log/logger.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { provideProcessMetrics } from '../telemetry/metrics/runtime-metrics.ts'
 import { VERSION } from '../version.ts'
@@ -24,9 +25,43 @@ import { VERSION } from '../version.ts'
 const OK = 0
 const CANNOT_START = 1
 const BAD_CONFIG = 2
+const CAN_SHARE_PORTS = process.platform === 'linux'
+
+interface Running {
+  supervisor: Supervisor
+  reloader: Reloader | null
+  writer: LineWriter
+  log: Logger
+  settings: ProcessConfig
+  /** Resolves when it is told to end. */
+  ended: Promise<void>
+  drain: () => void
+  closeServers: () => Promise<void>
+}
 
 /** Runs the gateway until it is told to end; the promise is the exit code. */
 export async function serve(source: ConfigSource): Promise<number> {
+  // Apart from this function, which goes on for as long as the gateway runs and would hold all of the loaded config.
+  const running = await start(source)
+  if (typeof running === 'number') return running
+  const { supervisor, reloader, writer, log, settings, ended, drain, closeServers } = running
+  releaseMemoryWhenIdle()
+  await ended
+  drain()
+  reloader?.close()
+  log.info('draining')
+  await shutdown(supervisor, {
+    minMs: settings.connectionMinTerminationDeadline,
+    maxMs: settings.connectionTerminationDeadline,
+  })
+  await closeServers()
+  log.info('stopped')
+  await writer.flush()
+  return OK
+}
+
+/** Brings the gateway up, or gives the exit code. */
+async function start(source: ConfigSource): Promise<Running | number> {
   const reloader = source.path === null ? null : new Reloader(source, source.path)
   const loaded = await source.load()
   if (!loaded.ok) return refuse(BAD_CONFIG, firstProblems(loaded.problems).join('\n'))
@@ -41,27 +76,15 @@ export async function serve(source: ConfigSource): Promise<number> {
   for (const warning of loaded.warnings) log.warn(printProblem(warning))
   const collector = new Collector()
   provideProcessMetrics(collector, VERSION)
-  const reusePort = process.platform === 'linux'
   const workers = settings.workers === 'auto' ? availableParallelism() : settings.workers
   const supervisor = new Supervisor({
     // Where ports cannot be shared there is one to have them all.
-    workers: reusePort ? workers : 1,
+    workers: CAN_SHARE_PORTS ? workers : 1,
     entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '../worker.js', import.meta.url),
     log,
     mcpLog: logger.child('mcp'),
     collector,
-    settings: {
-      logFilter: filter.value.text,
-      logFormat: settings.logging.format,
-      identity: identityOf(process.env),
-      lookupFamily: settings.enableIpv6 ? settings.dns.lookupFamily : 'V4Only',
-      upstream: {
-        connectTimeoutMs: settings.backend.connectTimeout,
-        poolIdleTimeoutMs: settings.backend.poolIdleTimeout,
-        poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
-      },
-      reusePort,
-    },
+    settings: workerSettings(settings, filter.value.text),
   })
   const keyFile = settings.session.keyFile
   const sessionKeys = (): SessionKeys =>
@@ -116,22 +139,34 @@ export async function serve(source: ConfigSource): Promise<number> {
   process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports, addresses, guide }))
 
   reloader?.start(gateway, log)
-  releaseMemoryWhenIdle()
   // With nothing to read again, it means what it means to every program: the terminal is gone.
   if (reloader !== null) process.on('SIGHUP', () => reloader.reload())
 
-  await ended.promise
-  draining = true
-  reloader?.close()
-  log.info('draining')
-  await shutdown(supervisor, {
-    minMs: settings.connectionMinTerminationDeadline,
-    maxMs: settings.connectionTerminationDeadline,
-  })
-  await servers.value.close()
-  log.info('stopped')
-  await writer.flush()
-  return OK
+  return {
+    supervisor,
+    reloader,
+    writer,
+    log,
+    settings,
+    ended: ended.promise,
+    drain: () => (draining = true),
+    closeServers: () => servers.value.close(),
+  }
+}
+
+function workerSettings(settings: ProcessConfig, logFilter: string): SupervisorOptions['settings'] {
+  return {
+    logFilter,
+    logFormat: settings.logging.format,
+    identity: identityOf(process.env),
+    lookupFamily: settings.enableIpv6 ? settings.dns.lookupFamily : 'V4Only',
+    upstream: {
+      connectTimeoutMs: settings.backend.connectTimeout,
+      poolIdleTimeoutMs: settings.backend.poolIdleTimeout,
+      poolMaxIdle: settings.backend.poolMaxSize ?? Number.MAX_SAFE_INTEGER,
+    },
+    reusePort: CAN_SHARE_PORTS,
+  }
 }
 
 function refuse(code: number, text: string): number {
