@@ -1,23 +1,53 @@
-/** Lets a few slow checks run at a time: a flood of guesses must leave threads for everything else. */
+/**
+ * Lets a few slow checks of a worker run at a time, whichever policies ask for them: a flood of guesses must leave threads,
+ * and time of this one, for everything else. Policies take turns, so a flood at one holds up no login at another.
+ */
+export class CheckSlots {
+  #free = MAX_RUNNING
+  /** Those in which somebody waits, the next one first. */
+  readonly #queues = new Set<(() => void)[]>()
+
+  get isFull(): boolean {
+    return this.#free === 0
+  }
+
+  /** Starts now, or when it is the turn of this queue. */
+  take(start: () => void, queue: (() => void)[]): void {
+    if (this.#free > 0) {
+      this.#free--
+      return start()
+    }
+    queue.push(start)
+    this.#queues.add(queue)
+  }
+
+  release(): void {
+    const [queue] = this.#queues
+    const start = queue?.shift()
+    if (queue === undefined || start === undefined) {
+      this.#free++
+      return
+    }
+    this.#queues.delete(queue)
+    if (queue.length > 0) this.#queues.add(queue)
+    start()
+  }
+}
+
+/** The checks of one policy that wait for their turn. */
 export class CheckQueue {
   readonly #waiting: (() => void)[] = []
-  #running = 0
+  readonly #slots: CheckSlots
+
+  constructor(slots: CheckSlots) {
+    this.#slots = slots
+  }
 
   /** Null when too many wait already. */
   run<T>(check: () => Promise<T>): Promise<T> | null {
-    if (this.#running < MAX_RUNNING) return this.#start(check)
-    if (this.#waiting.length >= MAX_WAITING) return null
-    return new Promise<void>((resolve) => this.#waiting.push(resolve)).then(() => this.#start(check))
-  }
-
-  async #start<T>(check: () => Promise<T>): Promise<T> {
-    this.#running++
-    try {
-      return await check()
-    } finally {
-      this.#running--
-      this.#waiting.shift()?.()
-    }
+    if (this.#slots.isFull && this.#waiting.length >= MAX_WAITING) return null
+    const started = new Promise<void>((resolve) => this.#slots.take(resolve, this.#waiting))
+    return started.then(check).finally(() => this.#slots.release())
   }
 }
 

@@ -5,6 +5,7 @@ import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { implement } from '../../../pipeline/step.ts'
+import { CheckSlots } from './check-queue.ts'
 import type { BasicAuthenticationConfig } from './schema.ts'
 import { type Outcome, Users } from './users.ts'
 
@@ -14,7 +15,8 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
   const entries = config.users ?? config.secretRef ?? []
   refuseTwins(config)
   const digest = createHash('sha256').update(JSON.stringify(entries)).digest('base64')
-  const users = env.kept.shared(`basic ${digest}`, () => new Users(entries))
+  const slots = env.kept.shared('checks of passwords', () => new CheckSlots())
+  const users = env.kept.shared(`basic ${digest}`, () => new Users(entries, slots))
   const isProxy = location.header?.name === 'proxy-authorization'
   const challenge = [
     isProxy ? 'proxy-authenticate' : 'www-authenticate',

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { CheckQueue } from './check-queue.ts'
+import { CheckQueue, type CheckSlots } from './check-queue.ts'
 import { isPassword } from './password.ts'
 
 export type Outcome = 'accepted' | 'refused' | 'busy'
@@ -14,9 +14,10 @@ export class Users {
   readonly #accepted = new LRUCache<string, true>({ max: MAX_REMEMBERED })
   readonly #refused = new LRUCache<string, true>({ max: MAX_REMEMBERED })
   readonly #underWay = new Map<string, Promise<Outcome>>()
-  readonly #queue = new CheckQueue()
+  readonly #queue: CheckQueue
 
-  constructor(entries: readonly { username: string; hash: string }[]) {
+  constructor(entries: readonly { username: string; hash: string }[], slots: CheckSlots) {
+    this.#queue = new CheckQueue(slots)
     for (const { username, hash } of entries) {
       this.#hashesByName.set(username, hash)
     }
