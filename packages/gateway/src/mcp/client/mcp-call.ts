@@ -71,7 +71,7 @@ export class McpCall implements UpstreamCall {
   }
 
   #post(isLegacy: boolean): void {
-    const post = new PostCall(this.#endpoint, this.#parts)
+    const post = new PostCall(this.#endpoint, this.#parts, this.#refusals)
     this.#work = post
     post.start(isLegacy)
   }

@@ -16,7 +16,7 @@ import { ClientSessions } from './client-sessions.ts'
 import { KEEP_ALIVE_MS } from './event-body.ts'
 import { type EndpointCallParts, Exchange } from '../engine/exchange.ts'
 import { MailAnswer } from './mail-answer.ts'
-import { Refusals } from './refusals.ts'
+import type { Refusals } from './refusals.ts'
 
 /** A POST: one message of a client. */
 export class PostCall {
@@ -27,10 +27,10 @@ export class PostCall {
   #exchange: Exchange | null = null
   #isCancelled = false
 
-  constructor(endpoint: Endpoint, parts: EndpointCallParts) {
+  constructor(endpoint: Endpoint, parts: EndpointCallParts, refusals: Refusals) {
     this.#endpoint = endpoint
     this.#parts = parts
-    this.#refusals = new Refusals(parts)
+    this.#refusals = refusals
     this.#sessions = new ClientSessions(endpoint, parts.rx)
   }
 

@@ -1,7 +1,6 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { families, type LabelValues } from './families.ts'
-import { labelText } from './label-text.ts'
-import { BoundedSeries, type RouteLabels } from './label-sets.ts'
+import { BoundedSeries, labelText, type RouteLabels } from './label-sets.ts'
 import { add, type CustomLabels, observe, type Registry } from './metrics.ts'
 
 /** A request that was an MCP message. */

@@ -1,7 +1,6 @@
 import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
 import { families, type HistogramName, type LabelValues } from './families.ts'
-import { labelText } from './label-text.ts'
-import { BoundedSeries, type RouteLabels } from './label-sets.ts'
+import { BoundedSeries, labelText, type RouteLabels } from './label-sets.ts'
 import { add, type CustomLabels, observe, type Registry } from './metrics.ts'
 
 /** A request that was a model call. */

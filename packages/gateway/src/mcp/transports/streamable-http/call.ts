@@ -44,7 +44,8 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   readonly #answer: AnswerSink
   readonly #services: StreamableServices
   readonly #hasSession: boolean
-  readonly #events: SseParser
+  /** Of an answer in events; most are JSON. */
+  #events: SseParser | null = null
   #call: UpstreamCall | null = null
   #canTakeMore = true
   #isOver = false
@@ -60,7 +61,6 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     this.#caller = caller
     this.#answer = answer
     this.#services = services
-    this.#events = new SseParser(services.maxMessageBytes)
     this.#hasSession = hasSession
   }
 
@@ -179,6 +179,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   // A stream of events, as a sink.
 
   write(chunk: Buffer): void {
+    this.#events ??= new SseParser(this.#services.maxMessageBytes)
     for (const event of this.#events.push(chunk)) this.#take(event)
     if (this.#events.isOverflown)
       this.#stop('bad_answer', `one of its events is larger than ${this.#services.maxMessageBytes} bytes`)
@@ -189,7 +190,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   }
 
   end(): void {
-    for (const event of this.#events.end()) this.#take(event)
+    for (const event of this.#events?.end() ?? []) this.#take(event)
     this.#close()
   }
 

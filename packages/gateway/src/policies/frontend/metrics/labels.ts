@@ -1,6 +1,6 @@
 import { Double, type Result, toText, Uint } from '@portico/cel'
 import { compileExpression } from '../../../pipeline/expression.ts'
-import { labelText } from '../../../telemetry/metrics/label-text.ts'
+import { labelText } from '../../../telemetry/metrics/label-sets.ts'
 import type { AddedLabels } from '../../../telemetry/metrics/request-metrics.ts'
 import type { MetricsConfig } from './schema.ts'
 
