@@ -1,4 +1,5 @@
 import { connect, type NetConnectOpts, Socket } from 'node:net'
+import { spentBuffers } from './spent-buffers.ts'
 
 /** Where the bytes of a socket go: to a receiver, or, after `release`, into the socket's own stream. */
 export interface SocketReader {
@@ -17,11 +18,16 @@ export class StreamReader implements SocketReader {
 
   start(receive: (chunk: Buffer) => void): void {
     this.#receive = receive
-    this.#socket.on('data', receive)
+    this.#socket.on('data', this.#onData)
   }
 
   release(): void {
-    if (this.#receive !== null) this.#socket.off('data', this.#receive)
+    this.#socket.off('data', this.#onData)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    spentBuffers.count(chunk.length)
+    this.#receive?.(chunk)
   }
 }
 
@@ -39,6 +45,7 @@ export class SharedBufferReader implements SocketReader {
     callback: (length: number): boolean => {
       const chunk = Buffer.allocUnsafe(length)
       SHARED.copy(chunk, 0, 0, length)
+      spentBuffers.count(length)
       if (this.#receive === null) return this.#socket?.push(chunk) ?? false
       this.#receive(chunk)
       return true

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { BytesEdit, RawConnection } from './exchange.ts'
+import { spentBuffers } from './spent-buffers.ts'
 
 /** Copies bytes both ways until both directions have ended or one side breaks. Calls `done` once with the byte counts. */
 export function splice(
@@ -23,7 +24,8 @@ export function splice(
   const { early, edit } = backend
   if (early !== null) a.write(edit === undefined ? early : edit.push(early))
   // `pipe` ends the other side when one ends: a half-closed stream stays usable in the other direction.
-  a.pipe(b)
+  a.on('data', countSpent).pipe(b)
+  b.on('data', countSpent)
   if (edit === undefined) b.pipe(a)
   else pipeEdited(b, a, edit)
   if (a.destroyed) b.destroy()
@@ -39,4 +41,8 @@ function pipeEdited(from: Socket, to: Socket, edit: BytesEdit): void {
   to.on('drain', () => from.resume())
   // As `pipe` does: whoever handed the socket over has paused it.
   from.resume()
+}
+
+function countSpent(chunk: Buffer): void {
+  spentBuffers.count(chunk.length)
 }

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net'
 import type { Sink, Source } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isTrailer, LARGE_CHUNK, takeFields } from '../net/http2/fields.ts'
+import { spentBuffers } from '../net/spent-buffers.ts'
 import {
   HEAD_LOOKS,
   lostUnanswered,
@@ -308,6 +309,7 @@ class Http2Call implements UpstreamCall, Sink, Source {
     if (sink === null) return
     this.#received += chunk.length
     sink.write(chunk)
+    spentBuffers.count(chunk.length)
     if (chunk.length < LARGE_CHUNK) return this.flushResponse()
     if (this.#flushIsDue) return
     this.#flushIsDue = true

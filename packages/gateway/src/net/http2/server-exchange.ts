@@ -2,6 +2,7 @@ import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } f
 import type { Sink, Source } from '../body.ts'
 import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../exchange.ts'
 import { HeaderBlock } from '../header-block.ts'
+import { spentBuffers } from '../spent-buffers.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isGrpc, isTrailer, LARGE_CHUNK, takeFields } from './fields.ts'
 import { isPadded, type RequestHead } from './request-head.ts'
 
@@ -115,6 +116,7 @@ export class Http2Exchange implements Exchange, Sink, Source {
     const sink = this.#sink
     if (sink === null) return
     sink.write(chunk)
+    spentBuffers.count(chunk.length)
     if (chunk.length < LARGE_CHUNK) return this.flushRequest()
     if (this.#flushIsDue) return
     this.#flushIsDue = true
