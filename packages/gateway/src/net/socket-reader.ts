@@ -7,7 +7,7 @@ export interface SocketReader {
   release(): void
 }
 
-/** Reads by 'data' events: what TLS sockets and everything else that is no bare TCP socket can do. */
+/** Reads by 'data' events: what every socket can do. */
 export class StreamReader implements SocketReader {
   readonly #socket: Socket
   #receive: ((chunk: Buffer) => void) | null = null
@@ -50,6 +50,18 @@ export class SharedBufferReader implements SocketReader {
       this.#receive(chunk)
       return true
     },
+  }
+
+  /** Null when the socket has no place for it, or bytes in its stream that were to come first. */
+  static installedOn(socket: Socket): SharedBufferReader | null {
+    const { _handle: handle } = socket as Socket & { _handle?: { useUserBuffer?(buffer: Buffer): void } | null }
+    const places = placesOf(socket)
+    if (places === null || handle?.useUserBuffer === undefined || socket.readableLength > 0) return null
+    const reader = new SharedBufferReader()
+    Object.assign(socket, { [places.buffer]: SHARED, [places.callback]: reader.onread.callback })
+    handle.useUserBuffer(SHARED)
+    socket.resume()
+    return reader.attach(socket)
   }
 
   attach(socket: Socket): this {
@@ -96,6 +108,22 @@ export function adoptShared(accepted: Socket): { socket: Socket; reader: SocketR
   // The empty shell still counts as a connection of the server until it is closed.
   accepted.destroy()
   return { socket, reader: reader.attach(socket) }
+}
+
+/** How to read a socket of which nothing has been read yet, apart from its handshake. */
+export function readerOf(socket: Socket): SocketReader {
+  return ('encrypted' in socket ? SharedBufferReader.installedOn(socket) : null) ?? new StreamReader(socket)
+}
+
+/**
+ * Where a socket keeps the buffer it reads into and whom it tells. A TLS socket takes no option for it when it is made
+ * of another socket, so what the option would do is done afterwards; null where the runtime has changed its ways.
+ */
+function placesOf(socket: Socket): { buffer: symbol; callback: symbol } | null {
+  const symbols = Object.getOwnPropertySymbols(socket)
+  const buffer = symbols.find(({ description }) => description === 'kBuffer')
+  const callback = symbols.find(({ description }) => description === 'kBufferCb')
+  return buffer === undefined || callback === undefined ? null : { buffer, callback }
 }
 
 /** Large enough that a big body takes few reads. */

@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket, type NetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
-import { connectShared, type SocketReader, StreamReader } from '../net/socket-reader.ts'
+import { connectShared, type SocketReader } from '../net/socket-reader.ts'
 import { type ConnectDone, UpstreamError } from './upstream-types.ts'
 import { formatHostPort } from './host-port.ts'
 
@@ -25,10 +25,10 @@ export interface DialOptions {
   keepalive: { retries: number; timeMs: number; intervalMs: number } | null
 }
 
-/** A connection and the way to read from it. */
+/** A connection and, where that was decided when it was made, the way to read from it. */
 export interface Connected {
   socket: Socket
-  reader: SocketReader
+  reader?: SocketReader
 }
 
 type Done = (outcome: Connected | UpstreamError) => void
@@ -67,7 +67,7 @@ function connectThrough(tunnel: Tunnel, { address, tls }: DialOptions, done: Don
   let giveUp = tunnel.open(hostPortOf(address), (outcome) => {
     if (outcome instanceof UpstreamError) return done(outcome)
     if (tls !== null) giveUp = secure(outcome, tls, done)
-    else done({ socket: outcome, reader: new StreamReader(outcome) })
+    else done({ socket: outcome })
   })
   return () => giveUp()
 }
@@ -75,7 +75,7 @@ function connectThrough(tunnel: Tunnel, { address, tls }: DialOptions, done: Don
 function secure(plain: Socket, tls: ConnectionOptions, done: Done): () => void {
   const socket: TLSSocket = connectTls({ ...tls, socket: plain, allowHalfOpen: true } as ConnectionOptions)
   plain.on('error', (error) => socket.destroy(error))
-  return whenReady({ socket, reader: new StreamReader(socket) }, 'secureConnect', done)
+  return whenReady({ socket }, 'secureConnect', done)
 }
 
 function whenReady(connected: Connected, event: 'connect' | 'secureConnect', done: Done): () => void {

@@ -5,7 +5,7 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import { latin1 } from '../net/http1/chars.ts'
 import { chunkHead, ChunkedDecoder, lastChunk } from '../net/http1/chunked.ts'
 import { mayBecomeResponse, MessageHead, parseResponseHead } from '../net/http1/head.ts'
-import { type SocketReader, StreamReader } from '../net/socket-reader.ts'
+import { readerOf, type SocketReader } from '../net/socket-reader.ts'
 import {
   HEAD_LOOKS,
   lostUnanswered,
@@ -41,7 +41,7 @@ export class Http1Connection {
   #input: Buffer | null = null
   #ended = false
 
-  constructor(socket: Socket, owner: ConnectionOwner, reader: SocketReader = new StreamReader(socket)) {
+  constructor(socket: Socket, owner: ConnectionOwner, reader: SocketReader = readerOf(socket)) {
     this.socket = socket
     this.#reader = reader
     this.#owner = owner

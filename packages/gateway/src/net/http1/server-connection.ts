@@ -3,7 +3,7 @@ import { Deadline, type Deadlines } from '../deadlines.ts'
 import type { ConnectionInfo, ExchangeHandler, RawConnection } from '../exchange.ts'
 import { GatheringWriter } from '../gathering-writer.ts'
 import { lingeringClose } from '../lingering-close.ts'
-import { type SocketReader, StreamReader } from '../socket-reader.ts'
+import { readerOf, type SocketReader } from '../socket-reader.ts'
 import { CR, latin1, LF } from './chars.ts'
 import { type HeadLimits, type HeadProblem, MessageHead, parseRequestHead } from './head.ts'
 import { type ExchangeHost, Http1Exchange } from './server-exchange.ts'
@@ -55,7 +55,7 @@ export class Http1ServerConnection implements ExchangeHost {
     socket: Socket,
     info: ConnectionInfo,
     options: Http1ServerOptions,
-    reader: SocketReader = new StreamReader(socket),
+    reader: SocketReader = readerOf(socket),
   ) {
     this.#socket = socket
     this.#reader = reader
