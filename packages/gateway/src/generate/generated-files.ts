@@ -4,11 +4,15 @@ import type { AttachmentPoint, Policy } from '../schema/define-policy.ts'
 import { printFields } from '../schema/print/docs.ts'
 import { toJsonSchema } from '../schema/print/json-schema.ts'
 import { configFile } from '../sources/schema.ts'
-import { pageOf, policyPages } from './policy-pages.ts'
+import { policyPages } from './policy-pages.ts'
 import { withPolicyTables } from './policy-tables.ts'
+import { backendPages, pageOf } from './readme-pages.ts'
 
 const root = new URL('../../../../', import.meta.url)
 const mark = '<!-- Printed from the schemas by `npm run generate`; changes here are lost. -->'
+
+/** Folders in which everything is generated. */
+export const GENERATED_FOLDERS = ['docs/reference', 'docs/policies', 'docs/backends'] as const
 
 /** Every generated file: contents by path from the root of the project. */
 export function generatedFiles(): Map<string, string> {
@@ -19,6 +23,7 @@ export function generatedFiles(): Map<string, string> {
     ['docs/reference/config-file.md', configPage()],
     ...allPolicies.map((policy) => [`docs/reference/${pageOf(policy)}`, policyPage(policy)] as const),
     ...policyPages(),
+    ...backendPages(),
     ['docs/policies.md', withPolicyTables(readFileSync(new URL('docs/policies.md', root), 'utf8'))],
   ])
 }

@@ -1,16 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { dirname, posix } from 'node:path'
 import { allPolicies } from '../policies/index.ts'
 import type { Policy } from '../schema/define-policy.ts'
-
-const mark = '<!-- Made from the READMEs of the policies by `npm run generate`; changes here are lost. -->'
-const root = new URL('../../../../', import.meta.url)
-const pages = new Map(allPolicies.map((policy) => [readmeOf(policy), `docs/policies/${pageOf(policy)}`]))
-
-/** The name of a policy's page, in the reference and among the guides. */
-export function pageOf(policy: Policy): string {
-  return `${policy.section}-${kebab(policy.name)}.md`
-}
+import { pageOf, README_MARK, readmeOf, readmePage } from './readme-pages.ts'
 
 /** What readers see of the READMEs: a page for each policy, and an index by task. */
 export function policyPages(): Map<string, string> {
@@ -19,18 +9,8 @@ export function policyPages(): Map<string, string> {
 }
 
 function guidePage(policy: Policy): string {
-  const readme = readmeOf(policy)
-  const text = readFileSync(new URL(readme, root), 'utf8').trimEnd()
   const more = `[Fields](../reference/${pageOf(policy)}) · [order and merging](../policies.md) · [by task](README.md)`
-  return `${mark}\n${withLinksFrom(readme, text)}\n\n${more}\n`
-}
-
-/** Links that lead from a README lead to the same places from `docs/policies/`, or to the page that stands for it. */
-export function withLinksFrom(readme: string, text: string): string {
-  return text.replaceAll(/\]\(([^)#:]+)(#[^)]*)?\)/g, (_link, path: string, heading = '') => {
-    const target = posix.join(dirname(readme), path)
-    return `](${posix.relative('docs/policies', pages.get(target) ?? target)}${heading})`
-  })
+  return readmePage(readmeOf(policy), more)
 }
 
 function taskPage(): string {
@@ -44,21 +24,13 @@ function taskPage(): string {
   ])
   const intro =
     'What each policy is for, with examples that tests run. [Policies](../policies.md) has their order and merging.'
-  return [mark, '# Policies by task', '', intro, '', ...sections].join('\n')
+  return [README_MARK, '# Policies by task', '', intro, '', ...sections].join('\n')
 }
 
 function linkTo(name: string): string {
   const policy = allPolicies.find((each) => `${each.section}.${each.name}` === name)
   if (policy === undefined) throw new Error(`there is no policy ${name}`)
   return `[${policy.section === 'traffic' ? policy.name : name}](${pageOf(policy)})`
-}
-
-function readmeOf(policy: Policy): string {
-  return `packages/gateway/src/policies/${policy.section}/${kebab(policy.name)}/README.md`
-}
-
-function kebab(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
 type Tasks = readonly (readonly [

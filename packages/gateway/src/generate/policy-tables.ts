@@ -1,7 +1,7 @@
 import { allPolicies } from '../policies/index.ts'
 import { backendSteps, requestOrder, responseOrder, responseReasons } from '../policies/order.ts'
 import type { Policy, Section } from '../schema/define-policy.ts'
-import { pageOf } from './policy-pages.ts'
+import { pageOf } from './readme-pages.ts'
 
 /** Fills the marked places of `docs/policies.md`: the prose around them is written by hand. */
 export function withPolicyTables(page: string): string {

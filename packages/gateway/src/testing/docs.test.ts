@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isRecentEnough } from '../../bin/runtime.mjs'
+import { README_MARK } from '../generate/readme-pages.ts'
 import { failures } from '../pipeline/failure.ts'
 import { quickStart } from '../quick-start/quick-start.ts'
 import { loadSessionKeys } from '../process/session-keys.ts'
@@ -28,8 +29,8 @@ test('every whole config in the docs loads', () => {
     return path.includes('ca.crt') ? authority.cert : issued.cert
   }
   let found = 0
-  // Configs on pages of policies are those of their READMEs, which are run.
-  const pages = docs.filter((page) => !page.startsWith('docs/policies/'))
+  // Configs on pages that are made from READMEs are run where those stand.
+  const pages = docs.filter((page) => !read(page).startsWith(README_MARK))
   for (const page of [...pages, 'README.md']) {
     for (const { line, text } of yamlFences(read(page))) {
       if (!/^(# yaml-language-server|binds:)/m.test(text)) continue
@@ -42,17 +43,13 @@ test('every whole config in the docs loads', () => {
   assert.ok(found > 10, `found only ${found} configs: has the form of the fences changed?`)
 })
 
-test('every relative link of the docs leads to a file, and to a heading where it names one', () => {
+test('every relative link of every page leads to a file, and to a heading where it names one', () => {
   const dead: string[] = []
-  for (const page of [
-    ...docs,
-    'README.md',
-    'CONTRIBUTING.md',
-    'ARCHITECTURE.md',
-    'SECURITY.md',
-    'CHANGELOG.md',
-    'examples/README.md',
-  ]) {
+  const folders = ['docs', 'packages', 'examples', 'e2e', 'bench', 'deploy']
+  const patterns = ['*.md', ...folders.map((folder) => `${folder}/**/*.md`)]
+  const pages = globSync(patterns, { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/.venv/**'] })
+  assert.ok(pages.length > 150, `found only ${pages.length} pages`)
+  for (const page of pages.toSorted()) {
     for (const link of relativeLinks(read(page))) {
       const [path = '', heading] = link.split('#')
       const file = path === '' ? join(root, page) : resolve(root, dirname(page), path)
