@@ -123,10 +123,10 @@ test('every event can be written as JSON', () => {
   assert.equal(JSON.stringify(shown), JSON.stringify(event({ requestState: { jwt } })))
 })
 
-test('long hostile texts take no long time', () => {
+test('hostile texts of a megabyte are read once: the square of that would take hours', () => {
   for (const piece of ['?a=b', 'eyJ-', '%3fa%3d', '?token=a', 'api-key.', ';#&?']) {
-    const text = piece.repeat(64_000 / piece.length)
-    redactEvent(event({ uri: text }), new Set())
+    const shown = redactEvent(event({ uri: piece.repeat(1_000_000 / piece.length) }), new Set())
+    assert.equal(typeof shown.message['uri'], 'string')
   }
 })
 
