@@ -48,10 +48,15 @@ export class DetectedAnswer {
     if (this.#sse !== null) this.#readSse(this.#sse.end())
     if (this.#kind === 'json') this.#readJson(Buffer.concat(this.#kept).toString('utf8'))
     if (!this.#hasUsage) this.#readHeaders()
-    if (whole || this.#records === 0) return
-    // As everywhere, a stream that broke off is charged what came, about one token a record.
+    if (this.#records === 0 || (whole && (!this.#isStream || this.#facts.usage.output !== undefined))) return
+    // As everywhere, a stream that broke off or reports nothing is charged what came, about one token a record.
     this.#facts.isEstimated = true
     this.#facts.usage = { ...this.#facts.usage, output: Math.max(this.#facts.outputTokens, this.#records) }
+  }
+
+  /** By its own word: what only looks like one may be anything. */
+  get #isStream(): boolean {
+    return this.#contentType.startsWith(AWS_TYPE) || this.#contentType.startsWith(SSE_TYPE)
   }
 
   #begin(chunk: Buffer): void {
@@ -59,7 +64,7 @@ export class DetectedAnswer {
     if (this.#contentType.startsWith(AWS_TYPE) || first === 0) {
       this.#kind = 'aws'
       this.#aws = new EventStreamReader()
-    } else if (this.#contentType.startsWith('text/event-stream') || (first !== OPEN_BRACE && first !== OPEN_BRACKET)) {
+    } else if (this.#contentType.startsWith(SSE_TYPE) || (first !== OPEN_BRACE && first !== OPEN_BRACKET)) {
       this.#kind = 'sse'
       this.#sse = new SseParser()
     } else this.#kind = 'json'
@@ -230,6 +235,7 @@ const MODEL_FIELD = /name="model"(?:\r\n[^\r\n]+)*\r\n\r\n([^\r\n]{1,256})\r\n/
 const FIRST_MODEL = /^\s*\{(?:[^{}[\]]*,)?\s*"model"\s*:\s*"([^"\\]{1,256})"/
 const USAGE_MEMBER = /"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/g
 const MARKS = /"(?:usage|model)/
+const SSE_TYPE = 'text/event-stream'
 const AWS_TYPE = 'application/vnd.amazon.eventstream'
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 const OPEN_BRACE = 0x7b

@@ -9,11 +9,12 @@ export function speaksAgainst(
   { status, headers }: Pick<UpstreamResponse, 'status' | 'headers'>,
 ): boolean {
   if (condition === null) return status >= 500
+  const before = { status: rx.status, headers: rx.responseHeaders }
   rx.status = status
   rx.responseHeaders = headers
   const isUnhealthy = condition.isTrue(rx)
-  // Whether this becomes the response is not known yet.
-  rx.status = 0
-  rx.responseHeaders = null
+  // Whether this becomes the response is not known yet; or it has begun, and says now what is wrong.
+  rx.status = before.status
+  rx.responseHeaders = before.headers
   return isUnhealthy
 }

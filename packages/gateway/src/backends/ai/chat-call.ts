@@ -47,6 +47,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   readonly #chat: ClientChat
   /** What the provider at hand was asked. */
   #asked: AskedChat | null = null
+  #streamHeaders: HeaderBlock | null = null
   #streamGuard: Pick<StreamGuard, 'notes' | 'rejection'> | null = null
 
   constructor(parts: CallParts, chat: ClientChat, services: CallServices) {
@@ -111,10 +112,11 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   #answerStream(asked: AskedChat, response: UpstreamResponse): void {
+    this.#streamHeaders = response.headers
     const work = this.#streamWork(asked, response.headers)
     const held = new HeldBody(response.body, work, () => {
       const error = work.firstError
-      if (this.isOver || (error !== null && this.failsOver(error, response.headers, 'error_in_body'))) {
+      if (this.isOver || (error !== null && this.failsOver(error, response.headers))) {
         return held.cancel(NOT_NEEDED)
       }
       if (error === null) return this.answer(200, headersFor(response.headers, 'text/event-stream'), held)
@@ -166,10 +168,9 @@ export class ChatCall extends TriedCall implements ResponseObserver {
       const isTooLarge = whole === null && cause === null
       if (isTooLarge && !passes) rest.cancel(NOT_NEEDED)
       const error = events === null ? UNREADABLE : events.find((event) => event.type === 'error')?.error
-      if (error !== undefined && !isTooLarge) {
-        if (this.failsOver(error, headers, events === null ? 'unreadable' : 'error_in_body')) return
-      }
-      this.over({ whole: events !== null, records: 0 })
+      if (cause !== null) this.visit?.failed()
+      if (error !== undefined && !isTooLarge && this.failsOver(error, headers)) return
+      this.over({ whole: events !== null, records: 0, fault: null })
       // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
       if (passes && cause === null) {
         return error === undefined || whole === null
@@ -260,10 +261,11 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     this.facts.observe(event, this.services.now())
   }
 
-  over({ whole, records }: { whole: boolean; records: number }): void {
+  over({ whole, records, fault }: Parameters<ResponseObserver['over']>[0]): void {
     const { facts } = this
     if (facts.endedAt !== -1) return
     facts.endedAt = this.services.now()
+    if (fault !== null && this.#streamHeaders !== null) this.faulted(fault, this.#streamHeaders)
     if (this.#streamGuard !== null) this.#noteStreamGuard(this.#streamGuard)
     this.visit?.ended()
     if (whole && facts.usage.output !== undefined) return

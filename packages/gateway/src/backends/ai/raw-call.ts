@@ -21,6 +21,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../../upstream/upstream-types.ts'
+import { TrackedBody } from '../../upstream/tracked-body.ts'
 import { decodedResponse } from './decode-body.ts'
 import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
@@ -149,17 +150,19 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     const { provider, visit } = this.#chosen
     const isUnhealthy = speaksAgainst(provider.connection.unhealthyCondition, this.#rx, response)
     visit.answered(isUnhealthy)
-    visit.ended()
     const movesOn = isUnhealthy || status === 429 || status >= 500 || (this.#rx.retry?.codes.has(status) ?? false)
     this.#ended(String(status), movesOn)
     this.#rx.trace?.callEnded(status, null)
     const next = movesOn ? this.#next() : null
     if (next !== null) {
+      visit.ended()
       // First, because it cancels what the old attempt still reads of the request body.
       response.body.cancel(NOT_NEEDED)
       return this.#goOn(next, `status ${status}`)
     }
     this.#kept?.settle()
+    if (response.body.length === 0) visit.ended()
+    else response.body = new TrackedBody(response.body, visit)
     if (status >= 400) this.#answerError(response)
     else this.#answer(response)
   }

@@ -13,9 +13,9 @@ export interface ResponseObserver {
   observe(event: ChatEvent): void
   /**
    * `records` counts what came: an estimate of tokens where the stream broke off. Nothing is over where an error was all
-   * that came: that costs nothing, and somebody else may still answer.
+   * that came: that costs nothing, and somebody else may still answer. `fault` is what the provider did wrong later.
    */
-  over(outcome: { whole: boolean; records: number }): void
+  over(outcome: { whole: boolean; records: number; fault: ChatError | null }): void
 }
 
 /** An error as the client reads it at the end of its stream. */
@@ -31,6 +31,7 @@ export class TranslatedWork implements BodyWork {
   readonly #encoder: StreamEncoder
   readonly #tellError: TellError
   readonly #guard: StreamGuard | null
+  #fault: ChatError | null = null
   #held = ''
   #hasContent = false
   #isFinished = false
@@ -68,13 +69,17 @@ export class TranslatedWork implements BodyWork {
   }
 
   over(): void {
-    if (this.firstError === null) this.#observer.over({ whole: this.#isFinished, records: this.#records })
+    if (this.firstError !== null) return
+    this.#observer.over({ whole: this.#isFinished, records: this.#records, fault: this.#fault })
   }
 
   #read(events: readonly ChatEvent[]): readonly ChatEvent[] {
     for (const event of events) {
       this.#observer.observe(event)
-      if (event.type === 'error' && !this.#hasContent) this.firstError = event.error
+      if (event.type === 'error') {
+        if (this.#hasContent) this.#fault = event.error
+        else this.firstError = event.error
+      }
       if (event.type === 'partDelta') this.#records++
       if (event.type === 'finish') this.#isFinished = true
       if (isContent(event)) this.#hasContent = true
@@ -149,6 +154,7 @@ export class NativeWork implements BodyWork {
   #hasError = false
   /** Why nothing of the rest can be read. */
   #broken: ChatError | null = null
+  #fault: ChatError | null = null
 
   constructor(decoder: StreamDecoder, observer: ResponseObserver, options: NativeOptions) {
     this.#decoder = decoder
@@ -184,7 +190,8 @@ export class NativeWork implements BodyWork {
   }
 
   over(): void {
-    if (this.firstError === null) this.#observer.over({ whole: this.#isFinished, records: this.#recordCount })
+    if (this.firstError !== null) return
+    this.#observer.over({ whole: this.#isFinished, records: this.#recordCount, fault: this.#fault })
   }
 
   #given(bytes: Given): Given {
@@ -222,6 +229,7 @@ export class NativeWork implements BodyWork {
 
   /** The client is told in its own format: a cut stream would look like one that ended. */
   #breakOff(error: ChatError): Given | Promise<Given> {
+    this.#fault = error
     const { guard } = this.#options
     if (guard === null || guard.rejection !== null || !this.#hasBegun) return this.#tell(error)
     return nowOrLater(guard.end(), (held) => {
@@ -265,6 +273,7 @@ export class NativeWork implements BodyWork {
   #readError(error: ChatError, hadBegun: boolean): void {
     if (error.code === STREAM_BROKEN) this.#broken ??= error
     else this.#hasError = true
+    this.#fault = error
     if (!hadBegun) this.firstError = error
   }
 }

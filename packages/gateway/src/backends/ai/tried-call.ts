@@ -2,6 +2,7 @@ import { emptySource, type Source, sourceOf } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
+import { STREAM_BROKEN } from '../../llm/chat-error.ts'
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type ChatError, type FormatName, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
@@ -183,7 +184,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     const decoded = decodedResponse(response)
     if (decoded !== null) return this.answered(decoded)
     response.body.cancel(NOT_NEEDED)
-    if (!this.failsOver(UNREADABLE, response.headers, 'unreadable')) this.refuse(UNREADABLE)
+    if (!this.failsOver(UNREADABLE, response.headers)) this.refuse(UNREADABLE)
   }
 
   /** What the answer says of the provider: kept for its health, for logs and for metrics. */
@@ -197,9 +198,15 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   }
 
   /** An answer that says within itself what is wrong; true when somebody else is asked. */
-  protected failsOver(error: ChatError, headers: HeaderBlock, outcome: AnswerFault): boolean {
-    const judgement = this.judged({ status: error.status, headers }, outcome)
-    return this.goesElsewhere(judgement, this.hidden(error.message))
+  protected failsOver(error: ChatError, headers: HeaderBlock): boolean {
+    return this.goesElsewhere(this.faulted(error, headers), this.hidden(error.message))
+  }
+
+  /** What it says of the provider: an error as its status would, and one that broke off whatever the condition says. */
+  protected faulted(error: ChatError, headers: HeaderBlock): Judgement {
+    if (error.code === STREAM_BROKEN) this.visit?.failed()
+    const isUnreadable = error === UNREADABLE || error.code === STREAM_BROKEN
+    return this.judged({ status: error.status, headers }, isUnreadable ? 'unreadable' : 'error_in_body')
   }
 
   protected upgradedTo(status: number): void {

@@ -96,7 +96,7 @@ export class WholeCall extends TriedCall {
       const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
       const told = answer === null ? null : read(answer, headers, this.facts)
       if (told !== null) return this.#told(() => this.answerJson(200, told, headers))
-      if (!this.failsOver(UNREADABLE, headers, 'unreadable')) this.#told(() => this.refuse(UNREADABLE))
+      if (!this.failsOver(UNREADABLE, headers)) this.#told(() => this.refuse(UNREADABLE))
     })
   }
 
