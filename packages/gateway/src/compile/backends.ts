@@ -1,4 +1,4 @@
-import type { BackendServices } from './services.ts'
+import { backendOf, type BackendServices, type TunnelParts } from './services.ts'
 import { agentCoreBackend, invoking } from '../backends/agent-core/call.ts'
 import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/call.ts'
 import { staticBackend } from '../backends/static/call.ts'
@@ -9,7 +9,6 @@ import type { SharingMap } from '../ir/sharing-map.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
 import { compileTunnel } from './tunnel.ts'
-import type { TunnelParts } from './services.ts'
 import type { BackendIdentity, CompiledBackend } from '../pipeline/compiled.ts'
 import type { BackendPlace as OutgoingPlace } from '../pipeline/outgoing.ts'
 import { widest } from '../pipeline/body/body-use.ts'
@@ -74,22 +73,9 @@ function compileBackend(
   env: Omit<Env, 'attachment'>,
   route: RouteFacts = NO_ROUTE,
 ): CompiledBackend {
-  const backend = parts.backendsByKey.get(at.backend)!
+  const backend = backendOf(parts.backendsByKey, at.backend)
   const policies = withDefaults(backend.target, parts.policies.backend(at))
-  const condition = unhealthyCondition(policies.health, env)
-  const place = placeOf(backend.target)
-  // Each provider of models and each MCP target is shown credentials, and gets changed requests, in its own way.
-  const isComposed = backend.target.kind === 'ai' || backend.target.kind === 'mcp'
-  const own = isComposed ? { ...policies, auth: undefined } : policies
-  const steps = compileBackendSteps(own, { ...env, attachment: backend.key }, place)
-  const identity: BackendIdentity = {
-    key: backend.key,
-    name: backend.name,
-    kind: backend.target.kind === 'unix' ? 'static' : backend.target.kind,
-    ...steps,
-    requestBody: widest([steps.requestBody, condition?.requestBody]),
-    unhealthyCondition: condition,
-  }
+  const identity = identityOf(backend, policies, env)
   const { resolver, pools, endpoints, upstream } = parts.services
   const settings = connectionSettings(policies, upstream)
   if (policies.tunnel !== undefined) {
@@ -128,6 +114,26 @@ function compileBackend(
     }
     case 'dynamicForwardProxy':
       return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })
+  }
+}
+
+function identityOf(
+  { key, name, target }: Backend,
+  policies: BackendPolicies,
+  env: Omit<Env, 'attachment'>,
+): BackendIdentity {
+  const condition = unhealthyCondition(policies.health, env)
+  // Each provider of models and each MCP target is shown credentials, and gets changed requests, in its own way.
+  const isComposed = target.kind === 'ai' || target.kind === 'mcp'
+  const own = isComposed ? { ...policies, auth: undefined } : policies
+  const steps = compileBackendSteps(own, { ...env, attachment: key }, placeOf(target))
+  return {
+    key,
+    name,
+    kind: target.kind === 'unix' ? 'static' : target.kind,
+    ...steps,
+    requestBody: widest([steps.requestBody, condition?.requestBody]),
+    unhealthyCondition: condition,
   }
 }
 

@@ -69,7 +69,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
   const keepalive = frontend.tcp?.keepalive
   return {
     address: bind.address,
-    labels: [bind.key, 'default/default', listeners.length === 1 ? listeners[0]!.name : 'several', kind],
+    labels: [bind.key, 'default/default', (listeners.length === 1 ? listeners[0]?.name : undefined) ?? 'several', kind],
     tlsByListener,
     isGone: (listener) => !stayed.has(listener),
     state: {

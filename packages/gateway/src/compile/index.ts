@@ -1,5 +1,5 @@
 import { compileBackends } from './backends.ts'
-import type { BackendServices } from './services.ts'
+import { backendOf, type BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'
@@ -146,7 +146,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
     cel: createExpressions(services),
     client: (key) => backends.named(key),
-    describe: (key) => describeBackend(backendsByKey.get(key)!, policies),
+    describe: (key) => describeBackend(backendOf(backendsByKey, key), policies),
     kept: services.kept,
     credentials: services.credentials,
     log: services.log,

@@ -22,6 +22,13 @@ export interface BackendServices {
   now: () => number
 }
 
+/** Whatever names a backend was checked: there is one. */
+export function backendOf(backendsByKey: TunnelParts['backendsByKey'], key: string): Backend {
+  const backend = backendsByKey.get(key)
+  if (backend === undefined) throw new Error(`there is no backend ${key}`)
+  return backend
+}
+
 export interface TunnelParts {
   backendsByKey: SharingMap<Backend>
   policies: PolicyIndex

@@ -1,6 +1,5 @@
-import type { TunnelParts } from './services.ts'
 import { createHash } from 'node:crypto'
-import type { BackendServices } from './services.ts'
+import { backendOf, type BackendServices, type TunnelParts } from './services.ts'
 import { connectionSettings } from './connection.ts'
 import type { PolicyIndex } from '../ir/merge.ts'
 import type { Backend } from '../ir/resources.ts'
@@ -20,7 +19,7 @@ export function compileTunnel(backend: Backend, config: TunnelConfig, parts: Tun
     throw new ConfigFault(config, [], { found: `found a tunnel for ${backend.name}`, expected: problem })
   }
   const proxyKey = config.backendRef.name
-  const proxy = parts.backendsByKey.get(proxyKey)!
+  const proxy = backendOf(parts.backendsByKey, proxyKey)
   const policies = proxyPolicies(proxyKey, parts.policies)
   const { target } = proxy
   if (target.kind !== 'static' && target.kind !== 'unix') {

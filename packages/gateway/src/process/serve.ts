@@ -10,14 +10,15 @@ import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
 import type { ProcessConfig } from '../sources/config/schema.ts'
+import type { LoadedConfig } from '../sources/file.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { loadSessionKeys, type SessionKeys } from './session-keys.ts'
 import { Supervisor, type SupervisorOptions } from './supervisor.ts'
 import { identityOf } from './identity.ts'
 import { createTraceSource } from './trace-source.ts'
 import { LineWriter } from '../telemetry/log/line-writer.ts'
-import { parseLogFilter } from '../telemetry/log/log-filter.ts'
-import { createLogger, type Logger } from '../telemetry/log/logger.ts'
+import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
+import { createLogger, type Logger, type RootLogger } from '../telemetry/log/logger.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { provideProcessMetrics } from '../telemetry/metrics/runtime-metrics.ts'
 import { VERSION } from '../version.ts'
@@ -27,130 +28,142 @@ const CANNOT_START = 1
 const BAD_CONFIG = 2
 const CAN_SHARE_PORTS = process.platform === 'linux'
 
-interface Running {
-  supervisor: Supervisor
-  reloader: Reloader | null
-  writer: LineWriter
-  log: Logger
-  settings: ProcessConfig
-  /** Resolves when it is told to end. */
-  ended: Promise<void>
-  drain: () => void
-  closeServers: () => Promise<void>
-}
-
 /** Runs the gateway until it is told to end; the promise is the exit code. */
 export async function serve(source: ConfigSource): Promise<number> {
   // Apart from this function, which goes on for as long as the gateway runs and would hold all of the loaded config.
-  const running = await start(source)
-  if (typeof running === 'number') return running
-  const { supervisor, reloader, writer, log, settings, ended, drain, closeServers } = running
-  releaseMemoryWhenIdle()
-  await ended
-  drain()
-  reloader?.close()
-  log.info('draining')
-  await shutdown(supervisor, {
-    minMs: settings.connectionMinTerminationDeadline,
-    maxMs: settings.connectionTerminationDeadline,
-  })
-  await closeServers()
-  log.info('stopped')
-  await writer.flush()
-  return OK
+  const program = await start(source)
+  return typeof program === 'number' ? program : program.untilEnd()
 }
 
 /** Brings the gateway up, or gives the exit code. */
-async function start(source: ConfigSource): Promise<Running | number> {
+async function start(source: ConfigSource): Promise<Program | number> {
   const reloader = source.path === null ? null : new Reloader(source, source.path)
   const loaded = await source.load()
   if (!loaded.ok) return refuse(BAD_CONFIG, firstProblems(loaded.problems).join('\n'))
   reloader?.watch(loaded)
-  const settings = loaded.process
-  const filter = parseLogFilter(settings.logging.level)
+  const filter = parseLogFilter(loaded.process.logging.level)
   if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)
+  const program = new Program(loaded.process, filter.value, { reloader, path: source.path ?? '' })
+  return (await program.start(loaded, source)) ?? program
+}
 
-  const writer = new LineWriter()
-  const logger = createLogger({ filter: filter.value, format: settings.logging.format, write: writer.write })
-  const log = logger.child('main')
-  for (const warning of loaded.warnings) log.warn(printProblem(warning))
-  const collector = new Collector()
-  provideProcessMetrics(collector, VERSION)
-  const workers = settings.workers === 'auto' ? availableParallelism() : settings.workers
-  const supervisor = new Supervisor({
-    // Where ports cannot be shared there is one to have them all.
-    workers: CAN_SHARE_PORTS ? workers : 1,
-    entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '../worker.js', import.meta.url),
-    log,
-    mcpLog: logger.child('mcp'),
-    collector,
-    settings: workerSettings(settings, filter.value.text),
-  })
-  const keyFile = settings.session.keyFile
-  const sessionKeys = (): SessionKeys =>
-    loadSessionKeys({
-      environment: process.env,
-      keyFile: keyFile === undefined ? null : resolve(dirname(source.path ?? ''), keyFile),
-      warn: (message) => log.warn(message),
+/** The main thread of a gateway. Of its config it keeps what the process itself needs. */
+class Program {
+  readonly #settings: ProcessConfig
+  readonly #reloader: Reloader | null
+  readonly #writer = new LineWriter()
+  readonly #logger: RootLogger
+  readonly #log: Logger
+  readonly #collector = new Collector()
+  readonly #supervisor: Supervisor
+  readonly #gateway: Gateway
+  readonly #ended = Promise.withResolvers<void>()
+  #closeServers: () => Promise<void> = () => Promise.resolve()
+  #isDraining = false
+
+  constructor(
+    settings: ProcessConfig,
+    filter: LogFilter,
+    { reloader, path }: { reloader: Reloader | null; path: string },
+  ) {
+    this.#settings = settings
+    this.#reloader = reloader
+    this.#logger = createLogger({ filter, format: settings.logging.format, write: this.#writer.write })
+    this.#log = this.#logger.child('main')
+    const [log, collector] = [this.#log, this.#collector]
+    const workers = settings.workers === 'auto' ? availableParallelism() : settings.workers
+    this.#supervisor = new Supervisor({
+      // Where ports cannot be shared there is one to have them all.
+      workers: CAN_SHARE_PORTS ? workers : 1,
+      entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '../worker.js', import.meta.url),
+      log,
+      mcpLog: this.#logger.child('mcp'),
+      collector,
+      settings: workerSettings(settings, filter.text),
     })
-  const gateway = new Gateway({ supervisor, log, collector, ipv6: settings.enableIpv6, sessionKeys })
-  const faults = await gateway.check(loaded.ir, loaded.explain)
-  if (faults.length > 0) {
-    await writer.flush()
-    return refuse(BAD_CONFIG, firstProblems(faults).join('\n'))
+    const sessionKeys = (): SessionKeys => sessionKeysOf(settings, path, log)
+    this.#gateway = new Gateway({
+      supervisor: this.#supervisor,
+      log,
+      collector,
+      ipv6: settings.enableIpv6,
+      sessionKeys,
+    })
   }
 
-  let draining = false
-  const ended = Promise.withResolvers<void>()
-  const servers = await startServers({
-    addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
-    adminToken: process.env['ADMIN_TOKEN'] ?? null,
-    metrics: () => collector.render(),
-    readiness: () => ({ draining, pending: gateway.generation === 0 ? ['config'] : [] }),
-    configDump: () => redact({ version: VERSION, generation: gateway.generation, config: settings, ...gateway.ir }),
-    logFilter: () => logger.filter().text,
-    setLogFilter(text) {
-      const parsed = parseLogFilter(text)
-      if (!parsed.ok) return parsed.problem
-      logger.setFilter(parsed.value)
-      supervisor.setLogFilter(text)
-      return null
-    },
-    trace: createTraceSource(supervisor.traces, () => gateway.ir),
-    quit: () => ended.resolve(),
-  })
-  if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))
-
-  const problems = (await supervisor.start()) ?? (await gateway.open(loaded.ir))
-  if (problems.length > 0) {
-    await Promise.all([supervisor.stop(), servers.value.close()])
-    await writer.flush()
-    return refuse(CANNOT_START, firstProblems(problems).join('\n'))
+  /** Null when it runs, else the exit code. */
+  async start({ ir, warnings, explain }: LoadedConfig, { name, guide }: ConfigSource): Promise<number | null> {
+    for (const warning of warnings) this.#log.warn(printProblem(warning))
+    provideProcessMetrics(this.#collector, VERSION)
+    const faults = await this.#gateway.check(ir, explain)
+    if (faults.length > 0) {
+      await this.#writer.flush()
+      return refuse(BAD_CONFIG, firstProblems(faults).join('\n'))
+    }
+    const servers = await startServers(this.#adminOptions())
+    if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))
+    const { addresses } = servers.value
+    this.#closeServers = () => servers.value.close()
+    const problems = (await this.#supervisor.start()) ?? (await this.#gateway.open(ir))
+    if (problems.length > 0) {
+      await Promise.all([this.#supervisor.stop(), this.#closeServers()])
+      await this.#writer.flush()
+      return refuse(CANNOT_START, firstProblems(problems).join('\n'))
+    }
+    this.#listenToSignals()
+    const { ports } = this.#gateway
+    process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide }))
+    this.#reloader?.start(this.#gateway, this.#log)
+    return null
   }
-  onEndSignal(process, (times) => {
-    if (times === 1 && !draining) return ended.resolve()
-    // Whoever asks twice does not want to wait.
-    writer.flushSync()
-    process.exit(OK)
-  })
-  const addresses = servers.value.addresses
-  const { ports } = gateway
-  const { guide } = source
-  process.stderr.write(banner(`Portico ${VERSION}`, source.name, { ir: loaded.ir, ports, addresses, guide }))
 
-  reloader?.start(gateway, log)
-  // With nothing to read again, it means what it means to every program: the terminal is gone.
-  if (reloader !== null) process.on('SIGHUP', () => reloader.reload())
+  async untilEnd(): Promise<number> {
+    releaseMemoryWhenIdle()
+    await this.#ended.promise
+    this.#isDraining = true
+    this.#reloader?.close()
+    this.#log.info('draining')
+    const { connectionMinTerminationDeadline: minMs, connectionTerminationDeadline: maxMs } = this.#settings
+    await shutdown(this.#supervisor, { minMs, maxMs })
+    await this.#closeServers()
+    this.#log.info('stopped')
+    await this.#writer.flush()
+    return OK
+  }
 
-  return {
-    supervisor,
-    reloader,
-    writer,
-    log,
-    settings,
-    ended: ended.promise,
-    drain: () => (draining = true),
-    closeServers: () => servers.value.close(),
+  #adminOptions(): Parameters<typeof startServers>[0] {
+    const settings = this.#settings
+    const gateway = this.#gateway
+    return {
+      addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
+      adminToken: process.env['ADMIN_TOKEN'] ?? null,
+      metrics: () => this.#collector.render(),
+      readiness: () => ({ draining: this.#isDraining, pending: gateway.generation === 0 ? ['config'] : [] }),
+      configDump: () => redact({ version: VERSION, generation: gateway.generation, config: settings, ...gateway.ir }),
+      logFilter: () => this.#logger.filter().text,
+      setLogFilter: (text) => this.#setLogFilter(text),
+      trace: createTraceSource(this.#supervisor.traces, () => gateway.ir),
+      quit: () => this.#ended.resolve(),
+    }
+  }
+
+  #setLogFilter(text: string): string | null {
+    const parsed = parseLogFilter(text)
+    if (!parsed.ok) return parsed.problem
+    this.#logger.setFilter(parsed.value)
+    this.#supervisor.setLogFilter(text)
+    return null
+  }
+
+  #listenToSignals(): void {
+    onEndSignal(process, (times) => {
+      if (times === 1 && !this.#isDraining) return this.#ended.resolve()
+      // Whoever asks twice does not want to wait.
+      this.#writer.flushSync()
+      process.exit(OK)
+    })
+    // With nothing to read again, it means what it means to every program: the terminal is gone.
+    if (this.#reloader !== null) process.on('SIGHUP', () => this.#reloader?.reload())
   }
 }
 
@@ -167,6 +180,14 @@ function workerSettings(settings: ProcessConfig, logFilter: string): SupervisorO
     },
     reusePort: CAN_SHARE_PORTS,
   }
+}
+
+function sessionKeysOf({ session }: ProcessConfig, config: string, log: Logger): SessionKeys {
+  return loadSessionKeys({
+    environment: process.env,
+    keyFile: session.keyFile === undefined ? null : resolve(dirname(config), session.keyFile),
+    warn: (message) => log.warn(message),
+  })
 }
 
 function refuse(code: number, text: string): number {

@@ -32,7 +32,8 @@ import { Endpoints } from '../upstream/endpoints.ts'
 import { Pools } from '../upstream/pools.ts'
 
 const settings = workerData as WorkerSettings
-const port = parentPort!
+if (parentPort === null) throw new Error('a worker runs in a thread of its own')
+const port = parentPort
 
 const writer = new LineWriter()
 const logger = createLogger({ filter: filterOf(settings.logFilter), format: settings.logFormat, write: writer.write })
@@ -168,7 +169,7 @@ async function apply(message: ConfigMessage): Promise<void> {
     const next = compile(ir, services, previous)
     // Opening a port may fail, so that comes first; nothing after it does.
     for (const [key, bind] of next.binds) {
-      const place = { address: bind.address, port: message.ports[key]! }
+      const place = placeOf(bind, message.ports[key])
       if (!isAt(portsByBind.get(key), place)) opened.set(key, { ...place, server: await listen(bind, place) })
     }
     for (const [key, { server }] of portsByBind) {
@@ -195,6 +196,11 @@ function take(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | nul
   const changed = change === null ? null : applyChange(current.ir, change)
   const ir = changed?.ir ?? ('whole' in sent ? sent.whole : current.ir)
   return { ir, previous: { config: current.config, changed } }
+}
+
+function placeOf({ address }: CompiledBind, port: number | undefined): { address: string; port: number } {
+  if (port === undefined) throw new Error('found no port for a bind')
+  return { address, port }
 }
 
 function isAt(port: Port | undefined, place: { address: string; port: number }): boolean {

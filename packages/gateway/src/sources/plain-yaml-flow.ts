@@ -66,13 +66,12 @@ function readList(line: string, start: number, context: Context): Found {
 
 function readQuoted(line: string, start: number, form: RegExp, context: Context): Found {
   form.lastIndex = start
-  const found = form.exec(line)
-  if (found === null) return null
+  const [, text] = form.exec(line) ?? []
+  if (text === undefined) return null
   // Behind a quote only the end of the value may follow; a colon would make it a key.
   const next = line[skip(line, form.lastIndex)]
   if (next !== undefined && next !== '#' && !(context.inFlow && (next === ',' || next === '}' || next === ']')))
     return null
-  const text = found[1]!
   const value = text.includes('${') ? context.fill(text, false) : text
   return value === undefined ? null : { value, end: form.lastIndex }
 }

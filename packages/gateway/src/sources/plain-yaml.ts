@@ -43,8 +43,7 @@ class BlockReader {
   }
 
   #nextLine(): void {
-    while (++this.#row < this.#lines.length) {
-      const line = this.#lines[this.#row]!
+    for (let line = this.#lines[++this.#row]; line !== undefined; line = this.#lines[++this.#row]) {
       const indent = line.search(/[^ ]/)
       if (indent < 0 || line[indent] === '#') continue
       if (indent === 0 && /^(---|\.\.\.|%)/.test(line)) throw beyond

@@ -40,6 +40,7 @@ export class ChunkedDecoder {
           at = this.#readTrailer(bytes, at)
           break
         default:
+          // `at` is within the bytes, and the table has all of them.
           this.#step(bytes[at++]!)
       }
     }

@@ -295,6 +295,7 @@ function specialName(text: string, start: number, length: number): number {
     return claimsForwarding.test(text.slice(start, start + length)) ? FORWARDING : ORDINARY
   }
   if (length > 31) return ORDINARY
+  // Both indexes are within their tables by the lines above.
   const candidate = specialByShape[length * 32 + (first & 31)]!
   if (candidate === 0) return ORDINARY
   const [name, kind] = SPECIAL[candidate - 1]!

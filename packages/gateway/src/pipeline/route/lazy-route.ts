@@ -32,8 +32,9 @@ export class LazyRoute<Parts> implements CompiledRoute {
 
   make(): MadeRoute {
     if (this.#made !== null) return this.#made
-    const { make, parts } = this.#recipe!
-    this.#made = make(parts)
+    const recipe = this.#recipe
+    if (recipe === null) throw new Error('a route is made once')
+    this.#made = recipe.make(recipe.parts)
     this.#recipe = null
     return this.#made
   }

@@ -47,14 +47,16 @@ export class PathIndex<T> {
         for (const candidate of list) {
           const before = regexes.length === 0 ? 0 : (this.#regexesBefore.get(candidate) ?? 0)
           for (; nextRegex < before; nextRegex++) {
-            if (holds(regexes[nextRegex]!, request, compared)) return regexes[nextRegex]!
+            const regex = regexes[nextRegex]
+            if (regex !== undefined && holds(regex, request, compared)) return regex
           }
           if (holds(candidate, request, compared)) return candidate
         }
       }
     }
     for (; nextRegex < regexes.length; nextRegex++) {
-      if (holds(regexes[nextRegex]!, request, compared)) return regexes[nextRegex]!
+      const regex = regexes[nextRegex]
+      if (regex !== undefined && holds(regex, request, compared)) return regex
     }
     return null
   }
