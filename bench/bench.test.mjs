@@ -192,3 +192,24 @@ test('self time of a profile is summed by function and idle time is left out', (
     { place: '(program)', micros: 15 },
   ])
 })
+
+test('memory is told over that of an empty program with as many workers, and of each further worker', () => {
+  const row = (proxy, workers, residentMb) => ({ scenario: 'idle', proxy, workers, residentMb, notes: [] })
+  const rows = addRatios([
+    row('empty, 1', 1, 70),
+    row('empty, 3', 3, 92),
+    row('before, 3', 3, 150),
+    row('portico, 1', 1, 85),
+    row('portico, 3', 3, 113),
+  ])
+  assert.deepEqual(
+    rows.map(({ overEmptyMb }) => overEmptyMb),
+    [0, 0, 58, 15, 21],
+  )
+  assert.match(renderTable(rows), /over empty/)
+  const scenario = { title: 'idle', bars: [{ furtherWorkerMb: 5 }, { overEmptyMb: 20, of: 'portico, 3' }] }
+  assert.deepEqual(renderBars([scenario], rows), [
+    '- idle: each further worker over an empty one ≤ 5 MB, 3.0 MB: met',
+    '- idle: RSS over an empty program ≤ 20 MB, 21.0 MB: MISSED',
+  ])
+})

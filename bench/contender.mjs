@@ -9,7 +9,7 @@ let started = 0
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, env?: Record<string, string>,
- *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean }} what
+ *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number }} what
  * @param {{ dir: string, origin: number, certificate: { cert: string, key: string, both: string } | null,
  *   identity: { token: string, jwks: string } }} bench
  * @returns the running proxy, or `{ problem }`
@@ -23,7 +23,7 @@ export async function startContender(what, bench) {
   const { origin, certificate } = bench
   const jwks = what.secured ? bench.identity.jwks : null
   const provider = what.chat?.provider ?? null
-  const { tools = false, unbuffered = false } = what
+  const { tools = false, unbuffered = false, workers = 1 } = what
   const setup = {
     dir,
     port,
@@ -36,6 +36,7 @@ export async function startContender(what, bench) {
     provider,
     tools,
     unbuffered,
+    workers,
     found,
   }
   const plan = peer.plan(setup)

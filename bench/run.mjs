@@ -9,6 +9,7 @@ import { measureCel } from './kinds/cel.mjs'
 import { measureIdle } from './kinds/idle.mjs'
 import { measureLoad } from './kinds/load.mjs'
 import { profileLoad } from './kinds/profile.mjs'
+import { measureRest } from './kinds/rest.mjs'
 import { measureSlow } from './kinds/slow.mjs'
 import { measureStart } from './kinds/start.mjs'
 import { measureStream } from './kinds/stream.mjs'
@@ -26,6 +27,7 @@ const measureByKind = {
   load: measureLoad,
   bulk: measureBulk,
   idle: measureIdle,
+  rest: measureRest,
   slow: measureSlow,
   start: measureStart,
   stream: measureStream,
@@ -64,7 +66,7 @@ const bench = {
   identity: makeToken(),
   times: options.times,
   entries: peers
-    .filter(({ name, onlyNamed }) => options.peers.includes(name) && (!onlyNamed || isNamed(name)))
+    .filter(({ name, onlyNamed, always }) => (always || options.peers.includes(name)) && (!onlyNamed || isNamed(name)))
     .map((peer) => ({ peer, found: peer.find(options) })),
 }
 
@@ -81,11 +83,16 @@ process.exit(0)
 
 function withVariants(scenario, text) {
   if (!scenario.variants || text === undefined) return scenario
-  return { ...scenario, variants: scenario.variants.filter(({ label }) => label.includes(text)) }
+  return {
+    ...scenario,
+    variants: scenario.variants.filter(({ peer, label }) => peer === 'empty' || label.includes(text)),
+  }
 }
 
 function isNamed(peer) {
-  return chosen.some(({ variants = [] }) => variants.some((variant) => variant.peer === peer))
+  return chosen.some(
+    ({ variants = [], also = [] }) => also.includes(peer) || variants.some((variant) => variant.peer === peer),
+  )
 }
 
 async function compare() {

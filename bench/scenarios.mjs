@@ -9,14 +9,15 @@ export const BULK_BYTES = 50_000_000
 const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
 
 /**
- * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'slow' | 'start' | 'stream' | 'tools',
+ * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number,
- *   paceMs?: number, bars?: Bar[], variants?: { peer: string, label: string, routes?: number, chat?: Chat, tools?: boolean }[] }} Scenario
- *   `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server
+ *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
+ *   tools?: boolean, workers?: number }[] }} Scenario
+ *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
  *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
- * @typedef {{ ratio?: number, time?: number, readyMs?: number, residentMb?: number, of?: string, to?: string, saturated?: boolean }} Bar
- *   `time`: that of one request, as a ratio; what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
+ * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, of?: string, to?: string, saturated?: boolean }} Bar
+ *   `time`: that of one request, as a ratio; `overEmptyMb`: memory beyond that of an empty program of the same runtime; what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
  */
 
 const PLAIN = { peer: 'portico', label: 'portico, plain route', chat: { client: 'completions' } }
@@ -33,6 +34,21 @@ const TO_ANTHROPIC = {
 }
 const PORTKEY = { peer: 'portkey', label: 'portkey', chat: { client: 'completions', provider: 'openai' } }
 const FORWARDER = { peer: 'forwarder', label: 'byte forwarder', chat: { client: 'completions' } }
+
+const EMPTY = { peer: 'empty', label: 'empty' }
+
+/** Memory some seconds after a load is over. */
+function rest(name, load, protocol, chat) {
+  const variants = [EMPTY, { peer: 'portico', label: 'portico', chat }]
+  return {
+    name: `rest-${name}`,
+    title: `10 s after 8 s of ${load}`,
+    kind: 'rest',
+    protocol,
+    variants,
+    bars: [{ overEmptyMb: 60 }],
+  }
+}
 
 /** 50 MB in each direction; nginx passes them on as they come, as Portico does. */
 function bulk(name, version, protocol) {
@@ -127,5 +143,38 @@ export const scenarios = [
   ...bulk('tls', 'HTTP/1.1 over TLS', 'https'),
   ...bulk('h2', 'HTTP/2 over TLS', 'h2'),
   ...bulk('h2c', 'h2c', 'h2c'),
-  { name: 'start', title: 'start, one worker, idle', kind: 'start', bars: [{ readyMs: 500, residentMb: 110 }] },
+  {
+    name: 'start',
+    title: 'start, one worker, idle',
+    kind: 'start',
+    also: ['empty'],
+    bars: [{ readyMs: 250 }, { overEmptyMb: 25 }],
+  },
+  {
+    name: 'workers',
+    title: 'idle, one worker and three',
+    kind: 'start',
+    variants: [
+      { peer: 'empty', label: 'empty, 1' },
+      { peer: 'empty', label: 'empty, 3', workers: 3 },
+      { peer: 'portico', label: 'portico, 1' },
+      { peer: 'portico', label: 'portico, 3', workers: 3 },
+    ],
+    bars: [{ furtherWorkerMb: 5 }],
+  },
+  {
+    name: 'start5000',
+    title: 'start, 5,000 routes, idle',
+    kind: 'start',
+    variants: [
+      EMPTY,
+      { peer: 'nginx', label: 'nginx', routes: 5_000 },
+      { peer: 'portico', label: 'portico', routes: 5_000 },
+    ],
+    bars: [{ readyMs: 600 }, { overEmptyMb: 60 }],
+  },
+  rest('get', 'plain GET', 'http'),
+  rest('tls', 'TLS', 'https'),
+  rest('h2c', 'h2c', 'h2c'),
+  rest('chat', 'chat completions', 'http', NATIVE.chat),
 ]

@@ -13,13 +13,20 @@ const COLUMNS = [
   ['sat. p99 ms', (row) => millis(row.saturatedP99)],
   ['ready ms', (row) => number(row.readyMs, 0)],
   ['RSS MB', (row) => number(row.residentMb, 1)],
+  ['over empty', (row) => number(row.overEmptyMb, 1)],
   ['notes', (row) => row.notes.join('; ')],
 ]
+
+/** Programs that the empty one says something about. */
+const SAME_RUNTIME = /^(portico|before|empty)/
 
 /** Sets `ratio` and `toBefore`: CPU per request at the fixed load against nginx and an older build in the same scenario. */
 export function addRatios(rows) {
   const nginxByScenario = new Map(rows.filter((row) => row.proxy.startsWith('nginx')).map((row) => [row.scenario, row]))
   for (const row of rows) {
+    const floor = emptyBeside(row, rows)?.residentMb
+    if (floor !== undefined && row.residentMb !== undefined && SAME_RUNTIME.test(row.proxy))
+      row.overEmptyMb = row.residentMb - floor
     const base = nginxByScenario.get(row.scenario)?.cpu
     if (base && row.cpu !== undefined) row.ratio = row.cpu / base
     const before = rows.find(
@@ -30,9 +37,16 @@ export function addRatios(rows) {
   return rows
 }
 
+/** The row of the empty program with as many workers. */
+function emptyBeside({ scenario, workers }, rows) {
+  return rows.find((row) => row.scenario === scenario && row.workers === workers && row.proxy.startsWith('empty'))
+}
+
 export function renderTable(rows) {
-  const isCompared = rows.some((row) => row.toBefore !== undefined)
-  const columns = COLUMNS.filter(([title]) => title !== 'to before' || isCompared)
+  const isUsed = { 'to before': 'toBefore', 'over empty': 'overEmptyMb' }
+  const columns = COLUMNS.filter(
+    ([title]) => !(title in isUsed) || rows.some((row) => row[isUsed[title]] !== undefined),
+  )
   const isText = (column) => column < 2 || column === columns.length - 1
   const cells = [columns.map(([title]) => title), ...rows.map((row) => columns.map(([, cell]) => cell(row)))]
   const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column].length)))
@@ -60,7 +74,8 @@ function barLines(title, bar, rows) {
     [bar.ratio, ratio, 'x', `${what}${bar.of ? ` of ${bar.of}` : ''} against ${bar.to ?? 'nginx'}`, 2],
     [bar.time, row?.p50 && base?.p50 ? row.p50 / base.p50 : undefined, 'x', `time against ${bar.to ?? 'nginx'}`, 2],
     [bar.readyMs, row?.readyMs, ' ms', 'to ready', 0],
-    [bar.residentMb, row?.residentMb, ' MB', 'RSS', 0],
+    [bar.overEmptyMb, row?.overEmptyMb, ' MB', 'RSS over an empty program', 1],
+    [bar.furtherWorkerMb, furtherWorkerMb(title, rows), ' MB', 'each further worker over an empty one', 1],
   ]
   return parts
     .filter(([most]) => most !== undefined)
@@ -70,6 +85,16 @@ function barLines(title, bar, rows) {
       const spread = bar.ratio !== undefined && !bar.saturated ? renderSpread(row, base) : ''
       return `- ${title}: ${measure} ≤ ${most}${unit}, ${verdict}${spread}`
     })
+}
+
+/** What one more worker takes, beyond what an empty one does. */
+function furtherWorkerMb(title, rows) {
+  const own = rows
+    .filter((row) => row.scenario === title && row.proxy.startsWith('portico') && row.overEmptyMb !== undefined)
+    .toSorted((a, b) => a.workers - b.workers)
+  const [few, many] = [own.at(0), own.at(-1)]
+  if (few === undefined || many === undefined || few === many) return undefined
+  return (many.overEmptyMb - few.overEmptyMb) / (many.workers - few.workers)
 }
 
 /** Rounds are taken in turn, so those of one number stand beside each other in time. */

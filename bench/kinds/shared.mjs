@@ -14,7 +14,7 @@ const SATURATED_SHARE = 0.85
 /**
  * One row of the table; CPU in µs per request, latencies in µs.
  * @typedef {{ scenario: string, proxy: string, cpu?: number, ratio?: number, p50?: number, p99?: number, rate?: number,
- *   saturatedCpu?: number, saturatedP99?: number, residentMb?: number, readyMs?: number, cpuByRound?: number[],
+ *   saturatedCpu?: number, saturatedP99?: number, residentMb?: number, overEmptyMb?: number, readyMs?: number, workers?: number, cpuByRound?: number[],
  *   notes: string[] }} Row
  */
 
@@ -23,7 +23,7 @@ export async function startAll(scenario, bench) {
   const contenders = []
   const rows = []
   for (const what of wanted(scenario, bench)) {
-    const row = { scenario: scenario.title, proxy: what.label, notes: [] }
+    const row = { scenario: scenario.title, proxy: what.label, workers: what.workers ?? 1, notes: [] }
     rows.push(row)
     if (!what.found) {
       row.notes.push('not found')
@@ -37,7 +37,10 @@ export async function startAll(scenario, bench) {
     const unbuffered = kind === 'bulk'
     const contender = await startContender({ ...what, protocol, secured, unbuffered, env: bench.env }, bench)
     if (contender.problem) row.notes.push(contender.problem)
-    else contenders.push({ ...contender, row, chat: what.chat, target: targetOf(contender, scenario, what, bench) })
+    else {
+      const target = targetOf(contender, scenario, what, bench)
+      contenders.push({ ...contender, row, chat: what.chat, target, takesLoad: !what.peer.always })
+    }
   }
   return { contenders, rows, stop: () => Promise.all(contenders.map((contender) => contender.stop())) }
 }
@@ -45,7 +48,9 @@ export async function startAll(scenario, bench) {
 /** The proxies of a scenario, or the variants it names. */
 export function wanted(scenario, bench) {
   if (!scenario.variants)
-    return bench.entries.flatMap(({ peer, found }) => (peer.onlyNamed ? [] : [{ peer, found, label: peer.name }]))
+    return bench.entries.flatMap(({ peer, found }) =>
+      peer.onlyNamed && !scenario.also?.includes(peer.name) ? [] : [{ peer, found, label: peer.name }],
+    )
   return scenario.variants.flatMap(({ peer: name, label, ...variant }) =>
     bench.entries
       .filter(({ peer }) => peer.name === name || (name === 'portico' && peer.name === 'before'))

@@ -3,14 +3,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startContender } from '../contender.mjs'
 import { median, residentMb, wanted } from './shared.mjs'
 
-const SETTLE_MS = 500
+// Long enough for a program that tidies up after its start.
+const SETTLE_MS = 3_500
 
 export async function measureStart(scenario, bench) {
   const samples = wanted(scenario, bench).map((what) => ({
     what,
     ready: [],
     resident: [],
-    row: { scenario: scenario.title, proxy: what.label, notes: what.found ? [] : ['not found'] },
+    row: {
+      scenario: scenario.title,
+      proxy: what.label,
+      workers: what.workers ?? 1,
+      notes: what.found ? [] : ['not found'],
+    },
   }))
   for (let round = 0; round < bench.times.rounds; round++) {
     for (const sample of samples) {

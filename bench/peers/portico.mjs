@@ -20,7 +20,7 @@ export const portico = {
   plan: (setup) => ({
     files: { 'gateway.yaml': JSON.stringify(config(setup)) },
     args: ['-f', join(setup.dir, 'gateway.yaml')],
-    env: { WORKER_THREADS: '1' },
+    env: { WORKER_THREADS: String(setup.workers) },
     ready: `http://127.0.0.1:${setup.readinessPort}/healthz/ready`,
   }),
 }
@@ -43,7 +43,7 @@ function findProgram(programs) {
   }
 }
 
-function config({ port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools }) {
+function config({ port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers }) {
   const route = (name, pathPrefix) => ({
     name,
     matches: [{ path: { pathPrefix } }],
@@ -58,7 +58,7 @@ function config({ port, readinessPort, origin, protocol, certificate, routes, jw
   }
   return {
     config: {
-      workers: 1,
+      workers,
       adminAddr: 'off',
       statsAddr: 'off',
       readinessAddr: `127.0.0.1:${readinessPort}`,
