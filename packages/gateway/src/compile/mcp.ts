@@ -10,6 +10,7 @@ import type { Endpoint } from '../mcp/engine/endpoint.ts'
 import type { Target, TargetLimits } from '../mcp/engine/target.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import { placeOf } from '../mcp/hub/offers.ts'
+import { WaitingCalls } from '../mcp/input/waiting-calls.ts'
 import { processSpec } from '../mcp/hub/process-spec.ts'
 import { Namer } from '../mcp/names.ts'
 import { OfferedTools } from '../mcp/offered-tools.ts'
@@ -69,6 +70,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
     }),
     sessions: sessionsOf(services.sessionKeys(), services.hub, env),
     hub: services.hub,
+    waiting: waitingOf(services, env),
     deadlines: services.deadlines,
     clock: env.clock,
     now: services.now,
@@ -86,6 +88,15 @@ function sessionsOf(keys: readonly string[], hub: Hub, { kept, clock }: Env): Se
   return kept.held(`mcp sessions ${keys.join()}`, () => {
     const sealer = createSealer(keys.map((key) => Buffer.from(key, 'hex')))
     return new Sessions({ hub, sealer, clock })
+  })
+}
+
+/** Those of all backends: what one of them holds back is missing to the others. */
+function waitingOf({ sessionKeys, hub, deadlines }: TunnelParts['services'], { kept, clock }: Env): WaitingCalls {
+  const keys = sessionKeys()
+  return kept.held(`mcp waiting calls ${keys.join()}`, () => {
+    const sealer = createSealer(keys.map((key) => Buffer.from(key, 'hex')))
+    return new WaitingCalls({ hub, sealer, deadlines, clock, newKey: () => crypto.randomUUID() })
   })
 }
 

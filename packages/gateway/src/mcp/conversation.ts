@@ -1,4 +1,5 @@
 import { objectAt, type Json } from '../wire/json.ts'
+import { ASKING_METHODS } from './input/questions.ts'
 import type { RpcId, RpcMessage } from './message.ts'
 import type { TargetFailure } from './transports/transport.ts'
 
@@ -44,7 +45,13 @@ export class Conversation {
     const key = keyOf(id!)
     if (this.#requests.has(key)) return false
     const token = objectAt(objectAt(value, 'params'), '_meta').progressToken
-    const pending = { id: id!, waiter, token: isToken(token) ? keyOf(token) : null, isSubscription: method === LISTEN }
+    const pending = {
+      id: id!,
+      waiter,
+      token: isToken(token) ? keyOf(token) : null,
+      isSubscription: method === LISTEN,
+      canAsk: ASKING_METHODS.has(method),
+    }
     this.#requests.set(key, pending)
     if (pending.token !== null) this.#requestsByToken.set(pending.token, pending)
     return true
@@ -86,9 +93,18 @@ export class Conversation {
       method === 'notifications/progress' && isToken(progressToken)
         ? this.#requestsByToken.get(keyOf(progressToken))
         : undefined
+    if (kind === 'request') return this.#question(message)
     const waiter = reported?.waiter ?? this.#audience()
     if (waiter === null) this.#keep(message)
     else waiter.message(message)
+  }
+
+  /** What the target asks has to do with a call, if there is one; which of several it is, nothing tells. */
+  #question(message: RpcMessage): void {
+    const asking = [...this.#requests.values()].filter(({ canAsk }) => canAsk)
+    const waiter = asking[0]?.waiter ?? this.#audience()
+    if (waiter === null) this.#keep(message)
+    else waiter.message(asking.length > 1 ? { ...message, isOfMany: true } : message)
   }
 
   /** One request fails, or all where it is not known which. */
@@ -142,6 +158,8 @@ interface Pending {
   readonly token: string | null
   /** It gets nothing but what names it. */
   readonly isSubscription: boolean
+  /** The target may ask something before it answers. */
+  readonly canAsk: boolean
 }
 
 /** 1 and "1" are two ids. */

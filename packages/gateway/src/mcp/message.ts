@@ -13,6 +13,8 @@ export interface RpcMessage {
   method: string
   value: JsonObject
   bytes: Buffer
+  /** Several requests are under way on the one stream that it came by, and it may be about any of them. */
+  isOfMany?: true
 }
 
 /** Why bytes are no message. */

@@ -4,6 +4,7 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import { VERSION } from '../../version.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
+import { carriedAbilities } from '../input/questions.ts'
 import type { RpcId } from '../message.ts'
 import { LATEST_WITH_SESSIONS, META } from '../revisions.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -50,10 +51,13 @@ export class ClientSessions {
   /** No session, but targets of older revisions need one: it is the caller's. */
   ofCaller(version: string, meta: JsonObject): LiveSession {
     const { backend, sessions, targets } = this.#endpoint
-    const caller = createHash('sha256').update(`${backend}\0${this.#principal}\0${version}`).digest('base64url')
+    // What one client can be asked must not be asked of another.
+    const capabilities = carriedAbilities(meta[META.capabilities])
+    const parts = [backend, this.#principal, version, JSON.stringify(capabilities)]
+    const caller = createHash('sha256').update(parts.join('\0')).digest('base64url')
     return sessions.ofCaller(caller, () => {
       const { [META.clientInfo]: clientInfo = GATEWAY } = meta
-      const params = { protocolVersion: LATEST_WITH_SESSIONS, capabilities: {}, clientInfo }
+      const params = { protocolVersion: LATEST_WITH_SESSIONS, capabilities, clientInfo }
       const known = targets.map(({ name }) => ({ name, session: '', version }))
       return { ...this.#newState(version, params), key: `caller-${caller}`, targets: known }
     })

@@ -2,6 +2,7 @@ import type { Deadlines } from '../../net/deadlines.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { RequestGuard } from '../client/guard.ts'
 import type { Hub } from '../hub/hub.ts'
+import type { WaitingCalls } from '../input/waiting-calls.ts'
 import type { Namer } from '../names.ts'
 import type { Sessions } from '../session/sessions.ts'
 import type { Target } from './target.ts'
@@ -20,6 +21,7 @@ export interface Endpoint {
   readonly guard: RequestGuard
   readonly sessions: Sessions
   readonly hub: Hub
+  readonly waiting: WaitingCalls
   readonly deadlines: Deadlines
   /** Milliseconds since 1970. */
   readonly clock: () => number

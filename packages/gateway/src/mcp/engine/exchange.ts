@@ -86,6 +86,11 @@ export class Exchange {
     return call
   }
 
+  /** The call goes on when the request is over. */
+  letGo(call: LinkCall): void {
+    this.#calls.delete(call)
+  }
+
   cancel(cause: Error): void {
     this.#isCancelled = true
     this.answer.drop()

@@ -31,12 +31,14 @@ export function isUnknownMethod({ value: { error } }: RpcMessage): boolean {
   return isObject(error) && typeof error.code === 'number' && STRANGE.has(error.code)
 }
 
-/** What a target gets that asks the client something: revisions without sessions have no way to ask back. */
-export function answerInPlace({ id, method }: RpcMessage): RpcMessage {
+/** What a target gets that asks a client something which cannot be asked. */
+export function answerInPlace({ id, method }: RpcMessage, why: string): RpcMessage {
   if (method === 'ping') return makeMessage({ jsonrpc: '2.0', id, result: {} })
-  const message = `${method} cannot reach the client: it speaks a revision in which servers do not send requests`
+  const message = `${method} cannot reach the client: ${why}`
   return makeMessage({ jsonrpc: '2.0', id, error: { code: INTERNAL_ERROR, message } })
 }
+
+export const CANNOT_BE_ASKED = 'it speaks a revision in which servers do not send requests'
 
 /** Whoever closes the stream of a request has given it up; older revisions want to be told. */
 export function cancellation(requestId: RpcId): RpcMessage {

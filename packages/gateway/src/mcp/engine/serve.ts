@@ -11,6 +11,7 @@ import { targetNamed } from './endpoint.ts'
 import type { Target } from './target.ts'
 import type { Exchange } from './exchange.ts'
 import { serveInitialize } from './initialize.ts'
+import { goOn } from './go-on.ts'
 import { filterPage, serveList } from './list.ts'
 import { serveListen } from './listen.ts'
 import { askInTurn, serveEverywhere } from './ask.ts'
@@ -104,7 +105,7 @@ function askOwner(exchange: Exchange, target: Target, request: RpcMessage, owned
   if (request.method === 'resources/directory/read' && target.judge.hasRules) {
     return askTarget(exchange, target, { request, message, edit: filterPage(exchange, target, 'resources/list') })
   }
-  askTarget(exchange, target, { request, message })
+  if (!goOn({ exchange, target, request }, { request, message })) askTarget(exchange, target, { request, message })
 }
 
 type Asked = NonNullable<ReturnType<typeof askedItem>>

@@ -4,6 +4,7 @@ import { keepCopy, ObservedBody } from '../../net/observed-body.ts'
 import { BadMessage, readMessage, type RpcMessage } from '../message.ts'
 import type { AnswerSink, TargetFailure } from '../transports/transport.ts'
 import { answerFailure } from './answer-failure.ts'
+import { AskableAnswer, isAskable } from './askable-answer.ts'
 import type { Exchange } from './exchange.ts'
 import { callPosition, outward } from './outward.ts'
 import type { Target } from './target.ts'
@@ -22,11 +23,15 @@ export interface SingleTargetOptions {
 export function askTarget(exchange: Exchange, target: Target, options: SingleTargetOptions): void {
   exchange.facts.target = target.name
   exchange.facts.askedAt = exchange.endpoint.now()
-  const answer = new DirectAnswer(exchange, target, options)
-  exchange.keep(new TargetCall(exchange.session, target, options.message, exchange.callerFor(target), answer)).start()
+  const { request, message } = options
+  const direct = new DirectAnswer(exchange, target, options)
+  const askable = isAskable(exchange, request) ? new AskableAnswer({ exchange, target, request }, direct) : null
+  const call = new TargetCall(exchange.session, target, message, exchange.callerFor(target), askable ?? direct)
+  askable?.follow(call)
+  exchange.keep(call).start()
 }
 
-class DirectAnswer implements AnswerSink {
+export class DirectAnswer implements AnswerSink {
   readonly #exchange: Exchange
   readonly #target: Target
   readonly #options: SingleTargetOptions

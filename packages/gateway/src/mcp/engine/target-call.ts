@@ -8,6 +8,7 @@ import type { LiveSession } from '../session/live-session.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
 import {
   answerInPlace,
+  CANNOT_BE_ASKED,
   asDiscovery,
   asNewerResult,
   cancellation,
@@ -18,6 +19,12 @@ import {
 import { withOwnId } from './own-id.ts'
 import type { Target, TargetLimits } from './target.ts'
 
+/** What takes the answer to a call. */
+export interface CallSink extends AnswerSink {
+  /** Takes a question of the target to the client, which speaks a revision without such; or says why it cannot. */
+  asked?(question: RpcMessage): string | null
+}
+
 /**
  * One request to one target of a session. A target that does not know the session, or forgot it, is told of it first;
  * that is safe, for it has not looked at the request.
@@ -27,7 +34,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   readonly #target: Target
   readonly #message: RpcMessage
   readonly #caller: Caller
-  readonly #sink: AnswerSink
+  readonly #sink: CallSink
   #call: LinkCall | null = null
   /** What the request was sent by. */
   #link: TargetLink | null = null
@@ -40,7 +47,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   #isIgnored = false
   #isOver = false
 
-  constructor(session: LiveSession, target: Target, message: RpcMessage, caller: Caller, sink: AnswerSink) {
+  constructor(session: LiveSession, target: Target, message: RpcMessage, caller: Caller, sink: CallSink) {
     this.#session = session
     this.#target = target
     this.#message = message
@@ -103,15 +110,17 @@ export class TargetCall implements LinkCall, AnswerSink {
   message(message: RpcMessage, eventId: string): boolean {
     if (message.kind === 'response' || this.#message.method === LISTEN) this.#unlimit()
     if (message.kind === 'response') this.#ownId = null
-    if (message.kind === 'request' && this.#isOlder) return this.#answerInPlace(message)
+    if (message.kind === 'request' && this.#isOlder) return this.#question(message)
     if (message.kind === 'response' && isSessionless(this.#session.state.version))
       return this.#response(message, eventId)
     this.#hasAnswered = true
     return this.#sink.message(message, eventId)
   }
 
-  #answerInPlace(question: RpcMessage): boolean {
-    this.#link?.tell(answerInPlace(question), this.#callerAt, () => {})
+  #question(question: RpcMessage): boolean {
+    const isPing = question.method === 'ping'
+    const why = isPing || this.#sink.asked === undefined ? CANNOT_BE_ASKED : this.#sink.asked(question)
+    if (why !== null) this.#link?.tell(answerInPlace(question, why), this.#callerAt, () => {})
     return true
   }
 

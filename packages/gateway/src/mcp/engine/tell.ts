@@ -10,7 +10,7 @@ import type { Target } from './target.ts'
 
 /** A notification or an answer of the client: `done` is called once every target it concerns has taken it, or failed to. */
 export function tellTargets(exchange: Exchange, message: RpcMessage, done: () => void): void {
-  const { endpoint, session } = exchange
+  const { endpoint } = exchange
   const told = message.kind === 'response' ? answered(exchange, message) : noticed(exchange, message)
   let left = told.length
   const finish = (): void => {
@@ -25,28 +25,40 @@ export function tellTargets(exchange: Exchange, message: RpcMessage, done: () =>
     return finish()
   }
   for (const { target, text } of told) {
-    const { beginMs, deadlines } = target.limits
-    const took = (failure: TargetFailure | null): void => {
-      deadlines.clear(limit)
+    tellTarget(exchange, target, text, (failure) => {
       // The client cannot be told: nobody answers a notification.
       if (failure !== null)
         endpoint.log.debug('target did not take a message', { target: target.name, ...reason(failure) })
       finish()
-    }
-    const limit = new Deadline(() => {
-      call.cancel(TOO_SLOW)
-      took({ code: 'broken', message: TOO_SLOW.message })
-    })
-    deadlines.set(limit, beginMs)
-    const call = session.link(target).tell(text, exchange.callerFor(target), took)
-    exchange.keep({
-      cancel(cause) {
-        deadlines.clear(limit)
-        call.cancel(cause)
-      },
-      resume: () => call.resume(),
     })
   }
+}
+
+/** One target gets something that it does not answer; `done` is told once it has taken it, or why it has not. */
+export function tellTarget(
+  exchange: Exchange,
+  target: Target,
+  text: RpcMessage,
+  done: (failure: TargetFailure | null) => void,
+): void {
+  const { beginMs, deadlines } = target.limits
+  const took = (failure: TargetFailure | null): void => {
+    deadlines.clear(limit)
+    done(failure)
+  }
+  const limit = new Deadline(() => {
+    call.cancel(TOO_SLOW)
+    took({ code: 'broken', message: TOO_SLOW.message })
+  })
+  deadlines.set(limit, beginMs)
+  const call = exchange.session.link(target).tell(text, exchange.callerFor(target), took)
+  exchange.keep({
+    cancel(cause) {
+      deadlines.clear(limit)
+      call.cancel(cause)
+    },
+    resume: () => call.resume(),
+  })
 }
 
 function reason({ code, message }: { code: string; message: string }): { code: string; error: string } {

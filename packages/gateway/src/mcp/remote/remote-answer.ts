@@ -26,7 +26,7 @@ export class RemoteAnswer {
       const said = readMessage(Buffer.from(message.text))
       if (said instanceof BadMessage) this.#outbox.failed({ code: 'bad_answer', message: said.message })
       else if (message.isLast) this.#outbox.response(said)
-      else this.#outbox.message(said)
+      else this.#outbox.message(message.isOfMany ? { ...said, isOfMany: true } : said)
       return message.isLast
     }
     this.#isOver = true

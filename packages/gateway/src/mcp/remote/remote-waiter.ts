@@ -5,7 +5,7 @@ import type { Flow } from './flow.ts'
 
 /** What comes of a call that somebody else makes for this worker; over with `isLast`, `closed` or `failed`. */
 export type CallAnswer =
-  | { kind: 'said'; call: number; text: string; isLast: boolean }
+  | { kind: 'said'; call: number; text: string; isLast: boolean; isOfMany?: true }
   | { kind: 'closed'; call: number }
   | { kind: 'failed'; call: number; failure: TargetFailure }
 
@@ -62,17 +62,17 @@ export class RemoteWaiter implements Waiter {
     this.#hold(-this.#heldBytes)
   }
 
-  #say({ bytes }: RpcMessage, isLast: boolean): void {
-    const said = { text: bytes.toString('utf8'), bytes: bytes.length, isLast }
+  #say({ bytes, isOfMany }: RpcMessage, isLast: boolean): void {
+    const said = { text: bytes.toString('utf8'), bytes: bytes.length, isLast, ...(isOfMany && { isOfMany }) }
     if (this.#held.length === 0 && this.#unread < WINDOW_BYTES) return this.#send(said)
     this.#held.push(said)
     this.#hold(said.bytes)
   }
 
-  #send({ text, bytes, isLast }: Said): void {
+  #send({ bytes, ...said }: Said): void {
     this.#unread += bytes
-    this.#post({ kind: 'said', call: this.#call, text, isLast })
-    if (isLast) this.#over()
+    this.#post({ kind: 'said', call: this.#call, ...said })
+    if (said.isLast) this.#over()
   }
 
   #end(last: CallAnswer): void {
@@ -95,6 +95,7 @@ interface Said {
   text: string
   bytes: number
   isLast: boolean
+  isOfMany?: true
 }
 
 const WINDOW_BYTES = 256 * 1024

@@ -1,4 +1,4 @@
-import { isObject, textAt, type JsonObject } from '../../wire/json.ts'
+import { isObject, objectAt, textAt, type JsonObject } from '../../wire/json.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import { NewerLink } from '../engine/newer-target.ts'
 import type { Target, TargetLimits } from '../engine/target.ts'
@@ -44,6 +44,11 @@ export class LiveSession {
     this.#nameless = nameless ?? null
     this.#hub = hub
     for (const { name, version } of state.targets) this.#versions.set(name, version)
+  }
+
+  /** What the client said it can be asked. */
+  get abilities(): JsonObject {
+    return objectAt(this.state.initialize, 'capabilities')
   }
 
   /** Whether the target has been told of the session, or needs no telling. */

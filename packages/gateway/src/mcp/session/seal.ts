@@ -9,44 +9,49 @@ export interface Sealer {
   seal(state: SessionState): string | null
   /** Null for everything that was not sealed with one of the keys. */
   open(id: string): SessionState | null
+  /** The same for other things that clients show again: what is sealed as one kind does not open as another. */
+  sealAs(kind: string, value: JsonObject): string
+  openAs(kind: string, text: string): JsonObject | null
 }
 
 /** The first key seals; the others still open what they sealed before they were replaced. */
 export function createSealer(keys: readonly Buffer[]): Sealer {
   const byName = new Map(keys.map((key) => [nameOf(key), key]))
   const first = keys[0]!
+  const openAs = (kind: string, text: string): JsonObject | null => {
+    if (text.length > MAX_ID_LENGTH || !/^[\w-]+$/.test(text)) return null
+    const bytes = Buffer.from(text, 'base64url')
+    if (bytes.length <= NAME_BYTES + NONCE_BYTES + TAG_BYTES) return null
+    const key = byName.get(bytes.toString('hex', 0, NAME_BYTES))
+    if (key === undefined) return null
+    try {
+      return unseal(kind, bytes, key)
+    } catch {
+      return null
+    }
+  }
   return {
     seal(state) {
-      const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv(ALGORITHM, first, nonce)
-      const text = deflateRawSync(JSON.stringify(toJson(state)))
-      const sealed = Buffer.concat([
-        Buffer.from(nameOf(first), 'hex'),
-        nonce,
-        cipher.update(text),
-        cipher.final(),
-        cipher.getAuthTag(),
-      ])
-      const id = sealed.toString('base64url')
+      const id = sealWith(first, SESSION, toJson(state))
       return id.length > MAX_ID_LENGTH ? null : id
     },
-    open(id) {
-      if (id.length > MAX_ID_LENGTH || !/^[\w-]+$/.test(id)) return null
-      const bytes = Buffer.from(id, 'base64url')
-      if (bytes.length <= NAME_BYTES + NONCE_BYTES + TAG_BYTES) return null
-      const key = byName.get(bytes.toString('hex', 0, NAME_BYTES))
-      if (key === undefined) return null
-      try {
-        return fromJson(unseal(bytes, key))
-      } catch {
-        return null
-      }
-    },
+    open: (id) => fromJson(openAs(SESSION, id)),
+    sealAs: (kind, value) => sealWith(first, kind, value),
+    openAs,
   }
 }
 
-function unseal(bytes: Buffer, key: Buffer): JsonObject | null {
+function sealWith(key: Buffer, kind: string, value: JsonObject): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(Buffer.from(kind))
+  const text = deflateRawSync(JSON.stringify(value))
+  const sealed = [Buffer.from(nameOf(key), 'hex'), nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]
+  return Buffer.concat(sealed).toString('base64url')
+}
+
+function unseal(kind: string, bytes: Buffer, key: Buffer): JsonObject | null {
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(NAME_BYTES, NAME_BYTES + NONCE_BYTES))
+  decipher.setAAD(Buffer.from(kind))
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES))
   const body = bytes.subarray(NAME_BYTES + NONCE_BYTES, -TAG_BYTES)
   const text = Buffer.concat([decipher.update(body), decipher.final()])
@@ -90,6 +95,8 @@ function fromJson(value: JsonObject | null): SessionState | null {
 }
 
 const ALGORITHM = 'aes-256-gcm'
+/** Ids of sessions were there first: they are sealed without a kind. */
+const SESSION = ''
 const NAME_BYTES = 4
 const NONCE_BYTES = 12
 const TAG_BYTES = 16

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { objectAt } from '../../wire/json.ts'
+import { callAddress, type CallAsk, type CallReply } from '../input/call-mail.ts'
+import { answersIn, ASKING_METHODS, digestOf } from '../input/questions.ts'
+import type { Question } from '../input/waiting-call.ts'
+import type { CallState } from '../input/waiting-calls.ts'
+import { replyForTarget } from '../merge/for-target.ts'
+import { BadMessage, INVALID_PARAMS, makeMessage, readMessage, type RpcId } from '../message.ts'
+import { RemoteAnswer } from '../remote/remote-answer.ts'
+import { isSessionless } from '../revisions.ts'
+import type { LinkCall, TargetFailure } from '../transports/transport.ts'
+import { answerFailure } from './answer-failure.ts'
+import { type AskedTarget, requireInput } from './askable-answer.ts'
+import { DirectAnswer, type SingleTargetOptions } from './single-target.ts'
+import { tellTarget } from './tell.ts'
+
+/**
+ * Goes on with a call that waits for answers, where the request brings some. False when it is a call of its own: what
+ * targets without sessions give clients to show again is theirs.
+ */
+export function goOn(asked: AskedTarget, options: SingleTargetOptions): boolean {
+  const { exchange, target, request } = asked
+  const { endpoint, session, requestMeta } = exchange
+  const { requestState } = objectAt(request.value, 'params')
+  if (requestMeta === null || typeof requestState !== 'string' || !ASKING_METHODS.has(request.method)) return false
+  const state = endpoint.waiting.open(requestState)
+  if (state === null && isSessionless(session.versionAt(target))) return false
+  const isTheirs =
+    state !== null &&
+    state.session === session.state.key &&
+    state.target === target.name &&
+    state.digest === digestOf(request)
+  if (!isTheirs) {
+    refuse(asked)
+    return true
+  }
+  exchange.facts.target = target.name
+  exchange.facts.askedAt = endpoint.now()
+  exchange.keep(new ResumedCall(asked, state, new DirectAnswer(exchange, target, options))).start()
+  return true
+}
+
+/** The same whatever is wrong: nobody learns whether there is such a call. */
+function refuse({ exchange, request }: AskedTarget): void {
+  exchange.refuse(request, 200, INVALID_PARAMS, 'Invalid or expired requestState: the call has to be made anew')
+}
+
+/** A waiting call, wherever it is, as one more request of its client goes on with it. */
+class ResumedCall implements LinkCall {
+  readonly #asked: AskedTarget
+  readonly #state: CallState
+  readonly #direct: DirectAnswer
+  readonly #reply = `mcp-leg:${randomUUID()}`
+  readonly #answers: ReturnType<typeof answersIn>
+  readonly #rest: RemoteAnswer
+  #questions: { round: number; list: Question[] } | null = null
+  #watching: NodeJS.Timeout | null = null
+  #unlisten: (() => void) | null = null
+  #isOver = false
+
+  constructor(asked: AskedTarget, state: CallState, direct: DirectAnswer) {
+    this.#asked = asked
+    this.#state = state
+    this.#direct = direct
+    this.#answers = answersIn(asked.request)
+    this.#rest = new RemoteAnswer(
+      {
+        message: (message, eventId) => direct.message(message, eventId),
+        closed: () => this.#closed(),
+        failed: (failure) => direct.failed(failure),
+      },
+      (bytes) => void this.#send({ ask: 'took', reply: this.#reply, bytes }),
+    )
+  }
+
+  start(): void {
+    const { request, exchange } = this.#asked
+    this.#unlisten = exchange.endpoint.hub.listen(this.#reply, (text) => this.#take(JSON.parse(text) as CallReply))
+    const { progressToken } = objectAt(objectAt(request.value, 'params'), '_meta')
+    const token = typeof progressToken === 'string' || typeof progressToken === 'number' ? progressToken : null
+    const leg = { round: this.#state.round, answered: [...this.#answers.keys()], id: request.id!, token }
+    void this.#send({ ask: 'attend', reply: this.#reply, leg }).then((isTaken) => {
+      if (!isTaken) this.#refuse()
+    })
+    this.#watching = setInterval(() => this.#watch(), WATCH_MS).unref()
+  }
+
+  cancel(): void {
+    if (!this.#leave()) return
+    this.#rest.drop()
+    void this.#send({ ask: 'leave', reply: this.#reply })
+  }
+
+  resume(): void {
+    this.#rest.resume()
+  }
+
+  #take(reply: CallReply): void {
+    if (this.#isOver) return
+    switch (reply.kind) {
+      case 'ready':
+        return this.#tell(reply.ids)
+      case 'refused':
+        return this.#refuse()
+      case 'asks':
+        this.#questions = { round: reply.round, list: reply.questions.flatMap(readQuestion) }
+        return
+      default:
+        if (this.#rest.take(reply)) this.#leave()
+    }
+  }
+
+  /** The target gets its answers from here: with the credentials, and in the name, of this request. */
+  #tell(ids: readonly (readonly [key: string, id: RpcId])[]): void {
+    const { exchange, target } = this.#asked
+    for (const [key, id] of ids) {
+      const result = this.#answers.get(key)
+      if (result === undefined) continue
+      const answer = replyForTarget(makeMessage({ jsonrpc: '2.0', id, result }), target.name, exchange.endpoint.namer)
+      tellTarget(exchange, target, answer, (failure) => {
+        if (failure !== null) this.#fail(failure)
+      })
+    }
+  }
+
+  #fail(failure: TargetFailure): void {
+    if (this.#isOver) return
+    this.cancel()
+    answerFailure(this.#asked.exchange, this.#asked.request, this.#asked.target, failure)
+  }
+
+  #refuse(): void {
+    if (this.#leave()) refuse(this.#asked)
+  }
+
+  #closed(): void {
+    if (this.#questions === null) return this.#direct.closed()
+    requireInput(this.#asked, { call: this.#state.call, round: this.#questions.round }, this.#questions.list)
+  }
+
+  #watch(): void {
+    void this.#send({ ask: 'alive', reply: this.#reply }).then((isTaken) => {
+      if (isTaken || !this.#leave()) return
+      this.#rest.take({ kind: 'failed', call: 0, failure: DIED })
+    })
+  }
+
+  /** False when it was over before. */
+  #leave(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    if (this.#watching !== null) clearInterval(this.#watching)
+    this.#unlisten?.()
+    return true
+  }
+
+  #send(message: CallAsk): Promise<boolean> {
+    return this.#asked.exchange.endpoint.hub.send(callAddress(this.#state.call), JSON.stringify(message))
+  }
+}
+
+function readQuestion([key, text]: [key: string, text: string]): Question[] {
+  const question = readMessage(Buffer.from(text))
+  return question instanceof BadMessage ? [] : [[key, question]]
+}
+
+const DIED: TargetFailure = { code: 'broken', message: 'the worker that had the call died' }
+/** How soon that is noticed. */
+const WATCH_MS = 2_000
