@@ -15,10 +15,10 @@ import { Flow } from '../../remote/flow.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
 import { headersFor, readEndpoint, sendRequest, type SseServices } from './post.ts'
-import type { SessionStream } from './stream.ts'
+import type { HostedStream } from '../../remote/session-stream.ts'
 
 /** The one stream on which the target says everything to a session; this worker has it. */
-export class OwnStream implements SessionStream, UpstreamHandler, Sink {
+export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   source: Source | null = null
   readonly #services: SseServices
   readonly #closed: () => void
@@ -56,7 +56,6 @@ export class OwnStream implements SessionStream, UpstreamHandler, Sink {
     this.#idling.unref()
   }
 
-  /** Asks the target for it. */
   open(caller: Caller): void {
     const headers = headersFor(caller)
     headers.set('accept', 'text/event-stream')
@@ -82,7 +81,6 @@ export class OwnStream implements SessionStream, UpstreamHandler, Sink {
     }
   }
 
-  /** The same for somebody who may be elsewhere. */
   join(request: RpcMessage | null, waiter: Waiter, ready: (endpoint: string) => void): void {
     this.#usedAt = performance.now()
     if (request === null) this.#conversation.listen(waiter)

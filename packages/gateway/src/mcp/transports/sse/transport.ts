@@ -1,15 +1,21 @@
 import type { RpcMessage } from '../../message.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../transport.ts'
+import { OwnStream } from './own-stream.ts'
 import { Post, type SseServices } from './post.ts'
-import { LOST, type SessionStream } from './stream.ts'
-import { SessionStreams } from './streams.ts'
+import { LOST, type SessionStream } from '../../remote/session-stream.ts'
+import { SessionStreams } from '../../remote/session-streams.ts'
 
 /**
  * A target of the revision 2024-11-05: it says everything on one stream of events, which names the place that messages
  * are sent to. The stream is in one worker; others reach it by mail, and send their messages themselves.
  */
 export function sseTransport(services: SseServices): TargetTransport {
-  const streams = new SessionStreams(services)
+  const { hub, key: place } = services
+  const streams = new SessionStreams({
+    hub,
+    addressOf: (session) => `sse:${session}:${place}`,
+    make: (_session, closed) => new OwnStream(services, closed),
+  })
   return {
     isPortable: false,
     listensSilently: true,

@@ -1,5 +1,5 @@
-import type { RpcId } from '../../message.ts'
-import type { CallAnswer } from '../../remote/remote-waiter.ts'
+import type { RpcId } from '../message.ts'
+import type { CallAnswer } from './remote-waiter.ts'
 
 /** What workers ask the one that has the stream of a session; `reply` is the address of one call. */
 export type StreamAsk =

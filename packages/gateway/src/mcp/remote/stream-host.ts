@@ -1,12 +1,12 @@
-import { makeMessage, type RpcMessage } from '../../message.ts'
-import { RemoteWaiter } from '../../remote/remote-waiter.ts'
-import type { Hub } from '../../hub/hub.ts'
-import type { TargetFailure } from '../transport.ts'
-import type { OwnStream } from './own-stream.ts'
+import { makeMessage, type RpcMessage } from '../message.ts'
+import { RemoteWaiter } from './remote-waiter.ts'
+import type { Hub } from '../hub/hub.ts'
+import type { TargetFailure } from '../transports/transport.ts'
+import type { HostedStream } from './session-stream.ts'
 import type { AwaitedRequest, StreamAsk, StreamReply } from './stream-mail.ts'
 
 /** Lets other workers use the stream of this one, until the returned function is called. */
-export function hostStream(stream: OwnStream, address: string, hub: Hub): () => void {
+export function hostStream(stream: HostedStream, address: string, hub: Hub): () => void {
   const waiters = new Map<string, RemoteWaiter>()
 
   function leave(reply: string): void {
