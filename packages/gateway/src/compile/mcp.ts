@@ -134,7 +134,7 @@ function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts
       const connection = connectionOf(target, reached, policies, mcp)
       const { path, protocol } = reached
       const common = { connection, path, authority: authorityOf(reached, policies), bug, maxMessageBytes }
-      if (protocol === 'StreamableHTTP') return streamableTransport(common)
+      if (protocol === 'StreamableHTTP') return streamableTransport(common, mcp.parts.services.hub)
       const idleTimeoutMs = mcp.backend.sessionIdleTimeout
       // Its streams outlive reloads, as long as they lead to the same place in the same way.
       const key = `${target.key} ${JSON.stringify([reached, policies, target.timeouts, maxMessageBytes])}`

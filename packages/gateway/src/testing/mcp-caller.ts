@@ -39,17 +39,20 @@ export class McpCaller {
     return this.send({ jsonrpc: '2.0', id: ++this.#lastId, method, ...(params && { params }) })
   }
 
-  /** The same in a revision without sessions. */
-  askModern(method: string, params: Record<string, unknown> = {}): Promise<McpAnswer> {
-    const name = params['name'] ?? params['uri'] ?? params['taskId']
-    const headers = { ...MODERN, 'mcp-method': method, ...(typeof name === 'string' && { 'mcp-name': name }) }
-    return this.with(headers).ask(method, { ...params, _meta: MODERN_META })
+  /** The same in a revision without sessions, by a client that can do this; `_meta` of the params is added to. */
+  askModern(method: string, params: Record<string, unknown> = {}, capabilities: object = {}): Promise<McpAnswer> {
+    return this.with(modernHeaders(method, params)).ask(method, modernParams(params, capabilities))
   }
 
   /** A request of such a revision whose answer has no end. */
-  openModern(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<Response> {
-    const message = { jsonrpc: '2.0', id: ++this.#lastId, method, params: { ...params, _meta: MODERN_META } }
-    return this.open(message, { ...MODERN, 'mcp-method': method }, signal)
+  openModern(
+    method: string,
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+    capabilities: object = {},
+  ): Promise<Response> {
+    const message = { jsonrpc: '2.0', id: ++this.#lastId, method, params: modernParams(params, capabilities) }
+    return this.open(message, modernHeaders(method, params), signal)
   }
 
   async send(message: object | string | Uint8Array, headers: Record<string, string> = {}): Promise<McpAnswer> {
@@ -149,6 +152,16 @@ function messagesIn(response: Response, text: string): RpcAnswer[] {
   if (!type.startsWith('text/event-stream')) return []
   const events = text.split('\n\n').map(eventIn)
   return events.flatMap((event) => (event === null || event.data === '' ? [] : (JSON.parse(event.data) as RpcAnswer)))
+}
+
+function modernHeaders(method: string, params: Record<string, unknown>): Record<string, string> {
+  const name = params['name'] ?? params['uri'] ?? params['taskId']
+  return { ...MODERN, 'mcp-method': method, ...(typeof name === 'string' && { 'mcp-name': name }) }
+}
+
+function modernParams(params: Record<string, unknown>, capabilities: object): object {
+  const _meta = { ...(params['_meta'] as object), ...MODERN_META }
+  return { ...params, _meta: { ..._meta, 'io.modelcontextprotocol/clientCapabilities': capabilities } }
 }
 
 export const CLIENT = { name: 'caller', version: '1' }

@@ -54,6 +54,9 @@ class ResumedCall implements LinkCall {
   readonly #answers: ReturnType<typeof answersIn>
   readonly #rest: RemoteAnswer
   #questions: { round: number; list: Question[] } | null = null
+  /** Answers on their way to the target. */
+  #telling = 0
+  #whenTold: (() => void) | null = null
   #watching: NodeJS.Timeout | null = null
   #unlisten: (() => void) | null = null
   #isOver = false
@@ -117,16 +120,20 @@ class ResumedCall implements LinkCall {
       const result = this.#answers.get(key)
       if (result === undefined) continue
       const answer = replyForTarget(makeMessage({ jsonrpc: '2.0', id, result }), target.name, exchange.endpoint.namer)
-      tellTarget(exchange, target, answer, (failure) => {
-        if (failure !== null) this.#fail(failure)
-      })
+      this.#telling += 1
+      tellTarget(exchange, target, answer, (failure) => this.#told(failure))
     }
   }
 
-  #fail(failure: TargetFailure): void {
-    if (this.#isOver) return
-    this.cancel()
-    answerFailure(this.#asked.exchange, this.#asked.request, this.#asked.target, failure)
+  #told(failure: TargetFailure | null): void {
+    const { exchange, target, request } = this.#asked
+    this.#telling -= 1
+    if (failure !== null && !exchange.answer.isOver) {
+      this.cancel()
+      answerFailure(exchange, request, target, failure)
+    } else if (this.#telling === 0) {
+      this.#whenTold?.()
+    }
   }
 
   #refuse(): void {
@@ -135,7 +142,12 @@ class ResumedCall implements LinkCall {
 
   #closed(): void {
     if (this.#questions === null) return this.#direct.closed()
-    requireInput(this.#asked, { call: this.#state.call, round: this.#questions.round }, this.#questions.list)
+    const { round, list } = this.#questions
+    // Not before the target has what was answered, or it is known why not.
+    this.#whenTold = () => {
+      if (!this.#asked.exchange.isCancelled) requireInput(this.#asked, { call: this.#state.call, round }, list)
+    }
+    if (this.#telling === 0) this.#whenTold()
   }
 
   #watch(): void {

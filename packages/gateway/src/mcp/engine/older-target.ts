@@ -81,7 +81,7 @@ export function listenToOlder(link: TargetLink, request: RpcMessage, caller: Cal
   answer.opened?.()
   answer.message(tagged(acknowledgement(wanted, uris), request), '')
   for (const [index, uri] of uris.entries()) subscribe(link, caller, uri, index)
-  return link.listen('', caller, {
+  const heard: AnswerSink = {
     message(said) {
       if (said.kind === 'request') return answer.message(said, '')
       if (said.kind !== 'notification' || !isWanted(said, wanted, uris)) return true
@@ -91,7 +91,13 @@ export function listenToOlder(link: TargetLink, request: RpcMessage, caller: Cal
     failed(failure) {
       if (failure.code !== 'unsupported') answer.failed(failure)
     },
-  })
+  }
+  return isShared(link) ? link.attend(null, caller, heard, () => {}) : link.listen('', caller, heard)
+}
+
+/** Whether the target has a stream of its own for the session, which all clients of a caller share. */
+export function isShared(link: TargetLink): link is TargetLink & Required<Pick<TargetLink, 'attend'>> {
+  return link.attend !== undefined && link.session !== ''
 }
 
 function isText(value: Json): value is string {

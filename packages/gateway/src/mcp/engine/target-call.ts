@@ -9,6 +9,7 @@ import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '..
 import {
   answerInPlace,
   CANNOT_BE_ASKED,
+  isShared,
   asDiscovery,
   asNewerResult,
   cancellation,
@@ -41,6 +42,8 @@ export class TargetCall implements LinkCall, AnswerSink {
   /** What the target knows the request by, where that is not the client's own id. */
   #ownId: string | null = null
   #limit: Deadline | null = null
+  /** What the target says besides. */
+  #overhearing: LinkCall | null = null
   #hasBegunAnew = false
   #hasAnswered = false
   /** The stream at hand ends, and something better follows. */
@@ -97,6 +100,7 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#unlimit()
     this.#tellCancelled()
     this.#call?.cancel(cause)
+    this.#hearNoMore()
   }
 
   resume(): void {
@@ -109,7 +113,7 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   message(message: RpcMessage, eventId: string): boolean {
     if (message.kind === 'response' || this.#message.method === LISTEN) this.#unlimit()
-    if (message.kind === 'response') this.#ownId = null
+    if (message.kind === 'response') this.#answered()
     if (message.kind === 'request' && this.#isOlder) return this.#question(message)
     if (message.kind === 'response' && isSessionless(this.#session.state.version))
       return this.#response(message, eventId)
@@ -141,7 +145,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 
   closed(): void {
-    this.#ownId = null
+    this.#answered()
     if (this.#isIgnored) {
       this.#isIgnored = false
       return
@@ -158,7 +162,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   }
 
   #fail(failure: TargetFailure): void {
-    this.#ownId = null
+    this.#answered()
     this.#unlimit()
     this.#sink.failed(failure)
   }
@@ -198,11 +202,46 @@ export class TargetCall implements LinkCall, AnswerSink {
     const isSubscription = this.#message.method === LISTEN && this.#isOlder
     if (isSubscription) this.#call = listenToOlder(this.#link, this.#message, caller, this)
     else if (!this.#isShared) this.#call = this.#link.request(this.#message, caller, this)
-    else {
-      const { sent, sink, own } = withOwnId(this.#message, this)
-      this.#ownId = own
-      this.#call = this.#link.request(sent, caller, sink)
+    else if (this.#isOlder && this.#sink.asked !== undefined && isShared(this.#link)) this.#overhear(this.#link)
+    else this.#sendOwn(this.#link)
+  }
+
+  /** Under an id that nobody else uses. */
+  #sendOwn(link: TargetLink): void {
+    const { sent, sink, own } = withOwnId(this.#message, this)
+    this.#ownId = own
+    this.#call = link.request(sent, this.#callerAt, sink)
+  }
+
+  /** What the call needs to know may be asked on the stream that the target has of its own: that is open before it is sent. */
+  #overhear(link: TargetLink & Required<Pick<TargetLink, 'attend'>>): void {
+    const { deadlines } = this.#target.limits
+    const go = (): void => {
+      deadlines.clear(patience)
+      if (isReady || this.#isOver) return
+      isReady = true
+      this.#sendOwn(link)
     }
+    let isReady = false
+    const patience = new Deadline(go)
+    deadlines.set(patience, PATIENCE_MS)
+    const answer: AnswerSink = {
+      message: (message) => (message.kind === 'request' ? this.#question(message) : true),
+      closed: go,
+      failed: go,
+    }
+    this.#overhearing = link.attend(this.#message, this.#callerAt, answer, go)
+  }
+
+  /** Nothing of it is under way at the target. */
+  #answered(): void {
+    this.#ownId = null
+    this.#hearNoMore()
+  }
+
+  #hearNoMore(): void {
+    this.#overhearing?.cancel(ANSWERED)
+    this.#overhearing = null
   }
 
   /** A connection that is cut says nothing to a target with sessions, or to a program. */
@@ -219,6 +258,7 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   #begin(): void {
     this.#hasBegunAnew = true
+    this.#hearNoMore()
     const { rx } = this.#caller
     rx.trace?.emit({ type: 'mcpSession', target: this.#target.name, action: 'initialize' })
     void this.#session.begin(this.#target, this.#caller, this.#link).then((failure) => {
@@ -236,6 +276,9 @@ function usualLimit(method: string, { beginMs, listMs }: TargetLimits): number {
   return isListMethod(method) ? listMs : 0
 }
 
+const ANSWERED = new Error('the call is answered')
+/** A target that does not even open its stream is not waited for. */
+const PATIENCE_MS = 1_000
 const TOO_SLOW = new Error('the target takes too long')
 const DISCOVER = 'server/discover'
 const LISTEN = 'subscriptions/listen'

@@ -1,48 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import {
-  CreateMessageResultSchema,
-  ElicitResultSchema,
-  ListRootsResultSchema,
-} from '@modelcontextprotocol/sdk/types.js'
-import { z } from 'zod'
-import { useMcpScene } from '../../testing/mcp-scene.ts'
+import { addAsking } from '../../testing/asking-server.ts'
+import { useFleet } from '../../testing/fleet.ts'
+import { mcpConfig, useMcpScene } from '../../testing/mcp-scene.ts'
 import { useMcpServer } from '../../testing/mcp-server.ts'
-
-const SCHEMA = { type: 'object', properties: { name: { type: 'string' } } } as const
-const text = (value: unknown) => ({ content: [{ type: 'text' as const, text: JSON.stringify(value) }] })
-
-/** Tools, a prompt and a resource that ask the client before they answer. */
-function addAsking(server: McpServer): void {
-  server.registerTool('elicit', { inputSchema: { message: z.string() } }, async ({ message }, { sendRequest }) => {
-    const params = { message, requestedSchema: SCHEMA }
-    return text(await sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema))
-  })
-  server.registerTool('sample', {}, async ({ sendRequest }) => {
-    const messages = [{ role: 'user' as const, content: { type: 'text' as const, text: 'capital?' } }]
-    const request = { method: 'sampling/createMessage' as const, params: { messages, maxTokens: 9 } }
-    return text((await sendRequest(request, CreateMessageResultSchema)).content)
-  })
-  server.registerTool('roots', {}, async ({ sendRequest }) =>
-    text((await sendRequest({ method: 'roots/list' }, ListRootsResultSchema)).roots),
-  )
-  server.registerTool('both', {}, async ({ sendRequest }) => {
-    const ask = (message: string) =>
-      sendRequest({ method: 'elicitation/create', params: { message, requestedSchema: SCHEMA } }, ElicitResultSchema)
-    const first = await Promise.all([ask('one'), ask('two')])
-    return text([...first, await ask('three')].map(({ content }) => content?.['name']))
-  })
-  server.registerPrompt('greet', {}, async ({ sendRequest }) => {
-    const { roots } = await sendRequest({ method: 'roots/list' }, ListRootsResultSchema)
-    return { messages: [{ role: 'user', content: { type: 'text', text: String(roots[0]?.uri) } }] }
-  })
-  server.registerResource('note', 'file:///note', {}, async ({ href }, { sendRequest }) => {
-    const { roots } = await sendRequest({ method: 'roots/list' }, ListRootsResultSchema)
-    return { contents: [{ uri: href, text: String(roots[0]?.uri) }] }
-  })
-}
+import { httpConfig, useGateway } from '../../testing/scene.ts'
+import { useSdkServer } from '../transports/sse/test-server.ts'
 
 async function useModernClient(t: TestContext, port: number, headers: Record<string, string> = {}): Promise<Client> {
   const client = new Client(
@@ -84,6 +48,9 @@ describe('a server with sessions asks a client without', () => {
         action: 'accept',
         content: { name: 'answer to who?' },
       })
+      for (let round = 0; round < 2; round += 1) {
+        assert.deepEqual(await call('elicit_aside'), { action: 'accept', content: { name: 'answer to aside' } })
+      }
       assert.deepEqual(await call('sample'), { type: 'text', text: 'Paris' })
       assert.deepEqual(await call('roots'), [{ uri: 'file:///home' }])
       assert.deepEqual(await call('both'), ['answer to one', 'answer to two', 'answer to three'])
@@ -94,4 +61,39 @@ describe('a server with sessions asks a client without', () => {
       assert.deepEqual(gateway.bugs, [])
     })
   }
+
+  const program = new URL('../../testing/asking-program.ts', import.meta.url).pathname
+  for (const transport of ['stdio', 'SSE']) {
+    it(`by ${transport}, where everything is said on one stream`, async (t) => {
+      const target =
+        transport === 'stdio'
+          ? { stdio: { cmd: process.execPath, args: [program] } }
+          : { static: { host: '127.0.0.1', port: (await useSdkServer(t, addAsking)).port, protocol: 'SSE' } }
+      const gateway = await useGateway(
+        t,
+        httpConfig([{ backends: [{ mcp: { targets: [{ name: 'one', ...target }] } }] }]),
+      )
+      const client = await useModernClient(t, gateway.port())
+      const call = async (name: string) => said(await client.callTool({ name, arguments: { message: 'who?' } }))
+      assert.deepEqual(await call('elicit'), { action: 'accept', content: { name: 'answer to who?' } })
+      assert.deepEqual(await call('elicit_aside'), { action: 'accept', content: { name: 'answer to aside' } })
+      assert.deepEqual(await call('both'), ['answer to one', 'answer to two', 'answer to three'])
+      assert.deepEqual(gateway.bugs, [])
+    })
+  }
+
+  it('whichever worker gets the answers', async (t) => {
+    const server = await useMcpServer(t, { setUp: addAsking })
+    const fleet = await useFleet(t, { workers: 2 })
+    await fleet.apply(mcpConfig({ one: server }))
+    // Each request has a connection of its own, and a worker that takes it.
+    const client = await useModernClient(t, fleet.port(), { connection: 'close' })
+    for (let round = 0; round < 8; round += 1) {
+      const [name, expected] = round % 2 === 0 ? ['elicit_aside', 'aside'] : ['elicit', 'who?']
+      const result = said(await client.callTool({ name: name!, arguments: { message: 'who?' } }))
+      assert.deepEqual(result, { action: 'accept', content: { name: `answer to ${expected}` } })
+    }
+    assert.equal(server.sessions(), 1)
+    assert.equal(fleet.logged(), '')
+  })
 })

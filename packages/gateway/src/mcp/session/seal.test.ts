@@ -77,6 +77,16 @@ test('keys can be replaced: the first one seals, the others still open', () => {
   assert.equal(createSealer([before]).open(both.seal(sample)!), null)
 })
 
+test('one kind of thing does not open as another', () => {
+  const sealer = createSealer([randomBytes(32)])
+  const text = sealer.sealAs('call', { a: 1 })
+  assert.deepEqual(sealer.openAs('call', text), { a: 1 })
+  assert.equal(sealer.openAs('other', text), null)
+  assert.equal(sealer.open(text), null)
+  const [session] = fc.sample(state, 1)
+  assert.equal(sealer.openAs('call', sealer.seal(session!)!), null)
+})
+
 test('a state that is too long for a header has no id', () => {
   const sealer = createSealer([randomBytes(32)])
   const long = { ...sample, initialize: { noise: randomBytes(6000).toString('base64') } }

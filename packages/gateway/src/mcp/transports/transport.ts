@@ -33,6 +33,12 @@ export interface TargetLink {
   tell(message: RpcMessage, caller: Caller, done: (failure: TargetFailure | null) => void): LinkCall
   /** What the target says on its own account, from behind `lastEventId` where that is not empty. */
   listen(lastEventId: string, caller: Caller, answer: AnswerSink): LinkCall
+  /**
+   * The same for a caller that is several clients, who share the stream: the answer gets what a request may be asked, or,
+   * without one, everything. `ready` is told once the stream is open, or cannot be. Left out by those who say everything
+   * on one stream.
+   */
+  attend?(request: RpcMessage | null, caller: Caller, answer: AnswerSink, ready: () => void): LinkCall
   /** The session is over: whatever the target keeps for it may go. */
   end(caller: Caller): void
 }

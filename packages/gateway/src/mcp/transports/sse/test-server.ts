@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { useServer } from './test-target.ts'
 
 /** A server of the SDK for the transport of 2024-11-05: tools `echo`, which reports progress, and `wait`, for ever. */
-export async function useSdkServer(t: TestContext) {
+export async function useSdkServer(t: TestContext, setUp: (server: McpServer) => void = () => {}) {
   const transports = new Map<string, SSEServerTransport>()
   let opened = 0
   let waiting = 0
@@ -27,6 +27,7 @@ export async function useSdkServer(t: TestContext) {
     response.on('close', () => transports.delete(transport.sessionId))
     const server = new McpServer({ name: 'old', version: '1' })
     last = server
+    setUp(server)
     server.registerTool('echo', { inputSchema: { text: z.string() } }, async ({ text }, extra) => {
       const progressToken = extra._meta?.progressToken
       if (progressToken !== undefined) {

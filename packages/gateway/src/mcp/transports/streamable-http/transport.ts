@@ -1,27 +1,41 @@
 import { emptySource, sourceOf } from '../../../net/body.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
+import type { Hub } from '../../hub/hub.ts'
 import type { RpcMessage } from '../../message.ts'
+import { SessionStreams } from '../../remote/session-streams.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../transport.ts'
 import { encodeHeaderText, mirroredName } from '../../header-text.ts'
 import { isSessionless } from '../../revisions.ts'
+import { CallerStream } from './caller-stream.ts'
 import { StreamableCall, type StreamableServices } from './call.ts'
 
 /** A target that is spoken to by POST, and answers in JSON or in events. All that a session is stands in its id. */
-export function streamableTransport(services: StreamableServices): TargetTransport {
+export function streamableTransport(services: StreamableServices, hub: Hub): TargetTransport {
+  const streams: SessionStreams = new SessionStreams({
+    hub,
+    addressOf: (session) => `stream:${session}:${services.connection.key}`,
+    make: (session, closed) =>
+      new CallerStream(
+        (caller, answer) => new StreamableLink(session, services, streams).listen('', caller, answer),
+        closed,
+      ),
+  })
   return {
     isPortable: true,
-    link: (session) => new StreamableLink(session.target, services),
+    link: (session) => new StreamableLink(session.target, services, streams),
   }
 }
 
 /** One session with the target. */
 class StreamableLink implements TargetLink {
   readonly #services: StreamableServices
+  readonly #streams: SessionStreams
   #session: string
 
-  constructor(session: string, services: StreamableServices) {
+  constructor(session: string, services: StreamableServices, streams: SessionStreams) {
     this.#session = session
     this.#services = services
+    this.#streams = streams
   }
 
   get session(): string {
@@ -50,6 +64,28 @@ class StreamableLink implements TargetLink {
     if (lastEventId !== '') headers.set('last-event-id', lastEventId)
     const request = { method: 'GET', headers, body: emptySource }
     return new StreamableCall(request, caller, answer, this.#services, this.#session !== '').start()
+  }
+
+  attend(request: RpcMessage | null, caller: Caller, answer: AnswerSink, ready: () => void): LinkCall {
+    let attending: LinkCall | null = null
+    let isWanted = true
+    this.#streams.findOrOpen(this.#session, caller, (stream) => {
+      if (!isWanted) return
+      const again = (failure: TargetFailure): void => {
+        // Another worker was quicker, and a session has one such stream.
+        if (failure.status !== CONFLICT) answer.failed(failure)
+        else attending = this.#streams.find(this.#session).attend(request, answer, ready)
+      }
+      const first = { message: answer.message.bind(answer), closed: answer.closed.bind(answer), failed: again }
+      attending = stream.attend(request, first, ready)
+    })
+    return {
+      cancel(cause) {
+        isWanted = false
+        attending?.cancel(cause)
+      },
+      resume: () => attending?.resume(),
+    }
   }
 
   end(caller: Caller): void {
@@ -85,3 +121,5 @@ function mirror(message: RpcMessage, headers: HeaderBlock): void {
   if (name !== null) headers.set('mcp-name', encodeHeaderText(name))
   else headers.remove('mcp-name')
 }
+
+const CONFLICT = 409
