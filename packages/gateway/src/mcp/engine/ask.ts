@@ -7,8 +7,10 @@ import type { TargetFailure } from '../transports/transport.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
 import { denial } from './hide-forbidden.ts'
+import { answerInPlace } from './older-target.ts'
 import type { Target } from './target.ts'
 import { TargetCall } from './target-call.ts'
+import { tellTarget } from './tell.ts'
 
 /** The response of one target, for an answer that is put together of several; `limitMs` is how long it may take. */
 export function ask(
@@ -22,6 +24,7 @@ export function ask(
     const call = new TargetCall(exchange.session, target, message, exchange.callerFor(target), {
       message(said) {
         if (said.kind === 'response' && said.id === message.id) response = said
+        if (said.kind === 'request') tellTarget(exchange, target, answerInPlace(said, NOT_NOW), () => {})
         return true
       },
       opened: () => exchange.answer.preferEvents(),
@@ -85,4 +88,5 @@ function pass(exchange: Exchange, request: RpcMessage, target: Target, answer: R
   exchange.finish()
 }
 
+const NOT_NOW = 'it is not asked anything while several servers are'
 const NO_ANSWER: TargetFailure = { code: 'bad_answer', message: 'it closed the stream without an answer' }

@@ -1,6 +1,8 @@
-import { isObject, objectAt, type Json, type JsonObject } from '../../wire/json.ts'
+import { isObject, objectAt, type JsonObject } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withParams, withResult } from '../edit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { ASKING_METHODS, carriedAbilities } from '../input/questions.ts'
 import { SERVER_INFO } from '../merge/meta.ts'
 import {
   INTERNAL_ERROR,
@@ -20,6 +22,7 @@ import {
   UNSUPPORTED_VERSION,
 } from '../revisions.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import { type AskedClient, passAnswer, RepeatedCall } from './repeated-call.ts'
 
 /** A target that knows only revisions without sessions, asked by a client of one that has them. */
 
@@ -72,10 +75,13 @@ export class NewerLink implements TargetLink {
   readonly #link: TargetLink
   readonly #meta: JsonObject
 
-  /** `initialize`: params of the client's. */
-  constructor(link: TargetLink, initialize: JsonObject) {
+  readonly #client: AskedClient
+
+  /** `initialize`: params of the client's, whose session has this key. */
+  constructor(link: TargetLink, initialize: JsonObject, session: string, hub: Hub) {
     this.#link = link
     this.#meta = metaFor({ params: initialize })
+    this.#client = { hub, session, abilities: carriedAbilities(initialize.capabilities) }
   }
 
   request(message: RpcMessage, caller: Caller, answer: AnswerSink): LinkCall {
@@ -85,11 +91,15 @@ export class NewerLink implements TargetLink {
       answer.closed()
       return NOTHING
     }
-    return this.#link.request(this.#signed(message), caller, olderAnswer(answer))
+    const signed = this.#signed(message)
+    const older = olderAnswer(answer)
+    if (!ASKING_METHODS.has(message.method)) return this.#link.request(signed, caller, older)
+    return new RepeatedCall(this.#client, this.#link, signed, caller, older).start()
   }
 
   /** Notifications of clients went with the sessions: whoever leaves closes the stream. */
-  tell(_message: RpcMessage, _caller: Caller, done: (failure: TargetFailure | null) => void): LinkCall {
+  tell(message: RpcMessage, _caller: Caller, done: (failure: TargetFailure | null) => void): LinkCall {
+    passAnswer(this.#client, message)
     done(null)
     return NOTHING
   }
@@ -142,10 +152,14 @@ function asOlderResult(response: RpcMessage): RpcMessage {
   return makeMessage({ jsonrpc: '2.0', id: response.id, error: { code: INTERNAL_ERROR, message } })
 }
 
-/** The client's capabilities do not go on: what they stand for cannot be asked of it. */
+/** Of the client's capabilities those that can be asked of it. */
 function metaFor(initialize: JsonObject): JsonObject {
-  const clientInfo: Json = objectAt(initialize, 'params').clientInfo ?? { name: 'unknown', version: '' }
-  return { [META.version]: SESSIONLESS, [META.clientInfo]: clientInfo, [META.capabilities]: {} }
+  const { clientInfo = { name: 'unknown', version: '' }, capabilities } = objectAt(initialize, 'params')
+  return {
+    [META.version]: SESSIONLESS,
+    [META.clientInfo]: clientInfo,
+    [META.capabilities]: carriedAbilities(capabilities),
+  }
 }
 
 const STRANGE = new Set([METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_VERSION])

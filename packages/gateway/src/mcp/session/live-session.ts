@@ -68,8 +68,11 @@ export class LiveSession {
     const since = this.#begunSince(name)
     const session = since?.session ?? targets.find((known) => known.name === name)?.session ?? ''
     const before = this.#links.get(name)
-    if (before !== undefined && (since === null || before.session === session)) return before
-    const link = this.#inItsWords(transport.link({ key, target: session }), this.versionAt(target))
+    const version = this.versionAt(target)
+    // What it was begun with may be in other words: who it is was not known then.
+    const isUnderstood = before instanceof NewerLink || !this.#isNewer(version)
+    if (before !== undefined && isUnderstood && (since === null || before.session === session)) return before
+    const link = this.#inItsWords(transport.link({ key, target: session }), version)
     this.#links.set(name, link)
     return link
   }
@@ -91,6 +94,8 @@ export class LiveSession {
     this.#hub.setTargetSession(key, BEGINNING, JSON.stringify(initialize), expiresAt * 1000)
     for (const { name, session, version } of targets) {
       this.#hub.setTargetSession(key, name, JSON.stringify({ session, version }), expiresAt * 1000)
+      // It says who the client is, which was not known before.
+      if (this.#links.get(name) instanceof NewerLink) this.#links.delete(name)
     }
   }
 
@@ -146,9 +151,13 @@ export class LiveSession {
     return since === undefined ? this.state.initialize : (JSON.parse(since) as JsonObject)
   }
 
+  /** The target knows no sessions, and the client has one. */
+  #isNewer(version: string): boolean {
+    return isSessionless(version) && !isSessionless(this.state.version)
+  }
+
   #inItsWords(link: TargetLink, version: string): TargetLink {
-    const isNewer = isSessionless(version) && !isSessionless(this.state.version)
-    return isNewer ? new NewerLink(link, this.#initialize) : link
+    return this.#isNewer(version) ? new NewerLink(link, this.#initialize, this.state.key, this.#hub) : link
   }
 
   /** Where a target keeps nothing, whoever comes next may ask at once. Processes have no names for what they keep. */

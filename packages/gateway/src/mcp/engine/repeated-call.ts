@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import { isObject, objectAt, textAt, type Json, type JsonObject } from '../../wire/json.ts'
+import { withId, withParams } from '../edit.ts'
+import type { Hub } from '../hub/hub.ts'
+import { canAnswer } from '../input/questions.ts'
+import { exactMember } from '../merge/edit-exactly.ts'
+import { BadMessage, INTERNAL_ERROR, makeMessage, readMessage, rpcError, type RpcMessage } from '../message.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+
+/** The client of a session, as targets without sessions know it. */
+export interface AskedClient {
+  hub: Hub
+  /** Key of its session: answers of others find nothing here. */
+  session: string
+  abilities: JsonObject
+}
+
+/** Gives the client's answer to whoever asked, in whichever worker; false when it is not an answer to one of these. */
+export function passAnswer({ hub, session }: AskedClient, { kind, id, bytes }: RpcMessage): boolean {
+  if (kind !== 'response' || typeof id !== 'string' || !id.startsWith(MARK)) return false
+  const [call = ''] = id.slice(MARK.length).split(':', 1)
+  void hub.send(addressOf(session, call), bytes.toString('utf8'))
+  return true
+}
+
+/**
+ * A call to a target without sessions, by a client that has one. What the target wants to know first is asked on the stream
+ * of the call, as servers with sessions do; then the target is called again, with the answers.
+ */
+export class RepeatedCall implements LinkCall, AnswerSink {
+  readonly #client: AskedClient
+  readonly #link: TargetLink
+  readonly #message: RpcMessage
+  readonly #caller: Caller
+  readonly #answer: AnswerSink
+  #call: LinkCall | null = null
+  /** What the target knows the call by, each time. */
+  #sent: RpcMessage
+  #questions: Questions | null = null
+  #rounds = 0
+  #isOver = false
+
+  constructor(client: AskedClient, link: TargetLink, message: RpcMessage, caller: Caller, answer: AnswerSink) {
+    this.#client = client
+    this.#link = link
+    this.#message = message
+    this.#sent = message
+    this.#caller = caller
+    this.#answer = answer
+  }
+
+  start(): this {
+    this.#call = this.#link.request(this.#sent, this.#caller, this)
+    return this
+  }
+
+  cancel(cause: Error): void {
+    this.#isOver = true
+    this.#questions?.leave()
+    this.#call?.cancel(cause)
+  }
+
+  resume(): void {
+    this.#call?.resume()
+  }
+
+  opened(): void {
+    this.#answer.opened?.()
+  }
+
+  message(message: RpcMessage, eventId: string): boolean {
+    if (this.#isOver || message.kind !== 'response') return this.#answer.message(message, eventId)
+    if (message.id !== this.#sent.id) return true
+    const result = exactMember(message, 'result')
+    if (result?.resultType !== 'input_required') return this.#answer.message(this.#restored(message), eventId)
+    this.#ask(result)
+    return true
+  }
+
+  mark(eventId: string, retryMs: number | null): void {
+    this.#answer.mark?.(eventId, retryMs)
+  }
+
+  closed(): void {
+    if (!this.#isOver && this.#questions === null) this.#answer.closed()
+  }
+
+  failed(failure: TargetFailure): void {
+    if (this.#isOver) return
+    const { error } = failure
+    this.#answer.failed(error === undefined ? failure : { ...failure, error: this.#restored(error) })
+  }
+
+  #restored(message: RpcMessage): RpcMessage {
+    return message.id === this.#message.id ? message : withId(message, this.#message.id!)
+  }
+
+  #ask({ inputRequests, requestState }: JsonObject): void {
+    const asked = Object.entries(isObject(inputRequests) ? inputRequests : {})
+    this.#rounds += 1
+    if (asked.length === 0) return this.#fail('the target is busy, and asks to be called again later')
+    if (this.#rounds > MOST_ROUNDS) return this.#fail(`the target still asks for something after ${MOST_ROUNDS} rounds`)
+    const requests = asked.map(([, request]) => asRequest(request))
+    const strange = requests.find((request) => request === null || !canAnswer(this.#client.abilities, request))
+    if (strange !== undefined) {
+      return this.#fail(`the target asks for ${strange?.method ?? 'something'}, which the client cannot answer`)
+    }
+    const keys = asked.map(([key]) => key)
+    this.#questions = new Questions(this.#client, keys, (answers) => this.#goOn(answers, requestState))
+    for (const [at, request] of requests.entries()) {
+      if (request !== null) this.#answer.message(withId(request, this.#questions.idOf(at)), '')
+    }
+  }
+
+  #goOn(answers: JsonObject | string, requestState: Json | undefined): void {
+    this.#questions = null
+    if (this.#isOver) return
+    if (typeof answers === 'string') return this.#fail(answers)
+    // A call of its own to the target.
+    const again = withId(this.#message, `portico-${randomUUID()}`)
+    this.#sent = withParams(again, { inputResponses: answers, requestState })
+    this.start()
+  }
+
+  #fail(message: string): void {
+    this.#isOver = true
+    this.#answer.message(rpcError(this.#message.id, INTERNAL_ERROR, message), '')
+    this.#answer.closed()
+  }
+}
+
+/** What was asked of the client, until it has answered all of it. */
+class Questions {
+  readonly leave: () => void
+  readonly #call = randomUUID()
+  readonly #keys: readonly string[]
+  readonly #done: (answers: JsonObject | string) => void
+  readonly #answers: JsonObject = {}
+
+  /** `done` gets all answers by their keys, or why there is none. */
+  constructor({ hub, session }: AskedClient, keys: readonly string[], done: (answers: JsonObject | string) => void) {
+    this.#keys = keys
+    this.#done = done
+    this.leave = hub.listen(addressOf(session, this.#call), (text) => this.#take(readMessage(Buffer.from(text))))
+  }
+
+  idOf(at: number): string {
+    return `${MARK}${this.#call}:${at}`
+  }
+
+  #take(answer: RpcMessage | BadMessage): void {
+    if (answer instanceof BadMessage) return
+    const key = this.#keys.find((_, at) => this.idOf(at) === answer.id)
+    if (key === undefined) return
+    const result = exactMember(answer, 'result')
+    if (result === null) {
+      this.leave()
+      const reason = textAt(objectAt(answer.value, 'error'), 'message') ?? 'it gave no result'
+      return this.#done(`the client did not answer what the target asks: ${reason.slice(0, 256)}`)
+    }
+    this.#answers[key] = result
+    if (this.#keys.some((one) => this.#answers[one] === undefined)) return
+    this.leave()
+    this.#done(this.#answers)
+  }
+}
+
+/** A question of a result as a request of its own; null when it is none. Pages had ids once. */
+function asRequest(question: Json): RpcMessage | null {
+  if (!isObject(question) || typeof question.method !== 'string' || question.method === '') return null
+  const { method, params } = question
+  if (!isObject(params)) return makeMessage({ jsonrpc: '2.0', id: '', method })
+  const page = params.mode === 'url' && { elicitationId: randomUUID() }
+  return makeMessage({ jsonrpc: '2.0', id: '', method, params: { ...params, ...page } })
+}
+
+function addressOf(session: string, call: string): string {
+  return `mcp-answer:${session}:${call}`
+}
+
+const MARK = 'portico-input:'
+/** As many as clients of such targets go through. */
+const MOST_ROUNDS = 10
