@@ -16,6 +16,10 @@ export interface AskedTarget {
   request: RpcMessage
 }
 
+export type RawSink = (headers: HeaderBlock, body: Source) => void
+/** What takes an answer, where nothing is asked. */
+export type DirectSink = Omit<AnswerSink, 'raw'> & { readonly raw: RawSink | undefined }
+
 /** Whether the result of a request can ask the client for something first. */
 export function isAskable({ requestMeta, session }: Exchange, { method }: RpcMessage): boolean {
   if (requestMeta === null || !ASKING_METHODS.has(method)) return false
@@ -25,12 +29,12 @@ export function isAskable({ requestMeta, session }: Exchange, { method }: RpcMes
 /** The answer of one target that may ask the client something while it is at it: the call then waits. */
 export class AskableAnswer implements AnswerSink {
   readonly #asked: AskedTarget
-  readonly #direct: AnswerSink
+  readonly #direct: DirectSink
   #call: LinkCall | null = null
   #waiting: WaitingCall | null = null
 
   /** `direct` takes what the target says as long as nothing is asked. */
-  constructor(asked: AskedTarget, direct: AnswerSink) {
+  constructor(asked: AskedTarget, direct: DirectSink) {
     this.#asked = asked
     this.#direct = direct
   }
@@ -40,7 +44,7 @@ export class AskableAnswer implements AnswerSink {
     this.#call = call
   }
 
-  get raw(): ((headers: HeaderBlock, body: Source) => void) | undefined {
+  get raw(): RawSink | undefined {
     return this.#direct.raw
   }
 

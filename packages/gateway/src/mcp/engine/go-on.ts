@@ -108,7 +108,9 @@ class ResumedCall implements LinkCall {
       case 'asks':
         this.#questions = { round: reply.round, list: reply.questions.flatMap(readQuestion) }
         return
-      default:
+      case 'said':
+      case 'closed':
+      case 'failed':
         if (this.#rest.take(reply)) this.#leave()
     }
   }

@@ -89,8 +89,8 @@ describe('a server with sessions asks a client without', () => {
     // Each request has a connection of its own, and a worker that takes it.
     const client = await useModernClient(t, fleet.port(), { connection: 'close' })
     for (let round = 0; round < 8; round += 1) {
-      const [name, expected] = round % 2 === 0 ? ['elicit_aside', 'aside'] : ['elicit', 'who?']
-      const result = said(await client.callTool({ name: name!, arguments: { message: 'who?' } }))
+      const [name, expected] = round % 2 === 0 ? (['elicit_aside', 'aside'] as const) : (['elicit', 'who?'] as const)
+      const result = said(await client.callTool({ name, arguments: { message: 'who?' } }))
       assert.deepEqual(result, { action: 'accept', content: { name: `answer to ${expected}` } })
     }
     assert.equal(server.sessions(), 1)

@@ -88,7 +88,7 @@ describe('a call that waits for answers', () => {
   it('says what is asked in the words of its revision', async (t) => {
     const url = { mode: 'url', message: 'go', url: 'https://x.test/', elicitationId: 'e-1' }
     const target = await useAsking(t, [
-      { ...ELICIT, params: { ...ELICIT.params, _meta: { progressToken: 1, mine: 12345678901234567890n.toString() } } },
+      { ...ELICIT, params: { ...ELICIT.params, _meta: { progressToken: 1, mine: 'x' } } },
       { method: 'elicitation/create', params: url },
       { method: 'roots/list' },
     ])
@@ -96,7 +96,7 @@ describe('a call that waits for answers', () => {
     const able = { ...ABLE, elicitation: { form: {}, url: { x: 1 } } }
     const { inputRequests, requestState } = await callIt(caller, {}, able)
     assert.deepEqual(inputRequests, {
-      'input-1': { ...ELICIT, params: { ...ELICIT.params, _meta: { mine: '12345678901234567890' } } },
+      'input-1': { ...ELICIT, params: { ...ELICIT.params, _meta: { mine: 'x' } } },
       'input-2': { method: 'elicitation/create', params: { mode: 'url', message: 'go', url: 'https://x.test/' } },
       'input-3': { method: 'roots/list' },
     })
