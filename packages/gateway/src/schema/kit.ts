@@ -4,6 +4,9 @@ import type { NamedBackend } from './named-backend.ts'
 import { brokenRules } from './rules.ts'
 import type { ExactlyOneOf, Rule } from './rules.ts'
 
+// A config is read once in a while: code made for its validation would cost more than it saves.
+z.config({ jitless: true })
+
 /** A definition: parses unknown input into `Out`, and carries the data that every printer reads. */
 export type Schema<Out = unknown> = z.ZodType<Out>
 export type Output<S extends Schema> = z.output<S>

@@ -1,51 +1,76 @@
 import { fieldOf } from './kit.ts'
-import type { Schema } from './kit.ts'
+import type { Node, Schema } from './kit.ts'
 
 /** Takes the only item out of lists that the definition allows in place of a mapping; the input is changed. */
 export function unwrapLists(schema: Schema, input: unknown): void {
   if (typeof input !== 'object' || input === null) return
-  for (const { name, child, mayBeList } of waysTo(schema)) {
-    if (name === null) {
-      for (const value of Object.values(input)) unwrapLists(child, value)
-      continue
-    }
-    const members = input as Record<string, unknown>
+  const { node, ways } = waysOf(schema)
+  if (node.kind !== 'object') {
+    const way = wayTo('', ways, childrenOf(node)[0])
+    if (way !== null) for (const value of Object.values(input)) unwrapLists(way.child, value)
+    return
+  }
+  const members = input as Record<string, unknown>
+  for (const name in members) {
+    const way = wayTo(name, ways, Object.hasOwn(node.fields, name) ? node.fields[name] : undefined)
+    if (way === null) continue
     const value = members[name]
-    if (value === undefined) continue
-    if (mayBeList && Array.isArray(value) && value.length === 1) members[name] = value[0]
-    unwrapLists(child, members[name])
+    if (way.mayBeList && Array.isArray(value) && value.length === 1) members[name] = value[0]
+    unwrapLists(way.child, members[name])
   }
 }
 
-/** A step towards such a list; a name of null stands for every item or value. */
+/** A step towards such a list. */
 interface Way {
-  name: string | null
   child: Schema
   mayBeList: boolean
 }
 
-const waysBySchema = new WeakMap<Schema, readonly Way[]>()
-
-/** The steps that lead to one: most of a large file is not looked at. */
-function waysTo(schema: Schema): readonly Way[] {
-  const known = waysBySchema.get(schema)
-  if (known !== undefined) return known
-  const ways = childrenOf(schema)
-    .map(([name, child]) => ({ name, child, mayBeList: fieldOf(child).mayBeList }))
-    .filter(({ child, mayBeList }) => mayBeList || waysTo(child).length > 0)
-  waysBySchema.set(schema, ways)
-  return ways
+interface Ways {
+  node: Node
+  /** By name, as far as anything asked for them; null where none leads on. */
+  ways: Map<string, Way | null>
 }
 
-function childrenOf(schema: Schema): [name: string | null, child: Schema][] {
-  const { node } = fieldOf(schema)
+const waysBySchema = new WeakMap<Schema, Ways>()
+
+function waysOf(schema: Schema): Ways {
+  const known = waysBySchema.get(schema)
+  if (known !== undefined) return known
+  const made: Ways = { node: fieldOf(schema).node, ways: new Map() }
+  waysBySchema.set(schema, made)
+  return made
+}
+
+/** Most of a large file is not looked at, nor is the definition of what is not in the file. */
+function wayTo(name: string, ways: Ways['ways'], child: Schema | undefined): Way | null {
+  const known = ways.get(name)
+  if (known !== undefined || child === undefined) return known ?? null
+  const { mayBeList } = fieldOf(child)
+  const way = mayBeList || leadsToOne(child) ? { child, mayBeList } : null
+  ways.set(name, way)
+  return way
+}
+
+const leadsBySchema = new WeakMap<Schema, boolean>()
+
+function leadsToOne(schema: Schema): boolean {
+  const known = leadsBySchema.get(schema)
+  if (known !== undefined) return known
+  const children = childrenOf(fieldOf(schema).node)
+  const leads = children.some((child) => fieldOf(child).mayBeList) || children.some(leadsToOne)
+  leadsBySchema.set(schema, leads)
+  return leads
+}
+
+function childrenOf(node: Node): Schema[] {
   switch (node.kind) {
     case 'object':
-      return Object.entries(node.fields)
+      return Object.values(node.fields)
     case 'list':
-      return [[null, node.item]]
+      return [node.item]
     case 'map':
-      return [[null, node.value]]
+      return [node.value]
     case 'scalar':
       return []
   }
