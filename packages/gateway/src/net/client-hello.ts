@@ -59,24 +59,24 @@ function joinHandshakeRecords(buffer: Buffer): Buffer | Exclude<ClientHelloResul
 
 /** RFC 8446 4.1.2; null when any length or value breaks the grammar. */
 function parseHello(message: Buffer): ClientHello | null {
-  const reader = createReader(message)
+  const reader = new Reader(message)
   const legacyVersion = reader.uint(2)
   reader.bytes(32)
   const sessionId = reader.vector(1)
   const cipherSuites = reader.vector(2)
   const compressions = reader.vector(1)
-  if (reader.failed() || sessionId.length > 32 || compressions.length === 0) return null
+  if (reader.hasFailed || sessionId.length > 32 || compressions.length === 0) return null
   if (cipherSuites.length === 0 || cipherSuites.length % 2 !== 0) return null
   const hello: ClientHello = { kind: 'hello', sni: null, alpn: [], versions: [legacyVersion] }
-  if (reader.atEnd()) return hello
-  const extensions = createReader(reader.vector(2))
-  if (reader.failed() || !reader.atEnd()) return null
+  if (reader.atEnd) return hello
+  const extensions = new Reader(reader.vector(2))
+  if (reader.hasFailed || !reader.atEnd) return null
   const seen = new Set<number>()
-  while (!extensions.atEnd()) {
+  while (!extensions.atEnd) {
     const type = extensions.uint(2)
     const body = extensions.vector(2)
     // A repeated extension could be read one way here and another way by the TLS library.
-    if (extensions.failed() || seen.has(type)) return null
+    if (extensions.hasFailed || seen.has(type)) return null
     seen.add(type)
     if (!readExtension(hello, type, body)) return null
   }
@@ -122,38 +122,49 @@ function isIPv6Text(name: string): boolean {
 
 /** A vector that fills `body` exactly and holds at least one item. */
 function readList<T>(body: Buffer, lengthBytes: number, readItem: (reader: Reader) => T): T[] | null {
-  const outer = createReader(body)
-  const items = createReader(outer.vector(lengthBytes))
+  const outer = new Reader(body)
+  const items = new Reader(outer.vector(lengthBytes))
   const list: T[] = []
-  while (!items.atEnd()) list.push(readItem(items))
-  return outer.failed() || !outer.atEnd() || items.failed() || list.length === 0 ? null : list
+  while (!items.atEnd) list.push(readItem(items))
+  return outer.hasFailed || !outer.atEnd || items.hasFailed || list.length === 0 ? null : list
 }
 
-type Reader = ReturnType<typeof createReader>
-
 /** Reading past the end gives zeros and empty vectors, ends the input, and is remembered. */
-function createReader(buffer: Buffer) {
-  let offset = 0
-  let hasFailed = false
-  function bytes(length: number): Buffer {
-    if (offset + length > buffer.length) {
-      hasFailed = true
-      offset = buffer.length
+class Reader {
+  readonly #buffer: Buffer
+  #offset = 0
+  #hasFailed = false
+
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer
+  }
+
+  get atEnd(): boolean {
+    return this.#offset === this.#buffer.length
+  }
+
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  bytes(length: number): Buffer {
+    const start = this.#offset
+    if (start + length > this.#buffer.length) {
+      this.#hasFailed = true
+      this.#offset = this.#buffer.length
       return Buffer.alloc(0)
     }
-    offset += length
-    return buffer.subarray(offset - length, offset)
+    this.#offset += length
+    return this.#buffer.subarray(start, this.#offset)
   }
-  function uint(length: number): number {
-    const taken = bytes(length)
+
+  uint(length: number): number {
+    const taken = this.bytes(length)
     return taken.length === 0 ? 0 : taken.readUIntBE(0, length)
   }
-  return {
-    bytes,
-    uint,
-    vector: (lengthBytes: number) => bytes(uint(lengthBytes)),
-    atEnd: () => offset === buffer.length,
-    failed: () => hasFailed,
+
+  vector(lengthBytes: number): Buffer {
+    return this.bytes(this.uint(lengthBytes))
   }
 }
 

@@ -15,35 +15,48 @@ export function readFirstBytes(
   timeoutMs: number,
   judge: (bytes: Buffer) => FirstBytesVerdict,
 ): void {
-  let received: Buffer | null = null
-  const deadline = new Deadline(() => socket.destroy())
-  deadlines.set(deadline, timeoutMs)
-  const onReadable = (): void => {
-    const chunk = socket.read() as Buffer | null
+  new FirstBytes(socket, deadlines, judge).start(timeoutMs)
+}
+
+class FirstBytes {
+  readonly #socket: Socket
+  readonly #deadlines: Deadlines
+  readonly #judge: (bytes: Buffer) => FirstBytesVerdict
+  readonly #destroy = (): void => void this.#socket.destroy()
+  readonly #deadline = new Deadline(this.#destroy)
+  #received: Buffer | null = null
+  #timeoutMs = 0
+
+  constructor(socket: Socket, deadlines: Deadlines, judge: (bytes: Buffer) => FirstBytesVerdict) {
+    this.#socket = socket
+    this.#deadlines = deadlines
+    this.#judge = judge
+  }
+
+  start(timeoutMs: number): void {
+    this.#timeoutMs = timeoutMs
+    this.#deadlines.set(this.#deadline, timeoutMs)
+    this.#socket.on('readable', this.#read)
+    this.#socket.on('end', this.#destroy)
+    this.#socket.on('close', this.#stop)
+  }
+
+  readonly #stop = (): void => {
+    this.#deadlines.clear(this.#deadline)
+    this.#socket.off('readable', this.#read)
+    this.#socket.off('end', this.#destroy)
+    this.#socket.off('close', this.#stop)
+  }
+
+  readonly #read = (): void => {
+    const chunk = this.#socket.read() as Buffer | null
     if (chunk === null) return
-    received = received === null ? chunk : Buffer.concat([received, chunk])
-    stop()
-    const verdict = judge(received)
-    if (verdict === 'more') start()
-    else if (verdict === 'destroy') socket.destroy()
+    this.#received = this.#received === null ? chunk : Buffer.concat([this.#received, chunk])
+    this.#stop()
+    const verdict = this.#judge(this.#received)
+    if (verdict === 'more') this.start(this.#timeoutMs)
+    else if (verdict === 'destroy') this.#socket.destroy()
   }
-  const onEnd = (): void => {
-    socket.destroy()
-  }
-  const onClose = (): void => deadlines.clear(deadline)
-  const start = (): void => {
-    deadlines.set(deadline, timeoutMs)
-    socket.on('readable', onReadable)
-    socket.on('end', onEnd)
-    socket.on('close', onClose)
-  }
-  const stop = (): void => {
-    deadlines.clear(deadline)
-    socket.off('readable', onReadable)
-    socket.off('end', onEnd)
-    socket.off('close', onClose)
-  }
-  start()
 }
 
 /** HTTP/2 by prior knowledge starts with a preface that is no HTTP/1 request; `found` has taken over socket and bytes. */

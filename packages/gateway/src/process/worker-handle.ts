@@ -15,28 +15,32 @@ export interface LiveConfig {
   sessionKeys: readonly string[]
 }
 
+export interface WorkerEvents {
+  series(definition: (FromWorker & { type: 'series' })['definition']): void
+  trace(message: TraceFromWorker): void
+  mcp(message: HubFromWorker): void
+  exited(cause: Error | null): void
+}
+
 /** One worker thread as the main thread sees it. */
 export class WorkerHandle {
-  /** Resolves when it can take a config, or with what it died of before. */
-  readonly online: Promise<string | null>
   readonly #worker: Worker
+  readonly #events: WorkerEvents
+  readonly #online = Promise.withResolvers<string | null>()
+  readonly #ended = Promise.withResolvers<void>()
   /** A worker takes configs one after the other, so the first answer is for the first question. */
   readonly #applying: ((error: string | null) => void)[] = []
-  readonly #ended: Promise<void>
   #idle: (() => void) | null = null
   #dead = false
+  /** What it died of. */
+  #cause: Error | null = null
   /** Of the config that it took last; 0 before the first, and while it is not known. */
   #generation = 0
 
   constructor(
     program: { entry: URL; resourceLimits: ResourceLimits | undefined },
     settings: WorkerSettings,
-    events: {
-      series(definition: (FromWorker & { type: 'series' })['definition']): void
-      trace(message: TraceFromWorker): void
-      mcp(message: HubFromWorker): void
-      exited(cause: Error | null): void
-    },
+    events: WorkerEvents,
   ) {
     const { entry, resourceLimits } = program
     this.#worker = new Worker(entry, {
@@ -44,42 +48,47 @@ export class WorkerHandle {
       name: settings.name,
       ...(resourceLimits !== undefined && { resourceLimits }),
     })
-    const online = Promise.withResolvers<string | null>()
-    const ended = Promise.withResolvers<void>()
-    this.online = online.promise
-    this.#ended = ended.promise
-    let cause: Error | null = null
-    this.#worker.on('message', (message: FromWorker) => {
-      switch (message.type) {
-        case 'online':
-          return online.resolve(null)
-        case 'applied':
-          this.#applying.shift()?.(message.error)
-          return
-        case 'series':
-          return events.series(message.definition)
-        case 'idle':
-          this.#idle?.()
-          return
-        case 'watching':
-        case 'traced':
-          return events.trace(message)
-        case 'mcp':
-          return events.mcp(message.message)
-      }
-    })
+    this.#events = events
+    this.#worker.on('message', (message: FromWorker) => this.#take(message))
     this.#worker.on('error', (error: unknown) => {
-      cause = error instanceof Error ? error : new Error(String(error))
+      this.#cause = error instanceof Error ? error : new Error(String(error))
     })
-    this.#worker.on('exit', () => {
-      this.#dead = true
-      events.exited(cause)
-      // A worker that dies with a config in its hands has not refused it: its successor gets it.
-      for (const done of this.#applying.splice(0)) done(null)
-      this.#idle?.()
-      online.resolve(cause?.message ?? 'exit')
-      ended.resolve()
-    })
+    this.#worker.on('exit', () => this.#exited())
+  }
+
+  /** Resolves when it can take a config, or with what it died of before. */
+  get online(): Promise<string | null> {
+    return this.#online.promise
+  }
+
+  #take(message: FromWorker): void {
+    switch (message.type) {
+      case 'online':
+        return this.#online.resolve(null)
+      case 'applied':
+        this.#applying.shift()?.(message.error)
+        return
+      case 'series':
+        return this.#events.series(message.definition)
+      case 'idle':
+        this.#idle?.()
+        return
+      case 'watching':
+      case 'traced':
+        return this.#events.trace(message)
+      case 'mcp':
+        return this.#events.mcp(message.message)
+    }
+  }
+
+  #exited(): void {
+    this.#dead = true
+    this.#events.exited(this.#cause)
+    // A worker that dies with a config in its hands has not refused it: its successor gets it.
+    for (const done of this.#applying.splice(0)) done(null)
+    this.#idle?.()
+    this.#online.resolve(this.#cause?.message ?? 'exit')
+    this.#ended.resolve()
   }
 
   post(message: ToWorker): void {
@@ -115,7 +124,7 @@ export class WorkerHandle {
   async exit(): Promise<void> {
     this.post({ type: 'exit' })
     const force = setTimeout(() => this.terminate(), EXIT_MS)
-    await this.#ended
+    await this.#ended.promise
     clearTimeout(force)
   }
 }
