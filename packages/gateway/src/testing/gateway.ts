@@ -19,47 +19,20 @@ import { createAccessLog } from '../telemetry/log/access-log.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
 import { createHttpDate } from '../telemetry/http-date.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
-import { createLogger, type LogFormat } from '../telemetry/log/logger.ts'
+import { createLogger, type LogFormat, type Logger } from '../telemetry/log/logger.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
-import { createRegion, Registry } from '../telemetry/metrics/metrics.ts'
-import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
+import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
+import { createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
 import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
 import { createTraceSource } from '../process/trace-source.ts'
-import { createResolver, type ResolverOptions } from '../upstream/dns.ts'
+import { createResolver, type Resolver, type ResolverOptions } from '../upstream/dns.ts'
 import { Endpoints } from '../upstream/endpoints.ts'
 import type { Eviction } from '../upstream/endpoint-call.ts'
 import { Pools } from '../upstream/pools.ts'
 import { offersOf } from '../mcp/hub/offers.ts'
 import { startHub } from './hub.ts'
-
-/** A gateway in this thread: config to wire, without workers. */
-export interface TestGateway {
-  /** The port of a bind, by its position in the config. */
-  port(index?: number): number
-  /** What is over, in order. */
-  records: AccessRecord[]
-  /** The access log: fewer lines than `records` where the config leaves some out. */
-  lines: string[]
-  /** Codes of connections and messages that were refused. */
-  refusals: string[]
-  /** What a scrape gets. */
-  metrics(): string
-  /** Errors that steps threw. */
-  bugs: string[]
-  /** Endpoints left out for a while, in order. */
-  evictions: Eviction[]
-  /** Watches for the next request, as `/debug/trace` does; resolves with all its events. */
-  trace(expression?: string): Promise<TraceEvent[]>
-  /** Resolves when that many requests are finished. */
-  finished(count: number): Promise<void>
-  /** Makes another config live, as a reload does. */
-  reload(yaml: string): Promise<void>
-  drain(): void
-  connectionCount(): number
-  close(): Promise<void>
-}
 
 export interface TestGatewayOptions {
   /** Folder that file names in the config are relative to. */
@@ -86,138 +59,198 @@ export interface TestGatewayOptions {
 }
 
 export async function startGateway(yaml: string, options: TestGatewayOptions = {}): Promise<TestGateway> {
-  const deadlines = options.deadlines ?? new Deadlines()
-  const sessionKey = options.sessionKey ?? randomBytes(32).toString('hex')
-  const records: AccessRecord[] = []
-  const lines: string[] = []
-  const refusals: string[] = []
-  const bugs: string[] = []
-  const evictions: Eviction[] = []
-  const waiting: { count: number; resolve: () => void }[] = []
-  const filter = parseLogFilter('error')
-  if (!filter.ok) throw new Error(filter.problem)
-  const logger = createLogger({ filter: filter.value, format: 'text', write: (line) => bugs.push(line) })
-  const resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
-  const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
-  const collector = new Collector()
-  const region = createRegion()
-  collector.attach('0', region)
-  const registry = new Registry({ region, announce: (series) => collector.define('0', structuredClone(series)) })
-  const writeLine = createAccessLog({
-    format: options.logFormat ?? 'text',
-    write: (line) => lines.push(line),
-    enabled: () => true,
-  })
-  const hub = new TraceHub()
-  const tracer: TraceWatch<RequestContext> = new TraceWatch({
-    shared: hub.shared,
-    worker: 0,
-    compile(source) {
-      const expression = createExpressions(services)(source, 'start')
-      return (rx) => expression.isTrue(rx)
-    },
-    post: (message) => hub.received(0, structuredClone(message)),
-  })
-  hub.born(0, (message) => tracer.take(message))
-  const traces = createTraceSource(hub, () => currentIr)
-  const shared = {
-    random: options.random ?? Math.random,
-    counters: new SharedTable(options.counters ?? createTable()),
-    kept: new WorkerCache(),
-    monotonic: options.monotonic ?? monotonic,
-    clock: options.clock ?? Date.now,
-    log: logger.child('pipeline'),
+  const gateway = new TestGateway(options)
+  try {
+    await gateway.reload(yaml)
+  } catch (error) {
+    await gateway.close()
+    throw error
   }
-  const mcp = startHub(logger.child('mcp'))
-  const services: CompileServices = {
-    ...shared,
-    deadlines,
-    sessionKeys: () => [sessionKey],
-    resolver,
-    pools,
-    endpoints: new Endpoints({ ...shared, evicted: (eviction) => evictions.push(eviction) }),
-    requestMetrics: createRequestMetrics(registry, (names) => bugs.push(`too many values of ${names.join()}`)),
-    callTimer: () => {},
-    upstream: {
-      connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-      poolIdleTimeoutMs: options.poolIdleTimeoutMs ?? 90_000,
-      poolMaxIdle: 1000,
-    },
-    ticketSecret: randomBytes(32),
-    seat: { own: 0, all: 1 },
-    now: () => performance.now(),
-    identity: { podName: 'test', namespace: 'default', gateway: 'default' },
-    httpDate: createHttpDate(),
-    accessLog(record, edit) {
-      writeLine(record, edit)
-      records.push(record)
-      for (const waiter of waiting) if (records.length >= waiter.count) waiter.resolve()
-    },
-    tracer,
-    hub: mcp.workers[0]!,
-    credentials: createCredentials({
-      ...shared,
-      environment: options.env ?? {},
-      fetch: options.fetch ?? fetch,
-    }),
-  }
-  const servers = new Map<string, BindServer<string>>()
-  const ports: number[] = []
-  let current: CompiledConfig | null = null
-  let currentIr: Ir | null = null
+  return gateway
+}
 
-  async function apply(ir: Ir): Promise<void> {
+/** A gateway in this thread: config to wire, without workers. */
+export class TestGateway {
+  /** What is over, in order. */
+  readonly records: AccessRecord[] = []
+  /** The access log: fewer lines than `records` where the config leaves some out. */
+  readonly lines: string[] = []
+  /** Codes of connections and messages that were refused. */
+  readonly refusals: string[] = []
+  /** Errors that steps threw. */
+  readonly bugs: string[] = []
+  /** Endpoints left out for a while, in order. */
+  readonly evictions: Eviction[] = []
+  readonly #options: TestGatewayOptions
+  readonly #deadlines: Deadlines
+  readonly #resolver: Resolver
+  readonly #pools: Pools
+  readonly #mcp: ReturnType<typeof startHub>
+  readonly #collector = new Collector()
+  readonly #traces: TraceSource
+  readonly #services: CompileServices
+  readonly #servers = new Map<string, BindServer<string>>()
+  readonly #ports: number[] = []
+  readonly #waiting: { count: number; resolve: () => void }[] = []
+  #config: CompiledConfig | null = null
+  #ir: Ir | null = null
+
+  constructor(options: TestGatewayOptions) {
+    this.#options = options
+    this.#deadlines = options.deadlines ?? new Deadlines()
+    this.#resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
+    this.#pools = new Pools(this.#deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
+    const filter = parseLogFilter('error')
+    if (!filter.ok) throw new Error(filter.problem)
+    const logger = createLogger({ filter: filter.value, format: 'text', write: (line) => this.bugs.push(line) })
+    this.#mcp = startHub(logger.child('mcp'))
+    const hub = new TraceHub()
+    this.#traces = createTraceSource(hub, () => this.#ir)
+    this.#services = this.#createServices(logger.child('pipeline'), hub)
+  }
+
+  /** The port of a bind, by its position in the config. */
+  port(index = 0): number {
+    return this.#ports[index]!
+  }
+
+  /** What a scrape gets. */
+  metrics(): string {
+    return [...this.#collector.render()].join('')
+  }
+
+  /** Watches for the next request, as `/debug/trace` does; resolves with all its events. */
+  trace(expression: string | null = null): Promise<TraceEvent[]> {
+    return watchOne(this.#traces, expression)
+  }
+
+  /** Resolves when that many requests are finished. */
+  async finished(count: number): Promise<void> {
+    if (this.records.length >= count) return
+    await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }))
+  }
+
+  /** Makes another config live, as a reload does. */
+  async reload(yaml: string): Promise<void> {
+    const ir = parse(yaml, this.#options)
     await loadFeatures(ir)
-    const change = currentIr === null ? null : changeBetween(currentIr, ir)
+    const before = this.#ir
+    const change = before === null ? null : changeBetween(before, ir)
     // As a worker gets it.
-    const changed = currentIr === null || change === null ? null : applyChange(currentIr, structuredClone(change))
-    const next = compile(changed?.ir ?? ir, services, current === null ? null : { config: current, changed })
-    for (const bind of ir.binds) {
-      const compiled = next.binds.get(bind.key)!
-      const known = servers.get(bind.key)
-      if (known !== undefined) {
-        known.update(compiled.state, (listener) => compiled.isGone(listener))
-        continue
-      }
-      const claimed = await claimPort({ ...bind, address: '127.0.0.1' })
-      if ('problem' in claimed) throw new Error(claimed.problem)
-      const server = new BindServer<string>(compiled.state, deadlines, {
-        ...quiet,
-        refused: (_info, _status, code) => refusals.push(code),
-      })
-      await server.listen({ port: claimed.port, host: '127.0.0.1', reusePort: false })
-      servers.set(bind.key, server)
-      ports.push(claimed.port)
-    }
-    current = next
-    currentIr = changed?.ir ?? ir
-    mcp.main.offers(offersOf(ir))
+    const changed = before === null || change === null ? null : applyChange(before, structuredClone(change))
+    const last = this.#config === null ? null : { config: this.#config, changed }
+    const next = compile(changed?.ir ?? ir, this.#services, last)
+    for (const bind of ir.binds) await this.#serve(bind, next)
+    this.#config = next
+    this.#ir = changed?.ir ?? ir
+    this.#mcp.main.offers(offersOf(ir))
   }
 
-  await apply(parse(yaml, options))
-  return {
-    port: (index = 0) => ports[index]!,
-    records,
-    lines,
-    refusals,
-    metrics: () => [...collector.render()].join(''),
-    bugs,
-    evictions,
-    trace: (expression) => watchOne(traces, expression ?? null),
-    finished: (count) =>
-      records.length >= count ? Promise.resolve() : new Promise((resolve) => waiting.push({ count, resolve })),
-    reload: (text) => apply(parse(text, options)),
-    drain() {
-      for (const server of servers.values()) server.drain()
-    },
-    connectionCount: () => [...servers.values()].reduce((sum, server) => sum + server.connectionCount, 0),
-    async close() {
-      for (const server of servers.values()) server.destroy()
-      pools.close()
-      resolver.close()
-      deadlines.close()
-      await mcp.main.close()
-    },
+  drain(): void {
+    for (const server of this.#servers.values()) server.drain()
+  }
+
+  connectionCount(): number {
+    return [...this.#servers.values()].reduce((sum, server) => sum + server.connectionCount, 0)
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.#servers.values()) server.destroy()
+    this.#pools.close()
+    this.#resolver.close()
+    this.#deadlines.close()
+    await this.#mcp.main.close()
+  }
+
+  async #serve(bind: Ir['binds'][number], { binds }: CompiledConfig): Promise<void> {
+    const compiled = binds.get(bind.key)!
+    const known = this.#servers.get(bind.key)
+    if (known !== undefined) return known.update(compiled.state, (listener) => compiled.isGone(listener))
+    const claimed = await claimPort({ ...bind, address: '127.0.0.1' })
+    if ('problem' in claimed) throw new Error(claimed.problem)
+    const server = new BindServer<string>(compiled.state, this.#deadlines, {
+      ...quiet,
+      refused: (_info, _status, code) => this.refusals.push(code),
+    })
+    await server.listen({ port: claimed.port, host: '127.0.0.1', reusePort: false })
+    this.#servers.set(bind.key, server)
+    this.#ports.push(claimed.port)
+  }
+
+  #createServices(log: Logger, hub: TraceHub): CompileServices {
+    const options = this.#options
+    const sessionKey = options.sessionKey ?? randomBytes(32).toString('hex')
+    const shared = {
+      random: options.random ?? Math.random,
+      counters: new SharedTable(options.counters ?? createTable()),
+      kept: new WorkerCache(),
+      monotonic: options.monotonic ?? monotonic,
+      clock: options.clock ?? Date.now,
+      log,
+    }
+    return {
+      ...shared,
+      deadlines: this.#deadlines,
+      sessionKeys: () => [sessionKey],
+      resolver: this.#resolver,
+      pools: this.#pools,
+      endpoints: new Endpoints({ ...shared, evicted: (eviction) => this.evictions.push(eviction) }),
+      requestMetrics: this.#requestMetrics(),
+      callTimer: () => {},
+      upstream: {
+        connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+        poolIdleTimeoutMs: options.poolIdleTimeoutMs ?? 90_000,
+        poolMaxIdle: 1000,
+      },
+      ticketSecret: randomBytes(32),
+      seat: { own: 0, all: 1 },
+      now: () => performance.now(),
+      identity: { podName: 'test', namespace: 'default', gateway: 'default' },
+      httpDate: createHttpDate(),
+      accessLog: this.#accessLog(),
+      tracer: this.#tracer(hub),
+      hub: this.#mcp.workers[0]!,
+      credentials: createCredentials({
+        ...shared,
+        environment: options.env ?? {},
+        fetch: options.fetch ?? fetch,
+      }),
+    }
+  }
+
+  #requestMetrics(): RequestMetrics {
+    const region = createRegion()
+    this.#collector.attach('0', region)
+    const announce = (series: SeriesDefinition) => this.#collector.define('0', structuredClone(series))
+    const registry = new Registry({ region, announce })
+    return createRequestMetrics(registry, (names) => this.bugs.push(`too many values of ${names.join()}`))
+  }
+
+  #accessLog(): CompileServices['accessLog'] {
+    const writeLine = createAccessLog({
+      format: this.#options.logFormat ?? 'text',
+      write: (line) => this.lines.push(line),
+      enabled: () => true,
+    })
+    return (record, edit) => {
+      writeLine(record, edit)
+      this.records.push(record)
+      for (const { count, resolve } of this.#waiting) if (this.records.length >= count) resolve()
+    }
+  }
+
+  #tracer(hub: TraceHub): TraceWatch<RequestContext> {
+    const tracer = new TraceWatch<RequestContext>({
+      shared: hub.shared,
+      worker: 0,
+      compile: (source) => {
+        const expression = createExpressions(this.#services)(source, 'start')
+        return (rx) => expression.isTrue(rx)
+      },
+      post: (message) => hub.received(0, structuredClone(message)),
+    })
+    hub.born(0, (message) => tracer.take(message))
+    return tracer
   }
 }
 
