@@ -6,6 +6,7 @@ import { rolldown } from 'rolldown'
 import { asChunk } from './chunk-text.mjs'
 import { compileAhead } from './compile-ahead.mjs'
 import { programs } from './programs.mjs'
+import { withoutDescriptions } from './without-descriptions.mjs'
 
 /**
  * Bundles one package, with a NOTICE of everything that is inside.
@@ -23,6 +24,7 @@ export async function bundle(name, to) {
     platform: 'node',
     resolve: { conditionNames: ['import', 'node'] },
     external,
+    plugins: [withoutDescriptions],
   })
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', minify: false }
   const { output } =

@@ -8,6 +8,7 @@ import { compileFunction } from 'node:vm'
 import { pinnedNode } from '../packages/gateway/bin/runtime.mjs'
 import { asChunk } from './chunk-text.mjs'
 import { freshProgram } from './fresh-program.mjs'
+import { dropDescriptions } from './without-descriptions.mjs'
 
 const getter = (name) =>
   `Object.defineProperty(exports, "${name}", {\n  enumerable: true,\n  get: function () {\n    return ${name};\n  }\n});\n`
@@ -36,6 +37,20 @@ test('a chunk is ASCII and means the same', () => {
   const code = `module.exports = ["\u00e4 \u2192 \u{1f600}", \`\u2026\`, /^[\u2013\u{1f600}]$/u.test("\u{1f600}"), /\u2192/.test("\u2192")];`
   assert.match(asChunk(code), /^[\0-\x7f]*$/)
   assert.deepEqual(exportsOf(code), ['\u00e4 \u2192 \u{1f600}', '\u2026', true, true])
+})
+
+test('descriptions of definitions are left out, whatever stands in them', () => {
+  const code = `const a = object({
+  b: string(short as number).optional().describe('It is "b)", \\'so\\'.'),
+  c: list(d().describe(\`In \${what('e')}.\`), { max: 1 }).describe(
+    'On ' + 'lines.',
+  ),
+}).describe('All.')`
+  const left = `const a = object({
+  b: string(short as number).optional(),
+  c: list(d(), { max: 1 }),
+})`
+  assert.equal(dropDescriptions(code, 'schema.ts'), left)
 })
 
 test('the built gateway starts with code that is compiled already, in every thread', { timeout: 120_000 }, (t) => {

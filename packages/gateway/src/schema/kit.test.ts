@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { conditionalPolicy } from './conditional.ts'
-import { fieldOf, fileOnly, list, object } from './kit.ts'
+import { fieldOf, fileOnly, list, object, orListOfOne } from './kit.ts'
 import type { Output } from './kit.ts'
 import { atMostOneOf, exactlyOneOf, onlyWith } from './rules.ts'
 import { editDistance, nearest } from './suggest.ts'
@@ -113,4 +113,11 @@ test('suggestions are near, never wild', () => {
   assert.equal(nearest('hsot', ['host', 'port']), 'host')
   assert.equal(nearest('xyz', ['host', 'port']), null)
   assert.equal(editDistance('', 'abc'), 3)
+})
+
+test('what is said of a definition holds for it alone, not for others made of the same', () => {
+  const shared = object({ a: integer({ min: 0, max: 1 }) })
+  const marked = orListOfOne(fileOnly(shared))
+  assert.deepEqual([fieldOf(marked).mayBeList, fieldOf(marked).fileOnly], [true, true])
+  assert.deepEqual([fieldOf(shared).mayBeList, fieldOf(shared).fileOnly], [false, false])
 })

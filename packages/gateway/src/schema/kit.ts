@@ -238,17 +238,17 @@ export class Refusal {
 
 /** Exists in the config file only; the printer of custom resources leaves it out. */
 export function fileOnly<S extends Schema>(schema: S): S {
-  return remember(schema, { fileOnly: true })
+  return remember(schema.clone(), { fileOnly: true })
 }
 
 /** The file writes a reference in a local form; custom resources use `resource` instead. */
 export function localForm<S extends Schema>(schema: S, resource: Schema): S {
-  return remember(schema, { resourceForm: resource })
+  return remember(schema.clone(), { resourceForm: resource })
 }
 
 /** The file may write a list of one around it, as custom resources do. */
 export function orListOfOne<S extends Schema>(schema: S): S {
-  return remember(schema, { mayBeList: true })
+  return remember(schema.clone(), { mayBeList: true })
 }
 
 /** Reads a definition from the outside in, through optional and default wrappers. */
