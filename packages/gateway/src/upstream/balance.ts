@@ -19,20 +19,17 @@ export interface Standing {
  */
 export function choose(standings: readonly Standing[], random: () => number): number {
   const candidates = candidatesOf(standings)
-  const [only] = candidates
-  if (only === undefined) return -1
-  if (candidates.length === 1) return only.index
-  const first = draw(candidates, random()) ?? only
-  const second = draw(candidates, random()) ?? only
-  if (first === second) return first.index
+  if (candidates.length < 2) return candidates[0] ?? -1
+  const first = draw(standings, candidates, random())
+  const second = draw(standings, candidates, random())
+  if (first === second) return first
   // A new endpoint is expected to be like the others: with no latency at all it would win every draw.
   const expected = meanLatency(standings)
-  return (scoreOf(second.standing, expected) > scoreOf(first.standing, expected) ? second : first).index
-}
-
-interface Candidate {
-  index: number
-  standing: Standing
+  const scoreAt = (index: number): number => {
+    const standing = standings[index]
+    return standing === undefined ? 0 : scoreOf(standing, expected)
+  }
+  return scoreAt(second) > scoreAt(first) ? second : first
 }
 
 export function scoreOf({ health, latency, pending }: Standing, expectedLatency: number): number {
@@ -40,27 +37,28 @@ export function scoreOf({ health, latency, pending }: Standing, expectedLatency:
 }
 
 /** Those of the best rank: evicted endpoints are used when there is no other, tried ones when nothing else is left. */
-function candidatesOf(standings: readonly Standing[]): readonly Candidate[] {
-  let candidates: Candidate[] = []
+function candidatesOf(standings: readonly Standing[]): readonly number[] {
+  let candidates: number[] = []
   let best = Infinity
-  for (const [index, standing] of standings.entries()) {
-    const rank = (standing.evicted ? 2 : 0) + (standing.tried ? 1 : 0)
-    if (standing.weight === 0 || rank > best) continue
+  for (const [index, { weight, evicted, tried }] of standings.entries()) {
+    const rank = (evicted ? 2 : 0) + (tried ? 1 : 0)
+    if (weight === 0 || rank > best) continue
     if (rank < best) candidates = []
     best = rank
-    candidates.push({ index, standing })
+    candidates.push(index)
   }
   return candidates
 }
 
-function draw(candidates: readonly Candidate[], random: number): Candidate | undefined {
-  let left = random * candidates.reduce((sum, { standing }) => sum + standing.weight, 0)
-  for (const candidate of candidates) {
-    left -= candidate.standing.weight
-    if (left < 0) return candidate
+function draw(standings: readonly Standing[], candidates: readonly number[], random: number): number {
+  const weightAt = (index: number): number => standings[index]?.weight ?? 0
+  let left = random * candidates.reduce((sum, index) => sum + weightAt(index), 0)
+  for (const index of candidates) {
+    left -= weightAt(index)
+    if (left < 0) return index
   }
   // Rounding can leave a crumb behind the last one.
-  return candidates.at(-1)
+  return candidates.at(-1) ?? -1
 }
 
 function meanLatency(standings: readonly Standing[]): number {
