@@ -14,6 +14,8 @@ import { canonicalHostname, createHostnameTable } from '../pipeline/route/hostna
 import { createExpressions } from '../pipeline/expression.ts'
 import type { LazyRoute } from '../pipeline/route/lazy-route.ts'
 import { RouteTable } from '../pipeline/route/route-table.ts'
+import { limitCalls } from '../pipeline/limited-call.ts'
+import { serviceClient } from '../pipeline/service-client.ts'
 import type { Env } from '../pipeline/step.ts'
 import { createTelemetry, type Telemetry, type TelemetryServices } from '../pipeline/telemetry.ts'
 import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
@@ -21,6 +23,7 @@ import { metricLabels } from '../policies/frontend/metrics/labels.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
 import { joinedTraffic } from '../policies/order.ts'
+import { bugReport } from '../telemetry/log/logger.ts'
 import { formatHostPort } from '../upstream/host-port.ts'
 
 export type CompileServices = BackendServices &
@@ -145,7 +148,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
     cel: createExpressions(services),
-    client: (key) => backends.named(key),
+    client: (key) => serviceClient(limitCalls(backends.named(key), services.deadlines), bugReport(services.log)),
     describe: (key) => describeBackend(backendOf(backendsByKey, key), policies),
     kept: services.kept,
     credentials: services.credentials,

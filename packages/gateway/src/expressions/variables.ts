@@ -59,6 +59,7 @@ const found = {
   apiKey: dyn,
   basicAuth: struct({ username: text }, { optional: true }),
   metadata: dyn,
+  extauthz: dyn,
   proxy: struct({
     bind: maybeText,
     gateway: struct({ namespace: text, name: text }),

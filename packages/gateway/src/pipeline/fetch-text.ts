@@ -1,6 +1,13 @@
 import { emptySource, type Sink, type Source, sourceOf } from '../net/body.ts'
+import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { HeaderBlock } from '../net/header-block.ts'
-import type { UpstreamCall, UpstreamError, UpstreamHandler, UpstreamResponse } from '../upstream/upstream-types.ts'
+import type {
+  UpstreamCall,
+  UpstreamError,
+  UpstreamHandler,
+  UpstreamRequest,
+  UpstreamResponse,
+} from '../upstream/upstream-types.ts'
 import type { BackendClient, CallContext } from './step.ts'
 
 export interface FetchOptions {
@@ -19,17 +26,51 @@ export interface FetchedText {
   text: string
 }
 
+export interface WholeAnswer {
+  status: number
+  headers: HeaderBlock
+  body: Buffer
+}
+
+/** Sends a request that the gateway itself makes, and gives its whole answer, whatever the status. */
+export function fetchWhole(
+  client: BackendClient,
+  request: UpstreamRequest,
+  { context, deadlines, maxBytes, timeoutMs }: WholeOptions,
+): Promise<WholeAnswer> {
+  return new Promise((resolve, reject) => {
+    const fetch = new Fetch({ maxBytes, isAnswer: () => true, isEncodedTaken: true }, (error, answer) => {
+      deadlines.clear(deadline)
+      if (answer === null) reject(error)
+      else resolve(answer)
+    })
+    const deadline = new Deadline(() => fetch.giveUp(new Error('no whole answer in time')))
+    deadlines.set(deadline, timeoutMs)
+    fetch.started(client.send(request, context, fetch))
+  })
+}
+
+export interface WholeOptions {
+  context: CallContext
+  deadlines: Deadlines
+  maxBytes: number
+  timeoutMs: number
+}
+
 /**
  * A document that the gateway itself needs, by GET unless something is to be sent. Anything but a plain 200 rejects:
  * redirects are never followed.
  */
 export function fetchText(client: BackendClient, options: FetchOptions): Promise<FetchedText> {
   return new Promise((resolve, reject) => {
-    const { post } = options
-    const fetch = new TextFetch(options, (error, fetched) => {
+    const { post, maxBytes } = options
+    const highestStatus = post === undefined ? 200 : 299
+    const isAnswer = (status: number): boolean =>
+      (status >= 200 && status <= highestStatus) || (post?.refusals === true && status >= 400 && status <= 499)
+    const fetch = new Fetch({ maxBytes, isAnswer, isEncodedTaken: false }, (error, answer) => {
       clearTimeout(timer)
-      if (fetched === null) reject(error)
-      else resolve(fetched)
+      if (answer === null) reject(error)
+      else resolve({ ...answer, text: answer.body.toString('utf8') })
     })
     const timer = setTimeout(() => fetch.giveUp(new Error('no whole answer in time')), options.timeoutMs)
     timer.unref()
@@ -48,14 +89,19 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
 
 const CONTEXT: CallContext = { clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {} }
 
-type Done = (error: Error | null, fetched: FetchedText | null) => void
+type Done = (error: Error | null, answer: WholeAnswer | null) => void
 
-class TextFetch implements UpstreamHandler, Sink {
+interface Taken {
+  maxBytes: number
+  isAnswer: (status: number) => boolean
+  /** Whether the body may be compressed: nobody looks into it. */
+  isEncodedTaken: boolean
+}
+
+class Fetch implements UpstreamHandler, Sink {
   source: Source | null = null
   readonly #chunks: Buffer[] = []
-  readonly #maxBytes: number
-  readonly #highestStatus: number
-  readonly #takesRefusals: boolean
+  readonly #taken: Taken
   readonly #done: Done
   #status = 0
   #call: UpstreamCall | null = null
@@ -63,10 +109,8 @@ class TextFetch implements UpstreamHandler, Sink {
   #size = 0
   #isOver = false
 
-  constructor({ maxBytes, post }: FetchOptions, done: Done) {
-    this.#maxBytes = maxBytes
-    this.#highestStatus = post === undefined ? 200 : 299
-    this.#takesRefusals = post?.refusals ?? false
+  constructor(taken: Taken, done: Done) {
+    this.#taken = taken
     this.#done = done
   }
 
@@ -86,9 +130,10 @@ class TextFetch implements UpstreamHandler, Sink {
 
   responded({ status, headers, body }: UpstreamResponse): void {
     const encoding = headers.get('content-encoding')
-    const isRefusal = this.#takesRefusals && status >= 400 && status <= 499
-    const isAnswer = isRefusal || (status >= 200 && status <= this.#highestStatus)
-    if (isAnswer && (encoding === null || encoding === 'identity') && body.length <= this.#maxBytes) {
+    const { isEncodedTaken, maxBytes } = this.#taken
+    const isAnswer = this.#taken.isAnswer(status)
+    const isPlain = isEncodedTaken || encoding === null || encoding === 'identity'
+    if (isAnswer && isPlain && body.length <= maxBytes) {
       this.#status = status
       this.#headers = headers
       return body.pipe(this)
@@ -109,20 +154,19 @@ class TextFetch implements UpstreamHandler, Sink {
   write(chunk: Buffer): void {
     this.#size += chunk.length
     // A chunk may be a view of a buffer that the next read fills again.
-    if (this.#size <= this.#maxBytes) this.#chunks.push(Buffer.from(chunk))
+    if (this.#size <= this.#taken.maxBytes) this.#chunks.push(Buffer.from(chunk))
   }
 
   flush(): boolean {
-    if (this.#size > this.#maxBytes) this.giveUp(new Error('the answer is too long'))
+    if (this.#size > this.#taken.maxBytes) this.giveUp(new Error('the answer is too long'))
     return true
   }
 
   end(): void {
     if (this.#isOver) return
-    if (this.#size > this.#maxBytes) return this.giveUp(new Error('the answer is too long'))
+    if (this.#size > this.#taken.maxBytes) return this.giveUp(new Error('the answer is too long'))
     this.#isOver = true
-    const text = Buffer.concat(this.#chunks).toString('utf8')
-    this.#done(null, { status: this.#status, headers: this.#headers, text })
+    this.#done(null, { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) })
   }
 
   abort(cause: Error): void {

@@ -31,6 +31,7 @@ export type Reason =
   | 'BasicAuth'
   | 'ApiKeyAuth'
   | 'Authorization'
+  | 'ExtAuth'
   | 'Csrf'
   | 'RateLimit'
   | 'PromptGuard'

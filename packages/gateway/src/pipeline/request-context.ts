@@ -33,6 +33,22 @@ export interface TakenCredential {
   restore(outgoing: Pick<UpstreamRequest, 'target' | 'headers'>): void
 }
 
+/** What outside authorizers said of a request that they let pass. */
+export interface ExtAuthState {
+  /** For later expressions, as `extauthz`. */
+  metadata: JsonObject
+  /** Of the response to the client. */
+  responseHeaders: readonly HeaderEdit[]
+}
+
+/** A change to a header that somebody outside asks for. */
+export interface HeaderEdit {
+  name: string
+  value: string
+  /** `append` keeps what is there; `absent` and `present` change only where nothing, or something, is. */
+  way: 'set' | 'append' | 'absent' | 'present'
+}
+
 export interface RetryRule {
   attempts: number
   backoffMs: number
@@ -114,6 +130,7 @@ export class RequestContext implements RoutableRequest {
   basicAuth: { username: string } | null = null
   /** What transformations computed for later expressions and logs. */
   metadata: Record<string, unknown> | null = null
+  extAuth: ExtAuthState | null = null
   /** What client authentication took off the request, in that order; `auth.passthrough` gives it to the backend. */
   taken: readonly TakenCredential[] = NOTHING_TAKEN
   /** The one among it that a backend gets which wants it in another place: a token before anything else. */

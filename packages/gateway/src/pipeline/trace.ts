@@ -24,6 +24,7 @@ export interface TracedRequest {
   readonly jwt: object | null
   readonly apiKey: object | null
   readonly basicAuth: object | null
+  readonly extAuth: { readonly metadata: object } | null
   readonly metadata: object | null
   readonly status: number
   readonly responseHeaders: HeaderBlock | null
@@ -205,6 +206,7 @@ export class RequestTrace {
       ...(rx.jwt !== null && { jwt: rx.jwt }),
       ...(rx.apiKey !== null && { apiKey: rx.apiKey }),
       ...(rx.basicAuth !== null && { basicAuth: rx.basicAuth }),
+      ...(rx.extAuth !== null && { extauthz: rx.extAuth.metadata }),
       ...(rx.metadata !== null && { metadata: rx.metadata }),
       env: this.#services.identity,
     }

@@ -22,6 +22,7 @@ import { basicAuthentication } from './traffic/basic-authentication/schema.ts'
 import { cors } from './traffic/cors/schema.ts'
 import { csrf } from './traffic/csrf/schema.ts'
 import { directResponse } from './traffic/direct-response/schema.ts'
+import { extAuth } from './traffic/ext-auth/schema.ts'
 import { headerModifiers } from './traffic/header-modifiers/schema.ts'
 import { hostRewrite } from './traffic/host-rewrite/schema.ts'
 import { jwtAuthentication } from './traffic/jwt-authentication/schema.ts'
@@ -55,6 +56,7 @@ export const trafficPolicies = [
   cors,
   csrf,
   directResponse,
+  extAuth,
   headerModifiers,
   hostRewrite,
   jwtAuthentication,

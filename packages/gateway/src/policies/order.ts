@@ -9,6 +9,7 @@ import { basicAuthentication } from './traffic/basic-authentication/step.ts'
 import { cors } from './traffic/cors/step.ts'
 import { csrf } from './traffic/csrf/step.ts'
 import { directResponse } from './traffic/direct-response/step.ts'
+import { extAuth } from './traffic/ext-auth/step.ts'
 import { headerModifiers } from './traffic/header-modifiers/step.ts'
 import { hostRewrite } from './traffic/host-rewrite/step.ts'
 import { jwtAuthentication } from './traffic/jwt-authentication/step.ts'
@@ -39,7 +40,8 @@ export const requestOrder = [
     steps: { jwtAuthentication, mcpAuthentication, basicAuthentication, apiKeyAuthentication },
     why: 'who the client is; each takes its credential off the request',
   },
-  { steps: { authorization }, why: 'sees what all authentication found out' },
+  { steps: { extAuth }, why: 'the authorizer is told who the client is' },
+  { steps: { authorization }, why: 'sees what all authentication found out, and what the authorizer said' },
   { steps: { rateLimit }, why: 'what was denied spends nothing' },
   { steps: { transformation }, why: "sees claims, and the client's own headers before literals change them" },
   { steps: { csrf }, why: 'after transformations, which may set what it looks at' },
@@ -65,6 +67,7 @@ type RespondingName = {
 
 /** Each of them, in the order in which responses meet them, with the reason: one that is missing does not compile. */
 export const responseReasons: { readonly [Name in RespondingName]: string } = {
+  extAuth: 'headers that the authorizer asked for come first, so that rules of your own may change them',
   rateLimit: 'what it tells of its limits comes first, so that rules of your own may change it',
   headerModifiers: 'literals come before expressions, which see them',
   transformation: 'sees what the others have written',

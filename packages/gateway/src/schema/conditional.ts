@@ -1,9 +1,12 @@
 import { condition } from './fields/expression.ts'
 import { fieldOf, list, object, type OptionalShape, type Schema } from './kit.ts'
-import { conditionalOr } from './rules.ts'
+import { type atMostOneOf, conditionalOr } from './rules.ts'
 
 /** A policy that is written plainly with these keys, or as a list of such forms, each with its condition. */
-export function conditionalPolicy<Shape extends Record<string, Schema>>(shape: Shape) {
+export function conditionalPolicy<Shape extends Record<string, Schema>>(
+  shape: Shape,
+  rules: readonly ReturnType<typeof atMostOneOf>[] = [],
+) {
   const names = Object.keys(shape)
   for (const [name, schema] of Object.entries(shape)) {
     // It would be there beside `conditional` too, as if somebody had written it.
@@ -12,7 +15,10 @@ export function conditionalPolicy<Shape extends Record<string, Schema>>(shape: S
   const required = names.filter((name) => shape[name] !== undefined && fieldOf(shape[name]).required)
   // With `conditional` none of them is set; the rule asks for them otherwise.
   const loose = Object.fromEntries(names.map((name) => [name, shape[name]?.optional()])) as OptionalShape<Shape>
-  return object({ ...loose, conditional: conditionalForms(object(shape)) }, [conditionalOr(names, required)])
+  return object({ ...loose, conditional: conditionalForms(object(shape, rules)) }, [
+    conditionalOr(names, required),
+    ...rules,
+  ])
 }
 
 /** What the plain form of such a policy is. */

@@ -58,6 +58,11 @@ export class Scope {
     return (this.#rx.metadata as Value | null) ?? undefined
   }
 
+  /** What an outside authorizer said; absent where none was asked. */
+  get extauthz(): Value | undefined {
+    return (this.#rx.extAuth?.metadata as Value | undefined) ?? undefined
+  }
+
   get backend(): { name: string; type: string; protocol: string } | undefined {
     const chosen = this.#rx.route?.backends[this.#rx.backendIndex]
     return chosen === undefined ? undefined : { name: chosen.name, type: chosen.kind, protocol: 'http' }

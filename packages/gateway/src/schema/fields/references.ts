@@ -1,6 +1,7 @@
 import type { NamedBackend } from '../named-backend.ts'
 import { parseBackendUrl, parseHostTarget, urlKey } from '../../formats/address.ts'
-import { Refusal, object, scalar } from '../kit.ts'
+import { fileOnly, localForm, object, Refusal, scalar } from '../kit.ts'
+import { exactlyOneOf } from '../rules.ts'
 import type { ContentsReference, JsonObject, ParseText, Schema } from '../kit.ts'
 import { namePattern } from './names.ts'
 import { port, string } from './values.ts'
@@ -103,6 +104,29 @@ export function backendReference(): Schema<string> {
     expected: 'the name of a backend, or `host:port`',
     json: { type: 'string', minLength: 1, maxLength: 512 },
   })
+}
+
+/** `host:port` of a backend that has no name; its key comes out. */
+function backendHost(): Schema<string> {
+  return backendScalar(locateHost, true, {
+    type: 'backend',
+    expected: '`host:port`',
+    json: { type: 'string', minLength: 1, maxLength: 512 },
+  })
+}
+
+/** A service that a policy calls; the key of its backend comes out. Clients cannot lead it elsewhere. */
+export function serviceReference() {
+  return localForm(
+    object(
+      {
+        name: backendName({ fixed: true }).optional().describe('Name of a backend of the top-level `backends`.'),
+        host: fileOnly(backendHost().optional().describe('Where it is, where it has no name there: `host:port`.')),
+      },
+      [exactlyOneOf('name', 'host')],
+    ),
+    backendObjectReference(),
+  )
 }
 
 /** An absolute URL that the gateway itself asks; the key of a backend for its origin comes out with the rest. */

@@ -1,0 +1,27 @@
+import { readStart } from '../../../pipeline/body/buffered-body.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+
+/** The beginning of a body that an authorizer gets. */
+export interface ForwardedBody {
+  bytes: Buffer
+  isPartial: boolean
+}
+
+/** Reads so much of the body of a request as the authorizer may have; the backend gets all of it. */
+export function readForwarded(rx: RequestContext, maxSize: number): ForwardedBody | Promise<ForwardedBody | null> {
+  const { bufferedBody } = rx
+  if (bufferedBody !== null) {
+    return cut(bufferedBody.whole ?? bufferedBody.prefix, maxSize, bufferedBody.whole === null)
+  }
+  if (rx.body.length === 0) return { bytes: Buffer.alloc(0), isPartial: false }
+  return new Promise((resolve) => {
+    void readStart(rx.body, maxSize, ({ prefix, whole }, rest, cause) => {
+      rx.body = rest
+      resolve(cause === null ? cut(whole ?? prefix, maxSize, whole === null) : null)
+    })
+  })
+}
+
+function cut(bytes: Buffer, maxSize: number, hasMore: boolean): ForwardedBody {
+  return { bytes: bytes.subarray(0, maxSize), isPartial: hasMore || bytes.length > maxSize }
+}

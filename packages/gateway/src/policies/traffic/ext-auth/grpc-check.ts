@@ -1,0 +1,186 @@
+import { isCelError, toJson } from '@portico/cel'
+import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
+import type { CallContext, Env } from '../../../pipeline/step.ts'
+import { callUnary, type GrpcMethod } from '../../../upstream/grpc/call.ts'
+import type { HeaderValueOption } from '../../../wire/protos/envoy/config/core/v3/base.ts'
+import {
+  CheckRequest,
+  CheckResponse,
+  type OkHttpResponse,
+} from '../../../wire/protos/envoy/service/auth/v3/external_auth.ts'
+import { type Allowed, DENIED, type Decision, headerEdit, isEditable } from './decision.ts'
+import type { ForwardedBody } from './forwarded-body.ts'
+import { HeaderBlock } from '../../../net/header-block.ts'
+import type { HeaderEdit } from '../../../pipeline/request-context.ts'
+import { editQuery } from './edit-query.ts'
+import type { ExtAuthConfig } from './schema.ts'
+
+const check: GrpcMethod<CheckRequest, CheckResponse> = {
+  path: '/envoy.service.auth.v3.Authorization/Check',
+  encode: (request) => CheckRequest.encode(request).finish(),
+  decode: (message) => CheckResponse.decode(message),
+}
+
+export type Ask = (rx: RequestContext, body: ForwardedBody | null, context: CallContext) => Promise<Decision>
+
+/** Asks by gRPC. */
+export function grpcAsker({ backendRef, grpc }: ExtAuthConfig, env: Env, timeoutMs: number): Ask {
+  const key = backendRef.name ?? backendRef.host
+  const client = env.client(key)
+  const authority = env.describe(key).address
+  const { contextExtensions = {}, requestMetadata } = grpc ?? {}
+  const extensions = new Map(Object.entries(contextExtensions))
+  const metadata =
+    requestMetadata === undefined
+      ? null
+      : Object.entries(requestMetadata).map(([name, source]) => ({ name, value: env.cel(source, 'request') }))
+  const metadataOf = (rx: RequestContext): Map<string, JsonObject> => {
+    if (metadata === null) return tokenMetadata(rx)
+    const values = metadata.flatMap(({ name, value }) => {
+      const result = value.evaluate(rx)
+      return isCelError(result) ? [] : [[name, asObject(toJson(result))] as const]
+    })
+    return new Map(values)
+  }
+  return (rx, body, context) =>
+    new Promise((resolve) => {
+      const request = checkRequest(rx, body, { extensions, metadata: metadataOf(rx), now: env.clock() })
+      const send: Parameters<typeof callUnary>[2]['send'] = (outgoing, handler) =>
+        client.send(outgoing, context, handler)
+      const options = { send, authority, deadlines: env.deadlines, timeoutMs, maxMessageBytes: MAX_ANSWER }
+      callUnary(check, request, options, (error, response) => {
+        if (response === null) resolve({ kind: 'unasked', cause: `${error?.message} (code ${error?.code})` })
+        else resolve(readResponse(response, rx))
+      })
+    })
+}
+
+/** What Envoy's own filter for tokens leaves behind, so that authorizers written for it find it. */
+function tokenMetadata({ jwt }: RequestContext): Map<string, JsonObject> {
+  return jwt === null ? new Map() : new Map([['envoy.filters.http.jwt_authn', { jwt_payload: jwt }]])
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : { value }
+}
+
+interface Extras {
+  extensions: Map<string, string>
+  metadata: Map<string, JsonObject>
+  now: number
+}
+
+function checkRequest(rx: RequestContext, body: ForwardedBody | null, extras: Extras): CheckRequest {
+  const { connection } = rx
+  const headers = headerMap(rx)
+  if (body !== null) headers.set('x-envoy-auth-partial-body', String(body.isPartial))
+  const text = body === null ? '' : utf8(body.bytes)
+  return {
+    attributes: {
+      source: peer(connection.address, connection.port),
+      destination: undefined,
+      request: {
+        time: new Date(extras.now),
+        http: {
+          id: rx.headers.get('x-request-id') ?? '',
+          method: rx.method,
+          headers,
+          headerMap: undefined,
+          path: rx.upstreamTarget,
+          host: rx.currentAuthority,
+          scheme: rx.scheme,
+          query: '',
+          fragment: '',
+          size: rx.body.length,
+          protocol: rx.version,
+          body: text ?? '',
+          // Bytes that are no text cannot stand in a text.
+          rawBody: text === null && body !== null ? body.bytes : EMPTY,
+        },
+      },
+      contextExtensions: extras.extensions,
+      metadataContext: { filterMetadata: extras.metadata, typedFilterMetadata: new Map() },
+      routeMetadataContext: undefined,
+      tlsSession: rx.scheme === 'https' ? { sni: connection.sni } : undefined,
+    },
+  }
+}
+
+function peer(address: string, port: number) {
+  const socketAddress = {
+    protocol: 0 as const,
+    address,
+    portSpecifier: { $case: 'portValue' as const, value: port },
+    resolverName: '',
+    ipv4Compat: false,
+    networkNamespaceFilepath: '',
+  }
+  return {
+    address: { address: { $case: 'socketAddress' as const, value: socketAddress } },
+    service: '',
+    labels: new Map(),
+    principal: '',
+    certificate: '',
+  }
+}
+
+/** Lines of one name are joined, cookies by a semicolon; the first line stands there in the names of HTTP/2. */
+function headerMap(rx: RequestContext): Map<string, string> {
+  const headers = new Map([
+    [':authority', rx.currentAuthority],
+    [':method', rx.method],
+    [':path', rx.upstreamTarget],
+    [':scheme', rx.scheme],
+  ])
+  rx.headers.forEach((name, value) => {
+    const lowerName = name.toLowerCase()
+    const before = headers.get(lowerName)
+    const text = Buffer.from(value, 'latin1').toString('utf8')
+    headers.set(lowerName, before === undefined ? text : `${before}${lowerName === 'cookie' ? '; ' : ','}${text}`)
+  })
+  return headers
+}
+
+function utf8(bytes: Buffer): string | null {
+  const text = bytes.toString('utf8')
+  return Buffer.byteLength(text) === bytes.length && Buffer.from(text).equals(bytes) ? text : null
+}
+
+function readResponse(response: CheckResponse, rx: RequestContext): Decision {
+  const { status, httpResponse, dynamicMetadata } = response
+  if (status === undefined || status.code === 0) {
+    const ok = httpResponse?.$case === 'okResponse' ? httpResponse.value : null
+    return allowed(ok, ok?.dynamicMetadata ?? dynamicMetadata, rx)
+  }
+  if (httpResponse?.$case !== 'deniedResponse') return DENIED
+  const { status: httpStatus, headers, body } = httpResponse.value
+  const code = httpStatus?.code ?? 0
+  const block = new HeaderBlock()
+  for (const { name, value } of headers.flatMap(editOf)) block.add(name, value)
+  return { kind: 'denied', status: code >= 200 && code <= 599 ? code : 403, headers: block, body: Buffer.from(body) }
+}
+
+function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined, rx: RequestContext): Allowed {
+  return {
+    kind: 'allowed',
+    removed: (ok?.headersToRemove ?? []).map((name) => name.toLowerCase()).filter(isEditable),
+    headers: (ok?.headers ?? []).flatMap(editOf),
+    target: ok === null ? null : editQuery(rx.upstreamTarget, ok.queryParametersToSet, ok.queryParametersToRemove),
+    responseHeaders: (ok?.responseHeadersToAdd ?? []).flatMap(editOf),
+    metadata: metadata ?? {},
+  }
+}
+
+/** The action that stands first in the list of actions is what one gets who sets none: then the older field decides. */
+function editOf({ header, append, appendAction }: HeaderValueOption): HeaderEdit[] {
+  if (header === undefined) return []
+  const value = header.value === '' ? Buffer.from(header.rawValue).toString('utf8') : header.value
+  const way = appendAction === 0 ? (append === true ? 'append' : 'set') : (WAYS[appendAction] ?? 'set')
+  const edit = headerEdit(header.key, value, way)
+  return edit === null ? [] : [edit]
+}
+
+const WAYS: readonly HeaderEdit['way'][] = ['append', 'absent', 'set', 'present']
+const EMPTY = new Uint8Array(0)
+/** Longer answers of an authorizer are a mistake. */
+const MAX_ANSWER = 1024 * 1024

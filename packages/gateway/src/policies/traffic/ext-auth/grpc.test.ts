@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { type Check, denied, NO, ok, option, useAuthorizer } from '../../../testing/authorizer.ts'
+import { request, sendRaw } from '../../../testing/client.ts'
+import { closedPort, httpConfig, routeTo, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
+
+async function setUp(t: TestContext, check: Check, extAuth: object = {}, policies: object = {}) {
+  const origin = await useOrigin(t)
+  const authorizer = await useAuthorizer(t, check)
+  const backendRef = { host: authorizer.host }
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin, { extAuth: { backendRef, ...extAuth }, ...policies })]),
+  )
+  return { origin, authorizer, gateway, ask: (options = {}) => request(gateway.port(), options) }
+}
+
+test('the authorizer decides, and is told what the client asks for', async (t) => {
+  const check: Check = ({ attributes }) => (attributes?.request?.http?.path === '/no' ? NO : {})
+  const { origin, authorizer, gateway, ask } = await setUp(t, check, { grpc: { contextExtensions: { tier: 'gold' } } })
+  const headers = { 'x-a': '1', cookie: 'a=1', 'x-request-id': 'id-1' }
+  assert.equal((await ask({ path: '/yes?q=1', headers })).status, 200)
+  const refused = await ask({ path: '/no' })
+  assert.deepEqual([refused.status, refused.body], [403, 'external authorization failed'])
+  assert.equal(origin.seen.length, 1)
+  const http = authorizer.seen[0]?.attributes?.request?.http
+  assert.deepEqual(
+    [http?.method, http?.path, http?.host, http?.scheme, http?.protocol, http?.id, http?.body],
+    ['GET', '/yes?q=1', 'test.example', 'http', 'HTTP/1.1', 'id-1', ''],
+  )
+  assert.equal(http?.headers.get('x-a'), '1')
+  assert.equal(http?.headers.get(':path'), '/yes?q=1')
+  assert.equal(authorizer.seen[0]?.attributes?.contextExtensions.get('tier'), 'gold')
+  const address = authorizer.seen[0]?.attributes?.source?.address?.address
+  assert.equal(address?.$case === 'socketAddress' && address.value.address, '127.0.0.1')
+  await gateway.finished(2)
+  assert.deepEqual(
+    gateway.records.map(({ reason }) => reason),
+    ['Upstream', 'ExtAuth'],
+  )
+})
+
+test('headers are set, appended and removed as it says, and what frames a message stays ours', async (t) => {
+  const { origin, ask } = await setUp(t, () =>
+    ok({
+      headers: [
+        option('X-User', 'ann'),
+        option('x-list', 'b', { append: true }),
+        option('x-new', 'n', { appendAction: 1 }),
+        option('x-list', 'never', { appendAction: 1 }),
+        option('x-none', 'never', { appendAction: 3 }),
+        option('transfer-encoding', 'chunked'),
+        option('content-length', '99'),
+        option('x-bad', 'a\r\nx-smuggled: 1'),
+        option('bad name', 'x'),
+        option(':path', '/admin'),
+      ],
+      headersToRemove: ['Authorization', 'host', ':method'],
+      queryParametersToSet: [{ key: 'user', value: 'ann&co' }],
+      queryParametersToRemove: ['token'],
+      responseHeadersToAdd: [option('x-decided', 'yes'), option('content-length', '1')],
+    }),
+  )
+  const headers = { authorization: 'secret', 'x-user': 'mallory', 'x-list': 'a' }
+  const answer = await ask({ path: '/p?a=%20b&token=t&user=x', headers })
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers['x-decided'], 'yes')
+  assert.equal(answer.body.length, Number(answer.headers['content-length']))
+  const seen = origin.seen[0]
+  assert.equal(seen?.url, '/p?a=%20b&user=ann%26co')
+  assert.equal(seen?.headers['authorization'], undefined)
+  assert.equal(seen?.headers['x-user'], 'ann')
+  assert.equal(seen?.headers['x-list'], 'a, b')
+  assert.equal(seen?.headers['x-new'], 'n')
+  for (const name of ['x-none', 'x-bad', 'x-smuggled', 'transfer-encoding'])
+    assert.equal(seen?.headers[name], undefined)
+  assert.equal(seen?.headers['host'], 'test.example')
+})
+
+test('a refusal has the status, headers and body that it says', async (t) => {
+  const check: Check = ({ attributes }) =>
+    denied({
+      status: { code: attributes?.request?.http?.path === '/odd' ? 99 : 429 },
+      headers: [option('x-why', 'too many'), option('x-bad', 'a\nb')],
+      body: 'slow down',
+    })
+  const { origin, ask } = await setUp(t, check)
+  const answer = await ask()
+  assert.deepEqual(
+    [answer.status, answer.body, answer.headers['x-why'], answer.headers['x-bad']],
+    [429, 'slow down', 'too many', undefined],
+  )
+  assert.equal((await ask({ path: '/odd' })).status, 403)
+  const grpc = await ask({ method: 'POST', headers: { 'content-type': 'application/grpc' } })
+  assert.deepEqual([grpc.status, grpc.headers['grpc-status'], grpc.headers['x-why']], [200, '14', 'too many'])
+  assert.equal(origin.seen.length, 0)
+})
+
+test('what it says beside its decision is for later rules', async (t) => {
+  const { ask } = await setUp(
+    t,
+    ({ attributes }) => ({
+      dynamicMetadata: { team: attributes?.request?.http?.headers.get('x-team') ?? null, deep: { n: 1 } },
+    }),
+    {},
+    { authorization: { rules: ['extauthz.team == "red" && extauthz.deep.n == 1.0'] } },
+  )
+  assert.equal((await ask({ headers: { 'x-team': 'red' } })).status, 200)
+  assert.equal((await ask({ headers: { 'x-team': 'blue' } })).status, 403)
+})
+
+test('it gets metadata of the config, or the claims of the client', async (t) => {
+  const requestMetadata = { who: '{"host": request.host}', plain: '42', broken: 'request.headers["x-absent"]' }
+  const { authorizer, ask } = await setUp(t, () => ({}), { grpc: { requestMetadata } })
+  assert.equal((await ask()).status, 200)
+  const given = authorizer.seen[0]?.attributes?.metadataContext?.filterMetadata
+  assert.deepEqual(
+    [...(given?.entries() ?? [])],
+    [
+      ['who', { host: 'test.example' }],
+      ['plain', { value: 42 }],
+    ],
+  )
+})
+
+test('it gets as much of the body as it may, and the backend all of it', async (t) => {
+  const { origin, authorizer, ask } = await setUp(t, () => ({}), { forwardBody: { maxSize: 10 } })
+  for (const body of ['short', 'x'.repeat(100_000), '']) {
+    assert.equal((await ask({ method: 'POST', body })).status, 200)
+    assert.equal(origin.seen.at(-1)?.body, body)
+    const http = authorizer.seen.at(-1)?.attributes?.request?.http
+    assert.equal(http?.body, body.slice(0, 10))
+    assert.equal(http?.headers.get('x-envoy-auth-partial-body'), String(body.length > 10))
+  }
+})
+
+test('bytes that are no text go as bytes', async (t) => {
+  const { authorizer, gateway } = await setUp(t, () => ({}), { forwardBody: {} })
+  const body = Buffer.from([0xff, 0xfe, 0])
+  const head = `POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`
+  assert.equal((await sendRaw(gateway.port(), Buffer.concat([Buffer.from(head), body]))).status, 200)
+  const http = authorizer.seen[0]?.attributes?.request?.http
+  assert.equal(http?.body, '')
+  assert.deepEqual(Buffer.from(http?.rawBody ?? []), body)
+})
+
+test('an authorizer that cannot be asked refuses everything, or nothing', async (t) => {
+  const origin = await useOrigin(t)
+  const silent = await useTcpServer(t, () => {})
+  const banner = await useTcpServer(t, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  const broken = await useAuthorizer(t, () => Promise.reject(new Error('broken')))
+  const hosts = [`127.0.0.1:${await closedPort()}`, silent.host, banner.host, broken.host]
+  for (const host of hosts) {
+    for (const [failureMode, expected] of [
+      ['FailClosed', 403],
+      ['FailOpen', 200],
+      [undefined, 403],
+    ] as const) {
+      const extAuth = { backendRef: { host }, timeout: '100ms', ...(failureMode && { failureMode }) }
+      const gateway = await useGateway(t, httpConfig([routeTo(origin, { extAuth })]))
+      const answer = await request(gateway.port())
+      assert.equal(answer.status, expected, `${host} ${failureMode}`)
+      if (expected === 403) assert.equal(answer.body, 'external authorization failed')
+      await gateway.finished(1)
+      assert.equal(gateway.records[0]?.reason, expected === 403 ? 'ExtAuth' : 'Upstream')
+    }
+  }
+})
+
+test('routes beside one whose authorizer hangs go on', async (t) => {
+  const origin = await useOrigin(t)
+  const silent = await useTcpServer(t, () => {})
+  const slow = routeTo(
+    origin,
+    { extAuth: { backendRef: { host: silent.host }, timeout: '30s' } },
+    { matches: [{ path: { pathPrefix: '/slow' } }] },
+  )
+  const gateway = await useGateway(t, httpConfig([slow, routeTo(origin)]))
+  const waiting = request(gateway.port(), { path: '/slow' })
+  for (let i = 0; i < 20; i++) assert.equal((await request(gateway.port(), { path: '/quick' })).status, 200)
+  for (const socket of silent.sockets) socket.destroy()
+  assert.equal((await waiting).status, 403)
+})
+
+test('policies of the backend hold for the calls: its credential is shown to the authorizer', async (t) => {
+  const origin = await useOrigin(t)
+  const authorizer = await useAuthorizer(t, () => ({}))
+  const backends = [
+    {
+      name: 'judge',
+      static: { host: '127.0.0.1', port: Number(authorizer.host.split(':')[1]) },
+      policies: { auth: { key: 'key-of-the-judge' } },
+    },
+  ]
+  const extAuth = { backendRef: { name: 'judge' } }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { extAuth })], { backends }))
+  assert.equal((await request(gateway.port(), { headers: { authorization: 'Bearer client' } })).status, 200)
+  assert.equal(authorizer.metadata[0]?.['authorization'], 'Bearer key-of-the-judge')
+  assert.equal(authorizer.seen[0]?.attributes?.request?.http?.headers.get('authorization'), 'Bearer client')
+  assert.equal(origin.seen[0]?.headers['authorization'], 'Bearer client')
+})
+
+test('a condition chooses the authorizer', async (t) => {
+  const origin = await useOrigin(t)
+  const [yes, no] = [await useAuthorizer(t, () => ({})), await useAuthorizer(t, () => NO)]
+  const conditional = [
+    { condition: 'request.path.startsWith("/open")', policy: { backendRef: { host: yes.host } } },
+    { condition: 'request.path.startsWith("/closed")', policy: { backendRef: { host: no.host } } },
+  ]
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { extAuth: { conditional } })]))
+  const status = async (path: string) => (await request(gateway.port(), { path })).status
+  assert.deepEqual([await status('/open'), await status('/closed'), await status('/else')], [200, 403, 200])
+  assert.deepEqual([yes.seen.length, no.seen.length], [1, 1])
+})
+
+test('one before routing may change the path, and routes are chosen by it', async (t) => {
+  const origin = await useOrigin(t)
+  const authorizer = await useAuthorizer(t, () => ok({ headers: [option('x-tenant', 'b')] }))
+  const preRouting = { extAuth: { backendRef: { host: authorizer.host } } }
+  const byTenant = (tenant: string, body: string) => ({
+    matches: [{ headers: [{ name: 'x-tenant', value: { exact: tenant } }] }],
+    policies: { directResponse: { status: 200, body } },
+  })
+  const gateway = await useGateway(
+    t,
+    httpConfig([byTenant('a', 'for a'), byTenant('b', 'for b'), routeTo(origin)], {
+      listener: { policies: { phase: 'PreRouting', ...preRouting } },
+    }),
+  )
+  assert.equal((await request(gateway.port(), { headers: { 'x-tenant': 'a' } })).body, 'for b')
+})
