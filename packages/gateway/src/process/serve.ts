@@ -95,26 +95,27 @@ class Program {
   async start({ ir, warnings, explain }: LoadedConfig, { name, guide }: ConfigSource): Promise<number | null> {
     for (const warning of warnings) this.#log.warn(printProblem(warning))
     provideProcessMetrics(this.#collector, VERSION)
+    // They load their code while the config is checked and the servers for operators start.
+    const starting = this.#supervisor.start()
     const faults = await this.#gateway.check(ir, explain)
-    if (faults.length > 0) {
-      await this.#writer.flush()
-      return refuse(BAD_CONFIG, firstProblems(faults).join('\n'))
-    }
+    if (faults.length > 0) return this.#giveUp(BAD_CONFIG, faults)
     const servers = await startServers(this.#adminOptions())
-    if (!servers.ok) return refuse(CANNOT_START, servers.problems.join('\n'))
+    if (!servers.ok) return this.#giveUp(CANNOT_START, servers.problems)
     const { addresses } = servers.value
     this.#closeServers = () => servers.value.close()
-    const problems = (await this.#supervisor.start()) ?? (await this.#gateway.open(ir))
-    if (problems.length > 0) {
-      await Promise.all([this.#supervisor.stop(), this.#closeServers()])
-      await this.#writer.flush()
-      return refuse(CANNOT_START, firstProblems(problems).join('\n'))
-    }
+    const problems = (await starting) ?? (await this.#gateway.open(ir))
+    if (problems.length > 0) return this.#giveUp(CANNOT_START, problems)
     this.#listenToSignals()
     const { ports } = this.#gateway
     process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide }))
     this.#reloader?.start(this.#gateway, this.#log)
     return null
+  }
+
+  async #giveUp(code: number, problems: readonly string[]): Promise<number> {
+    await Promise.all([this.#supervisor.stop(), this.#closeServers()])
+    await this.#writer.flush()
+    return refuse(code, firstProblems(problems).join('\n'))
   }
 
   async untilEnd(): Promise<number> {
