@@ -60,5 +60,7 @@ test('keys that are not unique ask for the whole', () => {
     ['a', 2],
   ])
   assert.equal(changeBetween(EMPTY_IR, twice), null)
+  const more = { ...twice, backends: [...twice.backends, ...irOf([['b', 1]]).backends] }
+  assert.equal(changeBetween(twice, more), null)
   assert.equal(changeBetween(twice, EMPTY_IR), null)
 })

@@ -59,19 +59,31 @@ interface Keyed {
 
 function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]): ListChange<R> | null {
   if (before === after) return { put: [], drop: [] }
-  const positions = new Map(before.map(({ key }, index) => [key, index]))
-  const keys = new Set(after.map(({ key }) => key))
-  if (positions.size < before.length || keys.size < after.length) return null
+  // Mostly a few things in one place have changed: what is the same around them need not be looked at.
+  let start = 0
+  while (start < before.length && start < after.length && isEqual(before[start], after[start])) start++
+  let end = 0
+  const most = Math.min(before.length, after.length) - start
+  while (end < most && isEqual(before[before.length - 1 - end], after[after.length - 1 - end])) end++
+  const [old, now] = [before.slice(start, before.length - end), after.slice(start, after.length - end)]
+  if (old.length === 0 && now.length === 0) return { put: [], drop: [] }
+  if (!isUnique(before) || !isUnique(after)) return null
+  const positions = new Map(old.map(({ key }, index) => [key, index]))
+  const keys = new Set(now.map(({ key }) => key))
   /** Where each that is as it was stood before; -1 for others. */
-  const same = after.map((resource) => {
+  const same = now.map((resource) => {
     const position = positions.get(resource.key)
-    return position !== undefined && isEqual(before[position], resource) ? position : -1
+    return position !== undefined && isEqual(old[position], resource) ? position : -1
   })
   const stays = longestRising(same)
-  const put = after.flatMap((resource, index) =>
-    stays.has(index) ? [] : [{ resource, after: index === 0 ? null : after[index - 1]!.key }],
+  const put = now.flatMap((resource, index) =>
+    stays.has(index) ? [] : [{ resource, after: after[start + index - 1]?.key ?? null }],
   )
   return { put, drop: [...positions.keys()].filter((key) => !keys.has(key)) }
+}
+
+function isUnique(list: readonly Keyed[]): boolean {
+  return new Set(list.map(({ key }) => key)).size === list.length
 }
 
 /** Indexes of as many numbers as can be left where they are, so that all others are moved; -1 is never one. */

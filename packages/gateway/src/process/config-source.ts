@@ -6,6 +6,7 @@ import { findFreePorts } from '../quick-start/free-ports.ts'
 import { quickStart } from '../quick-start/quick-start.ts'
 import type { Guide } from '../quick-start/guide.ts'
 import { loadConfig, type LoadedConfig } from '../sources/file.ts'
+import { KnownParts } from '../sources/known-parts.ts'
 import { printProblem } from '../sources/print-problems.ts'
 import { claimPort } from './ports.ts'
 
@@ -33,13 +34,14 @@ export async function configSource(file: string | null): Promise<ConfigSource> {
   if (file === null) return quickStartSource()
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
+  const known = new KnownParts()
   return {
     name: file,
     path,
     guide: null,
-    async load(known) {
-      const text = known ?? read(file, () => readFileSync(path, 'utf8'))
-      return typeof text === 'string' ? load(text, file, dirname(path)) : text
+    async load(text) {
+      const now = text ?? read(file, () => readFileSync(path, 'utf8'))
+      return typeof now === 'string' ? load(now, { file, dir: dirname(path) }, known) : now
     },
   }
 }
@@ -63,14 +65,18 @@ function fixedSource(name: string, file: string, readText: () => string): Config
     guide: null,
     async load() {
       const text = read(name, readText)
-      return typeof text === 'string' ? load(text, file, process.cwd()) : text
+      return typeof text === 'string' ? load(text, { file, dir: process.cwd() }, null) : text
     },
   }
 }
 
 /** Of a config that is refused, the parts that are not at fault are put together, too: one mistake must not hide another. */
-async function load(text: string, file: string, dir: string): Promise<LoadedConfig | RefusedSource> {
-  const loaded = loadConfig(text, { file, dir, env: process.env })
+async function load(
+  text: string,
+  place: { file: string; dir: string },
+  known: KnownParts | null,
+): Promise<LoadedConfig | RefusedSource> {
+  const loaded = loadConfig(text, { ...place, env: process.env }, known)
   if (loaded.ok) return loaded
   const { files = [], rest = null } = loaded
   const problems = loaded.problems.map(printProblem)

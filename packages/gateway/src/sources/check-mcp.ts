@@ -1,20 +1,32 @@
 import type { Report } from './report.ts'
+import { SETTLED, type SettledParts } from './settled.ts'
 import type { Spot } from './tree.ts'
 
 /** A target that takes the host of a backend needs one that has a host. */
-export function checkMcpTargets(root: Spot, backendsByName: ReadonlyMap<string, Spot>, report: Report): void {
-  const listeners = root.at('binds').items.flatMap((bind) => bind.at('listeners').items)
-  const entries = listeners.flatMap((listener) =>
-    listener.at('routes').items.flatMap((route) => route.at('backends').items),
-  )
-  for (const backend of [...root.at('backends').items, ...entries]) {
-    for (const target of backend.in('mcp', 'targets').items) {
-      for (const kind of ['static', 'openapi']) {
-        const name = target.in(kind, 'backendRef', 'name')
-        const named = backendsByName.get(name.text ?? '')
-        if (named === undefined || named.in('static', 'host').exists) continue
-        report('conflict', name, { found: 'found a backend without a host', expected: 'a backend with `static.host`' })
-      }
+export function checkMcpTargets(
+  root: Spot,
+  backendsByName: ReadonlyMap<string, Spot>,
+  report: Report,
+  settled: SettledParts | null,
+): void {
+  for (const backend of root.at('backends').items) checkBackend(backend, backendsByName, report)
+  for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
+    for (const route of listener.at('routes').items) {
+      if (settled?.has(route.value, SETTLED.mcp) === true) continue
+      const entries = route.at('backends').items
+      if (!entries.some((entry) => entry.at('mcp').exists)) settled?.add(route.value, SETTLED.mcp)
+      for (const entry of entries) checkBackend(entry, backendsByName, report)
+    }
+  }
+}
+
+function checkBackend(backend: Spot, backendsByName: ReadonlyMap<string, Spot>, report: Report): void {
+  for (const target of backend.in('mcp', 'targets').items) {
+    for (const kind of ['static', 'openapi']) {
+      const name = target.in(kind, 'backendRef', 'name')
+      const named = backendsByName.get(name.text ?? '')
+      if (named === undefined || named.in('static', 'host').exists) continue
+      report('conflict', name, { found: 'found a backend without a host', expected: 'a backend with `static.host`' })
     }
   }
 }

@@ -1,13 +1,16 @@
 import { isIssuer } from '../schema/fields/mcp-oauth.ts'
-import type { Report } from './report.ts'
+import type { CheckOnce, Report } from './report.ts'
+import { SETTLED } from './settled.ts'
 import type { Spot } from './tree.ts'
 
 /** What MCP OAuth asks of the policies that it is part of. */
-export function checkOauth(root: Spot, report: Report): void {
+export function checkOauth(root: Spot, report: Report, once: CheckOnce): void {
   for (const policy of root.at('policies').items) checkTraffic(policy.at('traffic'), report)
   for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
     checkTraffic(listener.at('policies'), report)
-    for (const route of listener.at('routes').items) checkTraffic(route.at('policies'), report)
+    for (const route of listener.at('routes').items) {
+      once(route, SETTLED.oauth, () => checkTraffic(route.at('policies'), report))
+    }
   }
 }
 

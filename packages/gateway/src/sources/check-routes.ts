@@ -1,13 +1,16 @@
 import { checkUnique, protocolOf } from './report.ts'
-import type { Report } from './report.ts'
+import type { CheckOnce, Report } from './report.ts'
+import { SETTLED } from './settled.ts'
 import type { Spot } from './tree.ts'
 
-export function checkRoutes(
-  listener: Spot,
-  backendsByName: ReadonlyMap<string, Spot>,
-  report: Report,
-  warn: Report,
-): void {
+interface Checks {
+  backendsByName: ReadonlyMap<string, Spot>
+  report: Report
+  warn: Report
+  once: CheckOnce
+}
+
+export function checkRoutes(listener: Spot, { backendsByName, report, warn, once }: Checks): void {
   const routes = listener.at('routes').items
   checkUnique(routes, routeIdentity, 'route', report)
   const protocol = protocolOf(listener)
@@ -15,11 +18,16 @@ export function checkRoutes(
     const found = `found ${routes.length} routes on a TCP listener`
     report('conflict', listener.at('routes'), { found, expected: 'at most one, because nothing tells them apart' })
   }
+  const isAnswered = ANSWERING.some((policy) => listener.in('policies', policy).exists)
+  const finding = isAnswered ? SETTLED.answeredRoute : SETTLED.route
   for (const route of routes) {
     if (protocol === 'TLS' || protocol === 'TCP') checkRawRoute(route, protocol, backendsByName, report)
-    else checkHttpRoute(route, listener, report, warn)
+    else once(route, finding, () => checkHttpRoute(route, isAnswered, report, warn))
   }
 }
+
+/** Policies by which no request of a route needs a backend. */
+const ANSWERING = ['directResponse', 'requestRedirect'] as const
 
 /** Several rules may make up one route. */
 function routeIdentity(route: Spot): string {
@@ -28,7 +36,7 @@ function routeIdentity(route: Spot): string {
   return rule === null ? name : `${name}/${rule}`
 }
 
-function checkHttpRoute(route: Spot, listener: Spot, report: Report, warn: Report): void {
+function checkHttpRoute(route: Spot, isAnswered: boolean, report: Report, warn: Report): void {
   for (const policy of ['urlRewrite', 'requestRedirect']) {
     const prefix = route.in('policies', policy, 'path', 'prefix')
     if (!prefix.exists) continue
@@ -44,9 +52,7 @@ function checkHttpRoute(route: Spot, listener: Spot, report: Report, warn: Repor
     })
   }
   const backends = route.at('backends').items
-  const answers = ['directResponse', 'requestRedirect'].some(
-    (policy) => route.in('policies', policy).exists || listener.in('policies', policy).exists,
-  )
+  const answers = isAnswered || ANSWERING.some((policy) => route.in('policies', policy).exists)
   if (answers || backends.some((entry) => entry.at('weight').value !== 0)) return
   const found =
     backends.length === 0 ? 'found a route without backends' : 'found a route whose backends all have weight 0'

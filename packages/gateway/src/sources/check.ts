@@ -7,17 +7,26 @@ import { checkRoutes } from './check-routes.ts'
 import { checkPolicies } from './policies/check.ts'
 import { type FoundReference, isTo } from './references.ts'
 import { checkUnique, protocolOf, reporter } from './report.ts'
-import type { Report } from './report.ts'
+import type { CheckOnce, Report } from './report.ts'
+import type { SettledParts } from './settled.ts'
 import type { Spot } from './tree.ts'
 
 /** What must hold between the parts of the file. `warnings` do not stop a config. */
 export function checkFile(
   root: Spot,
   references: readonly FoundReference[],
+  settled: SettledParts | null = null,
 ): { problems: Problem[]; warnings: Problem[] } {
   const problems: Problem[] = []
   const warnings: Problem[] = []
   const report = reporter(problems)
+  /** A check of a part by itself, which need not be done again where it found nothing. */
+  const once: CheckOnce = (part, finding, check) => {
+    if (settled?.has(part.value, finding) === true) return
+    const before = problems.length + warnings.length
+    check()
+    if (problems.length + warnings.length === before) settled?.add(part.value, finding)
+  }
   const backends = root.at('backends').items
   checkUnique(backends, (backend) => backend.at('name').text, 'backend', report)
   for (const backend of backends) checkStaticPort(backend, report)
@@ -39,12 +48,12 @@ export function checkFile(
     reporter(warnings)('no_effect', root.at('binds').exists ? root.at('binds') : root, phrases)
   }
   checkPolicies(root, report, reporter(warnings))
-  checkOauth(root, report)
-  checkMcpTargets(root, backendsByName, report)
+  checkOauth(root, report, once)
+  checkMcpTargets(root, backendsByName, report, settled)
   checkExpressions(references.filter(isTo('expression')), reporter(warnings))
   checkDeprecated(references.filter(isTo('deprecated')), reporter(warnings))
   for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
-    checkRoutes(listener, backendsByName, report, reporter(warnings))
+    checkRoutes(listener, { backendsByName, report, warn: reporter(warnings), once })
   }
   return { problems, warnings }
 }

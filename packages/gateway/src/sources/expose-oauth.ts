@@ -17,9 +17,12 @@ export function exposeOauth(ir: Ir): Route[] {
   const conflicts = authenticateForBackends(ir)
   const policies = indexPolicies(policiesByTarget(ir.policies), new Set())
   const oauthByRoute = new Map<Route, string>()
-  for (const route of ir.routes) {
+  for (const [index, route] of ir.routes.entries()) {
     const oauth = oauthOf(policies.traffic(placeOf(route)))
-    if (oauth !== null && route.matches.length > 0) oauthByRoute.set(route, oauth)
+    if (oauth === null || route.matches.length === 0) continue
+    // A copy, because the next config may have the same route.
+    ir.routes[index] = { ...route, matches: [...route.matches] }
+    oauthByRoute.set(ir.routes[index], oauth)
   }
   const taken = new Set(ir.routes.flatMap((route) => route.matches.map(({ path }) => matchKey(route, path))))
   const own = [...oauthByRoute.keys()].map((route) => [route, ownPlaces(route)] as const)

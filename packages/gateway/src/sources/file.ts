@@ -4,7 +4,7 @@ import type { Ir, Route } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
 import type { Path, Problem } from '../schema/problem.ts'
 import { unwrapLists } from '../schema/list-of-one.ts'
-import { validate } from '../schema/validate.ts'
+import { type Validated, validate } from '../schema/validate.ts'
 import { backendsOf } from './backend-references.ts'
 import { checkTools } from './check-tools.ts'
 import { checkFile } from './check.ts'
@@ -16,12 +16,14 @@ import type { PlacedProblem } from './placed-problem.ts'
 import { printProblem } from './print-problems.ts'
 import { findReferences, isTo } from './references.ts'
 import { exposeOauth } from './expose-oauth.ts'
+import type { KnownParts } from './known-parts.ts'
 import { type ConfigFile, configFile } from './schema.ts'
+import type { SettledParts } from './settled.ts'
 import type { Environment } from './substitute.ts'
 import { translate } from './translate.ts'
 import { withoutProblems } from './without-problems.ts'
 import { Spot } from './tree.ts'
-import { type ParsedYaml, parseWithPlaces, parseYaml } from './yaml.ts'
+import { type ParsedYaml, parseYaml } from './yaml.ts'
 
 export interface LoadOptions {
   /** Name of the config in messages. */
@@ -58,30 +60,29 @@ export interface RefusedConfig {
 
 export type LoadResult = LoadedConfig | RefusedConfig
 
-/** Turns the text of a config file into resources, or into everything that is wrong with it. */
-export function loadConfig(text: string, options: LoadOptions): LoadResult {
+/**
+ * Turns the text of a config file into resources, or into everything that is wrong with it. What `known` has read
+ * before is not read again, and gives the same objects.
+ */
+export function loadConfig(text: string, options: LoadOptions, known: KnownParts | null = null): LoadResult {
   // Whoever writes a file in place empties it first: that is no wish to close every port.
   if (text.trim() === '')
     return { ok: false, problems: [{ ...EMPTY, place: { file: options.file, line: 1, column: 1 } }] }
-  const yaml = parseYaml(text, options.file, options.env)
-  if (yaml.value === undefined) return { ok: false, problems: yaml.problems }
-  const place = (problem: Problem): PlacedProblem => ({ ...problem, place: yaml.placeOf(problem.path, problem.at) })
-  let parsed: ParsedYaml | null = null
+  const { problems: broken, placeOf, ...parts } = readParts(text, options, known) ?? readWhole(text, options)
+  const { input } = parts
+  if (input === undefined) return { ok: false, problems: broken }
+  const place = (problem: Problem): PlacedProblem => ({ ...problem, place: placeOf(problem.path, problem.at) })
   const explainer: Explainer = (value, ir) => (fault) => {
     const path = [...(pathTo(fault.part, value) ?? listenerPath(fault.part, ir) ?? []), ...fault.path]
-    // Parsed anew, because a config that is fine should not keep every place of its text in memory.
-    parsed ??= parseWithPlaces(text, options.file, options.env)
-    const where = { path, at: 'key' as const, place: parsed.placeOf(path, 'key') }
+    const where = { path, at: 'key' as const, place: placeOf(path, 'key') }
     return printProblem({ code: 'conflict', ...where, found: fault.found, expected: fault.expected, suggestion: null })
   }
-  // A file of comments is a config without anything.
-  const input = yaml.value ?? {}
-  const seen = assess(input, options)
+  const seen = assess(parts, options)
   const environment = readEnvironment(options.env, (key) => new Spot(input).in('config', key).exists)
   // A value that could not be filled in is wrong in its own way already.
-  const unfilled = new Set(yaml.problems.map(({ place: spot }) => JSON.stringify(spot)))
+  const unfilled = new Set(broken.map(({ place: spot }) => JSON.stringify(spot)))
   const rest = seen.problems.map(place).filter((problem) => !unfilled.has(JSON.stringify(problem.place)))
-  const problems = [...[...yaml.problems, ...rest].toSorted(byPlace), ...environment.problems]
+  const problems = [...[...broken, ...rest].toSorted(byPlace), ...environment.problems]
   if (seen.whole === null || problems.length > 0) {
     return { ok: false, problems, files: seen.files, rest: restOf(input, seen, { options, explainer }) }
   }
@@ -96,6 +97,33 @@ export function loadConfig(text: string, options: LoadOptions): LoadResult {
   }
 }
 
+interface Parts {
+  /** Undefined when the text has no shape at all. */
+  input: unknown
+  validated: Validated<ConfigFile>
+  settled: SettledParts | null
+}
+
+type ReadText = Parts & Pick<ParsedYaml, 'problems' | 'placeOf'>
+
+function readParts(text: string, { file, env }: LoadOptions, known: KnownParts | null): ReadText | null {
+  const read = known?.read(text, file, env) ?? null
+  if (read === null) return null
+  const { config, ...rest } = read
+  return { ...rest, validated: { ok: true, value: config }, problems: [] }
+}
+
+function readWhole(text: string, { file, env }: LoadOptions): ReadText {
+  const { value, problems, placeOf } = parseYaml(text, file, env)
+  // A file of comments is a config without anything.
+  return { ...partsOf(value === null ? {} : value), problems, placeOf }
+}
+
+function partsOf(input: unknown): Parts {
+  unwrapLists(configFile, input)
+  return { input, validated: validate(configFile, input), settled: null }
+}
+
 type Explainer = (value: ConfigFile, ir: Ir) => CheckableConfig['explain']
 
 interface Assessed {
@@ -107,12 +135,10 @@ interface Assessed {
 }
 
 /** All that can be said of a config without putting it together. */
-function assess(input: unknown, options: LoadOptions): Assessed {
-  unwrapLists(configFile, input)
+function assess({ input, validated, settled }: Parts, options: LoadOptions): Assessed {
   const root = new Spot(input)
-  const validated = validate(configFile, input)
-  const references = findReferences(configFile, root)
-  const checked = checkFile(root, references)
+  const references = findReferences(configFile, root, settled)
+  const checked = checkFile(root, references, settled)
   const read = readReferencedFiles(references.filter(isTo('contents')), {
     dir: resolve(options.dir),
     env: options.env,
@@ -143,7 +169,7 @@ function restOf(
   let [valid, seen] = [input, first]
   for (let round = 0; round < 4 && seen.problems.length > 0; round++) {
     valid = withoutProblems(valid, seen.problems)
-    seen = assess(valid, options)
+    seen = assess(partsOf(valid), options)
   }
   if (seen.whole === null) return null
   const { ir, config } = seen.whole
@@ -165,7 +191,7 @@ function pathTo(part: object | null, value: unknown): Path | null {
 function routePath(ir: Ir, route: Route): Path {
   const listener = ir.listeners.find(({ key }) => key === route.listener) ?? null
   const routes = ir.routes.filter(({ listener: key }) => key === route.listener)
-  return [...(listenerPath(listener, ir) ?? []), 'routes', routes.indexOf(route)]
+  return [...(listenerPath(listener, ir) ?? []), 'routes', routes.findIndex(({ key }) => key === route.key)]
 }
 
 /** Of a listener of the IR, which is no object of the config; null for anything else. */

@@ -6,14 +6,20 @@ export type McpTargetConfig = McpConfig['targets'][number]
 
 /** Every MCP backend of a file, wherever it stands. */
 export function mcpBackendsOf({ backends, binds }: ConfigFile): { path: Path; mcp: McpConfig }[] {
-  const named = backends.map(({ mcp }, index) => ({ path: ['backends', index] as Path, mcp }))
-  const inline = binds.flatMap(({ listeners }, bind) =>
-    listeners.flatMap(({ routes }, listener) =>
-      routes.flatMap((route, index) => {
-        const path = ['binds', bind, 'listeners', listener, 'routes', index, 'backends']
-        return route.backends.map(({ mcp }, position) => ({ path: [...path, position] as Path, mcp }))
-      }),
-    ),
-  )
-  return [...named, ...inline].flatMap(({ path, mcp }) => (mcp === undefined ? [] : { path: [...path, 'mcp'], mcp }))
+  const found: { path: Path; mcp: McpConfig }[] = []
+  for (const [index, { mcp }] of backends.entries()) {
+    if (mcp !== undefined) found.push({ path: ['backends', index, 'mcp'], mcp })
+  }
+  for (const [bind, { listeners }] of binds.entries()) {
+    for (const [listener, { routes }] of listeners.entries()) {
+      for (const [index, route] of routes.entries()) {
+        for (const [position, { mcp }] of route.backends.entries()) {
+          if (mcp === undefined) continue
+          const path = ['binds', bind, 'listeners', listener, 'routes', index, 'backends', position, 'mcp']
+          found.push({ path, mcp })
+        }
+      }
+    }
+  }
+  return found
 }

@@ -1,5 +1,6 @@
 import { fieldOf } from '../schema/kit.ts'
 import type { Refers, Schema } from '../schema/kit.ts'
+import { SETTLED, type SettledParts } from './settled.ts'
 import type { Spot } from './tree.ts'
 
 /** A value of the file that stands for something else. */
@@ -14,10 +15,10 @@ export function isTo<To extends Refers['to']>(to: To) {
 }
 
 /** Every value that the definition marks as standing for something else, wherever the input has one. */
-export function findReferences(schema: Schema, root: Spot): FoundReference[] {
+export function findReferences(schema: Schema, root: Spot, settled: SettledParts | null = null): FoundReference[] {
   const found: FoundReference[] = []
   const plan = planOf(schema)
-  if (plan !== null) collect(plan, root, found)
+  if (plan !== null) collect(plan, root, { found, settled })
   return found
 }
 
@@ -60,19 +61,21 @@ function wrap(kind: 'items' | 'entries', plan: Plan | null): Plan | null {
   return plan === null ? null : { kind, plan }
 }
 
-function collect(plan: Plan, spot: Spot, found: FoundReference[]): void {
+function collect(plan: Plan, spot: Spot, into: { found: FoundReference[]; settled: SettledParts | null }): void {
   if (!spot.exists) return
   switch (plan.kind) {
     case 'leaf':
-      found.push({ spot, refers: plan.refers })
+      into.found.push({ spot, refers: plan.refers })
       return
     case 'fields':
-      for (const [name, child] of plan.fields) collect(child, spot.at(name), found)
+      for (const [name, child] of plan.fields) collect(child, spot.at(name), into)
       return
     case 'items':
-      for (const item of spot.items) collect(plan.plan, item, found)
+      for (const item of spot.items) {
+        if (into.settled?.has(item.value, SETTLED.references) !== true) collect(plan.plan, item, into)
+      }
       return
     case 'entries':
-      for (const key of spot.keys) collect(plan.plan, spot.at(key), found)
+      for (const key of spot.keys) collect(plan.plan, spot.at(key), into)
   }
 }

@@ -1,5 +1,6 @@
 import type { ListenerProtocol } from '../ir/resources.ts'
 import type { Problem, ProblemCode } from '../schema/problem.ts'
+import type { Finding } from './settled.ts'
 import type { Spot } from './tree.ts'
 
 /** Notes one problem at a spot of the file. */
@@ -8,6 +9,9 @@ export type Report = (
   spot: Spot,
   phrases: { found: string; expected: string; suggestion?: string | null },
 ) => void
+
+/** Does a check that looks at nothing but the part, unless it is known to find nothing. */
+export type CheckOnce = (part: Spot, finding: Finding, check: () => void) => void
 
 /** What the listener speaks; a word that is none is wrong in its own way, and `unknown` to all other checks. */
 export function protocolOf(listener: Spot): ListenerProtocol | 'unknown' {

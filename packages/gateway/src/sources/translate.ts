@@ -1,5 +1,14 @@
 import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
-import type { AttachedPolicy, BackendTarget, Ir, McpReached, Route, RouteMatch, ValueMatch } from '../ir/resources.ts'
+import type {
+  AttachedPolicy,
+  Backend,
+  BackendTarget,
+  Ir,
+  McpReached,
+  Route,
+  RouteMatch,
+  ValueMatch,
+} from '../ir/resources.ts'
 import { OfferedTools } from '../mcp/offered-tools.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { backendKey } from '../schema/fields/references.ts'
@@ -18,17 +27,19 @@ export interface Findings {
   toolsOf: ReadApis['toolsOf']
 }
 
-/** The checked file as flat resources. */
+/** The checked file as flat resources. Of a part that was translated before, at the same place, they are the same objects. */
 export function translate(config: ConfigFile, { backends: more, toolsOf }: Findings): Ir {
   const ir: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
   const hostsByBackend = new Map(config.backends.map(({ name, static: fixed }) => [backendKey(name), fixed?.host]))
   const known: Known = { hostsByBackend, toolsOf }
-  attach(ir, { target: { kind: 'gateway' }, frontend: config.frontend })
-  for (const backend of config.backends) addNamedBackend(backend)
-  for (const { backend, policies } of more) {
-    ir.backends.push(backend)
-    attachBackend(backend.key, policies)
-  }
+  ir.policies.push(attachment({ target: { kind: 'gateway' }, frontend: config.frontend }))
+  for (const backend of config.backends)
+    add(
+      ir,
+      madeOf(backend, '', () => namedBackendResources(backend, known)),
+    )
+  for (const { backend, policies } of more)
+    add(ir, { backends: [backend], policies: backendPolicy(backend.key, policies) })
   for (const [index, bind] of config.binds.entries()) addBind(bind, index)
   // Nearer attachments come later, and of two policies for one object the first in the file is the nearer.
   const targeted = config.policies.toReversed().flatMap((policy) => attachTargeted(policy, { ir, config }))
@@ -37,13 +48,6 @@ export function translate(config: ConfigFile, { backends: more, toolsOf }: Findi
   ir.policies.unshift(...targeted.filter((policy) => !isForRule(policy)))
   ir.policies.push(...targeted.filter(isForRule))
   return ir
-
-  function addNamedBackend(backend: NamedBackendConfig): void {
-    const key = backendKey(backend.name)
-    ir.backends.push({ key, name: backend.name, target: namedTarget(backend, key, known) })
-    attachParts(backend, key)
-    attachBackend(key, backend.policies)
-  }
 
   function addBind(bind: BindConfig, index: number): void {
     const isFirst = config.binds.findIndex((other) => other.port === bind.port) === index
@@ -61,63 +65,99 @@ export function translate(config: ConfigFile, { backends: more, toolsOf }: Findi
     ir.listeners.push({ key, bind, name, hostname, protocol, tls: listenerTls })
     if (config.policies !== undefined) {
       const { phase, ...traffic } = config.policies
-      attach(ir, { target: { kind: 'listener', key }, phase, traffic })
+      ir.policies.push(attachment({ target: { kind: 'listener', key }, phase, traffic }))
     }
     const hasMatches = protocol === 'HTTP' || protocol === 'HTTPS'
-    for (const [order, route] of config.routes.entries()) addRoute(route, { listener: key, order, hasMatches })
-  }
-
-  function addRoute(config: RouteConfig, place: { listener: string; order: number; hasMatches: boolean }): void {
-    const { listener, order } = place
-    const name = config.name ?? `route${order}`
-    const rule = config.ruleName ?? ''
-    const parent = `${listener}/${name}`
-    const key = rule === '' ? parent : `${parent}/${rule}`
-    const matches = place.hasMatches ? (config.matches?.map(toMatch) ?? [everything()]) : []
-    const route: Route = {
-      key,
-      listener,
-      name,
-      rule,
-      labels: config.labels,
-      hostnames: config.hostnames,
-      matches,
-      backends: [],
+    for (const [order, route] of config.routes.entries()) {
+      const place = { listener: key, name: route.name ?? `route${order}`, hasMatches }
+      add(
+        ir,
+        madeOf(route, `${key}/${place.name} ${hasMatches}`, () => routeResources(route, place, known)),
+      )
     }
-    ir.routes.push(route)
-    if (config.policies !== undefined) addRoutePolicies(key, config.policies)
-    for (const [index, entry] of config.backends.entries()) {
-      const entryKey = `${key}/backend/${index}`
-      const inline = inlineTarget(entry, entryKey, known)
-      if (inline !== undefined) ir.backends.push({ key: entryKey, name: targetName(inline), target: inline })
-      attachParts(entry, entryKey)
-      route.backends.push({ key: entryKey, backend: entry.backend ?? entryKey, weight: entry.weight })
-      attachBackend(entryKey, entry.policies)
-    }
-  }
-
-  function addRoutePolicies(key: string, { backend, ...traffic }: NonNullable<RouteConfig['policies']>): void {
-    attach(ir, { target: { kind: 'rule', key }, traffic, backend: backend ?? null })
-  }
-
-  /** Policies that stand in a provider, or in a target. */
-  function attachParts({ ai, mcp }: { ai?: AiConfig | undefined; mcp?: McpConfig | undefined }, key: string): void {
-    for (const { name, policies } of ai?.groups?.flatMap((group) => group.providers) ?? []) {
-      attachBackend(sectionKey(key, name), policies)
-    }
-    for (const { name, static: remote, openapi } of mcp?.targets ?? []) {
-      attachBackend(sectionKey(key, name), remote?.policies ?? openapi?.policies)
-    }
-  }
-
-  function attachBackend(key: string, policies: BackendPolicies | undefined): void {
-    if (policies !== undefined) attach(ir, { target: { kind: 'backend', key }, backend: policies })
   }
 }
 
-function attach(ir: Ir, policy: Pick<AttachedPolicy, 'target'> & Partial<AttachedPolicy>): void {
+/** What one part of the file becomes. */
+interface Resources {
+  routes?: Route[]
+  backends: Backend[]
+  policies: AttachedPolicy[]
+}
+
+function add(ir: Ir, { routes, backends, policies }: Resources): void {
+  if (routes !== undefined) ir.routes.push(...routes)
+  ir.backends.push(...backends)
+  ir.policies.push(...policies)
+}
+
+const madeByConfig = new WeakMap<object, { place: string; resources: Resources }>()
+
+function madeOf(config: NamedBackendConfig | RouteConfig, place: string, make: () => Resources): Resources {
+  const known = madeByConfig.get(config)
+  if (known?.place === place) return known.resources
+  const resources = make()
+  // Targets of MCP are made of other parts too.
+  if (!resources.backends.some(({ target }) => target.kind === 'mcp')) madeByConfig.set(config, { place, resources })
+  return resources
+}
+
+function namedBackendResources(backend: NamedBackendConfig, known: Known): Resources {
+  const key = backendKey(backend.name)
+  return {
+    backends: [{ key, name: backend.name, target: namedTarget(backend, key, known) }],
+    policies: [...partPolicies(backend, key), ...backendPolicy(key, backend.policies)],
+  }
+}
+
+function routeResources(
+  config: RouteConfig,
+  { listener, name, hasMatches }: { listener: string; name: string; hasMatches: boolean },
+  known: Known,
+): Resources {
+  const rule = config.ruleName ?? ''
+  const parent = `${listener}/${name}`
+  const key = rule === '' ? parent : `${parent}/${rule}`
+  const matches = hasMatches ? (config.matches?.map(toMatch) ?? [everything()]) : []
+  const { labels, hostnames } = config
+  const route: Route = { key, listener, name, rule, labels, hostnames, matches, backends: [] }
+  const backends: Backend[] = []
+  const policies: AttachedPolicy[] = []
+  if (config.policies !== undefined) {
+    const { backend, ...traffic } = config.policies
+    policies.push(attachment({ target: { kind: 'rule', key }, traffic, backend: backend ?? null }))
+  }
+  for (const [index, entry] of config.backends.entries()) {
+    const entryKey = `${key}/backend/${index}`
+    const inline = inlineTarget(entry, entryKey, known)
+    if (inline !== undefined) backends.push({ key: entryKey, name: targetName(inline), target: inline })
+    route.backends.push({ key: entryKey, backend: entry.backend ?? entryKey, weight: entry.weight })
+    policies.push(...partPolicies(entry, entryKey), ...backendPolicy(entryKey, entry.policies))
+  }
+  return { routes: [route], backends, policies }
+}
+
+/** Policies that stand in a provider, or in a target. */
+function partPolicies(
+  { ai, mcp }: { ai?: AiConfig | undefined; mcp?: McpConfig | undefined },
+  key: string,
+): AttachedPolicy[] {
+  const providers = ai?.groups?.flatMap((group) => group.providers) ?? []
+  return [
+    ...providers.flatMap(({ name, policies }) => backendPolicy(sectionKey(key, name), policies)),
+    ...(mcp?.targets ?? []).flatMap(({ name, static: remote, openapi }) =>
+      backendPolicy(sectionKey(key, name), remote?.policies ?? openapi?.policies),
+    ),
+  ]
+}
+
+function backendPolicy(key: string, policies: BackendPolicies | undefined): AttachedPolicy[] {
+  return policies === undefined ? [] : [attachment({ target: { kind: 'backend', key }, backend: policies })]
+}
+
+function attachment(policy: Pick<AttachedPolicy, 'target'> & Partial<AttachedPolicy>): AttachedPolicy {
   const key = `inline/${targetKey(policy.target)}`
-  ir.policies.push({ key, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...policy })
+  return { key, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...policy }
 }
 
 function namedTarget(backend: NamedBackendConfig, key: string, known: Known): BackendTarget {
@@ -125,9 +165,9 @@ function namedTarget(backend: NamedBackendConfig, key: string, known: Known): Ba
   if (backend.mcp !== undefined) return mcpTarget(backend.mcp, key, known)
   if (backend.aws !== undefined) return awsTarget(backend.aws)
   if (backend.dynamicForwardProxy !== undefined) return dynamic(backend.dynamicForwardProxy)
-  const { host, port, unixPath } = backend.static!
+  const { host, port, unixPath } = backend.static
   return unixPath === undefined
-    ? { kind: 'static', host: host!, port: port ?? HTTPS_PORT }
+    ? { kind: 'static', host: host, port: port ?? HTTPS_PORT }
     : { kind: 'unix', path: unixPath }
 }
 
@@ -157,7 +197,7 @@ function inlineTarget(
 }
 
 function aiTarget({ provider, groups }: AiConfig, key: string): BackendTarget {
-  const all = groups ?? [{ providers: [{ name: vendorOf(provider!), ...provider! }] }]
+  const all = groups ?? [{ providers: [{ name: vendorOf(provider), ...provider }] }]
   return {
     kind: 'ai',
     groups: all.map(({ providers }) =>
@@ -197,10 +237,10 @@ function mcpReached(
     // What nobody is offered need not be in every worker.
     const offered = tools === undefined ? null : new OfferedTools(tools)
     const operations = read.operations.filter(({ tool }) => offered?.isOffered(tool.name) ?? true)
-    return { by: 'openapi', host: host ?? hosts.get(backendRef!.name) ?? '', port, tools: { ...read, operations } }
+    return { by: 'openapi', host: host ?? hosts.get(backendRef.name) ?? '', port, tools: { ...read, operations } }
   }
   const { host, backendRef, port, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote!
-  return { by: 'http', host: host ?? hosts.get(backendRef!.name) ?? '', port, path, protocol }
+  return { by: 'http', host: host ?? hosts.get(backendRef.name) ?? '', port, path, protocol }
 }
 
 /** A provider without a name goes by its vendor's. */
@@ -232,7 +272,7 @@ function toMatch(config: MatchConfig): RouteMatch {
 
 function toValueMatch({ name, value }: MatchConfig['headers'][number]): ValueMatch {
   return value.regex === undefined
-    ? { name, kind: 'exact', value: value.exact! }
+    ? { name, kind: 'exact', value: value.exact }
     : { name, kind: 'regex', value: value.regex }
 }
 

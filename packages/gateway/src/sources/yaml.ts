@@ -11,20 +11,24 @@ export interface ParsedYaml {
   /** Plain values, with variables filled in; undefined when the text has no shape at all. */
   value: unknown
   problems: PlacedProblem[]
-  placeOf(path: Path, at: Problem['at']): Place
+  placeOf(this: void, path: Path, at: Problem['at']): Place
+}
+
+/** What a text says by itself; null when it says nothing, or has anchors, which other texts may speak of. */
+export function readAlone(text: string, env: Environment): { value: unknown } | null {
+  const plain = readPlainYaml(text, filler(env))
+  if (plain !== null) return plain
+  const { value, problems, hasAnchors } = parseWithPlaces(text, '', env)
+  return problems.length > 0 || hasAnchors ? null : { value }
 }
 
 /** Parses the text; the place of every key and value can be asked for. */
 export function parseYaml(text: string, file: string, env: Environment): ParsedYaml {
   const plain = text.length < BIG ? null : readPlainYaml(text, filler(env))
-  if (plain === null) return parseWithPlaces(text, file, env)
+  const { value, problems } = plain === null ? parseWithPlaces(text, file, env) : { ...plain, problems: [] }
   let full: ParsedYaml | null = null
-  return {
-    value: plain.value,
-    problems: [],
-    // Places are needed only when something is wrong.
-    placeOf: (path, at) => (full ??= parseWithPlaces(text, file, env)).placeOf(path, at),
-  }
+  // Places are needed only when something is wrong, and a config that is fine should not keep all of its text in memory.
+  return { value, problems, placeOf: (path, at) => (full ??= parseWithPlaces(text, file, env)).placeOf(path, at) }
 }
 
 function filler(env: Environment): Fill {
@@ -38,7 +42,7 @@ function filler(env: Environment): Fill {
 /** Characters of some thousand routes: below this the full parser takes no time that anyone notices. */
 const BIG = 200_000
 
-export function parseWithPlaces(text: string, file: string, env: Environment): ParsedYaml {
+export function parseWithPlaces(text: string, file: string, env: Environment): ParsedYaml & { hasAnchors: boolean } {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true })
   const placeAt = (offset: number): Place => {
@@ -52,6 +56,7 @@ export function parseWithPlaces(text: string, file: string, env: Environment): P
     value: problems.some((problem) => problem.code === 'syntax') ? undefined : toValue(document, problems, placeAt),
     problems,
     placeOf: (path, at) => placeAt(offsetOf(document, path, at)),
+    hasAnchors: hasAnchors(document),
   }
 }
 
@@ -89,6 +94,17 @@ function aliasProblems(document: Document, placeAt: (offset: number) => Place): 
     },
   })
   return problems
+}
+
+function hasAnchors(document: Document): boolean {
+  let found = false
+  visit(document, {
+    Node(_key, node) {
+      found ||= isAlias(node) || node.anchor !== undefined
+      return found ? visit.BREAK : undefined
+    },
+  })
+  return found
 }
 
 function toValue(document: Document, problems: PlacedProblem[], placeAt: (offset: number) => Place): unknown {

@@ -7,7 +7,7 @@ import { enumeration, integer } from '../../schema/fields/values.ts'
 import { listenerBlock } from '../policies/schema.ts'
 import { route } from '../routes/schema.ts'
 
-const listener = object({
+export const listener = object({
   name: objectName().optional().describe('Name in traces, logs and metrics; `listener<index>` when unset.'),
   protocol: enumeration(['HTTP', 'HTTPS', 'TLS', 'TCP'])
     .prefault('HTTP')

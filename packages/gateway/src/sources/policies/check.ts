@@ -8,7 +8,7 @@ export function checkPolicies(root: Spot, report: Report, warn: Report): void {
   const policies = root.at('policies').items
   checkUnique(policies, (policy) => policy.at('name').text, 'policy', report)
   const listeners = root.at('binds').items.flatMap((bind) => bind.at('listeners').items)
-  const objects = findObjects(root, listeners)
+  const objects = policies.length === 0 ? NO_OBJECTS : findObjects(root, listeners)
   const takenBy = new Map<string, string>()
   for (const policy of policies) {
     checkPhase(policy.at('traffic'), report)
@@ -30,6 +30,8 @@ interface Objects {
   routes: (Named & { isHttp: boolean })[]
   backends: Named[]
 }
+
+const NO_OBJECTS: Objects = { listeners: [], routes: [], backends: [] }
 
 function findObjects(root: Spot, listeners: readonly Spot[]): Objects {
   const nameOf = (spot: Spot, kind: string): string => spot.at('name').text ?? `${kind}${String(spot.path.at(-1))}`
