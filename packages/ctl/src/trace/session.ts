@@ -49,10 +49,12 @@ async function inject(scene: Scene): Promise<TraceOutcome> {
   const ports = pickLocalPorts(scene.injection.args)
   const pinned = ports === null ? null : await injectFrom(ports, scene)
   // Where the ports cannot be used, the next request is taken, whoever sends it.
-  return pinned ?? (await injectFrom(null, scene))!
+  return pinned ?? injectFrom(null, scene)
 }
 
 /** Null when nothing was sent because of the ports. */
+async function injectFrom(ports: null, scene: Scene): Promise<TraceOutcome>
+async function injectFrom(ports: PortRange, scene: Scene): Promise<TraceOutcome | null>
 async function injectFrom(ports: PortRange | null, scene: Scene): Promise<TraceOutcome | null> {
   const { plan, injection, view, signal } = scene
   const { promise: firstEvent, resolve: sawEvent } = Promise.withResolvers<void>()

@@ -3,7 +3,7 @@ import { createElement as h } from 'react'
 import { exitCode, type Io } from '../io.ts'
 import { printable } from '../printable.ts'
 import { type Stop, stopOnSignals } from '../signals.ts'
-import { type CurlEnd, curlProblem } from '../trace/curl.ts'
+import { type CurlEnd, curlProblem, type Injection } from '../trace/curl.ts'
 import type { TraceRequest } from '../trace/plan.ts'
 import { runTrace, type TraceOutcome } from '../trace/session.ts'
 import { App } from './app.ts'
@@ -70,13 +70,14 @@ function openScreen({ request, store, io, stop }: ScreenOptions): Screen {
 }
 
 function showOutcome(outcome: TraceOutcome, { store, request }: { store: TraceStore; request: TraceRequest }): void {
-  const curl = outcome.curl === null ? '' : `; ${curlNote(outcome.curl, request)}`
+  const { injection } = request
+  const curl = outcome.curl === null || injection === null ? '' : `; ${curlNote(outcome.curl, injection)}`
   if (outcome.kind === 'finished') store.setStatus(`request finished${curl}`)
   else if (outcome.kind !== 'stopped') store.setStatus(printable(outcome.problem), true)
 }
 
-function curlNote(end: CurlEnd, request: TraceRequest): string {
-  const problem = curlProblem(end, request.injection!)
+function curlNote(end: CurlEnd, injection: Injection): string {
+  const problem = curlProblem(end, injection)
   if (problem !== null) return printable(problem)
   return end.kind === 'missing' ? '' : `curl got its answer (${end.output.length}${end.isCut ? ' or more' : ''} bytes)`
 }

@@ -43,13 +43,15 @@ export class RenewedCredential<T> {
     const now = this.#options.monotonic()
     const good = this.#value !== null && now < this.#endsAt ? this.#value : null
     if (good !== null && now < this.#renewAt) return good
-    if (this.#underWay === null && now >= this.#retryAt) this.#start()
+    if (this.#underWay === null && now >= this.#retryAt) void this.#start()
     // After a failure there is either something good, or the reason why not.
-    return good ?? this.#underWay ?? this.#fault!
+    return good ?? this.#underWay ?? this.#fault ?? this.#start()
   }
 
-  #start(): void {
-    this.#underWay = this.#run().finally(() => (this.#underWay = null))
+  #start(): Promise<T | CredentialFault> {
+    const underWay = this.#run().finally(() => (this.#underWay = null))
+    this.#underWay = underWay
+    return underWay
   }
 
   async #run(): Promise<T | CredentialFault> {

@@ -9,7 +9,7 @@ export function createTimestamp(now: () => number): () => string {
       second = currentSecond
       prefix = new Date(currentSecond * 1000).toISOString().slice(0, 19)
     }
-    return prefix + FRACTIONS[time - currentSecond * 1000]!
+    return prefix + (FRACTIONS[time - currentSecond * 1000] ?? '.000000Z')
   }
 }
 
