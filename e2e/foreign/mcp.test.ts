@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type TargetRequest, useTarget } from '../../packages/gateway/src/testing/mcp-target.ts'
-import { until } from '../../packages/gateway/src/testing/scene.ts'
+import { eventually } from '../../packages/gateway/src/testing/process.ts'
+import { closedPort, until } from '../../packages/gateway/src/testing/scene.ts'
+import type { TestClient } from '../mcp/clients/client.ts'
+import { libraries } from '../mcp/clients/libraries.ts'
 import { remoteTargets, useMcpGateway } from '../mcp/gateway.ts'
-import { runPython, withoutPython } from './python.ts'
+import { runPython, startPython, withoutPython } from './python.ts'
 
 /** What a client of another language prints of its time at the gateway. */
 interface Seen {
@@ -38,6 +42,47 @@ it('the Go SDK goes on while a server fails', { skip: withoutGo }, async (t) => 
     )
   }
 })
+
+it('the Python SDK asks clients of every revision', { skip: withoutPython }, async (t) => {
+  const port = await closedPort()
+  startPython(t, 'mcp_server.py', String(port))
+  await eventually('the server is there', () => canConnect(port))
+  const gateway = await useMcpGateway(t, { one: remoteTargets({ python: port }) })
+  const asking = ['elicit', 'sample', 'roots']
+  const answers = ['Ada', 'Paris', 'file:///home/test']
+  for (const { name, connect: open } of libraries.filter(({ name }) => !name.endsWith('SSE'))) {
+    await t.test(name, async (t) => {
+      const client = await open(gateway.url('one'))
+      t.after(() => client.close())
+      // Clients with sessions open the stream of their own behind the scenes.
+      if (client.revision !== '2026-07-28') await eventually('it is open', () => isAnswered(client, 'roots'))
+      for (const [at, tool] of asking.entries()) assert.equal(await client.call(tool), answers[at])
+    })
+  }
+  await t.test('Go SDK, 2026-07-28', { skip: withoutGo }, async (t) => {
+    const client = await buildGoClient(t)
+    const input = { url: gateway.url('one'), version: '2026-07-28', asking }
+    const { stdout } = await promisify(execFile)(client, [JSON.stringify(input)], { timeout: 120_000 })
+    assert.deepEqual((JSON.parse(stdout) as { asked: string[] }).asked, answers)
+  })
+})
+
+/** Whether the client is asked at all: without its stream nobody hears the question. */
+async function isAnswered(client: TestClient, tool: string): Promise<boolean> {
+  const patience = AbortSignal.timeout(2_000)
+  return client.call(tool, {}, { signal: patience }).then(
+    () => true,
+    () => false,
+  )
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' }, () => resolve(true))
+    socket.on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
+  })
+}
 
 /** Begins, lists, calls, hears of progress, and ends its session, with a server beside that answers no call. */
 async function goesOnWhileOneFails(

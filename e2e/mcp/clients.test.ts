@@ -87,6 +87,7 @@ async function twoTargets(t: TestContext, library: Library, url: string): Promis
   assert.ok((await client.templateUris()).includes('first+test://template/{id}/data'))
   assert.equal(await client.call('first_echo', { message: 'one' }), 'one')
   assert.equal(await client.call('old_echo', { message: 'two' }), 'two')
+  await eventually('the stream of the session is open', async () => (await client.call('old_ask')) === 'ada')
   assert.equal(await client.read('old+old://note'), 'A note.')
   assert.match(await client.read('first+test://static-text'), /static text/)
   assert.match(await client.call('first_link_resource'), /first\+test:\/\/static-text/)
@@ -115,6 +116,8 @@ async function oldTarget(t: TestContext, library: Library, url: string): Promise
   assert.equal(await client.call('echo', { message: 'old' }), 'old')
   assert.equal(await client.read('old://note'), 'A note.')
   assert.equal(await client.prompt('hello'), 'Hello.')
+  // It asks on the stream that its session has of its own, whatever the client speaks.
+  await eventually('the stream of the session is open', async () => (await client.call('ask')) === 'ada')
   if (library.isAsked === 'within the call') {
     assert.equal(await client.call('count_calls'), '1')
     assert.equal(await client.call('count_calls'), '2')

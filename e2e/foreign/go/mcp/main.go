@@ -1,4 +1,4 @@
-// The Go SDK of MCP: what a client sees while one of several servers fails.
+// The Go SDK of MCP: what a client sees while one of several servers fails, and what it is asked.
 // It takes one argument, its input as JSON, and prints one line of JSON, its result.
 package main
 
@@ -21,6 +21,7 @@ type input struct {
 	Failing  []string `json:"failing"`
 	Echo     string   `json:"echo"`
 	Progress string   `json:"progress"`
+	Asking   []string `json:"asking"`
 }
 
 type failure struct {
@@ -35,6 +36,7 @@ type output struct {
 	Echo       string     `json:"echo"`
 	Progress   []float64  `json:"progress"`
 	HadSession bool       `json:"hadSession"`
+	Asked      []string   `json:"asked"`
 }
 
 func main() {
@@ -57,14 +59,17 @@ func run() (*output, error) {
 	defer cancel()
 
 	var lock sync.Mutex
-	found := &output{Tools: []string{}, Errors: []*failure{}, Progress: []float64{}}
+	found := &output{Tools: []string{}, Errors: []*failure{}, Progress: []float64{}, Asked: []string{}}
 	client := mcp.NewClient(&mcp.Implementation{Name: "go", Version: "1"}, &mcp.ClientOptions{
+		CreateMessageHandler: answerModel,
+		ElicitationHandler:   answerPerson,
 		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
 			lock.Lock()
 			defer lock.Unlock()
 			found.Progress = append(found.Progress, request.Params.Progress)
 		},
 	})
+	client.AddRoots(&mcp.Root{URI: "file:///home/test"})
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: asked.URL}, &mcp.ClientSessionOptions{
 		ProtocolVersion: asked.Version,
 	})
@@ -84,13 +89,21 @@ func run() (*output, error) {
 		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name})
 		found.Errors = append(found.Errors, failureOf(err))
 	}
+	for _, name := range asked.Asking {
+		answer, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name})
+		if err != nil {
+			return nil, err
+		}
+		found.Asked = append(found.Asked, textOf(answer))
+	}
+	if asked.Echo == "" {
+		return found, session.Close()
+	}
 	echo, err := session.CallTool(ctx, &mcp.CallToolParams{Name: asked.Echo, Arguments: map[string]any{"message": "still here"}})
 	if err != nil {
 		return nil, err
 	}
-	if text, ok := echo.Content[0].(*mcp.TextContent); ok {
-		found.Echo = text.Text
-	}
+	found.Echo = textOf(echo)
 	params := &mcp.CallToolParams{Name: asked.Progress}
 	params.SetProgressToken("steps")
 	if _, err := session.CallTool(ctx, params); err != nil {
@@ -102,6 +115,21 @@ func run() (*output, error) {
 	lock.Lock()
 	defer lock.Unlock()
 	return found, nil
+}
+
+func answerModel(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	return &mcp.CreateMessageResult{Role: "assistant", Model: "test", Content: &mcp.TextContent{Text: "Paris"}}, nil
+}
+
+func answerPerson(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada"}}, nil
+}
+
+func textOf(result *mcp.CallToolResult) string {
+	if text, ok := result.Content[0].(*mcp.TextContent); ok {
+		return text.Text
+	}
+	return ""
 }
 
 func failureOf(err error) *failure {

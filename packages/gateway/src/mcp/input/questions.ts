@@ -49,7 +49,8 @@ export function asInputRequest(question: RpcMessage): JsonObject {
   const { elicitationId: _, _meta, ...params } = exactMember(question, 'params') ?? {}
   const { progressToken: __, ...meta } = isObject(_meta) ? _meta : {}
   if (Object.keys(meta).length > 0) params._meta = meta
-  return Object.keys(params).length === 0 ? { method } : { method, params }
+  // Some clients cannot do without.
+  return { method, params }
 }
 
 /** The result of a call that waits for answers. */

@@ -98,7 +98,7 @@ describe('a call that waits for answers', () => {
     assert.deepEqual(inputRequests, {
       'input-1': { ...ELICIT, params: { ...ELICIT.params, _meta: { mine: 'x' } } },
       'input-2': { method: 'elicitation/create', params: { mode: 'url', message: 'go', url: 'https://x.test/' } },
-      'input-3': { method: 'roots/list' },
+      'input-3': { method: 'roots/list', params: {} },
     })
     assert.match(requestState, /^[\w-]+$/)
     const { params } = target.asked('initialize').at(-1)!
