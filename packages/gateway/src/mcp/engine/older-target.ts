@@ -92,11 +92,11 @@ export function listenToOlder(link: TargetLink, request: RpcMessage, caller: Cal
       if (failure.code !== 'unsupported') answer.failed(failure)
     },
   }
-  return isShared(link) ? link.attend(null, caller, heard, () => {}) : link.listen('', caller, heard)
+  return hasSharedStream(link) ? link.attend(null, caller, heard, () => {}) : link.listen('', caller, heard)
 }
 
 /** Whether the target has a stream of its own for the session, which all clients of a caller share. */
-export function isShared(link: TargetLink): link is TargetLink & Required<Pick<TargetLink, 'attend'>> {
+export function hasSharedStream(link: TargetLink): link is TargetLink & Required<Pick<TargetLink, 'attend'>> {
   return link.attend !== undefined && link.session !== ''
 }
 

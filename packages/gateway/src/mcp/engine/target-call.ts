@@ -9,7 +9,7 @@ import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '..
 import {
   answerInPlace,
   CANNOT_BE_ASKED,
-  isShared,
+  hasSharedStream,
   asDiscovery,
   asNewerResult,
   cancellation,
@@ -202,7 +202,7 @@ export class TargetCall implements LinkCall, AnswerSink {
     const isSubscription = this.#message.method === LISTEN && this.#isOlder
     if (isSubscription) this.#call = listenToOlder(this.#link, this.#message, caller, this)
     else if (!this.#isShared) this.#call = this.#link.request(this.#message, caller, this)
-    else if (this.#isOlder && this.#sink.asked !== undefined && isShared(this.#link)) this.#overhear(this.#link)
+    else if (this.#isOlder && this.#sink.asked !== undefined && hasSharedStream(this.#link)) this.#overhear(this.#link)
     else this.#sendOwn(this.#link)
   }
 
