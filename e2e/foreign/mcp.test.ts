@@ -50,9 +50,9 @@ it('the Python SDK asks clients of every revision', { skip: withoutPython }, asy
   const gateway = await useMcpGateway(t, { one: remoteTargets({ python: port }) })
   const asking = ['elicit', 'sample', 'roots']
   const answers = ['Ada', 'Paris', 'file:///home/test']
-  for (const { name, connect: open } of libraries.filter(({ name }) => !name.endsWith('SSE'))) {
-    await t.test(name, async (t) => {
-      const client = await open(gateway.url('one'))
+  for (const library of libraries.filter(({ name }) => !name.endsWith('SSE'))) {
+    await t.test(library.name, async (t) => {
+      const client = await library.connect(gateway.url('one'))
       t.after(() => client.close())
       // Clients with sessions open the stream of their own behind the scenes.
       if (client.revision !== '2026-07-28') await eventually('it is open', () => isAnswered(client, 'roots'))
