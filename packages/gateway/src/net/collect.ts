@@ -1,14 +1,14 @@
 import type { Source } from './body.ts'
 
-/** Reads a whole body; null when it breaks off or is larger than the limit. */
-export function collect(body: Source, limit: number, done: (bytes: Buffer | null) => void): void {
+/** Reads a whole body; null when it breaks off, with the cause, or is larger than the limit. */
+export function collect(body: Source, limit: number, done: (bytes: Buffer | null, cause: Error | null) => void): void {
   const chunks: Buffer[] = []
   let size = 0
   let isOver = false
-  const finish = (bytes: Buffer | null): void => {
+  const finish = (bytes: Buffer | null, cause: Error | null = null): void => {
     if (isOver) return
     isOver = true
-    done(bytes)
+    done(bytes, cause)
   }
   body.pipe({
     source: null,
@@ -24,7 +24,7 @@ export function collect(body: Source, limit: number, done: (bytes: Buffer | null
       return true
     },
     end: () => finish(size <= limit ? Buffer.concat(chunks) : null),
-    abort: () => finish(null),
+    abort: (cause) => finish(null, cause),
   })
 }
 

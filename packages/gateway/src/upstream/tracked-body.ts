@@ -7,10 +7,10 @@ export class TrackedBody implements Source, Sink {
   readonly length: number
   source: Source | null = null
   readonly #body: Source
-  readonly #visit: EndpointCall
+  readonly #visit: Pick<EndpointCall, 'ended' | 'failed'>
   #sink: Sink | null = null
 
-  constructor(body: Source, visit: EndpointCall) {
+  constructor(body: Source, visit: Pick<EndpointCall, 'ended' | 'failed'>) {
     this.length = body.length
     this.#body = body
     this.#visit = visit

@@ -162,9 +162,14 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     }
     this.#kept?.settle()
     if (response.body.length === 0) visit.ended()
-    else response.body = new TrackedBody(response.body, visit)
+    else response.body = new TrackedBody(response.body, { ended: () => visit.ended(), failed: () => this.#brokeOff() })
     if (status >= 400) this.#answerError(response)
     else this.#answer(response)
+  }
+
+  #brokeOff(): void {
+    this.#chosen.visit.failed()
+    this.#ended('connection_lost', true)
   }
 
   /** Another provider of the same vendor: no other would understand it. Null when there is none, or the body is gone. */

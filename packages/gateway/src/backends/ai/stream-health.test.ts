@@ -136,7 +136,7 @@ for (const [client, upstream] of pairs) {
 
 test('Detect: a stream that breaks off speaks against the provider', async (t) => {
   const { start, piece } = vendorStreams.completions
-  const { ask, counts, evicted } = await setUp(t, {
+  const { ask, counts, evicted, gateway } = await setUp(t, {
     client: 'completions',
     upstream: 'completions',
     health: { eviction: {} },
@@ -145,6 +145,32 @@ test('Detect: a stream that breaks off speaks against the provider', async (t) =
   })
   await ask()
   assert.deepEqual(evicted(), ['p0'])
+  const [attempt] = gateway.records[0]!.llm!.attempts
+  assert.deepEqual([attempt?.outcome, attempt?.hasFailed], ['connection_lost', true])
   assert.equal((await ask()).text, 'hello')
   assert.deepEqual(counts(), [1, 1])
+})
+
+describe('a whole answer that breaks off speaks against the provider, whatever the condition says', () => {
+  const health = { unhealthyCondition: 'response.code == 418', eviction: {} }
+  const bodies = { ...clientCalls, embeddings: { path: '/v1/embeddings', body: () => '{"model":"m","input":"hi"}' } }
+  for (const name of ['completions', 'messages', 'embeddings'] as const) {
+    test(name, async (t) => {
+      const cut: OriginHandler = (_seen, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+        response.write('{"object":', () => response.destroy())
+      }
+      const { gateway, evicted, counts } = await setUp(t, {
+        client: 'completions',
+        upstream: name === 'messages' ? 'messages' : 'completions',
+        health,
+        handler: cut,
+      })
+      const { path, body } = bodies[name]
+      await request(gateway.port(), { method: 'POST', path, body: body({ stream: false }) })
+      await gateway.finished(1)
+      assert.deepEqual([evicted(), counts()], [['p0'], [1, 1]])
+      assert.equal(gateway.records[0]!.llm!.attempts[0]!.outcome, 'unreadable')
+    })
+  }
 })

@@ -89,8 +89,9 @@ export class WholeCall extends TriedCall {
     if (prepared === null) throw new Error('an answer without a question')
     const { read, readError } = prepared
     const { tries } = this
-    collect(body, this.services.maxBytes, (bytes) => {
+    collect(body, this.services.maxBytes, (bytes, cause) => {
       if (this.isOver || tries !== this.tries) return
+      if (cause !== null) this.visit?.failed()
       if (status < 200 || status > 299)
         return this.#told(() => this.refuse(readError(status, bytes ?? Buffer.alloc(0))))
       const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
