@@ -1,12 +1,12 @@
 import { isCelError, toJson } from '@portico/cel'
 import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
 import type { CallContext, Env } from '../../../pipeline/step.ts'
-import { callUnary, type GrpcMethod } from '../../../upstream/grpc/call.ts'
+import { callUnary } from '../../../upstream/grpc/call.ts'
 import type { HeaderValueOption } from '../../../wire/protos/envoy/config/core/v3/base.ts'
-import {
+import type {
   CheckRequest,
   CheckResponse,
-  type OkHttpResponse,
+  OkHttpResponse,
 } from '../../../wire/protos/envoy/service/auth/v3/external_auth.ts'
 import { type Allowed, DENIED, type Decision, headerEdit, isEditable } from './decision.ts'
 import type { ForwardedBody } from './forwarded-body.ts'
@@ -14,12 +14,6 @@ import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderEdit } from '../../../pipeline/request-context.ts'
 import { editQuery } from './edit-query.ts'
 import type { ExtAuthConfig } from './schema.ts'
-
-const check: GrpcMethod<CheckRequest, CheckResponse> = {
-  path: '/envoy.service.auth.v3.Authorization/Check',
-  encode: (request) => CheckRequest.encode(request).finish(),
-  decode: (message) => CheckResponse.decode(message),
-}
 
 export type Ask = (rx: RequestContext, body: ForwardedBody | null, context: CallContext) => Promise<Decision>
 
@@ -42,17 +36,19 @@ export function grpcAsker({ backendRef, grpc }: ExtAuthConfig, env: Env, timeout
     })
     return new Map(values)
   }
-  return (rx, body, context) =>
-    new Promise((resolve) => {
+  return async (rx, body, context) => {
+    const { checkMethod } = await import('./check-method.ts')
+    return new Promise((resolve) => {
       const request = checkRequest(rx, body, { extensions, metadata: metadataOf(rx), now: env.clock() })
       const send: Parameters<typeof callUnary>[2]['send'] = (outgoing, handler) =>
         client.send(outgoing, context, handler)
       const options = { send, authority, deadlines: env.deadlines, timeoutMs, maxMessageBytes: MAX_ANSWER }
-      callUnary(check, request, options, (error, response) => {
+      callUnary(checkMethod, request, options, (error, response) => {
         if (response === null) resolve({ kind: 'unasked', cause: `${error?.message} (code ${error?.code})` })
         else resolve(readResponse(response, rx))
       })
     })
+  }
 }
 
 /** What Envoy's own filter for tokens leaves behind, so that authorizers written for it find it. */
