@@ -35,7 +35,7 @@ export function exposeOauth(ir: Ir): Route[] {
 function issuersOf({ traffic, backend }: AttachedPolicy): string[] {
   const { jwtAuthentication: jwt, mcpAuthentication } = traffic ?? {}
   return [
-    jwt?.mcp === undefined ? undefined : jwt.providers[0]!.issuer,
+    jwt?.mcp === undefined ? undefined : jwt.providers[0]?.issuer,
     mcpAuthentication?.issuer,
     backend?.mcp?.authentication?.issuer,
   ].filter((issuer) => issuer !== undefined)
@@ -44,7 +44,9 @@ function issuersOf({ traffic, backend }: AttachedPolicy): string[] {
 function addIssuers(ir: Ir, issuers: readonly string[]): void {
   const known = new Set(ir.backends.map(({ key }) => key))
   for (const issuer of issuers) {
-    const { backend, policies = null } = urlBackend(parseBackendUrl(issuer)!)
+    const url = parseBackendUrl(issuer)
+    if (url === null) throw new Error(`${issuer} is no URL`)
+    const { backend, policies = null } = urlBackend(url)
     if (known.has(backend.key)) continue
     known.add(backend.key)
     ir.backends.push(backend)
@@ -63,12 +65,13 @@ function authenticateForBackends(ir: Ir): Route[] {
     const place = placeOf(route)
     const asked = route.backends.flatMap(({ backend, key: entry }) => {
       const at = { ...place, route: route.key, backend, entry }
-      const parts = sectionsOf(backendsByKey.get(backend)!).map((section) => ({ ...at, section }))
+      const parts = sectionsOf(backendsByKey.get(backend)).map((section) => ({ ...at, section }))
       return [at, ...parts].flatMap((part) => policies.mcpAuthentication(part) ?? [])
     })
-    if (asked.length === 0 || oauthOf(policies.traffic(place)) !== null) continue
+    const [first] = asked
+    if (first === undefined || oauthOf(policies.traffic(place)) !== null) continue
     if (new Set(asked.map((each) => JSON.stringify(each))).size > 1) conflicts.push(route)
-    const { jwks, ...rest } = asked[0]!
+    const { jwks, ...rest } = first
     const mcpAuthentication: McpAuthentication = { ...rest, jwks: { remote: jwks } }
     attach(ir, { kind: 'rule', key: route.key }, { traffic: { mcpAuthentication } })
   }
@@ -76,9 +79,10 @@ function authenticateForBackends(ir: Ir): Route[] {
 }
 
 /** Parts of a backend that have policies of their own. */
-function sectionsOf({ target }: Backend): string[] {
-  if (target.kind === 'mcp') return target.targets.map(({ key }) => key)
-  return target.kind === 'ai' ? target.groups.flat().map(({ key }) => key) : []
+function sectionsOf(backend: Backend | undefined): string[] {
+  const target = backend?.target
+  if (target?.kind === 'mcp') return target.targets.map(({ key }) => key)
+  return target?.kind === 'ai' ? target.groups.flat().map(({ key }) => key) : []
 }
 
 function attach(
@@ -104,7 +108,7 @@ function rootRoutes(oauthByRoute: ReadonlyMap<Route, string>): Route[] {
     for (const host of hostsOf(route)) byHost.set(host, [...(byHost.get(host) ?? []), route])
   }
   return [...oauthByRoute].flatMap(([route, oauth]) => {
-    const others = hostsOf(route).flatMap((host) => byHost.get(host)!)
+    const others = hostsOf(route).flatMap((host) => byHost.get(host) ?? [])
     return others.every((other) => oauthByRoute.get(other) === oauth) ? [route] : []
   })
 }

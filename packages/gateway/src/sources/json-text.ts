@@ -39,7 +39,8 @@ function fillIn(value: Plain, state: { fill: Fill; keys: number; isBeyond: boole
   for (const key in value) {
     state.keys++
     if (key.length > LONGEST_KEY) state.isBeyond = true
-    value[key] = fillIn(value[key]!, state)
+    const item = value[key]
+    if (item !== undefined) value[key] = fillIn(item, state)
   }
   return value
 }

@@ -13,7 +13,7 @@ import { route } from './routes/schema.ts'
 import { configFile, type ConfigFile } from './schema.ts'
 import { SETTLED, SettledParts } from './settled.ts'
 import type { Environment } from './substitute.ts'
-import { Spot } from './tree.ts'
+import { putAt, Spot } from './tree.ts'
 import { type ParsedYaml, parseWithPlaces, readAlone } from './yaml.ts'
 
 /** A config that is right as far as each of its parts can tell. */
@@ -87,7 +87,7 @@ function readCut(
   const validated = validate(configFile, root)
   if (!validated.ok) return null
   for (const [index, { holder, key, schema, most, path }] of holders.entries()) {
-    const items = cut.lists[index]!
+    const items = cut.lists[index] ?? []
     if (items.length > most) return null
     const inputs: unknown[] = []
     const values: unknown[] = []
@@ -100,7 +100,7 @@ function readCut(
       values.push(value)
     }
     holder[key] = inputs
-    put(validated.value, path, values)
+    putAt(validated.value, path, values)
   }
   return { input: root, config: validated.value, places: holders.map(({ path }) => path) }
 }
@@ -161,12 +161,6 @@ function mostIn(schema: Schema, key: string): number {
   const list = child === undefined ? undefined : fieldOf(child).node
   if (list?.kind !== 'list') throw new Error(`${key} is no list`)
   return list.max
-}
-
-function put(config: unknown, path: Path, value: unknown): void {
-  let holder = config as Record<string | number, unknown>
-  for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>
-  holder[path.at(-1)!] = value
 }
 
 /** Finds places in the part that a path leads to, which alone is parsed for it. */

@@ -3,12 +3,12 @@ import { parseDocument } from 'yaml'
 import { Refusal } from '../schema/kit.ts'
 import type { ContentsReference, Json, ParseText } from '../schema/kit.ts'
 import { printPath } from '../schema/problem.ts'
-import type { Path, Problem } from '../schema/problem.ts'
+import type { Problem } from '../schema/problem.ts'
 import { certificateFault, keyFault, pairFault } from './certificates.ts'
 import type { FoundReference } from './references.ts'
 import { reporter } from './report.ts'
 import type { Environment } from './substitute.ts'
-import type { Spot } from './tree.ts'
+import { putAt, type Spot } from './tree.ts'
 
 export interface ReadContents {
   /** Absolute paths of all files that the config names, found or not. */
@@ -39,7 +39,7 @@ export function readReferencedFiles(found: readonly Found[], options: ContentsOp
   return {
     files: reader.files,
     problems: reader.problems,
-    fillIn: (config) => values.forEach(({ path, value }) => put(config, path, value)),
+    fillIn: (config) => values.forEach(({ path, value }) => putAt(config, path, value)),
   }
 }
 
@@ -152,15 +152,6 @@ const parseText: ParseText = (text) => {
 
 function parentOf(spot: Spot): string {
   return printPath(spot.path.slice(0, -1))
-}
-
-/** Scalars alone are filled in, so every step on the way there exists. */
-function put(config: unknown, path: Path, value: unknown): void {
-  let holder = config as Record<string | number, unknown>
-  const last = path.at(-1)
-  if (last === undefined) return
-  for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>
-  holder[last] = value
 }
 
 function attempt<T>(action: () => T): T | Error {

@@ -239,13 +239,13 @@ function mcpReached(
     const operations = read.operations.filter(({ tool }) => offered?.isOffered(tool.name) ?? true)
     return { by: 'openapi', host: host ?? hosts.get(backendRef.name) ?? '', port, tools: { ...read, operations } }
   }
-  const { host, backendRef, port, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote!
+  const { host, backendRef, port, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote
   return { by: 'http', host: host ?? hosts.get(backendRef.name) ?? '', port, path, protocol }
 }
 
 /** A provider without a name goes by its vendor's. */
 function vendorOf(provider: NonNullable<AiConfig['provider']>): string {
-  return Object.keys(provider).find((name) => typeof provider[name as keyof typeof provider] === 'object')!
+  return Object.keys(provider).find((name) => typeof provider[name as keyof typeof provider] === 'object') ?? ''
 }
 
 function dynamic(config: { allowCidrs: string[]; ports: number[] }): BackendTarget {

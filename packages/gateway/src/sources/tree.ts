@@ -50,3 +50,12 @@ export class Spot {
 function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Puts a value in the place of another: every step on the way there exists. */
+export function putAt(root: unknown, path: Path, value: unknown): void {
+  const last = path.at(-1)
+  if (last === undefined) return
+  let holder = root as Record<string | number, unknown>
+  for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>
+  holder[last] = value
+}

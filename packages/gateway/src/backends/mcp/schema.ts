@@ -103,7 +103,7 @@ export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
       timeouts: targetTimeouts.prefault({}),
       tools: targetTools.optional(),
     },
-    [exactlyOneOf(...Object.keys(kinds))],
+    [exactlyOneOf(...(Object.keys(kinds) as (keyof typeof kinds)[]))],
   ).describe('A server of tools, prompts and resources.')
   return object({
     targets: list(target, { min: 1, max: 32, uniqueBy: 'name' }).describe('Servers behind this backend.'),
