@@ -153,8 +153,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
 
   /** What the provider says of an error may repeat the key that it was shown. */
   #told(error: ChatError, encoder: StreamEncoder): string {
-    const shown = { ...error, message: this.hidden(error.message) }
-    return encoder.event({ type: 'error', error: shown }) + encoder.end()
+    return this.hidden(encoder.event({ type: 'error', error }) + encoder.end())
   }
 
   #answerWhole({ prepared, provider }: AskedChat, { status, headers, body }: UpstreamResponse): void {

@@ -37,9 +37,9 @@ async function ask(t: TestContext, [client, provider]: (typeof pairs)[number], h
   return answer
 }
 
-function json(body: unknown, status: number): OriginHandler {
+function json(body: unknown, status: number, headers: Record<string, string> = {}): OriginHandler {
   return (_seen, response) => {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
   }
 }
 
@@ -49,8 +49,9 @@ function events(text: string): OriginHandler {
   }
 }
 
+const echo = { 'www-authenticate': `Bearer error_description="${SAID}"`, 'x-asked-with': KEY }
 const errorBody = {
-  completions: { error: { message: SAID, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } },
+  completions: { error: { message: SAID, type: 'invalid_request_error', param: KEY, code: KEY } },
   messages: { type: 'error', error: { type: 'authentication_error', message: SAID } },
   responses: { error: { message: SAID, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } },
 }
@@ -96,16 +97,17 @@ for (const pair of pairs) {
 
   describe(`${client} to ${provider}`, () => {
     const errors: Record<string, [handler: OriginHandler, more: object]> = {
-      'with its status': [json(errorBody[provider], 401), { stream: false }],
-      'with its status, in place of a stream': [json(errorBody[provider], 401), {}],
-      'with status 200': [json(errorBody[provider], 200), { stream: false }],
+      'with its status': [json(errorBody[provider], 401, echo), { stream: false }],
+      'with its status, in place of a stream': [json(errorBody[provider], 401, echo), {}],
+      'with status 200': [json(errorBody[provider], 200, echo), { stream: false }],
       'in place of a stream, with status 200': [events(error), {}],
       'in a stream': [events(vendor.start + vendor.begin + vendor.piece('Hel') + error), {}],
     }
     for (const [name, [handler, more]] of Object.entries(errors)) {
       test(`an error ${name}: without the key`, async (t) => {
-        const { body } = await ask(t, pair, handler, more)
+        const { body, headers } = await ask(t, pair, handler, more)
         assert.ok(!body.includes(KEY), body)
+        assert.ok(!JSON.stringify(headers).includes(KEY), JSON.stringify(headers))
         assert.ok(body.includes('Incorrect API key provided: [redacted]'), body)
       })
     }

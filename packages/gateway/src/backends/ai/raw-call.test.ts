@@ -84,14 +84,16 @@ for (const [encoding, encode] of Object.entries({ gzip: gzipSync, br: brotliComp
 test('a key that an error repeats is hidden, packed or not', async (t) => {
   const text = 'Incorrect API key: sk-gateway, or sk-g***way'
   const origin = await useOrigin(t, ({ url }, response) => {
+    response.setHeader('www-authenticate', 'Bearer sk-gateway')
     if (url === '/plain') return void response.writeHead(401, { 'content-length': text.length }).end(text)
     response.writeHead(401, { 'content-encoding': 'gzip' }).end(gzipSync(text))
   })
   const routes = { '/detect': 'Detect', '*': 'Passthrough' }
   const gateway = await useGateway(t, httpConfig([aiRoute(origin.port, routes)]))
   for (const path of ['/plain', '/packed', '/packed/detect']) {
-    const { status, body } = await request(gateway.port(), { path })
+    const { status, body, headers } = await request(gateway.port(), { path })
     assert.deepEqual([status, body], [401, 'Incorrect API key: [redacted], or [redacted]'], path)
+    assert.equal(headers['www-authenticate'], '[redacted]')
   }
 })
 

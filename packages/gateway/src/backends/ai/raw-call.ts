@@ -27,7 +27,7 @@ import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
 import { answerWith, refuse } from './refuse.ts'
 import { sendTo } from './send.ts'
-import { hideShown } from './shown-credentials.ts'
+import { hideInHeaders, hideShown } from './shown-credentials.ts'
 import type { ChosenProvider } from './select-provider.ts'
 import { type CallParts, type CallServices, MAX_ERROR_BYTES, NOT_NEEDED } from './tried-call.ts'
 
@@ -209,10 +209,12 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     const outgoing = this.#outgoing
     const plain = decodedResponse(response)
     if (outgoing === null || plain === null) return this.#answer(response)
+    const hide = (text: string): string => hideShown(text, outgoing, this.#chosen.provider)
+    hideInHeaders(plain.headers, hide)
     void readStart(plain.body, MAX_ERROR_BYTES, ({ whole }, rest) => {
       if (this.#isOver) return rest.cancel(NOT_NEEDED)
       const text = whole?.toString('latin1') ?? ''
-      const hidden = hideShown(text, outgoing, this.#chosen.provider)
+      const hidden = hide(text)
       if (hidden === text) return this.#answer({ ...plain, body: rest })
       plain.headers.remove('content-length')
       this.#answer({ ...plain, body: sourceOf(Buffer.from(hidden, 'latin1')) })

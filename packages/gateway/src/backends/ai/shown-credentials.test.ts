@@ -28,6 +28,8 @@ test('a key is known wherever the config puts it', () => {
   assert.equal(hidden(`got ${key}`, { 'x-api-key': key }, { by: 'gateway' }), 'got [redacted]')
   assert.equal(hidden(`got ${key}`, { 'x-team': key }, { by: 'config', header: 'x-team' }), 'got [redacted]')
   assert.equal(hidden(`got ${key}`, { 'x-team': key }, { by: 'gateway' }), `got ${key}`)
+  // As some writers of JSON have it.
+  assert.equal(hidden('got k3y\\/with+signs=', { 'x-api-key': key }, { by: 'gateway' }), 'got [redacted]')
   const target = `/v1/x?a=short&key=${encodeURIComponent(key)}`
   const inQuery = { by: 'config', header: null } as const
   assert.equal(hidden(`${key} at ${target}`, {}, inQuery, target), '[redacted] at /v1/x?a=short&key=[redacted]')

@@ -1,4 +1,5 @@
 import { isSecretHeader } from '../../formats/secret-names.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
 import type { UpstreamRequest } from '../../upstream/upstream-types.ts'
 import type { ReadyProvider } from './provider.ts'
 
@@ -19,10 +20,22 @@ export function hideShown(
   }
   let hidden = text
   for (const secret of [...shown].filter(({ length }) => length >= SHORTEST).toSorted(longestFirst)) {
-    for (const form of [secret, encodeURIComponent(secret)]) hidden = hidden.replaceAll(form, HIDDEN)
+    // Some writers of JSON put a backslash before each slash.
+    const forms = [secret, encodeURIComponent(secret), secret.replaceAll('/', '\\/')]
+    for (const form of forms) hidden = hidden.replaceAll(form, HIDDEN)
     hidden = hidden.replaceAll(halfHidden(secret), HIDDEN)
   }
   return hidden
+}
+
+/** The same of the headers of a response. */
+export function hideInHeaders(headers: HeaderBlock, hide: (text: string) => string): void {
+  const changed: [name: string, hidden: string][] = []
+  headers.forEach((name, value) => {
+    const hidden = hide(value)
+    if (hidden !== value) changed.push([name, hidden])
+  })
+  for (const [name, hidden] of changed) headers.set(name, hidden)
 }
 
 /** As vendors write keys that they do not want to show: `sk-pr***wxyz`, `sk-p...wxyz`. */

@@ -23,7 +23,7 @@ import type { GuardNote, Rejection } from '../../llm/guards/guard.ts'
 import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
 import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
-import { hideShown } from './shown-credentials.ts'
+import { hideInHeaders, hideShown } from './shown-credentials.ts'
 
 /** What all calls of one backend have in common. */
 export interface CallServices {
@@ -258,12 +258,13 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   protected refuse(error: ChatError, headers: HeaderBlock | null = null): void {
     this.visit?.ended()
-    const { status, body } = this.format.encodeError({ ...error, message: this.hidden(error.message) })
-    this.answerJson(status, body, headers)
+    const { status, body } = this.format.encodeError(error)
+    this.answerError(status, headersFor(headers, 'application/json'), Buffer.from(JSON.stringify(body)))
   }
 
-  /** An error in the words of the provider. */
+  /** An error, which may be in the words of the provider. */
   protected answerError(status: number, headers: HeaderBlock, body: Buffer): void {
+    hideInHeaders(headers, (text) => this.hidden(text))
     const text = body.toString('latin1')
     const hidden = this.hidden(text)
     if (hidden !== text) headers.remove('content-length')
