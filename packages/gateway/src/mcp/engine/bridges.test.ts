@@ -121,6 +121,35 @@ describe('a client with sessions and a server without', () => {
     assert.ok(!JSON.stringify(heard).includes('subscriptionId'))
   })
 
+  for (const name of ['tools/call', 'completion/complete']) {
+    it(`end a request that the client gives up: ${name}`, async (t) => {
+      const held = Promise.withResolvers<TargetRequest>()
+      const target = await useTarget(t, (request) => {
+        if (request.method === 'server/discover') {
+          const found = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, resultType: 'complete' }
+          return (request.result(found), true)
+        }
+        if (request.method === name) held.resolve(request)
+        else request.error(-32601, 'no', 404)
+        return true
+      })
+      const { caller, gateway } = await useMcpScene(t, { one: target })
+      const session = await caller.begin()
+      const params = { name: 'a', ref: { type: 'ref/prompt', name: 'a' } }
+      const call = session.send({ jsonrpc: '2.0', id: 7, method: name, params })
+      const closed = once((await held.promise).response, 'close')
+      const cancel = (requestId: unknown) =>
+        session.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+      await cancel('7')
+      await cancel(8)
+      assert.equal((await held.promise).response.closed, false)
+      await cancel(7)
+      await closed
+      assert.match((await call).text, /gave it up/)
+      assert.deepEqual(gateway.bugs, [])
+    })
+  }
+
   it('get along where clients have no ids, too', async (t) => {
     const server = await useNewerServer(t)
     const { caller } = await useMcpScene(t, { one: server }, { backend: { sessionRouting: 'Stateless' } })

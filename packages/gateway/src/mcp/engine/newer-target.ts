@@ -10,6 +10,7 @@ import {
   INVALID_REQUEST,
   makeMessage,
   METHOD_NOT_FOUND,
+  type RpcId,
   type RpcMessage,
 } from '../message.ts'
 import {
@@ -92,14 +93,19 @@ export class NewerLink implements TargetLink {
       return NOTHING
     }
     const signed = this.#signed(message)
-    const older = olderAnswer(answer)
-    if (!ASKING_METHODS.has(message.method)) return this.#link.request(signed, caller, older)
-    return new RepeatedCall(this.#client, this.#link, signed, caller, older).start()
+    return this.#cancellable(message.id!, answer, (older) => {
+      if (!ASKING_METHODS.has(message.method)) return this.#link.request(signed, caller, older)
+      return new RepeatedCall(this.#client, this.#link, signed, caller, older).start()
+    })
   }
 
-  /** Notifications of clients went with the sessions: whoever leaves closes the stream. */
+  /** Notifications of clients went with the sessions. */
   tell(message: RpcMessage, _caller: Caller, done: (failure: TargetFailure | null) => void): LinkCall {
-    passAnswer(this.#client, message)
+    const { requestId } = objectAt(message.value, 'params')
+    if (message.method !== 'notifications/cancelled') passAnswer(this.#client, message)
+    else if (typeof requestId === 'string' || typeof requestId === 'number') {
+      void this.#client.hub.send(this.#cancelAddress(requestId), '')
+    }
     done(null)
     return NOTHING
   }
@@ -126,21 +132,49 @@ export class NewerLink implements TargetLink {
   /** There is nothing that it would keep. */
   end(): void {}
 
+  /** Whoever gives a request up says so, in whichever worker; there the stream is closed. */
+  #cancellable(id: RpcId, answer: AnswerSink, start: (older: AnswerSink) => LinkCall): LinkCall {
+    const unlisten = this.#client.hub.listen(this.#cancelAddress(id), () => {
+      unlisten()
+      call.cancel(GIVEN_UP)
+      answer.failed({ code: 'broken', message: GIVEN_UP.message })
+    })
+    const call = start(olderAnswer(answer, unlisten))
+    return {
+      cancel(cause) {
+        unlisten()
+        call.cancel(cause)
+      },
+      resume: () => call.resume(),
+    }
+  }
+
+  /** 1 and "1" are two ids. */
+  #cancelAddress(id: RpcId): string {
+    return `mcp-cancel:${this.#client.session}:${JSON.stringify(id)}`
+  }
+
   #signed(message: RpcMessage): RpcMessage {
     const own = objectAt(objectAt(message.value, 'params'), '_meta')
     return withParams(message, { _meta: { ...own, ...this.#meta } })
   }
 }
 
-/** Without `raw`: each response must be looked at. */
-function olderAnswer(answer: AnswerSink): AnswerSink {
+/** Without `raw`: each response must be looked at. `over` is told before the end. */
+function olderAnswer(answer: AnswerSink, over: () => void): AnswerSink {
   return {
     opened: () => answer.opened?.(),
     message: (message, eventId) =>
       answer.message(message.kind === 'response' ? asOlderResult(message) : message, eventId),
     mark: (eventId, retryMs) => answer.mark?.(eventId, retryMs),
-    closed: () => answer.closed(),
-    failed: (failure) => answer.failed(failure),
+    closed() {
+      over()
+      answer.closed()
+    },
+    failed(failure) {
+      over()
+      answer.failed(failure)
+    },
   }
 }
 
@@ -164,4 +198,5 @@ function metaFor(initialize: JsonObject): JsonObject {
 
 const STRANGE = new Set([METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_VERSION])
 const LISTS = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true }
+const GIVEN_UP = new Error('the client gave it up')
 const NOTHING: LinkCall = { cancel() {}, resume() {} }
