@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
@@ -51,4 +53,27 @@ test('the unit starts, reloads and stops the program as it is packed', () => {
   const [name] = Object.keys(bin)
   assert.match(unit, new RegExp(`^ExecStart=/opt/portico/node_modules/\\.bin/${name} -f `, 'm'))
   assert.match(unit, /^ExecReload=\/bin\/kill -HUP \$MAINPID$/m)
+})
+
+test('systemd understands every line of the unit', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-unit-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'portico.service')
+  // The program is not installed here, and systemd looks whether it is.
+  const withProgram = (unit) => unit.replaceAll('/opt/portico/node_modules/.bin/portico', '/bin/true')
+  const verify = (unit) => {
+    writeFileSync(file, withProgram(unit))
+    return spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' })
+  }
+  const result = verify(read('systemd/portico.service'))
+  if (result.error !== undefined) return t.skip(`systemd-analyze is not installed: ${result.error.message}`)
+  assert.equal(result.status, 0, result.stderr)
+  assert.equal(result.stderr, '')
+  assert.match(verify(read('systemd/portico.service').replace('ProtectHome', 'ProtectHme')).stderr, /ProtectHme/)
+})
+
+test('hadolint finds nothing in the Dockerfile', (t) => {
+  const result = spawnSync('hadolint', [fileOf('Dockerfile')], { encoding: 'utf8' })
+  if (result.error !== undefined) return t.skip(`hadolint is not installed: ${result.error.message}`)
+  assert.equal(result.status, 0, result.stdout + result.stderr)
 })

@@ -43,6 +43,19 @@ test('every whole config in the docs loads', () => {
   assert.ok(found > 10, `found only ${found} configs: has the form of the fences changed?`)
 })
 
+test('the mistake of the first steps is told as the page shows it', () => {
+  const page = read('docs/getting-started.md')
+  const [{ text } = { text: '' }] = yamlFences(page)
+  const mistaken = text.replace('- name: app', '- nme: app')
+  assert.notEqual(mistaken, text)
+  const loaded = loadConfig(mistaken, { file: 'gateway.yaml', dir: root, env: {} })
+  assert.ok(!loaded.ok)
+  assert.ok(
+    page.includes(`\`\`\`\n${printProblems(loaded.problems).trimEnd()}\n\`\`\`\n`),
+    printProblems(loaded.problems),
+  )
+})
+
 test('every relative link of every page leads to a file, and to a heading where it names one', () => {
   const dead: string[] = []
   const folders = ['docs', 'packages', 'examples', 'e2e', 'bench', 'deploy']
