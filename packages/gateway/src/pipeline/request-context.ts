@@ -139,6 +139,8 @@ export class RequestContext implements RoutableRequest {
   scopeChallenge: ((rx: RequestContext) => string) | null = null
   /** What is left of the tightest local limit, for the response. */
   rateLimit: RateLimitState | null = null
+  /** Headers of the response that a server of limits asks for. */
+  limitHeaders: readonly HeaderEdit[] = NO_EDITS
   /** Limits that its tokens count against. */
   tokenAccounts: readonly TokenAccount[] = NO_ACCOUNTS
   /** The model call behind this request, where there is one. */
@@ -256,5 +258,6 @@ export class RequestContext implements RoutableRequest {
 }
 
 const NOTHING_TAKEN: readonly TakenCredential[] = []
+const NO_EDITS: readonly HeaderEdit[] = []
 const NO_ACCOUNTS: readonly TokenAccount[] = []
 const WEBSOCKET_ONLY: ReadonlySet<string> = new Set(['websocket'])

@@ -1,11 +1,11 @@
 import { condition } from './fields/expression.ts'
 import { fieldOf, list, object, type OptionalShape, type Schema } from './kit.ts'
-import { type atMostOneOf, conditionalOr } from './rules.ts'
+import { conditionalOr, type OtherRule } from './rules.ts'
 
 /** A policy that is written plainly with these keys, or as a list of such forms, each with its condition. */
 export function conditionalPolicy<Shape extends Record<string, Schema>>(
   shape: Shape,
-  rules: readonly ReturnType<typeof atMostOneOf>[] = [],
+  rules: readonly OtherRule[] = [],
 ) {
   const names = Object.keys(shape)
   for (const [name, schema] of Object.entries(shape)) {
@@ -17,7 +17,8 @@ export function conditionalPolicy<Shape extends Record<string, Schema>>(
   const loose = Object.fromEntries(names.map((name) => [name, shape[name]?.optional()])) as OptionalShape<Shape>
   return object({ ...loose, conditional: conditionalForms(object(shape, rules)) }, [
     conditionalOr(names, required),
-    ...rules,
+    // The forms of the list have it instead.
+    ...rules.map((rule) => (rule.rule === 'atLeastOneOf' ? { ...rule, keys: [...rule.keys, 'conditional'] } : rule)),
   ])
 }
 

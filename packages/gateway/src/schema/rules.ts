@@ -5,8 +5,9 @@ import type { ProblemCode } from './problem.ts'
 export type Rule = ExactlyOneOf | OtherRule
 
 /** Of these the types of what is parsed know nothing. */
-type OtherRule =
+export type OtherRule =
   | { rule: 'atMostOneOf'; keys: readonly string[] }
+  | { rule: 'atLeastOneOf'; keys: readonly string[] }
   | { rule: 'onlyWith'; key: string; needs: string }
   /** Whether `key` must be set hangs on a word that `other` has. */
   | { rule: 'requiredWhen'; key: string; other: string; word: string }
@@ -28,6 +29,10 @@ export function exactlyOneOf<const Key extends string>(...keys: Key[]): ExactlyO
 
 export function atMostOneOf(...keys: string[]): OtherRule {
   return { rule: 'atMostOneOf', keys }
+}
+
+export function atLeastOneOf(...keys: string[]): OtherRule {
+  return { rule: 'atLeastOneOf', keys }
 }
 
 /** `key` may be set only together with `needs`. */
@@ -62,6 +67,8 @@ export function printRule(rule: Rule): string {
       return `Exactly one of ${printChoices(rule.keys)} must be set.`
     case 'atMostOneOf':
       return `At most one of ${printChoices(rule.keys)} may be set.`
+    case 'atLeastOneOf':
+      return `At least one of ${printChoices(rule.keys)} must be set.`
     case 'onlyWith':
       return `\`${rule.key}\` may be set only together with \`${rule.needs}\`.`
     case 'requiredWhen':
@@ -108,15 +115,18 @@ function brokenRule(rule: Rule, has: (key: string) => boolean, value: object): B
     return [{ code: 'conflict', found, expected: `both keys, or none`, key: rule.key, absent: [rule.needs] }]
   }
   const set = rule.keys.filter(has)
+  if (rule.rule === 'atLeastOneOf' && set.length > 0) return []
   const [first, second] = set
   if (first === undefined ? rule.rule === 'atMostOneOf' : second === undefined) return []
-  const expected = `${rule.rule === 'exactlyOneOf' ? 'exactly' : 'at most'} one of ${printChoices(rule.keys)}`
+  const expected = `${COUNTS[rule.rule]} one of ${printChoices(rule.keys)}`
   if (second === undefined) {
     return [{ code: 'missing_key', found: 'found none of the keys', expected, absent: rule.keys }]
   }
   const found = `found ${set.map((key) => `\`${key}\``).join(' and ')}`
   return [{ code: 'conflict', found, expected, key: second }]
 }
+
+const COUNTS = { exactlyOneOf: 'exactly', atMostOneOf: 'at most', atLeastOneOf: 'at least' } as const
 
 function brokenNeed(
   rule: Rule & { rule: 'requiredWhen' | 'requiredUnless' },

@@ -94,5 +94,6 @@ function toCel(rule: Rule): string {
     return without === '' ? `!has(${list}) || ${forms}` : `has(${list}) ? ${forms} : (${without})`
   }
   const present = rule.keys.map((key) => `has(self.${key})`).join(', ')
-  return `[${present}].filter(x, x).size() ${rule.rule === 'exactlyOneOf' ? '==' : '<='} 1`
+  const compared = { exactlyOneOf: '==', atMostOneOf: '<=', atLeastOneOf: '>=' }[rule.rule]
+  return `[${present}].filter(x, x).size() ${compared} 1`
 }

@@ -58,6 +58,8 @@ function printRule(rule: Rule): JsonObject {
       return { oneOf: rule.keys.map(has) }
     case 'atMostOneOf':
       return { oneOf: [{ not: { anyOf: rule.keys.map(has) } }, ...rule.keys.map(has)] }
+    case 'atLeastOneOf':
+      return { anyOf: rule.keys.map(has) }
     case 'onlyWith':
       return { dependentRequired: { [rule.key]: [rule.needs] } }
     case 'requiredWhen':

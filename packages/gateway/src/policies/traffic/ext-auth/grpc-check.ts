@@ -8,7 +8,8 @@ import type {
   CheckResponse,
   OkHttpResponse,
 } from '../../../wire/protos/envoy/service/auth/v3/external_auth.ts'
-import { type Allowed, DENIED, type Decision, headerEdit, isEditable } from './decision.ts'
+import { headerEdit, isEditable } from '../../../pipeline/header-edit.ts'
+import { type Allowed, DENIED, type Decision } from './decision.ts'
 import type { ForwardedBody } from './forwarded-body.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderEdit } from '../../../pipeline/request-context.ts'

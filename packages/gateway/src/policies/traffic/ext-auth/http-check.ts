@@ -1,12 +1,15 @@
 import { emptySource, sourceOf } from '../../../net/body.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { ConfigFault } from '../../../pipeline/config-fault.ts'
-import { fetchWhole, type WholeAnswer } from '../../../pipeline/fetch-text.ts'
+import { fetchWhole, type WholeAnswer, type WholeOptions } from '../../../pipeline/fetch-text.ts'
 import type { AnsweredRequest, JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
-import type { Env } from '../../../pipeline/step.ts'
+import type { Expression } from '../../../pipeline/expression.ts'
+import type { BackendClient, CallContext, Env } from '../../../pipeline/step.ts'
 import { headerLines } from '../../../pipeline/views/header-lines.ts'
 import { isCelError, toJson } from '@portico/cel'
-import { DENIED, type Decision, headerEdit, isEditable } from './decision.ts'
+import { headerEdit, isEditable } from '../../../pipeline/header-edit.ts'
+import { DENIED, type Decision } from './decision.ts'
+import type { ForwardedBody } from './forwarded-body.ts'
 import type { Ask } from './grpc-check.ts'
 import type { ExtAuthConfig } from './schema.ts'
 
@@ -14,81 +17,95 @@ type HttpConfig = NonNullable<ExtAuthConfig['http']>
 
 /** Asks by HTTP: the same method, with as much of the request as the config says. */
 export function httpAsker(config: ExtAuthConfig, http: HttpConfig, env: Env, timeoutMs: number): Ask {
-  const key = config.backendRef.name ?? config.backendRef.host
-  const client = env.client(key)
-  const authority = env.describe(key).address
-  const path = http.path === undefined ? null : env.cel(http.path, 'request')
-  const redirect = http.redirect === undefined ? null : env.cel(http.redirect, 'request')
-  const passed = http.allowedRequestHeaders ?? ['authorization']
-  const added = Object.entries(http.addRequestHeaders ?? {}).map(([name, source]) => {
-    if (!isEditable(name.toLowerCase())) {
-      const found = `found ${JSON.stringify(name)}`
-      throw new ConfigFault(config, ['http', 'addRequestHeaders', name], {
-        found,
-        expected: 'a header that can be set',
-      })
-    }
-    return { name: name.toLowerCase(), value: env.cel(source, 'request') }
-  })
-  const metadata = Object.entries(http.responseMetadata ?? {}).map(
-    ([name, source]) => [name, env.cel(source, 'responseHead')] as const,
-  )
-  const limits = { deadlines: env.deadlines, maxBytes: MAX_ANSWER, timeoutMs }
+  const asker = new HttpAsker(config, http, env, timeoutMs)
+  return (rx, body, context) => asker.ask(rx, body, context)
+}
 
-  function headersOf(rx: RequestContext): HeaderBlock {
+class HttpAsker {
+  readonly #client: BackendClient
+  readonly #authority: string
+  readonly #limits: Omit<WholeOptions, 'context'>
+  readonly #path: Expression | null
+  readonly #redirect: Expression | null
+  readonly #passedHeaders: ReadonlySet<string>
+  readonly #addedHeaders: readonly (readonly [string, Expression])[]
+  readonly #takenHeaders: readonly string[]
+  readonly #metadata: readonly (readonly [string, Expression])[]
+
+  constructor(config: ExtAuthConfig, http: HttpConfig, env: Env, timeoutMs: number) {
+    const key = config.backendRef.name ?? config.backendRef.host
+    this.#client = env.client(key)
+    this.#authority = env.describe(key).address
+    this.#limits = { deadlines: env.deadlines, maxBytes: MAX_ANSWER, timeoutMs }
+    this.#path = http.path === undefined ? null : env.cel(http.path, 'request')
+    this.#redirect = http.redirect === undefined ? null : env.cel(http.redirect, 'request')
+    this.#passedHeaders = new Set((http.allowedRequestHeaders ?? ['authorization']).filter(isEditable))
+    this.#addedHeaders = Object.entries(http.addRequestHeaders ?? {}).map(([name, source]) => {
+      const lowerName = name.toLowerCase()
+      if (isEditable(lowerName)) return [lowerName, env.cel(source, 'request')]
+      const fault = { found: `found ${JSON.stringify(name)}`, expected: 'a header that can be set' }
+      throw new ConfigFault(config, ['http', 'addRequestHeaders', name], fault)
+    })
+    this.#takenHeaders = http.allowedResponseHeaders ?? []
+    const metadata = Object.entries(http.responseMetadata ?? {})
+    this.#metadata = metadata.map(([name, source]) => [name, env.cel(source, 'responseHead')])
+  }
+
+  async ask(rx: RequestContext, body: ForwardedBody | null, context: CallContext): Promise<Decision> {
+    const target = this.#path === null ? rx.upstreamTarget : this.#path.evaluate(rx)
+    // No failure of the authorizer, which a failure mode could overlook.
+    if (typeof target !== 'string' || !/^\/[\x21\x22\x24-\x7e]*$/.test(target)) return DENIED
+    const headers = this.#headersOf(rx)
+    if (body !== null) headers.set('x-envoy-auth-partial-body', String(body.isPartial))
+    const content = body === null || body.bytes.length === 0 ? emptySource : sourceOf(body.bytes)
+    const authority = this.#authority
+    const request = { method: rx.method, target, authority, headers, body: content, upgrade: '', teTrailers: false }
+    try {
+      return this.#decide(await fetchWhole(this.#client, request, { context, ...this.#limits }), rx)
+    } catch (error) {
+      return { kind: 'unasked', cause: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  #headersOf(rx: RequestContext): HeaderBlock {
     const headers = new HeaderBlock()
     rx.headers.forEach((name, value) => {
       const lowerName = name.toLowerCase()
-      if (passed.includes(lowerName) && isEditable(lowerName)) headers.add(lowerName, value)
+      if (this.#passedHeaders.has(lowerName)) headers.add(lowerName, value)
     })
-    for (const { name, value } of added) {
+    for (const [name, value] of this.#addedHeaders) {
       headers.remove(name)
       for (const line of headerLines(value.evaluate(rx)) ?? []) headers.add(name, line)
     }
     return headers
   }
 
-  function decide(answer: WholeAnswer, rx: RequestContext): Decision {
+  #decide(answer: WholeAnswer, rx: RequestContext): Decision {
     const { status, headers } = answer
     if (status >= 500) return { kind: 'unasked', cause: `the authorizer answered with status ${status}` }
-    if (status < 200 || status > 299) return denied(answer, rx)
-    const edits = (http.allowedResponseHeaders ?? []).flatMap((name) => {
+    if (status < 200 || status > 299) return this.#denied(answer, rx)
+    const edits = this.#takenHeaders.flatMap((name) => {
       const value = headers.joined(name)
-      const edit = value === null ? null : headerEdit(name, value, 'set')
-      return edit === null ? [] : [edit]
+      return (value === null ? null : headerEdit(name, value, 'set')) ?? []
     })
-    const values = metadata.flatMap(([name, value]) => {
-      const result = value.evaluate(answeredWith(rx, answer))
+    const answered = answeredWith(rx, answer)
+    const values = this.#metadata.flatMap(([name, value]) => {
+      const result = value.evaluate(answered)
       return isCelError(result) ? [] : [[name, toJson(result)] as const]
     })
-    const found: JsonObject = Object.fromEntries(values)
-    return { kind: 'allowed', removed: [], headers: edits, target: null, responseHeaders: [], metadata: found }
+    const metadata: JsonObject = Object.fromEntries(values)
+    return { kind: 'allowed', removed: [], headers: edits, target: null, responseHeaders: [], metadata }
   }
 
-  function denied({ status, headers, body }: WholeAnswer, rx: RequestContext): Decision {
-    if (redirect === null || (status !== 401 && status !== 403)) {
+  #denied({ status, headers, body }: WholeAnswer, rx: RequestContext): Decision {
+    if (this.#redirect === null || (status !== 401 && status !== 403)) {
       headers.removeWhere((name) => !isEditable(name))
       return { kind: 'denied', status, headers, body }
     }
-    const place = redirect.evaluate(rx)
+    const place = this.#redirect.evaluate(rx)
     const edit = typeof place === 'string' && place !== '' ? headerEdit('location', place, 'set') : null
     if (edit === null) return DENIED
     return { kind: 'denied', status: 302, headers: HeaderBlock.of([['location', edit.value]]), body: Buffer.alloc(0) }
-  }
-
-  return async (rx, body, context) => {
-    const target = path === null ? rx.upstreamTarget : path.evaluate(rx)
-    // No failure of the authorizer, which a failure mode could overlook.
-    if (typeof target !== 'string' || !/^\/[\x21\x22\x24-\x7e]*$/.test(target)) return DENIED
-    const headers = headersOf(rx)
-    if (body !== null) headers.set('x-envoy-auth-partial-body', String(body.isPartial))
-    const content = body === null || body.bytes.length === 0 ? emptySource : sourceOf(body.bytes)
-    const request = { method: rx.method, target, authority, headers, body: content, upgrade: '', teTrailers: false }
-    try {
-      return decide(await fetchWhole(client, request, { context, ...limits }), rx)
-    } catch (error) {
-      return { kind: 'unasked', cause: error instanceof Error ? error.message : String(error) }
-    }
   }
 }
 

@@ -1,12 +1,17 @@
+import { bool, number, oneOf, string as text } from '@portico/cel/declare'
 import { conditionalPolicy, type PlainForm } from '../../../schema/conditional.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { exactlyOneOf } from '../../../schema/rules.ts'
-import { enumeration, integer } from '../../../schema/fields/values.ts'
+import { atLeastOneOf, exactlyOneOf } from '../../../schema/rules.ts'
+import { expression } from '../../../schema/fields/expression.ts'
+import { serviceReference } from '../../../schema/fields/references.ts'
+import { duration, enumeration, integer, string } from '../../../schema/fields/values.ts'
 
 /** The largest integer of custom resources; both numbers together fit into the word that workers share. */
 const MOST = 2_147_483_647
+
+const scalars = oneOf(bool, number, text)
 
 const localLimit = object(
   {
@@ -32,13 +37,52 @@ const local = list(localLimit, { min: 1, max: 16 }).describe(
   'Limits that this proxy counts by itself, over all its workers; other replicas count their own. A request must pass all of them.',
 )
 
+const descriptor = object({
+  entries: list(
+    object({
+      name: string({ min: 1, max: 64 }).describe('Name of the entry, as the server knows it.'),
+      expression: expression('request', scalars).describe('Its value.'),
+    }).describe('One entry.'),
+    { min: 1, max: 16 },
+  ).describe('What is counted together. A descriptor with an entry whose expression fails is not sent.'),
+  unit: enumeration(['Requests', 'Tokens'])
+    .prefault('Requests')
+    .describe(
+      '`Requests` counts each request before it goes on. `Tokens` counts what a call to a model has used, once it is over; before it goes on the server is only asked whether anything is left.',
+    ),
+  cost: expression('log', number)
+    .optional()
+    .describe(
+      'What is counted instead of 1, or of all tokens: a whole number of 0 and more. Of `Requests` it sees the request; of `Tokens` also `llm`, and `response` where the answer is not streamed.',
+    ),
+}).describe('One descriptor.')
+
+const global = object({
+  backendRef: serviceReference().describe('The server of limits; its backend policies hold for the calls.'),
+  domain: string({ min: 1, max: 256 }).describe('Tells applications apart at the server.'),
+  descriptors: list(descriptor, { min: 1, max: 16 }).describe(
+    'What the server counts by. It refuses when one of them is exceeded.',
+  ),
+  failureMode: enumeration(['FailClosed', 'FailOpen'])
+    .prefault('FailClosed')
+    .describe('What happens to requests when the server cannot be asked: status 500 (`FailClosed`), or they pass.'),
+  timeout: duration({ min: '1ms' })
+    .prefault('1s')
+    .describe('How long the server may take. After it, it counts as one that cannot be asked.'),
+}).describe(
+  'Limits that a server counts for all gateways: `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit`.',
+)
+
 export const rateLimit = definePolicy({
   name: 'rateLimit',
   section: 'traffic',
   attach: ['listener', 'route'],
   merge: 'replace',
-  traceKey: { local: 'localRateLimit' },
-  schema: conditionalPolicy({ local }).describe('Refuses requests beyond a number per unit of time, with status 429.'),
+  traceKey: { local: 'localRateLimit', global: 'remoteRateLimit' },
+  schema: conditionalPolicy({ local: local.optional(), global: global.optional() }, [
+    atLeastOneOf('local', 'global'),
+  ]).describe('Refuses requests beyond a number per unit of time, with status 429.'),
 })
 
 export type RateLimitConfig = PlainForm<Output<typeof rateLimit.schema>>
+export type GlobalLimitConfig = NonNullable<RateLimitConfig['global']>
