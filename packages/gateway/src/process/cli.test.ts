@@ -120,6 +120,25 @@ describe('--validate-only', () => {
     }
   })
 
+  test('looks at the key of sessions as a start does, and makes none', async (t) => {
+    const config = {
+      ...good(),
+      backends: [{ name: 'tools', mcp: { targets: [{ name: 'a', stdio: { cmd: 'true' } }] } }],
+    }
+    const { file, folder } = useConfigFile(t, config)
+    const env = { SESSION_KEY: 'short' }
+    const [checked, started] = await Promise.all([
+      runProgram({ args: ['-f', file, '--validate-only'], env }),
+      runProgram({ args: ['-f', file], env }),
+    ])
+    assert.deepEqual(checked, started)
+    assert.equal(checked.code, 2)
+    assert.match(checked.stderr, /^SESSION_KEY: expected 64 hexadecimal digits/)
+    const clean = await runProgram({ args: ['-f', file, '--validate-only'], env: { XDG_STATE_HOME: folder } })
+    assert.equal(clean.code, 0, clean.stderr)
+    assert.ok(!existsSync(join(folder, 'portico')))
+  })
+
   test('tells every problem at once, each with its place, as a start does', async (t) => {
     const { file } = useConfigFile(t, bad)
     const outputs = await Promise.all([

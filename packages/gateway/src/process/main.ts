@@ -3,6 +3,8 @@ import { loadFeatures } from '../compile/load-features.ts'
 import { HELP, parseCommand } from './cli.ts'
 import { type ConfigSource, configSource } from './config-source.ts'
 import { serve } from './serve.ts'
+import { keyFileOf, sessionKeyProblem } from './session-keys.ts'
+import type { LoadedConfig } from '../sources/file.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { VERSION } from '../version.ts'
 
@@ -31,8 +33,7 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function validate(source: ConfigSource): Promise<number> {
   const loaded = await source.load()
-  if (loaded.ok) await loadFeatures(loaded.ir)
-  const problems = loaded.ok ? checkCompile(loaded.ir).map(loaded.explain) : loaded.problems
+  const problems = loaded.ok ? await problemsOf(loaded, source.path ?? '') : loaded.problems
   if (problems.length > 0) {
     process.stderr.write(firstProblems(problems).join('\n') + '\n')
     return BAD_CONFIG
@@ -40,4 +41,13 @@ async function validate(source: ConfigSource): Promise<number> {
   if (loaded.ok) for (const warning of loaded.warnings) process.stderr.write(`warning: ${printProblem(warning)}\n`)
   process.stdout.write('Configuration is valid!\n')
   return OK
+}
+
+/** What a start would refuse, beyond what the file says by itself. */
+async function problemsOf({ ir, process: settings, explain }: LoadedConfig, path: string): Promise<string[]> {
+  await loadFeatures(ir)
+  const faults = checkCompile(ir).map(explain)
+  if (!ir.backends.some(({ target }) => target.kind === 'mcp')) return faults
+  const problem = sessionKeyProblem({ environment: process.env, keyFile: keyFileOf(settings, path) })
+  return problem === null ? faults : [...faults, problem]
 }

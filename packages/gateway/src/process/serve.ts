@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { dirname, resolve } from 'node:path'
 import { redact } from '../admin/redact.ts'
 import { startServers } from '../admin/servers.ts'
 import { banner } from './banner.ts'
@@ -12,7 +11,7 @@ import { shutdown } from './shutdown.ts'
 import type { ProcessConfig } from '../sources/config/schema.ts'
 import type { LoadedConfig } from '../sources/file.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
-import { loadSessionKeys, type SessionKeys } from './session-keys.ts'
+import { keyFileOf, loadSessionKeys, type SessionKeys } from './session-keys.ts'
 import { Supervisor, type SupervisorOptions } from './supervisor.ts'
 import { identityOf } from './identity.ts'
 import { createTraceSource } from './trace-source.ts'
@@ -183,12 +182,9 @@ function workerSettings(settings: ProcessConfig, logFilter: string): SupervisorO
   }
 }
 
-function sessionKeysOf({ session }: ProcessConfig, config: string, log: Logger): SessionKeys {
-  return loadSessionKeys({
-    environment: process.env,
-    keyFile: session.keyFile === undefined ? null : resolve(dirname(config), session.keyFile),
-    warn: (message) => log.warn(message),
-  })
+function sessionKeysOf(settings: ProcessConfig, config: string, log: Logger): SessionKeys {
+  const keyFile = keyFileOf(settings, config)
+  return loadSessionKeys({ environment: process.env, keyFile, warn: (message) => log.warn(message) })
 }
 
 function refuse(code: number, text: string): number {

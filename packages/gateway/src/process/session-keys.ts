@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import type { ProcessConfig } from '../sources/config/schema.ts'
 
 export interface SessionKeyOptions {
   environment: Readonly<Record<string, string | undefined>>
@@ -15,17 +16,12 @@ export type SessionKeys = { keys: string[] } | { problem: string }
 
 /** From the environment, from the file of the config, or from one that is made on first use and kept. */
 export function loadSessionKeys({ environment, keyFile, warn }: SessionKeyOptions): SessionKeys {
-  const given = environment['SESSION_KEY']
-  if (given !== undefined && given !== '') return readKeys(given, 'SESSION_KEY')
   const path = keyFile ?? defaultFile(environment)
   try {
-    return readKeys(readFileSync(path, 'utf8'), path)
+    const known = knownKeys({ environment, keyFile })
+    if (known !== null) return known
   } catch (error) {
-    // Nobody asked for the usual place: where there is none, sessions end with the program.
-    if (keyFile !== null && !isMissing(error)) {
-      return { problem: `${path}: the session key cannot be read: ${messageOf(error)}` }
-    }
-    if (!isMissing(error)) return passingKey(path, error, warn)
+    return passingKey(path, error, warn)
   }
   const key = randomBytes(32).toString('hex')
   try {
@@ -38,6 +34,35 @@ export function loadSessionKeys({ environment, keyFile, warn }: SessionKeyOption
     if (isTaken(error)) return readKeys(readFileSync(path, 'utf8'), path)
     if (keyFile !== null) return { problem: `${path}: the session key cannot be written: ${messageOf(error)}` }
     return passingKey(path, error, warn)
+  }
+}
+
+/** Where the config wants the keys; `config` is the path of its file. */
+export function keyFileOf({ session }: Pick<ProcessConfig, 'session'>, config: string): string | null {
+  return session.keyFile === undefined ? null : resolve(dirname(config), session.keyFile)
+}
+
+/** What a start would refuse; nothing is made or written. */
+export function sessionKeyProblem(options: Pick<SessionKeyOptions, 'environment' | 'keyFile'>): string | null {
+  try {
+    const known = knownKeys(options)
+    return known !== null && 'problem' in known ? known.problem : null
+  } catch {
+    return null
+  }
+}
+
+/** Null where there are none yet. Throws where the usual place cannot be read: nobody asked for it, so that is no problem. */
+function knownKeys({ environment, keyFile }: Pick<SessionKeyOptions, 'environment' | 'keyFile'>): SessionKeys | null {
+  const given = environment['SESSION_KEY']
+  if (given !== undefined && given !== '') return readKeys(given, 'SESSION_KEY')
+  const path = keyFile ?? defaultFile(environment)
+  try {
+    return readKeys(readFileSync(path, 'utf8'), path)
+  } catch (error) {
+    if (isMissing(error)) return null
+    if (keyFile === null) throw error
+    return { problem: `${path}: the session key cannot be read: ${messageOf(error)}` }
   }
 }
 

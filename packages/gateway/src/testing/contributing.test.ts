@@ -56,6 +56,7 @@ test('an edit is indented like its line; what stands twice, or nowhere, is refus
   const after = (line: string) =>
     applyChange('const all = [\n  a,\n  c,\n  c,\n]', { ...change, edit: { how: 'after', line } })
   assert.equal(after('a,'), "import { b } from './b.ts'\nconst all = [\n  a,\n  b,\n  c,\n  c,\n]")
+  assert.equal(after('const all …').split('\n')[2], 'b,')
   assert.throws(() => after('c,'), /stands 2 times/)
   assert.throws(() => after('d,'), /stands 0 times/)
   assert.equal(applyChange('  a,\n', { ...change, text: 'b,\n', edit: { how: 'in place of', line: 'a,' } }), '  b,\n')

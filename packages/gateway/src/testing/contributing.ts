@@ -4,7 +4,7 @@ export interface Change {
   example: string
   /** Below `src/`. */
   path: string
-  /** Null for a new file; the line must stand in the file once. */
+  /** Null for a new file; the line must stand in the file once. What `…` ends is the beginning of one. */
   edit: { how: 'after' | 'in place of'; line: string } | null
   text: string
   /** Of the page. */
@@ -33,14 +33,14 @@ export function readChanges(page: string): Change[] {
 export function applyChange(source: string, { edit, text, path, line: at }: Change): string {
   if (edit === null) return text
   const lines = source.split('\n')
-  const found = lines.flatMap((line, index) => (line.trim() === edit.line ? [index] : []))
+  const found = lines.flatMap((line, index) => (isLine(line.trim(), edit.line) ? [index] : []))
   const [index] = found
   if (index === undefined || found.length > 1) {
     throw new Error(`CONTRIBUTING.md:${at}: \`${edit.line}\` stands ${found.length} times in ${path}`)
   }
   const indent = /^ */.exec(lines[index] ?? '')?.[0] ?? ''
   // A type begins its members one step in.
-  const inner = edit.line.endsWith('{') || edit.line.endsWith('=') ? `${indent}  ` : indent
+  const inner = /[{=]$/.test(lines[index] ?? '') ? `${indent}  ` : indent
   const added = text.trimEnd().split('\n')
   const imports = added.filter((line) => line.startsWith('import '))
   const others = added.filter((line) => line !== '' && !line.startsWith('import '))
@@ -51,6 +51,10 @@ export function applyChange(source: string, { edit, text, path, line: at }: Chan
     ...others.map((line) => depth + line),
   )
   return [...imports, ...lines].join('\n')
+}
+
+function isLine(line: string, wanted: string): boolean {
+  return wanted.endsWith('…') ? line.startsWith(wanted.slice(0, -1).trimEnd()) : line === wanted
 }
 
 function isWay(how: string | undefined): how is 'after' | 'in place of' {
