@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { checkChange, checkParts, compile, type CompileServices } from './index.ts'
+import { checkAll, checkChange, type CompileServices } from './index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { fetchLater } from '../credentials/fetch-later.ts'
 import type { ChangedIr } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import { Deadlines } from '../net/deadlines.ts'
-import { type ConfigFault, faultsIn, makeEach } from '../pipeline/config-fault.ts'
+import { type ConfigFault, faultsIn } from '../pipeline/config-fault.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { Reservations } from '../state/reservations.ts'
@@ -23,7 +23,7 @@ import { Pools } from '../upstream/pools.ts'
 export function checkCompile(ir: Ir, counters: SharedCounters = newCounters(), workers = 1): ConfigFault[] {
   const { services, close } = checkServices(counters, workers)
   try {
-    makeEach([() => compile(ir, services, null), () => checkParts(ir, services)], (make) => make())
+    checkAll(ir, services)
     return []
   } catch (error) {
     return distinct(faultsIn(error))

@@ -91,15 +91,23 @@ function compileTelemetry({ accessLog, metrics }: FrontendPolicies, services: Te
   return createTelemetry({ edit, isRead: edit !== null || metrics !== undefined }, services)
 }
 
-/** Puts every route together, and the backends that nothing leads to: who writes one wants to know before using it. */
-export function checkParts(ir: Ir, services: CompileServices): void {
+/**
+ * Compiles everything, and puts together every route and the backends that nothing leads to: who writes one wants to
+ * know before using it.
+ */
+export function checkAll(ir: Ir, services: CompileServices): void {
   const parts = createParts(ir, services, null)
   const listeners = new Map(ir.listeners.map((listener) => [listener.key, listener]))
-  makeEach([...ir.routes, ...unusedBackends(ir)], (part) => {
+  const checkPart = (part: Route | Backend): unknown => {
     if ('target' in part) return parts.backends.named(part.key)
     const listener = listeners.get(part.listener)
     return listener === undefined ? null : lazyRoute(part, listener, parts).make()
-  })
+  }
+  const checks = [
+    () => assemble(ir, parts, services, null),
+    () => makeEach([...ir.routes, ...unusedBackends(ir)], checkPart),
+  ]
+  makeEach(checks, (check) => check())
 }
 
 /** Compiles what a change affects, and nothing else: the rest was checked with the config before. */
