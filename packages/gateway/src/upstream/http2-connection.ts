@@ -9,6 +9,7 @@ import type { Socket } from 'node:net'
 import type { Sink, Source } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isTrailer, LARGE_CHUNK, takeFields } from '../net/http2/fields.ts'
+import { letGo } from '../net/http2/let-go.ts'
 import { spentBuffers } from '../net/spent-buffers.ts'
 import {
   HEAD_LOOKS,
@@ -181,7 +182,10 @@ class Http2Call implements UpstreamCall, Sink, Source {
     stream.on('response', (fields, flags, raw) =>
       this.#responded(stream, { status: fields[':status'] ?? 0, flags, raw }),
     )
-    stream.on('close', () => this.#closed())
+    stream.on('close', () => {
+      this.#closed()
+      letGo(stream)
+    })
     if (!hasBody) {
       this.#requestDone = true
       return

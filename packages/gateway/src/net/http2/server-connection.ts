@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from '../deadlines.ts'
 import type { ConnectionInfo, ExchangeHandler } from '../exchange.ts'
 import type { HeadProblem } from '../http1/head.ts'
+import { letGo } from './let-go.ts'
 import { RequestHead, readRequestHead } from './request-head.ts'
 import { ResetGuard } from './reset-guard.ts'
 import { Http2Exchange, stopUpload } from './server-exchange.ts'
@@ -156,7 +157,10 @@ export class Http2ServerConnection {
     if (!(head instanceof RequestHead)) return this.#refuse(stream, raw, head)
     const exchange = new Http2Exchange(this, stream, head)
     this.#open.add(exchange)
-    stream.on('close', () => this.#ended(exchange))
+    stream.on('close', () => {
+      this.#ended(exchange)
+      letGo(stream)
+    })
     this.#options.handler(exchange)
   }
 

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { FrameClient } from './test-client.ts'
+import { reply, startServer, until } from './test-server.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void
+
+const GET: [string, string][] = [
+  [':method', 'GET'],
+  [':scheme', 'http'],
+  [':authority', 'a'],
+  [':path', '/'],
+]
+const REQUESTS = 200
+
+test('an exchange is young garbage once its stream has closed', async (t) => {
+  const exchanges: WeakRef<object>[] = []
+  const server = await startServer((exchange) => {
+    exchanges.push(new WeakRef(exchange))
+    server.exchanges.length = 0
+    reply(exchange, 200)
+  })
+  t.after(() => server.close())
+  const client = await FrameClient.open(server.port)
+  t.after(() => client.destroy())
+  for (let i = 0; i < REQUESTS; i++) {
+    client.headers(2 * i + 1, GET)
+    assert.equal(await client.outcome(2 * i + 1), 'status 200')
+    client.frames.length = 0
+  }
+  await until(() => server.connections[0]?.active === 0)
+  // Nobody looks at them before the collection: who was looked at lives to the end of the turn.
+  await turn()
+  collect({ type: 'minor' })
+  await turn()
+  const alive = exchanges.filter((reference) => reference.deref() !== undefined).length
+  // A collection amid the requests may have met some under way, and made them old.
+  assert.ok(alive < REQUESTS / 4, `${alive} of ${REQUESTS} live on`)
+})
