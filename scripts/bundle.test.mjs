@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -53,45 +54,78 @@ test('descriptions of definitions are left out, whatever stands in them', () => 
   assert.equal(dropDescriptions(code, 'schema.ts'), left)
 })
 
-test('the built gateway starts with code that is compiled already, in every thread', { timeout: 120_000 }, (t) => {
+/** Of code that a worker of a plain config loads. */
+const WORKER_BYTES = 1_300_000
+
+test('the built gateway starts with code that is compiled already', { timeout: 120_000 }, async (t) => {
   const node = pinnedNode()
   if (node === null) return t.skip('the Node that code is compiled for does not come for this platform')
   const built = freshProgram('gateway')
   assert.ok(built !== null)
+  for (const thread of ['main', 'worker']) {
+    const kind = readdirSync(join(built, 'code')).find((name) => name.endsWith(`-${thread}`)) ?? ''
+    const compiled = readdirSync(join(built, 'code', kind))
+    for (const part of ['ai-', 'mcp-', thread === 'main' ? 'portico.js' : 'worker.js'])
+      assert.ok(
+        compiled.some((name) => name.startsWith(part)),
+        `${part} in ${kind}`,
+      )
+  }
+  const chunks = await chunksOf(node, built)
+  assert.deepEqual(
+    chunks.filter(({ state }) => state !== 'taken'),
+    [],
+  )
+  assert.deepEqual(
+    chunks.filter(({ name }) => /^(ai|mcp|check-method|o200k|dist-cjs)-/.test(name)),
+    [],
+    'a plain config needs neither language models nor MCP nor messages of gRPC',
+  )
+  const bytes = chunks.filter(({ thread }) => thread === 'worker').reduce((sum, { size }) => sum + size, 0)
+  assert.ok(bytes > 0 && bytes < WORKER_BYTES, `a worker loads ${bytes} bytes of code`)
+})
+
+/** Which chunks each thread of a gateway with a plain config has loaded, and whether V8 took what was compiled of them. */
+async function chunksOf(node, built) {
   const folder = mkdtempSync(join(tmpdir(), 'portico-built-'))
   try {
-    const watcher = join(folder, 'watch.cjs')
+    const [watcher, file, seen] = ['watch.cjs', 'gateway.yaml', 'seen'].map((name) => join(folder, name))
     writeFileSync(watcher, WATCHER)
-    const env = { PATH: process.env.PATH ?? '' }
-    for (const thread of ['main', 'worker']) {
-      const kind = readdirSync(join(built, 'code')).find((name) => name.endsWith(`-${thread}`)) ?? ''
-      const compiled = readdirSync(join(built, 'code', kind))
-      for (const part of ['ai-', 'mcp-', thread === 'main' ? 'portico.js' : 'worker.js'])
-        assert.ok(
-          compiled.some((name) => name.startsWith(part)),
-          `${part} in ${kind}`,
-        )
-    }
-    const said = execFileSync(node, ['--require', watcher, join(built, 'portico.js'), '--version'], {
-      encoding: 'utf8',
-      env,
+    const any = '127.0.0.1:0'
+    const config = { workers: 1, adminAddr: any, statsAddr: any, readinessAddr: any }
+    const listeners = [{ routes: [{ backends: [{ host: '127.0.0.1:9' }] }] }]
+    writeFileSync(file, JSON.stringify({ config, binds: [{ port: 0, address: '127.0.0.1', listeners }] }))
+    const env = { PATH: process.env.PATH ?? '', SEEN: seen }
+    const args = ['--require', watcher, join(built, 'portico.js'), '-f', file]
+    const child = spawn(node, args, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const ended = once(child, 'exit')
+    let said = ''
+    child.stderr.on('data', (text) => {
+      said += text
+      if (/ is running /.test(said)) child.kill('SIGTERM')
     })
-    assert.match(said, /^portico \d/m)
-    assert.match(said, /^taken portico\.js$/m)
-    assert.doesNotMatch(said, /^refused|^missing/m)
+    const [code] = await ended
+    assert.equal(code, 0, said)
+    return readFileSync(seen, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-})
+}
 
 /** Says of each chunk whether V8 took what was compiled of it. */
 const WATCHER = `const vm = require('node:vm')
+const { appendFileSync } = require('node:fs')
 const { basename } = require('node:path')
+const { isMainThread } = require('node:worker_threads')
 vm.Script = class extends vm.Script {
   constructor(code, options) {
     super(code, options)
     const state = options.cachedData === undefined ? 'missing' : this.cachedDataRejected ? 'refused' : 'taken'
-    process.stdout.write(state + ' ' + basename(options.filename) + '\\n')
+    const chunk = { thread: isMainThread ? 'main' : 'worker', name: basename(options.filename), size: code.length, state }
+    appendFileSync(process.env.SEEN, JSON.stringify(chunk) + '\\n')
   }
 }
 `
