@@ -6,11 +6,12 @@ import { IdleMemory } from './idle-memory.ts'
 
 const MB = 2 ** 20
 
-function useMemory() {
+function useMemory(number = 0) {
   const state = { busy: 0, bytes: 30 * MB, releases: 0 }
   const memory = new IdleMemory({
     busyShare: () => state.busy,
     heapBytes: () => state.bytes,
+    number,
     release() {
       state.releases++
       state.bytes = 10 * MB
@@ -31,6 +32,18 @@ test('memory is given back soon after a start, and later after work', () => {
   state.busy = 0.01
   assert.equal(look(4), 1)
   assert.equal(look(1), 2)
+})
+
+test('threads that fall idle together take turns', () => {
+  const releasedAfter = [0, 1, 2, 3, 4].map((number) => {
+    const { state, look } = useMemory(number)
+    look(1)
+    state.bytes = 60 * MB
+    let seconds = 0
+    while (look(1) === 1) seconds++
+    return seconds + 1
+  })
+  assert.deepEqual(releasedAfter, [5, 6, 7, 8, 5])
 })
 
 test('work in between begins the wait anew', () => {

@@ -1,11 +1,14 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { threadId } from 'node:worker_threads'
 
 const LOOK_MS = 1_000
 /** Below this share of a second spent on work, a thread has nothing to do. */
 const IDLE_SHARE = 0.05
 /** After a start much is to be gained at once; after work it may be back soon, and would have to take it all again. */
 const IDLE_MS = { afterStart: LOOK_MS, afterWork: 5 * LOOK_MS }
+/** Threads that fall idle together do not all pause at once. */
+const TURNS = 4
 /** Less is not worth the pause. */
 const WORTH_BYTES = 4 * 1024 * 1024
 
@@ -14,6 +17,8 @@ export interface IdleMemoryOptions {
   busyShare: () => number
   heapBytes: () => number
   release: () => void
+  /** Of the thread, to tell it from others. */
+  number: number
 }
 
 /** Lets a thread give back memory once it has had nothing to do for a while: V8 keeps what a burst of work made it take. */
@@ -29,9 +34,10 @@ export class IdleMemory {
 
   /** Called once a second. */
   look(): void {
-    const { busyShare, heapBytes, release } = this.#options
+    const { busyShare, heapBytes, release, number } = this.#options
     this.#idleMs = busyShare() < IDLE_SHARE ? this.#idleMs + LOOK_MS : 0
-    if (this.#idleMs < (this.#isNew ? IDLE_MS.afterStart : IDLE_MS.afterWork)) return
+    const waitMs = this.#isNew ? IDLE_MS.afterStart : IDLE_MS.afterWork + (number % TURNS) * LOOK_MS
+    if (this.#idleMs < waitMs) return
     if (heapBytes() < this.#keptBytes + WORTH_BYTES) return
     release()
     this.#isNew = false
@@ -52,6 +58,7 @@ export function releaseMemoryWhenIdle(): void {
     },
     heapBytes: () => getHeapStatistics().total_heap_size,
     release: releaseMemory,
+    number: threadId,
   })
   setInterval(() => memory.look(), LOOK_MS).unref()
 }
