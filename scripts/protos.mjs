@@ -27,6 +27,41 @@ const OPTIONS = [
 ]
 /** Types named twice over, which nobody uses. */
 const NAMESPACE = /^export namespace \w+ \{\n(?: {2}.*\n)*\}\n\n?/gm
+/** Fields that the services have by now and the package does not know yet: file, what stands before them, what is added. */
+const NEWER = [
+  ['extensions/filters/http/ext_proc/v3/processing_mode', /BUFFERED_PARTIAL = 3;/, 'FULL_DUPLEX_STREAMED = 4;'],
+  ['service/ext_proc/v3/external_processor', /bool clear_body = 2;/, 'StreamedBodyResponse streamed_response = 3;'],
+  [
+    'service/ext_proc/v3/external_processor',
+    /bool observability_mode = 10;/,
+    'ProtocolConfiguration protocol_config = 11;',
+  ],
+  [
+    'service/ext_proc/v3/external_processor',
+    /$/,
+    `message StreamedBodyResponse {
+  bytes body = 1;
+  bool end_of_stream = 2;
+}
+
+message ProtocolConfiguration {
+  envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode request_body_mode = 1;
+  envoy.extensions.filters.http.ext_proc.v3.ProcessingMode.BodySendMode response_body_mode = 2;
+  bool send_body_without_waiting_for_header_response = 3;
+}
+`,
+  ],
+  [
+    'extensions/common/ratelimit/v3/ratelimit',
+    /message RateLimitDescriptor \{/,
+    'google.protobuf.UInt64Value hits_addend = 3;',
+  ],
+  [
+    'extensions/common/ratelimit/v3/ratelimit',
+    /import "envoy\/type\/v3\/token_bucket.proto";/,
+    'import "google/protobuf/wrappers.proto";',
+  ],
+]
 const target = fileURLToPath(new URL('../packages/gateway/src/wire/protos/', import.meta.url))
 
 const work = mkdtempSync(join(tmpdir(), 'portico-protos-'))
@@ -44,6 +79,7 @@ function generate(folder) {
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
   run('npm', 'install', '--silent', '--no-audit', '--no-fund', ...TOOLS)
   const deps = 'node_modules/@grpc/grpc-js-xds/deps'
+  for (const [name, place, added] of NEWER) addTo(join(folder, deps, `envoy-api/envoy/${name}.proto`), place, added)
   const plugin = {
     local: 'node_modules/.bin/protoc-gen-ts_proto',
     out: 'out',
@@ -57,6 +93,15 @@ function generate(folder) {
   const paths = SERVICES.flatMap((name) => ['--path', `${deps}/envoy-api/envoy/service/${name}.proto`])
   run('node_modules/.bin/buf', 'generate', ...paths)
   return join(folder, 'out')
+}
+
+function addTo(file, place, added) {
+  const text = readFileSync(file, 'utf8')
+  if (!place.test(text)) throw new Error(`${file} has no ${place}`)
+  writeFileSync(
+    file,
+    text.replace(place, (found) => `${found}\n${added}\n`),
+  )
 }
 
 /** What the services import, by path. */

@@ -8,13 +8,24 @@ import { Reply } from '../../../pipeline/reply.ts'
 import type { HeaderEdit, RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
 import { type BodyUse, widest } from '../../../pipeline/body/body-use.ts'
 import type { BackendClient, Env } from '../../../pipeline/step.ts'
-import { callUnary } from '../../../upstream/grpc/call.ts'
+import { callUnary, type GrpcMethod } from '../../../upstream/grpc/call.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderValue } from '../../../wire/protos/envoy/config/core/v3/base.ts'
-import type { RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
-import { type Descriptor, type LimitRequest, shouldRateLimit } from './limit-request.ts'
+import { RateLimitRequest, RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
 import { exceeded } from './local-limits.ts'
 import type { GlobalLimitConfig } from './schema.ts'
+
+const shouldRateLimit: GrpcMethod<RateLimitRequest, RateLimitResponse> = {
+  path: '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit',
+  encode: (request) => RateLimitRequest.encode(request).finish(),
+  decode: (message) => RateLimitResponse.decode(message),
+}
+
+interface Descriptor {
+  entries: readonly (readonly [key: string, value: string])[]
+  /** What is counted; null leaves it at one, 0 only asks. */
+  hits: number | null
+}
 
 export function globalLimits(config: GlobalLimitConfig, env: Env): GlobalLimits {
   return new GlobalLimits(config, env)
@@ -91,7 +102,7 @@ export class GlobalLimits {
   }
 
   #ask(
-    descriptors: LimitRequest['descriptors'],
+    descriptors: readonly Descriptor[],
     rx: RequestContext,
     done: (cause: string, response: RateLimitResponse | null) => void,
   ): void {
@@ -99,7 +110,7 @@ export class GlobalLimits {
     const { domain, timeout } = this.#config
     callUnary(
       shouldRateLimit,
-      { domain, descriptors },
+      { domain, descriptors: descriptors.map(messageOf), hitsAddend: 0 },
       {
         send: (request, handler) => this.#client.send(request, context, handler),
         authority: this.#authority,
@@ -145,6 +156,14 @@ export class GlobalLimits {
     if (failureMode === 'FailOpen') return undefined
     rx.error = `${failed.message}: ${cause}`
     return failureReply(failed, rx.headers.get('content-type'))
+  }
+}
+
+function messageOf({ entries, hits }: Descriptor): RateLimitRequest['descriptors'][number] {
+  return {
+    entries: entries.map(([key, value]) => ({ key, value })),
+    limit: undefined,
+    hitsAddend: hits ?? undefined,
   }
 }
 

@@ -9,7 +9,10 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Duration } from "../../../../google/protobuf/duration.ts";
 import { Struct } from "../../../../google/protobuf/struct.ts";
 import { HeaderMap, HeaderValueOption, Metadata } from "../../../config/core/v3/base.ts";
-import { ProcessingMode } from "../../../extensions/filters/http/ext_proc/v3/processing_mode.ts";
+import {
+  ProcessingMode,
+  ProcessingMode_BodySendMode,
+} from "../../../extensions/filters/http/ext_proc/v3/processing_mode.ts";
 import { HttpStatus } from "../../../type/v3/http_status.ts";
 
 export interface ProcessingRequest {
@@ -24,6 +27,7 @@ export interface ProcessingRequest {
   metadataContext: Metadata | undefined;
   attributes: Map<string, { [key: string]: any } | undefined>;
   observabilityMode: boolean;
+  protocolConfig: ProtocolConfiguration | undefined;
 }
 
 export interface ProcessingRequest_AttributesEntry {
@@ -109,11 +113,31 @@ export interface HeaderMutation {
 }
 
 export interface BodyMutation {
-  mutation: { $case: "body"; value: Uint8Array } | { $case: "clearBody"; value: boolean } | undefined;
+  mutation: { $case: "body"; value: Uint8Array } | { $case: "clearBody"; value: boolean } | {
+    $case: "streamedResponse";
+    value: StreamedBodyResponse;
+  } | undefined;
+}
+
+export interface StreamedBodyResponse {
+  body: Uint8Array;
+  endOfStream: boolean;
+}
+
+export interface ProtocolConfiguration {
+  requestBodyMode: ProcessingMode_BodySendMode;
+  responseBodyMode: ProcessingMode_BodySendMode;
+  sendBodyWithoutWaitingForHeaderResponse: boolean;
 }
 
 function createBaseProcessingRequest(): ProcessingRequest {
-  return { request: undefined, metadataContext: undefined, attributes: new Map(), observabilityMode: false };
+  return {
+    request: undefined,
+    metadataContext: undefined,
+    attributes: new Map(),
+    observabilityMode: false,
+    protocolConfig: undefined,
+  };
 }
 
 export const ProcessingRequest: MessageFns<ProcessingRequest> = {
@@ -148,6 +172,9 @@ export const ProcessingRequest: MessageFns<ProcessingRequest> = {
     });
     if (message.observabilityMode !== false) {
       writer.uint32(80).bool(message.observabilityMode);
+    }
+    if (message.protocolConfig !== undefined) {
+      ProtocolConfiguration.encode(message.protocolConfig, writer.uint32(90).fork()).join();
     }
     return writer;
   },
@@ -238,6 +265,14 @@ export const ProcessingRequest: MessageFns<ProcessingRequest> = {
             }
 
             message.observabilityMode = reader.bool();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.protocolConfig = ProtocolConfiguration.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1129,6 +1164,9 @@ export const BodyMutation: MessageFns<BodyMutation> = {
       case "clearBody":
         writer.uint32(16).bool(message.mutation.value);
         break;
+      case "streamedResponse":
+        StreamedBodyResponse.encode(message.mutation.value, writer.uint32(26).fork()).join();
+        break;
     }
     return writer;
   },
@@ -1160,6 +1198,142 @@ export const BodyMutation: MessageFns<BodyMutation> = {
             }
 
             message.mutation = { $case: "clearBody", value: reader.bool() };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.mutation = {
+              $case: "streamedResponse",
+              value: StreamedBodyResponse.decode(reader, reader.uint32()),
+            };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStreamedBodyResponse(): StreamedBodyResponse {
+  return { body: new Uint8Array(0), endOfStream: false };
+}
+
+export const StreamedBodyResponse: MessageFns<StreamedBodyResponse> = {
+  encode(message: StreamedBodyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.body.length !== 0) {
+      writer.uint32(10).bytes(message.body);
+    }
+    if (message.endOfStream !== false) {
+      writer.uint32(16).bool(message.endOfStream);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StreamedBodyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStreamedBodyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.body = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.endOfStream = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseProtocolConfiguration(): ProtocolConfiguration {
+  return { requestBodyMode: 0, responseBodyMode: 0, sendBodyWithoutWaitingForHeaderResponse: false };
+}
+
+export const ProtocolConfiguration: MessageFns<ProtocolConfiguration> = {
+  encode(message: ProtocolConfiguration, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requestBodyMode !== 0) {
+      writer.uint32(8).int32(message.requestBodyMode);
+    }
+    if (message.responseBodyMode !== 0) {
+      writer.uint32(16).int32(message.responseBodyMode);
+    }
+    if (message.sendBodyWithoutWaitingForHeaderResponse !== false) {
+      writer.uint32(24).bool(message.sendBodyWithoutWaitingForHeaderResponse);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProtocolConfiguration {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProtocolConfiguration();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.requestBodyMode = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.responseBodyMode = reader.int32() as any;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.sendBodyWithoutWaitingForHeaderResponse = reader.bool();
             continue;
           }
         }

@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { UInt64Value } from "../../../../../google/protobuf/wrappers.ts";
 import { RateLimitUnit } from "../../../../type/v3/ratelimit_unit.ts";
 import { TokenBucket } from "../../../../type/v3/token_bucket.ts";
 
@@ -18,6 +19,7 @@ export const VhRateLimitsOptions = { OVERRIDE: 0, INCLUDE: 1, IGNORE: 2 } as con
 export type VhRateLimitsOptions = typeof VhRateLimitsOptions[keyof typeof VhRateLimitsOptions];
 
 export interface RateLimitDescriptor {
+  hitsAddend: number | undefined;
   entries: RateLimitDescriptor_Entry[];
   limit: RateLimitDescriptor_RateLimitOverride | undefined;
 }
@@ -41,11 +43,14 @@ export interface LocalClusterRateLimit {
 }
 
 function createBaseRateLimitDescriptor(): RateLimitDescriptor {
-  return { entries: [], limit: undefined };
+  return { hitsAddend: undefined, entries: [], limit: undefined };
 }
 
 export const RateLimitDescriptor: MessageFns<RateLimitDescriptor> = {
   encode(message: RateLimitDescriptor, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.hitsAddend !== undefined) {
+      UInt64Value.encode({ value: message.hitsAddend! }, writer.uint32(26).fork()).join();
+    }
     for (const v of message.entries) {
       RateLimitDescriptor_Entry.encode(v!, writer.uint32(10).fork()).join();
     }
@@ -68,6 +73,14 @@ export const RateLimitDescriptor: MessageFns<RateLimitDescriptor> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.hitsAddend = UInt64Value.decode(reader, reader.uint32()).value;
+            continue;
+          }
           case 1: {
             if (tag !== 10) {
               break;

@@ -21,7 +21,13 @@ export const ProcessingMode_HeaderSendMode = { DEFAULT: 0, SEND: 1, SKIP: 2 } as
 export type ProcessingMode_HeaderSendMode =
   typeof ProcessingMode_HeaderSendMode[keyof typeof ProcessingMode_HeaderSendMode];
 
-export const ProcessingMode_BodySendMode = { NONE: 0, STREAMED: 1, BUFFERED: 2, BUFFERED_PARTIAL: 3 } as const;
+export const ProcessingMode_BodySendMode = {
+  NONE: 0,
+  STREAMED: 1,
+  BUFFERED: 2,
+  BUFFERED_PARTIAL: 3,
+  FULL_DUPLEX_STREAMED: 4,
+} as const;
 
 export type ProcessingMode_BodySendMode = typeof ProcessingMode_BodySendMode[keyof typeof ProcessingMode_BodySendMode];
 
