@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { exchangeRaw, request } from '../../testing/client.ts'
+import { eventMessage } from '../../testing/event-stream-message.ts'
 import type { OriginHandler } from '../../testing/origin.ts'
 import { closedPort, httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { useVendorGuards } from '../../testing/vendor-guards.ts'
@@ -216,6 +217,77 @@ describe('messages of the spec, and of the config', () => {
   })
 })
 
+/** Formats that only providers speak: letter by letter, with a call of a tool behind the text. */
+const foreign: Readonly<
+  Record<'gemini' | 'bedrock', { type: string; stream: (text: string, args: object) => Buffer }>
+> = {
+  gemini: {
+    type: 'text/event-stream',
+    stream(text, args) {
+      const record = (part: object, more: object = {}) =>
+        `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [part] }, ...more }] })}\n\n`
+      const letters = text.split('').map((letter) => record({ text: letter }))
+      return Buffer.from(
+        [...letters, record({ functionCall: { name: 'send', args } }, { finishReason: 'STOP' })].join(''),
+      )
+    },
+  },
+  bedrock: {
+    type: 'application/vnd.amazon.eventstream',
+    stream(text, args) {
+      const deltas = (contentBlockIndex: number, pieces: object[]) =>
+        pieces.map((delta) => eventMessage('contentBlockDelta', { contentBlockIndex, delta }))
+      const letters = (value: string) => value.split('')
+      return Buffer.concat([
+        eventMessage('messageStart', { role: 'assistant' }),
+        ...deltas(
+          0,
+          letters(text).map((letter) => ({ text: letter })),
+        ),
+        eventMessage('contentBlockStop', { contentBlockIndex: 0 }),
+        eventMessage('contentBlockStart', {
+          contentBlockIndex: 1,
+          start: { toolUse: { toolUseId: 't1', name: 'send' } },
+        }),
+        ...deltas(
+          1,
+          letters(JSON.stringify(args)).map((input) => ({ toolUse: { input } })),
+        ),
+        eventMessage('contentBlockStop', { contentBlockIndex: 1 }),
+        eventMessage('messageStop', { stopReason: 'tool_use' }),
+        eventMessage('metadata', { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
+      ])
+    },
+  },
+}
+
+for (const provider of ['gemini', 'bedrock'] as const) {
+  for (const client of ['completions', 'messages', 'responses'] as const) {
+    test(`${client} of ${provider}: texts and the arguments of tools are masked in a stream`, async (t) => {
+      const { type, stream } = foreign[provider]
+      const { path, body, textOf, errorOf } = clientCalls[client]
+      const guards = { response: [{ regex: { builtins: ['Email'] } }] }
+      const auth =
+        provider === 'bedrock'
+          ? { aws: { secretRef: { data: { accessKey: 'AKIDEXAMPLE', secretKey: 'secret' } } } }
+          : undefined
+      const { post, gateway } = await useGuarded(t, { guards, path, provider, auth }, (_seen, response) => {
+        const sent = stream('mail ann@example.com now', { to: 'bob@example.com', 'at 9': true })
+        response.writeHead(200, { 'content-type': type }).end(sent)
+      })
+      const answer = await post(body())
+      assert.equal(answer.status, 200)
+      assert.equal(textOf(answer.body), 'mail <EMAIL_ADDRESS> now')
+      assert.equal(errorOf(answer.body), null)
+      const pieces = answer.body.matchAll(/"(?:arguments|partial_json)":("(?:[^"\\]|\\.)*")/g)
+      const told = [...pieces].map(([, piece]) => JSON.parse(piece!) as string).join('')
+      assert.ok(told.includes('"to":"<EMAIL_ADDRESS>"') && !told.includes('bob'), told)
+      await gateway.finished(1)
+      assert.deepEqual(gateway.bugs, [])
+    })
+  }
+}
+
 type VendorGuard = 'openAIModeration' | 'bedrockGuardrails' | 'googleModelArmor'
 /** A vendor's guard by its name, or a guard as it stands in the config with the port of its webhook. */
 type Entry = VendorGuard | { webhookPort: number } | { regex: object }
@@ -224,13 +296,14 @@ interface Setting {
   guards: Partial<Record<'request' | 'response', Entry[]>>
   path: string
   provider: string
+  auth?: object | undefined
 }
 
 async function deafWebhook(): Promise<{ webhookPort: number }> {
   return { webhookPort: await closedPort() }
 }
 
-async function useGuarded(t: TestContext, { guards, path, provider }: Setting, handler: OriginHandler) {
+async function useGuarded(t: TestContext, { guards, path, provider, auth }: Setting, handler: OriginHandler) {
   const origin = await useOrigin(t, handler)
   const { proxy, policies, asked } = await useVendorGuards(t)
   const backends: object[] = [proxy]
@@ -247,7 +320,7 @@ async function useGuarded(t: TestContext, { guards, path, provider }: Setting, h
   }
   const promptGuard = Object.fromEntries(Object.entries(guards).map(([phase, list]) => [phase, list.map(configOf)]))
   const route = {
-    policies: { backend: { ai: { promptGuard } } },
+    policies: { backend: { ai: { promptGuard }, ...(auth !== undefined && { auth }) } },
     backends: [{ ai: { provider: { [provider]: {}, host: '127.0.0.1', port: origin.port } } }],
   }
   const gateway = await useGateway(t, httpConfig([route], { backends }))
