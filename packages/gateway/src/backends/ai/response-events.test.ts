@@ -60,6 +60,15 @@ test('lines may end in CR LF, and the last record without its empty line', () =>
   assert.equal(passed(stream.trimEnd()).given, stream.trimEnd())
 })
 
+test('a stream whose lines end in CR alone is one record here, and loses nothing', () => {
+  const stream = (saying('Hel') + saying('lo') + finish + usage + done).replaceAll('\n', '\r')
+  for (const hidesUsage of [false, true]) {
+    const { given, events } = passed(stream, [], hidesUsage)
+    assert.equal(given, stream)
+    assert.equal(events.findLast((event) => event.type === 'usage')?.usage.output, 2)
+  }
+})
+
 test('nothing leaves before a record that can be read: garbage is an error that another provider may mend', () => {
   for (const stream of [
     garbage,
@@ -122,6 +131,9 @@ test('the marks of an end are none in a text', () => {
 test('an end is one in whatever spacing it is written', () => {
   for (const record of ['data: [DONE]\n\n', 'data:[DONE]\r\n\r\n', 'id: 7\ndata: [DONE]\n\n'])
     assert.match(record, clientFormats.completions.endMarks)
+  assert.match('data: {"choices" : [{"finish_reason" : "stop"}]}\n\n', clientFormats.completions.endMarks)
+  assert.match('data: { "type" : "message_stop" }\n\n', clientFormats.messages.endMarks)
+  assert.match('data: {"type" :\t"response.completed"}\n\n', clientFormats.responses.endMarks)
   for (const record of ['data: {"type":"message_stop"}\n\n', 'data: {"type": "error", "error": {}}\n\n'])
     assert.match(record, clientFormats.messages.endMarks)
   for (const record of ['data: {"type":"response.completed"}\n\n', 'data: {"type": "response.failed"}\n\n'])

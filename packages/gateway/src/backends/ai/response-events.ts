@@ -283,8 +283,10 @@ function isContent({ type }: ChatEvent): boolean {
   return type !== 'start' && type !== 'usage'
 }
 
+/** Several come as one where lines end in CR alone: such a one has choices too. */
 function isOnlyUsage(record: string): boolean {
-  return record.includes('"usage"') && NO_CHOICES.test(record)
+  if (!record.includes('"usage"') || !NO_CHOICES.test(record)) return false
+  return record.indexOf('"choices"') === record.lastIndexOf('"choices"')
 }
 
 const NOTHING: Given = []

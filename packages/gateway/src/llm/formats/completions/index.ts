@@ -16,7 +16,7 @@ export const completions: ClientFormat & UpstreamFormat = {
   createStreamEncoder: (context) => new ChunkWriter(context),
   encodeError,
   texts: completionsTexts,
-  endMarks: /^data: ?\[DONE\]$|"finish_reason": ?"/m,
+  endMarks: /^data: ?\[DONE\]$|"finish_reason"\s*:\s*"/m,
   encodeRequest,
   decodeResponse,
   createStreamDecoder: (context) => new SseJsonDecoder(new ChunkReader(context)),

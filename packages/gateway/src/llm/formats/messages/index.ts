@@ -17,7 +17,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   createStreamEncoder: (context) => new EventWriter(context),
   encodeError,
   texts: messagesTexts,
-  endMarks: /"type": ?"(?:message_stop|error)"/,
+  endMarks: /"type"\s*:\s*"(?:message_stop|error)"/,
   encodeRequest,
   decodeResponse,
   // A call may come whole, its arguments an object with long ids.

@@ -16,7 +16,7 @@ export const responses: ClientFormat & UpstreamFormat = {
   createStreamEncoder: (context) => new EventWriter(context),
   encodeError,
   texts: responsesTexts,
-  endMarks: /"type": ?"(?:response\.(?:completed|incomplete|failed)|error)"/,
+  endMarks: /"type"\s*:\s*"(?:response\.(?:completed|incomplete|failed)|error)"/,
   encodeRequest,
   decodeResponse,
   createStreamDecoder: (context) => new SseJsonDecoder(new StreamReader(context)),
