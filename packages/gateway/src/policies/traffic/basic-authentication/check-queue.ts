@@ -11,6 +11,16 @@ export class CheckSlots {
     return this.#free === 0
   }
 
+  /**
+   * For checks that have no thread of their own: lets everything else that waits run first, and while others wait for
+   * their turn, a millisecond more. So a flood takes a part of the time, whatever it costs to check a password.
+   */
+  readonly giveWay = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (this.#queues.size > 0) setTimeout(resolve, 1)
+      else setImmediate(resolve)
+    })
+
   /** Starts now, or when it is the turn of this queue. */
   take(start: () => void, queue: (() => void)[]): void {
     if (this.#free > 0) {

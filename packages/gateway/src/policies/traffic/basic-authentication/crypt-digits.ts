@@ -7,10 +7,8 @@ export function digits(value: number, count: number): string {
   return text
 }
 
-/** Lets everything else that waits run first. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
+/** Lets others have the thread. */
+export type GiveWay = () => Promise<void>
 
 /** About a fifth of a millisecond: other requests hardly notice. */
 export const ROUNDS_PER_TURN = 100

@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto'
-import { digits, nextTurn, ROUNDS_PER_TURN } from './crypt-digits.ts'
+import { digits, type GiveWay, ROUNDS_PER_TURN } from './crypt-digits.ts'
 
 /**
  * The MD5 hash of Apache's `htpasswd -m`, `$apr1$<salt>$<22 characters>`, and that of crypt(3), which says `$1$` instead.
  * Gives up the thread between its rounds.
  */
-export async function md5Crypt(password: Buffer, magic: '$apr1$' | '$1$', salt: string): Promise<string> {
+export async function md5Crypt(
+  password: Buffer,
+  { magic, salt }: { magic: '$apr1$' | '$1$'; salt: string },
+  giveWay: GiveWay,
+): Promise<string> {
   const saltBytes = Buffer.from(salt, 'latin1')
   const inner = md5(password, saltBytes, password)
   const parts = [password, Buffer.from(magic), saltBytes]
@@ -14,7 +18,7 @@ export async function md5Crypt(password: Buffer, magic: '$apr1$' | '$1$', salt: 
   for (let bits = password.length; bits > 0; bits >>= 1) parts.push(bits & 1 ? ZERO : password.subarray(0, 1))
   let digest = md5(...parts)
   for (let round = 0; round < ROUNDS; round++) {
-    if (round % ROUNDS_PER_TURN === ROUNDS_PER_TURN - 1) await nextTurn()
+    if (round % ROUNDS_PER_TURN === ROUNDS_PER_TURN - 1) await giveWay()
     const odd = (round & 1) === 1
     digest = md5(
       odd ? password : digest,

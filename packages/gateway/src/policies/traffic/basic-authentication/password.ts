@@ -1,14 +1,17 @@
 import { hash as digest, timingSafeEqual } from 'node:crypto'
+import type { GiveWay } from './crypt-digits.ts'
 import { md5Crypt } from './md5-crypt.ts'
 import { shaCrypt } from './sha-crypt.ts'
 
 /** Whether a password has that hash, which is of one of the kinds that `schema/htpasswd.ts` admits. */
-export async function isPassword(password: Buffer, hash: string): Promise<boolean> {
+export async function isPassword(password: Buffer, hash: string, giveWay: GiveWay): Promise<boolean> {
   if (hash.startsWith('$2')) return (await import('@node-rs/bcrypt')).verify(password, hash)
   const [, kind, salt = ''] = hash.split('$')
-  if (kind === 'apr1' || kind === '1') return isSame(await md5Crypt(password, `$${kind}$`, salt), hash)
+  if (kind === 'apr1' || kind === '1') {
+    return isSame(await md5Crypt(password, { magic: `$${kind}$`, salt }, giveWay), hash)
+  }
   if (kind === '5' || kind === '6') {
-    return isSame(await shaCrypt(password, hash.slice(0, hash.lastIndexOf('$'))), hash)
+    return isSame(await shaCrypt(password, hash.slice(0, hash.lastIndexOf('$')), giveWay), hash)
   }
   if (hash.startsWith('{SHA}')) return isSame(`{SHA}${digest('sha1', password, 'base64')}`, hash)
   const { default: unixCrypt } = await import('unix-crypt-td-js')

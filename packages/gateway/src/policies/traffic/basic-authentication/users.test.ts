@@ -79,3 +79,24 @@ test('policies share the places of a worker and take turns: a flood at one holds
   assert.equal(order.indexOf('login'), 3)
   await Promise.all([...guesses, login])
 })
+
+test('a check gives way to what waits, and longer while others wait for their turn', async (t) => {
+  const slots = new CheckSlots()
+  await slots.giveWay()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const queue = new CheckQueue(slots)
+  const ends: (() => void)[] = []
+  const checks = Array.from({ length: 3 }, () => queue.run(() => new Promise<void>((resolve) => ends.push(resolve))))
+  let isBack = false
+  const back = slots.giveWay().then(() => (isBack = true))
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+  assert.equal(isBack, false)
+  t.mock.timers.tick(1)
+  await back
+  for (let done = 0; done < 3; done++) {
+    ends[done]!()
+    await new Promise(setImmediate)
+  }
+  await Promise.all(checks)
+  await slots.giveWay()
+})

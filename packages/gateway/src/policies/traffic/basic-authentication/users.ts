@@ -15,9 +15,11 @@ export class Users {
   readonly #refused = new LRUCache<string, true>({ max: MAX_REMEMBERED })
   readonly #underWay = new Map<string, Promise<Outcome>>()
   readonly #queue: CheckQueue
+  readonly #giveWay: CheckSlots['giveWay']
 
   constructor(entries: readonly { username: string; hash: string }[], slots: CheckSlots) {
     this.#queue = new CheckQueue(slots)
+    this.#giveWay = slots.giveWay
     for (const { username, hash } of entries) {
       this.#hashesByName.set(username, hash)
     }
@@ -45,7 +47,7 @@ export class Users {
   /** A name that nobody has costs as much as one of the others, so that time does not tell which names exist. */
   async #hash(username: string, password: Buffer): Promise<boolean> {
     const own = this.#hashesByName.get(username)
-    const right = await isPassword(password, own ?? this.#standIn(username))
+    const right = await isPassword(password, own ?? this.#standIn(username), this.#giveWay)
     return right && own !== undefined
   }
 
