@@ -1,5 +1,3 @@
-import { Double, isCelError, type Result, toText, Uint } from '@portico/cel'
-import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import type { Expression } from '../../../pipeline/expression.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
@@ -8,24 +6,22 @@ import { Reply } from '../../../pipeline/reply.ts'
 import type { HeaderEdit, RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
 import { type BodyUse, widest } from '../../../pipeline/body/body-use.ts'
 import type { BackendClient, Env } from '../../../pipeline/step.ts'
-import { callUnary, type GrpcMethod } from '../../../upstream/grpc/call.ts'
+import { callUnary } from '../../../upstream/grpc/call.ts'
+import type { UpstreamHandler, UpstreamRequest } from '../../../upstream/upstream-types.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderValue } from '../../../wire/protos/envoy/config/core/v3/base.ts'
-import { RateLimitRequest, RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
+import type { RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
+import {
+  type AskedDescriptor,
+  type Descriptor,
+  descriptorOf,
+  type Rule,
+  ruleOf,
+  type TokenEntries,
+  wholeNumber,
+} from './descriptors.ts'
 import { exceeded } from './local-limits.ts'
 import type { GlobalLimitConfig } from './schema.ts'
-
-const shouldRateLimit: GrpcMethod<RateLimitRequest, RateLimitResponse> = {
-  path: '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit',
-  encode: (request) => RateLimitRequest.encode(request).finish(),
-  decode: (message) => RateLimitResponse.decode(message),
-}
-
-interface Descriptor {
-  entries: readonly (readonly [key: string, value: string])[]
-  /** What is counted; null leaves it at one, 0 only asks. */
-  hits: number | null
-}
 
 export function globalLimits(config: GlobalLimitConfig, env: Env): GlobalLimits {
   return new GlobalLimits(config, env)
@@ -59,20 +55,19 @@ export class GlobalLimits {
   /** Asks about a request, unless no descriptor applies to it; a reply where it may not go on. */
   take(rx: RequestContext): Promise<Reply | undefined> | undefined {
     const asked = this.#rules.flatMap((rule) => descriptorOf(rule, rx))
-    if (asked.length === 0) {
-      rx.trace?.note({ code: 'no_descriptor' })
-      return undefined
-    }
-    return new Promise((resolve) => {
-      this.#ask(asked, rx, (cause, response) => {
-        const reply = response === null ? this.#unasked(cause, rx) : this.#judge(response, rx)
-        if (reply === undefined) this.#remember(asked, rx)
-        resolve(reply)
-      })
-    })
+    if (asked.length > 0) return this.#decide(asked, rx)
+    rx.trace?.note({ code: 'no_descriptor' })
+    return undefined
   }
 
-  #remember(asked: readonly (Descriptor & { rule: Rule })[], rx: RequestContext): void {
+  async #decide(asked: readonly AskedDescriptor[], rx: RequestContext): Promise<Reply | undefined> {
+    const answer = await this.#ask(asked, rx)
+    const reply = typeof answer === 'string' ? this.#unasked(answer, rx) : this.#judge(answer, rx)
+    if (reply === undefined) this.#remember(asked, rx)
+    return reply
+  }
+
+  #remember(asked: readonly AskedDescriptor[], rx: RequestContext): void {
     const counted = asked
       .filter(({ rule }) => rule.unit === 'Tokens')
       .map(({ rule, entries }) => ({ entries, cost: rule.cost }))
@@ -96,33 +91,30 @@ export class GlobalLimits {
       return hits === null || hits === 0 ? [] : [{ entries, hits }]
     })
     if (counted.length === 0) return
-    this.#ask(counted, rx, (cause, response) => {
-      if (response === null) this.#env.log.warn('tokens could not be counted', { cause, route: rx.routeName })
+    void this.#ask(counted, rx).then((answer) => {
+      if (typeof answer === 'string')
+        this.#env.log.warn('tokens could not be counted', { cause: answer, route: rx.routeName })
     })
   }
 
-  #ask(
-    descriptors: readonly Descriptor[],
-    rx: RequestContext,
-    done: (cause: string, response: RateLimitResponse | null) => void,
-  ): void {
+  /** The answer, or why there is none. */
+  async #ask(descriptors: readonly Descriptor[], rx: RequestContext): Promise<RateLimitResponse | string> {
+    const { limitMethod } = await import('./limit-method.ts')
     const context = { rx, clientVersion: 'HTTP/1.1', clientScheme: 'http' as const, connectingTo: () => {} }
-    const { domain, timeout } = this.#config
-    callUnary(
-      shouldRateLimit,
-      { domain, descriptors: descriptors.map(messageOf), hitsAddend: 0 },
-      {
-        send: (request, handler) => this.#client.send(request, context, handler),
-        authority: this.#authority,
-        deadlines: this.#env.deadlines,
-        timeoutMs: timeout,
-        maxMessageBytes: MAX_ANSWER,
-      },
-      (error, response) => {
-        const isKnown = response !== null && response.overallCode !== UNKNOWN
-        done(error?.message ?? 'the answer says nothing', isKnown ? response : null)
-      },
-    )
+    const { domain, timeout: timeoutMs } = this.#config
+    const options = {
+      send: (request: UpstreamRequest, handler: UpstreamHandler) => this.#client.send(request, context, handler),
+      authority: this.#authority,
+      deadlines: this.#env.deadlines,
+      timeoutMs,
+      maxMessageBytes: MAX_ANSWER,
+    }
+    return new Promise((resolve) => {
+      callUnary(limitMethod, { domain, descriptors }, options, (error, response) => {
+        if (response === null) resolve(error?.message ?? '')
+        else resolve(response.overallCode === UNKNOWN ? 'the answer says nothing' : response)
+      })
+    })
   }
 
   #judge(response: RateLimitResponse, rx: RequestContext): Reply | undefined {
@@ -157,77 +149,6 @@ export class GlobalLimits {
     rx.error = `${failed.message}: ${cause}`
     return failureReply(failed, rx.headers.get('content-type'))
   }
-}
-
-function messageOf({ entries, hits }: Descriptor): RateLimitRequest['descriptors'][number] {
-  return {
-    entries: entries.map(([key, value]) => ({ key, value })),
-    limit: undefined,
-    hitsAddend: hits ?? undefined,
-  }
-}
-
-interface TokenEntries {
-  entries: Descriptor['entries']
-  cost: Expression | null
-}
-
-interface Rule {
-  entries: readonly { name: string; value: Expression }[]
-  unit: 'Requests' | 'Tokens'
-  cost: Expression | null
-}
-
-function ruleOf(config: GlobalLimitConfig, index: number, env: Env): Rule {
-  const { entries = [], unit = 'Requests', cost } = config.descriptors[index] ?? {}
-  return {
-    entries: entries.map(({ name, expression }) => ({ name, value: env.cel(expression, 'request') })),
-    unit,
-    cost: cost === undefined ? null : costOf(config, index, cost, unit, env),
-  }
-}
-
-/** Of a request it is known before there is a response. */
-function costOf(config: GlobalLimitConfig, index: number, cost: string, unit: Rule['unit'], env: Env): Expression {
-  if (unit === 'Tokens') return env.cel(cost, 'log')
-  try {
-    return env.cel(cost, 'request')
-  } catch (error) {
-    const found = `found ${error instanceof Error ? error.message : String(error)}`
-    const expected = 'what is known of the request, or `unit: Tokens`'
-    throw new ConfigFault(config, ['descriptors', index, 'cost'], { found, expected })
-  }
-}
-
-function descriptorOf(rule: Rule, rx: RequestContext): (Descriptor & { rule: Rule })[] {
-  const entries = entriesOf(rule, rx)
-  if (entries === null) return []
-  if (rule.unit === 'Tokens') return [{ rule, entries, hits: 0 }]
-  if (rule.cost === null) return [{ rule, entries, hits: null }]
-  const hits = wholeNumber(rule.cost.evaluate(rx))
-  return hits === null ? [] : [{ rule, entries, hits }]
-}
-
-/** Null when one of them has no value. */
-function entriesOf({ entries }: Rule, rx: RequestContext): Descriptor['entries'] | null {
-  const found: [string, string][] = []
-  for (const { name, value } of entries) {
-    const result = value.evaluate(rx)
-    if (!isScalar(result)) return null
-    found.push([name, toText(result)])
-  }
-  return found
-}
-
-/** Providers and expressions say what they like; a server counts whole numbers. */
-function wholeNumber(result: Result): number | null {
-  const value = isScalar(result) && typeof result !== 'boolean' ? Math.ceil(Number(toText(result))) : Number.NaN
-  return value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : null
-}
-
-function isScalar(result: Result): boolean {
-  if (isCelError(result) || result === null) return false
-  return typeof result !== 'object' || result instanceof Uint || result instanceof Double
 }
 
 function edits(headers: readonly HeaderValue[]): HeaderEdit[] {

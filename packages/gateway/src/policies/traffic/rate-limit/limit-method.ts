@@ -1,0 +1,24 @@
+import type { GrpcMethod } from '../../../upstream/grpc/call.ts'
+import { RateLimitRequest, RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
+import type { Descriptor } from './descriptors.ts'
+
+export interface LimitQuestion {
+  domain: string
+  descriptors: readonly Descriptor[]
+}
+
+/** Apart, because the messages are a lot of code, and loaded once somebody is asked. */
+export const limitMethod: GrpcMethod<LimitQuestion, RateLimitResponse> = {
+  path: '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit',
+  encode: ({ domain, descriptors }) =>
+    RateLimitRequest.encode({ domain, descriptors: descriptors.map(messageOf), hitsAddend: 0 }).finish(),
+  decode: (message) => RateLimitResponse.decode(message),
+}
+
+function messageOf({ entries, hits }: Descriptor): RateLimitRequest['descriptors'][number] {
+  return {
+    entries: entries.map(([key, value]) => ({ key, value })),
+    limit: undefined,
+    hitsAddend: hits ?? undefined,
+  }
+}
