@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { printProfiles } from '../profile.mjs'
+import { bulkStep, startBulk } from './bulk.mjs'
 import { fixedStep, startAll } from './shared.mjs'
 import { startStreams, streamStep } from './stream.mjs'
 import { startTools, toolStep } from './tools.mjs'
@@ -10,6 +11,7 @@ const SECONDS = 5
 const GRACE_MS = 15_000
 const WAYS = {
   load: { start: startAll, step: fixedStep },
+  bulk: { start: startBulk, step: bulkStep },
   stream: { start: startStreams, step: streamStep },
   tools: { start: startTools, step: toolStep },
 }

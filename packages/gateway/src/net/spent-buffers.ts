@@ -8,8 +8,8 @@ import { runInNewContext } from 'node:vm'
  */
 class SpentBuffers {
   #bytes = 0
-  /** Looked for when first needed; undefined where the runtime has no such function. */
-  #collect: ((options: { type: 'minor' }) => void) | null | undefined = null
+  /** Looked for when first needed. */
+  #collect: Collect | undefined
 
   /** Told of every buffer that a read has filled. */
   count(bytes: number): void {
@@ -17,15 +17,20 @@ class SpentBuffers {
     this.#bytes += bytes
     if (this.#bytes < EACH_BYTES) return
     this.#bytes = 0
-    if (this.#collect === null) this.#collect = findCollector()
+    this.#collect ??= findCollector()
     this.#collect?.({ type: 'minor' })
   }
 }
 
-/** A context made after the flag was set has the function, whoever started the program with whatever flags. */
-function findCollector(): ((options: { type: 'minor' }) => void) | undefined {
+type Collect = (options: { type: 'minor' }) => void
+
+/**
+ * A context made after the flag was set has the function, whoever started the program with whatever flags. Undefined
+ * where the runtime has none, or another thread took the flag away in that moment.
+ */
+function findCollector(): Collect | undefined {
   setFlagsFromString('--expose-gc')
-  return runInNewContext('globalThis.gc') as ((options: { type: 'minor' }) => void) | undefined
+  return runInNewContext('globalThis.gc') as Collect | undefined
 }
 
 /** Smaller ones come from a pool or are soon followed by a collection anyway. */
