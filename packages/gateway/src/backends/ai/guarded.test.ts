@@ -118,6 +118,22 @@ for (const [client, upstream] of pairs) {
       assert.equal(gateway.records[0]!.reason, 'PromptGuard')
     })
 
+    test('what is no stream where one was asked for is refused, and nothing of it goes out', async (t) => {
+      const finished = '"finish_reason":"stop","type":"message_stop","status":{"type":"response.completed"}'
+      const whole = `{"choices":[{"message":{"content":"mail ann@example.com"}}],${finished},"content":"ann@example.com"}`
+      for (const type of ['application/json', 'text/plain', 'text/event-stream']) {
+        const guards = { response: [{ regex: { builtins: ['Email'] } }] }
+        const { post, gateway } = await useGuarded(t, { guards, ...call, ...stream }, (_seen, response) => {
+          response.writeHead(200, { 'content-type': type }).end(whole)
+        })
+        const answer = await post(call.body())
+        assert.equal(answer.status, 502)
+        assert.ok(!answer.body.includes('ann@'), answer.body)
+        await gateway.finished(1)
+        assert.equal(gateway.records[0]!.llm!.attempts[0]!.outcome, 'unreadable')
+      }
+    })
+
     async function setUp(t: TestContext, guards: Partial<Record<'request' | 'response', Entry[]>>, text: string) {
       return useGuarded(t, { guards, path: call.path, provider: stream.provider }, (_seen, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).end(saying(text))

@@ -78,6 +78,8 @@ test('nothing leaves before a record that can be read: garbage is an error that 
     '',
     ': busy\n\n',
     '{"choices":[]}',
+    '{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}',
+    '{\n  "choices": [{ "finish_reason": "stop" }]\n}\n\n',
   ]) {
     for (const hidesUsage of [false, true]) {
       const { given, firstError } = passed(stream, [], hidesUsage)

@@ -256,7 +256,8 @@ export class NativeWork implements BodyWork {
   #read(record: Buffer): boolean {
     // Marks are ASCII, and one pattern over a text is ten times faster than a search of the bytes for each.
     const text = record.toString('latin1')
-    if (!this.#isFinished) this.#isFinished = this.#options.endMarks.test(text)
+    // Only events are read, and guarded: a whole answer in place of a stream has such a mark too.
+    if (!this.#isFinished) this.#isFinished = this.#options.endMarks.test(text) && EVENT.test(text)
     if (this.#hasBegun) this.#recordCount++
     if (this.#hasToken && !MARKS.test(text)) return true
     const hadBegun = this.#hasBegun
@@ -290,6 +291,7 @@ function isOnlyUsage(record: string): boolean {
 }
 
 const NOTHING: Given = []
+const EVENT = /^(?:\xEF\xBB\xBF)?data:/m
 const RECORD_END = Buffer.from('\n\n')
 const NO_CHOICES = /"choices"\s*:\s*\[\s*\]/
 /** Usage of every format, under whatever name, and errors. */
