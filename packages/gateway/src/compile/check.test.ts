@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { parse } from 'yaml'
 import { type LoadOptions, loadConfig } from '../sources/file.ts'
+import type { Json } from '../wire/json.ts'
 import { createAuthority } from '../testing/certificates.ts'
 import { checkCompile } from './check.ts'
 
@@ -192,3 +195,52 @@ binds:
     ],
   )
 })
+
+test('whatever else is broken, what is told of the rest is true of the whole', () => {
+  const whole = parse(SEVERAL) as Json
+  const told = (config: Json): string[] | null => {
+    const loaded = loadConfig(JSON.stringify(config), { file: 'gateway.yaml', dir: '.', env: {} })
+    const checkable = loaded.ok ? loaded : loaded.rest
+    if (!checkable) return null
+    const faults = checkCompile(checkable.ir).filter(({ part }) => part !== null)
+    return faults.map((fault) => checkable.explain(fault).split(': ')[1] ?? '')
+  }
+  const truth = new Set(told(whole))
+  assert.equal(truth.size, 6)
+  const paths = pathsIn(whole)
+  const garbage = fc.constantFrom<Json>(null, -1, [], {}, [{}], { x: 1 })
+  let [runs, left] = [0, 0]
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom(...paths), garbage), { minLength: 1, maxLength: 3 }), (breaks) => {
+      const config = structuredClone(whole)
+      for (const [path, value] of breaks) replaceAt(config, path, structuredClone(value))
+      const found = told(config)
+      runs++
+      if (found === null) return
+      left++
+      assert.deepEqual(
+        found.filter((path) => !truth.has(path)),
+        [],
+      )
+    }),
+    { numRuns: 300, seed: 7 },
+  )
+  assert.ok(left >= Math.floor(runs / 2), `something was left of ${left} of ${runs}`)
+})
+
+type Path = readonly (string | number)[]
+
+function pathsIn(value: Json, path: Path = []): Path[] {
+  const here = path.length === 0 ? [] : [path]
+  if (typeof value !== 'object' || value === null) return here
+  const entries: [string | number, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+  return [...here, ...entries.flatMap(([step, child]) => pathsIn(child, [...path, step]))]
+}
+
+/** Where an earlier break has taken the place away, nothing happens. */
+function replaceAt(root: Json, path: Path, value: Json): void {
+  let owner: unknown = root
+  for (const step of path.slice(0, -1)) owner = (owner as Record<string | number, unknown> | null)?.[step]
+  if (typeof owner === 'object' && owner !== null)
+    (owner as Record<string | number, unknown>)[path.at(-1) ?? ''] = value
+}
