@@ -8,10 +8,15 @@ export interface Allowed {
   kind: 'allowed'
   removed: readonly string[]
   headers: readonly HeaderEdit[]
-  /** Path and query, where it wants other parameters. */
-  target: string | null
+  /** Parameters that it wants otherwise. */
+  query: QueryEdit
   responseHeaders: readonly HeaderEdit[]
   metadata: JsonObject
+}
+
+export interface QueryEdit {
+  set: readonly { key: string; value: string }[]
+  removed: readonly string[]
 }
 
 export interface Denied {

@@ -16,7 +16,7 @@ test('parameters are set and removed; the others stay as they were written', () 
   ]
   for (const [target, set, removed, expected] of cases) {
     const pairs = set.map(([key, value]) => ({ key, value }))
-    assert.equal(editQuery(target, pairs, removed), expected, target)
+    assert.equal(editQuery(target, { set: pairs, removed }), expected, target)
   }
 })
 
@@ -37,12 +37,7 @@ test('as the parameters of URLs do it', () => {
           params.delete(key)
           params.append(key, text)
         }
-        const edited =
-          editQuery(
-            target,
-            set.map(([key, text]) => ({ key, value: text })),
-            removed,
-          ) ?? target
+        const edited = editQuery(target, { set: set.map(([key, text]) => ({ key, value: text })), removed }) ?? target
         assert.deepEqual([...new URL(edited, 'http://x').searchParams], [...params])
       },
     ),

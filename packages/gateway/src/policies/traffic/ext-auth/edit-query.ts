@@ -1,9 +1,7 @@
+import type { QueryEdit } from './decision.ts'
+
 /** Sets and removes parameters of a path and query; what is not touched stays as it was written. Null where nothing is. */
-export function editQuery(
-  target: string,
-  set: readonly { key: string; value: string }[],
-  removed: readonly string[],
-): string | null {
+export function editQuery(target: string, { set, removed }: QueryEdit): string | null {
   if (set.length === 0 && removed.length === 0) return null
   const at = target.indexOf('?')
   const path = at === -1 ? target : target.slice(0, at)

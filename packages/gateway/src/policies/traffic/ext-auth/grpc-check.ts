@@ -13,7 +13,6 @@ import { type Allowed, DENIED, type Decision } from './decision.ts'
 import type { ForwardedBody } from './forwarded-body.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderEdit } from '../../../pipeline/request-context.ts'
-import { editQuery } from './edit-query.ts'
 import type { ExtAuthConfig } from './schema.ts'
 
 export type Ask = (rx: RequestContext, body: ForwardedBody | null, context: CallContext) => Promise<Decision>
@@ -46,7 +45,7 @@ export function grpcAsker({ backendRef, grpc }: ExtAuthConfig, env: Env, timeout
       const options = { send, authority, deadlines: env.deadlines, timeoutMs, maxMessageBytes: MAX_ANSWER }
       callUnary(checkMethod, request, options, (error, response) => {
         if (response === null) resolve({ kind: 'unasked', cause: `${error?.message} (code ${error?.code})` })
-        else resolve(readResponse(response, rx))
+        else resolve(readResponse(response))
       })
     })
   }
@@ -143,11 +142,11 @@ function utf8(bytes: Buffer): string | null {
   return Buffer.byteLength(text) === bytes.length && Buffer.from(text).equals(bytes) ? text : null
 }
 
-function readResponse(response: CheckResponse, rx: RequestContext): Decision {
+function readResponse(response: CheckResponse): Decision {
   const { status, httpResponse, dynamicMetadata } = response
   if (status === undefined || status.code === 0) {
     const ok = httpResponse?.$case === 'okResponse' ? httpResponse.value : null
-    return allowed(ok, ok?.dynamicMetadata ?? dynamicMetadata, rx)
+    return allowed(ok, ok?.dynamicMetadata ?? dynamicMetadata)
   }
   if (httpResponse?.$case !== 'deniedResponse') return DENIED
   const { status: httpStatus, headers, body } = httpResponse.value
@@ -157,12 +156,12 @@ function readResponse(response: CheckResponse, rx: RequestContext): Decision {
   return { kind: 'denied', status: code >= 200 && code <= 599 ? code : 403, headers: block, body: Buffer.from(body) }
 }
 
-function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined, rx: RequestContext): Allowed {
+function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined): Allowed {
   return {
     kind: 'allowed',
     removed: (ok?.headersToRemove ?? []).map((name) => name.toLowerCase()).filter(isEditable),
     headers: (ok?.headers ?? []).flatMap(editOf),
-    target: ok === null ? null : editQuery(rx.upstreamTarget, ok.queryParametersToSet, ok.queryParametersToRemove),
+    query: { set: ok?.queryParametersToSet ?? [], removed: ok?.queryParametersToRemove ?? [] },
     responseHeaders: (ok?.responseHeadersToAdd ?? []).flatMap(editOf),
     metadata: metadata ?? {},
   }

@@ -229,3 +229,47 @@ test('one before routing may change the path, and routes are chosen by it', asyn
   )
   assert.equal((await request(gateway.port(), { headers: { 'x-tenant': 'a' } })).body, 'for b')
 })
+
+test('decisions are kept as long as the config says, by what it says they depend on', async (t) => {
+  const origin = await useOrigin(t)
+  const time = { now: 1_000 }
+  const answers: Record<string, ReturnType<typeof ok>> = {
+    ann: ok({ headers: [option('x-team', 'red')], queryParametersToSet: [{ key: 'by', value: 'judge' }] }),
+    bob: denied({ status: { code: 402 }, headers: [option('x-why', 'pay')], body: 'pay first' }),
+  }
+  const authorizer = await useAuthorizer(t, ({ attributes }) => {
+    const user = attributes?.request?.http?.headers.get('x-user') ?? ''
+    if (user === 'eve') throw new Error('broken')
+    return answers[user] ?? {}
+  })
+  const cache = { key: ['request.headers["x-user"]', 'request.method'], ttl: '10s', maxEntries: 3 }
+  const extAuth = { backendRef: { host: authorizer.host }, cache }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { extAuth })]), { monotonic: () => time.now })
+  const send = (user: string | null, path = '/', method = 'GET') =>
+    request(gateway.port(), { path, method, headers: user === null ? {} : { 'x-user': user } })
+  for (const path of ['/a', '/b?c=1']) {
+    assert.equal((await send('ann', path)).status, 200)
+    assert.equal(origin.seen.at(-1)?.headers['x-team'], 'red')
+  }
+  assert.equal(origin.seen.at(-1)?.url, '/b?c=1&by=judge')
+  for (let i = 0; i < 3; i++) {
+    const refused = await send('bob')
+    assert.deepEqual([refused.status, refused.body, refused.headers['x-why']], [402, 'pay first', 'pay'])
+  }
+  assert.equal(authorizer.seen.length, 2)
+  assert.equal((await send('ann', '/a', 'PUT')).status, 200)
+  assert.equal(authorizer.seen.length, 3)
+  // No key, and no decision: asked each time.
+  for (let i = 0; i < 2; i++) assert.equal((await send(null)).status, 200)
+  for (let i = 0; i < 2; i++) assert.equal((await send('eve')).status, 403)
+  assert.equal(authorizer.seen.length, 7)
+  // Of three that fit, the one that was not used for longest has left.
+  await send('bob')
+  await send('carl')
+  assert.equal(authorizer.seen.length, 8)
+  await send('ann', '/a')
+  assert.equal(authorizer.seen.length, 9)
+  time.now += 10_000
+  await send('carl')
+  assert.equal(authorizer.seen.length, 10)
+})

@@ -94,7 +94,7 @@ class HttpAsker {
       return isCelError(result) ? [] : [[name, toJson(result)] as const]
     })
     const metadata: JsonObject = Object.fromEntries(values)
-    return { kind: 'allowed', removed: [], headers: edits, target: null, responseHeaders: [], metadata }
+    return { kind: 'allowed', removed: [], headers: edits, query: NO_EDIT, responseHeaders: [], metadata }
   }
 
   #denied({ status, headers, body }: WholeAnswer, rx: RequestContext): Decision {
@@ -115,4 +115,5 @@ function answeredWith(rx: RequestContext, { status, headers }: WholeAnswer): Req
   return Object.assign(Object.create(rx) as RequestContext, own)
 }
 
+const NO_EDIT = { set: [], removed: [] }
 const MAX_ANSWER = 1024 * 1024

@@ -4,7 +4,7 @@ import { definePolicy } from '../../../schema/define-policy.ts'
 import { expression } from '../../../schema/fields/expression.ts'
 import { editableHeaderName, headerName } from '../../../schema/fields/http-parts.ts'
 import { serviceReference } from '../../../schema/fields/references.ts'
-import { byteSize, duration, enumeration, string } from '../../../schema/fields/values.ts'
+import { byteSize, duration, enumeration, integer, string } from '../../../schema/fields/values.ts'
 import { list, map, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { atMostOneOf } from '../../../schema/rules.ts'
@@ -64,6 +64,17 @@ export const extAuth = definePolicy({
       })
         .optional()
         .describe('The authorizer gets the body of the request too, which waits for that much of it.'),
+      cache: object({
+        key: list(expression('request').describe('A text, a number or a truth value.'), { min: 1, max: 16 }).describe(
+          'What a decision depends on: requests that are equal in all of it share one. A request where a part fails is asked about each time.',
+        ),
+        ttl: duration({ min: '1ms', max: '24h' }).describe('How long a decision holds.'),
+        maxEntries: integer({ min: 1, max: 1_000_000 })
+          .prefault(10_000)
+          .describe('Decisions that each worker keeps; the one that was used longest ago leaves first.'),
+      })
+        .optional()
+        .describe('Keeps decisions for a while, yes and no alike. Each request is asked about when unset.'),
       failureMode: enumeration(['FailClosed', 'FailOpen'])
         .optional()
         .describe(

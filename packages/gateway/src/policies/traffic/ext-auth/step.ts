@@ -7,6 +7,8 @@ import { implementBoth, type StepResult } from '../../../pipeline/step.ts'
 import { conditional } from '../../conditional.ts'
 import { applyEdit } from '../../../pipeline/header-edit.ts'
 import { type Allowed, type Decision, type Denied } from './decision.ts'
+import { DecisionCache } from './decision-cache.ts'
+import { editQuery } from './edit-query.ts'
 import { readForwarded } from './forwarded-body.ts'
 import { grpcAsker } from './grpc-check.ts'
 import { httpAsker } from './http-check.ts'
@@ -17,6 +19,22 @@ export const extAuth = conditional(
     const { http, forwardBody, failureMode = 'FailClosed', timeout = DEFAULT_TIMEOUT_MS } = config
     const ask = http === undefined ? grpcAsker(config, env, timeout) : httpAsker(config, http, env, timeout)
     const maxSize = forwardBody?.maxSize ?? null
+
+    const cache = config.cache === undefined ? null : new DecisionCache(config.cache, env)
+
+    function request(rx: RequestContext): StepResult {
+      const key = cache === null ? null : cache.keyOf(rx)
+      const known = key === null ? null : (cache?.get(key) ?? null)
+      if (known !== null) {
+        rx.trace?.note({ code: 'decided_before' })
+        return apply(known, rx)
+      }
+      return decide(rx).then((decision) => {
+        // That nobody could be asked is no decision.
+        if (key !== null && decision.kind !== 'unasked') cache?.set(key, decision)
+        return apply(decision, rx)
+      })
+    }
 
     async function decide(rx: RequestContext): Promise<Decision> {
       const body = maxSize === null ? null : await readForwarded(rx, maxSize)
@@ -42,7 +60,8 @@ export const extAuth = conditional(
     }
 
     return {
-      request: (rx): StepResult => decide(rx).then((decision) => apply(decision, rx)),
+      requestBody: cache?.requestBody ?? 'none',
+      request,
       response(rx) {
         for (const edit of rx.extAuth?.responseHeaders ?? []) applyEdit(edit, rx.responseHeaders)
       },
@@ -50,9 +69,10 @@ export const extAuth = conditional(
   }),
 )
 
-function allow({ removed, headers, target, responseHeaders, metadata }: Allowed, rx: RequestContext): void {
+function allow({ removed, headers, query, responseHeaders, metadata }: Allowed, rx: RequestContext): void {
   for (const name of removed) rx.headers.remove(name)
   for (const edit of headers) applyEdit(edit, rx.headers)
+  const target = editQuery(rx.upstreamTarget, query)
   if (target !== null) rx.setTarget(target)
   // One for the listener and one for the route may both have spoken.
   rx.extAuth = {
@@ -70,7 +90,8 @@ function allow({ removed, headers, target, responseHeaders, metadata }: Allowed,
 /** As the authorizer wants it, or as clients of gRPC read it. */
 function refusal({ status, headers, body }: Denied, rx: RequestContext): Reply {
   const type = rx.headers.get('content-type')
-  if (type === null || !isGrpcContentType(type)) return new Reply(status, { headers, body, reason: 'ExtAuth' })
+  if (type === null || !isGrpcContentType(type))
+    return new Reply(status, { headers: headers.clone(), body, reason: 'ExtAuth' })
   const reply = failureReply({ status, message: body.toString('utf8'), reason: 'ExtAuth' }, type)
   headers.forEach((name, value) => {
     if (name !== 'content-type') reply.headers.add(name, value)
