@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { asChunk } from './chunk-text.mjs'
 import { compileAhead } from './compile-ahead.mjs'
+import { loadLater } from './load-later.mjs'
 import { programs } from './programs.mjs'
 import { withoutDescriptions } from './without-descriptions.mjs'
 
@@ -24,7 +25,7 @@ export async function bundle(name, to) {
     platform: 'node',
     resolve: { conditionNames: ['import', 'node'] },
     external,
-    plugins: [withoutDescriptions],
+    plugins: threads.length === 0 ? [] : [withoutDescriptions, loadLater],
   })
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', minify: false }
   const { output } =

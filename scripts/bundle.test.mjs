@@ -40,6 +40,18 @@ test('a chunk is ASCII and means the same', () => {
   assert.deepEqual(exportsOf(code), ['\u00e4 \u2192 \u{1f600}', '\u2026', true, true])
 })
 
+test('a module that runs later is in no brackets of its own, and still runs', () => {
+  const code = `const runs = [];
+const runtime = { __esmMin: (run) => run };
+var init = runtime.__esmMin((() => { runs.push('esm'); }));
+var required = runtime.__esmMin(((exports) => { runs.push(exports); }));
+init();
+required(1);
+module.exports = runs;`
+  assert.doesNotMatch(asChunk(code), /Min\(\(\(/)
+  assert.deepEqual(exportsOf(code), ['esm', 1])
+})
+
 test('descriptions of definitions are left out, whatever stands in them', () => {
   const code = `const a = object({
   b: string(short as number).optional().describe('It is "b)", \\'so\\'.'),

@@ -1,12 +1,14 @@
 const GETTER =
   /^Object\.defineProperty\(exports, "([^"]+)", \{\s*enumerable: true,\s*get: function ?\(\) \{\s*return ([\w$]+);\s*\}\s*\}\);\n?/gm
 
-/** A chunk as it is loaded: ASCII, and its exports plain members, which cost less at each use than getters. */
+/**
+ * A chunk as it is loaded: ASCII, its exports plain members, which cost less at each use than getters, and nothing about
+ * modules that run later that makes V8 compile them at once, as a function in brackets of its own does.
+ */
 export function asChunk(code) {
-  return (hasPlainExports(code) ? code : withPlainExports(code)).replace(
-    /[^\0-\x7f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return (hasPlainExports(code) ? code : withPlainExports(code))
+    .replace(/(__(?:esm|commonJS)Min\()\(\(/g, '$1(0, (')
+    .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function hasPlainExports(code) {

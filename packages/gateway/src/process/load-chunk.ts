@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { constants, Script } from 'node:vm'
@@ -25,7 +25,7 @@ export function chunkLoader(
     modules.set(name, module)
     const file = join(folder, name)
     // Chunks are ASCII: as Latin-1 they take one byte a character in memory.
-    const text = readFileSync(file, 'latin1')
+    const text = readOnce(file).toString('latin1')
     const script = new Script(`(function (exports, require, module, __filename) {${text}\n})`, {
       filename: file,
       cachedData: readCode(join(codeFolder, `${name}.bin`)),
@@ -45,8 +45,27 @@ export function codeName(): string {
 
 function readCode(file: string): Buffer | undefined {
   try {
-    return readFileSync(file)
+    return readOnce(file)
   } catch {
     return undefined
+  }
+}
+
+/** Into memory that goes back to the system: the allocator would keep a block of this size for ever, in each thread. */
+function readOnce(file: string): Buffer {
+  const descriptor = openSync(file, 'r')
+  try {
+    const { size } = fstatSync(descriptor)
+    // Only a buffer that could be resized is mapped on its own.
+    const bytes = Buffer.from(new ArrayBuffer(size, { maxByteLength: size }))
+    let read = 0
+    while (read < size) {
+      const count = readSync(descriptor, bytes, read, size - read, null)
+      if (count === 0) throw new Error(`${file} is cut off`)
+      read += count
+    }
+    return bytes
+  } finally {
+    closeSync(descriptor)
   }
 }
