@@ -157,6 +157,18 @@ test('a bar without numbers is not called met', () => {
   assert.match(renderBars(scenarios.slice(0, 1), [])[0] ?? '', /not measured/)
 })
 
+test('a change of a config is held to its time and to the memory after many', () => {
+  const [scenario] = scenarios.filter(({ name }) => name === 'reload')
+  assert.ok(scenario)
+  const row = { scenario: scenario.title, proxy: 'portico, 5,000 routes', effectiveMs: 90, growth: 1.2, notes: [] }
+  const lines = renderBars([scenario], [row]).map((line) => line.slice(scenario.title.length + 4))
+  assert.deepEqual(lines, [
+    'change effective, portico, 1 route ≤ 60 ms, not measured',
+    'change effective, portico, 5,000 routes ≤ 150 ms, 90 ms: met',
+    'RSS after changes, portico, 5,000 routes ≤ 1.15x, 1.20x: MISSED',
+  ])
+})
+
 test('a result is put on top and replaces one of the same heading', () => {
   const one = insertResult('# Results\n', { heading: 'day 1', body: 'a' })
   const two = insertResult(one, { heading: 'day 2', body: 'b' })

@@ -35,6 +35,7 @@ export async function startContender(what, bench) {
     jwks,
     provider,
     tools,
+    probed: what.probed ?? false,
     unbuffered,
     workers,
     found,

@@ -9,6 +9,7 @@ import { measureCel } from './kinds/cel.mjs'
 import { measureIdle } from './kinds/idle.mjs'
 import { measureLoad } from './kinds/load.mjs'
 import { profileLoad } from './kinds/profile.mjs'
+import { measureReload } from './kinds/reload.mjs'
 import { measureRest } from './kinds/rest.mjs'
 import { measureSlow } from './kinds/slow.mjs'
 import { measureStart } from './kinds/start.mjs'
@@ -28,6 +29,7 @@ const measureByKind = {
   bulk: measureBulk,
   idle: measureIdle,
   rest: measureRest,
+  reload: measureReload,
   slow: measureSlow,
   start: measureStart,
   stream: measureStream,

@@ -9,15 +9,15 @@ export const BULK_BYTES = 50_000_000
 const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
 
 /**
- * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
+ * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'reload' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number,
  *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
  *   tools?: boolean, workers?: number }[] }} Scenario
  *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
  *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
- * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, of?: string, to?: string, saturated?: boolean }} Bar
- *   `time`: that of one request, as a ratio; `overEmptyMb`: memory beyond that of an empty program of the same runtime; what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
+ * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, of?: string, to?: string, saturated?: boolean }} Bar
+ *   `time`: that of one request, as a ratio; `effectiveMs`: from a changed config to the first answer that shows it; `growth`: memory after many changes to that before; `overEmptyMb`: memory beyond that of an empty program of the same runtime; what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
  */
 
 const PLAIN = { peer: 'portico', label: 'portico, plain route', chat: { client: 'completions' } }
@@ -177,4 +177,17 @@ export const scenarios = [
   rest('tls', 'TLS', 'https'),
   rest('h2c', 'h2c', 'h2c'),
   rest('chat', 'chat completions', 'http', NATIVE.chat),
+  {
+    name: 'reload',
+    title: 'one route changed, in place; to the first answer',
+    kind: 'reload',
+    variants: [
+      { peer: 'portico', label: 'portico, 1 route', routes: 1 },
+      { peer: 'portico', label: 'portico, 5,000 routes', routes: 5_000 },
+    ],
+    bars: [
+      { effectiveMs: 60, of: 'portico, 1 route' },
+      { effectiveMs: 150, growth: 1.15, of: 'portico, 5,000 routes' },
+    ],
+  },
 ]

@@ -74,6 +74,8 @@ function barLines(title, bar, rows) {
     [bar.ratio, ratio, 'x', `${what}${bar.of ? ` of ${bar.of}` : ''} against ${bar.to ?? 'nginx'}`, 2],
     [bar.time, row?.p50 && base?.p50 ? row.p50 / base.p50 : undefined, 'x', `time against ${bar.to ?? 'nginx'}`, 2],
     [bar.readyMs, row?.readyMs, ' ms', 'to ready', 0],
+    [bar.effectiveMs, row?.effectiveMs, ' ms', `change effective, ${bar.of}`, 0],
+    [bar.growth, row?.growth, 'x', `RSS after changes, ${bar.of}`, 2],
     [bar.overEmptyMb, row?.overEmptyMb, ' MB', 'RSS over an empty program', 1],
     [bar.furtherWorkerMb, furtherWorkerMb(title, rows), ' MB', 'each further worker over an empty one', 1],
   ]

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
+import { stringify } from 'yaml'
 import { projectNode } from '../machine.mjs'
 import { ISSUER } from '../token.mjs'
 import { MCP_PATH } from '../tool-call.mjs'
@@ -18,7 +19,7 @@ export const portico = {
         : [join(gateway, 'dist/portico.js'), join(gateway, 'bin/portico.mjs')],
     ),
   plan: (setup) => ({
-    files: { 'gateway.yaml': JSON.stringify(config(setup)) },
+    files: { 'gateway.yaml': textOf(setup) },
     args: ['-f', join(setup.dir, 'gateway.yaml')],
     env: { WORKER_THREADS: String(setup.workers) },
     ready: `http://127.0.0.1:${setup.readinessPort}/healthz/ready`,
@@ -41,6 +42,20 @@ function findProgram(programs) {
     args: [program],
     version: `${version} (${program.startsWith(project) ? relative(project, program) : basename(program)})`,
   }
+}
+
+/** One that is edited is written as people write it. */
+function textOf(setup) {
+  if (!setup.probed) return JSON.stringify(config(setup))
+  const { binds, ...rest } = config(setup)
+  const probe = {
+    name: 'probe',
+    matches: [{ path: { exact: '/probe' } }],
+    policies: { directResponse: { status: 200, body: 'version-0' } },
+  }
+  const [{ routes }] = binds[0].listeners
+  routes.splice(routes.length / 2, 0, probe)
+  return stringify({ ...rest, binds }, { aliasDuplicateObjects: false })
 }
 
 function config({ port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers }) {

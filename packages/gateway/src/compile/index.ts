@@ -5,7 +5,7 @@ import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './r
 import { compileSteps } from './steps.ts'
 import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
-import { indexPolicies, policiesByTarget, type PolicyIndex, targetKey } from '../ir/merge.ts'
+import { changedPolicies, indexPolicies, policiesByTarget, type PolicyIndex, targetKey } from '../ir/merge.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../ir/resources.ts'
 import { SharingMap } from '../ir/sharing-map.ts'
 import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
@@ -177,7 +177,7 @@ function indexIr(ir: Ir, previous: Previous | null): IrIndex {
   const { byTarget, backendsByKey } = config.parts.index
   const gone = changed.gone.backends.map(({ key }): [string, undefined] => [key, undefined])
   return {
-    byTarget: policiesByTarget(ir.policies, byTarget, touchedTargets(changed)),
+    byTarget: changedPolicies(byTarget, changed),
     backendsByKey: backendsByKey.with([...gone, ...changed.came.backends.map(entry)]),
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { affectedBy } from './affected.ts'
 import { applyChange, changeBetween } from './change.ts'
-import { indexPolicies, policiesByTarget, type PolicyIndex } from './merge.ts'
+import { changedPolicies, indexPolicies, policiesByTarget, type PolicyIndex, targetKey } from './merge.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, PolicyTarget, Route } from './resources.ts'
 import { SharingMap } from './sharing-map.ts'
 
@@ -18,6 +18,10 @@ test('a route that a change does not affect is made of the same as before', () =
         backendsByKey: SharingMap.empty<Backend>().with(after.backends.map((backend) => [backend.key, backend])),
       }
       const is = affectedBy(changed, index)
+      const byTarget = changedPolicies(policiesByTarget(before.policies), changed)
+      for (const target of TARGETS) {
+        assert.deepEqual(byTarget.get(targetKey(target)), index.byTarget.get(targetKey(target)))
+      }
       const contentsBefore = contentsOf(before)
       for (const [key, content] of contentsOf(after)) {
         const route = after.routes.find((each) => each.key === key)!

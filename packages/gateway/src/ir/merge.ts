@@ -1,4 +1,5 @@
 import type { BackendPolicies, FrontendPolicies, JoinedTraffic, TrafficPolicies } from '../policies/index.ts'
+import type { ChangedIr } from './change.ts'
 import type { AttachedPolicy, PolicyTarget } from './resources.ts'
 import { SharingMap } from './sharing-map.ts'
 
@@ -49,22 +50,29 @@ export interface BackendPlace {
 /** Attachments by their target, each in the order of the config. */
 export type PoliciesByTarget = SharingMap<AttachedPolicy[]>
 
-/** `before` is what they were by target, and `touched` are the targets whose attachments have changed since. */
-export function policiesByTarget(
-  policies: readonly AttachedPolicy[],
-  before: PoliciesByTarget = SharingMap.empty(),
-  touched: ReadonlySet<string> | null = null,
-): PoliciesByTarget {
+export function policiesByTarget(policies: readonly AttachedPolicy[]): PoliciesByTarget {
+  return SharingMap.empty<AttachedPolicy[]>().with(Map.groupBy(policies, ({ target }) => targetKey(target)))
+}
+
+/** What they are after a change. */
+export function changedPolicies(before: PoliciesByTarget, { ir, came, gone }: ChangedIr): PoliciesByTarget {
+  const isGone = new Set(gone.policies)
   const found = new Map<string, AttachedPolicy[] | undefined>()
-  for (const target of touched ?? []) found.set(target, undefined)
-  for (const policy of policies) {
-    const target = targetKey(policy.target)
-    if (touched !== null && !touched.has(target)) continue
-    const list = found.get(target)
-    if (list === undefined) found.set(target, [policy])
-    else list.push(policy)
+  for (const { target } of [...gone.policies, ...came.policies]) {
+    const key = targetKey(target)
+    if (!found.has(key)) found.set(key, before.get(key)?.filter((policy) => !isGone.has(policy)) ?? [])
   }
-  return before.with(found)
+  for (const policy of came.policies) found.get(targetKey(policy.target))?.push(policy)
+  // Where there are several, only the config knows their order.
+  const several = new Set([...found].flatMap(([key, list]) => ((list?.length ?? 0) > 1 ? [key] : [])))
+  if (several.size > 0) {
+    for (const key of several) found.set(key, [])
+    for (const policy of ir.policies) {
+      const key = targetKey(policy.target)
+      if (several.has(key)) found.get(key)?.push(policy)
+    }
+  }
+  return before.with(Array.from(found, ([key, list]) => [key, list?.length === 0 ? undefined : list] as const))
 }
 
 export function indexPolicies(byTarget: PoliciesByTarget, joined: JoinedPolicies): PolicyIndex {

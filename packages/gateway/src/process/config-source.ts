@@ -34,14 +34,18 @@ export async function configSource(file: string | null): Promise<ConfigSource> {
   if (file === null) return quickStartSource()
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
-  const known = new KnownParts()
+  // Parts are kept from the first reload on: whoever never reloads has no use for them, and they take memory.
+  let known: KnownParts | null = null
   return {
     name: file,
     path,
     guide: null,
     async load(text) {
       const now = text ?? read(file, () => readFileSync(path, 'utf8'))
-      return typeof now === 'string' ? load(now, { file, dir: dirname(path) }, known) : now
+      if (typeof now !== 'string') return now
+      const loading = load(now, { file, dir: dirname(path) }, known)
+      known ??= new KnownParts()
+      return loading
     },
   }
 }

@@ -69,8 +69,8 @@ export class Gateway {
     const isPart = changed !== null && canRun(changed, counters, workers)
     const problems = isPart ? [] : await this.check(wanted, explain)
     if (problems.length > 0) return this.refused(problems)
-    // What has not changed stays the same object, so that two generations take little more memory than one.
-    return this.#goLive(changed?.ir ?? wanted, change, isPart)
+    // What workers make of the change is equal to it; what the next load takes over from this one is the same object.
+    return this.#goLive(wanted, change, isPart)
   }
 
   /** What is wrong with a config by itself, whatever else is on this machine. */
