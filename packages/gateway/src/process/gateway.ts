@@ -67,7 +67,7 @@ export class Gateway {
     const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
     const { counters, workers } = this.#supervisor
     const isPart = changed !== null && canRun(changed, counters, workers)
-    const problems = isPart ? [] : await this.check(wanted, explain)
+    const problems = isPart ? [] : await this.#checkWhole(wanted, explain)
     if (problems.length > 0) return this.refused(problems)
     // What workers make of the change is equal to it; what the next load takes over from this one is the same object.
     return this.#goLive(wanted, change, isPart)
@@ -81,6 +81,17 @@ export class Gateway {
     const faults = checkCompile(ir, counters, workers).map(explain)
     const sessions = this.#sessionKeysFor(ir)
     return 'problem' in sessions ? [...faults, sessions.problem] : faults
+  }
+
+  async #checkWhole(ir: Ir, explain: (fault: ConfigFault) => string): Promise<string[]> {
+    const problems = await this.check(ir, explain)
+    const { counters, workers } = this.#supervisor
+    if (problems.length === 0 || this.#ir === null || !counters.isLoose) return problems
+    // What is missing may be room that is kept for keys of configs long gone.
+    counters.drop()
+    checkCompile(this.#ir, counters, workers)
+    counters.keep()
+    return this.check(ir, explain)
   }
 
   /** The first config, once it was checked. */

@@ -14,6 +14,7 @@ export class Reservations implements SharedCounters {
   #live = new Set<number>()
   /** Slots of the config that is being tried. */
   #next = new Set<number>()
+  #isLoose = false
 
   constructor(table: SharedTable, now = monotonic) {
     this.#table = table
@@ -29,16 +30,23 @@ export class Reservations implements SharedCounters {
     return new TableCells(this.#table, path, slot)
   }
 
+  /** Whether slots may be kept for keys that the live config no longer has. */
+  get isLoose(): boolean {
+    return this.#isLoose
+  }
+
   /** The config whose keys were asked for is live. */
   keep(): void {
     this.#live = this.#next
     this.#next = new Set()
+    this.#isLoose = false
   }
 
   /** The same where only keys of what has changed were asked for: those of the rest stay, and a few that nobody has. */
   keepAlso(): void {
     for (const slot of this.#next) this.#live.add(slot)
     this.#next = new Set()
+    this.#isLoose = true
   }
 
   /** It is not going to be. */
