@@ -107,8 +107,19 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const asked = this.#asked
     if (asked === null) throw new Error('an answer without a question')
     if (status < 200 || status > 299) this.#answerError(asked.prepared, response)
-    else if (asked.prepared.call.stream) this.#answerStream(asked, response)
-    else this.#answerWhole(asked, response)
+    else if (!asked.prepared.call.stream) this.#answerWhole(asked, response)
+    else if (JSON_TYPE.test(response.headers.get('content-type') ?? '')) this.#answerEither(asked, response)
+    else this.#answerStream(asked, response)
+  }
+
+  /** A provider that does not stream says so by the type of its answer; but streams by that name begin otherwise. */
+  #answerEither(asked: AskedChat, response: UpstreamResponse): void {
+    const { tries } = this
+    void readStart(response.body, 1, ({ prefix }, body) => {
+      if (this.isOver || tries !== this.tries) return body.cancel(NOT_NEEDED)
+      if (prefix[0] === OPEN_BRACE) this.#answerWhole(asked, { ...response, body })
+      else this.#answerStream(asked, { ...response, body })
+    })
   }
 
   #answerStream(asked: AskedChat, response: UpstreamResponse): void {
@@ -157,7 +168,8 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   #answerWhole({ prepared, provider }: AskedChat, { status, headers, body }: UpstreamResponse): void {
-    const { answersAsIs } = prepared
+    // What was to be a stream becomes one, told anew.
+    const answersAsIs = prepared.answersAsIs && !prepared.call.stream
     const chain = provider.guards.response
     const passes = answersAsIs && chain === null
     const { tries } = this
@@ -218,7 +230,11 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   #answerEvents(prepared: PreparedChat, events: readonly ChatEvent[], headers: HeaderBlock): void {
-    this.answerJson(200, this.format.encodeResponse(events, this.#responseContext(prepared)), headers)
+    const context = this.#responseContext(prepared)
+    if (!prepared.call.stream) return this.answerJson(200, this.format.encodeResponse(events, context), headers)
+    const encoder = this.format.createStreamEncoder(context)
+    const stream = events.map((event) => encoder.event(event)).join('') + encoder.end()
+    this.answer(200, headersFor(headers, 'text/event-stream'), sourceOf(Buffer.from(stream)))
   }
 
   /** Errors of providers keep their status, and come in the client's own format. */
@@ -274,6 +290,9 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     if (facts.usage.output === undefined || facts.usage.output < records) facts.usage.output = records
   }
 }
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
+const OPEN_BRACE = 0x7b
 
 /** Whether clients of the format read it as an error as it is. */
 function isErrorOf(format: FormatName, bytes: Buffer): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { request } from '../../testing/client.ts'
+import { exchangeRaw, request } from '../../testing/client.ts'
 import type { OriginHandler } from '../../testing/origin.ts'
 import { httpConfig, useGateway, useOrigin } from '../../testing/scene.ts'
 import { clientCalls, INPUT, OUTPUT, type StreamName, vendorStreams } from './test-streams.ts'
@@ -214,6 +214,44 @@ for (const [client, upstream] of pairs) {
       })
     }
 
+    test('a whole answer in place of a stream is told as one, guarded or not', async (t) => {
+      for (const [policies, text] of [
+        [{}, SAID],
+        [guarded, MASKED],
+      ] as const) {
+        const handler: OriginHandler = (_seen, response) => {
+          response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
+          response.end(JSON.stringify(wholes[upstream](SAID)))
+        }
+        const { gateway, ask } = await setUp(t, { providers: [{ name: upstream, handler }], policies })
+        const { status, headers, body } = await ask(client, {})
+        assert.deepEqual([status, headers['content-type']], [200, 'text/event-stream'])
+        assert.equal(clientCalls[client].textOf(body), text)
+        assert.equal(clientCalls[client].errorOf(body), null)
+        await gateway.finished(1)
+        const { llm } = gateway.records[0]!
+        assert.deepEqual([llm!.inputTokens, llm!.outputTokens, llm!.isEstimated], [INPUT, OUTPUT, false])
+      }
+    })
+
+    test('a stream by the wrong name is one all the same, and goes on while it comes', async (t) => {
+      const { start, begin, piece, end } = vendorStreams[upstream]
+      const { promise: seen, resolve: see } = Promise.withResolvers<void>()
+      const handler: OriginHandler = (_seen, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.write(start + begin + piece('hello'))
+        void seen.then(() => response.end(piece(' there') + end))
+      }
+      const { gateway } = await setUp(t, { providers: [{ name: upstream, handler }] })
+      const body = clientCalls[client].body()
+      const head = `POST ${clientCalls[client].path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: ${body.length}`
+      const received = await exchangeRaw(gateway.port(), `${head}\r\n\r\n${body}`, (text) => {
+        if (text.includes('hello')) see()
+        return text.endsWith('\r\n0\r\n\r\n')
+      })
+      assert.equal(clientCalls[client].textOf(received), 'hello there')
+    })
+
     test('one that is cut off is told as an error, and nothing unguarded goes out', async (t) => {
       const cut: Packing = { name: 'gzip', pack: (text) => gzipSync(text).subarray(0, -12) }
       const { gateway, ask } = await setUp(t, {
@@ -233,3 +271,23 @@ for (const [client, upstream] of pairs) {
     })
   })
 }
+
+test('a whole answer that is too large to be read goes on while it comes', async (t) => {
+  const { promise: seen, resolve: see } = Promise.withResolvers<void>()
+  const text = JSON.stringify(wholes.completions('x'.repeat(20_000)))
+  const origin = await useOrigin(t, (_seen, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(text.length) })
+    response.write(text.slice(0, 10_000))
+    void seen.then(() => response.end(text.slice(10_000)))
+  })
+  const provider = { openai: {}, host: '127.0.0.1', port: origin.port }
+  const route = { backends: [{ ai: { provider } }] }
+  const gateway = await useGateway(t, httpConfig([route], { frontend: { http: { maxBufferSize: 4_096 } } }))
+  const body = clientCalls.completions.body({ stream: false })
+  const head = `POST ${clientCalls.completions.path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: ${body.length}`
+  const received = await exchangeRaw(gateway.port(), `${head}\r\n\r\n${body}`, (all) => {
+    if (all.includes('xxx')) see()
+    return all.endsWith(text)
+  })
+  assert.ok(received.endsWith(text))
+})

@@ -121,7 +121,7 @@ for (const [client, upstream] of pairs) {
     test('what is no stream where one was asked for is refused, and nothing of it goes out', async (t) => {
       const finished = '"finish_reason":"stop","type":"message_stop","status":{"type":"response.completed"}'
       const whole = `{"choices":[{"message":{"content":"mail ann@example.com"}}],${finished},"content":"ann@example.com"}`
-      for (const type of ['application/json', 'text/plain', 'text/event-stream']) {
+      for (const type of ['text/plain', 'text/event-stream']) {
         const guards = { response: [{ regex: { builtins: ['Email'] } }] }
         const { post, gateway } = await useGuarded(t, { guards, ...call, ...stream }, (_seen, response) => {
           response.writeHead(200, { 'content-type': type }).end(whole)

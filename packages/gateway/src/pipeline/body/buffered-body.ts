@@ -102,7 +102,12 @@ class StartReader implements Sink, Source {
     if (this.#next !== null) return this.#next.flush()
     if (this.#size <= this.#limit) return true
     this.#stop(null, this, null)
-    return false
+    // Whoever has taken the rest at once says whether there may be more of it.
+    return this.#nextFlush()
+  }
+
+  #nextFlush(): boolean {
+    return this.#next?.flush() ?? false
   }
 
   end(trailers: HeaderBlock | null): void {
