@@ -12,6 +12,7 @@ import { WorkerCache } from '../state/worker-cache.ts'
 import { Reservations } from '../state/reservations.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
+import { exportLimits } from '../telemetry/otlp/exporter.ts'
 import { createResolver } from '../upstream/dns.ts'
 import { Endpoints } from '../upstream/endpoints.ts'
 import { Pools } from '../upstream/pools.ts'
@@ -84,6 +85,13 @@ export function checkServices(
       identity: { podName: '', namespace: '', gateway: '' },
       httpDate: () => '',
       accessLog: () => {},
+      exports: {
+        origin: () => ({ resource: {}, scope: { name: '', version: '' } }),
+        counts: () => ({ sent() {}, dropped() {} }),
+        limits: exportLimits,
+        log: silent,
+        busy: new Set(),
+      },
       tracer: { armed: false, claim: () => null },
       hub: NOBODY,
     },

@@ -1,6 +1,7 @@
 import { compileBackends } from './backends.ts'
 import { backendOf, type BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
+import { loadedOtlp } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'
 import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
@@ -17,7 +18,7 @@ import { RouteTable } from '../pipeline/route/route-table.ts'
 import { limitCalls } from '../pipeline/limited-call.ts'
 import { serviceClient } from '../pipeline/service-client.ts'
 import type { Env } from '../pipeline/step.ts'
-import { createTelemetry, type Telemetry, type TelemetryServices } from '../pipeline/telemetry.ts'
+import { createTelemetry, type ExportServices, type Telemetry, type TelemetryServices } from '../pipeline/telemetry.ts'
 import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'
@@ -29,6 +30,7 @@ import { formatHostPort } from '../upstream/host-port.ts'
 export type CompileServices = BackendServices &
   BindServices &
   TelemetryServices &
+  ExportServices &
   RouteServices &
   Pick<Env, 'counters' | 'monotonic' | 'kept' | 'credentials'>
 
@@ -75,7 +77,7 @@ function assemble(
     listeners.set(listener.key, compileListener(listener, own, parts, before))
   })
   const admits = networkAuthorization(parts.policies.networkAuthorization())
-  const telemetry = compileTelemetry(frontend, services)
+  const telemetry = compileTelemetry(frontend, parts.env, services)
   const binds = new Map<string, CompiledBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
@@ -86,9 +88,14 @@ function assemble(
   return { binds, listeners, routes, parts }
 }
 
-function compileTelemetry({ accessLog, metrics }: FrontendPolicies, services: TelemetryServices): Telemetry {
+function compileTelemetry(
+  { accessLog, metrics }: FrontendPolicies,
+  env: RouteParts['env'],
+  services: TelemetryServices & ExportServices,
+): Telemetry {
   const edit = accessLogEdit(accessLog)
-  return createTelemetry({ edit, isRead: edit !== null || metrics !== undefined }, services)
+  const exportLog = accessLog?.otlp === undefined ? null : loadedOtlp()(accessLog, env, services)
+  return createTelemetry({ edit, exportLog, isRead: edit !== null || metrics !== undefined }, services)
 }
 
 /**

@@ -1,18 +1,30 @@
 import type { compileAi } from './ai.ts'
 import type { compileMcp } from './mcp.ts'
+import type { otlpLog } from '../policies/frontend/access-log/otlp.ts'
 import type { Ir } from '../ir/resources.ts'
 
 /**
  * Parts of the program that most configs do not need, loaded before the first config that does: calling language models
  * takes a third of all code, and whoever only routes HTTP starts faster without it.
  */
-const loaded: { ai: typeof compileAi | null; mcp: typeof compileMcp | null } = { ai: null, mcp: null }
+const loaded: { ai: typeof compileAi | null; mcp: typeof compileMcp | null; otlp: typeof otlpLog | null } = {
+  ai: null,
+  mcp: null,
+  otlp: null,
+}
 
 /** Must be awaited before a config is compiled. */
 export async function loadFeatures(ir: Ir): Promise<void> {
   const needs = (kind: 'ai' | 'mcp'): boolean => ir.backends.some(({ target }) => target.kind === kind)
   if (needs('ai')) loaded.ai ??= (await import('./ai.ts')).compileAi
   if (needs('mcp')) loaded.mcp ??= (await import('./mcp.ts')).compileMcp
+  const exportsLogs = ir.policies.some(({ frontend }) => frontend?.accessLog?.otlp !== undefined)
+  if (exportsLogs) loaded.otlp ??= (await import('../policies/frontend/access-log/otlp.ts')).otlpLog
+}
+
+export function loadedOtlp(): typeof otlpLog {
+  if (loaded.otlp === null) throw new Error('loadFeatures was not awaited')
+  return loaded.otlp
 }
 
 export function loadedMcp(): typeof compileMcp {

@@ -1,4 +1,5 @@
 import type { ConnectionInfo } from '../net/exchange.ts'
+import type { HeaderBlock } from '../net/header-block.ts'
 import { connectionScope, malformedScope, requestScope } from './views/log-scope.ts'
 import type { RequestContext } from './request-context.ts'
 import type { RawRun } from './run-raw.ts'
@@ -6,10 +7,28 @@ import type { ScopeServices } from './views/scope.ts'
 import type { AccessLog } from '../telemetry/log/access-log.ts'
 import { type AccessRecord, refusedRecord } from '../telemetry/log/access-record.ts'
 import type { LineChanges } from '../telemetry/log/edited-line.ts'
+import type { Logger } from '../telemetry/log/logger.ts'
+import type { Origin } from '../telemetry/otlp/envelope.ts'
+import type { ExportCounts, Exporter, ExportLimits } from '../telemetry/otlp/exporter.ts'
 
 export interface TelemetryServices extends ScopeServices {
   accessLog: AccessLog
 }
+
+/** What those need that send telemetry elsewhere. */
+export interface ExportServices {
+  exports: {
+    /** Asked for when there is something to send. */
+    origin: () => Origin
+    counts: (signal: 'logs') => ExportCounts
+    limits: ExportLimits
+    log: Logger
+    busy: Set<Exporter>
+  }
+}
+
+/** Sends one record elsewhere; `traceparent` is what the client said of its trace. */
+export type ExportLog = (record: AccessRecord, changes: LineChanges | null, traceparent: string | null) => void
 
 /** Logs and counts what is over. */
 export interface Telemetry {
@@ -22,32 +41,42 @@ export interface Telemetry {
 export interface TelemetryParts {
   /** What becomes of the line for something over this scope; null where lines stay as they are. */
   edit: ((scope: object) => LineChanges | null) | null
+  /** Null where the log goes nowhere but to the log. */
+  exportLog: ExportLog | null
   /** Whether any expression reads the variables; without one there are none to make. */
   isRead: boolean
 }
 
-export function createTelemetry({ edit, isRead }: TelemetryParts, services: TelemetryServices): Telemetry {
+export function createTelemetry({ edit, exportLog, isRead }: TelemetryParts, services: TelemetryServices): Telemetry {
   const { accessLog } = services
 
-  function log(record: AccessRecord, scope: object | null): void {
-    if (edit === null || scope === null) accessLog(record)
-    else accessLog(record, () => edit(scope))
+  function log(record: AccessRecord, scope: object | null, headers: HeaderBlock | null): void {
+    if (edit === null || scope === null) {
+      accessLog(record)
+      exportLog?.(record, null, headers?.get('traceparent') ?? null)
+    } else if (exportLog === null) accessLog(record, () => edit(scope))
+    else {
+      const changes = edit(scope)
+      accessLog(record, () => changes)
+      if (changes !== null) exportLog(record, changes, headers?.get('traceparent') ?? null)
+    }
   }
 
   return {
     request(rx) {
       const scope = isRead ? requestScope(rx, services) : null
-      log(rx, scope)
+      log(rx, scope, rx.headers)
       if (rx.route !== null) rx.route.count(rx, scope)
       else rx.listener?.countUnrouted(rx, scope)
     },
     connection(run) {
       const scope = isRead ? connectionScope(run, services) : null
-      log(run, scope)
+      log(run, scope, null)
       run.route?.count(run, scope)
     },
     malformed(info, status, code) {
-      log(refusedRecord(info, status, code), edit === null ? null : malformedScope({ info, status }, services))
+      const scope = edit === null ? null : malformedScope({ info, status }, services)
+      log(refusedRecord(info, status, code), scope, null)
     },
   }
 }

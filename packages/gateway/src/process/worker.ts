@@ -25,7 +25,10 @@ import { Registry } from '../telemetry/metrics/metrics.ts'
 import { watchEventLoop } from '../telemetry/metrics/runtime-metrics.ts'
 import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetry/metrics/pool-metrics.ts'
+import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
 import { createConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts'
+import { type Exporter, exportLimits } from '../telemetry/otlp/exporter.ts'
+import { exportOrigin } from './export-origin.ts'
 import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
 import { createResolver } from '../upstream/dns.ts'
 import { Endpoints } from '../upstream/endpoints.ts'
@@ -87,6 +90,8 @@ const shared = {
   clock: Date.now,
   log: logger.child('pipeline'),
 }
+/** With something to send before the end. */
+const exporters = new Set<Exporter>()
 const services = {
   ...shared,
   deadlines,
@@ -111,6 +116,13 @@ const services = {
     write: writer.write,
     enabled: () => requestLog.enabled('info'),
   }),
+  exports: {
+    origin: () => exportOrigin(process.env, log),
+    counts: createExportCounts(registry),
+    limits: exportLimits,
+    log: logger.child('otlp'),
+    busy: exporters,
+  },
   tracer,
   hub,
 }
@@ -153,12 +165,18 @@ port.on('message', (message: ToWorker) => {
       return
     case 'exit':
       for (const server of allServers()) server.destroy()
-      void writer.flush().then(() => process.exit(0))
+      void end()
       return
   }
 })
 post({ type: 'online' })
 releaseMemoryWhenIdle()
+
+async function end(): Promise<never> {
+  await Promise.all([...exporters].map((exporter) => exporter.flush(EXPORT_FLUSH_MS)))
+  await writer.flush()
+  process.exit(0)
+}
 
 async function apply(message: ConfigMessage): Promise<void> {
   const opened = new Map<string, Port>()
@@ -229,6 +247,9 @@ async function listen(bind: CompiledBind, place: { address: string; port: number
   if (isStopping) void server.stopListening()
   return server
 }
+
+/** The main thread waits two seconds for a worker that ends. */
+const EXPORT_FLUSH_MS = 1500
 
 /** Tells of the first time at once, and then at most every ten seconds, with how many times it was since. */
 function occasionally(tell: (count: number) => void): () => void {

@@ -14,6 +14,7 @@ import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
 import { exposedName, families } from '../telemetry/metrics/families.ts'
 import type { FamilyName } from '../telemetry/metrics/families.ts'
+import { resourceOf } from '../telemetry/otlp/resource.ts'
 import { createAuthority } from './certificates.ts'
 import { KEYS } from './docs-stand.ts'
 
@@ -113,6 +114,7 @@ test('the page of variables names every one that is read and no other', (t) => {
   )
   readEnvironment(env, () => false)
   quickStart(env)
+  resourceOf(env, {})
   rememberSessionKey(env, t)
   const named = firstColumn(read('docs/environment.md'))
   assert.deepEqual(named.toSorted(), [...asked].toSorted())

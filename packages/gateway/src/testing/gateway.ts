@@ -9,6 +9,7 @@ import { BindServer } from '../net/listener.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import { loadFeatures } from '../compile/load-features.ts'
+import { exportOrigin } from '../process/export-origin.ts'
 import { claimPort } from '../process/ports.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
@@ -22,6 +23,8 @@ import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger, type LogFormat, type Logger } from '../telemetry/log/logger.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
+import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
+import { type Exporter, exportLimits, type ExportLimits } from '../telemetry/otlp/exporter.ts'
 import { createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
@@ -54,6 +57,8 @@ export interface TestGatewayOptions {
   sessionKey?: string
   connectTimeoutMs?: number
   poolIdleTimeoutMs?: number
+  /** Of what goes to a collector of OpenTelemetry. */
+  exportLimits?: Partial<ExportLimits>
   /** Other clocks for what may take too long. */
   deadlines?: Deadlines
 }
@@ -81,12 +86,15 @@ export class TestGateway {
   readonly bugs: string[] = []
   /** Endpoints left out for a while, in order. */
   readonly evictions: Eviction[] = []
+  /** Those with something to send. */
+  readonly exporters = new Set<Exporter>()
   readonly #options: TestGatewayOptions
   readonly #deadlines: Deadlines
   readonly #resolver: Resolver
   readonly #pools: Pools
   readonly #mcp: ReturnType<typeof startHub>
   readonly #collector = new Collector()
+  readonly #registry: Registry
   readonly #traces: TraceSource
   readonly #services: CompileServices
   readonly #servers = new Map<string, BindServer<string>>()
@@ -106,6 +114,10 @@ export class TestGateway {
     this.#mcp = startHub(logger.child('mcp'))
     const hub = new TraceHub()
     this.#traces = createTraceSource(hub, () => this.#ir)
+    const region = createRegion()
+    this.#collector.attach('0', region)
+    const announce = (series: SeriesDefinition) => this.#collector.define('0', structuredClone(series))
+    this.#registry = new Registry({ region, announce })
     this.#services = this.#createServices(logger.child('pipeline'), hub)
   }
 
@@ -208,6 +220,13 @@ export class TestGateway {
       identity: { podName: 'test', namespace: 'default', gateway: 'default' },
       httpDate: createHttpDate(),
       accessLog: this.#accessLog(),
+      exports: {
+        origin: () => exportOrigin(options.env ?? {}, log),
+        counts: createExportCounts(this.#registry),
+        limits: { ...exportLimits, delayMs: 20, firstPauseMs: 20, ...options.exportLimits },
+        log,
+        busy: this.exporters,
+      },
       tracer: this.#tracer(hub),
       hub: this.#mcp.workers[0]!,
       credentials: createCredentials({
@@ -219,11 +238,7 @@ export class TestGateway {
   }
 
   #requestMetrics(): RequestMetrics {
-    const region = createRegion()
-    this.#collector.attach('0', region)
-    const announce = (series: SeriesDefinition) => this.#collector.define('0', structuredClone(series))
-    const registry = new Registry({ region, announce })
-    return createRequestMetrics(registry, (names) => this.bugs.push(`too many values of ${names.join()}`))
+    return createRequestMetrics(this.#registry, (names) => this.bugs.push(`too many values of ${names.join()}`))
   }
 
   #accessLog(): CompileServices['accessLog'] {

@@ -23,7 +23,7 @@ interface LineParts {
 export function editedTextLine({ record, gateway, time }: LineParts, changes: LineChanges): string {
   let line = `${time}\tinfo\trequest`
   if (stays('gateway', changes)) line += ` gateway=${textValue(gateway)}`
-  for (const [name, read] of FIELDS) {
+  for (const [name, read] of recordFields) {
     const value = stays(name, changes) ? read(record) : null
     if (value === null) continue
     // Errors are free text, quoted even where they are one word.
@@ -31,7 +31,7 @@ export function editedTextLine({ record, gateway, time }: LineParts, changes: Li
   }
   for (const [name, value] of changes.added) {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    line += ` ${name.includes('=') ? quoted(name) : textValue(name)}=${textValue(shortened(text))}`
+    line += ` ${name.includes('=') ? quoted(name) : textValue(name)}=${textValue(cutText(text))}`
   }
   return `${line}\n`
 }
@@ -39,7 +39,7 @@ export function editedTextLine({ record, gateway, time }: LineParts, changes: Li
 export function editedJsonLine({ record, gateway, time }: LineParts, changes: LineChanges): string {
   let line = `{"level":"info","time":"${time}","scope":"request"`
   if (stays('gateway', changes)) line += `,"gateway":${quoted(gateway)}`
-  for (const [name, read] of FIELDS) {
+  for (const [name, read] of recordFields) {
     const value = stays(name, changes) ? read(record) : null
     if (value !== null) line += `,"${name}":${typeof value === 'string' ? quoted(value) : value}`
   }
@@ -50,7 +50,7 @@ export function editedJsonLine({ record, gateway, time }: LineParts, changes: Li
 type Field = readonly [name: string, read: (r: AccessRecord) => string | number | boolean | null]
 
 /** The fields behind `gateway`, in order: the same as in the lines that nothing was changed about. */
-const FIELDS: readonly Field[] = [
+export const recordFields: readonly Field[] = [
   ['listener', (r) => r.listenerName],
   ['route', (r) => r.routeName],
   ['endpoint', (r) => r.endpoint],
@@ -73,21 +73,21 @@ const FIELDS: readonly Field[] = [
   ['duration', (r) => `${Math.round(r.durationMs)}ms`],
 ]
 
-export const lineFields: readonly string[] = ['gateway', ...FIELDS.map(([name]) => name)]
+export const lineFields: readonly string[] = ['gateway', ...recordFields.map(([name]) => name)]
 
 function stays(name: string, { removed, added }: LineChanges): boolean {
   return !removed.has(name) && !added.has(name)
 }
 
 function jsonValue(value: LogValue): string {
-  if (typeof value === 'string') return quoted(shortened(value))
+  if (typeof value === 'string') return quoted(cutText(value))
   const json = JSON.stringify(value)
   // Half of a list or a mapping is no JSON; as a text it can be cut.
-  return json.length > LONGEST ? quoted(shortened(json)) : escapeControls(json)
+  return json.length > LONGEST ? quoted(cutText(json)) : escapeControls(json)
 }
 
 /** Clients write much of what is logged; a line must not grow with them. */
-function shortened(text: string): string {
+export function cutText(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
 }
 

@@ -179,6 +179,16 @@ export const families = {
     help: 'Addresses of backends that were left out for a while because of their health',
     labels: ['backend'],
   },
+  otlp_exported_records_total: {
+    type: 'counter',
+    help: 'Records that a collector of OpenTelemetry took',
+    labels: ['signal'],
+  },
+  otlp_dropped_records_total: {
+    type: 'counter',
+    help: 'Records that no collector of OpenTelemetry took, by reason',
+    labels: ['signal', 'reason'],
+  },
   config_synchronized: {
     type: 'gauge',
     help: 'Whether the running config is the one last read: 1, or 0 after a refused reload',

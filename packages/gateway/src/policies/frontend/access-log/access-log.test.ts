@@ -241,7 +241,6 @@ test('mistakes are found at load', () => {
   assert.match(problems({ attributes: { add: twice } }), /found "a" a second time/)
   assert.match(problems({ filter: 'request.body == b""' }), /body/)
   assert.match(problems({ filter: 'respons.code == 200' }), /did you mean.*response/)
-  assert.match(problems({ otlp: {} }), /unknown key `otlp`/)
 })
 
 test('workers write edited lines in the format of the process', async (t) => {

@@ -1,0 +1,17 @@
+import { dropReasons, type ExportCounts } from '../otlp/exporter.ts'
+import { add, type Registry } from './metrics.ts'
+
+/** Counts what collectors of OpenTelemetry took, and what they did not; all series are there from the beginning. */
+export function createExportCounts(registry: Registry): (signal: 'logs') => ExportCounts {
+  const { values } = registry
+  return (signal) => {
+    const sent = registry.slot('otlp_exported_records_total', [signal])
+    const dropped = (reason: (typeof dropReasons)[number]): number =>
+      registry.slot('otlp_dropped_records_total', [signal, reason])
+    for (const reason of dropReasons) dropped(reason)
+    return {
+      sent: (count) => add(values, sent, count),
+      dropped: (count, reason) => add(values, dropped(reason), count),
+    }
+  }
+}

@@ -1,0 +1,114 @@
+import { cutText, type LogValue } from '../log/edited-line.ts'
+import { int64Size, textSize, varintSize, type WireBuffer } from './wire-buffer.ts'
+
+/** A name as the first field of a `KeyValue`: those that come with every record are made once. */
+export function attributeName(name: string): Buffer {
+  const text = Buffer.from(name)
+  const head: number[] = [KEY]
+  let rest = text.length
+  for (; rest >= 0x80; rest >>>= 7) head.push((rest & 0x7f) | 0x80)
+  return Buffer.concat([Buffer.from([...head, rest]), text])
+}
+
+/** One `KeyValue` of a repeated field with this tag. */
+export function writeAttribute(wire: WireBuffer, tag: number, name: Buffer, value: LogValue): void {
+  const size = valueSize(value)
+  wire.byte(tag)
+  wire.varint(name.length + 1 + varintSize(size) + size)
+  wire.raw(name)
+  wire.byte(VALUE)
+  wire.varint(size)
+  writeValue(wire, value, size)
+}
+
+/** What a config adds may be large: it is cut as in the lines of the log. */
+export function boundedValue(value: LogValue): LogValue {
+  if (typeof value === 'string') return cutText(value)
+  if (typeof value !== 'object' || value === null) return value
+  const json = JSON.stringify(value)
+  return cutText(json) === json && depthOf(value) <= MAX_DEPTH ? value : cutText(json)
+}
+
+function depthOf(value: LogValue): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
+}
+
+/** Bytes of an `AnyValue`. */
+export function valueSize(value: LogValue): number {
+  if (value === null) return 0
+  if (typeof value === 'string') return fieldSize(textSize(value))
+  if (typeof value === 'boolean') return 2
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 1 + int64Size(value) : 9
+  return fieldSize(contentSize(value))
+}
+
+/** An `AnyValue` of that many bytes. */
+export function writeValue(wire: WireBuffer, value: LogValue, size: number): void {
+  if (value === null) return
+  if (typeof value === 'string') {
+    const length = contentLength(size)
+    wire.byte(TEXT)
+    wire.varint(length)
+    wire.text(value, length)
+  } else if (typeof value === 'boolean') {
+    wire.byte(BOOL)
+    wire.byte(value ? 1 : 0)
+  } else if (typeof value === 'number') writeNumber(wire, value)
+  else {
+    wire.byte(Array.isArray(value) ? ARRAY : MAPPING)
+    wire.varint(contentLength(size))
+    if (Array.isArray(value)) for (const item of value) writeItem(wire, item)
+    else for (const [name, item] of Object.entries(value)) writeAttribute(wire, ITEM, attributeName(name), item)
+  }
+}
+
+function writeNumber(wire: WireBuffer, value: number): void {
+  if (Number.isSafeInteger(value)) {
+    wire.byte(INT)
+    wire.int64(value)
+  } else {
+    wire.byte(DOUBLE)
+    wire.double(value)
+  }
+}
+
+function writeItem(wire: WireBuffer, item: LogValue): void {
+  const size = valueSize(item)
+  wire.byte(ITEM)
+  wire.varint(size)
+  writeValue(wire, item, size)
+}
+
+/** Bytes inside of an `ArrayValue` or a `KeyValueList`. */
+function contentSize(value: LogValue[] | { [key: string]: LogValue }): number {
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + fieldSize(valueSize(item)), 0)
+  return Object.entries(value).reduce((sum, [name, item]) => {
+    return sum + fieldSize(attributeName(name).length + fieldSize(valueSize(item)))
+  }, 0)
+}
+
+/** Of a field with a tag of one byte and this much in it. */
+function fieldSize(length: number): number {
+  return 1 + varintSize(length) + length
+}
+
+/** The other way round: what is in a field of that many bytes. */
+function contentLength(size: number): number {
+  let length = size - 2
+  while (length > 0 && fieldSize(length) > size) length--
+  return length
+}
+
+/** Tags: the number of a field and how it is written. */
+const KEY = 0x0a
+const VALUE = 0x12
+const ITEM = 0x0a
+const TEXT = 0x0a
+const BOOL = 0x10
+const INT = 0x18
+const DOUBLE = 0x21
+const ARRAY = 0x2a
+const MAPPING = 0x32
+/** Deeper values are sent as JSON text: sizes are asked for again at every level. */
+const MAX_DEPTH = 8

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { accessRecord as plain } from '../../testing/access-record.ts'
+import { readLogs, type SeenLog } from '../../testing/otlp-collector.ts'
+import type { AccessRecord } from '../log/access-record.ts'
+import { editedJsonLine, type LineChanges, type LogValue } from '../log/edited-line.ts'
+import { createEnvelope } from './envelope.ts'
+import { LogRecordEncoder } from './log-record.ts'
+
+const origin = { resource: { 'service.name': 'portico', note: 'größer' }, scope: { name: 'portico', version: '1' } }
+const wrap = createEnvelope(origin)
+const encoder = new LogRecordEncoder()
+const time = Date.UTC(2026, 10, 15, 12, 30, 15, 250)
+const none: LineChanges = { removed: new Set(), added: new Map() }
+
+function sent(record: Partial<AccessRecord>, changes: LineChanges | null = null): SeenLog {
+  const item = encoder.encode({ record: { ...plain, ...record }, gateway: 'a/b', changes, time, trace: null })
+  const [log] = readLogs(wrap([item]))
+  assert.ok(log)
+  return log
+}
+
+/** The fields of the JSON line, which says the same. */
+function lineFields(record: Partial<AccessRecord>, changes = none): Record<string, LogValue> {
+  const line = editedJsonLine({ record: { ...plain, ...record }, gateway: 'a/b', time: '' }, changes)
+  const { level: _level, time: _time, scope: _scope, ...fields } = JSON.parse(line) as Record<string, LogValue>
+  return fields
+}
+
+test('a record says what the line of the log says, in order', () => {
+  const record = { error: 'gone "away"', status: 503, target: '/ä?q=1', responseBytes: 5_000_000_000 }
+  const log = sent(record)
+  assert.deepEqual(Object.entries(log.attributes), Object.entries(lineFields(record)))
+  assert.deepEqual(
+    [log.resource, log.scope, log.severity, log.severityText, log.body],
+    [origin.resource, origin.scope, 9, 'INFO', 'request'],
+  )
+  assert.deepEqual([log.time, log.observed], [BigInt(time) * 1_000_000n, BigInt(time) * 1_000_000n])
+})
+
+test('removed fields are gone, and added ones come last with their types', () => {
+  const added = new Map<string, LogValue>([
+    ['n', -5],
+    ['half', 0.5],
+    ['big', 2 ** 60],
+    ['yes', true],
+    ['list', ['a', 1, null, [false]]],
+    ['map', { a: { b: 'c' }, ä: [] }],
+    ['route', 'mine'],
+  ])
+  const changes = { removed: new Set(['http.path']), added }
+  const { attributes } = sent({ target: '/secret' }, changes)
+  assert.deepEqual(Object.entries(attributes), Object.entries(lineFields({ target: '/secret' }, changes)))
+  assert.equal(attributes['http.path'], undefined)
+})
+
+test('long and deep values are cut, as texts', () => {
+  let deep: LogValue = 1
+  for (let i = 0; i < 1000; i++) deep = [deep]
+  const added = new Map<string, LogValue>([
+    ['long', 'x'.repeat(10_000)],
+    ['wide', Array.from({ length: 5000 }, (_, i) => i)],
+    ['deep', deep],
+  ])
+  const { attributes } = sent({}, { removed: new Set(), added })
+  assert.equal(textOf(attributes['long']).length, 4097)
+  assert.match(textOf(attributes['wide']), /^\[0,1,2,.*…$/)
+  assert.match(textOf(attributes['deep']), /^\[{8}/)
+})
+
+test('what is no Unicode is replaced, and the record stays whole', () => {
+  const { attributes } = sent({ host: '\ud800x', target: `/${'\udc00'.repeat(50)}` })
+  assert.deepEqual([attributes['http.host'], attributes['http.path']], ['\ufffdx', `/${'\ufffd'.repeat(50)}`])
+})
+
+test('a trace context stands where the protocol has it', () => {
+  const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', flags: 1 }
+  const item = encoder.encode({ record: plain, gateway: 'a/b', changes: null, time, trace })
+  const [log] = readLogs(wrap([item]))
+  assert.deepEqual({ traceId: log?.traceId, spanId: log?.spanId, flags: log?.flags }, trace)
+})
+
+test('any text, number and nesting comes out as it went in', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 200 })
+  const value = fc.letrec<{ any: LogValue }>((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'small', maxDepth: 4 },
+      text,
+      fc.boolean(),
+      fc.maxSafeInteger(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (Object.is(n, -0) ? 0 : n)),
+      fc.array(tie('any'), { maxLength: 5 }),
+      fc.dictionary(text, tie('any'), { maxKeys: 5, noNullPrototype: true }),
+    ),
+  })).any
+  const fields = fc.array(fc.tuple(text, value), { maxLength: 8 })
+  fc.assert(
+    fc.property(fields, text, fc.maxSafeInteger(), (entries, target, bytes) => {
+      const added = new Map(entries.filter(([, item]) => JSON.stringify(item).length <= 4096))
+      const record = { target, responseBytes: Math.abs(bytes) }
+      const changes = { removed: new Set<string>(), added }
+      const item = encoder.encode({ record: { ...plain, ...record }, gateway: 'a/b', changes, time, trace: null })
+      const [first, second] = readLogs(wrap([item, item]))
+      assert.deepEqual(first, second)
+      for (const [name, expected] of added) assert.deepEqual(first?.attributes[name], expected)
+      if (!added.has('http.path')) assert.equal(first?.attributes['http.path'], target)
+      if (!added.has('response.bytes')) assert.equal(first?.attributes['response.bytes'], Math.abs(bytes))
+    }),
+  )
+})
+
+function textOf(value: LogValue | undefined): string {
+  assert.ok(typeof value === 'string')
+  return value
+}

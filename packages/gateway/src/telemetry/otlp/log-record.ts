@@ -1,0 +1,105 @@
+import type { AccessRecord } from '../log/access-record.ts'
+import { type LineChanges, recordFields } from '../log/edited-line.ts'
+import { attributeName, boundedValue, valueSize, writeAttribute, writeValue } from './attributes.ts'
+import { WireBuffer } from './wire-buffer.ts'
+
+export interface LogEntry {
+  record: AccessRecord
+  /** `namespace/name` of the gateway. */
+  gateway: string
+  /** Null where the record stays as it is. */
+  changes: LineChanges | null
+  /** Milliseconds since 1970. */
+  time: number
+  trace: TraceContext | null
+}
+
+/** Where in a trace something happened; ids are in hex. */
+export interface TraceContext {
+  traceId: string
+  spanId: string
+  flags: number
+}
+
+/** Makes `LogRecord`s of what the access log has, with the same fields under the same names. */
+export class LogRecordEncoder {
+  readonly #wire = new WireBuffer()
+  #millis = -1
+  #nanos = 0n
+
+  encode({ record, gateway, changes, time, trace }: LogEntry): Buffer {
+    const wire = this.#wire
+    const nanos = this.#nanosOf(time)
+    wire.byte(TIME)
+    wire.fixed64(nanos)
+    wire.raw(INFO)
+    if (stays('gateway', changes)) writeAttribute(wire, ATTRIBUTE, GATEWAY, gateway)
+    for (const { name, key, read } of FIELDS) {
+      const value = read(record)
+      if (value !== null && stays(name, changes)) writeAttribute(wire, ATTRIBUTE, key, value)
+    }
+    if (changes !== null) {
+      for (const [name, value] of changes.added) {
+        writeAttribute(wire, ATTRIBUTE, attributeName(name), boundedValue(value))
+      }
+    }
+    if (trace !== null) this.#writeTrace(trace)
+    wire.byte(OBSERVED)
+    wire.fixed64(nanos)
+    return wire.take()
+  }
+
+  #writeTrace({ traceId, spanId, flags }: TraceContext): void {
+    const wire = this.#wire
+    wire.byte(FLAGS)
+    wire.fixed32(flags)
+    wire.byte(TRACE_ID)
+    wire.byte(16)
+    wire.raw(Buffer.from(traceId, 'hex'))
+    wire.byte(SPAN_ID)
+    wire.byte(8)
+    wire.raw(Buffer.from(spanId, 'hex'))
+  }
+
+  /** Many requests end in the same millisecond. */
+  #nanosOf(millis: number): bigint {
+    if (millis !== this.#millis) {
+      this.#millis = millis
+      this.#nanos = BigInt(Math.trunc(millis)) * 1_000_000n
+    }
+    return this.#nanos
+  }
+}
+
+function stays(name: string, changes: LineChanges | null): boolean {
+  return changes === null || (!changes.removed.has(name) && !changes.added.has(name))
+}
+
+const FIELDS = recordFields.map(([name, read]) => ({ name, key: attributeName(name), read }))
+const GATEWAY = attributeName('gateway')
+
+const TIME = 0x09
+const SEVERITY = 0x10
+const SEVERITY_TEXT = 0x1a
+const BODY = 0x2a
+const ATTRIBUTE = 0x32
+const FLAGS = 0x45
+const TRACE_ID = 0x4a
+const SPAN_ID = 0x52
+const OBSERVED = 0x59
+
+/** Severity and body are the same in all: what a config removes must not stand in a body. */
+const INFO = fixedPart()
+
+function fixedPart(): Buffer {
+  const wire = new WireBuffer()
+  wire.byte(SEVERITY)
+  wire.varint(9)
+  wire.byte(SEVERITY_TEXT)
+  wire.varint(4)
+  wire.text('INFO', 4)
+  wire.byte(BODY)
+  wire.varint(valueSize('request'))
+  writeValue(wire, 'request', valueSize('request'))
+  return wire.take()
+}

@@ -1,0 +1,16 @@
+import type { TraceContext } from './log-record.ts'
+
+/** What the header of W3C Trace Context says; null where it says nothing that counts. */
+export function readTraceparent(text: string | null): TraceContext | null {
+  const found = text === null ? null : FORM.exec(text)
+  if (found === null) return null
+  const [, version = '', traceId = '', spanId = '', flags = '', rest = ''] = found
+  if (version === 'ff' || (version === '00' && rest !== '')) return null
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null
+  return { traceId, spanId, flags: Number.parseInt(flags, 16) & SAMPLED }
+}
+
+/** Later versions may add parts behind a dash. */
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+/** Of the flags, the one that every version has. */
+const SAMPLED = 1
