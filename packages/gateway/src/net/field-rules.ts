@@ -28,3 +28,20 @@ const NEVER_LATE = new Set([
   'proxy-authorization',
   'set-cookie',
 ])
+
+/** Whether a field (name in lower case) is of one hop, or says where a message goes: nobody but the connection sets it. */
+export function isConnectionField(name: string): boolean {
+  return CONNECTION_FIELDS.has(name)
+}
+
+const CONNECTION_FIELDS = new Set([
+  'connection',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])

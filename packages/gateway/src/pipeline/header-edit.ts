@@ -1,3 +1,4 @@
+import { isConnectionField } from '../net/field-rules.ts'
 import { fieldText } from '../net/field-text.ts'
 import { type HeaderBlock, isHeaderValue } from '../net/header-block.ts'
 import type { HeaderEdit } from './request-context.ts'
@@ -18,18 +19,5 @@ export function headerEdit(name: string, value: string, way: HeaderEdit['way']):
 
 /** Whether somebody outside may change a header (name in lower case): how a message is framed and routed is not theirs. */
 export function isEditable(name: string): boolean {
-  return /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && !OWN_HEADERS.has(name)
+  return /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && name !== 'content-length' && !isConnectionField(name)
 }
-
-const OWN_HEADERS = new Set([
-  'connection',
-  'content-length',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])

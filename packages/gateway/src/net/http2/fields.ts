@@ -1,4 +1,4 @@
-import { mayBeTrailer } from '../field-rules.ts'
+import { isConnectionField, mayBeTrailer } from '../field-rules.ts'
 import { isGrpcContentType } from '../grpc.ts'
 import type { HeaderBlock } from '../header-block.ts'
 
@@ -6,7 +6,7 @@ import type { HeaderBlock } from '../header-block.ts'
 export function appendFields(raw: string[], headers: HeaderBlock): void {
   headers.forEach((name, value) => {
     const lower = name.toLowerCase()
-    if (!connectionFields.has(lower)) raw.push(lower, value)
+    if (!isConnectionField(lower)) raw.push(lower, value)
   })
 }
 
@@ -37,30 +37,18 @@ export function takeFields(block: HeaderBlock, raw: readonly string[], keep: (na
 
 /** What of a trailer section is passed on. */
 export function isTrailer(name: string): boolean {
-  return mayBeTrailer(name) && !connectionFields.has(name)
+  return mayBeTrailer(name) && !isConnectionField(name)
 }
 
 /** False for fields of one hop (RFC 9113 section 8.2.2); `host` is `:authority` here, and the sender sets `te`. */
 export function isEndToEnd(name: string): boolean {
-  return !connectionFields.has(name)
+  return !isConnectionField(name)
 }
 
 export function isGrpc(headers: HeaderBlock): boolean {
   const type = headers.get('content-type')
   return type !== null && isGrpcContentType(type)
 }
-
-const connectionFields = new Set([
-  'connection',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 const COLON = 58
 
