@@ -3,7 +3,8 @@ import { sourceOf } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import type { Deliver, Delivery } from '../telemetry/otlp/exporter.ts'
 import { callUnary, type GrpcMethod } from '../upstream/grpc/call.ts'
-import { DEADLINE_EXCEEDED, type GrpcError, UNAVAILABLE } from '../upstream/grpc/status.ts'
+import { readRetryInfo } from '../upstream/grpc/retry-info.ts'
+import { DEADLINE_EXCEEDED, type GrpcError, RESOURCE_EXHAUSTED, UNAVAILABLE } from '../upstream/grpc/status.ts'
 import { fetchWhole, type WholeAnswer } from './fetch-text.ts'
 import { ownContext } from './own-request.ts'
 import type { Env } from './step.ts'
@@ -80,7 +81,10 @@ function readReply({ status, headers, body }: WholeAnswer, now: number): Deliver
 function failedCall(error: GrpcError | null): Delivery {
   const code = error?.code ?? UNAVAILABLE
   const cause = `${error?.message} (code ${code})`
-  return GRPC_LATER.has(code) ? { kind: 'later', cause, afterMs: null } : { kind: 'refused', cause }
+  const afterMs = readRetryInfo(error?.details ?? null)
+  // A collector without room may say that it will have some again.
+  const isLater = GRPC_LATER.has(code) || (code === RESOURCE_EXHAUSTED && afterMs !== null)
+  return isLater ? { kind: 'later', cause, afterMs } : { kind: 'refused', cause }
 }
 
 /** Seconds, or a date; null where it is neither. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
-import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
+import { type Metadata, Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
 import type { LogValue } from '../telemetry/log/edited-line.ts'
 
 /** One log record with what stands around it. */
@@ -35,6 +35,7 @@ export interface Collector {
 export interface GrpcRefusal {
   code: number
   details?: string
+  metadata?: Metadata
 }
 export type GrpcAnswer = (number: number) => GrpcRefusal | Buffer | null | Promise<GrpcRefusal | Buffer | null>
 

@@ -85,6 +85,13 @@ test('what is refused, rejected or tried for too long is dropped and counted', a
   refused.exporter.add(item)
   await until(() => refused.dropped['refused'] === 1)
 
+  const broken = stand(() => {
+    throw new Error('a bug')
+  })
+  broken.exporter.add(item)
+  await until(() => broken.dropped['refused'] === 1)
+  assert.match(broken.warnings[0] ?? '', /a bug/)
+
   const rejected = stand(() => ({ kind: 'taken', rejected: 2, message: 'bad ones' }))
   for (let i = 0; i < 3; i++) rejected.exporter.add(item)
   await until(() => rejected.dropped['rejected'] === 2)

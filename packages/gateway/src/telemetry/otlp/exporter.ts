@@ -8,7 +8,7 @@ export type Delivery =
   | { kind: 'later'; cause: string; afterMs: number | null }
   | { kind: 'refused'; cause: string }
 
-/** Sends one request; never rejects. */
+/** Sends one request. */
 export type Deliver = (request: Buffer) => Promise<Delivery>
 
 export const dropReasons = ['queue_full', 'unreachable', 'refused', 'rejected', 'shutdown'] as const
@@ -148,7 +148,7 @@ export class Exporter {
     const { limits, counts } = this.#options
     const endsAt = performance.now() + limits.retryMs
     for (;;) {
-      const delivery = await this.deliver(request)
+      const delivery = await this.#attempt(request)
       if (delivery.kind === 'refused') return this.#drop(count, 'refused', delivery.cause)
       if (delivery.kind === 'taken') {
         counts.sent(count - delivery.rejected)
@@ -162,6 +162,15 @@ export class Exporter {
       if (now >= (this.#endsAt ?? endsAt)) {
         return this.#drop(count, this.#endsAt === null ? 'unreachable' : 'shutdown', delivery.cause)
       }
+    }
+  }
+
+  /** A bug on the way there costs the batch, and not the worker. */
+  async #attempt(request: Buffer): Promise<Delivery> {
+    try {
+      return await this.deliver(request)
+    } catch (error) {
+      return { kind: 'refused', cause: error instanceof Error ? error.message : String(error) }
     }
   }
 

@@ -15,10 +15,13 @@ export const UNAUTHENTICATED = 16
 /** A call that did not end well: what the server said, or what went wrong on the way to it. */
 export class GrpcError extends Error {
   readonly code: number
+  /** `grpc-status-details-bin` as it came; null where there was none. */
+  readonly details: string | null
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, details: string | null = null) {
     super(message)
     this.code = code
+    this.details = details
   }
 }
 
@@ -28,7 +31,8 @@ export function statusOf(fields: HeaderBlock): GrpcError | null {
   if (text === null) return new GrpcError(UNKNOWN, 'the call ended without a status')
   if (!/^\d{1,9}$/.test(text)) return new GrpcError(UNKNOWN, 'the status of the call is no number')
   const code = Number(text)
-  return code === OK ? null : new GrpcError(code, decodeMessage(fields.get('grpc-message') ?? ''))
+  if (code === OK) return null
+  return new GrpcError(code, decodeMessage(fields.get('grpc-message') ?? ''), fields.get('grpc-status-details-bin'))
 }
 
 /** What an answer means that is none of gRPC: a proxy in between may give it. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer as createHttp2Server } from 'node:http2'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { Metadata } from '@grpc/grpc-js'
 import { checkCompile } from '../../../compile/check.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblem } from '../../../sources/print-problems.ts'
@@ -200,6 +201,24 @@ test('a collector that is busy gets the records later, each once', async (t) => 
   }
 })
 
+test('a collector without room gets the records again only where it says when', async (t) => {
+  const metadata = new Metadata()
+  const type = Buffer.from('type.googleapis.com/google.rpc.RetryInfo')
+  // Status { code: 8, details: [RetryInfo { retry_delay: { nanos: 1000 } }] }
+  const info = Buffer.from([0x0a, 3, 0x10, 0xe8, 0x07])
+  const any = Buffer.concat([Buffer.from([0x0a, type.length]), type, Buffer.from([0x12, info.length]), info])
+  metadata.set('grpc-status-details-bin', Buffer.concat([Buffer.from([0x08, 8, 0x1a, any.length]), any]))
+  const telling = await useGrpcCollector(t, (number) => (number === 1 ? { code: 8, metadata } : null))
+  const gateway = await start(t, telling)
+  await ask(gateway, 1)
+  await telling.taken(1)
+  const silent = await useGrpcCollector(t, () => ({ code: 8 }))
+  const other = await start(t, silent)
+  await ask(other, 1)
+  await until(() => dropped(other, 'refused') === 1)
+  assert.equal(silent.asked.length, 1)
+})
+
 test('what a collector refuses is not sent again', async (t) => {
   const cases: [Collector, object][] = [
     [await useGrpcCollector(t, () => ({ code: 3, details: 'bad' })), {}],
@@ -333,6 +352,25 @@ test('a collector that hangs does not keep the gateway from ending', async (t) =
   assert.match(program.stdout(), /telemetry is not exported .*cause="the gateway ends" dropped=1/)
 })
 
+test('a backend that is no collector harms nothing', async (t) => {
+  const port = await closedPort()
+  const providers = [{ name: 'm', openai: {}, host: '127.0.0.1', port }]
+  const backends = [
+    { name: 'model', ai: { groups: [{ providers }] } },
+    { name: 'tools', mcp: { targets: [{ name: 'a', static: { host: '127.0.0.1', port } }] } },
+  ]
+  for (const { name } of backends) {
+    for (const otlp of [{}, http]) {
+      const accessLog = { otlp: { backendRef: { name }, ...otlp } }
+      const exportLimits = { retryMs: 50, maxPauseMs: 20 }
+      const gateway = await useGateway(t, httpConfig(routes, { frontend: { accessLog }, backends }), { exportLimits })
+      await ask(gateway, 1)
+      await until(() => dropped(gateway, 'unreachable') + dropped(gateway, 'refused') === 1)
+      assert.equal(gateway.lines.length, 1)
+    }
+  }
+})
+
 test('mistakes are found at load', () => {
   const problems = (otlp: object, more: object = {}): string => {
     const text = JSON.stringify({ frontend: { accessLog: { otlp } }, binds: [], ...more })
@@ -353,7 +391,9 @@ test('mistakes are found at load', () => {
 
 test('a path makes no sense for gRPC', async (t) => {
   await assert.rejects(start(t, { host: '127.0.0.1:4317' }, { path: '/x' }), /found a path for gRPC/)
-  const loaded = loadConfig(JSON.stringify(config('127.0.0.1:4317')), { file: 'a.yaml', dir: '.', env: {} })
+  const text = JSON.stringify(config('127.0.0.1:4317', { path: '/x' }), null, 1)
+  const loaded = loadConfig(text, { file: 'a.yaml', dir: '.', env: {} })
   assert.ok(loaded.ok)
-  assert.deepEqual(checkCompile(loaded.ir), [])
+  const [problem = ''] = checkCompile(loaded.ir).map(loaded.explain)
+  assert.match(problem, /^a\.yaml:\d+:\d+.*\/?path/m)
 })
