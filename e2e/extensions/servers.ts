@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { closedPort } from '../../packages/gateway/src/testing/scene.ts'
+import { eventually } from '../../packages/gateway/src/testing/process.ts'
+
+/** Servers that others wrote, which `servers/build.sh` builds. */
+
+/** Where the program is, or is not yet: the name changes with the lock files, as in the script. */
+function built(name: 'ratelimit' | 'opa'): string {
+  const { PORTICO_E2E_CACHE, XDG_CACHE_HOME } = process.env
+  const cache = PORTICO_E2E_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-e2e')
+  const lock = (file: string): Buffer => readFileSync(new URL(`servers/${name}/${file}`, import.meta.url))
+  const hash = createHash('sha256').update(lock('go.mod')).update(lock('go.sum')).digest('hex')
+  return join(cache, `${name}-${hash.slice(0, 16)}`)
+}
+
+const RATELIMIT = built('ratelimit')
+const OPA = built('opa')
+const REDIS = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'redis-server'))
+  .find((file) => isExecutable(file))
+
+/** Why tests with a server are skipped, or false where they can run. */
+export const withoutRateLimit: string | false = !existsSync(RATELIMIT)
+  ? 'no envoyproxy/ratelimit here; e2e/extensions/servers/build.sh builds it'
+  : REDIS === undefined && 'no redis-server here; the Debian package of that name has it'
+export const withoutOpa: string | false = existsSync(OPA)
+  ? false
+  : 'no Envoy plugin of Open Policy Agent here; e2e/extensions/servers/build.sh builds it'
+
+export interface Server {
+  host: string
+  port: number
+  /** Ends it at once, as kill -9 does. */
+  kill(): Promise<void>
+}
+
+export async function useRedis(t: TestContext): Promise<Server> {
+  const port = await closedPort()
+  const folder = useFolder(t)
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
+  return useServer(t, { program: REDIS ?? '', args, ports: [port] })
+}
+
+/** envoyproxy/ratelimit with this config, which is YAML; JSON is that too. */
+export async function useRateLimitServer(
+  t: TestContext,
+  redis: Server,
+  config: object,
+  settings: Record<string, string> = {},
+): Promise<Server> {
+  const folder = useFolder(t)
+  mkdirSync(join(folder, 'ratelimit', 'config'), { recursive: true })
+  writeFileSync(join(folder, 'ratelimit', 'config', 'limits.yaml'), JSON.stringify(config))
+  const [grpc, http, debug] = [await closedPort(), await closedPort(), await closedPort()]
+  const env = {
+    USE_STATSD: 'false',
+    REDIS_SOCKET_TYPE: 'tcp',
+    REDIS_URL: redis.host,
+    RUNTIME_ROOT: folder,
+    RUNTIME_SUBDIRECTORY: 'ratelimit',
+    RUNTIME_WATCH_ROOT: 'false',
+    HOST: '127.0.0.1',
+    PORT: String(http),
+    GRPC_HOST: '127.0.0.1',
+    GRPC_PORT: String(grpc),
+    DEBUG_HOST: '127.0.0.1',
+    DEBUG_PORT: String(debug),
+    ...settings,
+  }
+  return useServer(t, { program: RATELIMIT, args: [], env, ports: [grpc, http] })
+}
+
+/** Open Policy Agent as a gRPC authorizer with this policy, written in Rego. */
+export async function useOpa(t: TestContext, policy: string): Promise<Server> {
+  const file = join(useFolder(t), 'policy.rego')
+  writeFileSync(file, policy)
+  const [grpc, http] = [await closedPort(), await closedPort()]
+  const plugin = 'plugins.envoy_ext_authz_grpc'
+  const settings = [`${plugin}.addr=127.0.0.1:${grpc}`, `${plugin}.path=envoy/authz/result`]
+  const args = ['run', '--server', '--disable-telemetry', '--addr', `127.0.0.1:${http}`, '--log-level', 'error']
+  return useServer(t, {
+    program: OPA,
+    args: [...args, ...settings.flatMap((one) => ['--set', one]), file],
+    ports: [grpc],
+  })
+}
+
+interface Start {
+  program: string
+  args: readonly string[]
+  env?: Record<string, string>
+  /** Loopback ports that it serves; the first is the one that tests use. */
+  ports: readonly number[]
+}
+
+/** Starts a program, waits until it serves its ports, and ends it with the test. */
+async function useServer(t: TestContext, { program, args, env = {}, ports }: Start): Promise<Server> {
+  const child = spawn(program, args, {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
+  t.after(() => kill(child))
+  for (const port of ports) {
+    await eventually(`${program} serves port ${port}`, async () => {
+      if (child.exitCode !== null) throw new Error(`${program} ended: ${output}`)
+      return accepts(port)
+    })
+  }
+  const port = ports[0] ?? 0
+  return { host: `127.0.0.1:${port}`, port, kill: () => kill(child) }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+function useFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-e2e-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
