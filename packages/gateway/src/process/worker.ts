@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { compile, type CompiledConfig, type Previous } from '../compile/index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
@@ -173,6 +174,8 @@ post({ type: 'online' })
 releaseMemoryWhenIdle()
 
 async function end(): Promise<never> {
+  // What was cut is logged once its connection has closed.
+  await setImmediate()
   await Promise.all([...exporters].map((exporter) => exporter.flush(EXPORT_FLUSH_MS)))
   await writer.flush()
   process.exit(0)

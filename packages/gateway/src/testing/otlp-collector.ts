@@ -40,7 +40,11 @@ export interface GrpcRefusal {
 export type GrpcAnswer = (number: number) => GrpcRefusal | Buffer | null | Promise<GrpcRefusal | Buffer | null>
 
 /** A collector on the library of gRPC itself. */
-export async function useGrpcCollector(t: TestContext, answer: GrpcAnswer = () => null): Promise<Collector> {
+export async function useGrpcCollector(
+  t: TestContext,
+  answer: GrpcAnswer = () => null,
+  credentials = ServerCredentials.createInsecure(),
+): Promise<Collector> {
   const { collector, take } = createCollector()
   const server = new Server()
   const definition = {
@@ -64,9 +68,7 @@ export async function useGrpcCollector(t: TestContext, answer: GrpcAnswer = () =
     },
   })
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    )
+    server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)))
   })
   t.after(() => server.forceShutdown())
   return Object.assign(collector, { host: `127.0.0.1:${port}` })

@@ -123,6 +123,11 @@ test('a flush sends everything at once, and gives up in time', async () => {
   waiting.exporter.add(item)
   await waiting.exporter.flush(10_000)
   assert.deepEqual([waiting.sent, waiting.busy.size], [1, 0])
+  // What comes after it goes at once.
+  await waiting.exporter.flush(10_000)
+  waiting.exporter.add(item)
+  await waiting.exporter.flush(10_000)
+  assert.deepEqual([waiting.sent, waiting.busy.size], [2, 0])
 
   const pausing = stand((number) => (number === 1 ? { kind: 'later', cause: 'busy', afterMs: 3_600_000 } : TAKEN), {
     retryMs: 3_600_000,

@@ -71,7 +71,7 @@ export class Exporter {
   #items: Buffer[] = []
   #bytes = 0
   #timer: NodeJS.Timeout | null = null
-  #isSending = false
+  #sending: Promise<void> | null = null
   /** Items of the request under way. */
   #underWay = 0
   #failures = 0
@@ -95,37 +95,45 @@ export class Exporter {
     if (this.#items.length === 0) busy.add(this)
     this.#items.push(item)
     this.#bytes += item.length
-    if (!this.#isSending) this.#sendSoon()
+    if (this.#sending === null) this.#sendSoon()
   }
 
   /** Sends what there is without waiting for more; what is left after that time is dropped. */
   async flush(timeoutMs: number): Promise<void> {
     this.#endsAt = performance.now() + timeoutMs
     this.#hurry?.()
-    if (!this.#isSending) void this.#send()
-    const idle = () => !this.#isSending && this.#items.length === 0
-    while (!idle() && performance.now() < this.#endsAt) await pause(FLUSH_LOOK_MS)
-    if (!idle()) this.#drop(this.#items.length + this.#underWay, 'shutdown', 'the gateway ends')
+    if (this.#sending === null && this.#items.length === 0) return
+    const limit = Promise.withResolvers<void>()
+    const timer = setTimeout(limit.resolve, timeoutMs)
+    await Promise.race([this.#sending ?? this.#send(), limit.promise])
+    clearTimeout(timer)
+    const left = this.#items.length + this.#underWay
+    if (left > 0) this.#drop(left, 'shutdown', 'the gateway ends')
   }
 
   #sendSoon(): void {
     const { limits } = this.#options
-    if (this.#items.length >= limits.batchItems || this.#bytes >= limits.batchBytes) void this.#send()
+    const isFull = this.#items.length >= limits.batchItems || this.#bytes >= limits.batchBytes
+    if (isFull || this.#endsAt !== null) void this.#send()
     else this.#timer ??= setTimeout(() => void this.#send(), limits.delayMs).unref()
   }
 
-  async #send(): Promise<void> {
+  /** With something to send. */
+  #send(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    this.#isSending = true
+    return (this.#sending = this.#sendAll())
+  }
+
+  async #sendAll(): Promise<void> {
     const { limits } = this.#options
     do {
       const items = this.#cut()
       this.#underWay = items.length
-      if (items.length > 0) await this.#deliver(this.#options.wrap(items), items.length)
+      await this.#deliver(this.#options.wrap(items), items.length)
       this.#underWay = 0
     } while (this.#endsAt === null ? this.#items.length >= limits.batchItems : this.#items.length > 0)
-    this.#isSending = false
+    this.#sending = null
     if (this.#items.length > 0) this.#sendSoon()
     else this.#options.busy.delete(this)
   }
@@ -211,11 +219,6 @@ export class Exporter {
   }
 }
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
-}
-
 const TELL_MS = 30_000
 const LONGEST_CAUSE = 256
-const FLUSH_LOOK_MS = 5
 const FLUSH_PAUSE_MS = 100

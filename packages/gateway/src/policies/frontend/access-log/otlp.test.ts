@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer as createHttp2Server } from 'node:http2'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { Metadata } from '@grpc/grpc-js'
+import { Metadata, ServerCredentials } from '@grpc/grpc-js'
 import { checkCompile } from '../../../compile/check.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblem } from '../../../sources/print-problems.ts'
@@ -10,6 +10,7 @@ import { exchangeRaw, request, sendRaw } from '../../../testing/client.ts'
 import type { TestGateway, TestGatewayOptions } from '../../../testing/gateway.ts'
 import { type Collector, type SeenLog, useGrpcCollector, useHttpCollector } from '../../../testing/otlp-collector.ts'
 import { eventually, metric, useConfigFile, useProgram } from '../../../testing/process.ts'
+import { useTlsFiles } from '../../../testing/tls-files.ts'
 import { closedPort, httpConfig, until, useGateway, useTcpServer } from '../../../testing/scene.ts'
 
 const routes = [{ policies: { directResponse: { status: 200, body: 'x' } } }]
@@ -171,6 +172,27 @@ test('the policies of the backend hold for the calls', async (t) => {
     assert.deepEqual([asked?.['x-team-key'], asked?.['x-set']], ['k-71', 'by POST'])
     assert.deepEqual(gateway.bugs, [])
   }
+})
+
+test('a collector behind TLS is reached by gRPC, and not without trust', async (t) => {
+  const { dir, authority } = useTlsFiles(t, [])
+  const { cert, key } = authority.issue({ names: ['otel.test'] })
+  const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) }
+  const collector = await useGrpcCollector(t, undefined, ServerCredentials.createSsl(null, [pair]))
+  const [host, port] = collector.host.split(':')
+  const ask = async (tls: object): Promise<TestGateway> => {
+    const backends = [{ name: 'otel', static: { host, port: Number(port) }, policies: { tls } }]
+    const accessLog = { otlp: { backendRef: { name: 'otel' } } }
+    const options = { dir, exportLimits: { retryMs: 50, maxPauseMs: 20 } }
+    const gateway = await useGateway(t, httpConfig(routes, { frontend: { accessLog }, backends }), options)
+    await request(gateway.port(), { path: '/secure' })
+    return gateway
+  }
+  const strange = await ask({ sni: 'otel.test' })
+  await until(() => dropped(strange, 'unreachable') === 1)
+  await ask({ sni: 'otel.test', caCertificateRefs: ['ca.crt'] })
+  await collector.taken(1)
+  assert.deepEqual(paths(collector.logs), ['/secure'])
 })
 
 test('variables of the environment say who sends', async (t) => {
@@ -337,6 +359,23 @@ test('two workers send everything before they end, with the log itself off', asy
   assert.equal(collector.logs.length, 100)
   assert.equal(collector.logs[0]?.resource['service.name'], 'edge')
   assert.doesNotMatch(program.stdout(), /http\.path/)
+})
+
+test('what is cut at the end is sent too', async (t) => {
+  const collector = await useGrpcCollector(t)
+  const sockets = new Set<Socket>()
+  const silent = await useTcpServer(t, (socket) => sockets.add(socket))
+  t.after(() => sockets.forEach((socket) => socket.destroy()))
+  const settings = { workers: 1, connectionTerminationDeadline: '200ms' }
+  const { frontend } = config(collector.host) as { frontend: object }
+  const whole = { config: settings, ...httpConfig([{ backends: [{ host: silent.host }] }], { frontend }) }
+  const program = await useProgram(t, { args: ['-f', useConfigFile(t, whole).file] })
+  const cut = sendRaw(program.port(), 'GET /never HTTP/1.1\r\nhost: a\r\n\r\n')
+  await until(() => sockets.size === 1)
+  program.child.kill('SIGTERM')
+  await Promise.all([cut, program.ended])
+  assert.match(program.stdout(), /http\.path=\/never/)
+  assert.deepEqual(paths(collector.logs), ['/never'])
 })
 
 test('a collector that hangs does not keep the gateway from ending', async (t) => {
