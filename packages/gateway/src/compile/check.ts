@@ -8,6 +8,7 @@ import type { Hub } from '../mcp/hub/hub.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { type ConfigFault, faultsIn } from '../pipeline/config-fault.ts'
 import type { SharedCounters } from '../state/counters.ts'
+import type { KeyedTables } from '../state/keyed-tables.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { Reservations } from '../state/reservations.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
@@ -21,7 +22,11 @@ import { Pools } from '../upstream/pools.ts'
  * Compiles once in the main thread and throws the result away: what workers could not run is refused before they see
  * it. What remains is the room in `counters` that the config needs.
  */
-export function checkCompile(ir: Ir, counters: SharedCounters = newCounters(), workers = 1): ConfigFault[] {
+export function checkCompile(
+  ir: Ir,
+  counters: SharedCounters & KeyedTables = newCounters(),
+  workers = 1,
+): ConfigFault[] {
   const { services, close } = checkServices(counters, workers)
   try {
     checkAll(ir, services)
@@ -34,7 +39,7 @@ export function checkCompile(ir: Ir, counters: SharedCounters = newCounters(), w
 }
 
 /** Whether what a change affects can run; what is wrong with it, if anything is, `checkCompile` tells. */
-export function canRun(changed: ChangedIr, counters: SharedCounters, workers: number): boolean {
+export function canRun(changed: ChangedIr, counters: SharedCounters & KeyedTables, workers: number): boolean {
   const { services, close } = checkServices(counters, workers)
   try {
     checkChange(changed, services)
@@ -60,7 +65,7 @@ function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
 
 /** What compiling needs where nothing will run. */
 export function checkServices(
-  counters: SharedCounters = newCounters(),
+  counters: SharedCounters & KeyedTables = newCounters(),
   workers = 1,
 ): { services: CompileServices; close: () => void } {
   const deadlines = new Deadlines()
@@ -79,6 +84,7 @@ export function checkServices(
       ticketSecret: randomBytes(32),
       ...shared,
       counters,
+      tables: counters,
       seat: { own: null, all: workers },
       credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
       now: () => 0,
@@ -103,7 +109,7 @@ export function checkServices(
 }
 
 /** Of nobody else. */
-function newCounters(): SharedCounters {
+function newCounters(): Reservations {
   return new Reservations(new SharedTable(createTable()))
 }
 

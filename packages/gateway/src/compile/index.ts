@@ -32,7 +32,7 @@ export type CompileServices = BackendServices &
   TelemetryServices &
   ExportServices &
   RouteServices &
-  Pick<Env, 'counters' | 'monotonic' | 'kept' | 'credentials'>
+  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials'>
 
 /** Everything ready to run. Routes that a change does not affect are the same objects as in the generation before. */
 export interface CompiledConfig {
@@ -160,6 +160,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     clock: services.clock,
     monotonic: services.monotonic,
     counters: services.counters,
+    tables: services.tables,
     deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
     cel: createExpressions(services),

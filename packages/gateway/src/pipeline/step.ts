@@ -2,6 +2,7 @@ import type { CloudCredentials } from './cloud-credentials.ts'
 import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { Deadlines } from '../net/deadlines.ts'
 import type { SharedCounters } from '../state/counters.ts'
+import type { KeyedTables } from '../state/keyed-tables.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { BodyUse } from './body/body-use.ts'
@@ -39,6 +40,8 @@ export interface Env {
   cel(source: string, phase: ExpressionPhase): Expression
   /** Shared by all workers and generations under this key. */
   counters: SharedCounters
+  /** Budgets by key, shared in the same way. */
+  tables: KeyedTables
   /** Limits for calls that the policy makes itself. */
   deadlines: Deadlines
   /** The most that a policy may keep of one body. */

@@ -66,7 +66,7 @@ export class Gateway {
     const change = this.#ir === null ? null : changeBetween(this.#ir, wanted)
     const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
     const { counters, workers } = this.#supervisor
-    const isPart = changed !== null && canRun(changed, counters, workers)
+    const isPart = changed !== null && !counters.isCrowded && canRun(changed, counters, workers)
     const problems = isPart ? [] : await this.#checkWhole(wanted, explain)
     if (problems.length > 0) return this.refused(problems)
     // What workers make of the change is equal to it; what the next load takes over from this one is the same object.
@@ -119,7 +119,14 @@ export class Gateway {
     }
     if (problems.length > 0) return this.refused(problems)
     const generation = this.#generation + 1
-    const error = await this.#supervisor.apply({ generation, ir, change, ports, sessionKeys: sessions.keys })
+    const error = await this.#supervisor.apply({
+      generation,
+      ir,
+      change,
+      ports,
+      sessionKeys: sessions.keys,
+      tables: counters.tables,
+    })
     if (error !== null) return this.refused([error])
     if (isPart) counters.keepAlso()
     else counters.keep()

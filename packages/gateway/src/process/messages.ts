@@ -4,6 +4,7 @@ import type { HubFromWorker, HubToWorker } from '../mcp/hub/hub-messages.ts'
 import type { ConnectionDefaults } from '../upstream/settings.ts'
 import type { ProxyIdentity } from '../pipeline/trace.ts'
 import type { LookupFamily } from '../upstream/dns.ts'
+import type { TableSet } from '../state/keyed-tables.ts'
 import type { Seat } from '../state/connection-count.ts'
 import type { SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import type { LogFormat } from '../telemetry/log/logger.ts'
@@ -42,6 +43,8 @@ export interface ConfigMessage {
   /** The real ones, by bind key: the main thread has picked them. */
   ports: Record<string, number>
   sessionKeys: readonly string[]
+  /** Budgets by key that the config asks for. */
+  tables: TableSet
 }
 
 export type ToWorker =

@@ -108,7 +108,14 @@ describe('a config', () => {
     const { port } = await useOrigin(t)
     const next = saying('two', [{ port: 0 }, { port }])
     const ports = { 'bind/0': fleet.port(), [`bind/${port}`]: port }
-    const error = await fleet.supervisor.apply({ generation: 2, ir: next, change: null, ports, sessionKeys: [] })
+    const error = await fleet.supervisor.apply({
+      generation: 2,
+      ir: next,
+      change: null,
+      ports,
+      sessionKeys: [],
+      tables: new Map(),
+    })
     assert.match(error ?? '', /EADDRINUSE/)
     const clients = useClients(t, fleet.port())
     assert.deepEqual(await bodies(clients), ['one'])

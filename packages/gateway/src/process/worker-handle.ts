@@ -3,6 +3,7 @@ import type { IrChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { HubFromWorker } from '../mcp/hub/hub-messages.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+import type { TableSet } from '../state/keyed-tables.ts'
 import type { TraceFromWorker } from '../telemetry/trace/trace-event.ts'
 
 export interface LiveConfig {
@@ -13,6 +14,8 @@ export interface LiveConfig {
   ports: Record<string, number>
   /** Seal MCP sessions; none where the config has no use for them. */
   sessionKeys: readonly string[]
+  /** Budgets by key that it asks for. */
+  tables: TableSet
 }
 
 export interface WorkerEvents {
@@ -95,7 +98,7 @@ export class WorkerHandle {
     if (!this.#dead) this.#worker.postMessage(message)
   }
 
-  apply({ generation, ir, change, ports, sessionKeys }: LiveConfig): Promise<string | null> {
+  apply({ generation, ir, change, ports, sessionKeys, tables }: LiveConfig): Promise<string | null> {
     if (this.#dead) return Promise.resolve(null)
     const config = change !== null && this.#generation === generation - 1 ? { change } : { whole: ir }
     this.#generation = 0
@@ -104,7 +107,7 @@ export class WorkerHandle {
         if (error === null) this.#generation = generation
         resolve(error)
       })
-      this.post({ type: 'config', generation, config, ports, sessionKeys })
+      this.post({ type: 'config', generation, config, ports, sessionKeys, tables })
     })
   }
 

@@ -16,6 +16,7 @@ import { createExpressions } from '../pipeline/expression.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { monotonic } from '../state/monotonic.ts'
+import { GivenTables } from '../state/keyed-tables.ts'
 import { SharedTable } from '../state/shared-table.ts'
 import { createAccessLog } from '../telemetry/log/access-log.ts'
 import { createHttpDate } from '../telemetry/http-date.ts'
@@ -64,6 +65,7 @@ const pools = new Pools(deadlines, (transport) => {
   }
 })
 const counters = new SharedTable(settings.counters)
+const tables = new GivenTables()
 const countEviction = evictionCounter(registry)
 const endpoints = new Endpoints({
   counters,
@@ -107,6 +109,7 @@ const services = {
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
   counters,
+  tables,
   seat: settings.seat,
   credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
   now: () => performance.now(),
@@ -187,6 +190,7 @@ async function apply(message: ConfigMessage): Promise<void> {
     const { ir, previous } = take(message.config)
     await loadFeatures(ir)
     sessionKeys = message.sessionKeys
+    tables.take(message.tables)
     const next = compile(ir, services, previous)
     // Opening a port may fail, so that comes first; nothing after it does.
     for (const [key, bind] of next.binds) {

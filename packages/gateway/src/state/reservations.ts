@@ -1,4 +1,5 @@
 import type { SharedCounters } from './counters.ts'
+import { KeptTables, type KeyedTables, type TableSet } from './keyed-tables.ts'
 import { monotonic } from './monotonic.ts'
 import { type SharedTable, TableCells } from './shared-table.ts'
 
@@ -7,7 +8,7 @@ import { type SharedTable, TableCells } from './shared-table.ts'
  * not fit is refused, and one that is live always finds its keys. When the table is crowded, keys that no live config
  * has and that were not used for a day make room.
  */
-export class Reservations implements SharedCounters {
+export class Reservations implements SharedCounters, KeyedTables {
   readonly #table: SharedTable
   readonly #now: () => number
   /** Slots of the live config. */
@@ -15,6 +16,7 @@ export class Reservations implements SharedCounters {
   /** Slots of the config that is being tried. */
   #next = new Set<number>()
   #isLoose = false
+  readonly #tables = new KeptTables()
 
   constructor(table: SharedTable, now = monotonic) {
     this.#table = table
@@ -35,8 +37,22 @@ export class Reservations implements SharedCounters {
     return this.#isLoose
   }
 
+  keyed(name: string, size: number): SharedArrayBuffer | null {
+    return this.#tables.keyed(name, size)
+  }
+
+  get tables(): TableSet {
+    return this.#tables.all
+  }
+
+  /** Whether only a look at the whole config can tell what may go. */
+  get isCrowded(): boolean {
+    return this.#tables.hasLeftovers
+  }
+
   /** The config whose keys were asked for is live. */
   keep(): void {
+    this.#tables.keep()
     this.#live = this.#next
     this.#next = new Set()
     this.#isLoose = false
@@ -44,6 +60,7 @@ export class Reservations implements SharedCounters {
 
   /** The same where only keys of what has changed were asked for: those of the rest stay, and a few that nobody has. */
   keepAlso(): void {
+    this.#tables.keepAlso()
     for (const slot of this.#next) this.#live.add(slot)
     this.#next = new Set()
     this.#isLoose = true
@@ -51,6 +68,7 @@ export class Reservations implements SharedCounters {
 
   /** It is not going to be. */
   drop(): void {
+    this.#tables.drop()
     this.#next = new Set()
   }
 }

@@ -15,6 +15,7 @@ import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { monotonic } from '../state/monotonic.ts'
+import { KeptTables, type KeyedTables } from '../state/keyed-tables.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { createAccessLog } from '../telemetry/log/access-log.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
@@ -48,6 +49,8 @@ export interface TestGatewayOptions {
   monotonic?: () => number
   /** What several gateways count together, as workers of one process do. */
   counters?: SharedArrayBuffer
+  /** Budgets by key, likewise. */
+  tables?: KeyedTables
   /** Of the access log; text when left out. */
   logFormat?: LogFormat
   lookup?: ResolverOptions['lookup']
@@ -195,6 +198,7 @@ export class TestGateway {
     const shared = {
       random: options.random ?? Math.random,
       counters: new SharedTable(options.counters ?? createTable()),
+      tables: options.tables ?? new KeptTables(),
       kept: new WorkerCache(),
       monotonic: options.monotonic ?? monotonic,
       clock: options.clock ?? Date.now,

@@ -62,6 +62,22 @@ export const modelExamples: Record<string, ExampleCase> = {
     }
   },
 
+  async 'token-limits-per-key.yaml'() {
+    return {
+      // A clock that stands still: no budget is filled up again.
+      gateway: { env: { ALICE_KEY: ALICE }, monotonic: () => 1000 },
+      shows: [/^HTTP\/1.1 200 OK\r\n[^]*\[mock\]/],
+      async check(gateway) {
+        const bob = bearer('k-bob-5c7d10e9')
+        assert.equal((await chat(gateway, 'word '.repeat(1000), bearer(ALICE))).status, 200)
+        assert.equal((await chat(gateway, 'one more', bearer(ALICE))).status, 429)
+        assert.equal((await chat(gateway, 'one more', bob)).status, 200)
+        const left = Number((await chat(gateway, 'one more', bob)).headers['x-ratelimit-remaining'])
+        assert.ok(left > 900 && left < 1000, String(left))
+      },
+    }
+  },
+
   async 'prompt-guards.yaml'() {
     return {
       shows: [/\[mock\][^"]*<EMAIL_ADDRESS>/, /^HTTP\/1.1 422 [^]*The prompt holds a key/],

@@ -37,7 +37,7 @@ export const apiKeyAuthentication = definePolicy({
       'The known keys; in a cluster a Secret with a key in each entry.',
     ),
     location: credentialLocation().optional().describe('Where the key is; `Authorization: Bearer` when unset.'),
-  }).describe('Asks for an API key, and gives the metadata of the key to later policies as `apiKey`.'),
+  }).describe('Asks for an API key, and gives the metadata of the key, and its `name`, to later policies as `apiKey`.'),
 })
 
 export type ApiKeyAuthenticationConfig = Output<typeof apiKeyAuthentication.schema>

@@ -70,7 +70,9 @@ function indexKeys(secret: ApiKeyAuthenticationConfig['secretRef']): Map<string,
       const found = `found the key of ${JSON.stringify(same.name)} a second time, as ${JSON.stringify(name)}`
       throw new ConfigFault(secret, path, { found, expected: 'each key once' })
     }
-    keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata: entry.metadata })
+    // What metadata says itself wins.
+    const metadata = { name, ...entry.metadata }
+    keysByHash.set(digest, { name, digest: Buffer.from(digest, 'hex'), metadata })
   })
   return keysByHash
 }

@@ -3,7 +3,7 @@ import { conditionalPolicy, type PlainForm } from '../../../schema/conditional.t
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { atLeastOneOf, exactlyOneOf } from '../../../schema/rules.ts'
+import { atLeastOneOf, exactlyOneOf, onlyWith } from '../../../schema/rules.ts'
 import { expression } from '../../../schema/fields/expression.ts'
 import { serviceReference } from '../../../schema/fields/references.ts'
 import { duration, enumeration, integer, string } from '../../../schema/fields/values.ts'
@@ -29,8 +29,27 @@ const localLimit = object(
       .describe(
         'What the budget holds beyond `requests` or `tokens`. It is full at first; once spent, what a window leaves unused fills it again.',
       ),
+    key: expression('request', scalars)
+      .optional()
+      .describe(
+        'Gives each value of this expression a budget of its own, such as `apiKey.name`, `jwt.sub` or `source.address`. Requests for which it fails share one.',
+      ),
+    keys: object({
+      size: integer({ min: 1, max: 1_000_000 })
+        .prefault(10_000)
+        .describe(
+          'For so many keys at once there is room, and for up to twice as many by chance; each takes 48 bytes, for all workers together. A budget that is full again makes room for another, the one that is so for longest first.',
+        ),
+      failureMode: enumeration(['FailClosed', 'FailOpen'])
+        .prefault('FailClosed')
+        .describe(
+          'What happens to a request whose key finds no room, because all budgets there are in use: status 429 (`FailClosed`), or it passes uncounted.',
+        ),
+    })
+      .optional()
+      .describe('The table of keys.'),
   },
-  [exactlyOneOf('requests', 'tokens')],
+  [exactlyOneOf('requests', 'tokens'), onlyWith('keys', 'key')],
 ).describe('One limit.')
 
 const local = list(localLimit, { min: 1, max: 16 }).describe(
@@ -86,3 +105,4 @@ export const rateLimit = definePolicy({
 
 export type RateLimitConfig = PlainForm<Output<typeof rateLimit.schema>>
 export type GlobalLimitConfig = NonNullable<RateLimitConfig['global']>
+export type LocalLimitConfig = NonNullable<RateLimitConfig['local']>[number]

@@ -1,4 +1,5 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
+import { widest } from '../../../pipeline/body/body-use.ts'
 import type { RateLimitState, RequestContext } from '../../../pipeline/request-context.ts'
 import { implementBoth } from '../../../pipeline/step.ts'
 import { conditional } from '../../conditional.ts'
@@ -13,7 +14,7 @@ export const rateLimit = conditional(
     const global = config.global === undefined ? null : globalLimits(config.global, env)
     if (local === null && global === null) return null
     return {
-      requestBody: global?.requestBody ?? 'none',
+      requestBody: widest([local?.requestBody, global?.requestBody]),
       // What the gateway refuses by itself, nobody else is asked about.
       request: (rx) => local?.take(rx) ?? global?.take(rx) ?? undefined,
       response(rx) {
@@ -23,7 +24,7 @@ export const rateLimit = conditional(
       ...((local?.countsTokens === true || global !== null) && {
         done(rx: RequestContext) {
           const tokens = uncharged(rx)
-          if (tokens > 0) local?.charge(tokens)
+          if (tokens > 0) local?.charge(rx, tokens)
           global?.report(rx, tokens)
         },
       }),

@@ -1,4 +1,4 @@
-import type { Budget, Standing } from '../../../state/budget.ts'
+import type { Spendable, Standing } from '../../../state/budget-rule.ts'
 
 /** A limit of the policy. */
 export interface Limit {
@@ -6,7 +6,9 @@ export interface Limit {
   name: string
   /** Requests are taken when they come; tokens are charged when they are known, so a request needs only that some are left. */
   counts: 'requests' | 'tokens'
-  budget: Budget
+  budget: Spendable
+  /** What traces and logs call the key whose budget it is. */
+  hash?: string
 }
 
 /** The limit that clients are told of: the one with the least left, or the one that refuses. */

@@ -1,0 +1,88 @@
+import { Double, type Result, Uint } from '@portico/cel'
+import type { BodyUse } from '../../../pipeline/body/body-use.ts'
+import { ConfigFault } from '../../../pipeline/config-fault.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+import type { Env } from '../../../pipeline/step.ts'
+import { Budget } from '../../../state/budget.ts'
+import { KeyedBudgets } from '../../../state/keyed-budgets.ts'
+import type { LocalLimitConfig } from './schema.ts'
+import type { Limit } from './take-from-all.ts'
+
+/** A limit as the config has it: which budget a request spends from is known when it comes. */
+export interface LimitSource {
+  counts: Limit['counts']
+  /** The same for all requests; null where it depends on them. */
+  fixed: Limit | null
+  requestBody: BodyUse
+  of(rx: RequestContext): Limit
+}
+
+const windowMsByUnit = { Seconds: 1_000, Minutes: 60_000, Hours: 3_600_000 }
+
+/** The attachment names the budget, so that all its routes, all workers and all generations spend from the same one. */
+export function limitSource(local: LocalLimitConfig, index: number, env: Env): LimitSource {
+  const { requests, tokens, unit, burst } = local
+  const counts = tokens === undefined ? 'requests' : 'tokens'
+  const amount = tokens ?? requests
+  const name = `${amount}${counts === 'tokens' ? ' tokens' : ''}/${unit}${burst === 0 ? '' : `+${burst}`}`
+  const numbers = { amount, burst, windowMs: windowMsByUnit[unit] }
+  // Other numbers keep what was spent; windows of another length cannot.
+  const place = `${env.attachment}/local/${index}/${counts}/${unit}`
+  if (local.key !== undefined) return keyed(local, local.key, { name, counts, numbers, place }, env)
+  const cells = env.counters.cells(place)
+  if (cells === null) {
+    const found = `found no room for the limit ${name} of ${env.attachment}`
+    throw new ConfigFault(local, [], { found, expected: 'fewer limits' })
+  }
+  const limit: Limit = { name, counts, budget: new Budget({ cells, ...numbers }) }
+  return { counts, fixed: limit, requestBody: 'none', of: () => limit }
+}
+
+interface Named extends Pick<Limit, 'name' | 'counts'> {
+  numbers: { amount: number; burst: number; windowMs: number }
+  place: string
+}
+
+function keyed(local: LocalLimitConfig, key: string, limit: Named, env: Env): LimitSource {
+  const { name, counts, numbers, place } = limit
+  const { size, failureMode } = local.keys ?? DEFAULT_KEYS
+  const table = env.tables.keyed(`${place}/${key}`, size)
+  if (table === null) {
+    const found = `found no room for ${size} keys of the limit ${name} of ${env.attachment}`
+    throw new ConfigFault(local, [], { found, expected: 'fewer keys' })
+  }
+  const budgets = new KeyedBudgets(table, numbers)
+  const expression = env.cel(key, 'request')
+  const whenFull = { isOpen: failureMode === 'FailOpen', tell: occasionally(name, env) }
+  return {
+    counts,
+    fixed: null,
+    requestBody: expression.requestBody,
+    of(rx) {
+      const budget = budgets.of(keyText(expression.evaluate(rx)), whenFull)
+      return { name, counts, budget, hash: budget.name }
+    },
+  }
+}
+
+/** What `keys` is when left out. */
+const DEFAULT_KEYS = { size: 10_000, failureMode: 'FailClosed' } as const
+
+/** Requests for which there is no key share a budget, which no key has. */
+function keyText(value: Result): string {
+  if (typeof value === 'string') return `key ${value}`
+  if (typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') return `key ${value}`
+  if (value instanceof Double || value instanceof Uint) return `key ${value.value}`
+  return 'none'
+}
+
+/** A full table is worth a line in the log, not one for each request. */
+function occasionally(name: string, env: Env): () => void {
+  let nextAt = -Infinity
+  return () => {
+    const now = env.monotonic()
+    if (now < nextAt) return
+    nextAt = now + 10_000
+    env.log.warn('no room for another key of a rate limit', { limit: name, policy: env.attachment })
+  }
+}
