@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { createServer as createHttp2Server } from 'node:http2'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
@@ -149,6 +150,19 @@ test('a record stands in the trace that the client says', async (t) => {
       ['', '', 0],
     ],
   )
+})
+
+test('an expression shows the trace in lines too, as the page says', async (t) => {
+  const page = readFileSync(new URL('../../../../../../docs/opentelemetry.md', import.meta.url), 'utf8')
+  const [, expression] = /name: trace\.id, expression: '(.+)' /.exec(page) ?? []
+  const frontend = { accessLog: { attributes: { add: [{ name: 'trace.id', expression }] } } }
+  const gateway = await useGateway(t, httpConfig(routes, { frontend }))
+  const traceId = '0af7651916cd43dd8448eb211c80319c'
+  await request(gateway.port(), { headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` } })
+  await request(gateway.port(), { path: '/' })
+  await gateway.finished(2)
+  assert.match(gateway.lines[0] ?? '', new RegExp(` trace\\.id=${traceId}\n$`))
+  assert.doesNotMatch(gateway.lines[1] ?? '', /trace\.id/)
 })
 
 test('the policies of the backend hold for the calls', async (t) => {
