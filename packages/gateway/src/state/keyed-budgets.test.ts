@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
 import { Budget } from './budget.ts'
 import type { BudgetNumbers, Standing } from './budget-rule.ts'
 import { createKeyedTable, KeyedBudgets } from './keyed-budgets.ts'
 import { createTable, SharedTable } from './shared-table.ts'
-import type { KeySpenderData } from './test-key-spender.ts'
+import { spendInThreads } from './test-key-spenders.ts'
 
 const closed = { isOpen: false, tell() {} }
 const open = { isOpen: true, tell() {} }
@@ -206,21 +204,7 @@ test('as many keys as the table is made for find room', () => {
 })
 
 test('threads that bring the same new keys to a full table get each budget once', async (t) => {
-  const data: KeySpenderData = {
-    buffer: createKeyedTable(1),
-    amount: 7,
-    rounds: 300,
-    keys: 48,
-    threads: 3,
-    granted: new Int32Array(new SharedArrayBuffer(4 * 300 * 48)),
-    ended: new Int32Array(new SharedArrayBuffer(4 * 301)),
-  }
-  const workers = Array.from(
-    { length: data.threads },
-    () => new Worker(new URL('./test-key-spender.ts', import.meta.url), { workerData: data }),
-  )
-  t.after(() => Promise.all(workers.map((worker) => worker.terminate())))
-  await Promise.all(workers.map((worker) => once(worker, 'message')))
-  assert.equal(Atomics.load(data.ended, data.rounds), 0)
-  assert.deepEqual(new Set(data.granted), new Set([data.amount]))
+  const { granted, withoutRoom } = await spendInThreads(t, { rounds: 300, keys: 48, threads: 3 })
+  assert.equal(withoutRoom, 0)
+  assert.deepEqual(granted, new Set([7]))
 })

@@ -45,6 +45,18 @@ test('the server counts by what the descriptors say, and the client is told what
   assert.deepEqual([gateway.records[2]?.reason, gateway.records[2]?.error], ['RateLimit', 'rate limit exceeded: shop'])
 })
 
+test('what a budget of its own key refuses, the server is not asked about', async (t) => {
+  const local = [{ requests: 1, unit: 'Hours', key: 'request.headers["x-user"]' }]
+  const { limits, send } = await setUp(t, counting(2), {}, { local })
+  const statuses: number[] = []
+  for (const user of ['ann', 'ann', 'bob', 'bob']) statuses.push((await send(user)).status)
+  assert.deepEqual(statuses, [200, 429, 200, 429])
+  assert.deepEqual(
+    limits.seen.map(({ descriptors }) => descriptors[0]?.entries),
+    ['user=ann', 'user=bob'],
+  )
+})
+
 test('a descriptor without a value is left out; without any nobody is asked', async (t) => {
   const both = { entries: [...byUser.entries, { name: 'method', expression: 'request.method' }] }
   const size = {
