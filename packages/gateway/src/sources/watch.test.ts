@@ -150,6 +150,20 @@ describe('a watch', () => {
     assert.equal(changes, 1)
   })
 
+  test('a change that no folder tells of is found', { timeout: 40_000 }, async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'portico-watch-'))
+    writeFileSync(join(elsewhere, 'real.yaml'), 'one')
+    rmSync(file)
+    symlinkSync(join(elsewhere, 'real.yaml'), file)
+    start(file)
+    for (const round of [1, 2]) {
+      writeFileSync(join(elsewhere, 'real.yaml'), `round ${round}`)
+      await changed(round)
+    }
+    rmSync(elsewhere, { recursive: true })
+    assert.deepEqual(texts, ['round 1', 'round 2'])
+  })
+
   test('a file written all the time still goes live', async () => {
     start(file)
     let count = 0

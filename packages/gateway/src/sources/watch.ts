@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, watch } from 'node:fs'
+import { readFileSync, statSync, watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -45,6 +45,8 @@ class FolderWatch implements ConfigWatch {
   readonly #patrol: NodeJS.Timeout
   #hashesByNamed = new Map<string, string>()
   #seen: Description
+  /** Of the files when they were read last: a big config that nobody touches is not read every five seconds. */
+  #seenStamps = ''
   #timer: NodeJS.Timeout | null = null
   #firstEventAt = 0
   #quiet = 0
@@ -60,7 +62,7 @@ class FolderWatch implements ConfigWatch {
     this.update([])
     // Links may lead to other folders, and some file systems report nothing: a slow look finds those changes.
     this.#patrol = setInterval(() => {
-      if (this.#timer === null) this.#notice(this.#quietMs)
+      if (this.#timer === null && this.#stamps() !== this.#seenStamps) this.#notice(this.#quietMs)
     }, PATROL_MS)
     this.#patrol.unref()
   }
@@ -135,11 +137,17 @@ class FolderWatch implements ConfigWatch {
 
   #settled(): void {
     const left = this.#firstEventAt + this.#maxWaitMs - performance.now()
+    const stamps = this.#stamps()
     const text = textOf(this.#config)
     // Whoever replaces a file in two steps, or is slow to write it, will go on.
     if (left > 0 && this.#isUnfinished(text)) return this.#lookIn(left)
     this.#timer = null
+    this.#seenStamps = stamps
     this.#look(text)
+  }
+
+  #stamps(): string {
+    return [this.#config, ...this.#hashesByNamed.keys()].map(stampOf).join()
   }
 
   #isUnfinished(text: string | null): boolean {
@@ -158,6 +166,15 @@ class FolderWatch implements ConfigWatch {
     }
     for (const file of [this.#config, ...this.#hashesByNamed.keys()]) this.#watchFolder(dirname(file))
     if (changed) this.#onChange(text)
+  }
+}
+
+function stampOf(file: string): string {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = statSync(file)
+    return [ino, size, mtimeMs, ctimeMs].join(' ')
+  } catch {
+    return 'unreadable'
   }
 }
 
