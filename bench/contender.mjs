@@ -9,7 +9,7 @@ let started = 0
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, env?: Record<string, string>,
- *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number }} what
+ *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number }} what
  * @param {{ dir: string, origin: number, certificate: { cert: string, key: string, both: string } | null,
  *   identity: { token: string, jwks: string } }} bench
  * @returns the running proxy, or `{ problem }`
@@ -38,6 +38,7 @@ export async function startContender(what, bench) {
     probed: what.probed ?? false,
     unbuffered,
     workers,
+    keys: what.keys ?? null,
     found,
   }
   const plan = peer.plan(setup)

@@ -12,8 +12,8 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'reload' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number,
  *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
- *   tools?: boolean, workers?: number }[] }} Scenario
- *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server
+ *   tools?: boolean, workers?: number, keys?: number }[] }} Scenario
+ *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server; `keys`: a local limit with so many keys in use
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
  *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
  * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, of?: string, to?: string, saturated?: boolean }} Bar
@@ -80,6 +80,17 @@ export const scenarios = [
       { peer: 'portico', label: 'portico', routes: 1 },
     ],
     bars: [{ ratio: 2 }],
+  },
+  {
+    name: 'keys',
+    title: 'local limit by key',
+    kind: 'load',
+    rps: 250,
+    variants: [
+      { peer: 'portico', label: 'portico, 1 key', keys: 1 },
+      { peer: 'portico', label: 'portico, 100,000 keys', keys: 100_000 },
+    ],
+    bars: [{ ratio: 1.1, of: 'portico, 100,000 keys', to: 'portico, 1 key' }],
   },
   {
     name: 'routes',

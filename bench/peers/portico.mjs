@@ -58,12 +58,12 @@ function textOf(setup) {
   return stringify({ ...rest, binds }, { aliasDuplicateObjects: false })
 }
 
-function config({ port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers }) {
+function config({ port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers, keys }) {
   const route = (name, pathPrefix) => ({
     name,
     matches: [{ path: { pathPrefix } }],
     backends: [backendOf({ provider, tools, origin })],
-    policies: { ...(jwks && securedBy(jwks)), backend: { http: { version: 'HTTP1' } } },
+    policies: { ...(jwks && securedBy(jwks)), ...(keys && limitedBy(keys)), backend: { http: { version: 'HTTP1' } } },
   })
   const listener = {
     ...(protocol === 'https' || protocol === 'h2'
@@ -94,6 +94,12 @@ function models(provider, origin) {
     ai: { provider: { [provider]: {}, host: '127.0.0.1', port: origin } },
     policies: { auth: { key: 'key-of-the-gateway' } },
   }
+}
+
+// Each request draws its key; a budget is in use for an hour after.
+function limitedBy(keys) {
+  const key = `int(random() * ${keys}.0)`
+  return { rateLimit: { local: [{ requests: 100_000_000, unit: 'Hours', key, keys: { size: keys } }] } }
 }
 
 // The limit is far above the load, so that every request is counted and none refused.
