@@ -30,7 +30,7 @@ export interface Denied {
 export const DENIED: Denied = {
   kind: 'denied',
   status: 403,
-  headers: new HeaderBlock(),
+  headers: HeaderBlock.of([['content-type', 'text/plain']]),
   body: Buffer.from('external authorization failed'),
 }
 

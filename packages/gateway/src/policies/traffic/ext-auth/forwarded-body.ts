@@ -22,6 +22,11 @@ export function readForwarded(rx: RequestContext, maxSize: number): ForwardedBod
   })
 }
 
+/** What the authorizer is told of it, in the header `x-envoy-auth-partial-body`; nothing where there is no body. */
+export function partialMark(body: ForwardedBody | null): string | null {
+  return body === null || (body.bytes.length === 0 && !body.isPartial) ? null : String(body.isPartial)
+}
+
 function cut(bytes: Buffer, maxSize: number, hasMore: boolean): ForwardedBody {
   return { bytes: bytes.subarray(0, maxSize), isPartial: hasMore || bytes.length > maxSize }
 }

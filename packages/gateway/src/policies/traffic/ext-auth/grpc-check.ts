@@ -10,7 +10,7 @@ import type {
 } from '../../../wire/protos/envoy/service/auth/v3/external_auth.ts'
 import { headerEdit, isEditable } from '../../../pipeline/header-edit.ts'
 import { type Allowed, DENIED, type Decision } from './decision.ts'
-import type { ForwardedBody } from './forwarded-body.ts'
+import { type ForwardedBody, partialMark } from './forwarded-body.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderEdit } from '../../../pipeline/request-context.ts'
 import type { ExtAuthConfig } from './schema.ts'
@@ -69,7 +69,8 @@ interface Extras {
 function checkRequest(rx: RequestContext, body: ForwardedBody | null, extras: Extras): CheckRequest {
   const { connection } = rx
   const headers = headerMap(rx)
-  if (body !== null) headers.set('x-envoy-auth-partial-body', String(body.isPartial))
+  const mark = partialMark(body)
+  if (mark !== null) headers.set('x-envoy-auth-partial-body', mark)
   const text = body === null ? '' : utf8(body.bytes)
   return {
     attributes: {
@@ -153,6 +154,8 @@ function readResponse(response: CheckResponse): Decision {
   const code = httpStatus?.code ?? 0
   const block = new HeaderBlock()
   for (const { name, value } of headers.flatMap(editOf)) block.add(name, value)
+  // A body that says nothing of itself is not for browsers to guess at.
+  if (body !== '' && !block.has('content-type')) block.add('content-type', 'text/plain')
   return { kind: 'denied', status: code >= 200 && code <= 599 ? code : 403, headers: block, body: Buffer.from(body) }
 }
 

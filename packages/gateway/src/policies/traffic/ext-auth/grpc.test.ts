@@ -21,7 +21,10 @@ test('the authorizer decides, and is told what the client asks for', async (t) =
   const headers = { 'x-a': '1', cookie: 'a=1', 'x-request-id': 'id-1' }
   assert.equal((await ask({ path: '/yes?q=1', headers })).status, 200)
   const refused = await ask({ path: '/no' })
-  assert.deepEqual([refused.status, refused.body], [403, 'external authorization failed'])
+  assert.deepEqual(
+    [refused.status, refused.body, refused.headers['content-type']],
+    [403, 'external authorization failed', 'text/plain'],
+  )
   assert.equal(origin.seen.length, 1)
   const http = authorizer.seen[0]?.attributes?.request?.http
   assert.deepEqual(
@@ -90,6 +93,7 @@ test('a refusal has the status, headers and body that it says', async (t) => {
     [answer.status, answer.body, answer.headers['x-why'], answer.headers['x-bad']],
     [429, 'slow down', 'too many', undefined],
   )
+  assert.equal(answer.headers['content-type'], 'text/plain')
   assert.equal((await ask({ path: '/odd' })).status, 403)
   const grpc = await ask({ method: 'POST', headers: { 'content-type': 'application/grpc' } })
   assert.deepEqual([grpc.status, grpc.headers['grpc-status'], grpc.headers['x-why']], [200, '14', 'too many'])
@@ -130,7 +134,8 @@ test('it gets as much of the body as it may, and the backend all of it', async (
     assert.equal(origin.seen.at(-1)?.body, body)
     const http = authorizer.seen.at(-1)?.attributes?.request?.http
     assert.equal(http?.body, body.slice(0, 10))
-    assert.equal(http?.headers.get('x-envoy-auth-partial-body'), String(body.length > 10))
+    const mark = body === '' ? undefined : String(body.length > 10)
+    assert.equal(http?.headers.get('x-envoy-auth-partial-body'), mark)
   }
 })
 
@@ -272,4 +277,25 @@ test('decisions are kept as long as the config says, by what it says they depend
   time.now += 10_000
   await send('carl')
   assert.equal(authorizer.seen.length, 10)
+})
+
+test('a refusal that says what its body is keeps that, and an empty one says nothing', async (t) => {
+  const check: Check = ({ attributes }) =>
+    attributes?.request?.http?.path === '/empty'
+      ? denied({ status: { code: 401 } })
+      : denied({ headers: [option('content-type', 'application/json')], body: '{}' })
+  const { ask } = await setUp(t, check)
+  assert.equal((await ask()).headers['content-type'], 'application/json')
+  assert.equal((await ask({ path: '/empty' })).headers['content-type'], undefined)
+})
+
+test('of a request without a body nobody says whether it is whole', async (t) => {
+  const { authorizer, ask } = await setUp(t, () => ({}), { forwardBody: { maxSize: 4 } })
+  const said = async (options: object) => {
+    await ask(options)
+    return authorizer.seen.at(-1)?.attributes?.request?.http?.headers.get('x-envoy-auth-partial-body')
+  }
+  assert.equal(await said({}), undefined)
+  assert.equal(await said({ method: 'POST', body: 'abcd' }), 'false')
+  assert.equal(await said({ method: 'POST', body: 'abcde' }), 'true')
 })

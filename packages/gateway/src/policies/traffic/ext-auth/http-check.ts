@@ -9,7 +9,7 @@ import { headerLines } from '../../../pipeline/views/header-lines.ts'
 import { isCelError, toJson } from '@portico/cel'
 import { headerEdit, isEditable } from '../../../pipeline/header-edit.ts'
 import { DENIED, type Decision } from './decision.ts'
-import type { ForwardedBody } from './forwarded-body.ts'
+import { type ForwardedBody, partialMark } from './forwarded-body.ts'
 import type { Ask } from './grpc-check.ts'
 import type { ExtAuthConfig } from './schema.ts'
 
@@ -56,7 +56,8 @@ class HttpAsker {
     // No failure of the authorizer, which a failure mode could overlook.
     if (typeof target !== 'string' || !/^\/[\x21\x22\x24-\x7e]*$/.test(target)) return DENIED
     const headers = this.#headersOf(rx)
-    if (body !== null) headers.set('x-envoy-auth-partial-body', String(body.isPartial))
+    const mark = partialMark(body)
+    if (mark !== null) headers.set('x-envoy-auth-partial-body', mark)
     const content = body === null || body.bytes.length === 0 ? emptySource : sourceOf(body.bytes)
     const authority = this.#authority
     const request = { method: rx.method, target, authority, headers, body: content, upgrade: '', teTrailers: false }
