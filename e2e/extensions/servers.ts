@@ -12,16 +12,17 @@ import { eventually } from '../../packages/gateway/src/testing/process.ts'
 /** Servers that others wrote, which `servers/build.sh` builds. */
 
 /** Where the program is, or is not yet: the name changes with the lock files, as in the script. */
-function built(name: 'ratelimit' | 'opa'): string {
+function built(name: 'ratelimit' | 'opa' | 'envoy', ...files: string[]): string {
   const { PORTICO_E2E_CACHE, XDG_CACHE_HOME } = process.env
   const cache = PORTICO_E2E_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-e2e')
-  const lock = (file: string): Buffer => readFileSync(new URL(`servers/${name}/${file}`, import.meta.url))
-  const hash = createHash('sha256').update(lock('go.mod')).update(lock('go.sum')).digest('hex')
-  return join(cache, `${name}-${hash.slice(0, 16)}`)
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(new URL(`servers/${name}/${file}`, import.meta.url)))
+  return join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`)
 }
 
-const RATELIMIT = built('ratelimit')
-const OPA = built('opa')
+const RATELIMIT = built('ratelimit', 'go.mod', 'go.sum')
+const OPA = built('opa', 'go.mod', 'go.sum')
+const ENVOY = built('envoy', 'requirements.txt')
 const REDIS = (process.env['PATH'] ?? '')
   .split(delimiter)
   .map((folder) => join(folder, 'redis-server'))
@@ -34,6 +35,10 @@ export const withoutRateLimit: string | false = !existsSync(RATELIMIT)
 export const withoutOpa: string | false = existsSync(OPA)
   ? false
   : 'no Envoy plugin of Open Policy Agent here; e2e/extensions/servers/build.sh builds it'
+
+export const withoutEnvoy: string | false = existsSync(ENVOY)
+  ? false
+  : 'no Envoy here; e2e/extensions/servers/build.sh installs it'
 
 export interface Server {
   host: string
@@ -91,6 +96,14 @@ export async function useOpa(t: TestContext, policy: string): Promise<Server> {
     args: [...args, ...settings.flatMap((one) => ['--set', one]), file],
     ports: [grpc],
   })
+}
+
+/** Envoy with this config, which is YAML; JSON is that too. It serves the port. */
+export async function useEnvoy(t: TestContext, port: number, config: object): Promise<Server> {
+  const file = join(useFolder(t), 'envoy.yaml')
+  writeFileSync(file, JSON.stringify(config))
+  const args = ['-c', file, '--concurrency', '1', '-l', 'error', '--disable-hot-restart']
+  return useServer(t, { program: ENVOY, args, ports: [port] })
 }
 
 interface Start {

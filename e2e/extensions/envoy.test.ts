@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { type Check, denied, ok, option, useAuthorizer } from '../../packages/gateway/src/testing/authorizer.ts'
+import { type RawResponse, sendRaw } from '../../packages/gateway/src/testing/client.ts'
+import { closedPort, httpConfig, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import type { CheckRequest } from '../../packages/gateway/src/wire/protos/envoy/service/auth/v3/external_auth.ts'
+import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
+
+interface Parts {
+  line?: string
+  headers?: string[]
+  body?: string
+}
+
+const MAX_BODY = 64
+
+/** The same requests to both, one authorizer and one backend behind them. */
+const requests: Record<string, Parts> = {
+  'a plain one': {},
+  'path with query': { line: 'GET /a/b?x=1&y=%20z&x=2' },
+  'escapes in the path': { line: 'GET /a%2Fb/%C3%A4?q=%26' },
+  HEAD: { line: 'HEAD /' },
+  PUT: { line: 'PUT /item', body: 'text' },
+  DELETE: { line: 'DELETE /item/1' },
+  OPTIONS: { line: 'OPTIONS /' },
+  PATCH: { line: 'PATCH /item', body: '{"a":1}', headers: ['content-type: application/json'] },
+  'lines of one name': { headers: ['x-a: 1', 'x-a: 2', 'X-A: 3, 4'] },
+  'cookies in two lines': { headers: ['cookie: a=1; b=2', 'cookie: c=3'] },
+  'an empty value': { headers: ['x-empty:'] },
+  'a value beyond ASCII': { headers: ['x-name: Zoë'] },
+  'a request id': { headers: ['x-request-id: 7b8e1c9e-61f0-4e71-9c77-6f0f4b7f9d11'] },
+  'a credential': { headers: ['authorization: Bearer abc.def'] },
+  'an empty body': { line: 'POST /', headers: ['content-length: 0'] },
+  'a body as long as may be': { line: 'POST /', body: 'x'.repeat(MAX_BODY) },
+  'a longer body': { line: 'POST /', body: 'y'.repeat(MAX_BODY * 40) },
+  'a body in chunks': { line: 'POST /', headers: ['transfer-encoding: chunked'], body: '5\r\nhello\r\n0\r\n\r\n' },
+  'a body beyond ASCII': { line: 'POST /', body: 'größer' },
+  'a call of gRPC': {
+    line: 'POST /pkg.S/M',
+    headers: ['content-type: application/grpc', 'te: trailers'],
+    body: 'abcde',
+  },
+  'refused with words': { line: 'GET /denied' },
+  'refused call of gRPC': {
+    line: 'POST /denied',
+    headers: ['content-type: application/grpc', 'te: trailers'],
+    body: 'abcde',
+  },
+  'refused without words': { line: 'GET /silent' },
+  'other headers and query': {
+    line: 'GET /edited?keep=1&drop=2',
+    headers: ['x-user: mallory', 'x-list: a', 'x-secret: s'],
+  },
+}
+
+const check: Check = ({ attributes }) => {
+  const path = attributes?.request?.http?.path ?? ''
+  if (path.startsWith('/silent')) return { status: { code: 7, message: 'no', details: [] } }
+  if (path.startsWith('/denied'))
+    return denied({ status: { code: 401 }, headers: [option('x-why', 'tired')], body: 'come back later' })
+  if (!path.startsWith('/edited')) return ok({})
+  return ok({
+    headers: [option('x-user', 'ann'), option('x-list', 'b', { append: { value: true } })],
+    headersToRemove: ['x-secret'],
+    queryParametersToSet: [{ key: 'user', value: 'ann' }],
+    queryParametersToRemove: ['drop'],
+    responseHeadersToAdd: [option('x-decided', 'yes')],
+  })
+}
+
+/** What differs, and why; `requests` where it is not all of them. A new difference fails, and so does one that is gone. */
+const differences: { what: RegExp; requests?: string[]; why: string }[] = [
+  { what: /^asked destination /, why: 'The gateway does not send its own address: authorizers decide by the host.' },
+  {
+    what: /^asked request http id$/,
+    why: 'Envoy numbers streams; the gateway sends `x-request-id`, where there is one.',
+  },
+  { what: /^(asked request http|backend) headers x-request-id$/, why: 'Envoy makes one up.' },
+  { what: /^(asked request http|backend) headers x-forwarded-(for|host)$/, why: 'Envoy adds them only when told to.' },
+  { what: /^backend headers x-envoy-expected-rq-timeout-ms$/, why: "A header of Envoy's own." },
+  {
+    what: /^asked request http headers cookie$/,
+    requests: ['cookies in two lines'],
+    why: 'Lines of cookies are joined by a semicolon, as HTTP/2 has it: with a comma their values are read wrong.',
+  },
+  {
+    what: /^asked request http headers te$/,
+    requests: ['a call of gRPC', 'refused call of gRPC'],
+    why: 'It belongs to the connection, and is taken off before policies see the request.',
+  },
+  {
+    what: /^backend headers connection$/,
+    requests: ['a call of gRPC'],
+    why: 'Who sends `te` by HTTP/1.1 has to name it in `connection`.',
+  },
+  {
+    what: /^client headers transfer-encoding$/,
+    requests: ['HEAD'],
+    why: 'An answer to HEAD has no body, and no framing where the backend states no length.',
+  },
+  { what: /^backend headers content-length$/, requests: ['OPTIONS'], why: 'No body needs no length.' },
+  {
+    what: /^backend headers (content-length|transfer-encoding)$/,
+    requests: ['a body in chunks'],
+    why: 'The body was read whole for the authorizer, so its length is known.',
+  },
+  {
+    what: /^client headers grpc-message$/,
+    requests: ['refused call of gRPC'],
+    why: 'Blanks are escaped too, which clients undo.',
+  },
+  {
+    what: /^client (body|headers content-(length|type))$/,
+    requests: ['refused without words'],
+    why: 'The gateway says why, Envoy sends nothing.',
+  },
+  {
+    what: /^backend headers x-list$/,
+    requests: ['other headers and query'],
+    why: 'Joined with a blank after the comma.',
+  },
+]
+
+describe('Envoy beside the gateway', { skip }, () => {
+  it('the authorizer, the client and the backend see the same but for what is listed', async (t) => {
+    const sides = await useSides(t)
+    const [surprises, met] = [[] as string[], new Set<object>()]
+    for (const [name, parts] of Object.entries(requests)) {
+      const [envoy = {}, gateway = {}] = await inTurn(sides, async (side) => {
+        const answer = await sendRaw(side.port, bytesOf(parts))
+        return flat({ asked: side.asked(), client: told(answer), backend: side.backend() })
+      })
+      for (const key of new Set([...Object.keys(envoy), ...Object.keys(gateway)])) {
+        if (envoy[key] === gateway[key]) continue
+        const known = differences.find(({ what, requests: some }) => what.test(key) && (some?.includes(name) ?? true))
+        if (known === undefined) surprises.push(`${name}: ${key}: Envoy ${envoy[key]}, the gateway ${gateway[key]}`)
+        else met.add(known)
+      }
+    }
+    assert.deepEqual(surprises, [])
+    const gone = differences.filter((difference) => !met.has(difference)).map(({ what, why }) => `${what} ${why}`)
+    assert.deepEqual(gone, [])
+  })
+})
+
+function bytesOf({ line = 'GET /', headers = [], body = '' }: Parts): string {
+  const isCounted = body !== '' && !headers.some((header) => header.startsWith('transfer-encoding'))
+  const length = isCounted ? [`content-length: ${Buffer.byteLength(body)}`] : []
+  const lines = [`${line} HTTP/1.1`, 'host: shop.example', ...headers, ...length, 'connection: close']
+  return `${lines.join('\r\n')}\r\n\r\n${body}`
+}
+
+/** Envoy and the gateway, in this order, with one authorizer and one backend. */
+async function useSides(t: TestContext) {
+  const origin = await useOrigin(t)
+  const authorizer = await useAuthorizer(t, check)
+  const portOf = ({ host }: { host: string }) => Number(host.split(':')[1])
+  const port = await closedPort()
+  await useEnvoy(t, port, envoyConfig(port, portOf(origin), portOf(authorizer)))
+  const extAuth = {
+    backendRef: { host: authorizer.host },
+    forwardBody: { maxSize: MAX_BODY },
+    timeout: '10s',
+    grpc: { contextExtensions: { tier: 'gold' } },
+  }
+  // Envoy speaks HTTP/1.1 to the backend of a gRPC call too.
+  const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
+  const gateway = await useGateway(t, httpConfig([{ policies: { extAuth }, backends: [backend] }]))
+  return [port, gateway.port()].map((at) => ({
+    port: at,
+    asked: () => asked(authorizer.seen.splice(0)),
+    backend: () =>
+      origin.seen.splice(0).map(({ method, url, headers, body }) => ({ method, url, headers, length: body.length }))[0],
+  }))
+}
+
+/** But for what is new in every answer, and the names of the programs. */
+function told({ status, headers, body }: RawResponse) {
+  const own = ['date', 'server', 'x-envoy-upstream-service-time']
+  return { status, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name))), body }
+}
+
+/** But for the time, and the ports of clients. */
+function asked(seen: readonly CheckRequest[]): unknown {
+  assert.equal(seen.length, 1)
+  const plain = (_key: string, value: unknown): unknown => (value instanceof Map ? Object.fromEntries(value) : value)
+  const { source, request, ...rest } = seen[0]?.attributes ?? {}
+  const address = source?.address?.address
+  const client = { ...source, address: address?.$case === 'socketAddress' && address.value.address }
+  return JSON.parse(JSON.stringify({ ...rest, source: client, request: { http: request?.http } }, plain)) as unknown
+}
+
+function envoyConfig(port: number, origin: number, authorizer: number): object {
+  const address = (at: number) => ({ socket_address: { address: '127.0.0.1', port_value: at } })
+  const cluster = (name: string, at: number, more: object = {}) => ({
+    name,
+    type: 'STATIC',
+    connect_timeout: '5s',
+    ...more,
+    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: address(at) } }] }] },
+  })
+  const any = (type: string, value: object = {}) => ({
+    '@type': `type.googleapis.com/envoy.extensions.${type}`,
+    ...value,
+  })
+  const http2 = {
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': any('upstreams.http.v3.HttpProtocolOptions', {
+        explicit_http_config: { http2_protocol_options: {} },
+      }),
+    },
+  }
+  const perRoute = any('filters.http.ext_authz.v3.ExtAuthzPerRoute', {
+    check_settings: { context_extensions: { tier: 'gold' } },
+  })
+  const manager = any('filters.network.http_connection_manager.v3.HttpConnectionManager', {
+    stat_prefix: 'http',
+    route_config: {
+      virtual_hosts: [
+        {
+          name: 'all',
+          domains: ['*'],
+          routes: [
+            {
+              match: { prefix: '/' },
+              route: { cluster: 'origin' },
+              typed_per_filter_config: { 'envoy.filters.http.ext_authz': perRoute },
+            },
+          ],
+        },
+      ],
+    },
+    http_filters: [
+      {
+        name: 'envoy.filters.http.ext_authz',
+        typed_config: any('filters.http.ext_authz.v3.ExtAuthz', {
+          transport_api_version: 'V3',
+          grpc_service: { envoy_grpc: { cluster_name: 'authorizer' }, timeout: '10s' },
+          with_request_body: { max_request_bytes: MAX_BODY, allow_partial_message: true },
+        }),
+      },
+      { name: 'envoy.filters.http.router', typed_config: any('filters.http.router.v3.Router') },
+    ],
+  })
+  return {
+    static_resources: {
+      listeners: [{ address: address(port), filter_chains: [{ filters: [{ name: 'http', typed_config: manager }] }] }],
+      clusters: [cluster('origin', origin), cluster('authorizer', authorizer, http2)],
+    },
+  }
+}
+
+async function inTurn<A, B>(values: readonly A[], work: (value: A) => Promise<B>): Promise<B[]> {
+  const results: B[] = []
+  for (const value of values) results.push(await work(value))
+  return results
+}
+
+/** Every leaf by its path. */
+function flat(value: unknown, path = ''): Record<string, string> {
+  if (typeof value !== 'object' || value === null) return { [path]: String(value) }
+  const leaves = Object.entries(value).flatMap(([key, each]) => Object.entries(flat(each, `${path} ${key}`.trim())))
+  return Object.fromEntries(leaves)
+}
