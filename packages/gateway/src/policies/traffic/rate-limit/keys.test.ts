@@ -82,6 +82,17 @@ test('keys are names of API keys, claims of tokens and addresses', async (t) => 
   assert.deepEqual([await status('/address'), await status('/address')], [200, 429])
 })
 
+test('addresses of IPv6 are counted by network', async (t) => {
+  const address = 'request.headers["x-address"]'
+  const key = `${address}.contains(":") ? string(cidr(${address} + "/64").masked()) : ${address}`
+  const { send } = await setUp(t, [{ requests: 1, unit: 'Hours', key }])
+  const seen: number[] = []
+  for (const from of ['2001:db8::1', '2001:db8::2:3', '2001:db8:0:1::1', '192.0.2.1', '192.0.2.2']) {
+    seen.push((await send({ 'x-address': from })).status)
+  }
+  assert.deepEqual(seen, [200, 429, 200, 200, 200])
+})
+
 test('limits with and without keys hold together: a refused request spends none', async (t) => {
   const { statuses, send } = await setUp(t, [
     { requests: 4, unit: 'Hours' },
