@@ -5,8 +5,8 @@ import { threadId } from 'node:worker_threads'
 const LOOK_MS = 1_000
 /** Below this share of a second spent on work, a thread has nothing to do. */
 const IDLE_SHARE = 0.05
-/** After a start much is to be gained at once; after work it may be back soon, and would have to take it all again. */
-const IDLE_MS = { afterStart: LOOK_MS, afterWork: 5 * LOOK_MS }
+/** After a start much is to be gained at once. After work it may be back soon, and has to take it all again, and to be optimised again. */
+const IDLE_MS = { afterStart: LOOK_MS, afterWork: 8 * LOOK_MS }
 /** Threads that fall idle together do not all pause at once. */
 const TURNS = 4
 /** Less is not worth the pause. */
