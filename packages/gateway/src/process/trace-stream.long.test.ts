@@ -165,7 +165,7 @@ describe('the events', () => {
     assert.doesNotMatch(text, /S3CRET/)
     assert.match(text, /"x-team":"<redacted>"/)
     assert.match(text, /"pathAndQuery":"\/\?a=b&who=<redacted>"/)
-    assert.match(text, /"apiKey":\{"group":"a"\}/)
+    assert.match(text, /"apiKey":\{"name":"alice","group":"a"\}/)
   })
 
   test('end with an answer of the gateway itself, and with a client that leaves', async (t) => {
