@@ -6,7 +6,7 @@ const LOOK_MS = 1_000
 /** Below this share of a second spent on work, a thread has nothing to do. */
 const IDLE_SHARE = 0.05
 /** After a start much is to be gained at once. After work it may be back soon, and has to take it all again, and to be optimised again. */
-const IDLE_MS = { afterStart: LOOK_MS, afterWork: 8 * LOOK_MS }
+const IDLE_MS = { afterStart: LOOK_MS, afterWork: 60 * LOOK_MS }
 /** Threads that fall idle together do not all pause at once. */
 const TURNS = 4
 /** Less is not worth the pause. */
