@@ -10,12 +10,17 @@ const skip =
   program === null &&
   'no h2spec here; go install github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible installs it'
 const ALL_TESTS = 145
+/** Well under the two seconds that the suite waits. */
+const ANSWER_AFTER_MS = 200
 
 describe('h2spec', () => {
   for (const kind of ['plain', 'TLS'] as const) {
     it(`finds nothing on ${kind} ports but what docs/h2spec.md explains`, { skip }, async (t) => {
       const { dir } = useTlsFiles(t, ['localhost'])
-      const origin = await useOrigin(t, (_request, response) => response.end('hello'))
+      // An answer that takes its time: the suite's next frame is to meet a stream that is not over yet.
+      const origin = await useOrigin(t, (_request, response) =>
+        setTimeout(() => response.end('hello'), ANSWER_AFTER_MS),
+      )
       const routes = [{ backends: [{ host: origin.host, policies: { http: { version: 'HTTP1' } } }] }]
       const listener =
         kind === 'TLS'
