@@ -3,6 +3,7 @@ import { bufferResponse } from '../pipeline/body/buffered-body.ts'
 import type { AttemptStepList, BackendIdentity } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/body/body-use.ts'
+import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
 import type { AttemptStep, BackendPlace } from '../pipeline/outgoing.ts'
 import type { Env } from '../pipeline/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
@@ -17,18 +18,21 @@ export function compileBackendSteps(
     const config = policies[name]
     // Name and config belong together by the type of `backendSteps`, which the compiler cannot follow through a variable.
     const make = backendSteps[name] as MakeBackendStep<unknown>
-    return config === undefined ? [] : [{ name, step: make(config, env, place) }]
+    if (config === undefined) return []
+    const bodies = new ExpressionBodies(env)
+    const step = make(config, bodies.env, place)
+    return [{ name, step, ...bodies.of(step) }]
   }).flat()
   const response = new ListBuilder('buffer', (use) => bufferResponse(use, env.maxBufferBytes))
-  for (const { name, step } of steps) {
-    response.need(step.responseBody ?? 'none')
+  for (const { name, step, responseBody } of steps) {
+    response.need(responseBody)
     response.add(name, step.response)
   }
   return {
     request: attemptList(steps.map(({ name, step }) => [name, step.request])),
     sign: attemptList(steps.map(({ name, step }) => [name, step.sign])),
     response: response.list(),
-    requestBody: widest(steps.map(({ step }) => step.requestBody)),
+    requestBody: widest(steps.map(({ requestBody }) => requestBody)),
   }
 }
 

@@ -3,6 +3,7 @@ import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts
 import type { CompiledRoute } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
 import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
+import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
 import type { Env, MakeStep, Step } from '../pipeline/step.ts'
 import type { TrafficPolicies } from '../policies/index.ts'
 import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '../policies/order.ts'
@@ -21,25 +22,25 @@ export function compileSteps(
   env: Omit<Env, 'attachment'>,
   backendBody: BodyUse = 'none',
 ): CompiledSteps {
-  const steps = makeEach(Object.keys(trafficSteps) as TrafficName[], (name): [TrafficName, Step][] => {
-    const step = makeStep(name, effective, env)
-    return step === null ? [] : [[name, step]]
+  const steps = makeEach(Object.keys(trafficSteps) as TrafficName[], (name): [TrafficName, MadeStep][] => {
+    const made = makeStep(name, effective, env)
+    return made === null ? [] : [[name, made]]
   }).flat()
   const byName = new Map(steps)
   const request = new ListBuilder('buffer', (use) => bufferRequest(use, env.maxBufferBytes))
-  for (const [name, step] of steps) {
+  for (const [name, { step, requestBody }] of steps) {
     // A response part may read the request body too, which is here only now.
-    request.need(step.requestBody ?? 'none')
+    request.need(requestBody)
     request.add(name, step.request)
   }
   request.need(backendBody)
   const response = new ListBuilder('buffer', (use) => bufferResponse(use, env.maxBufferBytes))
   for (const name of responseOrder) {
-    const step = byName.get(name)
-    response.need(step?.responseBody ?? 'none')
-    response.add(name, step?.response)
+    const made = byName.get(name)
+    response.need(made?.responseBody ?? 'none')
+    response.add(name, made?.step.response)
   }
-  const done = steps.flatMap(([, step]) => (step.done === undefined ? [] : [step.done]))
+  const done = steps.flatMap(([, { step }]) => (step.done === undefined ? [] : [step.done]))
   return {
     request: request.list(),
     response: response.list(),
@@ -48,12 +49,24 @@ export function compileSteps(
   }
 }
 
-function makeStep(name: TrafficName, effective: Effective<TrafficPolicies>, env: Omit<Env, 'attachment'>): Step | null {
+interface MadeStep {
+  step: Step
+  requestBody: BodyUse
+  responseBody: BodyUse
+}
+
+function makeStep(
+  name: TrafficName,
+  effective: Effective<TrafficPolicies>,
+  env: Omit<Env, 'attachment'>,
+): MadeStep | null {
   const own = effective[name]
   if (own === undefined) return null
   const config: unknown = (joinedTraffic as ReadonlySet<string>).has(name) ? own.configs : own.configs.at(-1)
+  const bodies = new ExpressionBodies({ ...env, attachment: `${own.origin}/${name}` })
   // Name and config belong together by the type of `trafficSteps`, which the compiler cannot follow through a variable.
-  return (trafficSteps[name] as MakeStep<unknown>)(config, { ...env, attachment: `${own.origin}/${name}` })
+  const step = (trafficSteps[name] as MakeStep<unknown>)(config, bodies.env)
+  return step === null ? null : { step, ...bodies.of(step) }
 }
 
 function configsOf(effective: Effective<TrafficPolicies>): Record<string, unknown> {

@@ -71,18 +71,6 @@ test('metadata is what did not fail, each entry in place of an older one', () =>
   )
 })
 
-test('it needs the most that any of its expressions needs', () => {
-  const uses = { none: 'none', prefix: 'prefix', whole: 'whole' } as const
-  const cel = (source: string): Expression => ({ ...expression(1), requestBody: uses[source as keyof typeof uses] })
-  const env = { cel } as unknown as Env
-  const need = (body: string, set: string) =>
-    createTransform({ body, set: [{ name: 'x', value: set }] }, env, 'request').requestBody
-  assert.equal(need('none', 'none'), 'none')
-  assert.equal(need('none', 'prefix'), 'prefix')
-  assert.equal(need('whole', 'prefix'), 'whole')
-  assert.equal(createTransform({ remove: ['x'] }, env, 'request').requestBody, 'none')
-})
-
 function linesOf(name: string, value: Result): Line[] {
   if (Array.isArray(value)) return (value as string[]).map((line): Line => [name, line])
   return typeof value !== 'string' || value.includes('\n') ? [] : [[name, value]]

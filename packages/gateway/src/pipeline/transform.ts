@@ -1,7 +1,6 @@
 import { isCelError, type Result, toJson } from '@portico/cel'
 import type { EditableMessage } from './editable-message.ts'
 import { type Expression, type ExpressionPhase } from './expression.ts'
-import { type BodyUse, widest } from './body/body-use.ts'
 import { headerLine, headerLines } from './views/header-lines.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Env } from './step.ts'
@@ -21,8 +20,6 @@ interface HeaderConfig {
 }
 
 export interface Transform {
-  readonly requestBody: BodyUse
-  readonly responseBody: BodyUse
   /** Every expression sees the changes made before it. */
   apply(message: EditableMessage, rx: RequestContext): void
 }
@@ -37,10 +34,7 @@ export function createTransform(config: TransformConfig, env: Env, phase: Expres
   const set = (config.set ?? []).map(compile)
   const remove = config.remove ?? []
   const body = config.body === undefined ? null : env.cel(config.body, phase)
-  const all = [...metadata, ...add, ...set].map(({ value }) => value).concat(body ?? [])
   return {
-    requestBody: widest(all.map(({ requestBody }) => requestBody)),
-    responseBody: widest(all.map(({ responseBody }) => responseBody)),
     apply(message, rx) {
       for (const { name, value } of metadata) setMetadata(rx, name, value.evaluate(rx))
       for (const header of add) addHeader(message, header, rx)

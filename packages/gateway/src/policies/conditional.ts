@@ -1,6 +1,7 @@
 import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts'
 import { type Expression } from '../pipeline/expression.ts'
 import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
+import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
 import type { AnsweredRequest, RequestContext } from '../pipeline/request-context.ts'
 import type { Env, MakeRequestStep, MakeStep, Step, StepResult } from '../pipeline/step.ts'
 
@@ -20,7 +21,7 @@ export function conditional<Config extends object>(make: MakeStep<Config>): Make
     if (config.conditional === undefined) return make(config as Config, env)
     const cases = config.conditional.map(({ condition, policy }, index) => ({
       condition: condition === undefined ? null : env.cel(condition, 'request'),
-      form: form(make(policy, { ...env, attachment: `${env.attachment}/conditional/${index}` }), env),
+      form: form(make, policy, { ...env, attachment: `${env.attachment}/conditional/${index}` }),
     }))
     return new Choice(cases)
   }
@@ -35,6 +36,7 @@ interface Case {
 class Choice implements Step {
   /** Only what conditions read: a form reads bodies for itself, so that the others let them flow. */
   readonly requestBody: BodyUse
+  readonly responseBody: BodyUse = 'none'
   readonly response?: Step['response']
   readonly done?: Step['done']
   readonly #cases: readonly Case[]
@@ -69,8 +71,11 @@ class Choice implements Step {
 }
 
 /** A step that reads the bodies it needs by itself. */
-function form(step: Step | null, env: Env): Step {
-  const { requestBody = 'none', responseBody = 'none', request, response, done } = step ?? {}
+function form<Config>(make: MakeStep<Config>, config: Config, env: Env): Step {
+  const bodies = new ExpressionBodies(env)
+  const step = make(config, bodies.env) ?? {}
+  const { requestBody, responseBody } = bodies.of(step)
+  const { request, response, done } = step
   const readRequest = requestBody === 'none' ? null : bufferRequest(requestBody, env.maxBufferBytes)
   const readResponse = responseBody === 'none' ? null : bufferResponse(responseBody, env.maxBufferBytes)
   const reading = afterReading(readRequest, request)

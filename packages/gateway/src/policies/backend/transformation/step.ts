@@ -1,5 +1,4 @@
 import { editableAttempt, editableResponse } from '../../../pipeline/editable-message.ts'
-import { widest } from '../../../pipeline/body/body-use.ts'
 import type { BackendStep } from '../../../pipeline/outgoing.ts'
 import type { Env } from '../../../pipeline/step.ts'
 import { createTransform } from '../../../pipeline/transform.ts'
@@ -9,11 +8,7 @@ export function backendTransformation(config: BackendTransformationConfig, env: 
   const request = config.request === undefined ? null : createTransform(config.request, env, 'backend')
   const response = config.response === undefined ? null : createTransform(config.response, env, 'response')
   return {
-    requestBody: widest([request?.requestBody, response?.requestBody]),
     ...(request !== null && { request: (outgoing, rx) => request.apply(editableAttempt(outgoing, rx), rx) }),
-    ...(response !== null && {
-      responseBody: response.responseBody,
-      response: (rx) => response.apply(editableResponse(rx), rx),
-    }),
+    ...(response !== null && { response: (rx) => response.apply(editableResponse(rx), rx) }),
   }
 }

@@ -1,6 +1,5 @@
 import { reads } from '@portico/cel'
 import { createJudge, type RuleOutcome, rulesOf } from '../../../pipeline/authorization.ts'
-import { widest } from '../../../pipeline/body/body-use.ts'
 import { compileExpression } from '../../../pipeline/expression.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
@@ -11,7 +10,6 @@ export const authorization = implement<readonly AuthorizationConfig[]>((configs,
   const rules = rulesOf(configs).map(({ mode, expression }) => ({ mode, ...env.cel(expression, 'request') }))
   const judge = createJudge<RequestContext>(rules)
   return {
-    requestBody: widest(rules.map((rule) => rule.requestBody)),
     request(rx) {
       const allowed = judge.allows(rx)
       if (rx.trace !== null) {

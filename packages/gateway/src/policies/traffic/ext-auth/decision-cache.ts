@@ -1,5 +1,4 @@
 import { isCelError, type Result, toText } from '@portico/cel'
-import { type BodyUse, widest } from '../../../pipeline/body/body-use.ts'
 import type { Expression } from '../../../pipeline/expression.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import type { Env } from '../../../pipeline/step.ts'
@@ -8,7 +7,6 @@ import type { ExtAuthConfig } from './schema.ts'
 
 /** Decisions that hold for a while, by what the config says they depend on. */
 export class DecisionCache {
-  readonly requestBody: BodyUse
   readonly #key: readonly Expression[]
   readonly #ttlMs: number
   readonly #maxEntries: number
@@ -18,7 +16,6 @@ export class DecisionCache {
 
   constructor({ key, ttl, maxEntries }: NonNullable<ExtAuthConfig['cache']>, env: Env) {
     this.#key = key.map((source) => env.cel(source, 'request'))
-    this.requestBody = widest(this.#key.map(({ requestBody }) => requestBody))
     this.#ttlMs = ttl
     this.#maxEntries = maxEntries
     this.#monotonic = env.monotonic

@@ -113,6 +113,24 @@ test('what it says beside its decision is for later rules', async (t) => {
   assert.equal((await ask({ headers: { 'x-team': 'blue' } })).status, 403)
 })
 
+test('what it is told of the config may read the body, in any form of the policy', async (t) => {
+  const grpc = { requestMetadata: { model: 'json(request.body).model' } }
+  const plain = await setUp(t, () => ({}), { grpc })
+  const conditional = [{ policy: { backendRef: { host: plain.authorizer.host }, grpc } }]
+  const chosen = await useGateway(t, httpConfig([routeTo(plain.origin, { extAuth: { conditional } })]))
+  for (const port of [plain.gateway.port(), chosen.port()]) {
+    assert.equal((await request(port, { method: 'POST', body: '{"model":"large"}' })).status, 200)
+  }
+  assert.deepEqual(
+    plain.authorizer.seen.map(({ attributes }) => attributes?.metadataContext?.filterMetadata.get('model')),
+    [{ value: 'large' }, { value: 'large' }],
+  )
+  assert.deepEqual(
+    plain.origin.seen.map(({ body }) => body),
+    ['{"model":"large"}', '{"model":"large"}'],
+  )
+})
+
 test('it gets metadata of the config, or the claims of the client', async (t) => {
   const requestMetadata = { who: '{"host": request.host}', plain: '42', broken: 'request.headers["x-absent"]' }
   const { authorizer, ask } = await setUp(t, () => ({}), { grpc: { requestMetadata } })

@@ -120,6 +120,27 @@ test('an expression that fails refuses, whatever the failure mode', async (t) =>
   }
 })
 
+test('every expression may read the body of the request', async (t) => {
+  const http = {
+    path: '"/" + string(request.body)',
+    redirect: '"/sign-in?for=" + string(request.body)',
+    addRequestHeaders: { 'x-body': 'string(request.body)' },
+    responseMetadata: { body: 'string(request.body)' },
+  }
+  const handler: OriginHandler = ({ url }, response) =>
+    void response.writeHead(url === '/ann' || url === '/' ? 200 : 401).end()
+  for (const [field, source] of Object.entries(http)) {
+    const policies = field === 'responseMetadata' ? { authorization: { rules: ['extauthz.body == "ann"'] } } : {}
+    const { judge, ask } = await setUp(t, handler, { http: { [field]: source } }, policies)
+    const path = field === 'redirect' ? '/no' : '/'
+    const answer = await ask({ method: 'POST', path, body: 'ann' })
+    assert.equal(answer.status, field === 'redirect' ? 302 : 200, field)
+    if (field === 'redirect') assert.equal(answer.headers['location'], '/sign-in?for=ann')
+    if (field === 'path') assert.equal(judge.seen[0]?.url, '/ann')
+    if (field === 'addRequestHeaders') assert.equal(judge.seen[0]?.headers['x-body'], 'ann')
+  }
+})
+
 test('the body goes along where it is asked for', async (t) => {
   const { origin, judge, ask } = await setUp(t, answerWith(200), { http: {}, forwardBody: { maxSize: 4 } })
   assert.equal((await ask({ method: 'POST', body: 'abcdef' })).status, 200)

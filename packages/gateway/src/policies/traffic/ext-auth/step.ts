@@ -60,7 +60,6 @@ export const extAuth = conditional(
     }
 
     return {
-      requestBody: cache?.requestBody ?? 'none',
       request,
       response(rx) {
         for (const edit of rx.extAuth?.responseHeaders ?? []) applyEdit(edit, rx.responseHeaders)

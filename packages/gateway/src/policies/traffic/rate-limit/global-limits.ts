@@ -4,7 +4,6 @@ import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { applyEdit, headerEdit } from '../../../pipeline/header-edit.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { HeaderEdit, RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
-import { type BodyUse, widest } from '../../../pipeline/body/body-use.ts'
 import type { BackendClient, Env } from '../../../pipeline/step.ts'
 import { callUnary } from '../../../upstream/grpc/call.ts'
 import type { UpstreamHandler, UpstreamRequest } from '../../../upstream/upstream-types.ts'
@@ -29,7 +28,6 @@ export function globalLimits(config: GlobalLimitConfig, env: Env): GlobalLimits 
 
 /** Limits that a server counts for all gateways. */
 export class GlobalLimits {
-  readonly requestBody: BodyUse
   readonly #config: GlobalLimitConfig
   readonly #env: Env
   readonly #client: BackendClient
@@ -45,11 +43,6 @@ export class GlobalLimits {
     this.#client = env.client(key)
     this.#authority = env.describe(key).address
     this.#rules = config.descriptors.map((_, index) => ruleOf(config, index, env))
-    const expressions = this.#rules.flatMap(({ entries, cost, unit }) => [
-      ...entries.map(({ value }) => value),
-      ...(cost === null || unit === 'Tokens' ? [] : [cost]),
-    ])
-    this.requestBody = widest(expressions.map(({ requestBody }) => requestBody))
   }
 
   /** Asks about a request, unless no descriptor applies to it; a reply where it may not go on. */

@@ -72,6 +72,14 @@ test('a descriptor without a value is left out; without any nobody is asked', as
   assert.deepEqual(limits.seen[0]?.descriptors, [{ entries: 'user=ann,method=GET', hits: null }])
 })
 
+test('descriptors may read the body of the request', async (t) => {
+  const byModel = { entries: [{ name: 'model', expression: 'json(request.body).model' }] }
+  const { limits, gateway } = await setUp(t, counting(99), { descriptors: [byModel] })
+  const sent = { method: 'POST', body: '{"model":"large"}' }
+  assert.equal((await request(gateway.port(), sent)).status, 200)
+  assert.deepEqual(limits.seen[0]?.descriptors, [{ entries: 'model=large', hits: null }])
+})
+
 test('several descriptors are one call, each with its own cost', async (t) => {
   const costly = { ...byUser, cost: 'request.method == "GET" ? 5 : 1' }
   const none = { ...byUser, cost: '-1' }

@@ -1,5 +1,4 @@
 import { Double, type Result, Uint } from '@portico/cel'
-import type { BodyUse } from '../../../pipeline/body/body-use.ts'
 import { ConfigFault } from '../../../pipeline/config-fault.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import type { Env } from '../../../pipeline/step.ts'
@@ -13,7 +12,6 @@ export interface LimitSource {
   counts: Limit['counts']
   /** The same for all requests; null where it depends on them. */
   fixed: Limit | null
-  requestBody: BodyUse
   of(rx: RequestContext): Limit
 }
 
@@ -35,7 +33,7 @@ export function limitSource(local: LocalLimitConfig, index: number, env: Env): L
     throw new ConfigFault(local, [], { found, expected: 'fewer limits' })
   }
   const limit: Limit = { name, counts, budget: new Budget({ cells, ...numbers }) }
-  return { counts, fixed: limit, requestBody: 'none', of: () => limit }
+  return { counts, fixed: limit, of: () => limit }
 }
 
 interface Named extends Pick<Limit, 'name' | 'counts'> {
@@ -57,7 +55,6 @@ function keyed(local: LocalLimitConfig, key: string, limit: Named, env: Env): Li
   return {
     counts,
     fixed: null,
-    requestBody: expression.requestBody,
     of(rx) {
       const budget = budgets.of(keyText(expression.evaluate(rx)), whenFull)
       return { name, counts, budget, hash: budget.name }

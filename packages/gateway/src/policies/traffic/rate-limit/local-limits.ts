@@ -1,4 +1,3 @@
-import { type BodyUse, widest } from '../../../pipeline/body/body-use.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import type { RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
@@ -12,7 +11,6 @@ type Limits = readonly [Limit, ...Limit[]]
 
 /** Limits that this gateway counts by itself. */
 export class LocalLimits {
-  readonly requestBody: BodyUse
   readonly countsTokens: boolean
   /** Without keys: the same for all requests. */
   readonly #fixed: Limits | null
@@ -23,7 +21,6 @@ export class LocalLimits {
 
   constructor(first: LimitSource, others: readonly LimitSource[], env: Env) {
     const all = [first, ...others]
-    this.requestBody = widest(all.map(({ requestBody }) => requestBody))
     this.countsTokens = all.some(({ counts }) => counts === 'tokens')
     this.#fixed = fixedOf(first, others)
     this.#limitsOf = (rx) => [first.of(rx), ...others.map((source) => source.of(rx))]

@@ -1,5 +1,4 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
-import { widest } from '../../../pipeline/body/body-use.ts'
 import type { RateLimitState, RequestContext } from '../../../pipeline/request-context.ts'
 import { implementBoth } from '../../../pipeline/step.ts'
 import { conditional } from '../../conditional.ts'
@@ -14,7 +13,6 @@ export const rateLimit = conditional(
     const global = config.global === undefined ? null : globalLimits(config.global, env)
     if (local === null && global === null) return null
     return {
-      requestBody: widest([local?.requestBody, global?.requestBody]),
       // What the gateway refuses by itself, nobody else is asked about.
       request: (rx) => local?.take(rx) ?? global?.take(rx) ?? undefined,
       response(rx) {

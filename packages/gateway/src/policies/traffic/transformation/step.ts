@@ -1,5 +1,4 @@
 import { editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
-import { widest } from '../../../pipeline/body/body-use.ts'
 import { implementBoth } from '../../../pipeline/step.ts'
 import { createTransform } from '../../../pipeline/transform.ts'
 import { conditional } from '../../conditional.ts'
@@ -10,12 +9,8 @@ export const transformation = conditional(
     const request = config.request === undefined ? null : createTransform(config.request, env, 'request')
     const response = config.response === undefined ? null : createTransform(config.response, env, 'response')
     return {
-      requestBody: widest([request?.requestBody, response?.requestBody]),
       ...(request !== null && { request: (rx) => request.apply(editableRequest(rx), rx) }),
-      ...(response !== null && {
-        responseBody: response.responseBody,
-        response: (rx) => response.apply(editableResponse(rx), rx),
-      }),
+      ...(response !== null && { response: (rx) => response.apply(editableResponse(rx), rx) }),
     }
   }),
 )

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Expression, ExpressionPhase } from '../expression.ts'
+import type { Env } from '../step.ts'
+import type { BodyUse } from './body-use.ts'
+import { ExpressionBodies } from './expression-bodies.ts'
+
+test('a step needs the most that any of its expressions needs, but for those of logs', () => {
+  assert.deepEqual(usesOf([]), { requestBody: 'none', responseBody: 'none' })
+  assert.deepEqual(usesOf([['none', 'request']]), { requestBody: 'none', responseBody: 'none' })
+  const both: [BodyUse, ExpressionPhase][] = [
+    ['prefix', 'request'],
+    ['whole', 'response'],
+  ]
+  assert.deepEqual(usesOf(both), { requestBody: 'whole', responseBody: 'whole' })
+  assert.deepEqual(usesOf([['prefix', 'responseHead']]), { requestBody: 'prefix', responseBody: 'none' })
+  assert.deepEqual(usesOf([['whole', 'log']]), { requestBody: 'none', responseBody: 'none' })
+})
+
+test('what a step says itself is taken as it is', () => {
+  const said = { requestBody: 'none', responseBody: 'prefix' } as const
+  assert.deepEqual(usesOf([['whole', 'response']], said), said)
+})
+
+/** Expressions that read so much of a body, each in its phase. */
+function usesOf(expressions: readonly [use: BodyUse, phase: ExpressionPhase][], said = {}) {
+  const cel = (use: string, phase: ExpressionPhase) =>
+    ({ requestBody: use, responseBody: phase === 'response' ? use : 'none' }) as Expression
+  const bodies = new ExpressionBodies({ cel } as unknown as Env)
+  for (const [use, phase] of expressions) bodies.env.cel(use, phase)
+  return bodies.of(said)
+}
