@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { sourceOf } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
-import type { Deliver, Delivery } from '../telemetry/otlp/exporter.ts'
+import type { Deliver, Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { callUnary, type GrpcMethod } from '../upstream/grpc/call.ts'
 import { readRetryInfo } from '../upstream/grpc/retry-info.ts'
 import { DEADLINE_EXCEEDED, type GrpcError, RESOURCE_EXHAUSTED, UNAVAILABLE } from '../upstream/grpc/status.ts'

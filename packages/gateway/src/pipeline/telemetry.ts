@@ -9,7 +9,8 @@ import { type AccessRecord, refusedRecord } from '../telemetry/log/access-record
 import type { LineChanges } from '../telemetry/log/edited-line.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Origin } from '../telemetry/otlp/envelope.ts'
-import type { ExportCounts, Exporter, ExportLimits } from '../telemetry/otlp/exporter.ts'
+import type { Exporter, ExportLimits } from '../telemetry/otlp/exporter.ts'
+import type { ExportCounts, Signal } from '../telemetry/otlp/retrying-sender.ts'
 
 export interface TelemetryServices extends ScopeServices {
   accessLog: AccessLog
@@ -20,7 +21,7 @@ export interface ExportServices {
   exports: {
     /** Asked for when there is something to send. */
     origin: () => Origin
-    counts: (signal: 'logs') => ExportCounts
+    counts: (signal: Signal) => ExportCounts
     limits: ExportLimits
     log: Logger
     busy: Set<Exporter>

@@ -1,8 +1,8 @@
-import { dropReasons, type ExportCounts } from '../otlp/exporter.ts'
+import { dropReasons, type ExportCounts, type Signal } from '../otlp/retrying-sender.ts'
 import { add, type Registry } from './metrics.ts'
 
 /** Counts what collectors of OpenTelemetry took, and what they did not; all series are there from the beginning. */
-export function createExportCounts(registry: Registry): (signal: 'logs') => ExportCounts {
+export function createExportCounts(registry: Registry): (signal: Signal) => ExportCounts {
   const { values } = registry
   return (signal) => {
     const sent = registry.slot('otlp_exported_records_total', [signal])

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../../testing/scene.ts'
-import { type Deliver, type Delivery, Exporter, exportLimits, type ExportLimits } from './exporter.ts'
+import { Exporter, exportLimits, type ExportLimits } from './exporter.ts'
+import type { Deliver, Delivery } from './retrying-sender.ts'
 
 const TAKEN: Delivery = { kind: 'taken', rejected: 0, message: '' }
 const item = Buffer.from('item')

@@ -1,0 +1,139 @@
+import type { Logger } from '../log/logger.ts'
+
+/** A kind of telemetry. */
+export type Signal = 'logs' | 'metrics' | 'traces'
+
+/** What became of a request to a collector. */
+export type Delivery =
+  /** `rejected` items of it were not kept. */
+  | { kind: 'taken'; rejected: number; message: string }
+  /** It may be sent again, after that many milliseconds where the collector said so. */
+  | { kind: 'later'; cause: string; afterMs: number | null }
+  | { kind: 'refused'; cause: string }
+
+/** Sends one request. */
+export type Deliver = (request: Buffer) => Promise<Delivery>
+
+export const dropReasons = ['queue_full', 'unreachable', 'refused', 'rejected', 'shutdown'] as const
+export type DropReason = (typeof dropReasons)[number]
+
+export interface ExportCounts {
+  sent(count: number): void
+  dropped(count: number, reason: DropReason): void
+}
+
+export interface RetryLimits {
+  /** Pause after the first failure; it doubles with each further one. */
+  firstPauseMs: number
+  maxPauseMs: number
+  /** How long one request is tried. */
+  retryMs: number
+}
+
+export interface SenderOptions {
+  deliver: Deliver
+  counts: ExportCounts
+  limits: RetryLimits
+  log: Logger
+  /** Where to, for the log. */
+  to: string
+}
+
+/** Sends one request after the other to a collector, each until it is taken, refused or too old; counts and tells what is lost. */
+export class RetryingSender {
+  /** Belongs to the newest generation that exports there: an older one would keep all of its config. */
+  deliver: Deliver
+  readonly #options: SenderOptions
+  #failures = 0
+  /** Ends the pause between two tries. */
+  #endPause: (() => void) | null = null
+  /** Set once the process ends; time after which nothing is tried again. */
+  #endsAt: number | null = null
+  #toldAt = -Infinity
+  #untold = 0
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.deliver = options.deliver
+  }
+
+  /** Whether the process is about to end. */
+  get isEnding(): boolean {
+    return this.#endsAt !== null
+  }
+
+  /** From now on there is that much time, and no long pause. */
+  hurry(timeoutMs: number): void {
+    this.#endsAt = performance.now() + timeoutMs
+    this.#endPause?.()
+  }
+
+  /** A request with so many items. */
+  async send(request: Buffer, count: number): Promise<void> {
+    const { limits, counts } = this.#options
+    const endsAt = performance.now() + limits.retryMs
+    for (;;) {
+      const delivery = await this.#attempt(request)
+      if (delivery.kind === 'refused') return this.drop(count, 'refused', delivery.cause)
+      if (delivery.kind === 'taken') {
+        counts.sent(count - delivery.rejected)
+        if (delivery.rejected > 0) this.drop(delivery.rejected, 'rejected', delivery.message)
+        return this.#recovered()
+      }
+      this.#failures++
+      this.#tell(delivery.cause)
+      await this.#pause(delivery.afterMs)
+      if (performance.now() < (this.#endsAt ?? endsAt)) continue
+      return this.drop(count, this.isEnding ? 'shutdown' : 'unreachable', delivery.cause)
+    }
+  }
+
+  drop(count: number, reason: DropReason, cause: string): void {
+    this.#options.counts.dropped(count, reason)
+    this.#untold += count
+    this.#tell(cause)
+  }
+
+  /** A bug on the way there costs the batch, and not the worker. */
+  async #attempt(request: Buffer): Promise<Delivery> {
+    try {
+      return await this.deliver(request)
+    } catch (error) {
+      return { kind: 'refused', cause: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  /** What the collector asks for, within bounds, or longer with each failure; workers do not come back all at once. */
+  #pause(askedMs: number | null): Promise<void> {
+    const { firstPauseMs, maxPauseMs, retryMs } = this.#options.limits
+    const backoff = Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(this.#failures - 1, 16))
+    const wanted = askedMs === null ? backoff * (0.75 + Math.random() / 2) : Math.min(askedMs, retryMs)
+    const milliseconds = this.isEnding ? Math.min(wanted, LAST_PAUSE_MS) : wanted
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds).unref()
+      this.#endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  #recovered(): void {
+    if (this.#failures > 0) this.#options.log.info('telemetry is exported again', { to: this.#options.to })
+    this.#failures = 0
+  }
+
+  /** At once, and then at most every half minute. */
+  #tell(cause: string): void {
+    const now = performance.now()
+    if (now < this.#toldAt + TELL_MS && !this.isEnding) return
+    this.#toldAt = now
+    const { log, to } = this.#options
+    log.warn('telemetry is not exported', { to, cause: cause.slice(0, LONGEST_CAUSE), dropped: this.#untold })
+    this.#untold = 0
+  }
+}
+
+const TELL_MS = 30_000
+const LONGEST_CAUSE = 256
+const LAST_PAUSE_MS = 100
