@@ -12,7 +12,7 @@ import { eventually } from '../../packages/gateway/src/testing/process.ts'
 /** Servers that others wrote, which `servers/build.sh` builds. */
 
 /** Where the program is, or is not yet: the name changes with the lock files, as in the script. */
-function built(name: 'ratelimit' | 'opa' | 'envoy', ...files: string[]): string {
+function built(name: 'ratelimit' | 'opa' | 'otelcol' | 'envoy', ...files: string[]): string {
   const { PORTICO_E2E_CACHE, XDG_CACHE_HOME } = process.env
   const cache = PORTICO_E2E_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-e2e')
   const hash = createHash('sha256')
@@ -22,6 +22,7 @@ function built(name: 'ratelimit' | 'opa' | 'envoy', ...files: string[]): string 
 
 const RATELIMIT = built('ratelimit', 'go.mod', 'go.sum')
 const OPA = built('opa', 'go.mod', 'go.sum')
+const COLLECTOR = built('otelcol', 'go.mod', 'go.sum', 'main.go')
 const ENVOY = built('envoy', 'requirements.txt')
 const REDIS = (process.env['PATH'] ?? '')
   .split(delimiter)
@@ -36,6 +37,10 @@ export const withoutOpa: string | false = existsSync(OPA)
   ? false
   : 'no Envoy plugin of Open Policy Agent here; e2e/extensions/servers/build.sh builds it'
 
+export const withoutCollector: string | false = existsSync(COLLECTOR)
+  ? false
+  : 'no collector of OpenTelemetry here; e2e/extensions/servers/build.sh builds it'
+
 export const withoutEnvoy: string | false = existsSync(ENVOY)
   ? false
   : 'no Envoy here; e2e/extensions/servers/build.sh installs it'
@@ -45,6 +50,8 @@ export interface Server {
   port: number
   /** Ends it at once, as kill -9 does. */
   kill(): Promise<void>
+  /** Asks it to end, and waits until it has. */
+  stop(): Promise<void>
 }
 
 export async function useRedis(t: TestContext): Promise<Server> {
@@ -98,6 +105,52 @@ export async function useOpa(t: TestContext, policy: string): Promise<Server> {
   })
 }
 
+export interface Collector {
+  /** `host:port` of each of its protocols. */
+  grpc: string
+  http: string
+  /** Lets it finish what it has begun. */
+  stop(): Promise<void>
+  /** Once more, on the same ports. */
+  start(): Promise<void>
+  /** What has arrived, as its file says it: one JSON text for each request. */
+  received(): unknown[]
+}
+
+/** The collector of OpenTelemetry. */
+export async function useCollector(t: TestContext): Promise<Collector> {
+  const folder = useFolder(t)
+  const [grpc, http] = [await closedPort(), await closedPort()]
+  const file = join(folder, 'received.jsonl')
+  const pipeline = { receivers: ['otlp'], exporters: ['file'] }
+  const protocols = { grpc: { endpoint: `127.0.0.1:${grpc}` }, http: { endpoint: `127.0.0.1:${http}` } }
+  const config = {
+    receivers: { otlp: { protocols } },
+    exporters: { file: { path: file, append: true, flush_interval: '100ms' } },
+    service: {
+      telemetry: { metrics: { level: 'none' }, logs: { level: 'warn' } },
+      pipelines: { logs: pipeline, metrics: pipeline, traces: pipeline },
+    },
+  }
+  const configFile = join(folder, 'collector.yaml')
+  writeFileSync(configFile, JSON.stringify(config))
+  const args = ['--config', configFile]
+  const start = (): Promise<Server> => useServer(t, { program: COLLECTOR, args, ports: [grpc, http] })
+  let server = await start()
+  return {
+    grpc: `127.0.0.1:${grpc}`,
+    http: `127.0.0.1:${http}`,
+    stop: () => server.stop(),
+    start: async () => void (server = await start()),
+    received: () => wholeLines(readFileSync(file, 'utf8')).map((line) => JSON.parse(line) as unknown),
+  }
+}
+
+/** The last one may still be in the writing. */
+function wholeLines(text: string): string[] {
+  return text.split('\n').slice(0, -1)
+}
+
 /** Envoy with this config, which is YAML; JSON is that too. It serves the port. */
 export async function useEnvoy(t: TestContext, port: number, config: object): Promise<Server> {
   const file = join(useFolder(t), 'envoy.yaml')
@@ -122,7 +175,7 @@ async function useServer(t: TestContext, { program, args, env = {}, ports }: Sta
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
-  t.after(() => kill(child))
+  t.after(() => end(child, 'SIGKILL'))
   for (const port of ports) {
     await eventually(`${program} serves port ${port}`, async () => {
       if (child.exitCode !== null) throw new Error(`${program} ended: ${output}`)
@@ -130,13 +183,13 @@ async function useServer(t: TestContext, { program, args, env = {}, ports }: Sta
     })
   }
   const port = ports[0] ?? 0
-  return { host: `127.0.0.1:${port}`, port, kill: () => kill(child) }
+  return { host: `127.0.0.1:${port}`, port, kill: () => end(child, 'SIGKILL'), stop: () => end(child, 'SIGTERM') }
 }
 
-async function kill(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
-  child.kill('SIGKILL')
+  child.kill(signal)
   await ended
 }
 

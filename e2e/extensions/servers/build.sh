@@ -7,7 +7,7 @@ cache=${PORTICO_E2E_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/portico-e2e}
 
 build() {
   local name=$1 package=$2 program
-  program=$cache/$name-$(cat "$name/go.mod" "$name/go.sum" | sha256sum | cut -c1-16)
+  program=$cache/$name-$(cat "$name"/* | sha256sum | cut -c1-16)
   [ -x "$program" ] && return 0
   mkdir -p "$cache"
   echo "builds $name"
@@ -36,3 +36,4 @@ install_envoy
 command -v go >/dev/null || { echo 'no Go here: no servers are built'; exit 0; }
 build ratelimit github.com/envoyproxy/ratelimit/src/service_cmd
 build opa github.com/open-policy-agent/opa-envoy-plugin/cmd/opa-envoy-plugin
+build otelcol .
