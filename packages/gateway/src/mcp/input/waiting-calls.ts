@@ -3,7 +3,7 @@ import { textAt } from '../../wire/json.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Sealer } from '../session/seal.ts'
 import type { LinkCall } from '../transports/transport.ts'
-import { hostCall } from './call-host.ts'
+import { CallHost } from './call-host.ts'
 import { ANSWER_MS, type Attendee, WaitingCall } from './waiting-call.ts'
 
 /** What a client shows to go on with a call. */
@@ -51,10 +51,10 @@ export class WaitingCalls {
     const { hub, deadlines, newKey } = this.#options
     const over = (): void => {
       this.#count -= 1
-      unhost()
+      host.close()
     }
     const waiting = new WaitingCall({ key: newKey(), call, attendee, deadlines, over })
-    const unhost = hostCall(waiting, hub)
+    const host = new CallHost(waiting, hub)
     return waiting
   }
 
