@@ -81,6 +81,7 @@ export function checkServices(
       upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },
       requestMetrics: () => () => {},
       callTimer: () => {},
+      callouts: () => () => {},
       ticketSecret: randomBytes(32),
       ...shared,
       counters,

@@ -32,7 +32,7 @@ export type CompileServices = BackendServices &
   TelemetryServices &
   ExportServices &
   RouteServices &
-  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials'>
+  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts'>
 
 /** Everything ready to run. Routes that a change does not affect are the same objects as in the generation before. */
 export interface CompiledConfig {
@@ -166,6 +166,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     cel: createExpressions(services),
     client: (key) => serviceClient(limitCalls(backends.named(key), services.deadlines), bugReport(services.log)),
     describe: (key) => describeBackend(backendOf(backendsByKey, key), policies),
+    callouts: services.callouts,
     kept: services.kept,
     credentials: services.credentials,
     log: services.log,

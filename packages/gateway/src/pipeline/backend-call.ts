@@ -180,6 +180,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
 
   #timedOut(): void {
     const isUnsent = this.#preparing !== null
+    if (isUnsent) this.#rx.giveUpCallouts()
     const error = new UpstreamError('response_timeout', 'no response in time', isUnsent)
     this.#preparing = null
     this.#call?.cancel(error)

@@ -36,7 +36,7 @@ export interface WholeAnswer {
 export function fetchWhole(
   client: BackendClient,
   request: UpstreamRequest,
-  { context, deadlines, maxBytes, timeoutMs }: WholeOptions,
+  { context, deadlines, maxBytes, timeoutMs, started }: WholeOptions,
 ): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
     const fetch = new Fetch({ maxBytes, isAnswer: () => true, isEncodedTaken: true }, (error, answer) => {
@@ -44,7 +44,8 @@ export function fetchWhole(
       if (answer === null) reject(error)
       else resolve(answer)
     })
-    const deadline = new Deadline(() => fetch.giveUp(new Error('no whole answer in time')))
+    const deadline = new Deadline(() => fetch.giveUp(new TooLate()))
+    started?.((error) => fetch.giveUp(error))
     deadlines.set(deadline, timeoutMs)
     fetch.started(client.send(request, context, fetch))
   })
@@ -55,6 +56,14 @@ export interface WholeOptions {
   deadlines: Deadlines
   maxBytes: number
   timeoutMs: number
+  /** Told how to end it before its time. */
+  started?: (giveUp: (error: Error) => void) => void
+}
+
+export class TooLate extends Error {
+  constructor() {
+    super('no whole answer in time')
+  }
 }
 
 /**
@@ -72,7 +81,7 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
       if (answer === null) reject(error)
       else resolve({ ...answer, text: answer.body.toString('utf8') })
     })
-    const timer = setTimeout(() => fetch.giveUp(new Error('no whole answer in time')), options.timeoutMs)
+    const timer = setTimeout(() => fetch.giveUp(new TooLate()), options.timeoutMs)
     timer.unref()
     const request = {
       method: post === undefined ? 'GET' : 'POST',

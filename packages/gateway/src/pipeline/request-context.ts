@@ -76,6 +76,9 @@ export interface RouteIdentity {
   readonly tellFailure: TellFailure | null
 }
 
+/** Ends something that a request waits for, because nobody waits for the request any more. */
+export type GiveUp = () => void
+
 /** Null leaves it at a line of text. */
 export type TellFailure = (
   failure: Pick<Reply, 'status' | 'reason' | 'failure'>,
@@ -156,6 +159,10 @@ export class RequestContext implements RoutableRequest {
   chosen: Map<object, number> | null = null
   /** The variables of expressions, made when the first one is evaluated. */
   scope: object | null = null
+  /** Calls of policies that it waits for. */
+  callouts: Set<GiveUp> | null = null
+  /** The client has its answer, or has left. */
+  isOver = false
   /** Set when somebody watches this request. */
   trace: RequestTrace | null = null
 
@@ -233,6 +240,10 @@ export class RequestContext implements RoutableRequest {
     this.path = targetPath(target)
     this.query = targetQuery(target)
     this.upstreamTarget = target
+  }
+
+  giveUpCallouts(): void {
+    for (const giveUp of this.callouts ?? []) giveUp()
   }
 
   setAuthority(authority: string): void {

@@ -200,6 +200,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   }
 
   #timedOut(): void {
+    this.#rx.giveUpCallouts()
     if (!this.#responding) return this.failed(failures.requestTimeout)
     this.#call?.cancel(TIMED_OUT)
     this.#rx.reason = 'Timeout'
@@ -297,8 +298,9 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
 
   #finish(): void {
     if (this.#over) return
-    this.#over = true
+    this.#over = this.#rx.isOver = true
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
+    if (this.#rx.callouts !== null) this.#rx.giveUpCallouts()
     this.#rx.durationMs = this.#services.now() - this.#rx.startedAt
     if (this.#route !== null) this.#runDone(this.#route)
     this.#rx.trace?.finished()

@@ -4,6 +4,7 @@ import type { Deadlines } from '../net/deadlines.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
+import type { CalloutKind, RecordCallout } from '../telemetry/metrics/callout-metrics.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { BodyUse } from './body/body-use.ts'
 import type { Expression, ExpressionPhase } from './expression.ts'
@@ -50,6 +51,8 @@ export interface Env {
   client(backendKey: string): BackendClient
   /** What that backend is made of, as text: equal texts behave equally. `address` can stand in Host. */
   describe(backendKey: string): { content: string; address: string }
+  /** Where calls of policies about requests are timed; `Callouts` does it. */
+  callouts(kind: CalloutKind): RecordCallout
   /** What this worker keeps from one generation to the next. */
   kept: WorkerCache
   /** What the gateway shows to clouds. */

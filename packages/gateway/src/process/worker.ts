@@ -27,6 +27,7 @@ import { Registry } from '../telemetry/metrics/metrics.ts'
 import { watchEventLoop } from '../telemetry/metrics/runtime-metrics.ts'
 import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetry/metrics/pool-metrics.ts'
+import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
 import { createConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts'
 import { type Exporter, exportLimits } from '../telemetry/otlp/exporter.ts'
@@ -106,6 +107,7 @@ const services = {
     log.warn('labels of metrics have too many values, new ones are counted as other', { labels: names }),
   ),
   callTimer: createCallTimer(registry, 'Primary', 'Http'),
+  callouts: createCalloutMetrics(registry),
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
   counters,

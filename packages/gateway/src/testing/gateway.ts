@@ -24,6 +24,7 @@ import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger, type LogFormat, type Logger } from '../telemetry/log/logger.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
+import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
 import { type Exporter, exportLimits, type ExportLimits } from '../telemetry/otlp/exporter.ts'
 import { createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
@@ -213,6 +214,7 @@ export class TestGateway {
       endpoints: new Endpoints({ ...shared, evicted: (eviction) => this.evictions.push(eviction) }),
       requestMetrics: this.#requestMetrics(),
       callTimer: () => {},
+      callouts: createCalloutMetrics(this.#registry),
       upstream: {
         connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
         poolIdleTimeoutMs: options.poolIdleTimeoutMs ?? 90_000,

@@ -174,6 +174,12 @@ export const families = {
     labels: ['kind', 'subtype'],
     buckets: REQUEST_SECONDS,
   },
+  callout_duration_seconds: {
+    type: 'histogram',
+    help: 'Time that a policy waited for a service outside: an authorizer, a processor, a server of limits',
+    labels: ['kind', 'outcome'],
+    buckets: REQUEST_SECONDS,
+  },
   upstream_evictions_total: {
     type: 'counter',
     help: 'Addresses of backends that were left out for a while because of their health',

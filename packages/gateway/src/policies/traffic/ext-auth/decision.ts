@@ -1,8 +1,9 @@
 import { HeaderBlock } from '../../../net/header-block.ts'
+import type { CalloutFault } from '../../../pipeline/callouts.ts'
 import type { HeaderEdit, JsonObject } from '../../../pipeline/request-context.ts'
 
-/** What an authorizer said of one request, however it was asked. */
-export type Decision = Allowed | Denied | Unasked
+/** What an authorizer said of one request, however it was asked. Without an answer, the failure mode decides. */
+export type Decision = Allowed | Denied | CalloutFault
 
 export interface Allowed {
   kind: 'allowed'
@@ -32,10 +33,4 @@ export const DENIED: Denied = {
   status: 403,
   headers: HeaderBlock.of([['content-type', 'text/plain']]),
   body: Buffer.from('external authorization failed'),
-}
-
-/** There was no answer that could be used: the failure mode decides. */
-export interface Unasked {
-  kind: 'unasked'
-  cause: string
 }

@@ -1,7 +1,7 @@
 import { isCelError, toJson } from '@portico/cel'
 import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
-import type { CallContext, Env } from '../../../pipeline/step.ts'
-import { callUnary } from '../../../upstream/grpc/call.ts'
+import { CalloutFault, type Callouts } from '../../../pipeline/callouts.ts'
+import type { Env } from '../../../pipeline/step.ts'
 import type { HeaderValueOption } from '../../../wire/protos/envoy/config/core/v3/base.ts'
 import type {
   CheckRequest,
@@ -15,13 +15,17 @@ import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderEdit } from '../../../pipeline/request-context.ts'
 import type { ExtAuthConfig } from './schema.ts'
 
-export type Ask = (rx: RequestContext, body: ForwardedBody | null, context: CallContext) => Promise<Decision>
+export type Ask = (rx: RequestContext, body: ForwardedBody | null) => Promise<Decision>
+
+/** What asking takes, whatever the protocol. */
+export interface Asking {
+  env: Env
+  callouts: Callouts
+  timeoutMs: number
+}
 
 /** Asks by gRPC. */
-export function grpcAsker({ backendRef, grpc }: ExtAuthConfig, env: Env, timeoutMs: number): Ask {
-  const key = backendRef.name ?? backendRef.host
-  const client = env.client(key)
-  const authority = env.describe(key).address
+export function grpcAsker({ grpc }: ExtAuthConfig, { env, callouts, timeoutMs }: Asking): Ask {
   const { contextExtensions = {}, requestMetadata } = grpc ?? {}
   const extensions = new Map(Object.entries(contextExtensions))
   const metadata =
@@ -36,18 +40,11 @@ export function grpcAsker({ backendRef, grpc }: ExtAuthConfig, env: Env, timeout
     })
     return new Map(values)
   }
-  return async (rx, body, context) => {
+  return async (rx, body) => {
     const { checkMethod } = await import('./check-method.ts')
-    return new Promise((resolve) => {
-      const request = checkRequest(rx, body, { extensions, metadata: metadataOf(rx), now: env.clock() })
-      const send: Parameters<typeof callUnary>[2]['send'] = (outgoing, handler) =>
-        client.send(outgoing, context, handler)
-      const options = { send, authority, deadlines: env.deadlines, timeoutMs, maxMessageBytes: MAX_ANSWER }
-      callUnary(checkMethod, request, options, (error, response) => {
-        if (response === null) resolve({ kind: 'unasked', cause: `${error?.message} (code ${error?.code})` })
-        else resolve(readResponse(response))
-      })
-    })
+    const request = checkRequest(rx, body, { extensions, metadata: metadataOf(rx), now: env.clock() })
+    const answer = await callouts.unary(rx, checkMethod, request, { timeoutMs })
+    return answer instanceof CalloutFault ? answer : readResponse(answer)
   }
 }
 
@@ -181,5 +178,3 @@ function editOf({ header, append, appendAction }: HeaderValueOption): HeaderEdit
 
 const WAYS: readonly HeaderEdit['way'][] = ['append', 'absent', 'set', 'present']
 const EMPTY = new Uint8Array(0)
-/** Longer answers of an authorizer are a mistake. */
-const MAX_ANSWER = 1024 * 1024

@@ -1,30 +1,29 @@
 import { emptySource, sourceOf } from '../../../net/body.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import { ConfigFault } from '../../../pipeline/config-fault.ts'
-import { fetchWhole, type WholeAnswer, type WholeOptions } from '../../../pipeline/fetch-text.ts'
+import { CalloutFault, type CalloutOptions, type Callouts } from '../../../pipeline/callouts.ts'
+import type { WholeAnswer } from '../../../pipeline/fetch-text.ts'
 import type { AnsweredRequest, JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
 import type { Expression } from '../../../pipeline/expression.ts'
-import type { BackendClient, CallContext, Env } from '../../../pipeline/step.ts'
 import { headerLines } from '../../../pipeline/views/header-lines.ts'
 import { isCelError, toJson } from '@portico/cel'
 import { headerEdit, isEditable } from '../../../pipeline/header-edit.ts'
 import { DENIED, type Decision } from './decision.ts'
 import { type ForwardedBody, partialMark } from './forwarded-body.ts'
-import type { Ask } from './grpc-check.ts'
+import type { Ask, Asking } from './grpc-check.ts'
 import type { ExtAuthConfig } from './schema.ts'
 
 type HttpConfig = NonNullable<ExtAuthConfig['http']>
 
 /** Asks by HTTP: the same method, with as much of the request as the config says. */
-export function httpAsker(config: ExtAuthConfig, http: HttpConfig, env: Env, timeoutMs: number): Ask {
-  const asker = new HttpAsker(config, http, env, timeoutMs)
-  return (rx, body, context) => asker.ask(rx, body, context)
+export function httpAsker(config: ExtAuthConfig, http: HttpConfig, asking: Asking): Ask {
+  const asker = new HttpAsker(config, http, asking)
+  return (rx, body) => asker.ask(rx, body)
 }
 
 class HttpAsker {
-  readonly #client: BackendClient
-  readonly #authority: string
-  readonly #limits: Omit<WholeOptions, 'context'>
+  readonly #callouts: Callouts
+  readonly #options: CalloutOptions<WholeAnswer>
   readonly #path: Expression | null
   readonly #redirect: Expression | null
   readonly #passedHeaders: ReadonlySet<string>
@@ -32,11 +31,9 @@ class HttpAsker {
   readonly #takenHeaders: readonly string[]
   readonly #metadata: readonly (readonly [string, Expression])[]
 
-  constructor(config: ExtAuthConfig, http: HttpConfig, env: Env, timeoutMs: number) {
-    const key = config.backendRef.name ?? config.backendRef.host
-    this.#client = env.client(key)
-    this.#authority = env.describe(key).address
-    this.#limits = { deadlines: env.deadlines, maxBytes: MAX_ANSWER, timeoutMs }
+  constructor(config: ExtAuthConfig, http: HttpConfig, { env, callouts, timeoutMs }: Asking) {
+    this.#callouts = callouts
+    this.#options = { timeoutMs, problemOf }
     this.#path = http.path === undefined ? null : env.cel(http.path, 'request')
     this.#redirect = http.redirect === undefined ? null : env.cel(http.redirect, 'request')
     this.#passedHeaders = new Set((http.allowedRequestHeaders ?? ['authorization']).filter(isEditable))
@@ -51,7 +48,7 @@ class HttpAsker {
     this.#metadata = metadata.map(([name, source]) => [name, env.cel(source, 'responseHead')])
   }
 
-  async ask(rx: RequestContext, body: ForwardedBody | null, context: CallContext): Promise<Decision> {
+  async ask(rx: RequestContext, body: ForwardedBody | null): Promise<Decision> {
     const target = this.#path === null ? rx.upstreamTarget : this.#path.evaluate(rx)
     // No failure of the authorizer, which a failure mode could overlook.
     if (typeof target !== 'string' || !/^\/[\x21\x22\x24-\x7e]*$/.test(target)) return DENIED
@@ -59,13 +56,10 @@ class HttpAsker {
     const mark = partialMark(body)
     if (mark !== null) headers.set('x-envoy-auth-partial-body', mark)
     const content = body === null || body.bytes.length === 0 ? emptySource : sourceOf(body.bytes)
-    const authority = this.#authority
+    const { authority } = this.#callouts
     const request = { method: rx.method, target, authority, headers, body: content, upgrade: '', teTrailers: false }
-    try {
-      return this.#decide(await fetchWhole(this.#client, request, { context, ...this.#limits }), rx)
-    } catch (error) {
-      return { kind: 'unasked', cause: error instanceof Error ? error.message : String(error) }
-    }
+    const answer = await this.#callouts.fetch(rx, request, this.#options)
+    return answer instanceof CalloutFault ? answer : this.#decide(answer, rx)
   }
 
   #headersOf(rx: RequestContext): HeaderBlock {
@@ -83,7 +77,6 @@ class HttpAsker {
 
   #decide(answer: WholeAnswer, rx: RequestContext): Decision {
     const { status, headers } = answer
-    if (status >= 500) return { kind: 'unasked', cause: `the authorizer answered with status ${status}` }
     if (status < 200 || status > 299) return this.#denied(answer, rx)
     const edits = this.#takenHeaders.flatMap((name) => {
       const value = headers.joined(name)
@@ -110,6 +103,10 @@ class HttpAsker {
   }
 }
 
+function problemOf({ status }: WholeAnswer): string | null {
+  return status >= 500 ? `the authorizer answered with status ${status}` : null
+}
+
 /** The request as expressions see it when this is its response. */
 function answeredWith(rx: RequestContext, { status, headers }: WholeAnswer): RequestContext {
   const own: Partial<AnsweredRequest> = { scope: null, status, responseHeaders: headers, responseBody: emptySource }
@@ -117,4 +114,3 @@ function answeredWith(rx: RequestContext, { status, headers }: WholeAnswer): Req
 }
 
 const NO_EDIT = { set: [], removed: [] }
-const MAX_ANSWER = 1024 * 1024

@@ -1,5 +1,6 @@
 import { isGrpcContentType } from '../../../net/grpc.ts'
 import { type Failure } from '../../../pipeline/failure.ts'
+import { CalloutFault, Callouts } from '../../../pipeline/callouts.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
@@ -17,7 +18,9 @@ import type { ExtAuthConfig } from './schema.ts'
 export const extAuth = conditional(
   implementBoth<ExtAuthConfig>((config, env) => {
     const { http, forwardBody, failureMode = 'FailClosed', timeout = DEFAULT_TIMEOUT_MS } = config
-    const ask = http === undefined ? grpcAsker(config, env, timeout) : httpAsker(config, http, env, timeout)
+    const callouts = new Callouts('ExtAuthz', config.backendRef.name ?? config.backendRef.host, env)
+    const asking = { env, callouts, timeoutMs: timeout }
+    const ask = http === undefined ? grpcAsker(config, asking) : httpAsker(config, http, asking)
     const maxSize = forwardBody?.maxSize ?? null
 
     const cache = config.cache === undefined ? null : new DecisionCache(config.cache, env)
@@ -31,32 +34,33 @@ export const extAuth = conditional(
       }
       return decide(rx).then((decision) => {
         // That nobody could be asked is no decision.
-        if (key !== null && decision.kind !== 'unasked') cache?.set(key, decision)
+        if (key !== null && !(decision instanceof CalloutFault)) cache?.set(key, decision)
         return apply(decision, rx)
       })
     }
 
     async function decide(rx: RequestContext): Promise<Decision> {
       const body = maxSize === null ? null : await readForwarded(rx, maxSize)
-      if (maxSize !== null && body === null) return { kind: 'unasked', cause: 'the client has left' }
-      return ask(rx, body, contextOf(rx))
+      if (maxSize !== null && body === null) return new CalloutFault('cancelled', 'the client has left')
+      return ask(rx, body)
     }
 
     function apply(decision: Decision, rx: RequestContext): Reply | void {
-      switch (decision.kind) {
-        case 'allowed':
-          return allow(decision, rx)
-        case 'denied':
-          rx.error = 'denied by the authorizer'
-          rx.trace?.note({ code: 'denied', status: decision.status })
-          return refusal(decision, rx)
-        case 'unasked':
-          rx.trace?.note({ code: 'no_decision', cause: decision.cause, failureMode })
-          env.log.warn('the authorizer could not be asked', { cause: decision.cause, failureMode, route: rx.routeName })
-          if (failureMode === 'FailOpen') return
-          rx.error = `${refused.message}: ${decision.cause}`
-          return failureReply(refused, rx.headers.get('content-type'))
-      }
+      if (decision instanceof CalloutFault) return undecided(decision, rx)
+      if (decision.kind === 'allowed') return allow(decision, rx)
+      rx.error = 'denied by the authorizer'
+      rx.trace?.note({ code: 'denied', status: decision.status })
+      return refusal(decision, rx)
+    }
+
+    function undecided({ outcome, cause }: CalloutFault, rx: RequestContext): Reply | void {
+      // Nobody gets the reply, and the authorizer is not to blame.
+      if (outcome === 'cancelled') return failureReply(refused, null)
+      rx.trace?.note({ code: 'no_decision', cause, failureMode })
+      env.log.warn('the authorizer could not be asked', { cause, failureMode, route: rx.routeName })
+      if (failureMode === 'FailOpen') return
+      rx.error = `${refused.message}: ${cause}`
+      return failureReply(refused, rx.headers.get('content-type'))
     }
 
     return {
@@ -96,10 +100,6 @@ function refusal({ status, headers, body }: Denied, rx: RequestContext): Reply {
     if (name !== 'content-type') reply.headers.add(name, value)
   })
   return reply
-}
-
-function contextOf(rx: RequestContext) {
-  return { rx, clientVersion: 'HTTP/1.1', clientScheme: 'http' as const, connectingTo: () => {} }
 }
 
 const refused: Failure = { status: 403, message: 'external authorization failed', reason: 'ExtAuth' }

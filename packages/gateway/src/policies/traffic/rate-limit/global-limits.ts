@@ -4,9 +4,8 @@ import { failureReply } from '../../../pipeline/failure-reply.ts'
 import { applyEdit, headerEdit } from '../../../pipeline/header-edit.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { HeaderEdit, RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
-import type { BackendClient, Env } from '../../../pipeline/step.ts'
-import { callUnary } from '../../../upstream/grpc/call.ts'
-import type { UpstreamHandler, UpstreamRequest } from '../../../upstream/upstream-types.ts'
+import { CalloutFault, Callouts } from '../../../pipeline/callouts.ts'
+import type { Env } from '../../../pipeline/step.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderValue } from '../../../wire/protos/envoy/config/core/v3/base.ts'
 import type { RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
@@ -30,18 +29,15 @@ export function globalLimits(config: GlobalLimitConfig, env: Env): GlobalLimits 
 export class GlobalLimits {
   readonly #config: GlobalLimitConfig
   readonly #env: Env
-  readonly #client: BackendClient
-  readonly #authority: string
+  readonly #callouts: Callouts
   readonly #rules: readonly Rule[]
   /** What tokens of a request are counted by, as it was when it was let go on: headers may change on the way. */
   readonly #tokenEntries = new WeakMap<RequestContext, readonly TokenEntries[]>()
 
   constructor(config: GlobalLimitConfig, env: Env) {
-    const key = config.backendRef.name ?? config.backendRef.host
     this.#config = config
     this.#env = env
-    this.#client = env.client(key)
-    this.#authority = env.describe(key).address
+    this.#callouts = new Callouts('RateLimit', config.backendRef.name ?? config.backendRef.host, env)
     this.#rules = config.descriptors.map((_, index) => ruleOf(config, index, env))
   }
 
@@ -54,8 +50,8 @@ export class GlobalLimits {
   }
 
   async #decide(asked: readonly AskedDescriptor[], rx: RequestContext): Promise<Reply | undefined> {
-    const answer = await this.#ask(asked, rx)
-    const reply = typeof answer === 'string' ? this.#unasked(answer, rx) : this.#judge(answer, rx)
+    const answer = await this.#ask(asked, rx, false)
+    const reply = answer instanceof CalloutFault ? this.#unasked(answer, rx) : this.#judge(answer, rx)
     if (reply === undefined) this.#remember(asked, rx)
     return reply
   }
@@ -84,30 +80,20 @@ export class GlobalLimits {
       return hits === null || hits === 0 ? [] : [{ entries, hits }]
     })
     if (counted.length === 0) return
-    void this.#ask(counted, rx).then((answer) => {
-      if (typeof answer === 'string')
-        this.#env.log.warn('tokens could not be counted', { cause: answer, route: rx.routeName })
+    void this.#ask(counted, rx, true).then((answer) => {
+      if (answer instanceof CalloutFault)
+        this.#env.log.warn('tokens could not be counted', { cause: answer.cause, route: rx.routeName })
     })
   }
 
-  /** The answer, or why there is none. */
-  async #ask(descriptors: readonly Descriptor[], rx: RequestContext): Promise<RateLimitResponse | string> {
+  async #ask(
+    descriptors: readonly Descriptor[],
+    rx: RequestContext,
+    isReport: boolean,
+  ): Promise<RateLimitResponse | CalloutFault> {
     const { limitMethod } = await import('./limit-method.ts')
-    const context = { rx, clientVersion: 'HTTP/1.1', clientScheme: 'http' as const, connectingTo: () => {} }
     const { domain, timeout: timeoutMs } = this.#config
-    const options = {
-      send: (request: UpstreamRequest, handler: UpstreamHandler) => this.#client.send(request, context, handler),
-      authority: this.#authority,
-      deadlines: this.#env.deadlines,
-      timeoutMs,
-      maxMessageBytes: MAX_ANSWER,
-    }
-    return new Promise((resolve) => {
-      callUnary(limitMethod, { domain, descriptors }, options, (error, response) => {
-        if (response === null) resolve(error?.message ?? '')
-        else resolve(response.overallCode === UNKNOWN ? 'the answer says nothing' : response)
-      })
-    })
+    return this.#callouts.unary(rx, limitMethod, { domain, descriptors }, { timeoutMs, problemOf, isReport })
   }
 
   #judge(response: RateLimitResponse, rx: RequestContext): Reply | undefined {
@@ -134,14 +120,20 @@ export class GlobalLimits {
     return reply
   }
 
-  #unasked(cause: string, rx: RequestContext): Reply | undefined {
+  #unasked({ outcome, cause }: CalloutFault, rx: RequestContext): Reply | undefined {
     const { failureMode } = this.#config
+    // Nobody gets the reply, and the server is not to blame.
+    if (outcome === 'cancelled') return failureReply(failed, null)
     rx.trace?.note({ code: 'no_decision', cause, failureMode })
     this.#env.log.warn('the server of limits could not be asked', { cause, failureMode, route: rx.routeName })
     if (failureMode === 'FailOpen') return undefined
     rx.error = `${failed.message}: ${cause}`
     return failureReply(failed, rx.headers.get('content-type'))
   }
+}
+
+function problemOf({ overallCode }: RateLimitResponse): string | null {
+  return overallCode === UNKNOWN ? 'the answer says nothing' : null
 }
 
 function edits(headers: readonly HeaderValue[]): HeaderEdit[] {
@@ -168,5 +160,4 @@ function tighter(a: RateLimitState | null, b: RateLimitState): RateLimitState {
 
 const UNKNOWN = 0
 const OK = 1
-const MAX_ANSWER = 1024 * 1024
 const failed: Failure = { status: 500, message: 'rate limit failed', reason: 'RateLimit' }
