@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { chatAnswer, chatRequest, EVENTS, LAST_EVENT, PATHS, streamEvents } from './chat.mjs'
 import { parseH2load, parseH2loadLog, parseWrk, percentile } from './load.mjs'
 import { parseCoreBusy, parseProcessStat, parseResidentBytes, parseSchedstat } from './measure.mjs'
 import { readOptions } from './options.mjs'
+import { freePort, untilAnswers } from './ports.mjs'
 import { selfTimes } from './profile.mjs'
 import { insertResult } from './results.mjs'
 import { scenarios } from './scenarios.mjs'
@@ -224,4 +230,29 @@ test('memory is told over that of an empty program with as many workers, and of 
     '- idle: each further worker over an empty one ≤ 5 MB, 3.0 MB: met',
     '- idle: RSS over an empty program ≤ 20 MB, 21.0 MB: MISSED',
   ])
+})
+
+test('a service that is asked lets everything pass, headers of requests and of responses apart', async (t) => {
+  const port = await freePort()
+  const server = spawn(process.execPath, [join(import.meta.dirname, 'services.mjs'), String(port)])
+  t.after(() => server.kill())
+  assert.equal(await untilAnswers(`tcp://127.0.0.1:${port}`, { hasEnded: () => server.exitCode !== null }), null)
+  const session = connect(`http://127.0.0.1:${port}`)
+  t.after(() => session.destroy())
+  const ask = async (path, message) => {
+    const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' })
+    const trailers = once(stream, 'trailers')
+    stream.end(message)
+    const answer = await buffer(stream)
+    assert.equal((await trailers)[0]['grpc-status'], '0')
+    return answer.toString('hex')
+  }
+  const empty = Buffer.alloc(5)
+  assert.equal(await ask('/envoy.service.auth.v3.Authorization/Check', empty), '00000000021a00')
+  assert.equal(await ask('/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', empty), '00000000020801')
+  assert.equal(await ask('/opentelemetry.proto.collector.logs.v1.LogsService/Export', empty), '0000000000')
+  // A message of two bytes about the request, then one about the response that has another field before it.
+  const both = Buffer.from('000000000412020a0000000000074a01001a021200', 'hex')
+  const mayPass = '00000000020a0000000000021200'
+  assert.equal(await ask('/envoy.service.ext_proc.v3.ExternalProcessor/Process', both), mayPass)
 })

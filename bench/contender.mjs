@@ -9,8 +9,9 @@ let started = 0
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, env?: Record<string, string>,
- *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number }} what
- * @param {{ dir: string, origin: number, certificate: { cert: string, key: string, both: string } | null,
+ *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number,
+ *   extension?: import('./scenarios.mjs').Extension }} what
+ * @param {{ dir: string, origin: number, services: number | null, certificate: { cert: string, key: string, both: string } | null,
  *   identity: { token: string, jwks: string } }} bench
  * @returns the running proxy, or `{ problem }`
  */
@@ -20,7 +21,7 @@ export async function startContender(what, bench) {
   mkdirSync(dir)
   const port = await freePort()
   const readinessPort = await freePort()
-  const { origin, certificate } = bench
+  const { origin, services, certificate } = bench
   const jwks = what.secured ? bench.identity.jwks : null
   const provider = what.chat?.provider ?? null
   const { tools = false, unbuffered = false, workers = 1 } = what
@@ -29,6 +30,7 @@ export async function startContender(what, bench) {
     port,
     readinessPort,
     origin,
+    services,
     routes,
     protocol,
     certificate,
@@ -39,6 +41,7 @@ export async function startContender(what, bench) {
     unbuffered,
     workers,
     keys: what.keys ?? null,
+    extension: what.extension ?? null,
     found,
   }
   const plan = peer.plan(setup)

@@ -44,7 +44,8 @@ export function readOptions(args, known) {
   if (values.rounds !== undefined) times.rounds = Number(values.rounds)
   if (!(times.seconds > 0) || !(times.rounds >= 1)) return { problem: '--seconds and --rounds take a positive number' }
   const only = values.only?.split(',') ?? known.scenarios
-  const peers = [...(values.peers?.split(',') ?? known.peers), ...(values.before ? ['before'] : [])]
+  const named = values.peers?.split(',') ?? known.peers.filter((name) => name !== 'before')
+  const peers = [...named, ...(values.before ? ['before'] : [])]
   const stranger =
     [...only, ...(values.profile ? [values.profile] : [])].find((name) => !known.scenarios.includes(name)) ??
     peers.find((name) => !known.peers.includes(name))

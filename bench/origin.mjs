@@ -34,6 +34,16 @@ export async function startOrigin(dir) {
   return { port, kind: nginx ? 'nginx' : 'Node (nginx not found: it costs the load core more)', stop: child.stop }
 }
 
+/** Services that proxies ask by gRPC. */
+export async function startServices(dir) {
+  const port = await freePort()
+  const args = [join(import.meta.dirname, 'services.mjs'), String(port)]
+  const child = startChild({ command: process.execPath, args, core: LOAD_CORE, log: join(dir, 'services.log') })
+  const problem = await untilAnswers(`tcp://127.0.0.1:${port}`, child)
+  if (problem) throw new Error(`the services did not start: ${problem}`)
+  return { port, stop: child.stop }
+}
+
 function nginxOrigin(dir, port) {
   const answers = Object.entries(ANSWERS).map(([path, body]) => `    location = ${path} { return 200 '${body}'; }`)
   return `daemon off;

@@ -17,7 +17,7 @@ import { measureStream } from './kinds/stream.mjs'
 import { measureTools } from './kinds/tools.mjs'
 import { describeMachine, machineTools } from './machine.mjs'
 import { readOptions, USAGE } from './options.mjs'
-import { startOrigin } from './origin.mjs'
+import { startOrigin, startServices } from './origin.mjs'
 import { peers } from './peers/index.mjs'
 import { keepResult } from './results.mjs'
 import { scenarios } from './scenarios.mjs'
@@ -61,9 +61,13 @@ process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
 pinSelf()
 
 const origin = await startOrigin(dir)
+const services = chosen.some(({ variants = [] }) => variants.some(({ extension }) => extension))
+  ? await startServices(dir)
+  : null
 const bench = {
   dir,
   origin: origin.port,
+  services: services?.port ?? null,
   certificate: makeCertificate(dir),
   identity: makeToken(),
   times: options.times,
@@ -80,7 +84,7 @@ if (options.profile) {
 } else {
   await compare()
 }
-await origin.stop()
+await Promise.all([origin.stop(), services?.stop()])
 process.exit(0)
 
 function withVariants(scenario, text) {

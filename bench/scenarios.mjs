@@ -12,8 +12,9 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'reload' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number,
  *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
- *   tools?: boolean, workers?: number, keys?: number }[] }} Scenario
- *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server; `keys`: a local limit with so many keys in use
+ *   tools?: boolean, workers?: number, keys?: number, extension?: Extension }[] }} Scenario
+ *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server; `keys`: a local limit with so many keys in use; `extension`: services beside the origin are asked or told
+ * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog'} Extension
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
  *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
  * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, of?: string, to?: string, saturated?: boolean }} Bar
@@ -60,6 +61,28 @@ function bulk(name, version, protocol) {
   ]
 }
 
+/** Another service is asked about each request, as Envoy asks it. */
+function asked(name, title, extension, ratio) {
+  return {
+    name,
+    title,
+    kind: 'load',
+    rps: 125,
+    variants: ['envoy', 'portico'].map((peer) => ({ peer, label: peer, extension })),
+    bars: [{ ratio, of: 'portico', to: 'envoy' }],
+  }
+}
+
+/** Each request is told of, without and with; what it costs Envoy stands beside it. */
+function told(name, title, extension, ratio) {
+  const variants = ['envoy', 'portico'].flatMap((peer) => [
+    { peer, label: `${peer}, without` },
+    { peer, label: `${peer}, with`, extension },
+  ])
+  const bars = [{ ratio, of: 'portico, with', to: 'portico, without' }]
+  return { name, title, kind: 'load', rps: 250, variants, bars }
+}
+
 /** @type {Scenario[]} */
 export const scenarios = [
   { name: 'get', title: 'plain GET 53 B', kind: 'load', rps: 250, bars: [{ ratio: 1.6 }] },
@@ -92,6 +115,10 @@ export const scenarios = [
     ],
     bars: [{ ratio: 1.1, of: 'portico, 100,000 keys', to: 'portico, 1 key' }],
   },
+  asked('extauth-grpc', 'extAuth by gRPC', 'extAuthGrpc', 1),
+  asked('extauth-http', 'extAuth by HTTP', 'extAuthHttp', 1),
+  asked('global-limit', 'limit by a server', 'globalLimit', 1),
+  told('accesslog-otlp', 'access log by OTLP', 'otlpLog', 1.15),
   {
     name: 'routes',
     title: '10,000 routes',

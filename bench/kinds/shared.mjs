@@ -26,7 +26,7 @@ export async function startAll(scenario, bench) {
     const row = { scenario: scenario.title, proxy: what.label, workers: what.workers ?? 1, notes: [] }
     rows.push(row)
     if (!what.found) {
-      row.notes.push('not found')
+      row.notes.push(notFound(what.peer))
       continue
     }
     if ((scenario.protocol === 'https' || scenario.protocol === 'h2') && !bench.certificate) {
@@ -43,6 +43,10 @@ export async function startAll(scenario, bench) {
     }
   }
   return { contenders, rows, stop: () => Promise.all(contenders.map((contender) => contender.stop())) }
+}
+
+export function notFound({ variable }) {
+  return variable ? `not found (set ${variable})` : 'not found'
 }
 
 /** The proxies of a scenario, or the variants it names. */

@@ -1,7 +1,7 @@
 // From spawn until the proxy answers, and the memory it then has without having served anything.
 import { setTimeout as delay } from 'node:timers/promises'
 import { startContender } from '../contender.mjs'
-import { median, residentMb, wanted } from './shared.mjs'
+import { median, notFound, residentMb, wanted } from './shared.mjs'
 
 // Long enough for a program that tidies up after its start.
 const SETTLE_MS = 3_500
@@ -15,7 +15,7 @@ export async function measureStart(scenario, bench) {
       scenario: scenario.title,
       proxy: what.label,
       workers: what.workers ?? 1,
-      notes: what.found ? [] : ['not found'],
+      notes: what.found ? [] : [notFound(what.peer)],
     },
   }))
   for (let round = 0; round < bench.times.rounds; round++) {

@@ -58,12 +58,19 @@ function textOf(setup) {
   return stringify({ ...rest, binds }, { aliasDuplicateObjects: false })
 }
 
-function config({ port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers, keys }) {
+function config(setup) {
+  const { port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers, keys } = setup
+  const { policies = {}, frontend } = setup.extension ? extensionOf(setup) : {}
   const route = (name, pathPrefix) => ({
     name,
     matches: [{ path: { pathPrefix } }],
     backends: [backendOf({ provider, tools, origin })],
-    policies: { ...(jwks && securedBy(jwks)), ...(keys && limitedBy(keys)), backend: { http: { version: 'HTTP1' } } },
+    policies: {
+      ...(jwks && securedBy(jwks)),
+      ...(keys && limitedBy(keys)),
+      ...policies,
+      backend: { http: { version: 'HTTP1' } },
+    },
   })
   const listener = {
     ...(protocol === 'https' || protocol === 'h2'
@@ -79,7 +86,27 @@ function config({ port, readinessPort, origin, protocol, certificate, routes, jw
       readinessAddr: `127.0.0.1:${readinessPort}`,
       logging: { level: 'warn,request=off' },
     },
+    ...(frontend && { frontend }),
     binds: [{ port, listeners: [listener] }],
+  }
+}
+
+/** What Envoy is held against, feature by feature. */
+function extensionOf({ extension, origin, services }) {
+  const backendRef = { host: `127.0.0.1:${services}` }
+  switch (extension) {
+    case 'extAuthGrpc':
+      return { policies: { extAuth: { backendRef } } }
+    case 'extAuthHttp':
+      return { policies: { extAuth: { backendRef: { host: `127.0.0.1:${origin}` }, http: {} } } }
+    case 'globalLimit': {
+      const descriptors = [{ entries: [{ name: 'client', expression: '"all"' }] }]
+      return { policies: { rateLimit: { global: { backendRef, domain: 'bench', descriptors } } } }
+    }
+    case 'otlpLog':
+      return { frontend: { accessLog: { otlp: { backendRef } } } }
+    default:
+      throw new Error(`no config for ${extension}`)
   }
 }
 

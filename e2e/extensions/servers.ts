@@ -1,24 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { closedPort } from '../../packages/gateway/src/testing/scene.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
+import { built } from './servers/built.ts'
 
 /** Servers that others wrote, which `servers/build.sh` builds. */
-
-/** Where the program is, or is not yet: the name changes with the lock files, as in the script. */
-function built(name: 'ratelimit' | 'opa' | 'otelcol' | 'envoy', ...files: string[]): string {
-  const { PORTICO_E2E_CACHE, XDG_CACHE_HOME } = process.env
-  const cache = PORTICO_E2E_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-e2e')
-  const hash = createHash('sha256')
-  for (const file of files) hash.update(readFileSync(new URL(`servers/${name}/${file}`, import.meta.url)))
-  return join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`)
-}
 
 const RATELIMIT = built('ratelimit', 'go.mod', 'go.sum')
 const OPA = built('opa', 'go.mod', 'go.sum')
