@@ -14,6 +14,8 @@ import { built } from './servers/built.ts'
 const RATELIMIT = built('ratelimit', 'go.mod', 'go.sum')
 const OPA = built('opa', 'go.mod', 'go.sum')
 const COLLECTOR = built('otelcol', 'go.mod', 'go.sum', 'main.go')
+/** No server: the reader of Compose's own files. */
+export const COMPOSE = built('compose', 'go.mod', 'go.sum')
 const ENVOY = built('envoy', 'requirements.txt')
 const REDIS = (process.env['PATH'] ?? '')
   .split(delimiter)
@@ -35,6 +37,10 @@ export const withoutCollector: string | false = existsSync(COLLECTOR)
 export const withoutEnvoy: string | false = existsSync(ENVOY)
   ? false
   : 'no Envoy here; e2e/extensions/servers/build.sh installs it'
+
+export const withoutCompose: string | false = existsSync(COMPOSE)
+  ? false
+  : 'no reader of Compose files here; e2e/extensions/servers/build.sh builds it'
 
 export interface Server {
   host: string

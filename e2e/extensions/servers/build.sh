@@ -37,3 +37,4 @@ command -v go >/dev/null || { echo 'no Go here: no servers are built'; exit 0; }
 build ratelimit github.com/envoyproxy/ratelimit/src/service_cmd
 build opa github.com/open-policy-agent/opa-envoy-plugin/cmd/opa-envoy-plugin
 build otelcol .
+build compose github.com/compose-spec/compose-go/v2/cmd
