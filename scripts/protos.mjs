@@ -27,6 +27,9 @@ const OPTIONS = [
 ]
 /** Types named twice over, which nobody uses. */
 const NAMESPACE = /^export namespace \w+ \{\n(?: {2}.*\n)*\}\n\n?/gm
+/** It writes members one by one, where a name such as `__proto__` is not just a name. */
+const UNWRAP =
+  /    const object: \{ \[key: string\]: any \} = \{\};\n {4}if \(message\.fields\) \{\n(?: {6}.*\n)* {4}\}\n {4}return object;\n/
 /** Fields that the services have by now and the package does not know yet: file, what stands before them, what is added. */
 const NEWER = [
   ['extensions/filters/http/ext_proc/v3/processing_mode', /BUFFERED_PARTIAL = 3;/, 'FULL_DUPLEX_STREAMED = 4;'],
@@ -110,7 +113,9 @@ function usedFiles(folder) {
   const open = SERVICES.map((name) => `envoy/service/${name}.ts`)
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (textByPath.has(path)) continue
-    const text = readFileSync(join(folder, path), 'utf8').replace(NAMESPACE, '')
+    const text = readFileSync(join(folder, path), 'utf8')
+      .replace(NAMESPACE, '')
+      .replace(UNWRAP, '    return globalThis.Object.fromEntries(message.fields);\n')
     textByPath.set(path, text)
     for (const [, imported] of text.matchAll(/from "(\.[^"]+)"/g)) open.push(normalize(join(dirname(path), imported)))
   }

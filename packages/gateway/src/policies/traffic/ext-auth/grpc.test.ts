@@ -131,6 +131,35 @@ test('what it is told of the config may read the body, in any form of the policy
   )
 })
 
+test('names of metadata are names and nothing else, however odd', async (t) => {
+  const odd = '{"__proto__": {"admin": true}, "constructor": "c", "deep": {"__proto__": {"admin": true}}}'
+  const rules = [
+    '!has(extauthz.admin) && !has(extauthz.deep.admin) && !("admin" in extauthz)',
+    'extauthz["__proto__"].admin && extauthz["deep"]["__proto__"].admin && extauthz["constructor"] == "c"',
+    'extauthz.size() == 3 && extauthz.deep.size() == 1',
+  ].map((require) => ({ require }))
+  const { gateway, ask } = await setUp(
+    t,
+    () => ({ dynamicMetadata: JSON.parse(odd) as Record<string, unknown> }),
+    {},
+    { authorization: { rules } },
+  )
+  const traced = gateway.trace()
+  const answer = await ask()
+  assert.deepEqual([answer.status, answer.body.length > 0], [200, true], answer.body)
+  assert.equal(({} as Record<string, unknown>).admin, undefined)
+  assert.ok(JSON.stringify(await traced).includes('"__proto__":{"admin":true}'))
+})
+
+test('an answer without a status lets the request pass, as one whose status is OK', async (t) => {
+  const { httpResponse } = denied({ status: { code: 401 } })
+  const empty: Check = ({ attributes }) =>
+    attributes?.request?.http?.path === '/both' ? { ...(httpResponse !== undefined && { httpResponse }) } : {}
+  const { origin, ask } = await setUp(t, empty)
+  for (const path of ['/', '/both']) assert.equal((await ask({ path })).status, 200)
+  assert.equal(origin.seen.length, 2)
+})
+
 test('it gets metadata of the config, or the claims of the client', async (t) => {
   const requestMetadata = { who: '{"host": request.host}', plain: '42', broken: 'request.headers["x-absent"]' }
   const { authorizer, ask } = await setUp(t, () => ({}), { grpc: { requestMetadata } })

@@ -97,13 +97,7 @@ export const Struct: MessageFns<Struct> & StructWrapperFns = {
   },
 
   unwrap(message: Struct): { [key: string]: any } {
-    const object: { [key: string]: any } = {};
-    if (message.fields) {
-      for (const key of message.fields.keys()) {
-        object[key] = message.fields.get(key);
-      }
-    }
-    return object;
+    return globalThis.Object.fromEntries(message.fields);
   },
 };
 
