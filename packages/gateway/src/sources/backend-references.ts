@@ -22,8 +22,9 @@ export function checkBackendNames(
     if (located?.kind !== 'name') continue
     const backend = backendsByName.get(located.name)
     if (backend !== undefined) {
-      if (refers.fixed && backend.at('dynamicForwardProxy').exists) {
-        report('conflict', spot, { found: 'found a dynamic forward proxy', expected: 'a fixed destination' })
+      const kind = unfixedKinds.find(([key]) => backend.at(key).exists)
+      if (refers.fixed && kind !== undefined) {
+        report('conflict', spot, { found: `found ${kind[1]}`, expected: 'a fixed destination' })
       }
       continue
     }
@@ -34,6 +35,14 @@ export function checkBackendNames(
     })
   }
 }
+
+/** Kinds of backends that answer in a way of their own, or where clients say what is asked. */
+const unfixedKinds = [
+  ['dynamicForwardProxy', 'a dynamic forward proxy'],
+  ['ai', 'a backend of language models'],
+  ['mcp', 'an MCP backend'],
+  ['aws', 'an agent runtime'],
+] as const
 
 /** Backends that policies describe by an address or a URL; the same description is the same backend. */
 export function backendsOf(found: readonly Found[]): DescribedBackends {

@@ -184,6 +184,28 @@ test('a config that cannot work is refused with its place', () => {
   )
 })
 
+test('a backend that is no fixed destination is refused with its place', () => {
+  const backends = [
+    { name: 'models', ai: { provider: { openai: {} } } },
+    { name: 'tools', mcp: { targets: [{ name: 't', static: { host: '127.0.0.1', port: 1 } }] } },
+    { name: 'any', dynamicForwardProxy: {} },
+  ]
+  const found = ['a backend of language models', 'an MCP backend', 'a dynamic forward proxy']
+  for (const [index, { name }] of backends.entries()) {
+    const extAuth = { backendRef: { name } }
+    const global = { backendRef: { name }, domain: 'd', descriptors: [{ entries: [{ name: 'e', expression: '"x"' }] }] }
+    for (const [policies, place] of [
+      [{ extAuth }, 'extAuth.backendRef.name'],
+      [{ rateLimit: { global } }, 'rateLimit.global.backendRef.name'],
+    ] as const) {
+      const config = httpConfig([routeTo({ host: '127.0.0.1:1' }, policies)], { backends })
+      const loaded = loadConfig(JSON.stringify(config), { file: 'g.yaml', dir: '.', env: {} })
+      const problems = loaded.ok ? 'no problem' : printProblems(loaded.problems)
+      assert.ok(problems.includes(`${place}: found ${found[index]}, expected a fixed destination`), problems)
+    }
+  }
+})
+
 test('nobody there', async (t) => {
   const origin = await useOrigin(t)
   const extAuth = { backendRef: { host: `127.0.0.1:${await closedPort()}` }, http: {} }
