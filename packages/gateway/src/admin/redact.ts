@@ -12,6 +12,9 @@ export const RESOURCE_KEYS: readonly string[] = [
   'policies.*.target.key',
 ]
 
+/** Where a value is secret whatever the name of its header: vendors ask for keys under names of their own. */
+const SECRET_PLACES = ['otlp.headers.*.value', 'tracing.headers.*.value'].map((place) => place.split('.'))
+
 /**
  * A copy of plain JSON in which secrets are replaced: by the name of their field, header or query parameter, or by
  * what they look like.
@@ -32,19 +35,22 @@ export function redact(value: unknown, visible = RESOURCE_KEYS, isSecret = isSec
     return Object.fromEntries(
       Object.entries(node).map(([name, child]) => {
         const childPath = [...path, name]
-        const hidden = isSecret(name) ? !isVisible(childPath) : named && name === 'value'
+        const hidden = isSecret(name)
+          ? !endsLike(childPath, patterns)
+          : (named && name === 'value') || endsLike(childPath, SECRET_PLACES)
         // Only the values of a secret name are secret: `authorization` is also the name of a policy.
         return [name, copy(child, childPath, hidden)]
       }),
     )
   }
+}
 
-  function isVisible(path: readonly string[]): boolean {
-    return patterns.some((pattern) => {
-      const end = path.slice(-pattern.length)
-      return end.length === pattern.length && pattern.every((step, i) => step === '*' || step === end[i])
-    })
-  }
+/** Whether a path ends in one of these ways. */
+function endsLike(path: readonly string[], patterns: readonly (readonly string[])[]): boolean {
+  return patterns.some((pattern) => {
+    const end = path.slice(-pattern.length)
+    return end.length === pattern.length && pattern.every((step, i) => step === '*' || step === end[i])
+  })
 }
 
 function redactText(value: string, isSecret: (name: string) => boolean): string {

@@ -1,27 +1,63 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import type { CollectorConfig } from '../schema/fields/collector.ts'
 import { sourceOf } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import type { Deliver, Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { callUnary, type GrpcMethod } from '../upstream/grpc/call.ts'
 import { readRetryInfo } from '../upstream/grpc/retry-info.ts'
 import { DEADLINE_EXCEEDED, type GrpcError, RESOURCE_EXHAUSTED, UNAVAILABLE } from '../upstream/grpc/status.ts'
+import { ConfigFault } from './config-fault.ts'
 import { fetchWhole, type WholeAnswer } from './fetch-text.ts'
 import { ownContext } from './own-request.ts'
-import type { Env } from './step.ts'
+import type { BackendClient, Env } from './step.ts'
 
 export type ExportEnv = Pick<Env, 'client' | 'describe' | 'deadlines' | 'clock' | 'monotonic' | 'kept'>
 
-export interface CollectorPlace {
-  /** Key of its backend. */
-  backend: string
-  /** Path of the method for gRPC, of the resource for HTTP. */
+/** Where collectors take one kind of telemetry. */
+export interface CollectorService {
+  /** Of gRPC. */
+  method: string
+  /** Of HTTP, unless a config says another. */
   path: string
 }
 
+export interface CollectorWay {
+  deliver: Deliver
+  /** The same for configs that lead to the same place in the same way. */
+  key: string
+  address: string
+}
+
+/** The way to the collector that a config names. */
+export function wayToCollector(config: CollectorConfig, service: CollectorService, env: ExportEnv): CollectorWay {
+  const { backendRef, protocol, path = service.path } = config
+  if (protocol === 'GRPC' && config.path !== undefined) {
+    const expected = '`protocol: HTTP`, or no path: that of gRPC is fixed'
+    throw new ConfigFault(config, ['path'], { found: 'found a path for gRPC', expected })
+  }
+  const backend = backendRef.name ?? backendRef.host
+  const { content, address } = env.describe(backend)
+  const place = {
+    client: env.client(backend),
+    authority: address,
+    path: protocol === 'GRPC' ? service.method : path,
+    headers: (config.headers ?? []).map(({ name, value }): [string, string] => [name, value]),
+    timeoutMs: config.timeout ?? DEFAULT_TIMEOUT,
+  }
+  const deliver = protocol === 'GRPC' ? grpcDelivery(place, env) : httpDelivery(place, env)
+  return { deliver, key: `${protocol} ${path} ${content}`, address }
+}
+
+interface CollectorPlace {
+  client: BackendClient
+  authority: string
+  path: string
+  headers: readonly [string, string][]
+  timeoutMs: number
+}
+
 /** Requests to a collector by gRPC. */
-export function grpcDelivery({ backend, path }: CollectorPlace, env: ExportEnv): Deliver {
-  const client = env.client(backend)
-  const authority = env.describe(backend).address
+function grpcDelivery({ client, authority, path, headers, timeoutMs }: CollectorPlace, env: ExportEnv): Deliver {
   const method: GrpcMethod<Buffer, Rejection> = { path, encode: (request) => request, decode: readAnswer }
   return (request) =>
     new Promise((resolve) => {
@@ -31,7 +67,8 @@ export function grpcDelivery({ backend, path }: CollectorPlace, env: ExportEnv):
           client.send(outgoing, context, handler),
         authority,
         deadlines: env.deadlines,
-        timeoutMs: TIMEOUT,
+        metadata: headers,
+        timeoutMs,
         maxMessageBytes: MAX_ANSWER,
       }
       callUnary(method, request, options, (error, answer) => {
@@ -42,12 +79,11 @@ export function grpcDelivery({ backend, path }: CollectorPlace, env: ExportEnv):
 }
 
 /** Requests to a collector by HTTP, with a protobuf body. */
-export function httpDelivery({ backend, path }: CollectorPlace, env: ExportEnv): Deliver {
-  const client = env.client(backend)
-  const authority = env.describe(backend).address
-  const limits = { deadlines: env.deadlines, timeoutMs: TIMEOUT, maxBytes: MAX_ANSWER }
+function httpDelivery({ client, authority, path, headers: own, timeoutMs }: CollectorPlace, env: ExportEnv): Deliver {
+  const limits = { deadlines: env.deadlines, timeoutMs, maxBytes: MAX_ANSWER }
   return async (request) => {
-    const headers = HeaderBlock.of([['content-type', 'application/x-protobuf']])
+    const headers = HeaderBlock.of(own)
+    headers.set('content-type', 'application/x-protobuf')
     const outgoing = {
       method: 'POST',
       target: path,
@@ -129,5 +165,5 @@ function readPartial(bytes: Uint8Array, answer: Rejection): void {
 /** As the protocol has it: cancelled, timed out, aborted, out of range, unavailable, data loss. */
 const GRPC_LATER = new Set([1, DEADLINE_EXCEEDED, 10, 11, UNAVAILABLE, 15])
 const HTTP_LATER = new Set([429, 502, 503, 504])
-const TIMEOUT = 10_000
+const DEFAULT_TIMEOUT = 10_000
 const MAX_ANSWER = 1024 * 1024

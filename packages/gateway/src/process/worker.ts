@@ -123,7 +123,7 @@ const services = {
     enabled: () => requestLog.enabled('info'),
   }),
   exports: {
-    origin: () => exportOrigin(process.env, log),
+    origin: () => exportOrigin(process.env),
     counts: createExportCounts(registry),
     limits: exportLimits,
     log: logger.child('otlp'),

@@ -20,6 +20,7 @@ import type { KnownParts } from './known-parts.ts'
 import { type ConfigFile, configFile } from './schema.ts'
 import type { SettledParts } from './settled.ts'
 import type { Environment } from './substitute.ts'
+import { withStandardExports } from './standard-exports.ts'
 import { translate } from './translate.ts'
 import { withoutProblems } from './without-problems.ts'
 import { Spot } from './tree.ts'
@@ -82,11 +83,14 @@ export function loadConfig(text: string, options: LoadOptions, known: KnownParts
   // A value that could not be filled in is wrong in its own way already.
   const unfilled = new Set(broken.map(({ place: spot }) => JSON.stringify(spot)))
   const rest = seen.problems.map(place).filter((problem) => !unfilled.has(JSON.stringify(problem.place)))
-  const problems = [...[...broken, ...rest].toSorted(byPlace), ...environment.problems]
-  if (seen.whole === null || problems.length > 0) {
+  const exported = seen.whole === null ? null : withStandardExports(seen.whole.ir, options.env)
+  const ofVariables = [...environment.problems, ...(exported?.problems ?? [])]
+  const problems = [...[...broken, ...rest].toSorted(byPlace), ...ofVariables]
+  if (seen.whole === null || exported === null || problems.length > 0) {
     return { ok: false, problems, files: seen.files, rest: restOf(input, seen, { options, explainer }) }
   }
-  const { ir, config } = seen.whole
+  const { config } = seen.whole
+  const { ir } = exported
   return {
     ok: true,
     ir,

@@ -155,7 +155,7 @@ function backendPolicy(key: string, policies: BackendPolicies | undefined): Atta
   return policies === undefined ? [] : [attachment({ target: { kind: 'backend', key }, backend: policies })]
 }
 
-function attachment(policy: Pick<AttachedPolicy, 'target'> & Partial<AttachedPolicy>): AttachedPolicy {
+export function attachment(policy: Pick<AttachedPolicy, 'target'> & Partial<AttachedPolicy>): AttachedPolicy {
   const key = `inline/${targetKey(policy.target)}`
   return { key, frontend: null, traffic: null, phase: 'PostRouting', backend: null, ...policy }
 }

@@ -227,7 +227,7 @@ export class TestGateway {
       httpDate: createHttpDate(),
       accessLog: this.#accessLog(),
       exports: {
-        origin: () => exportOrigin(options.env ?? {}, log),
+        origin: () => exportOrigin(options.env ?? {}),
         counts: createExportCounts(this.#registry),
         limits: { ...exportLimits, delayMs: 20, firstPauseMs: 20, ...options.exportLimits },
         log,

@@ -35,6 +35,11 @@ export function editableHeaderName(): Schema<string> {
   return headerNameLike(`^${token}+$`, framingHeaders)
 }
 
+/** The name of a header beside those that a request of the gateway itself has by nature. */
+export function addedHeaderName(): Schema<string> {
+  return headerNameLike(`^${token}+$`, [...framingHeaders, 'host', 'content-type'])
+}
+
 /** The name of a header that expressions may set, or one of these parts of the first line. */
 export function transformableHeaderName(pseudo: readonly string[]): Schema<string> {
   const first = pseudo.length === 0 ? '' : `${pseudo.join('|')}|`

@@ -1,5 +1,4 @@
-import { ConfigFault } from '../../../pipeline/config-fault.ts'
-import { type ExportEnv, grpcDelivery, httpDelivery } from '../../../pipeline/otlp-delivery.ts'
+import { type ExportEnv, wayToCollector } from '../../../pipeline/otlp-delivery.ts'
 import type { ExportLog, ExportServices } from '../../../pipeline/telemetry.ts'
 import { createEnvelope } from '../../../telemetry/otlp/envelope.ts'
 import { Exporter } from '../../../telemetry/otlp/exporter.ts'
@@ -10,18 +9,10 @@ import type { AccessLogConfig } from './schema.ts'
 /** Sends what is logged to a collector; null where the config names none. */
 export function otlpLog(config: AccessLogConfig, env: ExportEnv, services: ExportServices): ExportLog | null {
   if (config.otlp === undefined) return null
-  const { backendRef, protocol, path = '/v1/logs' } = config.otlp
-  if (protocol === 'GRPC' && config.otlp.path !== undefined) {
-    const expected = '`protocol: HTTP`, or no path: that of gRPC is fixed'
-    throw new ConfigFault(config, ['otlp', 'path'], { found: 'found a path for gRPC', expected })
-  }
-  const backend = backendRef.name ?? backendRef.host
-  const deliver =
-    protocol === 'GRPC' ? grpcDelivery({ backend, path: EXPORT }, env) : httpDelivery({ backend, path }, env)
-  const { content, address } = env.describe(backend)
+  const { deliver, key, address } = wayToCollector(config.otlp, LOGS, env)
   const { origin, counts, limits, log, busy } = services.exports
   // What waits to be sent outlives reloads that leave the way to the collector as it is.
-  const exporter = env.kept.shared(`otlp logs ${protocol} ${path} ${content}`, () => {
+  const exporter = env.kept.shared(`otlp logs ${key}`, () => {
     return new Exporter({
       wrap: createEnvelope(origin()),
       deliver,
@@ -40,6 +31,6 @@ export function otlpLog(config: AccessLogConfig, env: ExportEnv, services: Expor
   }
 }
 
-const EXPORT = '/opentelemetry.proto.collector.logs.v1.LogsService/Export'
+const LOGS = { method: '/opentelemetry.proto.collector.logs.v1.LogsService/Export', path: '/v1/logs' }
 /** As lines of the log have it. */
 const GATEWAY = 'default/default'

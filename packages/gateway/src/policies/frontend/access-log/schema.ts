@@ -1,9 +1,7 @@
 import { attributes } from '../../../schema/fields/attributes.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
+import { collectorFields } from '../../../schema/fields/collector.ts'
 import { condition } from '../../../schema/fields/expression.ts'
-import { urlPath } from '../../../schema/fields/http-parts.ts'
-import { serviceReference } from '../../../schema/fields/references.ts'
-import { enumeration } from '../../../schema/fields/values.ts'
 import { list, object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'
 import { didYouMean } from '../../../schema/suggest.ts'
@@ -83,11 +81,7 @@ export const accessLog = definePolicy({
     })
       .optional()
       .describe('Which fields a line has.'),
-    otlp: object({
-      backendRef: serviceReference().describe('The collector; its backend policies hold for the calls.'),
-      protocol: enumeration(['GRPC', 'HTTP']).prefault('GRPC').describe('How it is spoken to.'),
-      path: urlPath().optional().describe('Where logs are posted, with `HTTP` only; `/v1/logs` when unset.'),
-    })
+    otlp: object(collectorFields('/v1/logs'))
       .optional()
       .describe('Sends what is logged to a collector of OpenTelemetry too, whether it is written to the log or not.'),
   }).describe('Chooses what is logged of requests and connections.'),

@@ -1,0 +1,148 @@
+import { type BackendUrl, parseBackendUrl } from '../formats/address.ts'
+import { readNameValues } from '../formats/name-values.ts'
+import { addedHeaderName } from '../schema/fields/http-parts.ts'
+import { secretText } from '../schema/fields/credential.ts'
+import { validate } from '../schema/validate.ts'
+import type { PlacedProblem } from './placed-problem.ts'
+import type { Environment } from './substitute.ts'
+
+export type Signal = 'logs' | 'metrics' | 'traces'
+
+/** A collector as the standard variables of OpenTelemetry name it. */
+export interface StandardCollector {
+  url: BackendUrl
+  protocol: 'GRPC' | 'HTTP'
+  /** For HTTP: where this signal is posted. */
+  path: string
+  headers: { name: string; value: string }[]
+  timeoutMs: number | undefined
+}
+
+/** Reads variables, and keeps what is wrong with them. Values are never shown: they may hold credentials. */
+export class OtelVariables {
+  readonly problems: PlacedProblem[] = []
+  readonly #env: Environment
+
+  constructor(env: Environment) {
+    this.#env = env
+  }
+
+  /** Whether nothing is to be sent at all. */
+  isDisabled(): boolean {
+    const text = this.#text('OTEL_SDK_DISABLED')?.toLowerCase() ?? 'false'
+    if (text !== 'true' && text !== 'false')
+      this.#refuse('OTEL_SDK_DISABLED', 'a text of another form', '`true` or `false`')
+    return text === 'true'
+  }
+
+  checkResource(): void {
+    const name = 'OTEL_RESOURCE_ATTRIBUTES'
+    if (readNameValues(this.#text(name) ?? '') === null) this.#refuse(name, 'a text of another form', PAIRS)
+  }
+
+  /** Null where the variables name none, or turn the signal off. */
+  collector(signal: Signal): StandardCollector | null {
+    if (!this.#isWanted(signal)) return null
+    const endpoint = this.#find(signal, 'ENDPOINT')
+    if (endpoint === null) return null
+    const url = parseBackendUrl(endpoint.text)
+    if (url === null) {
+      return this.#refuse(
+        endpoint.name,
+        'a text of another form',
+        'a URL such as `http://127.0.0.1:4317`, without user or fragment',
+      )
+    }
+    const protocol = this.#protocol(signal, url)
+    const [headers, timeoutMs] = [this.#headers(signal), this.#timeout(signal)]
+    if (protocol === null || headers === null || timeoutMs === null) return null
+    return { url, protocol, path: pathOf(url, endpoint.isOfSignal ? null : signal), headers, timeoutMs }
+  }
+
+  /** Milliseconds between two pushes of metrics. */
+  interval(): number | undefined {
+    return this.#milliseconds('OTEL_METRIC_EXPORT_INTERVAL', 1_000, 3_600_000) ?? undefined
+  }
+
+  #isWanted(signal: Signal): boolean {
+    const text = this.#text(`OTEL_${signal.toUpperCase()}_EXPORTER`) ?? 'otlp'
+    return text.split(',').some((word) => word.trim() === 'otlp')
+  }
+
+  /** The standard leaves the choice to whoever reads the variables; the port says it where nothing else does. */
+  #protocol(signal: Signal, { port }: BackendUrl): StandardCollector['protocol'] | null {
+    const found = this.#find(signal, 'PROTOCOL')
+    if (found === null) return port === GRPC_PORT ? 'GRPC' : 'HTTP'
+    if (found.text === 'grpc') return 'GRPC'
+    return found.text === 'http/protobuf'
+      ? 'HTTP'
+      : this.#refuse(found.name, 'a text of another form', '`grpc` or `http/protobuf`')
+  }
+
+  #headers(signal: Signal): StandardCollector['headers'] | null {
+    const found = this.#find(signal, 'HEADERS')
+    const pairs = readNameValues(found?.text ?? '')
+    if (pairs === null) return this.#refuse(found?.name ?? '', 'a text of another form', PAIRS)
+    const headers: StandardCollector['headers'] = []
+    for (const [text, value] of Object.entries(pairs)) {
+      const [name, checked] = [validate(addedHeaderName(), text), validate(secretText({ max: 4_096 }), value)]
+      if (!name.ok)
+        return this.#refuse(found?.name ?? '', 'a name that is none of a header, or of one that is taken', PAIRS)
+      if (!checked.ok) return this.#refuse(found?.name ?? '', `a value of ${name.value} that no header can have`, PAIRS)
+      headers.push({ name: name.value, value })
+    }
+    return headers
+  }
+
+  #timeout(signal: Signal): number | undefined | null {
+    const found = this.#find(signal, 'TIMEOUT')
+    return found === null ? undefined : this.#milliseconds(found.name, 1, 600_000)
+  }
+
+  /** Undefined where it is not set, null where it is wrong. */
+  #milliseconds(name: string, min: number, max: number): number | undefined | null {
+    const text = this.#text(name)
+    if (text === undefined) return undefined
+    const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : -1
+    if (value >= min && value <= max) return value
+    return this.#refuse(name, 'a text of another form', `a whole number of milliseconds, ${min} to ${max}`)
+  }
+
+  /** The variable of the signal, or else that of all. */
+  #find(signal: Signal, what: string): { name: string; text: string; isOfSignal: boolean } | null {
+    const own = `OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${what}`
+    for (const name of [own, `OTEL_EXPORTER_OTLP_${what}`]) {
+      const text = this.#text(name)
+      if (text !== undefined) return { name, text, isOfSignal: name === own }
+    }
+    return null
+  }
+
+  /** One that is empty counts as not set. */
+  #text(name: string): string | undefined {
+    return this.#env[name]?.trim() || undefined
+  }
+
+  #refuse(variable: string, found: string, expected: string): null {
+    const place = { variable }
+    this.problems.push({
+      code: 'bad_format',
+      path: [],
+      at: 'value',
+      found: `found ${found}`,
+      expected,
+      suggestion: null,
+      place,
+    })
+    return null
+  }
+}
+
+/** The variable of one signal is taken as it is; below that of all, each signal has its place. */
+function pathOf({ path }: BackendUrl, signal: Signal | null): string {
+  return signal === null ? path : `${path.replace(/\/+$/, '')}/v1/${signal}`
+}
+
+const PAIRS = 'a list of name=value with commas between them'
+/** As IANA has it. */
+const GRPC_PORT = 4317
