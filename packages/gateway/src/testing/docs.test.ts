@@ -10,6 +10,7 @@ import { failures } from '../pipeline/failure.ts'
 import { quickStart } from '../quick-start/quick-start.ts'
 import { loadSessionKeys } from '../process/session-keys.ts'
 import { readEnvironment } from '../sources/environment.ts'
+import { withStandardExports } from '../sources/standard-exports.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
 import { exposedName, families } from '../telemetry/metrics/families.ts'
@@ -108,13 +109,15 @@ test('the page of variables names every one that is read and no other', (t) => {
     {
       get: (_, name) => {
         asked.add(String(name))
-        return undefined
+        // Others are asked for only where there is one.
+        return name === 'OTEL_EXPORTER_OTLP_ENDPOINT' ? 'http://127.0.0.1' : undefined
       },
     },
   )
   readEnvironment(env, () => false)
   quickStart(env)
   resourceOf(env, {})
+  withStandardExports({ binds: [], listeners: [], routes: [], backends: [], policies: [] }, env)
   rememberSessionKey(env, t)
   const named = firstColumn(read('docs/environment.md'))
   assert.deepEqual(named.toSorted(), [...asked].toSorted())
@@ -169,7 +172,15 @@ function headingsOf(markdown: string): Set<string> {
 
 /** Code in the first cell of table rows. */
 function firstColumn(markdown: string): string[] {
-  return [...markdown.matchAll(/^\| `([^`]+)` \|/gm)].map((cell) => cell[1]!)
+  return [...markdown.matchAll(/^\| `([^`]+)` \|/gm)].flatMap((cell) => spelledOut(cell[1]!))
+}
+
+/** `a{b,c}` is two names. */
+function spelledOut(name: string): string[] {
+  const found = /^(.*)\{(.*)\}(.*)$/.exec(name)
+  if (found === null) return [name]
+  const [, before = '', choices = '', after = ''] = found
+  return choices.split(',').flatMap((choice) => spelledOut(`${before}${choice}${after}`))
 }
 
 /** They are constants of their files, so the sources are asked. */
