@@ -10,14 +10,14 @@ type Json = Record<string, unknown>
 async function setUp(t: TestContext, idp: StandIn, more: object = {}) {
   const origin = await useOrigin(t)
   const mcpAuthentication = { issuer: idp.issuer, audiences: ['https://mcp.example.com'], ...more }
-  let passed = 0
+  let now = performance.now()
   const config = httpConfig([routeTo(origin, { mcpAuthentication }, pathPrefix('/mcp'))])
-  const gateway = await useGateway(t, config, { monotonic: () => performance.now() + passed })
+  const gateway = await useGateway(t, config, { monotonic: () => now })
   const get = async (path: string) => {
     const { status, body } = await request(gateway.port(), { path })
     return status === 200 ? (JSON.parse(body) as Json) : status
   }
-  return { origin, gateway, get, port: gateway.port(), pass: (milliseconds: number) => (passed += milliseconds) }
+  return { origin, gateway, get, port: gateway.port(), pass: (milliseconds: number) => (now += milliseconds) }
 }
 
 const SERVER = '/.well-known/oauth-authorization-server'

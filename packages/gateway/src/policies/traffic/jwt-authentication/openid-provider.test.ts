@@ -22,14 +22,14 @@ async function askWith(port: number, token: string): Promise<string> {
 
 async function setUp(t: TestContext, idp: OpenIdProvider, providers: object[]) {
   const origin = await useOrigin(t)
-  let passed = 0
+  let now = performance.now()
   const backends = [{ name: 'idp', static: { host: '127.0.0.1', port: idp.port } }]
   const config = httpConfig([routeTo(origin, { jwtAuthentication: { providers } })], { backends })
-  const gateway = await useGateway(t, config, { monotonic: () => performance.now() + passed })
+  const gateway = await useGateway(t, config, { monotonic: () => now })
   return {
     origin,
     ask: (token: string) => askWith(gateway.port(), token),
-    pass: (milliseconds: number) => (passed += milliseconds),
+    pass: (milliseconds: number) => (now += milliseconds),
   }
 }
 
