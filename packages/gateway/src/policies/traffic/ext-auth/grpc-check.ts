@@ -13,6 +13,7 @@ import { type Allowed, DENIED, type Decision } from './decision.ts'
 import { type ForwardedBody, partialMark } from './forwarded-body.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { HeaderEdit } from '../../../pipeline/request-context.ts'
+import type { checkMethod as CheckMethod } from './check-method.ts'
 import type { ExtAuthConfig } from './schema.ts'
 
 export type Ask = (rx: RequestContext, body: ForwardedBody | null) => Promise<Decision>
@@ -40,8 +41,10 @@ export function grpcAsker({ grpc }: ExtAuthConfig, { env, callouts, timeoutMs }:
     })
     return new Map(values)
   }
+  let checkMethod: typeof CheckMethod | null = null
   return async (rx, body) => {
-    const { checkMethod } = await import('./check-method.ts')
+    // Loading what is loaded costs a request some microseconds still.
+    checkMethod ??= (await import('./check-method.ts')).checkMethod
     const request = checkRequest(rx, body, { extensions, metadata: metadataOf(rx), now: env.clock() })
     const answer = await callouts.unary(rx, checkMethod, request, { timeoutMs })
     return answer instanceof CalloutFault ? answer : readResponse(answer)
@@ -129,7 +132,7 @@ function headerMap(rx: RequestContext): Map<string, string> {
   rx.headers.forEach((name, value) => {
     const lowerName = name.toLowerCase()
     const before = headers.get(lowerName)
-    const text = Buffer.from(value, 'latin1').toString('utf8')
+    const text = BEYOND_ASCII.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value
     headers.set(lowerName, before === undefined ? text : `${before}${lowerName === 'cookie' ? '; ' : ','}${text}`)
   })
   return headers
@@ -178,3 +181,4 @@ function editOf({ header, append, appendAction }: HeaderValueOption): HeaderEdit
 
 const WAYS: readonly HeaderEdit['way'][] = ['append', 'absent', 'set', 'present']
 const EMPTY = new Uint8Array(0)
+const BEYOND_ASCII = /[^\x00-\x7f]/

@@ -18,6 +18,7 @@ import {
   type TokenEntries,
   wholeNumber,
 } from './descriptors.ts'
+import type { limitMethod } from './limit-method.ts'
 import { exceeded } from './local-limits.ts'
 import type { GlobalLimitConfig } from './schema.ts'
 
@@ -31,6 +32,7 @@ export class GlobalLimits {
   readonly #env: Env
   readonly #callouts: Callouts
   readonly #rules: readonly Rule[]
+  #method: typeof limitMethod | null = null
   /** What tokens of a request are counted by, as it was when it was let go on: headers may change on the way. */
   readonly #tokenEntries = new WeakMap<RequestContext, readonly TokenEntries[]>()
 
@@ -91,7 +93,8 @@ export class GlobalLimits {
     rx: RequestContext,
     isReport: boolean,
   ): Promise<RateLimitResponse | CalloutFault> {
-    const { limitMethod } = await import('./limit-method.ts')
+    // Loading what is loaded costs a request some microseconds still.
+    const limitMethod = (this.#method ??= (await import('./limit-method.ts')).limitMethod)
     const { domain, timeout: timeoutMs } = this.#config
     return this.#callouts.unary(rx, limitMethod, { domain, descriptors }, { timeoutMs, problemOf, isReport })
   }
