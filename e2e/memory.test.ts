@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { test, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { clientCalls, type StreamName, vendorStreams } from '../packages/gateway/src/backends/ai/test-streams.ts'
 import type { Origin } from '../packages/gateway/src/testing/origin.ts'
-import { eventually, metric, type Program, useConfigFile, useProgram } from '../packages/gateway/src/testing/process.ts'
+import { eventually, type Program } from '../packages/gateway/src/testing/process.ts'
 import { useOrigin } from '../packages/gateway/src/testing/scene.ts'
 import { seeded } from '../packages/gateway/src/testing/seeded.ts'
+import { liveMemory, useProbedProgram } from './probed-program.ts'
 
 /** What a worker holds after 10,000 streams, a third of which their clients left, is what it held before. */
 
@@ -31,7 +31,7 @@ const pairs: readonly [client: StreamName, upstream: 'completions' | 'messages' 
 
 test(`memory is flat over ${STREAMS} streams`, { timeout: 240_000 }, async (t) => {
   const { origin, open } = await usePacedOrigin(t)
-  const program = await useProbedProgram(t, origin)
+  const program = await useModels(t, origin)
   const random = seeded(4)
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
   t.after(() => agent.destroy())
@@ -97,7 +97,7 @@ function upstreamOf(url: string): StreamName {
   return url.includes('/responses') ? 'responses' : 'completions'
 }
 
-async function useProbedProgram(t: TestContext, origin: Origin): Promise<Program> {
+async function useModels(t: TestContext, origin: Origin): Promise<Program> {
   const bind = (provider: string) => ({
     port: 0,
     address: '127.0.0.1',
@@ -116,10 +116,7 @@ async function useProbedProgram(t: TestContext, origin: Origin): Promise<Program
       },
     ],
   })
-  const config = { workers: 1, logging: { level: 'warn,request=off' } }
-  const { file } = useConfigFile(t, { config, binds: [bind('openai'), bind('anthropic')] })
-  const probe = fileURLToPath(new URL('heap-probe.ts', import.meta.url))
-  return useProgram(t, { args: ['-f', file], env: { NODE_OPTIONS: `--expose-gc --import=${probe}` } })
+  return useProbedProgram(t, { binds: [bind('openai'), bind('anthropic')] })
 }
 
 /** One stream, read to its end or left at that piece; at 0 as soon as the request is sent. */
@@ -146,16 +143,4 @@ async function streamOnce(what: { agent: Agent; port: number; client: StreamName
   })
   await closed
   if (leavesAt === null) assert.equal(call.textOf(text), WORD.repeat(PIECES))
-}
-
-async function liveMemory(program: Program): Promise<{ heap: number; resident: number }> {
-  const known = reports(program).length
-  program.child.kill('SIGWINCH')
-  await eventually('the worker told what it holds', () => reports(program).length > known)
-  const { heapUsed, external } = reports(program).at(-1)!
-  return { heap: heapUsed + external, resident: await metric(program, 'process_resident_memory_bytes') }
-}
-
-function reports(program: Program): { heapUsed: number; external: number }[] {
-  return [...program.stdout().matchAll(/^heap-probe (.*)$/gm)].map(([, json]) => JSON.parse(json!))
 }

@@ -1,9 +1,10 @@
 // Runs the test files: `npm test`, or those whose path contains one of the arguments. Files that end in `.long.test.ts`
 // take their time and run in `npm run test:long`, those with real counterparts (e2e/) in `npm run e2e`. PROPERTIES=full lets
 // every property run as often as it says. SECOND_LOOK=1 runs what failed once more, alone, and names it at the end: a machine
-// that stood still for seconds is no defect of a change, and a test that needs it often is one of the test.
+// that stood still for seconds is no defect of a change, and a test that needs it often is one of the test. SKIPPED_TO names a
+// file that gets a line for each test that was skipped, with the reason.
 import { availableParallelism } from 'node:os'
-import { readdirSync } from 'node:fs'
+import { appendFileSync, readdirSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -51,6 +52,8 @@ async function work(groups, results) {
     const { output, counts } = await runGroup(group)
     process.stdout.write(output)
     results.push({ group, counts })
+    const skips = [...output.matchAll(/^ {2}skipped: (.*\n)/gm)].map(([, line]) => `  ${group.name}: ${line}`)
+    if (process.env.SKIPPED_TO) appendFileSync(process.env.SKIPPED_TO, skips.join(''))
   }
 }
 

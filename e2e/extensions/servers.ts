@@ -165,7 +165,7 @@ interface Start {
 }
 
 /** Starts a program, waits until it serves its ports, and ends it with the test. */
-async function useServer(t: TestContext, { program, args, env = {}, ports }: Start): Promise<Server> {
+export async function useServer(t: TestContext, { program, args, env = {}, ports }: Start): Promise<Server> {
   const child = spawn(program, args, {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,0 +1,56 @@
+import { metric, type Program } from '../../packages/gateway/src/testing/process.ts'
+
+/** Where the gateway finds what it works with. */
+export interface Counterparts {
+  origin: number
+  /** Services that are asked by gRPC. */
+  services: number
+}
+
+export interface Feature {
+  policies?: (ports: Counterparts) => object
+  frontend?: (ports: Counterparts) => object
+  /** Whether nothing of what answered requests left behind is still under way. */
+  isSettled?: (program: Program, answered: number) => Promise<boolean>
+}
+
+const service = ({ services }: Counterparts) => ({ host: `127.0.0.1:${services}` })
+const local = (key: object) => ({ rateLimit: { local: [{ requests: 100_000_000, unit: 'Hours', ...key }] } })
+
+export const features: Record<string, Feature> = {
+  plain: {},
+  'extauth-grpc': { policies: (ports) => ({ extAuth: { backendRef: service(ports) } }) },
+  'extauth-http': {
+    policies: ({ origin }) => ({ extAuth: { backendRef: { host: `127.0.0.1:${origin}` }, http: {} } }),
+  },
+  // Decisions come and go all the time.
+  'extauth-cache': {
+    policies: (ports) => ({
+      extAuth: {
+        backendRef: service(ports),
+        cache: { key: ['int(random() * 2000.0)'], ttl: '100ms', maxEntries: 1000 },
+      },
+    }),
+  },
+  'global-limit': {
+    policies: (ports) => ({
+      rateLimit: {
+        global: {
+          backendRef: service(ports),
+          domain: 'soak',
+          descriptors: [{ entries: [{ name: 'client', expression: 'source.address' }] }],
+        },
+      },
+    }),
+  },
+  keys: { policies: () => local({ key: 'int(random() * 100000.0)', keys: { size: 100_000 } }) },
+  'accesslog-otlp': {
+    frontend: (ports) => ({ accessLog: { otlp: { backendRef: service(ports) } } }),
+    async isSettled(program, answered) {
+      const [exported, dropped] = await Promise.all(
+        ['exported', 'dropped'].map((what) => metric(program, `portico_otlp_${what}_records_total`)),
+      )
+      return (exported ?? 0) + (dropped ?? 0) >= answered
+    },
+  },
+}
