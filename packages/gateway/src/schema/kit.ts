@@ -41,6 +41,8 @@ export interface MapNode {
 
 export interface ScalarNode {
   kind: 'scalar'
+  /** What it makes of an input, or why it refuses it. */
+  read: (input: unknown) => unknown
   /** Name of the type in the reference pages. */
   type: string
   /** Completes "expected ...". */
@@ -162,7 +164,8 @@ export function list<Item extends Schema>(item: Item, size: { min?: number; max:
   return withNode(schema, { kind: 'list', item, min, max, uniqueBy })
 }
 
-function repeated(items: unknown, key: string): { index: number; found: string }[] {
+/** Items that have what another has under this key. */
+export function repeated(items: unknown, key: string): { index: number; found: string }[] {
   if (!Array.isArray(items)) return []
   const seen = new Set<string>()
   const found: { index: number; found: string }[] = []
@@ -194,7 +197,7 @@ export function map<Value extends Schema>(value: Value, size: { min?: number; ma
 /** A value that `read` turns into `Out`, or refuses. */
 export function scalar<Out>(
   read: (input: unknown) => Out | Refusal,
-  node: Omit<ScalarNode, 'kind' | OptionalPart> & Partial<Pick<ScalarNode, OptionalPart>>,
+  node: Omit<ScalarNode, 'kind' | 'read' | OptionalPart> & Partial<Pick<ScalarNode, OptionalPart>>,
 ): z.ZodType<Out> {
   const schema = z.transform((input: unknown, context): Out => {
     const result = read(input)
@@ -204,7 +207,7 @@ export function scalar<Out>(
     return z.NEVER
   })
   const defaults = { crd: node.json, values: [], refers: null, secret: false }
-  return withNode(schema as unknown as z.ZodType<Out>, { kind: 'scalar', ...defaults, ...node })
+  return withNode(schema as unknown as z.ZodType<Out>, { kind: 'scalar', read, ...defaults, ...node })
 }
 
 type OptionalPart = 'crd' | 'values' | 'refers' | 'secret'
@@ -274,6 +277,13 @@ export function fieldOf(schema: Schema): Field {
     field.required = false
     current = current.def.innerType as Schema
   }
+}
+
+/** What stands for a key that is not there: nothing, a value to be read in its place (a new one each time), or null where only Zod knows. */
+export function absenceOf(schema: Schema): 'nothing' | (() => Json) | null {
+  if (schema instanceof z.ZodPrefault) return () => schema.def.defaultValue as Json
+  if (!(schema instanceof z.ZodOptional)) return null
+  return typeof absenceOf(schema.def.innerType as Schema) === 'function' ? null : 'nothing'
 }
 
 export function nodeOf(schema: Schema): Node {

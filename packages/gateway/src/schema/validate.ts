@@ -2,12 +2,15 @@ import { fieldOf } from './kit.ts'
 import type { IssueParams, Node, Schema } from './kit.ts'
 import { describeValue, printChoices } from './problem.ts'
 import type { Path, Problem } from './problem.ts'
+import { readQuickly, UNREAD } from './quick-read.ts'
 import { didYouMean, nearest } from './suggest.ts'
 
 export type Validated<Out> = { ok: true; value: Out } | { ok: false; problems: Problem[] }
 
 /** Checks a value against a definition; every problem is reported, not only the first. */
 export function validate<Out>(schema: Schema<Out>, input: unknown): Validated<Out> {
+  const quick = readQuickly(schema, input)
+  if (quick !== UNREAD) return { ok: true, value: quick }
   const result = schema.safeParse(input)
   if (result.success) return { ok: true, value: result.data }
   // A key that is written wrongly is one mistake: that the right one is missing goes without saying.

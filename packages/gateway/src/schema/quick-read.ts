@@ -1,0 +1,145 @@
+import {
+  absenceOf,
+  fieldOf,
+  type ListNode,
+  type MapNode,
+  type ObjectNode,
+  Refusal,
+  repeated,
+  type Schema,
+} from './kit.ts'
+import { brokenRules } from './rules.ts'
+
+/** Nothing is said of the input: it may have problems, which only the whole way tells. */
+export const UNREAD: unique symbol = Symbol('unread')
+type Unread = typeof UNREAD
+
+/**
+ * What a definition makes of an input that is right: the same value as Zod, in a fifth of the time and with less to
+ * collect. Files of thousands of routes are right nearly always.
+ */
+export function readQuickly<Out>(schema: Schema<Out>, input: unknown): Out | Unread {
+  return readerOf(schema)(input) as Out | Unread
+}
+
+type Reader = (input: unknown) => unknown
+
+const readers = new WeakMap<Schema, Reader>()
+
+function readerOf(schema: Schema): Reader {
+  const known = readers.get(schema)
+  if (known !== undefined) return known
+  const made = makeReader(schema)
+  readers.set(schema, made)
+  return made
+}
+
+function makeReader(schema: Schema): Reader {
+  const { node } = fieldOf(schema)
+  switch (node.kind) {
+    case 'scalar': {
+      const { read } = node
+      return (input) => {
+        const value = read(input)
+        return value === undefined || value instanceof Refusal ? UNREAD : value
+      }
+    }
+    case 'list':
+      return (input) => readList(input, node)
+    case 'map':
+      return (input) => readMap(input, node)
+    case 'object': {
+      const reader = new ObjectReader(node)
+      return (input) => reader.read(input)
+    }
+  }
+}
+
+function readList(input: unknown, { item, min, max, uniqueBy }: ListNode): unknown {
+  if (!Array.isArray(input) || input.length < min || input.length > max) return UNREAD
+  const read = readerOf(item)
+  const values: unknown[] = []
+  for (const each of input) {
+    const value = read(each)
+    if (value === UNREAD) return UNREAD
+    values.push(value)
+  }
+  return uniqueBy !== null && repeated(values, uniqueBy).length > 0 ? UNREAD : values
+}
+
+function readMap(input: unknown, { value: schema, min, max }: MapNode): unknown {
+  if (!isMapping(input)) return UNREAD
+  const read = readerOf(schema)
+  const values: Record<string, unknown> = {}
+  let count = 0
+  for (const key in input) {
+    const value = key === '__proto__' ? UNREAD : read(input[key])
+    if (value === UNREAD) return UNREAD
+    values[key] = value
+    count++
+  }
+  return count < min || count > max ? UNREAD : values
+}
+
+interface Member {
+  name: string
+  schema: Schema
+  /** Made when a file first has one: most of a definition is never asked for. */
+  reader: Reader | null
+  absence: ReturnType<typeof absenceOf>
+}
+
+class ObjectReader {
+  readonly #node: ObjectNode
+  readonly #members: readonly Member[]
+  readonly #positions: ReadonlyMap<string, number>
+  /** Members that cannot just be left out. */
+  readonly #needed: readonly number[]
+
+  constructor(node: ObjectNode) {
+    this.#node = node
+    this.#members = Object.entries(node.fields).map(([name, schema]) => ({
+      name,
+      schema,
+      reader: null,
+      absence: absenceOf(schema),
+    }))
+    this.#positions = new Map(this.#members.map(({ name }, position) => [name, position]))
+    this.#needed = [...this.#members.keys()].filter((position) => this.#members[position]?.absence !== 'nothing')
+  }
+
+  read(input: unknown): unknown {
+    if (!isMapping(input)) return UNREAD
+    const found: number[] = []
+    for (const name in input) {
+      const position = this.#positions.get(name)
+      if (position === undefined || input[name] === undefined) return UNREAD
+      found.push(position)
+    }
+    for (const position of this.#needed) if (!found.includes(position)) found.push(position)
+    // Keys come out in the order of the definition.
+    if (found.length > 1) found.sort((a, b) => a - b)
+    const values: Record<string, unknown> = {}
+    for (const position of found) {
+      const member = this.#members[position]
+      const value = member === undefined ? UNREAD : readMember(member, input[member.name])
+      if (member === undefined || value === UNREAD) return UNREAD
+      values[member.name] = value
+    }
+    const { rules } = this.#node
+    return rules.length === 0 || brokenRules(rules, values).length === 0 ? values : UNREAD
+  }
+}
+
+function readMember(member: Member, given: unknown): unknown {
+  const { schema, absence } = member
+  member.reader ??= readerOf(schema)
+  if (given !== undefined) return member.reader(given)
+  return absence === null || absence === 'nothing' ? UNREAD : member.reader(absence())
+}
+
+function isMapping(input: unknown): input is Record<string, unknown> {
+  if (typeof input !== 'object' || input === null) return false
+  const prototype: unknown = Object.getPrototypeOf(input)
+  return prototype === Object.prototype || prototype === null
+}
