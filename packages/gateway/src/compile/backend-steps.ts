@@ -9,20 +9,22 @@ import type { Env } from '../pipeline/step.ts'
 import type { BackendPolicies } from '../policies/index.ts'
 import { backendSteps, type BackendStepName, type MakeBackendStep } from '../policies/order.ts'
 
-export function compileBackendSteps(
-  policies: BackendPolicies,
-  env: Env,
-  place: BackendPlace,
-): Pick<BackendIdentity, 'request' | 'sign' | 'response' | 'requestBody'> {
-  const steps = makeEach(Object.keys(backendSteps) as BackendStepName[], (name) => {
-    const config = policies[name]
+const stepNames = Object.keys(backendSteps) as BackendStepName[]
+
+type CompiledBackendSteps = Pick<BackendIdentity, 'request' | 'sign' | 'response' | 'requestBody'>
+
+const NO_STEPS: CompiledBackendSteps = { request: null, sign: null, response: null, requestBody: 'none' }
+
+export function compileBackendSteps(policies: BackendPolicies, env: Env, place: BackendPlace): CompiledBackendSteps {
+  const set = stepNames.filter((name) => policies[name] !== undefined)
+  if (set.length === 0) return NO_STEPS
+  const steps = makeEach(set, (name) => {
     // Name and config belong together by the type of `backendSteps`, which the compiler cannot follow through a variable.
     const make = backendSteps[name] as MakeBackendStep<unknown>
-    if (config === undefined) return []
     const bodies = new ExpressionBodies(env)
-    const step = make(config, bodies.env, place)
-    return [{ name, step, ...bodies.of(step) }]
-  }).flat()
+    const step = make(policies[name], bodies.env, place)
+    return { name, step, ...bodies.of(step) }
+  })
   const response = new ListBuilder('buffer', (use) => bufferResponse(use, env.maxBufferBytes))
   for (const { name, step, responseBody } of steps) {
     response.need(responseBody)

@@ -46,7 +46,7 @@ export function compileBackends(
         env(),
         {
           hasHostnames: route.hostnames.some((hostname) => hostname !== '*'),
-          corsOrigins: corsOrigins(policies, route),
+          corsOrigins: () => corsOrigins(policies, route),
         },
       ),
     named: (key) => compileBackend({ listener: '', route: '', parent: '', backend: key, entry: key }, parts, env()),
@@ -57,10 +57,10 @@ export function compileBackends(
 interface RouteFacts {
   hasHostnames: boolean
   /** Of a CORS policy. */
-  corsOrigins: readonly string[]
+  corsOrigins: () => readonly string[]
 }
 
-const NO_ROUTE: RouteFacts = { hasHostnames: false, corsOrigins: [] }
+const NO_ROUTE: RouteFacts = { hasHostnames: false, corsOrigins: () => [] }
 
 function corsOrigins(policies: PolicyIndex, { listener, key, name }: Route): readonly string[] {
   const cors = policies.traffic({ listener, key, parent: `${listener}/${name}` }).cors

@@ -6,11 +6,13 @@ import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './r
 import { compileSteps } from './steps.ts'
 import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
-import { changedPolicies, indexPolicies, policiesByTarget, type PolicyIndex, targetKey } from '../ir/merge.ts'
+import { indexPolicies, type PolicyIndex, targetKey } from '../ir/merge.ts'
+import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../ir/resources.ts'
 import { SharingMap } from '../ir/sharing-map.ts'
 import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
+import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { canonicalHostname, createHostnameTable } from '../pipeline/route/hostname.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import type { LazyRoute } from '../pipeline/route/lazy-route.ts'
@@ -108,10 +110,13 @@ export function checkAll(ir: Ir, services: CompileServices): void {
   const checkPart = (part: Route | Backend): unknown => {
     if ('target' in part) return parts.backends.named(part.key)
     const listener = listeners.get(part.listener)
-    return listener === undefined ? null : lazyRoute(part, listener, parts).make()
+    if (listener === undefined) return null
+    candidatesOf(part, null)
+    return lazyRoute(part, listener, parts).make()
   }
   const checks = [
-    () => assemble(ir, parts, services, null),
+    // Tables of routes are for those who look something up.
+    () => assemble({ ...ir, routes: [] }, parts, services, null),
     () => makeEach([...ir.routes, ...unusedBackends(ir)], checkPart),
   ]
   makeEach(checks, (check) => check())
@@ -179,14 +184,14 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
 function indexIr(ir: Ir, previous: Previous | null): IrIndex {
   const entry = (backend: Backend): [string, Backend] => [backend.key, backend]
   if (previous === null || previous.changed === null) {
-    const backendsByKey = SharingMap.empty<Backend>().with(ir.backends.map(entry))
-    return { byTarget: policiesByTarget(ir.policies), backendsByKey }
+    const backendsByKey = SharingMap.of(ir.backends.map(entry))
+    return { byTarget: PoliciesByTarget.of(ir.policies), backendsByKey }
   }
   const { changed, config } = previous
   const { byTarget, backendsByKey } = config.parts.index
   const gone = changed.gone.backends.map(({ key }): [string, undefined] => [key, undefined])
   return {
-    byTarget: changedPolicies(byTarget, changed),
+    byTarget: byTarget.after(changed),
     backendsByKey: backendsByKey.with([...gone, ...changed.came.backends.map(entry)]),
   }
 }

@@ -37,7 +37,7 @@ export interface McpParts {
   /** Rules of every attachment that holds for a target. */
   rulesOf: (target: McpTarget) => Parameters<typeof createMcpJudge>[0]
   /** Of the route, or none where no route leads here. */
-  route: { hasHostnames: boolean; corsOrigins: readonly string[] }
+  route: { hasHostnames: boolean; corsOrigins: () => readonly string[] }
   env: Env
   parts: TunnelParts
 }
@@ -66,7 +66,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
       allowedHosts,
       allowedOrigins,
       hasHostnames: route.hasHostnames,
-      corsAllows: originMatcher(route.corsOrigins),
+      corsAllows: originMatcher(route.corsOrigins()),
     }),
     sessions: sessionsOf(services.sessionKeys(), services.hub, env),
     hub: services.hub,

@@ -8,6 +8,8 @@ import type { Env, MakeStep, Step } from '../pipeline/step.ts'
 import type { TrafficPolicies } from '../policies/index.ts'
 import { joinedTraffic, responseOrder, type TrafficName, trafficSteps } from '../policies/order.ts'
 
+const stepNames = Object.keys(trafficSteps) as TrafficName[]
+
 export interface CompiledSteps {
   request: CompiledRoute['request']
   response: CompiledRoute['response']
@@ -22,7 +24,11 @@ export function compileSteps(
   env: Omit<Env, 'attachment'>,
   backendBody: BodyUse = 'none',
 ): CompiledSteps {
-  const steps = makeEach(Object.keys(trafficSteps) as TrafficName[], (name): [TrafficName, MadeStep][] => {
+  const set = stepNames.filter((name) => effective[name] !== undefined)
+  // Of thousands of routes most have no policy of their own.
+  if (set.length === 0 && backendBody === 'none')
+    return { request: null, response: null, done: null, effectivePolicy: {} }
+  const steps = makeEach(set, (name): [TrafficName, MadeStep][] => {
     const made = makeStep(name, effective, env)
     return made === null ? [] : [[name, made]]
   }).flat()

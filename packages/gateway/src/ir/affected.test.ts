@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { affectedBy } from './affected.ts'
 import { applyChange, changeBetween } from './change.ts'
-import { changedPolicies, indexPolicies, policiesByTarget, type PolicyIndex, targetKey } from './merge.ts'
+import { indexPolicies, type PolicyIndex } from './merge.ts'
+import { PoliciesByTarget } from './policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, PolicyTarget, Route } from './resources.ts'
 import { SharingMap } from './sharing-map.ts'
 
@@ -14,13 +15,14 @@ test('a route that a change does not affect is made of the same as before', () =
       const [before, after] = [one, other].map(irOf) as [Ir, Ir]
       const changed = applyChange(before, changeBetween(before, after)!)
       const index = {
-        byTarget: policiesByTarget(after.policies),
-        backendsByKey: SharingMap.empty<Backend>().with(after.backends.map((backend) => [backend.key, backend])),
+        byTarget: PoliciesByTarget.of(after.policies),
+        backendsByKey: SharingMap.of(after.backends.map((backend) => [backend.key, backend])),
       }
       const is = affectedBy(changed, index)
-      const byTarget = changedPolicies(policiesByTarget(before.policies), changed)
+      const byTarget = PoliciesByTarget.of(before.policies).after(changed)
       for (const target of TARGETS) {
-        assert.deepEqual(byTarget.get(targetKey(target)), index.byTarget.get(targetKey(target)))
+        const key = target.kind === 'gateway' ? '' : target.key
+        assert.deepEqual(byTarget.at(target.kind, key), index.byTarget.at(target.kind, key))
       }
       const contentsBefore = contentsOf(before)
       for (const [key, content] of contentsOf(after)) {
@@ -42,7 +44,7 @@ test('one changed route of many affects itself alone', () => {
   const config = { hosts: [1, 1, 1], routes: [0, 1, 2], names: ['a', 'a', 'a'], policies: [] }
   const [before, after] = [irOf(config), irOf({ ...config, names: ['a', 'b', 'a'] })]
   const changed = applyChange(before, changeBetween(before, after)!)
-  const index = { byTarget: policiesByTarget([]), backendsByKey: SharingMap.empty<Backend>() }
+  const index = { byTarget: PoliciesByTarget.of([]), backendsByKey: SharingMap.of<Backend>([]) }
   assert.deepEqual(
     after.routes.filter((route) => affectedBy(changed, index).route(route)).map(({ key }) => key),
     ['l1/r1'],
@@ -126,7 +128,7 @@ const TARGETS: PolicyTarget[] = [
 
 /** Everything that each route is made of, as text, with all backends that are named on the way. */
 function contentsOf(ir: Ir): Map<string, string> {
-  const policies = indexPolicies(policiesByTarget(ir.policies), new Set())
+  const policies = indexPolicies(PoliciesByTarget.of(ir.policies), new Set())
   return new Map(
     ir.routes.map((route) => {
       const parent = `${route.listener}/${route.name}`

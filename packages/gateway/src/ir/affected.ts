@@ -1,6 +1,7 @@
 import type { ChangedIr } from './change.ts'
-import { type PoliciesByTarget, targetKey } from './merge.ts'
+import { targetKey } from './merge.ts'
 import { backendsNamedIn, isBackendName } from './named-backends.ts'
+import type { PoliciesByTarget } from './policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Route } from './resources.ts'
 import type { SharingMap } from './sharing-map.ts'
 
@@ -25,11 +26,11 @@ export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIn
   const named = touchedNames(touched, changed.ir)
   const isNaming = (resource: AttachedPolicy | Backend): boolean =>
     backendsNamedIn(resource).some((key) => named.has(key))
-  if (named.size > 0 && byTarget.get(targetKey({ kind: 'gateway' }))?.some(isNaming) === true) return EVERYTHING
+  if (named.size > 0 && byTarget.at('gateway', '').some(isNaming)) return EVERYTHING
   const touchedOf = (kind: 'listener' | 'route' | 'rule' | 'backend') => {
     const keys = keysOf(touched, kind)
     if (named.size === 0) return keys.size === 0 ? never : (key: string) => keys.has(key)
-    return (key: string) => keys.has(key) || (byTarget.get(targetKey({ kind, key }))?.some(isNaming) ?? false)
+    return (key: string) => keys.has(key) || byTarget.at(kind, key).some(isNaming)
   }
   const [listener, parent, rule, own] = [
     touchedOf('listener'),

@@ -1,7 +1,6 @@
 import type { BackendPolicies, FrontendPolicies, JoinedTraffic, TrafficPolicies } from '../policies/index.ts'
-import type { ChangedIr } from './change.ts'
 import type { AttachedPolicy, PolicyTarget } from './resources.ts'
-import { SharingMap } from './sharing-map.ts'
+import type { PoliciesByTarget } from './policies-by-target.ts'
 
 /** Policies that are all joined instead of the nearest one replacing the others. */
 export type JoinedPolicies = ReadonlySet<JoinedTraffic>
@@ -47,37 +46,9 @@ export interface BackendPlace {
   section?: string
 }
 
-/** Attachments by their target, each in the order of the config. */
-export type PoliciesByTarget = SharingMap<AttachedPolicy[]>
-
-export function policiesByTarget(policies: readonly AttachedPolicy[]): PoliciesByTarget {
-  return SharingMap.empty<AttachedPolicy[]>().with(Map.groupBy(policies, ({ target }) => targetKey(target)))
-}
-
-/** What they are after a change. */
-export function changedPolicies(before: PoliciesByTarget, { ir, came, gone }: ChangedIr): PoliciesByTarget {
-  const isGone = new Set(gone.policies)
-  const found = new Map<string, AttachedPolicy[] | undefined>()
-  for (const { target } of [...gone.policies, ...came.policies]) {
-    const key = targetKey(target)
-    if (!found.has(key)) found.set(key, before.get(key)?.filter((policy) => !isGone.has(policy)) ?? [])
-  }
-  for (const policy of came.policies) found.get(targetKey(policy.target))?.push(policy)
-  // Where there are several, only the config knows their order.
-  const several = new Set([...found].flatMap(([key, list]) => ((list?.length ?? 0) > 1 ? [key] : [])))
-  if (several.size > 0) {
-    for (const key of several) found.set(key, [])
-    for (const policy of ir.policies) {
-      const key = targetKey(policy.target)
-      if (several.has(key)) found.get(key)?.push(policy)
-    }
-  }
-  return before.with(Array.from(found, ([key, list]) => [key, list?.length === 0 ? undefined : list] as const))
-}
-
 export function indexPolicies(byTarget: PoliciesByTarget, joined: JoinedPolicies): PolicyIndex {
-  const at = (kind: PolicyTarget['kind'], key = ''): AttachedPolicy[] => byTarget.get(`${kind} ${key}`) ?? NONE
-  const inPhase = (phase: AttachedPolicy['phase'], policies: AttachedPolicy[]): AttachedPolicy[] =>
+  const at = (kind: PolicyTarget['kind'], key = ''): readonly AttachedPolicy[] => byTarget.at(kind, key)
+  const inPhase = (phase: AttachedPolicy['phase'], policies: readonly AttachedPolicy[]): AttachedPolicy[] =>
     policies.filter((policy) => policy.phase === phase)
   const frontend = replaced(at('gateway'), 'frontend')
   const atBackend = ({ listener, route, parent, backend, entry, section }: BackendPlace): AttachedPolicy[] => [

@@ -4,10 +4,13 @@ import * as fc from 'fast-check'
 import { SharingMap } from './sharing-map.ts'
 
 test('each one holds what it was made with, whatever is made of it', () => {
-  const entries = fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.option(fc.nat(), { nil: undefined })))
+  const some = fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.option(fc.nat(), { nil: undefined })))
+  // More than are kept apart from what is shared.
+  const many = fc.nat(999).map((start) => Array.from({ length: 300 }, (_, i): [string, number] => [`${start + i}`, i]))
+  const entries = fc.oneof({ weight: 4, arbitrary: some }, { weight: 1, arbitrary: many })
   fc.assert(
     fc.property(fc.array(entries, { maxLength: 5 }), (steps) => {
-      const made: [SharingMap<number>, Map<string, number>][] = [[SharingMap.empty(), new Map()]]
+      const made: [SharingMap<number>, Map<string, number>][] = [[SharingMap.of<number>([]), new Map()]]
       for (const step of steps) {
         const [map, model] = made.at(-1)!
         const next = new Map(model)
@@ -15,7 +18,7 @@ test('each one holds what it was made with, whatever is made of it', () => {
           if (value === undefined) next.delete(key)
           else next.set(key, value)
         }
-        made.push([map.with(step), next])
+        made.push([map.with(step), next], [SharingMap.of(next), next])
       }
       const keys = new Set(steps.flat().map(([key]) => key))
       for (const [map, model] of made) {

@@ -1,46 +1,45 @@
 /**
- * A map that never changes: a changed one is another that shares all but the touched parts with it, so that many
- * generations take little more memory than one.
+ * A map that never changes: a changed one is another that shares all but what differs with it, so that many generations
+ * take little more memory than one.
  */
 export class SharingMap<Value> {
-  readonly #buckets: readonly ReadonlyMap<string, Value>[]
+  readonly #shared: ReadonlyMap<string, Value>
+  /** What is not as it is there; undefined stands for what was taken out. */
+  readonly #own: ReadonlyMap<string, Value | undefined>
 
-  private constructor(buckets: readonly ReadonlyMap<string, Value>[]) {
-    this.#buckets = buckets
+  private constructor(shared: ReadonlyMap<string, Value>, own: ReadonlyMap<string, Value | undefined>) {
+    this.#shared = shared
+    this.#own = own
   }
 
-  static empty<Value>(): SharingMap<Value> {
-    return new SharingMap<Value>(Array.from({ length: BUCKETS }, () => NOTHING as ReadonlyMap<string, Value>))
+  static of<Value>(entries: Iterable<readonly [string, Value]>): SharingMap<Value> {
+    return new SharingMap<Value>(new Map(entries), NOTHING)
   }
 
   get(key: string): Value | undefined {
-    return this.#buckets[bucketOf(key)]!.get(key)
+    if (this.#own.size > 0 && this.#own.has(key)) return this.#own.get(key)
+    // Whether there is any is known without the hash of a text that may have been put together just now.
+    return this.#shared.size === 0 ? undefined : this.#shared.get(key)
   }
 
   has(key: string): boolean {
-    return this.#buckets[bucketOf(key)]!.has(key)
+    return this.get(key) !== undefined
   }
 
   /** With these entries; what is undefined is taken out. */
   with(entries: Iterable<readonly [string, Value | undefined]>): SharingMap<Value> {
-    const copied = new Map<number, Map<string, Value>>()
-    for (const [key, value] of entries) {
-      const index = bucketOf(key)
-      let bucket = copied.get(index)
-      if (bucket === undefined) copied.set(index, (bucket = new Map(this.#buckets[index])))
-      if (value === undefined) bucket.delete(key)
-      else bucket.set(key, value)
+    const own = new Map(this.#own)
+    for (const [key, value] of entries) own.set(key, value)
+    if (own.size <= MOST_OWN) return new SharingMap(this.#shared, own)
+    const all = new Map(this.#shared)
+    for (const [key, value] of own) {
+      if (value === undefined) all.delete(key)
+      else all.set(key, value)
     }
-    if (copied.size === 0) return this
-    return new SharingMap(this.#buckets.map((bucket, index) => copied.get(index) ?? bucket))
+    return new SharingMap(all, NOTHING)
   }
 }
 
-const BUCKETS = 256
+/** Beyond this it is cheaper to copy the whole once than these with every change. */
+const MOST_OWN = 256
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>()
-
-function bucketOf(key: string): number {
-  let hash = 0
-  for (let i = 0; i < key.length; i++) hash = (hash * 31 + key.charCodeAt(i)) | 0
-  return (hash ^ (hash >>> 8) ^ (hash >>> 16)) & (BUCKETS - 1)
-}

@@ -1,6 +1,7 @@
 import { parseBackendUrl } from '../formats/address.ts'
 import { discoveryPaths, discoveryPrefixes } from '../formats/well-known.ts'
-import { indexPolicies, policiesByTarget, type PolicyIndex } from '../ir/merge.ts'
+import { indexPolicies, type PolicyIndex } from '../ir/merge.ts'
+import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Route, RouteMatch } from '../ir/resources.ts'
 import type { BackendPolicies, TrafficPolicies } from '../policies/index.ts'
 import { urlBackend } from './backend-references.ts'
@@ -15,7 +16,7 @@ export function exposeOauth(ir: Ir): Route[] {
   if (issuers.length === 0) return []
   addIssuers(ir, issuers)
   const conflicts = authenticateForBackends(ir)
-  const policies = indexPolicies(policiesByTarget(ir.policies), new Set())
+  const policies = indexPolicies(PoliciesByTarget.of(ir.policies), new Set())
   const oauthByRoute = new Map<Route, string>()
   for (const [index, route] of ir.routes.entries()) {
     const oauth = oauthOf(policies.traffic(placeOf(route)))
@@ -58,7 +59,7 @@ type McpAuthentication = NonNullable<TrafficPolicies['mcpAuthentication']>
 
 /** What the deprecated `mcp.authentication` of a backend asks of clients, its routes must ask. */
 function authenticateForBackends(ir: Ir): Route[] {
-  const policies = indexPolicies(policiesByTarget(ir.policies), new Set())
+  const policies = indexPolicies(PoliciesByTarget.of(ir.policies), new Set())
   const backendsByKey = new Map(ir.backends.map((backend) => [backend.key, backend]))
   const conflicts: Route[] = []
   for (const route of ir.routes) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indexPolicies, policiesByTarget } from '../../../ir/merge.ts'
+import { indexPolicies } from '../../../ir/merge.ts'
+import { PoliciesByTarget } from '../../../ir/policies-by-target.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblems } from '../../../sources/print-problems.ts'
 import { httpConfig } from '../../../testing/scene.ts'
@@ -79,7 +80,7 @@ test('rules of the gateway, the route and the backend are all in force', () => {
   assert.ok(result.ok, result.ok ? '' : printProblems(result.problems))
   assert.equal(printProblems(result.warnings), '')
   const { ir } = result
-  const index = indexPolicies(policiesByTarget(ir.policies), new Set())
+  const index = indexPolicies(PoliciesByTarget.of(ir.policies), new Set())
   const route = ir.routes[0]!
   const [entry] = route.backends
   const place = {
