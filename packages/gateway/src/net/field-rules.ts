@@ -1,7 +1,11 @@
 /** Whether a field (name in lower case) names the client's address, host or scheme. */
 export function isForwardingHeader(name: string): boolean {
-  return name === 'forwarded' || claimsForwarding.test(name)
+  const first = name.charCodeAt(0)
+  return first === X ? claimsForwarding.test(name) : first === F && name === 'forwarded'
 }
+
+const F = 102
+const X = 120
 
 /** `x-forwarded-*`, `x-real-ip` and their spellings with `_` or `.`, which backends fold into the same name. */
 export const claimsForwarding = /^x[-_.](forwarded|real[-_.]ip$)/i

@@ -5,10 +5,32 @@ import type { HeaderBlock } from '../header-block.ts'
 /** Appends the fields as HTTP/2 may carry them: names in lower case, nothing that belongs to one connection. */
 export function appendFields(raw: string[], headers: HeaderBlock): void {
   headers.forEach((name, value) => {
-    const lower = name.toLowerCase()
-    if (!isConnectionField(lower)) raw.push(lower, value)
+    const sent = sentName(name)
+    if (sent !== '') raw.push(sent, value)
   })
 }
+
+/** The name as HTTP/2 sends it; empty for a field that it does not carry. The same string for the same name: it is hashed once. */
+function sentName(name: string): string {
+  const known = sentNames.get(name)
+  if (known !== undefined) return known
+  const lower = name.toLowerCase()
+  const sent = isConnectionField(lower) ? '' : lower
+  if (sentNames.size >= MAX_NAMES || name.length > MAX_NAME) return sent
+  // A part of the received head would keep all of it.
+  const [key, value] = [ownCopy(name), ownCopy(sent)]
+  sentNames.set(key, value)
+  return value
+}
+
+function ownCopy(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1')
+}
+
+const sentNames = new Map<string, string>()
+/** Backends have few; whoever invents names gets no more memory than that. */
+const MAX_NAMES = 512
+const MAX_NAME = 64
 
 /** Fields in the form the runtime takes trailers and interim answers in; lines of one name become an array. */
 export function fieldsToObject(

@@ -3,10 +3,9 @@ import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from '../deadlines.ts'
 import type { ConnectionInfo, ExchangeHandler } from '../exchange.ts'
 import type { HeadProblem } from '../http1/head.ts'
-import { letGo } from './let-go.ts'
 import { RequestHead, readRequestHead } from './request-head.ts'
 import { ResetGuard } from './reset-guard.ts'
-import { Http2Exchange, stopUpload } from './server-exchange.ts'
+import { type ExchangeHost, Http2Exchange, stopUpload } from './server-exchange.ts'
 
 export interface Http2Limits {
   /** For a client that does not send the body of its request; one that does not read has the idle timeout. */
@@ -53,7 +52,7 @@ export function serveHttp2(socket: Socket, info: ConnectionInfo, options: Http2S
 }
 
 /** One client connection and its streams. */
-export class Http2ServerConnection {
+export class Http2ServerConnection implements ExchangeHost {
   readonly info: ConnectionInfo
   readonly #session: ServerHttp2Session
   readonly #plainSocket: Socket | null
@@ -157,14 +156,10 @@ export class Http2ServerConnection {
     if (!(head instanceof RequestHead)) return this.#refuse(stream, raw, head)
     const exchange = new Http2Exchange(this, stream, head)
     this.#open.add(exchange)
-    stream.on('close', () => {
-      this.#ended(exchange)
-      letGo(stream)
-    })
     this.#options.handler(exchange)
   }
 
-  #ended(exchange: Http2Exchange): void {
+  ended(exchange: Http2Exchange): void {
     const open = this.#open
     open.delete(exchange)
     if (open.size === 0) this.#idleSince = performance.now()

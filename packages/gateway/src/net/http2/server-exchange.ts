@@ -4,6 +4,7 @@ import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '
 import { HeaderBlock } from '../header-block.ts'
 import { spentBuffers } from '../spent-buffers.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isGrpc, isTrailer, LARGE_CHUNK, takeFields } from './fields.ts'
+import { letGo } from './let-go.ts'
 import { isPadded, type RequestHead } from './request-head.ts'
 
 /** What an exchange needs of the connection it runs on. */
@@ -11,6 +12,8 @@ export interface ExchangeHost {
   readonly info: ConnectionInfo
   /** The whole response has been handed over. */
   answered(): void
+  /** The stream has closed. */
+  ended(exchange: Http2Exchange): void
 }
 
 /** One stream of an HTTP/2 connection: the source of the request body and the sink of the response. */
@@ -36,7 +39,9 @@ export class Http2Exchange implements Exchange, Sink, Source {
   responseDone = false
 
   readonly #host: ExchangeHost
-  readonly #stream: ServerHttp2Stream
+  readonly #stream: ServedStream
+  /** The stream has listeners that know this exchange. */
+  #listens = false
   #sink: Sink | null = null
   /** Why the rest of the request will not come. */
   #failure: Error | null = null
@@ -70,7 +75,14 @@ export class Http2Exchange implements Exchange, Sink, Source {
     this.claimsForwarding = head.claimsForwarding
     this.requestDone = head.length === 0
     this.#mustContinue = head.expectContinue
-    if (!this.requestDone) stream.on('trailers', (_fields, _flags, raw) => this.#takeTrailers(raw))
+    this.#stream[EXCHANGE] = this
+    stream.on('close', streamClosed)
+    if (!this.requestDone) this.#listening().on('trailers', (_fields, _flags, raw) => this.#takeTrailers(raw))
+  }
+
+  #listening(): ServerHttp2Stream {
+    this.#listens = true
+    return this.#stream
   }
 
   get body(): Source {
@@ -107,7 +119,7 @@ export class Http2Exchange implements Exchange, Sink, Source {
     this.#reading = true
     // An empty body may have ended before anyone asked for it.
     if (this.#stream.readableEnded) return this.#endRequest()
-    this.#stream.on('data', (chunk: Buffer) => this.#takeData(chunk))
+    this.#listening().on('data', (chunk: Buffer) => this.#takeData(chunk))
     this.#stream.on('end', () => this.#endRequest())
   }
 
@@ -147,6 +159,11 @@ export class Http2Exchange implements Exchange, Sink, Source {
     this.requestDone = true
     this.#sink = null
     sink?.end(this.#requestTrailers)
+  }
+
+  streamClosed(): void {
+    this.#host.ended(this)
+    if (this.#listens) letGo(this.#stream)
   }
 
   /** The stream is over; true when its response was whole. */
@@ -203,7 +220,7 @@ export class Http2Exchange implements Exchange, Sink, Source {
     else if (length === -1 || isGrpc(headers)) {
       // Without this, a body of unknown length that is aborted would be ended first and look whole.
       options = WITH_TRAILERS
-      this.#stream.on('wantTrailers', () => {
+      this.#listening().on('wantTrailers', () => {
         this.#stream.sendTrailers(fieldsToObject(this.#responseTrailers, isTrailer))
       })
     }
@@ -228,7 +245,7 @@ export class Http2Exchange implements Exchange, Sink, Source {
     if (!stream.writableNeedDrain) return true
     if (!this.#awaitsDrain) {
       this.#awaitsDrain = true
-      stream.on('drain', () => this.source?.resume())
+      this.#listening().on('drain', () => this.source?.resume())
     }
     return false
   }
@@ -289,6 +306,17 @@ export class Http2Exchange implements Exchange, Sink, Source {
   }
 }
 
+/** One function for all streams, which find their exchange: most have no other listener, so that none must be taken away. */
+interface ServedStream extends ServerHttp2Stream {
+  [EXCHANGE]?: Http2Exchange | undefined
+}
+
+function streamClosed(this: ServedStream): void {
+  const exchange = this[EXCHANGE]
+  this[EXCHANGE] = undefined
+  exchange?.streamClosed()
+}
+
 interface StallLimits {
   /** For a client that does not send. */
   stallTimeoutMs: number
@@ -312,6 +340,7 @@ function flushDue(exchange: Http2Exchange): void {
   exchange.flushRequest()
 }
 
+const EXCHANGE = Symbol('exchange')
 const RETRY_MS = 20
 const BAD_TRAILERS = new Error('trailers are not well formed')
 const ANSWERED = new Error('answered before the request ended')
