@@ -3,9 +3,15 @@ import { spentBuffers } from './spent-buffers.ts'
 
 /** Where the bytes of a socket go: to a receiver, or, after `release`, into the socket's own stream. */
 export interface SocketReader {
-  start(receive: (chunk: Buffer) => void): void
+  start(receive: (chunk: Buffer) => void, glance?: Glance): void
   release(): void
 }
+
+/**
+ * Asked first where bytes came into a buffer that the next read overwrites: true when it took all of them as they lie
+ * there, so that they need no buffer of their own.
+ */
+export type Glance = (bytes: Buffer, length: number) => boolean
 
 /** Reads by 'data' events: what every socket can do. */
 export class StreamReader implements SocketReader {
@@ -38,11 +44,13 @@ export class StreamReader implements SocketReader {
 export class SharedBufferReader implements SocketReader {
   #socket: Socket | null = null
   #receive: ((chunk: Buffer) => void) | null = null
+  #glance: Glance | null = null
 
   /** The `onread` option of the socket to be made. */
   readonly onread = {
     buffer: SHARED,
     callback: (length: number): boolean => {
+      if (this.#glance !== null && this.#glance(SHARED, length)) return true
       const chunk = Buffer.allocUnsafe(length)
       SHARED.copy(chunk, 0, 0, length)
       spentBuffers.count(length)
@@ -69,12 +77,14 @@ export class SharedBufferReader implements SocketReader {
     return this
   }
 
-  start(receive: (chunk: Buffer) => void): void {
+  start(receive: (chunk: Buffer) => void, glance: Glance | null = null): void {
     this.#receive = receive
+    this.#glance = glance
   }
 
   release(): void {
     this.#receive = null
+    this.#glance = null
   }
 }
 

@@ -49,6 +49,9 @@ export interface HeadProblem {
   code: string
 }
 
+/** The end of the last line, and the empty line. */
+export const HEAD_END = '\r\n\r\n'
+
 export interface HeadLimits {
   maxHeaders: number
   maxTarget: number
@@ -70,7 +73,7 @@ export function parseRequestHead(text: string, limits: HeadLimits): MessageHead 
   if (minor < 0) return isHttpVersion(text, at + 1) ? UNSUPPORTED_VERSION : BAD_REQUEST_LINE
   at += 9
   if (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) return BAD_REQUEST_LINE
-  const head = parseFields(text, at + 2, limits.maxHeaders)
+  const head = parseFields(text, at + 2, limits.maxHeaders, length)
   if (!(head instanceof MessageHead)) return head
   head.method = method
   head.target = target
@@ -78,8 +81,8 @@ export function parseRequestHead(text: string, limits: HeadLimits): MessageHead 
   return head
 }
 
-/** Parses from the status line to the empty line, which must be the end of the text. */
-export function parseResponseHead(text: string, maxHeaders: number): MessageHead | HeadProblem {
+/** Parses from the status line to the empty line, which must end at `length`. */
+export function parseResponseHead(text: string, maxHeaders: number, length = text.length): MessageHead | HeadProblem {
   const minor = httpMinor(text, 0)
   if (minor < 0 || text.charCodeAt(8) !== SP) return BAD_STATUS_LINE
   const status = threeDigits(text, 9)
@@ -88,10 +91,10 @@ export function parseResponseHead(text: string, maxHeaders: number): MessageHead
   if (text.charCodeAt(at) === SP) at++
   else if (text.charCodeAt(at) !== CR) return BAD_STATUS_LINE
   const reasonStart = at
-  while (at < text.length && VALUE[text.charCodeAt(at)] === 1) at++
+  while (at < length && VALUE[text.charCodeAt(at)] === 1) at++
   if (text.charCodeAt(at) !== CR || text.charCodeAt(at + 1) !== LF) return BAD_STATUS_LINE
   const reason = text.slice(reasonStart, at)
-  const head = parseFields(text, at + 2, maxHeaders)
+  const head = parseFields(text, at + 2, maxHeaders, length)
   if (!(head instanceof MessageHead)) return head
   head.status = status
   head.reason = reason
@@ -127,7 +130,7 @@ function isOfStatusLine(byte: number, wanted: number): boolean {
 
 /** Parses header lines alone (a trailer section) up to the empty line that ends the text. */
 export function parseTrailers(text: string, maxHeaders: number): HeaderBlock | HeadProblem {
-  const head = parseFields(text, 0, maxHeaders)
+  const head = parseFields(text, 0, maxHeaders, text.length)
   if (!(head instanceof MessageHead)) return head
   if (head.chunked || head.foreignCoding || head.contentLength !== -1) return LATE_FRAMING
   // Routing and connection fields must not arrive late (RFC 9110 section 6.5.1).
@@ -135,8 +138,7 @@ export function parseTrailers(text: string, maxHeaders: number): HeaderBlock | H
   return head.headers
 }
 
-function parseFields(text: string, start: number, maxHeaders: number): MessageHead | HeadProblem {
-  const length = text.length
+function parseFields(text: string, start: number, maxHeaders: number, length: number): MessageHead | HeadProblem {
   const lines: number[] = []
   const head = new MessageHead(new HeaderBlock(text, lines))
   let count = 0

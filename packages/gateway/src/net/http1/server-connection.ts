@@ -5,7 +5,7 @@ import { GatheringWriter } from '../gathering-writer.ts'
 import { lingeringClose } from '../lingering-close.ts'
 import { readerOf, type SocketReader } from '../socket-reader.ts'
 import { CR, latin1, LF } from './chars.ts'
-import { type HeadLimits, type HeadProblem, MessageHead, parseRequestHead } from './head.ts'
+import { HEAD_END, type HeadLimits, type HeadProblem, MessageHead, parseRequestHead } from './head.ts'
 import { type ExchangeHost, Http1Exchange } from './server-exchange.ts'
 import { statusLine } from './status.ts'
 import { readTarget } from './target.ts'
@@ -68,7 +68,7 @@ export class Http1ServerConnection implements ExchangeHost {
       this.#endOfLife = new Deadline(() => this.drain())
       options.deadlines.set(this.#endOfLife, options.maxDurationMs)
     }
-    reader.start(this.#onData)
+    reader.start(this.#onData, this.#onGlance)
     socket.on('end', this.#onEnd)
     socket.on('drain', this.#onDrain)
     socket.on('error', ignore)
@@ -119,6 +119,20 @@ export class Http1ServerConnection implements ExchangeHost {
     const early = this.#input === null ? null : this.#input.subarray(this.#at)
     this.#input = null
     return { socket, early }
+  }
+
+  /** Most requests are a head alone that comes in one piece. */
+  readonly #onGlance = (bytes: Buffer, length: number): boolean => {
+    if (this.#input !== null || this.#exchange !== null || length > SHORT_HEAD) return false
+    if (this.#detached || this.#socket.destroyed || this.#socket.writableNeedDrain) return false
+    if (bytes[0] === CR || bytes[length - 1] !== LF) return false
+    const text = latin1(bytes, 0, length)
+    const end = text.indexOf(HEAD_END)
+    if (end === -1 || end + HEAD_END.length !== length) return false
+    this.#pumping = true
+    this.#begin(text)
+    this.#pump()
+    return true
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -231,8 +245,8 @@ export class Http1ServerConnection implements ExchangeHost {
       // Half an empty line, perhaps: the next byte tells.
       if (input[at] === CR && at + 1 === input.length) return false
     }
-    const end = input.indexOf('\r\n\r\n', Math.max(at, this.#scanned), 'latin1')
-    const size = (end === -1 ? input.length : end + 4) - at
+    const end = input.indexOf(HEAD_END, Math.max(at, this.#scanned), 'latin1')
+    const size = (end === -1 ? input.length : end + HEAD_END.length) - at
     if (size > MAX_HEAD) {
       const tooLongLine = input.indexOf('\r\n', at, 'latin1')
       return this.#refuse(tooLongLine === -1 || tooLongLine - at > MAX_TARGET + 64 ? 414 : 431, 'head_too_large')
@@ -250,6 +264,11 @@ export class Http1ServerConnection implements ExchangeHost {
     const text = latin1(input, at, end + 4)
     this.#consumeTo(end + 4, input)
     this.#headStarted = false
+    return this.#begin(text)
+  }
+
+  /** True when the head is good and its exchange began. */
+  #begin(text: string): boolean {
     const head = parseRequestHead(text, this.#limits)
     if (!(head instanceof MessageHead)) return this.#refuse(head.status, head.code)
     const framing = framingProblem(head)
@@ -352,6 +371,8 @@ const REFUSALS: Record<string, string> = {
   tls_on_plain_port: 'this port speaks HTTP without TLS',
 }
 
+/** Of a request that is looked at before it is copied. */
+const SHORT_HEAD = 4096
 const MAX_HEAD = 65536
 const MAX_TARGET = 32768
 /** From the first byte of a head to its end. */
