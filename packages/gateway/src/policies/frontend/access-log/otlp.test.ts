@@ -418,25 +418,6 @@ test('a collector that hangs does not keep the gateway from ending', async (t) =
   assert.match(program.stdout(), /telemetry is not exported .*cause="the gateway ends" dropped=1/)
 })
 
-test('a backend that is no collector harms nothing', async (t) => {
-  const port = await closedPort()
-  const providers = [{ name: 'm', openai: {}, host: '127.0.0.1', port }]
-  const backends = [
-    { name: 'model', ai: { groups: [{ providers }] } },
-    { name: 'tools', mcp: { targets: [{ name: 'a', static: { host: '127.0.0.1', port } }] } },
-  ]
-  for (const { name } of backends) {
-    for (const otlp of [{}, http]) {
-      const accessLog = { otlp: { backendRef: { name }, ...otlp } }
-      const exportLimits = { retryMs: 50, maxPauseMs: 20 }
-      const gateway = await useGateway(t, httpConfig(routes, { frontend: { accessLog }, backends }), { exportLimits })
-      await ask(gateway, 1)
-      await until(() => dropped(gateway, 'unreachable') + dropped(gateway, 'refused') === 1)
-      assert.equal(gateway.lines.length, 1)
-    }
-  }
-})
-
 test('mistakes are found at load', () => {
   const problems = (otlp: object, more: object = {}): string => {
     const text = JSON.stringify({ frontend: { accessLog: { otlp } }, binds: [], ...more })
@@ -451,8 +432,11 @@ test('mistakes are found at load', () => {
   assert.match(problems({ backendRef: { host: 'x' } }), /host:port/)
   assert.match(problems({ backendRef, protocol: 'UDP' }), /GRPC/)
   assert.match(problems({ backendRef, protocol: 'HTTP', path: 'logs' }), /starts with/)
-  const proxy = [{ name: 'any', dynamicForwardProxy: {} }]
-  assert.match(problems({ backendRef: { name: 'any' } }, { backends: proxy }), /a fixed destination/)
+  const targets = [{ name: 'a', static: { host: '127.0.0.1', port: 1 } }]
+  for (const kind of [{ dynamicForwardProxy: {} }, { ai: { provider: { mock: {} } } }, { mcp: { targets } }]) {
+    const backends = [{ name: 'any', ...kind }]
+    assert.match(problems({ backendRef: { name: 'any' } }, { backends }), /a fixed destination/)
+  }
 })
 
 test('a path makes no sense for gRPC', async (t) => {
