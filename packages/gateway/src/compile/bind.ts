@@ -4,7 +4,7 @@ import type { BindState } from '../net/listener.ts'
 import { createServerTls, type ServerTls, type TlsProblem } from '../net/tls.ts'
 import type { CompiledListener } from '../pipeline/compiled.ts'
 import { createEntrance } from '../pipeline/entrance.ts'
-import type { RunServices, Tracer } from '../pipeline/run.ts'
+import type { RequestTracing, RunServices, Tracer } from '../pipeline/run.ts'
 import type { RawServices } from '../pipeline/run-raw.ts'
 import type { Telemetry } from '../pipeline/telemetry.ts'
 import type { ProxyIdentity } from '../pipeline/trace.ts'
@@ -53,17 +53,19 @@ interface BindParts {
   /** Whether a new connection may go on; null lets everybody in. */
   admits: BindState<string>['admits']
   telemetry: Telemetry
+  /** Null where no spans are made. */
+  tracing: RequestTracing | null
 }
 
 export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
-  const { bind, sources, listeners, frontend, admits, telemetry } = parts
+  const { bind, sources, listeners, frontend, admits, telemetry, tracing } = parts
   const tlsByListener = compileTls(parts, services, previous)
   const stayed = stayedListeners(sources, tlsByListener, previous)
   const kind = bindKind(sources)
   const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
   const entrance = createEntrance(
     { listeners, tlsByListener, forward },
-    requestServices(services, telemetry),
+    requestServices(services, telemetry, tracing),
     connectionServices(services, telemetry),
   )
   const keepalive = frontend.tcp?.keepalive
@@ -145,7 +147,7 @@ function stayedListeners(
   return new Set(sources.filter(isSame).map((listener) => listener.key))
 }
 
-function requestServices(services: BindServices, telemetry: Telemetry): RunServices {
+function requestServices(services: BindServices, telemetry: Telemetry, tracing: RequestTracing | null): RunServices {
   return {
     deadlines: services.deadlines,
     random: services.random,
@@ -156,6 +158,7 @@ function requestServices(services: BindServices, telemetry: Telemetry): RunServi
     callTimer: services.callTimer,
     tracer: services.tracer,
     bug: bugReport(services.log),
+    tracing,
     finished: telemetry.request,
   }
 }

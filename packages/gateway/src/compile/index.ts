@@ -1,7 +1,7 @@
 import { compileBackends } from './backends.ts'
 import { backendOf, type BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
-import { loadedOtlp } from './load-features.ts'
+import { loadedOtlp, loadedTracing } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'
 import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
@@ -80,11 +80,12 @@ function assemble(
   })
   const admits = networkAuthorization(parts.policies.networkAuthorization())
   const telemetry = compileTelemetry(frontend, parts.env, services)
+  const tracing = frontend.tracing === undefined ? null : loadedTracing()(frontend.tracing, parts.env, services)
   const binds = new Map<string, CompiledBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
     const own = sources.flatMap(({ key }) => listeners.get(key) ?? [])
-    const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry }
+    const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry, tracing }
     binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
   })
   return { binds, listeners, routes, parts }

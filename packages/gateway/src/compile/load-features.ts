@@ -1,16 +1,23 @@
 import type { compileAi } from './ai.ts'
 import type { compileMcp } from './mcp.ts'
 import type { otlpLog } from '../policies/frontend/access-log/otlp.ts'
+import type { requestTracing } from '../policies/frontend/tracing/tracing.ts'
 import type { Ir } from '../ir/resources.ts'
 
 /**
  * Parts of the program that most configs do not need, loaded before the first config that does: calling language models
  * takes a third of all code, and whoever only routes HTTP starts faster without it.
  */
-const loaded: { ai: typeof compileAi | null; mcp: typeof compileMcp | null; otlp: typeof otlpLog | null } = {
+const loaded: {
+  ai: typeof compileAi | null
+  mcp: typeof compileMcp | null
+  otlp: typeof otlpLog | null
+  tracing: typeof requestTracing | null
+} = {
   ai: null,
   mcp: null,
   otlp: null,
+  tracing: null,
 }
 
 /** Must be awaited before a config is compiled. */
@@ -20,11 +27,18 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   if (needs('mcp')) loaded.mcp ??= (await import('./mcp.ts')).compileMcp
   const exportsLogs = ir.policies.some(({ frontend }) => frontend?.accessLog?.otlp !== undefined)
   if (exportsLogs) loaded.otlp ??= (await import('../policies/frontend/access-log/otlp.ts')).otlpLog
+  const exportsSpans = ir.policies.some(({ frontend }) => frontend?.tracing !== undefined)
+  if (exportsSpans) loaded.tracing ??= (await import('../policies/frontend/tracing/tracing.ts')).requestTracing
 }
 
 export function loadedOtlp(): typeof otlpLog {
   if (loaded.otlp === null) throw new Error('loadFeatures was not awaited')
   return loaded.otlp
+}
+
+export function loadedTracing(): typeof requestTracing {
+  if (loaded.tracing === null) throw new Error('loadFeatures was not awaited')
+  return loaded.tracing
 }
 
 export function loadedMcp(): typeof compileMcp {

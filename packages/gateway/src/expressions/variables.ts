@@ -16,6 +16,7 @@ import {
 
 /** Where an expression is evaluated: it decides which variables exist. */
 export type ExpressionPhase =
+  | 'process'
   | 'network'
   | 'start'
   | 'request'
@@ -52,6 +53,8 @@ const source = struct({ address: text, port: count, rawAddress: text, rawPort: c
 const request = struct({ ...head, ...body })
 const response = { code: count, headers }
 
+const env = struct({ podName: text, namespace: text, gateway: text })
+
 /** What policies have found out by the time a request step runs. */
 const found = {
   source,
@@ -66,7 +69,7 @@ const found = {
     listener: struct({ name: maybeText }),
     route: struct({ name: maybeText, rule: maybeText }),
   }),
-  env: struct({ podName: text, namespace: text, gateway: text }),
+  env,
 }
 const backend = struct({ name: maybeText, type: maybeText, protocol: maybeText })
 
@@ -109,6 +112,8 @@ const mcp = {
 }
 
 export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, VariableType>>> = {
+  // No client has come yet.
+  process: { env },
   // Nothing of HTTP has been read yet.
   network: { source },
   // The raw request, before any policy.

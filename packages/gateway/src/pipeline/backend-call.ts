@@ -77,6 +77,11 @@ export class BackendCall implements UpstreamHandler, CallContext {
     return this.#rx.connection.scheme
   }
 
+  get span(): CallContext['span'] {
+    const { spans } = this.#rx
+    return spans === null ? null : spans.place
+  }
+
   connectingTo(endpoint: string): void {
     this.#rx.endpoint = endpoint
     if (this.#rx.retry !== null) (this.#tried ??= []).push(endpoint)

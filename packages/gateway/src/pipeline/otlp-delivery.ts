@@ -11,7 +11,7 @@ import { fetchWhole, type WholeAnswer } from './fetch-text.ts'
 import { ownContext } from './own-request.ts'
 import type { BackendClient, Env } from './step.ts'
 
-export type ExportEnv = Pick<Env, 'client' | 'describe' | 'deadlines' | 'clock' | 'monotonic' | 'kept'>
+export type ExportEnv = Pick<Env, 'client' | 'describe' | 'deadlines' | 'clock' | 'monotonic' | 'kept' | 'random'>
 
 /** Where collectors take one kind of telemetry. */
 export interface CollectorService {
@@ -67,7 +67,7 @@ function grpcDelivery({ client, authority, path, headers, timeoutMs }: Collector
           client.send(outgoing, context, handler),
         authority,
         deadlines: env.deadlines,
-        metadata: headers,
+        metadata: [...headers, untraced(env)],
         timeoutMs,
         maxMessageBytes: MAX_ANSWER,
       }
@@ -82,7 +82,7 @@ function grpcDelivery({ client, authority, path, headers, timeoutMs }: Collector
 function httpDelivery({ client, authority, path, headers: own, timeoutMs }: CollectorPlace, env: ExportEnv): Deliver {
   const limits = { deadlines: env.deadlines, timeoutMs, maxBytes: MAX_ANSWER }
   return async (request) => {
-    const headers = HeaderBlock.of(own)
+    const headers = HeaderBlock.of([...own, untraced(env)])
     headers.set('content-type', 'application/x-protobuf')
     const outgoing = {
       method: 'POST',
@@ -100,6 +100,12 @@ function httpDelivery({ client, authority, path, headers: own, timeoutMs }: Coll
       return { kind: 'later', cause: error instanceof Error ? error.message : String(error), afterMs: null }
     }
   }
+}
+
+/** A trace that is not sampled: who makes spans of these calls, the gateway itself among them, would never come to an end. */
+function untraced({ random }: ExportEnv): [string, string] {
+  const digits = (): string => (0x1000_0000 + Math.floor(random() * 0xe000_0000)).toString(16)
+  return ['traceparent', `00-${digits()}${digits()}${digits()}${digits()}-${digits()}${digits()}-00`]
 }
 
 interface Rejection {

@@ -2,6 +2,7 @@ import type { Source } from '../net/body.ts'
 import type { ConnectionInfo, Exchange } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
+import { readTraceparent, type TraceContext } from '../telemetry/otlp/traceparent.ts'
 import type { UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { McpRecord } from '../records/mcp-record.ts'
@@ -11,6 +12,7 @@ import type { RouteCandidate } from './route/route-table.ts'
 import type { RoutableRequest } from './route/request.ts'
 import type { BufferedBody } from './body/body-use.ts'
 import { targetPath, targetQuery } from './route/target.ts'
+import type { RequestSpans } from './spans/request-spans.ts'
 import type { RequestTrace } from './trace.ts'
 
 export type JsonObject = { readonly [key: string]: unknown }
@@ -165,6 +167,10 @@ export class RequestContext implements RoutableRequest {
   isOver = false
   /** Set when somebody watches this request. */
   trace: RequestTrace | null = null
+  /** Set when spans of it go to a collector. */
+  spans: RequestSpans | null = null
+  /** What the client said of its trace; undefined until somebody asks. */
+  #clientTrace: TraceContext | null | undefined = undefined
 
   /** The response being made. */
   status = 0
@@ -221,6 +227,12 @@ export class RequestContext implements RoutableRequest {
 
   get sni(): string | null {
     return this.connection.sni
+  }
+
+  get traceContext(): TraceContext | null {
+    if (this.spans !== null) return this.spans.context
+    if (this.#clientTrace === undefined) this.#clientTrace = readTraceparent(this.headers.get('traceparent'))
+    return this.#clientTrace
   }
 
   get protocol(): string {

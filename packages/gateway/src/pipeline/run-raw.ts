@@ -26,6 +26,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   readonly version = null
   readonly status = 0
   readonly grpcStatus = null
+  readonly traceContext = null
   readonly retryAttempt = 0
   readonly llm = null
   readonly mcp = null

@@ -23,12 +23,19 @@ export interface Tracer {
   claim(rx: RequestContext): TraceSink | null
 }
 
+/** Says which requests have spans, and begins them. */
+export interface RequestTracing {
+  begin(rx: RequestContext): void
+}
+
 /** What running a request takes from the worker. */
 export interface RunServices extends BackendCallServices, TraceServices {
   random: () => number
   /** The present time as a Date header has it. */
   httpDate: () => string
   tracer: Tracer
+  /** Null where no spans are made. */
+  tracing: RequestTracing | null
   /** Called once per request when everything is over. */
   finished: (rx: RequestContext) => void
 }
@@ -65,6 +72,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   start(listener: CompiledListener | Failure): void {
     const rx = this.#rx
     if (this.#services.tracer.armed) this.#watch()
+    if (this.#services.tracing !== null) this.#services.tracing.begin(rx)
     if ('status' in listener) return this.failed(listener)
     this.#listener = rx.listener = listener
     if (listener.request === null) this.#chooseRoute(listener)

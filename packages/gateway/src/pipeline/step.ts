@@ -10,6 +10,7 @@ import type { BodyUse } from './body/body-use.ts'
 import type { Expression, ExpressionPhase } from './expression.ts'
 import type { Reply } from './reply.ts'
 import type { AnsweredRequest, RequestContext } from './request-context.ts'
+import type { SpanPlace } from './spans/request-spans.ts'
 
 /** Nothing to go on, a reply to stop, or a promise of either. */
 export type StepResult = void | Reply | Promise<void | Reply>
@@ -74,6 +75,8 @@ export interface CallContext extends EndpointWatcher {
   /** Of the client's connection, for the choice of version. */
   clientVersion: string
   clientScheme: 'http' | 'https'
+  /** Where the span of the call hangs; left out or null, it has none. */
+  readonly span?: SpanPlace | null
 }
 
 /** Ties a step to the policy whose config it takes; `C` comes from the policy's schema. */

@@ -1,5 +1,4 @@
 import type { ConnectionInfo } from '../net/exchange.ts'
-import type { HeaderBlock } from '../net/header-block.ts'
 import { connectionScope, malformedScope, requestScope } from './views/log-scope.ts'
 import type { RequestContext } from './request-context.ts'
 import type { RawRun } from './run-raw.ts'
@@ -28,8 +27,8 @@ export interface ExportServices {
   }
 }
 
-/** Sends one record elsewhere; `traceparent` is what the client said of its trace. */
-export type ExportLog = (record: AccessRecord, changes: LineChanges | null, traceparent: string | null) => void
+/** Sends one record elsewhere. */
+export type ExportLog = (record: AccessRecord, changes: LineChanges | null) => void
 
 /** Logs and counts what is over. */
 export interface Telemetry {
@@ -51,33 +50,34 @@ export interface TelemetryParts {
 export function createTelemetry({ edit, exportLog, isRead }: TelemetryParts, services: TelemetryServices): Telemetry {
   const { accessLog } = services
 
-  function log(record: AccessRecord, scope: object | null, headers: HeaderBlock | null): void {
+  function log(record: AccessRecord, scope: object | null): void {
     if (edit === null || scope === null) {
       accessLog(record)
-      exportLog?.(record, null, headers?.get('traceparent') ?? null)
+      exportLog?.(record, null)
     } else if (exportLog === null) accessLog(record, () => edit(scope))
     else {
       const changes = edit(scope)
       accessLog(record, () => changes)
-      if (changes !== null) exportLog(record, changes, headers?.get('traceparent') ?? null)
+      if (changes !== null) exportLog(record, changes)
     }
   }
 
   return {
     request(rx) {
       const scope = isRead ? requestScope(rx, services) : null
-      log(rx, scope, rx.headers)
+      log(rx, scope)
+      if (rx.spans !== null) rx.spans.finish()
       if (rx.route !== null) rx.route.count(rx, scope)
       else rx.listener?.countUnrouted(rx, scope)
     },
     connection(run) {
       const scope = isRead ? connectionScope(run, services) : null
-      log(run, scope, null)
+      log(run, scope)
       run.route?.count(run, scope)
     },
     malformed(info, status, code) {
       const scope = edit === null ? null : malformedScope({ info, status }, services)
-      log(refusedRecord(info, status, code), scope, null)
+      log(refusedRecord(info, status, code), scope)
     },
   }
 }

@@ -14,6 +14,7 @@ import { http as frontendHttp } from './frontend/http/schema.ts'
 import { metrics } from './frontend/metrics/schema.ts'
 import { networkAuthorization } from './frontend/network-authorization/schema.ts'
 import { proxyProtocol } from './frontend/proxy-protocol/schema.ts'
+import { tracing } from './frontend/tracing/schema.ts'
 import { tcp as frontendTcp } from './frontend/tcp/schema.ts'
 import { tls as frontendTls } from './frontend/tls/schema.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/schema.ts'
@@ -45,6 +46,7 @@ export const frontendPolicies = [
   proxyProtocol,
   forwardedHeaders,
   accessLog,
+  tracing,
   metrics,
 ] as const
 

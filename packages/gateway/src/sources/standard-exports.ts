@@ -26,6 +26,13 @@ const PLACES: readonly Place[] = [
       return { ...rest, accessLog }
     },
   },
+  {
+    signal: 'traces',
+    policy: 'tracing',
+    exports: ({ tracing }) => tracing !== undefined,
+    put: (policies, collector) => ({ ...policies, tracing: collector }),
+    drop: ({ tracing: _tracing, ...rest }) => rest,
+  },
 ]
 
 /**

@@ -13,6 +13,7 @@ export const accessRecord: AccessRecord = {
   status: 200,
   grpcStatus: null,
   sni: 'example.com',
+  traceContext: null,
   protocol: 'http',
   retryAttempt: 0,
   requestBytes: 0,

@@ -21,13 +21,32 @@ export interface SeenLog {
   spanId: string
 }
 
+/** One span with what stands around it. */
+export interface SeenSpan {
+  resource: Record<string, LogValue>
+  scope: { name: string; version: string }
+  traceId: string
+  spanId: string
+  tracestate: string
+  parentId: string
+  name: string
+  kind: number
+  start: bigint
+  end: bigint
+  attributes: Record<string, LogValue>
+  /** Null where the status is not set. */
+  status: { code: number; message: string } | null
+  flags: number
+}
+
 export interface Collector {
   host: string
   /** Of requests that were taken. */
   logs: SeenLog[]
+  spans: SeenSpan[]
   /** Metadata or headers of every request. */
   asked: Record<string, unknown>[]
-  /** Resolves when that many records were taken. */
+  /** Resolves when that many records, or spans, were taken. */
   taken(count: number): Promise<void>
 }
 
@@ -45,11 +64,11 @@ export async function useGrpcCollector(
   answer: GrpcAnswer = () => null,
   credentials = ServerCredentials.createInsecure(),
 ): Promise<Collector> {
-  const { collector, take } = createCollector()
+  const { collector, takeLogs, takeSpans } = createCollector()
   const server = new Server()
-  const definition = {
+  const definition = (service: string) => ({
     Export: {
-      path: '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
+      path: `/opentelemetry.proto.collector.${service}/Export`,
       requestStream: false,
       responseStream: false,
       requestSerialize: (bytes: Buffer) => bytes,
@@ -57,8 +76,8 @@ export async function useGrpcCollector(
       responseSerialize: (bytes: Buffer) => bytes,
       responseDeserialize: (bytes: Buffer) => bytes,
     },
-  } as const
-  server.addService(definition, {
+  })
+  const implementation = (take: (request: Buffer) => void) => ({
     async Export(call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) {
       const number = collector.asked.push(call.metadata.getMap())
       const said = await answer(number)
@@ -67,6 +86,8 @@ export async function useGrpcCollector(
       done(null, said ?? Buffer.alloc(0))
     },
   })
+  server.addService(definition('logs.v1.LogsService'), implementation(takeLogs))
+  server.addService(definition('trace.v1.TraceService'), implementation(takeSpans))
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)))
   })
@@ -85,14 +106,14 @@ export async function useHttpCollector(
   t: TestContext,
   answer: (number: number) => HttpReply | Promise<HttpReply> = () => ({ status: 200 }),
 ): Promise<Collector> {
-  const { collector, take } = createCollector()
+  const { collector, takeLogs, takeSpans } = createCollector()
   const server = createServer((request, response) => {
     void (async () => {
       const body = await bodyOf(request)
       const { method, url, headers } = request
       const number = collector.asked.push({ method, url, ...headers })
       const reply = await answer(number)
-      if (reply.status <= 299) take(body)
+      if (reply.status <= 299) (url?.includes('traces') === true ? takeSpans : takeLogs)(body)
       response.writeHead(reply.status, reply.headers).end(reply.body)
     })()
   })
@@ -111,42 +132,114 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-function createCollector(): { collector: Collector; take: (request: Buffer) => void } {
+interface Taking {
+  collector: Collector
+  takeLogs: (request: Buffer) => void
+  takeSpans: (request: Buffer) => void
+}
+
+function createCollector(): Taking {
   const waiting: { count: number; resolve: () => void }[] = []
   const collector: Collector = {
     host: '',
     logs: [],
+    spans: [],
     asked: [],
     async taken(count) {
-      if (collector.logs.length >= count) return
+      if (countTaken() >= count) return
       await new Promise<void>((resolve) => waiting.push({ count, resolve }))
     },
   }
+  const countTaken = (): number => collector.logs.length + collector.spans.length
+  const tell = (): void => {
+    for (const { count, resolve } of waiting) if (countTaken() >= count) resolve()
+  }
   return {
     collector,
-    take(request) {
+    takeLogs(request) {
       collector.logs.push(...readLogs(request))
-      for (const { count, resolve } of waiting) if (collector.logs.length >= count) resolve()
+      tell()
+    },
+    takeSpans(request) {
+      collector.spans.push(...readSpans(request))
+      tell()
     },
   }
+}
+
+/** Every span of an `ExportTraceServiceRequest`; a field that the protocol does not have throws. */
+export function readSpans(request: Uint8Array): SeenSpan[] {
+  const spans: SeenSpan[] = []
+  readFields(request, {
+    1: (reader) => readItems(reader.bytes(), (around, bytes) => spans.push({ ...around, ...readSpan(bytes) })),
+  })
+  return spans
+}
+
+function readSpan(bytes: Uint8Array): Omit<SeenSpan, 'resource' | 'scope'> {
+  const span: Omit<SeenSpan, 'resource' | 'scope'> = {
+    traceId: '',
+    spanId: '',
+    tracestate: '',
+    parentId: '',
+    name: '',
+    kind: 0,
+    start: 0n,
+    end: 0n,
+    attributes: {},
+    status: null,
+    flags: 0,
+  }
+  readFields(bytes, {
+    1: (reader) => (span.traceId = Buffer.from(reader.bytes()).toString('hex')),
+    2: (reader) => (span.spanId = Buffer.from(reader.bytes()).toString('hex')),
+    3: (reader) => (span.tracestate = reader.string()),
+    4: (reader) => (span.parentId = Buffer.from(reader.bytes()).toString('hex')),
+    5: (reader) => (span.name = reader.string()),
+    6: (reader) => (span.kind = reader.int32()),
+    7: (reader) => (span.start = BigInt(reader.fixed64())),
+    8: (reader) => (span.end = BigInt(reader.fixed64())),
+    9: (reader) => readAttribute(reader.bytes(), span.attributes),
+    10: skipZero,
+    12: skipZero,
+    14: skipZero,
+    15: (reader) => (span.status = readStatus(reader.bytes())),
+    16: (reader) => (span.flags = reader.fixed32()),
+  })
+  return span
+}
+
+/** One that says nothing is none. */
+function readStatus(bytes: Uint8Array): SeenSpan['status'] {
+  const status = { code: 0, message: '' }
+  readFields(bytes, {
+    2: (reader) => (status.message = reader.string()),
+    3: (reader) => (status.code = reader.int32()),
+  })
+  return status.code === 0 ? null : status
 }
 
 /** Every record of an `ExportLogsServiceRequest`; a field that the protocol does not have throws. */
 export function readLogs(request: Uint8Array): SeenLog[] {
   const logs: SeenLog[] = []
-  readFields(request, { 1: (reader) => readResourceLogs(reader.bytes(), logs) })
+  readFields(request, {
+    1: (reader) => readItems(reader.bytes(), (around, bytes) => logs.push({ ...around, ...readLog(bytes) })),
+  })
   return logs
 }
 
-function readResourceLogs(bytes: Uint8Array, logs: SeenLog[]): void {
+type TakeItem = (around: Pick<SeenLog, 'resource' | 'scope'>, bytes: Uint8Array) => void
+
+/** For logs and spans it is built the same. */
+function readItems(bytes: Uint8Array, take: TakeItem): void {
   const resource: Record<string, LogValue> = {}
   readFields(bytes, {
     1: (reader) => readFields(reader.bytes(), { 1: (inner) => readAttribute(inner.bytes(), resource), 2: skipZero }),
-    2: (reader) => readScopeLogs(reader.bytes(), resource, logs),
+    2: (reader) => readScope(reader.bytes(), resource, take),
   })
 }
 
-function readScopeLogs(bytes: Uint8Array, resource: SeenLog['resource'], logs: SeenLog[]): void {
+function readScope(bytes: Uint8Array, resource: SeenLog['resource'], take: TakeItem): void {
   const scope = { name: '', version: '' }
   readFields(bytes, {
     1: (reader) =>
@@ -154,7 +247,7 @@ function readScopeLogs(bytes: Uint8Array, resource: SeenLog['resource'], logs: S
         1: (inner) => (scope.name = inner.string()),
         2: (inner) => (scope.version = inner.string()),
       }),
-    2: (reader) => logs.push({ resource, scope, ...readLog(reader.bytes()) }),
+    2: (reader) => take({ resource, scope }, reader.bytes()),
   })
 }
 

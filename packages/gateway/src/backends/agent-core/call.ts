@@ -1,5 +1,6 @@
 import type { AttemptStepList, BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { AttemptStep } from '../../pipeline/outgoing.ts'
+import { tracedSend } from '../../pipeline/spans/traced-send.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
 import type { Destination } from '../../upstream/destination.ts'
 import type { ConnectionSettings } from '../../upstream/settings.ts'
@@ -18,8 +19,9 @@ export function agentCoreBackend(identity: BackendIdentity, options: AgentCoreOp
     needsName: false,
     requestTimeoutMs: settings.requestTimeoutMs,
     hostname: null,
-    send: (request, context, handler) =>
+    send: tracedSend(identity, (request, context, handler) =>
       destination.send(request, chooseVersion(settings.version, request, context), context, handler),
+    ),
     connect(_destination, _context, done) {
       done(new UpstreamError('bad_response', 'an agent runtime takes no tunnel', true))
       return { cancel() {} }

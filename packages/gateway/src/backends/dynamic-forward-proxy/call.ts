@@ -1,5 +1,6 @@
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { AddressGuard } from '../../upstream/address-guard.ts'
+import { tracedSend } from '../../pipeline/spans/traced-send.ts'
 import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
 import { chooseVersion } from '../../upstream/version.ts'
@@ -38,7 +39,7 @@ export function dynamicForwardProxyBackend(
     requestTimeoutMs: settings.requestTimeoutMs,
     limitsHead: settings.requestTimeoutMs === 0,
     hostname: null,
-    send(request, context, handler) {
+    send: tracedSend(identity, (request, context, handler) => {
       const destination = destinationFor(request.authority, context.clientScheme === 'https' ? 443 : 80)
       if (destination === null) {
         handler.failed(new UpstreamError('address_refused', 'the host is not valid', true))
@@ -46,7 +47,7 @@ export function dynamicForwardProxyBackend(
       }
       const version = chooseVersion(settings.version, request, context)
       return destination.send(request, version, context, handler)
-    },
+    }),
     connect(authority, context, done) {
       const destination = destinationFor(authority, 443)
       if (destination === null) {

@@ -4,6 +4,7 @@ import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
 import { parseJsonObject } from '../../wire/json.ts'
 import { type ChatError, type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import { tracedSend } from '../../pipeline/spans/traced-send.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
 import { type UpstreamCall, UpstreamError, type UpstreamHandler } from '../../upstream/upstream-types.ts'
 import { type MockAnswer, mockProvider } from './answer.ts'
@@ -31,7 +32,7 @@ export function mockBackend(identity: BackendIdentity, services: MockServices): 
     needsName: false,
     requestTimeoutMs: 0,
     hostname: null,
-    send({ method, target, body }, _context, handler) {
+    send: tracedSend(identity, ({ method, target, body }, _context, handler) => {
       const call = new MockCall(handler, services)
       const format = formatOf(targetPath(target), services.formats)
       readBody(body, services.maxBytes, (bytes) => {
@@ -40,7 +41,7 @@ export function mockBackend(identity: BackendIdentity, services: MockServices): 
         else call.answer(bytes, format, answerTo)
       })
       return call
-    },
+    }),
     connect(_destination, _context, done) {
       done(new UpstreamError('bad_response', 'the mock takes no tunnel', true))
       return { cancel() {} }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import { tracedSend } from '../../pipeline/spans/traced-send.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
 import { chooseVersion } from '../../upstream/version.ts'
 
@@ -13,10 +14,10 @@ export function staticBackend(identity: BackendIdentity, options: DestinationOpt
     requestTimeoutMs: settings.requestTimeoutMs,
     limitsHead: settings.requestTimeoutMs === 0,
     hostname: 'path' in address || isIP(address.host) !== 0 ? null : hostnameWithPort(address, settings.tls !== null),
-    send(request, context, handler) {
+    send: tracedSend(identity, (request, context, handler) => {
       const version = chooseVersion(settings.version, request, context)
       return destination.send(request, version, context, handler)
-    },
+    }),
     connect: (_destination, context, done) => destination.connect(context, done),
   }
 }

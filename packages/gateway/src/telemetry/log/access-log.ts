@@ -53,6 +53,8 @@ function textLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.status !== 0) line += ' http.status=' + r.status
   if (r.grpcStatus !== null) line += ' grpc.status=' + r.grpcStatus
   if (r.sni !== null && r.host === null) line += ' tls.sni=' + textValue(r.sni)
+  const trace = r.traceContext
+  if (trace !== null) line += ' trace_id=' + trace.traceId + ' span_id=' + trace.spanId
   line += ' protocol=' + textValue(r.protocol)
   if (r.retryAttempt !== 0) line += ' retry.attempt=' + r.retryAttempt
   line += ' request.bytes=' + r.requestBytes + ' response.bytes=' + r.responseBytes
@@ -76,6 +78,8 @@ function jsonLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.status !== 0) line += ',"http.status":' + r.status
   if (r.grpcStatus !== null) line += ',"grpc.status":' + r.grpcStatus
   if (r.sni !== null && r.host === null) line += ',"tls.sni":' + quoted(r.sni)
+  const trace = r.traceContext
+  if (trace !== null) line += ',"trace_id":"' + trace.traceId + '","span_id":"' + trace.spanId + '"'
   line += ',"protocol":' + quoted(r.protocol)
   if (r.retryAttempt !== 0) line += ',"retry.attempt":' + r.retryAttempt
   line += ',"request.bytes":' + r.requestBytes + ',"response.bytes":' + r.responseBytes

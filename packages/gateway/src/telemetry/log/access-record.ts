@@ -1,5 +1,6 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
+import type { TraceContext } from '../otlp/traceparent.ts'
 
 /** What is logged of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
 export interface AccessRecord {
@@ -20,6 +21,8 @@ export interface AccessRecord {
   readonly grpcStatus: number | null
   /** Logged when there is no HTTP host. */
   readonly sni: string | null
+  /** Where in a trace it was: the span of the gateway, or of the client where the gateway has none. */
+  readonly traceContext: TraceContext | null
   readonly protocol: string
   /** Number of the last attempt; 0 when the first one was the last. */
   readonly retryAttempt: number
@@ -50,6 +53,7 @@ export function refusedRecord(source: { source: string; sni: string }, status: n
     status,
     grpcStatus: null,
     sni: source.sni === '' ? null : source.sni,
+    traceContext: null,
     protocol: 'http',
     retryAttempt: 0,
     requestBytes: 0,

@@ -59,6 +59,7 @@ test('a line that was looked through without finding anything to change is the l
     status: fc.constantFrom(0, 200, 503),
     grpcStatus: optional(fc.nat()),
     sni: optional(fc.string()),
+    traceContext: optional(fc.constant({ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), flags: 1 })),
     protocol: fc.constantFrom('http', 'tcp', 'llm', 'mcp'),
     retryAttempt: fc.nat(3),
     requestBytes: fc.nat(),

@@ -62,6 +62,8 @@ export const recordFields: readonly Field[] = [
   ['http.status', (r) => (r.status === 0 ? null : r.status)],
   ['grpc.status', (r) => r.grpcStatus],
   ['tls.sni', (r) => (r.host === null ? r.sni : null)],
+  ['trace_id', (r) => r.traceContext?.traceId ?? null],
+  ['span_id', (r) => r.traceContext?.spanId ?? null],
   ['protocol', (r) => r.protocol],
   ['retry.attempt', (r) => (r.retryAttempt === 0 ? null : r.retryAttempt)],
   ['request.bytes', (r) => r.requestBytes],
@@ -72,6 +74,9 @@ export const recordFields: readonly Field[] = [
   ['reason', (r) => (r.reason === 'Upstream' ? null : r.reason)],
   ['duration', (r) => `${Math.round(r.durationMs)}ms`],
 ]
+
+/** Those that say where in a trace it was. */
+export const traceFields: readonly string[] = ['trace_id', 'span_id']
 
 export const lineFields: readonly string[] = ['gateway', ...recordFields.map(([name]) => name)]
 

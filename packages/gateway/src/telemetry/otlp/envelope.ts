@@ -1,9 +1,10 @@
+import type { LogValue } from '../log/edited-line.ts'
 import { attributeName, writeAttribute } from './attributes.ts'
 import { textSize, varintSize, WireBuffer } from './wire-buffer.ts'
 
 export interface Origin {
   /** Attributes of the resource: who sends. */
-  resource: Readonly<Record<string, string>>
+  resource: Readonly<Record<string, LogValue>>
   /** Name and version of what made the records. */
   scope: { name: string; version: string }
 }

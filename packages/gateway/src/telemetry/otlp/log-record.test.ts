@@ -15,7 +15,7 @@ const time = Date.UTC(2026, 10, 15, 12, 30, 15, 250)
 const none: LineChanges = { removed: new Set(), added: new Map() }
 
 function sent(record: Partial<AccessRecord>, changes: LineChanges | null = null): SeenLog {
-  const item = encoder.encode({ record: { ...plain, ...record }, gateway: 'a/b', changes, time, trace: null })
+  const item = encoder.encode({ record: { ...plain, ...record }, gateway: 'a/b', changes, time })
   const [log] = readLogs(wrap([item]))
   assert.ok(log)
   return log
@@ -76,7 +76,7 @@ test('what is no Unicode is replaced, and the record stays whole', () => {
 
 test('a trace context stands where the protocol has it', () => {
   const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', flags: 1 }
-  const item = encoder.encode({ record: plain, gateway: 'a/b', changes: null, time, trace })
+  const item = encoder.encode({ record: { ...plain, traceContext: trace }, gateway: 'a/b', changes: null, time })
   const [log] = readLogs(wrap([item]))
   assert.deepEqual({ traceId: log?.traceId, spanId: log?.spanId, flags: log?.flags }, trace)
 })
@@ -100,7 +100,7 @@ test('any text, number and nesting comes out as it went in', () => {
       const added = new Map(entries.filter(([, item]) => JSON.stringify(item).length <= 4096))
       const record = { target, responseBytes: Math.abs(bytes) }
       const changes = { removed: new Set<string>(), added }
-      const item = encoder.encode({ record: { ...plain, ...record }, gateway: 'a/b', changes, time, trace: null })
+      const item = encoder.encode({ record: { ...plain, ...record }, gateway: 'a/b', changes, time })
       const [first, second] = readLogs(wrap([item, item]))
       assert.deepEqual(first, second)
       for (const [name, expected] of added) assert.deepEqual(first?.attributes[name], expected)

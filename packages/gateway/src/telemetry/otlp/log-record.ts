@@ -1,6 +1,7 @@
 import type { AccessRecord } from '../log/access-record.ts'
-import { type LineChanges, recordFields } from '../log/edited-line.ts'
+import { type LineChanges, recordFields, traceFields } from '../log/edited-line.ts'
 import { attributeName, boundedValue, valueSize, writeAttribute, writeValue } from './attributes.ts'
+import type { TraceContext } from './traceparent.ts'
 import { WireBuffer } from './wire-buffer.ts'
 
 export interface LogEntry {
@@ -11,14 +12,6 @@ export interface LogEntry {
   changes: LineChanges | null
   /** Milliseconds since 1970. */
   time: number
-  trace: TraceContext | null
-}
-
-/** Where in a trace something happened; ids are in hex. */
-export interface TraceContext {
-  traceId: string
-  spanId: string
-  flags: number
 }
 
 /** Makes `LogRecord`s of what the access log has, with the same fields under the same names. */
@@ -27,7 +20,7 @@ export class LogRecordEncoder {
   #millis = -1
   #nanos = 0n
 
-  encode({ record, gateway, changes, time, trace }: LogEntry): Buffer {
+  encode({ record, gateway, changes, time }: LogEntry): Buffer {
     const wire = this.#wire
     const nanos = this.#nanosOf(time)
     wire.byte(TIME)
@@ -43,7 +36,7 @@ export class LogRecordEncoder {
         writeAttribute(wire, ATTRIBUTE, attributeName(name), boundedValue(value))
       }
     }
-    if (trace !== null) this.#writeTrace(trace)
+    if (record.traceContext !== null) this.#writeTrace(record.traceContext)
     wire.byte(OBSERVED)
     wire.fixed64(nanos)
     return wire.take()
@@ -75,7 +68,10 @@ function stays(name: string, changes: LineChanges | null): boolean {
   return changes === null || (!changes.removed.has(name) && !changes.added.has(name))
 }
 
-const FIELDS = recordFields.map(([name, read]) => ({ name, key: attributeName(name), read }))
+/** Ids have fields of their own in a record. */
+const FIELDS = recordFields
+  .filter(([name]) => !traceFields.includes(name))
+  .map(([name, read]) => ({ name, key: attributeName(name), read }))
 const GATEWAY = attributeName('gateway')
 
 const TIME = 0x09

@@ -1,4 +1,9 @@
-import type { TraceContext } from './log-record.ts'
+/** Where in a trace something happened; ids are in hex. */
+export interface TraceContext {
+  traceId: string
+  spanId: string
+  flags: number
+}
 
 /** What the header of W3C Trace Context says; null where it says nothing that counts. */
 export function readTraceparent(text: string | null): TraceContext | null {
@@ -13,4 +18,4 @@ export function readTraceparent(text: string | null): TraceContext | null {
 /** Later versions may add parts behind a dash. */
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 /** Of the flags, the one that every version has. */
-const SAMPLED = 1
+export const SAMPLED = 1

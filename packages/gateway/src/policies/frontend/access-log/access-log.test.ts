@@ -7,7 +7,7 @@ import { exchangeRaw, request, sendRaw } from '../../../testing/client.ts'
 import type { TestGateway, TestGatewayOptions } from '../../../testing/gateway.ts'
 import { metric, useConfigFile, useProgram } from '../../../testing/process.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
-import { defaultFields } from './schema.ts'
+import { defaultFields } from '../../../schema/fields/line-fields.ts'
 
 const answer = (status: number, path: string) => ({
   ...pathPrefix(path),

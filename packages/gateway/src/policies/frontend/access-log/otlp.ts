@@ -1,34 +1,15 @@
-import { type ExportEnv, wayToCollector } from '../../../pipeline/otlp-delivery.ts'
+import type { ExportEnv } from '../../../pipeline/otlp-delivery.ts'
+import { keptExporter } from '../../../pipeline/otlp-exporter.ts'
 import type { ExportLog, ExportServices } from '../../../pipeline/telemetry.ts'
-import { createEnvelope } from '../../../telemetry/otlp/envelope.ts'
-import { Exporter } from '../../../telemetry/otlp/exporter.ts'
 import { LogRecordEncoder } from '../../../telemetry/otlp/log-record.ts'
-import { readTraceparent } from '../../../telemetry/otlp/traceparent.ts'
 import type { AccessLogConfig } from './schema.ts'
 
 /** Sends what is logged to a collector; null where the config names none. */
 export function otlpLog(config: AccessLogConfig, env: ExportEnv, services: ExportServices): ExportLog | null {
   if (config.otlp === undefined) return null
-  const { deliver, key, address } = wayToCollector(config.otlp, LOGS, env)
-  const { origin, counts, limits, log, busy } = services.exports
-  // What waits to be sent outlives reloads that leave the way to the collector as it is.
-  const exporter = env.kept.shared(`otlp logs ${key}`, () => {
-    return new Exporter({
-      wrap: createEnvelope(origin()),
-      deliver,
-      counts: counts('logs'),
-      limits,
-      log,
-      to: address,
-      busy,
-    })
-  })
-  exporter.deliver = deliver
+  const exporter = keptExporter({ signal: 'logs', collector: config.otlp, service: LOGS }, env, services)
   const encoder = new LogRecordEncoder()
-  return (record, changes, traceparent) => {
-    const trace = readTraceparent(traceparent)
-    exporter.add(encoder.encode({ record, gateway: GATEWAY, changes, time: env.clock(), trace }))
-  }
+  return (record, changes) => exporter.add(encoder.encode({ record, gateway: GATEWAY, changes, time: env.clock() }))
 }
 
 const LOGS = { method: '/opentelemetry.proto.collector.logs.v1.LogsService/Export', path: '/v1/logs' }

@@ -28,7 +28,12 @@ export const requestMirror = implement<RequestMirrorConfig>((config, env) => {
           upgrade: '',
           teTrailers: false,
         },
-        { clientVersion: rx.exchange.version, clientScheme: rx.scheme, connectingTo: () => {} },
+        {
+          clientVersion: rx.exchange.version,
+          clientScheme: rx.scheme,
+          connectingTo: () => {},
+          span: rx.spans?.placeOf('mirror') ?? null,
+        },
         mirrored,
       )
       mirrored.started(call)

@@ -1,0 +1,175 @@
+import type { LogValue } from '../../telemetry/log/edited-line.ts'
+import { attributeName } from '../../telemetry/otlp/attributes.ts'
+import { CLIENT } from '../../telemetry/otlp/span.ts'
+import { ModelCall } from './model-call.ts'
+import type { CallPurpose, SpanFamily, SpannedRequest } from './spanned-request.ts'
+
+/** What a call is when it begins. */
+export interface CallStart {
+  parentId: string
+  purpose: CallPurpose | null
+  /** What is called. */
+  backend: { readonly name: string; readonly kind: string }
+  method: string
+  authority: string
+  /** With the query, which stays out of spans: it may hold a key. */
+  target: string
+}
+
+interface Fault {
+  type: string
+  message: string
+}
+
+/** One call to somebody else, from its beginning to the end of the answer. */
+export class CallSpan {
+  readonly id: string
+  readonly parentId: string
+  /** Null where no model is called. */
+  readonly model: ModelCall | null
+  /** Address that was called. */
+  endpoint: string | null = null
+  readonly #family: SpanFamily
+  readonly #start: CallStart
+  /** `backend`, `llm`, `mcp`, or what a policy asks for. */
+  readonly #what: string
+  readonly #startedAt: number
+  readonly #retry: number
+  #status = 0
+  #grpcStatus: number | null = null
+  #endedAt = -1
+  /** Nobody wanted the rest. */
+  #isCut = false
+  #fault: Fault | null = null
+  #isTold = false
+
+  constructor(start: CallStart, family: SpanFamily) {
+    this.#start = start
+    this.#family = family
+    this.id = family.newSpanId()
+    this.parentId = start.parentId
+    this.#what = start.purpose ?? KINDS.get(start.backend.kind) ?? 'backend'
+    this.model = this.#what === 'llm' && family.request.llm !== null ? new ModelCall(family.request.llm) : null
+    this.#retry = this.isAttempt ? family.request.retryAttempt : 0
+    this.#startedAt = family.tools.now()
+  }
+
+  /** One of what the request itself wants: there may be several, one after the other. */
+  get isAttempt(): boolean {
+    return this.#what === 'backend' || this.#what === 'llm'
+  }
+
+  answered(status: number, grpcStatus: string | null): void {
+    this.#status = status
+    this.trailed(grpcStatus)
+  }
+
+  trailed(grpcStatus: string | null): void {
+    if (grpcStatus !== null && /^[0-9]{1,9}$/.test(grpcStatus)) this.#grpcStatus = Number(grpcStatus)
+  }
+
+  failed(type: string, message: string): void {
+    if (this.#endedAt === -1) this.#fault ??= { type, message }
+    this.ended()
+  }
+
+  /** Somebody does not want it any more, or not the rest of it. */
+  cut(cause: string): void {
+    if (this.#endedAt !== -1) return
+    this.#isCut = true
+    if (this.#status === 0 && !this.isAttempt) this.#fault = { type: 'cancelled', message: cause }
+    this.ended()
+  }
+
+  ended(): void {
+    if (this.#endedAt !== -1) return
+    this.#endedAt = this.#family.tools.now()
+    // What came of an attempt is known when the next one begins, or all is over.
+    if (!this.isAttempt) this.tell(null)
+  }
+
+  /** The request is over, and this attempt was the last. */
+  settle(): void {
+    const { request } = this.#family
+    const isPartial = this.#isCut || this.#endedAt === -1
+    if (isPartial && (request.error !== null || this.#status === 0)) {
+      this.#fault ??= {
+        type: request.reason === 'Upstream' ? 'cancelled' : request.reason,
+        message: request.error ?? '',
+      }
+    }
+    this.tell(request)
+  }
+
+  /** `request` is given where what it says of a model is about this call. */
+  tell(request: SpannedRequest | null): void {
+    if (this.#isTold) return
+    this.#isTold = true
+    if (this.#endedAt === -1) this.#endedAt = this.#family.tools.now()
+    const { context, tracestate, tools } = this.#family
+    const fault = this.#fault ?? this.#faultOfAnswer()
+    tools.encoder.begin({
+      traceId: context.traceId,
+      spanId: this.id,
+      parentId: this.parentId,
+      hasRemoteParent: false,
+      tracestate,
+      name: this.#name,
+      kind: CLIENT,
+      startMs: this.#family.wall(this.#startedAt),
+      endMs: this.#family.wall(this.#endedAt),
+    })
+    this.#writeAttributes()
+    this.model?.write(request?.llm ?? null, request?.startedAt ?? 0, tools)
+    if (fault !== null) tools.encoder.attribute(ERROR_TYPE, fault.type)
+    tools.add(tools.encoder.end(fault === null ? null : fault.message))
+  }
+
+  get #name(): string {
+    const { purpose, method, backend } = this.#start
+    return this.model?.name ?? purpose ?? `${method} ${backend.name}`
+  }
+
+  #faultOfAnswer(): Fault | null {
+    if (this.#status === 0) return { type: 'cancelled', message: '' }
+    if (this.#status >= 400) return { type: String(this.#status), message: '' }
+    const code = this.#grpcStatus
+    return code === null || code === 0 ? null : { type: String(code), message: '' }
+  }
+
+  #writeAttributes(): void {
+    const { method, authority, target } = this.#start
+    this.#write(CALL, this.#what)
+    this.#write(METHOD, method)
+    this.#write(HOST, authority)
+    this.#write(PATH, target.replace(/[?#].*/s, ''))
+    this.#write(STATUS, this.#status === 0 ? null : this.#status)
+    this.#write(GRPC_STATUS, this.#grpcStatus)
+    this.#write(ENDPOINT, this.endpoint)
+    this.#write(RESEND_COUNT, this.#retry === 0 ? null : this.#retry)
+  }
+
+  #write({ name, key }: { name: string; key: Buffer }, value: LogValue): void {
+    const { encoder, removed } = this.#family.tools
+    if (value !== null && !removed.has(name)) encoder.attribute(key, value)
+  }
+}
+
+const KINDS = new Map([
+  ['ai', 'llm'],
+  ['mcp', 'mcp'],
+])
+
+function field(name: string): { name: string; key: Buffer } {
+  return { name, key: attributeName(name) }
+}
+
+const CALL = field('portico.call')
+const METHOD = field('http.method')
+const HOST = field('http.host')
+const PATH = field('http.path')
+const STATUS = field('http.status')
+const GRPC_STATUS = field('grpc.status')
+const ENDPOINT = field('endpoint')
+const RESEND_COUNT = field('http.request.resend_count')
+const ERROR_TYPE = attributeName('error.type')

@@ -1,0 +1,143 @@
+import { type LineChanges, recordFields, traceFields } from '../../telemetry/log/edited-line.ts'
+import { modelFields } from '../../telemetry/log/model-fields.ts'
+import { attributeName } from '../../telemetry/otlp/attributes.ts'
+import { SERVER } from '../../telemetry/otlp/span.ts'
+import { SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
+import { CallSpan, type CallStart } from './call-span.ts'
+import { LONGEST_NAME, spanName } from './span-name.ts'
+import type { CallPurpose, SpanFamily, SpannedRequest, SpanTools } from './spanned-request.ts'
+import type { IncomingTrace } from './trace-headers.ts'
+
+/** Where the span of a call hangs, and what the call is for: null where it is what the request wants. */
+export interface SpanPlace {
+  readonly spans: RequestSpans
+  readonly parentId: string
+  readonly purpose: CallPurpose | null
+}
+
+/** The spans of one request that is sampled: its own, and one of each call that is made for it. */
+export class RequestSpans implements SpanFamily {
+  /** Of the span of the request itself. */
+  readonly context: TraceContext
+  readonly incoming: IncomingTrace | null
+  /** Of calls to what the request wants. */
+  readonly place: SpanPlace
+  readonly tools: SpanTools
+  readonly request: SpannedRequest
+  readonly #changes: (() => LineChanges) | null
+  /** From the clock of `now` to that of the wall: one for all spans, so that they stay in order. */
+  readonly #offset: number
+  /** The last attempt, told when everything is over: what came of it may not be known before. */
+  #attempt: CallSpan | null = null
+  #hasModelCall = false
+
+  /** `changes` computes what the config adds, once the request is over. */
+  constructor(
+    request: SpannedRequest,
+    incoming: IncomingTrace | null,
+    tools: SpanTools,
+    changes: (() => LineChanges) | null,
+  ) {
+    this.request = request
+    this.incoming = incoming
+    this.tools = tools
+    this.#changes = changes
+    this.#offset = tools.clock() - tools.now()
+    const traceId = incoming?.traceId ?? newId(4, tools.random)
+    this.context = { traceId, spanId: this.newSpanId(), flags: SAMPLED }
+    this.place = { spans: this, parentId: this.context.spanId, purpose: null }
+  }
+
+  placeOf(purpose: CallPurpose): SpanPlace {
+    return { spans: this, parentId: this.context.spanId, purpose }
+  }
+
+  begin(start: CallStart): CallSpan {
+    const span = new CallSpan(start, this)
+    if (!span.isAttempt) return span
+    this.#attempt?.tell(null)
+    this.#attempt = span
+    if (span.model !== null) this.#hasModelCall = true
+    return span
+  }
+
+  /** The request is over. */
+  finish(): void {
+    this.#attempt?.settle()
+    this.#attempt = null
+    const { encoder, add, removed } = this.tools
+    const request = this.request
+    const changes = this.#changes?.() ?? null
+    const added = changes?.added.get('span.name')
+    encoder.begin({
+      ...this.context,
+      parentId: this.incoming?.spanId ?? '',
+      hasRemoteParent: this.incoming !== null,
+      tracestate: this.tracestate,
+      name: typeof added === 'string' && added !== '' ? added.slice(0, LONGEST_NAME) : spanName(request),
+      kind: SERVER,
+      startMs: this.wall(request.startedAt),
+      endMs: this.wall(request.startedAt + request.durationMs),
+    })
+    const fault = faultOf(request)
+    for (const { name, key, isModel, read } of FIELDS) {
+      // The span of the model call has them: who adds up tokens would count them twice.
+      if ((isModel && this.#hasModelCall) || removed.has(name)) continue
+      const value = read(request)
+      if (value !== null) encoder.attribute(key, value)
+    }
+    if (fault !== null) encoder.attribute(ERROR_TYPE, fault)
+    for (const [name, value] of changes?.added ?? []) if (name !== 'span.name') encoder.addedAttribute(name, value)
+    add(encoder.end(fault === null ? null : (request.error ?? '')))
+  }
+
+  wall(time: number): number {
+    return this.#offset + time
+  }
+
+  newSpanId(): string {
+    return newId(2, this.tools.random)
+  }
+
+  get tracestate(): string {
+    return this.incoming?.tracestate ?? ''
+  }
+}
+
+/** So many times eight digits, never all zero. */
+function newId(parts: number, random: () => number): string {
+  let id = ''
+  for (let i = 0; i < parts; i++) {
+    id += Math.floor(random() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, '0')
+  }
+  return /^0+$/.test(id) ? `${id.slice(1)}1` : id
+}
+
+/** What went wrong on the side of servers; a client's mistake, answered as such, is none. */
+function faultOf({ status, error, reason, grpcStatus }: SpannedRequest): string | null {
+  if (status >= 500 || status === 0) return reason === 'Upstream' ? String(status) : reason
+  if (error !== null && status < 400) return reason
+  return grpcStatus !== null && GRPC_FAULTS.has(grpcStatus) ? String(grpcStatus) : null
+}
+
+/** The status says what `error` does, and times what `duration` does. */
+const UNSAID = new Set(['error', 'duration', ...traceFields])
+const MODEL_FIELDS = new Set(modelFields.map(([name]) => name).filter((name) => name.startsWith('gen_ai.')))
+const FIELDS = [
+  field('gateway', () => 'default/default'),
+  ...recordFields
+    .filter(([name]) => !UNSAID.has(name))
+    .map(([name, read]) => field(name, read, MODEL_FIELDS.has(name))),
+  field('url.scheme', ({ scheme }) => scheme),
+  field('network.protocol.version', ({ version }) => version?.replace('HTTP/', '') ?? null),
+]
+
+function field(name: string, read: (request: SpannedRequest) => string | number | boolean | null, isModel = false) {
+  return { name, key: attributeName(name), isModel, read }
+}
+
+const ERROR_TYPE = attributeName('error.type')
+/** Unknown, deadline exceeded, unimplemented, internal, unavailable, data loss. */
+const GRPC_FAULTS = new Set([2, 4, 12, 13, 14, 15])

@@ -1,0 +1,93 @@
+import type { HeaderBlock } from '../../net/header-block.ts'
+import { readTraceparent, SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
+
+/** The trace that a request came with. */
+export interface IncomingTrace extends TraceContext {
+  /** What others keep beside the ids; passed on as it came. */
+  tracestate: string
+  /** Who speaks the older form is answered in it too; null where nobody did. */
+  b3: B3Form | null
+}
+
+/** How the headers of Zipkin were written. */
+export interface B3Form {
+  isSingle: boolean
+  /** As it came: half of the ids there have 16 digits. */
+  traceId: string
+  /** Whoever asks for it wants every span. */
+  isDebug: boolean
+}
+
+/**
+ * `traceparent`, or the headers of Zipkin where there is none that counts. Null where the request may begin a trace;
+ * `refused` where it came without one and wants none.
+ */
+export function readTrace(headers: HeaderBlock): IncomingTrace | 'refused' | null {
+  const text = headers.get('traceparent')
+  const w3c = text === null || headers.nth('traceparent', 1) !== null ? null : readTraceparent(text)
+  const b3 = readB3(headers)
+  if (w3c === null) return b3 === null || b3 === 'refused' ? b3 : { ...b3.context, tracestate: '', b3: b3.form }
+  // Headers of another trace are somebody else's.
+  const isSame = b3 !== null && b3 !== 'refused' && b3.context.traceId === w3c.traceId
+  return { ...w3c, tracestate: headers.joined('tracestate') ?? '', b3: isSame ? b3.form : null }
+}
+
+/** The headers of a call that belongs to the trace; `spanId` is the span of the call, `parentId` the one it hangs on. */
+export function writeTrace(
+  headers: HeaderBlock,
+  trace: { traceId: string; tracestate: string; b3: B3Form | null },
+  { spanId, parentId }: { spanId: string; parentId: string },
+): void {
+  headers.set('traceparent', `00-${trace.traceId}-${spanId}-01`)
+  // What stands beside a header that does not count, counts for nothing either.
+  if (trace.tracestate === '') headers.remove('tracestate')
+  else headers.set('tracestate', trace.tracestate)
+  if (trace.b3 === null) return
+  const { isSingle, traceId, isDebug } = trace.b3
+  if (isSingle) return headers.set('b3', `${traceId}-${spanId}-${isDebug ? 'd' : '1'}-${parentId}`)
+  headers.set('x-b3-traceid', traceId)
+  headers.set('x-b3-spanid', spanId)
+  headers.set('x-b3-parentspanid', parentId)
+  if (isDebug) headers.set('x-b3-flags', '1')
+  else headers.set('x-b3-sampled', '1')
+}
+
+interface B3 {
+  context: TraceContext
+  form: B3Form
+}
+
+function readB3(headers: HeaderBlock): B3 | 'refused' | null {
+  const single = headers.get('b3')
+  if (single !== null) {
+    if (single === '0') return 'refused'
+    const [, traceId = '', spanId = '', decision = ''] = SINGLE.exec(single) ?? []
+    return b3Of({ traceId, spanId, isDebug: decision === 'd', isRefused: decision === '0' }, true)
+  }
+  const traceId = headers.get('x-b3-traceid')
+  const sampled = headers.get('x-b3-sampled')
+  const isRefused = sampled === '0' || sampled === 'false'
+  if (traceId === null) return isRefused ? 'refused' : null
+  const isDebug = headers.get('x-b3-flags') === '1'
+  return b3Of({ traceId, spanId: headers.get('x-b3-spanid') ?? '', isDebug, isRefused }, false)
+}
+
+interface B3Parts {
+  traceId: string
+  spanId: string
+  isDebug: boolean
+  isRefused: boolean
+}
+
+/** Who leaves the decision open leaves it to us. */
+function b3Of({ traceId, spanId, isDebug, isRefused }: B3Parts, isSingle: boolean): B3 | null {
+  if (!/^([0-9a-f]{16}){1,2}$/i.test(traceId) || !/^[0-9a-f]{16}$/i.test(spanId)) return null
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return null
+  const flags = isRefused && !isDebug ? 0 : SAMPLED
+  return {
+    context: { traceId: traceId.toLowerCase().padStart(32, '0'), spanId: spanId.toLowerCase(), flags },
+    form: { isSingle, traceId, isDebug },
+  }
+}
+
+const SINGLE = /^([0-9a-fA-F]+)-([0-9a-fA-F]+)(?:-([01d])(?:-[0-9a-fA-F]{16})?)?$/

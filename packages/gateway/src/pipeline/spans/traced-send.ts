@@ -1,0 +1,163 @@
+import type { Sink, Source } from '../../net/body.ts'
+import type { RawConnection } from '../../net/exchange.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamHandler,
+  type UpstreamRequest,
+  type UpstreamResponse,
+} from '../../upstream/upstream-types.ts'
+import type { BackendClient, CallContext } from '../step.ts'
+import type { CallSpan } from './call-span.ts'
+import type { SpanPlace } from './request-spans.ts'
+import { writeTrace } from './trace-headers.ts'
+
+type Send = BackendClient['send']
+
+/** What sends requests to a backend, with a span for each where the request is sampled. */
+export function tracedSend(backend: { readonly name: string; readonly kind: string }, send: Send): Send {
+  return (request, context, handler) => {
+    const place = context.span ?? null
+    if (place === null) return send(request, context, handler)
+    const { method, authority, target } = request
+    const { spans, parentId, purpose } = place
+    const span = spans.begin({ parentId, purpose, backend, method, authority, target })
+    return new TracedCall(span, context, handler).start(send, withTrace(request, place, span))
+  }
+}
+
+function withTrace(request: UpstreamRequest, { spans }: SpanPlace, span: CallSpan): UpstreamRequest {
+  const headers = request.headers.clone()
+  const { context, tracestate, incoming } = spans
+  const trace = { traceId: context.traceId, tracestate, b3: incoming?.b3 ?? null }
+  writeTrace(headers, trace, { spanId: span.id, parentId: span.parentId })
+  return { ...request, headers }
+}
+
+/** Stands between a call and who made it, and tells the span what becomes of it. */
+class TracedCall implements UpstreamCall, UpstreamHandler, CallContext {
+  readonly #span: CallSpan
+  readonly #context: CallContext
+  readonly #handler: UpstreamHandler
+  #call: UpstreamCall | null = null
+
+  constructor(span: CallSpan, context: CallContext, handler: UpstreamHandler) {
+    this.#span = span
+    this.#context = context
+    this.#handler = handler
+  }
+
+  start(send: Send, request: UpstreamRequest): this {
+    this.#call = send(request, this, this)
+    return this
+  }
+
+  cancel(cause: Error): void {
+    if (cause instanceof UpstreamError) this.#span.failed(cause.code, cause.message)
+    else this.#span.cut(cause.message)
+    this.#call?.cancel(cause)
+  }
+
+  informed(status: number, headers: HeaderBlock): void {
+    this.#handler.informed(status, headers)
+  }
+
+  responded({ status, headers, body }: UpstreamResponse): void {
+    this.#span.answered(status, headers.get('grpc-status'))
+    this.#handler.responded({ status, headers, body: new TracedBody(body, this.#span) })
+  }
+
+  upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
+    this.#span.answered(status, null)
+    raw.socket.once('close', () => this.#span.ended())
+    this.#handler.upgraded(status, headers, raw, protocol)
+  }
+
+  failed(error: UpstreamError): void {
+    this.#span.failed(error.code, error.message)
+    this.#handler.failed(error)
+  }
+
+  // What the call asks of the request.
+
+  get rx(): CallContext['rx'] {
+    return this.#context.rx
+  }
+
+  get clientVersion(): string {
+    return this.#context.clientVersion
+  }
+
+  get clientScheme(): 'http' | 'https' {
+    return this.#context.clientScheme
+  }
+
+  connectingTo(endpoint: string): void {
+    this.#span.endpoint = endpoint
+    this.#context.connectingTo(endpoint)
+  }
+
+  hasTried(endpoint: string): boolean {
+    return this.#context.hasTried?.(endpoint) ?? false
+  }
+
+  sentAgain(error: UpstreamError): void {
+    this.#context.sentAgain?.(error)
+  }
+
+  isUnhealthy(response: UpstreamResponse): boolean {
+    return this.#context.isUnhealthy?.(response) ?? response.status >= 500
+  }
+}
+
+/** The body of an answer, passed on as it comes; its end is the end of the call. */
+class TracedBody implements Source, Sink {
+  source: Source | null = null
+  readonly #body: Source
+  readonly #span: CallSpan
+  #sink: Sink | null = null
+
+  constructor(body: Source, span: CallSpan) {
+    this.#body = body
+    this.#span = span
+  }
+
+  get length(): number {
+    return this.#body.length
+  }
+
+  pipe(sink: Sink): void {
+    sink.source = this
+    this.#sink = sink
+    this.#body.pipe(this)
+  }
+
+  resume(): void {
+    this.#body.resume()
+  }
+
+  cancel(cause: Error): void {
+    this.#span.cut(cause.message)
+    this.#body.cancel(cause)
+  }
+
+  write(chunk: Buffer): void {
+    this.#sink?.write(chunk)
+  }
+
+  flush(): boolean {
+    return this.#sink?.flush() ?? true
+  }
+
+  end(trailers: HeaderBlock | null): void {
+    this.#span.trailed(trailers?.get('grpc-status') ?? null)
+    this.#span.ended()
+    this.#sink?.end(trailers)
+  }
+
+  abort(cause: Error): void {
+    this.#span.failed(cause instanceof UpstreamError ? cause.code : 'connection_lost', cause.message)
+    this.#sink?.abort(cause)
+  }
+}

@@ -1,0 +1,90 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { attributes } from '../../../schema/fields/attributes.ts'
+import { collectorFields } from '../../../schema/fields/collector.ts'
+import { readExpression, longestExpression } from '../../../schema/fields/expression.ts'
+import { defaultFields, oneOfFields } from '../../../schema/fields/line-fields.ts'
+import { string } from '../../../schema/fields/values.ts'
+import { list, object, Refusal, scalar } from '../../../schema/kit.ts'
+import type { Output, Schema } from '../../../schema/kit.ts'
+
+/** What spans tell in other ways. */
+const unsaid: readonly string[] = ['error', 'duration', 'trace_id', 'span_id']
+
+/** What spans have by themselves: that of a request as lines of the access log, that of a call of its own. */
+export const ownAttributes: readonly string[] = [
+  ...defaultFields.filter((name) => !unsaid.includes(name)),
+  'url.scheme',
+  'network.protocol.version',
+  'portico.call',
+  'http.request.resend_count',
+]
+
+export const tracing = definePolicy({
+  name: 'tracing',
+  section: 'frontend',
+  attach: ['gateway'],
+  merge: 'replace',
+  schema: object({
+    ...collectorFields('/v1/traces'),
+    attributes: object({
+      remove: list(
+        oneOfFields(ownAttributes, 'an attribute that spans have, such as `http.method`').describe(
+          'Name of an attribute.',
+        ),
+        { min: 1, max: 32 },
+      )
+        .optional()
+        .describe('Attributes that spans have by themselves, and that are left out.'),
+      add: attributes('log', attributeName(), 64)
+        .optional()
+        .describe(
+          'Attributes of the span of a request. One of a name that spans have by themselves replaces that one, `span.name` the name of the span. One whose expression fails or gives null is left out.',
+        ),
+    })
+      .optional()
+      .describe('Which attributes spans have.'),
+    resources: attributes('process', attributeName(), 64)
+      .optional()
+      .describe(
+        'Attributes of who sends the spans, computed once. One whose expression fails or gives null is left out.',
+      ),
+    randomSampling: sampling()
+      .optional()
+      .describe(
+        'Whether a request without a trace begins one: the share of such requests, from 0 to 1, or true or false. None when unset.',
+      ),
+    clientSampling: sampling()
+      .optional()
+      .describe(
+        'Whether a request that came with a trace, which its client samples, goes on with it: a share, or true or false. All when unset.',
+      ),
+  }).describe('Sends spans of requests, and of the calls made for them, to a collector.'),
+})
+
+export type TracingConfig = Output<typeof tracing.schema>
+
+function attributeName(): Schema<string> {
+  return string({ min: 1, max: 256 })
+}
+
+/** An expression over the request as it came, or what such an expression could give: its text comes out. */
+function sampling(): Schema<string> {
+  return scalar(
+    (input) => {
+      if (typeof input === 'number') return input >= 0 && input <= 1 ? String(input) : new Refusal('out_of_range')
+      return typeof input === 'boolean' ? String(input) : readExpression(input, 'start')
+    },
+    {
+      type: 'expression',
+      expected: 'a share from 0 to 1, true or false, or a CEL expression that gives one of these',
+      json: {
+        anyOf: [
+          { type: 'number', minimum: 0, maximum: 1 },
+          { type: 'boolean' },
+          { type: 'string', minLength: 1, maxLength: longestExpression },
+        ],
+      },
+      crd: { type: 'string', minLength: 1, maxLength: longestExpression },
+    },
+  )
+}

@@ -1,0 +1,66 @@
+import { computedFields, addField, removedFields } from '../../../pipeline/computed-fields.ts'
+import { compileExpression } from '../../../pipeline/expression.ts'
+import type { ExportEnv } from '../../../pipeline/otlp-delivery.ts'
+import { keptExporter } from '../../../pipeline/otlp-exporter.ts'
+import type { RequestTracing } from '../../../pipeline/run.ts'
+import { RequestSpans } from '../../../pipeline/spans/request-spans.ts'
+import type { SpanTools } from '../../../pipeline/spans/spanned-request.ts'
+import { readTrace } from '../../../pipeline/spans/trace-headers.ts'
+import type { Env } from '../../../pipeline/step.ts'
+import type { ExportServices } from '../../../pipeline/telemetry.ts'
+import { requestScope } from '../../../pipeline/views/log-scope.ts'
+import type { ScopeServices } from '../../../pipeline/views/scope.ts'
+import type { LogValue } from '../../../telemetry/log/edited-line.ts'
+import { SpanEncoder } from '../../../telemetry/otlp/span.ts'
+import { SAMPLED } from '../../../telemetry/otlp/traceparent.ts'
+import { createSampling } from './sampling.ts'
+import type { TracingConfig } from './schema.ts'
+
+/** Decides for each request whether it has spans: nothing is made for those that have none. */
+export function requestTracing(
+  config: TracingConfig,
+  env: ExportEnv & Pick<Env, 'cel'>,
+  services: ExportServices & ScopeServices,
+): RequestTracing {
+  const tools = spanTools(config, env, services)
+  const edit = computedFields(config.attributes)
+  const begins = createSampling(config.randomSampling, false, env)
+  const goesOn = createSampling(config.clientSampling, true, env)
+  return {
+    begin(rx) {
+      const incoming = readTrace(rx.headers)
+      const isNew = incoming === null
+      const isSampled = isNew ? begins(rx) : incoming !== 'refused' && incoming.flags === SAMPLED && goesOn(rx)
+      if (rx.trace !== null) {
+        const decision = `${isSampled ? 'sample' : 'not sampled'} (${isNew ? 'random' : 'client'})`
+        rx.trace.emit({ type: 'traceSampling', decision })
+      }
+      if (!isSampled) return
+      const changes = edit === null ? null : () => edit(requestScope(rx, services))
+      rx.spans = new RequestSpans(rx, incoming === 'refused' ? null : incoming, tools, changes)
+    },
+  }
+}
+
+function spanTools(config: TracingConfig, env: ExportEnv, services: ExportServices & ScopeServices): SpanTools {
+  const resource = resourceOf(config, services)
+  const exporter = keptExporter({ signal: 'traces', collector: config, service: TRACES, resource }, env, services)
+  return {
+    now: services.now,
+    clock: env.clock,
+    random: env.random,
+    encoder: new SpanEncoder(),
+    add: (span) => exporter.add(span),
+    removed: removedFields(config.attributes),
+  }
+}
+
+function resourceOf({ resources = [] }: TracingConfig, { identity, random }: ScopeServices): Record<string, LogValue> {
+  const found = new Map<string, LogValue>()
+  for (const { name, expression } of resources) {
+    addField(found, name, compileExpression(expression, 'process').evaluate({ env: identity, random }))
+  }
+  return Object.fromEntries(found)
+}
+
+const TRACES = { method: '/opentelemetry.proto.collector.trace.v1.TraceService/Export', path: '/v1/traces' }

@@ -1,0 +1,74 @@
+import { Refusal, scalar } from '../kit.ts'
+import type { Schema } from '../kit.ts'
+import { didYouMean } from '../suggest.ts'
+
+/** What a line of the access log has by itself, in order. */
+export const defaultFields = [
+  'gateway',
+  'listener',
+  'route',
+  'endpoint',
+  'src.addr',
+  'http.method',
+  'http.host',
+  'http.path',
+  'http.version',
+  'http.status',
+  'grpc.status',
+  'tls.sni',
+  'trace_id',
+  'span_id',
+  'protocol',
+  'retry.attempt',
+  'request.bytes',
+  'response.bytes',
+  'gen_ai.operation.name',
+  'gen_ai.provider.name',
+  'gen_ai.request.model',
+  'gen_ai.response.model',
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.cache_read.input_tokens',
+  'gen_ai.usage.cache_creation.input_tokens',
+  'gen_ai.usage.reasoning_tokens',
+  'gen_ai.usage.input_audio_tokens',
+  'gen_ai.usage.output_audio_tokens',
+  'gen_ai.usage.estimated',
+  'portico.ai.attempts',
+  'portico.ai.time_to_first_token',
+  'portico.ai.time_per_output_token',
+  'mcp.method.name',
+  'mcp.target',
+  'mcp.resource.type',
+  'mcp.resource.uri',
+  'gen_ai.tool.name',
+  'gen_ai.prompt.name',
+  'mcp.task.id',
+  'mcp.session.id',
+  'mcp.protocol.version',
+  'mcp.outcome',
+  'mcp.error.code',
+  'mcp.error.message',
+  'mcp.target.duration',
+  'error',
+  'reason',
+  'duration',
+] as const
+
+/** One of some names that are there by themselves. */
+export function oneOfFields(names: readonly string[], expected: string): Schema<string> {
+  return scalar(
+    (input) => {
+      if (typeof input !== 'string') return new Refusal('wrong_type')
+      if (names.includes(input)) return input
+      return new Refusal('not_allowed', { suggestion: didYouMean(input, names) })
+    },
+    {
+      type: 'string',
+      expected,
+      json: { enum: [...names] },
+      crd: { type: 'string', minLength: 1, maxLength: 64 },
+      values: names,
+    },
+  )
+}

@@ -1,0 +1,113 @@
+import { attributeName, boundedValue, writeAttribute } from './attributes.ts'
+import type { LogValue } from '../log/edited-line.ts'
+import { textSize, varintSize, WireBuffer } from './wire-buffer.ts'
+
+/** Numbers that the protocol has for what a span is: an answer to somebody, or a question to somebody. */
+export const SERVER = 2
+export const CLIENT = 3
+
+/** A span without its attributes; ids are in hex. */
+export interface SpanHead {
+  traceId: string
+  spanId: string
+  /** Empty where it begins the trace. */
+  parentId: string
+  /** Whether the parent is a span of somebody else. */
+  hasRemoteParent: boolean
+  tracestate: string
+  name: string
+  kind: typeof SERVER | typeof CLIENT
+  /** Milliseconds since 1970, with fractions. */
+  startMs: number
+  endMs: number
+}
+
+/** Makes `Span`s: `begin`, any number of attributes, each name once, `end`. */
+export class SpanEncoder {
+  readonly #wire = new WireBuffer()
+  #flags = 0
+
+  begin(head: SpanHead): void {
+    const wire = this.#wire
+    this.#id(TRACE_ID, head.traceId)
+    this.#id(SPAN_ID, head.spanId)
+    if (head.tracestate !== '' && head.tracestate.length <= LONGEST_STATE) this.#text(TRACE_STATE, head.tracestate)
+    if (head.parentId !== '') this.#id(PARENT_ID, head.parentId)
+    this.#text(NAME, head.name)
+    wire.byte(KIND)
+    wire.byte(head.kind)
+    wire.byte(START)
+    wire.fixed64(nanosOf(head.startMs))
+    wire.byte(END)
+    wire.fixed64(nanosOf(Math.max(head.startMs, head.endMs)))
+    this.#flags = SAMPLED | KNOWS_PARENT | (head.hasRemoteParent ? REMOTE_PARENT : 0)
+  }
+
+  attribute(name: Buffer, value: LogValue): void {
+    writeAttribute(this.#wire, ATTRIBUTE, name, value)
+  }
+
+  /** Of a name and a value that the config computed. */
+  addedAttribute(name: string, value: LogValue): void {
+    writeAttribute(this.#wire, ATTRIBUTE, attributeName(name), boundedValue(value))
+  }
+
+  /** `error` is null where it went well, and says what went wrong otherwise. */
+  end(error: string | null): Buffer {
+    const wire = this.#wire
+    if (error !== null) {
+      const length = textSize(error)
+      const message = length === 0 ? 0 : 1 + varintSize(length) + length
+      wire.byte(STATUS)
+      wire.varint(message + 2)
+      if (message > 0) this.#text(MESSAGE, error)
+      wire.byte(CODE)
+      wire.byte(ERROR)
+    }
+    wire.byte(FLAGS_FIRST)
+    wire.byte(FLAGS_SECOND)
+    wire.fixed32(this.#flags)
+    return wire.take()
+  }
+
+  #id(tag: number, hex: string): void {
+    this.#wire.byte(tag)
+    this.#wire.byte(hex.length / 2)
+    this.#wire.raw(Buffer.from(hex, 'hex'))
+  }
+
+  #text(tag: number, text: string): void {
+    const size = textSize(text)
+    this.#wire.byte(tag)
+    this.#wire.varint(size)
+    this.#wire.text(text, size)
+  }
+}
+
+function nanosOf(millis: number): bigint {
+  const whole = Math.floor(millis)
+  return BigInt(whole) * 1_000_000n + BigInt(Math.round((millis - whole) * 1_000_000))
+}
+
+const TRACE_ID = 0x0a
+const SPAN_ID = 0x12
+const TRACE_STATE = 0x1a
+const PARENT_ID = 0x22
+const NAME = 0x2a
+const KIND = 0x30
+const START = 0x39
+const END = 0x41
+const ATTRIBUTE = 0x4a
+const STATUS = 0x7a
+/** Field 16 has a tag of two bytes. */
+const FLAGS_FIRST = 0x85
+const FLAGS_SECOND = 0x01
+const MESSAGE = 0x12
+const CODE = 0x18
+const ERROR = 2
+
+const SAMPLED = 1
+const KNOWS_PARENT = 0x100
+const REMOTE_PARENT = 0x200
+/** As much as everybody must keep of it. */
+const LONGEST_STATE = 512
