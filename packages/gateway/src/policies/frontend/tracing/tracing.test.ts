@@ -277,6 +277,16 @@ test('two workers send all spans before they end', async (t) => {
   assert.equal(new Set(collector.spans.map(({ attributes }) => attributes['http.path'])).size, 60)
 })
 
+test('a collector that only a variable names gets the traces that clients sample', async (t) => {
+  const collector = await useHttpCollector(t)
+  const env = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://${collector.host}/v1/traces` }
+  const gateway = await useGateway(t, httpConfig([direct]), { env })
+  await request(gateway.port(), { path: '/none' })
+  await request(gateway.port(), { path: '/one', headers: { traceparent } })
+  await collector.taken(1)
+  assert.deepEqual([server(collector).traceId, server(collector).attributes['http.path']], [traceId, '/one'])
+})
+
 test('mistakes are found at load', () => {
   const problems = (tracing: object): string => {
     const text = JSON.stringify({ frontend: { tracing }, binds: [] })
