@@ -74,7 +74,7 @@ function compileBackend(
   route: RouteFacts = NO_ROUTE,
 ): CompiledBackend {
   const backend = backendOf(parts.backendsByKey, at.backend)
-  const policies = withDefaults(backend.target, parts.policies.backend(at))
+  const policies = withDefaults(backend.target, policiesAt(at, parts.policies))
   const identity = identityOf(backend, policies, env)
   const { resolver, pools, endpoints, upstream } = parts.services
   const settings = connectionSettings(policies, upstream)
@@ -135,6 +135,15 @@ function identityOf(
     requestBody: widest([steps.requestBody, condition?.requestBody]),
     unhealthyCondition: condition,
   }
+}
+
+/** What policies call is no backend that clients ask for: an authorizer of all those is not asked about itself. */
+function policiesAt(at: BackendPlace, policies: PolicyIndex): BackendPolicies {
+  const { extAuth, ...rest } = policies.backend(at)
+  if (extAuth === undefined) return rest
+  const isNamed = at.route === ''
+  const general = isNamed ? policies.backend({ listener: '', route: '', parent: '', backend: '', entry: '' }) : {}
+  return extAuth === general.extAuth ? rest : { ...rest, extAuth }
 }
 
 /** What a service of a cloud asks for by itself, where no policy says otherwise. */

@@ -11,7 +11,7 @@ import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../ir/resources.ts'
 import { SharingMap } from '../ir/sharing-map.ts'
 import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
-import { makeEach } from '../pipeline/config-fault.ts'
+import { CyclicBackend, makeEach } from '../pipeline/config-fault.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { canonicalHostname, createHostnameTable } from '../pipeline/route/hostname.ts'
 import { createExpressions } from '../pipeline/expression.ts'
@@ -161,6 +161,17 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
   const { backendsByKey } = index
   const policies = indexPolicies(index.byTarget, joinedTraffic)
   const backends = compileBackends(backendsByKey, policies, services, () => env)
+  const underWay = new Set<string>()
+  const client: Env['client'] = (key) => {
+    // Policies of a backend may call another, whose policies may call the first.
+    if (underWay.has(key)) throw new CyclicBackend(key)
+    underWay.add(key)
+    try {
+      return serviceClient(limitCalls(backends.named(key), services.deadlines), bugReport(services.log))
+    } finally {
+      underWay.delete(key)
+    }
+  }
   const env: RouteParts['env'] = {
     random: services.random,
     clock: services.clock,
@@ -170,7 +181,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
     cel: createExpressions(services),
-    client: (key) => serviceClient(limitCalls(backends.named(key), services.deadlines), bugReport(services.log)),
+    client,
     describe: (key) => describeBackend(backendOf(backendsByKey, key), policies),
     callouts: services.callouts,
     kept: services.kept,

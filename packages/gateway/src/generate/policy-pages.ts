@@ -47,7 +47,7 @@ const tasks: Tasks = [
       ['decide by claims, keys, paths, addresses', ['traffic.authorization']],
       ['let in networks, before anything is read', ['frontend.networkAuthorization']],
       ['choose versions, suites and groups of TLS', ['frontend.tls']],
-      ['ask a service of my own who may pass', ['traffic.extAuth']],
+      ['ask a service of my own who may pass', ['traffic.extAuth', 'backend.extAuth']],
       ['serve pages of other sites, and no others', ['traffic.cors', 'traffic.csrf']],
       ['limit requests or tokens', ['traffic.rateLimit']],
     ],

@@ -33,7 +33,7 @@ const tables: Readonly<Record<string, () => string[]>> = {
     ]),
   'response-order': () =>
     orderTable([
-      [['backend.transformation'], 'what a backend says is put right before routes see it'],
+      [['backend.extAuth', 'backend.transformation'], 'what a backend says is put right before routes see it'],
       ...responseOrder.map((name) => [[name], responseReasons[name]] as const),
     ]),
 }

@@ -14,6 +14,8 @@ function setUp() {
   const order: string[] = []
   const bugs: unknown[] = []
   const state = { isWanted: true }
+  const policy = (name: string, _phase: string, failure?: Failure): void =>
+    void order.push(failure === undefined ? `traced ${name}` : `traced ${name} with ${failure.status}`)
   const attempt: Attempt = {
     outgoing: {
       method: 'GET',
@@ -25,7 +27,7 @@ function setUp() {
       teTrailers: false,
     },
     // Steps here look at nothing else of it.
-    rx: { trace: { policy: (name: string) => order.push(`traced ${name}`) } } as unknown as RequestContext,
+    rx: { trace: { policy } } as unknown as RequestContext,
     isWanted: () => state.isWanted,
     bug: (error) => bugs.push(error),
     finish: () => order.push('finish'),
@@ -54,7 +56,7 @@ test('a failure keeps the rest from running', () => {
   const { order, attempt, says } = setUp()
   const request = list(says('a', REFUSED), says('b'))
   assert.equal(prepareAttempt({ request, sign: list(says('sign')) }, attempt), REFUSED)
-  assert.deepEqual(order, ['a'])
+  assert.deepEqual(order, ['a', 'traced 0 with 500'])
 })
 
 test('the rest waits for a policy that waits', async () => {
@@ -71,7 +73,17 @@ test('the rest waits for a policy that waits', async () => {
   assert.deepEqual(order, ['a', 'traced 0'])
   gate.resolve()
   assert.equal(await prepared, REFUSED)
-  assert.deepEqual(order, ['a', 'traced 0', 'traced 1', 'b', 'traced 2', 'c', 'traced 3', 'finish'])
+  assert.deepEqual(order, [
+    'a',
+    'traced 0',
+    'traced 1',
+    'b',
+    'traced 2',
+    'c',
+    'traced 3',
+    'finish',
+    'traced 0 with 500',
+  ])
 })
 
 test('nothing more runs once nobody waits for the attempt', async () => {

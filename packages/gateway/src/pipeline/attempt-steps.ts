@@ -55,15 +55,16 @@ function runFrom(start: number, steps: AttemptStepList, attempt: Attempt): Prepa
     if (result instanceof Promise) {
       return result.then(
         (failure) => {
-          if (failure !== undefined || !attempt.isWanted()) return failure ?? undefined
-          rx.trace?.policy(names[i]!, 'backend')
+          if (!attempt.isWanted()) return failure ?? undefined
+          rx.trace?.policy(names[i]!, 'backend', failure)
+          if (failure !== undefined) return failure
           return runFrom(i + 1, steps, attempt)
         },
         (error: unknown) => broken(error, attempt),
       )
     }
+    if (rx.trace !== null) rx.trace.policy(names[i]!, 'backend', result)
     if (result !== undefined) return result
-    if (rx.trace !== null) rx.trace.policy(names[i]!, 'backend')
   }
   return undefined
 }

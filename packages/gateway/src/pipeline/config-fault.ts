@@ -20,6 +20,9 @@ export class ConfigFault extends Error {
   }
 }
 
+/** A backend that can be reached only through itself. */
+export class CyclicBackend extends Error {}
+
 /** Several of them. */
 class ConfigFaults extends Error {
   readonly faults: readonly ConfigFault[]

@@ -1,11 +1,13 @@
 import type { UpstreamError } from '../upstream/upstream-types.ts'
-import type { Reason } from './reply.ts'
+import type { Reason, Reply } from './reply.ts'
 
 /** Something that went wrong with a request, as a value: `failureReply` alone makes a response of it. */
 export interface Failure {
   status: number
   message: string
   reason: Reason
+  /** What clients get word for word, where somebody else has said it. */
+  reply?: Reply
 }
 
 export const failures = {

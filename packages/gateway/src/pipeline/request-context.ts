@@ -41,6 +41,8 @@ export interface ExtAuthState {
   metadata: JsonObject
   /** Of the response to the client. */
   responseHeaders: readonly HeaderEdit[]
+  /** The same, from the authorizer of the backend. */
+  backendHeaders: readonly HeaderEdit[]
 }
 
 /** A change to a header that somebody outside asks for. */

@@ -253,7 +253,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
 
   failed(failure: Failure): void {
     this.#rx.error ??= failure.message
-    this.#stop(false, failureReply(failure, this.#rx.headers.get('content-type')))
+    this.#stop(false, failure.reply ?? failureReply(failure, this.#rx.headers.get('content-type')))
   }
 
   #bug(error: unknown): void {

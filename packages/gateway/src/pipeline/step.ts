@@ -17,9 +17,11 @@ export type StepResult = void | Reply | Promise<void | Reply>
 
 /** What a policy does to a request, made once when the config is compiled. */
 export interface Step {
-  /** What the parts must have of a body: it is buffered before they run. */
+  /** What the parts must have of a body, besides what their expressions read: it is buffered before they run. */
   requestBody?: BodyUse
   responseBody?: BodyUse
+  /** The parts read bodies by themselves: nothing but what is said here is buffered before they run. */
+  readsBodies?: boolean
   /** Before the backend is called. */
   request?: (rx: RequestContext) => StepResult
   /** Before the response leaves; also on replies made by the gateway itself. */

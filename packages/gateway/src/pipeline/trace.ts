@@ -2,7 +2,7 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { ConnectionInfo } from '../net/exchange.ts'
 import type { UpstreamError, UpstreamRequest } from '../upstream/upstream-types.ts'
-import { Reply } from './reply.ts'
+import type { Reply } from './reply.ts'
 import type { Rejection } from './route/lacks.ts'
 import { targetPath } from './route/target.ts'
 
@@ -108,12 +108,12 @@ export class RequestTrace {
   }
 
   /** After a step, with what it returned. */
-  policy(kind: string, phase: PolicyPhase, result: Reply | void): void {
+  policy(kind: string, phase: PolicyPhase, result: Pick<Reply, 'reason' | 'status'> | void): void {
     const details = this.#details === null ? {} : { details: this.#details }
     const skip = this.#skipReason
     this.#details = null
     this.#skipReason = null
-    if (result instanceof Reply) {
+    if (result !== undefined) {
       const stopped = { type: 'stop', reason: result.reason, status: result.status, ...details }
       return this.emit({ type: 'policy', kind, phase, result: stopped }, result.status >= 400 ? 'warn' : 'info')
     }

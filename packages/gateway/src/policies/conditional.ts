@@ -36,7 +36,7 @@ interface Case {
 class Choice implements Step {
   /** Only what conditions read: a form reads bodies for itself, so that the others let them flow. */
   readonly requestBody: BodyUse
-  readonly responseBody: BodyUse = 'none'
+  readonly readsBodies = true
   readonly response?: Step['response']
   readonly done?: Step['done']
   readonly #cases: readonly Case[]

@@ -1,6 +1,7 @@
 import type { JoinedOf, PoliciesOf, Policy } from '../schema/define-policy.ts'
 import { auth } from './backend/auth/schema.ts'
 import { health } from './backend/health/schema.ts'
+import { extAuth as backendExtAuth } from './backend/ext-auth/schema.ts'
 import { ai as backendAi } from './backend/ai/schema.ts'
 import { http as backendHttp } from './backend/http/schema.ts'
 import { mcp as backendMcp } from './backend/mcp/schema.ts'
@@ -79,6 +80,7 @@ export const backendPolicies = [
   backendTls,
   backendHttp,
   tunnel,
+  backendExtAuth,
   auth,
   backendTransformation,
   health,

@@ -1,5 +1,6 @@
 import type { BackendPlace, BackendStep } from '../pipeline/outgoing.ts'
 import type { Env, MakeStep, RequestStep } from '../pipeline/step.ts'
+import { backendExtAuth } from './backend/ext-auth/step.ts'
 import { backendAuth } from './backend/auth/step.ts'
 import { backendTransformation } from './backend/transformation/step.ts'
 import type { BackendPolicies, JoinedTraffic, TrafficPolicies } from './index.ts'
@@ -76,10 +77,10 @@ export const responseReasons: { readonly [Name in RespondingName]: string } = {
 export const responseOrder = Object.keys(responseReasons) as readonly RespondingName[]
 
 /** Backend policies that change messages; the others say how the backend is reached. */
-export type BackendStepName = 'auth' | 'transformation'
+export type BackendStepName = 'extAuth' | 'auth' | 'transformation'
 export type MakeBackendStep<Config> = (config: Config, env: Env, place: BackendPlace) => BackendStep
 
 /** In the order in which each attempt meets them; what signs an attempt comes behind all of them. */
 export const backendSteps: {
   readonly [Name in BackendStepName]: MakeBackendStep<NonNullable<BackendPolicies[Name]>>
-} = { auth: backendAuth, transformation: backendTransformation }
+} = { extAuth: backendExtAuth, auth: backendAuth, transformation: backendTransformation }

@@ -7,8 +7,8 @@ import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
 
 /** Answers instead of a provider. */
 export function refuse(rx: RequestContext, handler: UpstreamHandler, failure: Failure): void {
-  rx.error = failure.message
-  answerWith(rx, handler, failureReply(failure, rx.headers.get('content-type')))
+  rx.error ??= failure.message
+  answerWith(rx, handler, failure.reply ?? failureReply(failure, rx.headers.get('content-type')))
 }
 
 /** The same with what a step has to say. */

@@ -250,10 +250,12 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.refuse({ status: 400, kind: 'invalid', message: `${field}: ${message}`, param: field })
   }
 
-  #refuseFailure({ status, message, reason }: Failure): void {
+  #refuseFailure({ status, message, reason, reply }: Failure): void {
     this.rx.reason = reason
-    this.rx.error = message
-    this.refuse({ status, kind: 'api', message })
+    if (reply === undefined) this.rx.error = message
+    if (reply === undefined || reply.failure !== null) return this.refuse({ status, kind: 'api', message })
+    this.visit?.ended()
+    this.answerError(status, reply.headers, reply.body)
   }
 
   protected refuse(error: ChatError, headers: HeaderBlock | null = null): void {

@@ -22,6 +22,7 @@ function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, fai
   const { message, status = 502, headers = new HeaderBlock(), body = NOTHING } = failure
   const error = failure.error && asAnswerTo(request, failure.error)
   const text = `target ${target.name}: ${message}`
+  if (failure.reason !== undefined) exchange.rx.reason = failure.reason
   const isAlone = !endpoint.namer.isMerged && !answer.hasBegun
   if (error !== undefined) exchange.note(error)
   else facts.fail('error', INTERNAL_ERROR, text)

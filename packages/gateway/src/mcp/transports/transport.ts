@@ -1,5 +1,6 @@
 import type { Source } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
+import type { Reason } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { CallContext } from '../../pipeline/step.ts'
 import type { RpcMessage } from '../message.ts'
@@ -95,4 +96,6 @@ export interface TargetFailure {
   body?: Buffer
   /** The JSON-RPC error that the answer held, where it is one for the request. */
   error?: RpcMessage
+  /** How logs and metrics call it, where it was not the target that refused. */
+  reason?: Reason
 }

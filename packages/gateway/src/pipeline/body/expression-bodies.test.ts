@@ -17,9 +17,11 @@ test('a step needs the most that any of its expressions needs, but for those of 
   assert.deepEqual(usesOf([['whole', 'log']]), { requestBody: 'none', responseBody: 'none' })
 })
 
-test('what a step says itself is taken as it is', () => {
+test('what a step reads besides counts too, and alone where it reads bodies itself', () => {
   const said = { requestBody: 'none', responseBody: 'prefix' } as const
-  assert.deepEqual(usesOf([['whole', 'response']], said), said)
+  assert.deepEqual(usesOf([['none', 'response']], said), said)
+  assert.deepEqual(usesOf([['whole', 'response']], said), { requestBody: 'whole', responseBody: 'whole' })
+  assert.deepEqual(usesOf([['whole', 'response']], { ...said, readsBodies: true }), said)
 })
 
 /** Expressions that read so much of a body, each in its phase. */
@@ -28,5 +30,6 @@ function usesOf(expressions: readonly [use: BodyUse, phase: ExpressionPhase][], 
     ({ requestBody: use, responseBody: phase === 'response' ? use : 'none' }) as Expression
   const bodies = new ExpressionBodies({ cel } as unknown as Env)
   for (const [use, phase] of expressions) bodies.env.cel(use, phase)
-  return bodies.of(said)
+  const { requestBody, responseBody } = bodies.of(said)
+  return { requestBody, responseBody }
 }

@@ -1,11 +1,11 @@
 import type { Env, Step } from '../step.ts'
 import { type BodyUse, widest } from './body-use.ts'
 
-type Bodies = Pick<Step, 'requestBody' | 'responseBody'>
+type Bodies = Pick<Step, 'requestBody' | 'responseBody' | 'readsBodies'>
 
 /**
- * Notes what the expressions of a step read of bodies while it is made, so that none can be forgotten: a step speaks of
- * bodies itself only where it knows better.
+ * Notes what the expressions of a step read of bodies while it is made, so that none can be forgotten: a step speaks only
+ * of what it reads besides.
  */
 export class ExpressionBodies {
   readonly env: Env
@@ -25,10 +25,12 @@ export class ExpressionBodies {
     }
   }
 
-  of({ requestBody, responseBody }: Bodies): Required<Bodies> {
+  of({ requestBody = 'none', responseBody = 'none', readsBodies = false }: Bodies): Required<Bodies> {
+    if (readsBodies) return { requestBody, responseBody, readsBodies }
     return {
-      requestBody: requestBody ?? widest(this.#request),
-      responseBody: responseBody ?? widest(this.#response),
+      requestBody: widest([requestBody, ...this.#request]),
+      responseBody: widest([responseBody, ...this.#response]),
+      readsBodies,
     }
   }
 }

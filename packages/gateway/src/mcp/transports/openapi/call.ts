@@ -11,6 +11,7 @@ import {
   type UpstreamResponse,
 } from '../../../upstream/upstream-types.ts'
 import type { LocalServer } from '../local-server.ts'
+import { stopped } from '../stopped.ts'
 import type { Caller, LinkCall, TargetFailure } from '../transport.ts'
 import type { ApiRequest } from './encode-request.ts'
 
@@ -67,7 +68,9 @@ export class ApiCall implements LinkCall, UpstreamHandler {
       bug,
       handler: this,
       isWanted: () => !this.#isOver,
-      refused: ({ message }) => this.#fail('unavailable', message),
+      refused: (why) => {
+        if (this.#end()) this.#outcome.failed(stopped(why))
+      },
       sent: (call) => (this.#call = call),
     })
     return this

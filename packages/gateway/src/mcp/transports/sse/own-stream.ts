@@ -13,6 +13,7 @@ import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
 import { Outbox } from '../../outbox.ts'
 import { Flow } from '../../remote/flow.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
+import { stopped } from '../stopped.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
 import { headersFor, readEndpoint, sendRequest, type SseServices } from './post.ts'
 import type { HostedStream } from '../../remote/session-stream.ts'
@@ -63,7 +64,7 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
     sendRequest(this.#services, caller, request, {
       handler: this,
       isWanted: () => !this.#isOver,
-      refused: ({ message }) => this.#close({ code: 'unavailable', message }),
+      refused: (why) => this.#close(stopped(why)),
       sent: (call) => (this.#call = call),
     })
   }

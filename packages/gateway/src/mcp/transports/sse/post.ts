@@ -11,6 +11,7 @@ import type {
   UpstreamResponse,
 } from '../../../upstream/upstream-types.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
+import { stopped } from '../stopped.ts'
 import type { Caller, TargetFailure } from '../transport.ts'
 
 export interface SseServices {
@@ -53,7 +54,7 @@ export class Post implements UpstreamHandler {
     sendRequest(this.#services, this.#caller, request, {
       handler: this,
       isWanted: () => !this.#isOver,
-      refused: ({ message }) => this.#finish({ code: 'unavailable', message }),
+      refused: (why) => this.#finish(stopped(why)),
       sent: (call) => (this.#call = call),
     })
   }

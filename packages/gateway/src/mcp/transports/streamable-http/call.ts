@@ -12,7 +12,8 @@ import {
 } from '../../../upstream/upstream-types.ts'
 import { isObject } from '../../../wire/json.ts'
 import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
-import type { AnswerSink, Caller, LinkCall } from '../transport.ts'
+import { stopped } from '../stopped.ts'
+import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
 import { httpFailure } from './http-failure.ts'
 
 export interface StreamableServices {
@@ -75,7 +76,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
       bug,
       handler: this,
       isWanted: () => !this.#isOver,
-      refused: ({ message }) => this.#fail('unavailable', message),
+      refused: (why) => this.#end(stopped(why)),
       sent: (call) => (this.#call = call),
     })
     return this
@@ -224,9 +225,13 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   }
 
   #fail(code: 'unavailable' | 'broken' | 'bad_answer', message: string): void {
+    this.#end({ code, message })
+  }
+
+  #end(failure: TargetFailure): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#answer.failed({ code, message })
+    this.#answer.failed(failure)
   }
 }
 

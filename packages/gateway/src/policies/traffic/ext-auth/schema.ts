@@ -1,49 +1,6 @@
-import { bool, bytes, list as celList, nullType, number, oneOf, string as text } from '@portico/cel/declare'
-import { conditionalPolicy, type PlainForm } from '../../../schema/conditional.ts'
+import { conditionalPolicy } from '../../../schema/conditional.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { expression } from '../../../schema/fields/expression.ts'
-import { editableHeaderName, headerName } from '../../../schema/fields/http-parts.ts'
-import { serviceReference } from '../../../schema/fields/references.ts'
-import { byteSize, duration, enumeration, integer, string } from '../../../schema/fields/values.ts'
-import { list, map, object } from '../../../schema/kit.ts'
-import type { Output } from '../../../schema/kit.ts'
-import { atMostOneOf } from '../../../schema/rules.ts'
-
-const headerLines = oneOf(bool, number, text, bytes, celList, nullType)
-
-const grpc = object({
-  contextExtensions: map(string({ max: 4_096 }).describe('Its value.'), { min: 1, max: 64 })
-    .optional()
-    .describe('Texts that the authorizer gets with every request, as `context_extensions`.'),
-  requestMetadata: map(expression('request').describe('Its value.'), { min: 1, max: 64 })
-    .optional()
-    .describe(
-      'Values that the authorizer gets as `metadata_context`, by namespace: a mapping is taken as it is, anything else stands under `value`. One whose expression fails is left out. Left out altogether, the claims of a verified token stand under `envoy.filters.http.jwt_authn`, as `jwt_payload`.',
-    ),
-}).describe('The authorizer speaks gRPC: `envoy.service.auth.v3.Authorization/Check`.')
-
-const http = object({
-  path: expression('request', text)
-    .optional()
-    .describe("Path and query that are asked; those of the client's request when unset."),
-  redirect: expression('request', text)
-    .optional()
-    .describe('Where clients are sent, with status 302, when the authorizer answers 401 or 403.'),
-  allowedRequestHeaders: list(headerName().describe('Name of a header.'), { min: 1, max: 64 })
-    .optional()
-    .describe('Headers of the request that the authorizer gets; only `authorization` when unset.'),
-  addRequestHeaders: map(expression('request', headerLines).describe('Its value.'), { min: 1, max: 64 })
-    .optional()
-    .describe('Headers that the authorizer gets besides, by name. One whose expression fails is left out.'),
-  allowedResponseHeaders: list(editableHeaderName().describe('Name of a header.'), { min: 1, max: 64 })
-    .optional()
-    .describe("Headers of the authorizer's answer that the backend gets, in place of the client's own."),
-  responseMetadata: map(expression('responseHead').describe('Its value.'), { min: 1, max: 64 })
-    .optional()
-    .describe(
-      "Values for later expressions, as `extauthz.<name>`, made of the authorizer's answer in `response`. One whose expression fails is left out.",
-    ),
-}).describe('The authorizer speaks HTTP: a 2xx answer lets the request pass.')
+import { extAuthFields, extAuthRules } from '../../../schema/fields/ext-auth.ts'
 
 export const extAuth = definePolicy({
   name: 'extAuth',
@@ -52,40 +9,7 @@ export const extAuth = definePolicy({
   merge: 'replace',
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'extAuthz',
-  schema: conditionalPolicy(
-    {
-      backendRef: serviceReference().describe('The authorizer; its backend policies hold for the calls.'),
-      grpc: grpc.optional(),
-      http: http.optional(),
-      forwardBody: object({
-        maxSize: byteSize({ min: 1 })
-          .prefault('8192')
-          .describe('Bytes of it at most: of a longer body the authorizer gets only the beginning.'),
-      })
-        .optional()
-        .describe('The authorizer gets the body of the request too, which waits for that much of it.'),
-      cache: object({
-        key: list(expression('request').describe('A text, a number or a truth value.'), { min: 1, max: 16 }).describe(
-          'What a decision depends on: requests that are equal in all of it share one. A request where a part fails is asked about each time.',
-        ),
-        ttl: duration({ min: '1ms', max: '24h' }).describe('How long a decision holds.'),
-        maxEntries: integer({ min: 1, max: 1_000_000 })
-          .prefault(10_000)
-          .describe('Decisions that each worker keeps; the one that was used longest ago leaves first.'),
-      })
-        .optional()
-        .describe('Keeps decisions for a while, yes and no alike. Each request is asked about when unset.'),
-      failureMode: enumeration(['FailClosed', 'FailOpen'])
-        .optional()
-        .describe(
-          'What happens to requests when the authorizer cannot be asked: they are refused with 403 (`FailClosed`, the default), or pass.',
-        ),
-      timeout: duration({ min: '1ms' })
-        .optional()
-        .describe('How long the authorizer may take; 2s when unset. After it, it counts as one that cannot be asked.'),
-    },
-    [atMostOneOf('grpc', 'http')],
-  ).describe('Asks an outside authorizer about each request. It speaks gRPC, unless `http` is set.'),
+  schema: conditionalPolicy(extAuthFields('request'), extAuthRules).describe(
+    'Asks an outside authorizer about each request. It speaks gRPC, unless `http` is set.',
+  ),
 })
-
-export type ExtAuthConfig = PlainForm<Output<typeof extAuth.schema>>

@@ -1,6 +1,6 @@
-import { HeaderBlock } from '../../../net/header-block.ts'
-import type { CalloutFault } from '../../../pipeline/callouts.ts'
-import type { HeaderEdit, JsonObject } from '../../../pipeline/request-context.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import type { CalloutFault } from '../callouts.ts'
+import type { HeaderEdit, JsonObject } from '../request-context.ts'
 
 /** What an authorizer said of one request, however it was asked. Without an answer, the failure mode decides. */
 export type Decision = Allowed | Denied | CalloutFault

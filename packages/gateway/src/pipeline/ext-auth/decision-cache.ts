@@ -1,9 +1,9 @@
 import { isCelError, type Result, toText } from '@portico/cel'
-import type { Expression } from '../../../pipeline/expression.ts'
-import type { RequestContext } from '../../../pipeline/request-context.ts'
-import type { Env } from '../../../pipeline/step.ts'
+import type { Expression } from '../expression.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { Asking } from './asking.ts'
 import type { Decision } from './decision.ts'
-import type { ExtAuthConfig } from './schema.ts'
+import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 
 /** Decisions that hold for a while, by what the config says they depend on. */
 export class DecisionCache {
@@ -14,8 +14,8 @@ export class DecisionCache {
   /** The one that was used longest ago comes first. */
   readonly #entries = new Map<string, { decision: Decision; until: number }>()
 
-  constructor({ key, ttl, maxEntries }: NonNullable<ExtAuthConfig['cache']>, env: Env) {
-    this.#key = key.map((source) => env.cel(source, 'request'))
+  constructor({ key, ttl, maxEntries }: NonNullable<ExtAuthConfig['cache']>, { env, phase }: Asking) {
+    this.#key = key.map((source) => env.cel(source, phase))
     this.#ttlMs = ttl
     this.#maxEntries = maxEntries
     this.#monotonic = env.monotonic

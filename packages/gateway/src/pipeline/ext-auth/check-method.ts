@@ -1,5 +1,5 @@
-import type { GrpcMethod } from '../../../upstream/grpc/call.ts'
-import { CheckRequest, CheckResponse } from '../../../wire/protos/envoy/service/auth/v3/external_auth.ts'
+import type { GrpcMethod } from '../../upstream/grpc/call.ts'
+import { CheckRequest, CheckResponse } from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
 
 /** Apart, because the messages are a lot of code, and loaded once somebody is asked. */
 export const checkMethod: GrpcMethod<CheckRequest, CheckResponse> = {

@@ -1,17 +1,17 @@
-import { emptySource, sourceOf } from '../../../net/body.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
-import { ConfigFault } from '../../../pipeline/config-fault.ts'
-import { CalloutFault, type CalloutOptions, type Callouts } from '../../../pipeline/callouts.ts'
-import type { WholeAnswer } from '../../../pipeline/fetch-text.ts'
-import type { AnsweredRequest, JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
-import type { Expression } from '../../../pipeline/expression.ts'
-import { headerLines } from '../../../pipeline/views/header-lines.ts'
+import { emptySource, sourceOf } from '../../net/body.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { ConfigFault } from '../config-fault.ts'
+import { CalloutFault, type CalloutOptions, type Callouts } from '../callouts.ts'
+import type { WholeAnswer } from '../fetch-text.ts'
+import type { AnsweredRequest, JsonObject, RequestContext } from '../request-context.ts'
+import type { Expression } from '../expression.ts'
+import { headerLines } from '../views/header-lines.ts'
 import { isCelError, toJson } from '@portico/cel'
-import { headerEdit, isEditable } from '../../../pipeline/header-edit.ts'
+import { headerEdit, isEditable } from '../header-edit.ts'
+import type { Ask, Asking } from './asking.ts'
 import { DENIED, type Decision } from './decision.ts'
 import { type ForwardedBody, partialMark } from './forwarded-body.ts'
-import type { Ask, Asking } from './grpc-check.ts'
-import type { ExtAuthConfig } from './schema.ts'
+import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 
 type HttpConfig = NonNullable<ExtAuthConfig['http']>
 
@@ -31,15 +31,15 @@ class HttpAsker {
   readonly #takenHeaders: readonly string[]
   readonly #metadata: readonly (readonly [string, Expression])[]
 
-  constructor(config: ExtAuthConfig, http: HttpConfig, { env, callouts, timeoutMs }: Asking) {
+  constructor(config: ExtAuthConfig, http: HttpConfig, { env, phase, callouts, timeoutMs }: Asking) {
     this.#callouts = callouts
     this.#options = { timeoutMs, problemOf }
-    this.#path = http.path === undefined ? null : env.cel(http.path, 'request')
-    this.#redirect = http.redirect === undefined ? null : env.cel(http.redirect, 'request')
+    this.#path = http.path === undefined ? null : env.cel(http.path, phase)
+    this.#redirect = http.redirect === undefined ? null : env.cel(http.redirect, phase)
     this.#passedHeaders = new Set((http.allowedRequestHeaders ?? ['authorization']).filter(isEditable))
     this.#addedHeaders = Object.entries(http.addRequestHeaders ?? {}).map(([name, source]) => {
       const lowerName = name.toLowerCase()
-      if (isEditable(lowerName)) return [lowerName, env.cel(source, 'request')]
+      if (isEditable(lowerName)) return [lowerName, env.cel(source, phase)]
       const fault = { found: `found ${JSON.stringify(name)}`, expected: 'a header that can be set' }
       throw new ConfigFault(config, ['http', 'addRequestHeaders', name], fault)
     })

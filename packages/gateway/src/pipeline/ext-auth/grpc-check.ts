@@ -1,38 +1,29 @@
 import { isCelError, toJson } from '@portico/cel'
-import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
-import { CalloutFault, type Callouts } from '../../../pipeline/callouts.ts'
-import type { Env } from '../../../pipeline/step.ts'
-import type { HeaderValueOption } from '../../../wire/protos/envoy/config/core/v3/base.ts'
+import type { JsonObject, RequestContext } from '../request-context.ts'
+import { CalloutFault } from '../callouts.ts'
+import type { HeaderValueOption } from '../../wire/protos/envoy/config/core/v3/base.ts'
 import type {
   CheckRequest,
   CheckResponse,
   OkHttpResponse,
-} from '../../../wire/protos/envoy/service/auth/v3/external_auth.ts'
-import { headerEdit, isEditable } from '../../../pipeline/header-edit.ts'
+} from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
+import { headerEdit, isEditable } from '../header-edit.ts'
+import type { Ask, Asking } from './asking.ts'
 import { type Allowed, DENIED, type Decision } from './decision.ts'
 import { type ForwardedBody, partialMark } from './forwarded-body.ts'
-import { HeaderBlock } from '../../../net/header-block.ts'
-import type { HeaderEdit } from '../../../pipeline/request-context.ts'
 import type { checkMethod as CheckMethod } from './check-method.ts'
-import type { ExtAuthConfig } from './schema.ts'
-
-export type Ask = (rx: RequestContext, body: ForwardedBody | null) => Promise<Decision>
-
-/** What asking takes, whatever the protocol. */
-export interface Asking {
-  env: Env
-  callouts: Callouts
-  timeoutMs: number
-}
+import { HeaderBlock } from '../../net/header-block.ts'
+import type { HeaderEdit } from '../request-context.ts'
+import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 
 /** Asks by gRPC. */
-export function grpcAsker({ grpc }: ExtAuthConfig, { env, callouts, timeoutMs }: Asking): Ask {
+export function grpcAsker({ grpc }: ExtAuthConfig, { env, phase, callouts, timeoutMs }: Asking): Ask {
   const { contextExtensions = {}, requestMetadata } = grpc ?? {}
   const extensions = new Map(Object.entries(contextExtensions))
   const metadata =
     requestMetadata === undefined
       ? null
-      : Object.entries(requestMetadata).map(([name, source]) => ({ name, value: env.cel(source, 'request') }))
+      : Object.entries(requestMetadata).map(([name, source]) => ({ name, value: env.cel(source, phase) }))
   const metadataOf = (rx: RequestContext): Map<string, JsonObject> => {
     if (metadata === null) return tokenMetadata(rx)
     const values = metadata.flatMap(({ name, value }) => {

@@ -1,0 +1,101 @@
+import { isGrpcContentType } from '../../net/grpc.ts'
+import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
+import { CalloutFault, Callouts } from '../callouts.ts'
+import type { Failure } from '../failure.ts'
+import { failureReply } from '../failure-reply.ts'
+import { Reply } from '../reply.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { Env } from '../step.ts'
+import type { Ask, Asking } from './asking.ts'
+import { type Allowed, DENIED, type Decision, type Denied } from './decision.ts'
+import { DecisionCache } from './decision-cache.ts'
+import { readForwarded } from './forwarded-body.ts'
+import { grpcAsker } from './grpc-check.ts'
+import { httpAsker } from './http-check.ts'
+
+/** What becomes of a request: it changes, it is refused, or it goes on as it is because nobody could be asked. */
+export type Verdict = Allowed | Reply | null
+
+/** An outside authorizer, as one policy asks it. */
+export class Authorizer {
+  readonly #env: Env
+  readonly #ask: Ask
+  readonly #maxSize: number | null
+  readonly #cache: DecisionCache | null
+  readonly #failureMode: 'FailClosed' | 'FailOpen'
+
+  constructor(config: ExtAuthConfig, env: Env, phase: Asking['phase']) {
+    const { backendRef, http, cache, forwardBody, failureMode = 'FailClosed', timeout = DEFAULT_TIMEOUT_MS } = config
+    const callouts = new Callouts('ExtAuthz', backendRef.name ?? backendRef.host, env)
+    const asking = { env, phase, callouts, timeoutMs: timeout }
+    this.#env = env
+    this.#ask = http === undefined ? grpcAsker(config, asking) : httpAsker(config, http, asking)
+    this.#maxSize = forwardBody?.maxSize ?? null
+    this.#cache = cache === undefined ? null : new DecisionCache(cache, asking)
+    this.#failureMode = failureMode
+  }
+
+  verdict(rx: RequestContext): Verdict | Promise<Verdict> {
+    const cache = this.#cache
+    const key = cache === null ? null : cache.keyOf(rx)
+    const known = key === null ? null : (cache?.get(key) ?? null)
+    if (known !== null) {
+      rx.trace?.note({ code: 'decided_before' })
+      return this.#judge(known, rx)
+    }
+    return this.#decide(rx).then((decision) => {
+      // That nobody could be asked is no decision.
+      if (key !== null && !(decision instanceof CalloutFault)) cache?.set(key, decision)
+      return this.#judge(decision, rx)
+    })
+  }
+
+  async #decide(rx: RequestContext): Promise<Decision> {
+    if (this.#maxSize === null) return this.#ask(rx, null)
+    const body = await readForwarded(rx, this.#maxSize)
+    return body === null ? new CalloutFault('cancelled', 'the client has left') : this.#ask(rx, body)
+  }
+
+  #judge(decision: Decision, rx: RequestContext): Verdict {
+    if (decision instanceof CalloutFault) return this.#undecided(decision, rx)
+    if (decision.kind === 'allowed') return decision
+    rx.error = 'denied by the authorizer'
+    rx.trace?.note({ code: 'denied', status: decision.status })
+    return refusal(decision, rx)
+  }
+
+  #undecided({ outcome, cause }: CalloutFault, rx: RequestContext): Reply | null {
+    // Nobody gets the reply, and the authorizer is not to blame.
+    if (outcome === 'cancelled') return failureReply(REFUSED, null)
+    const failureMode = this.#failureMode
+    rx.trace?.note({ code: 'no_decision', cause, failureMode })
+    this.#env.log.warn('the authorizer could not be asked', { cause, failureMode, route: rx.routeName })
+    if (failureMode === 'FailOpen') return null
+    rx.error = `${REFUSED.message}: ${cause}`
+    return failureReply(REFUSED, rx.headers.get('content-type'))
+  }
+}
+
+/** As the authorizer wants it, or as clients read it: those of gRPC, and all where it has no words of its own. */
+function refusal(denied: Denied, rx: RequestContext): Reply {
+  const type = rx.headers.get('content-type')
+  if (denied === DENIED) return failureReply(REFUSED, type)
+  const { status, headers, body } = denied
+  if (type === null || !isGrpcContentType(type))
+    return new Reply(status, { headers: headers.clone(), body, reason: 'ExtAuth' })
+  const reply = failureReply({ status, message: body.toString('utf8'), reason: 'ExtAuth' }, type)
+  headers.forEach((name, value) => {
+    if (name !== 'content-type') reply.headers.add(name, value)
+  })
+  return reply
+}
+
+/** What the trace says of a request that goes on, changed. */
+export function noteAllowed({ headers, removed, metadata }: Allowed, rx: RequestContext): void {
+  if (rx.trace === null) return
+  const names = headers.map(({ name }) => name)
+  rx.trace.note({ code: 'allowed', headers: names, removed, metadata: Object.keys(metadata) })
+}
+
+const REFUSED: Failure = { status: 403, message: 'external authorization failed', reason: 'ExtAuth' }
+const DEFAULT_TIMEOUT_MS = 2_000

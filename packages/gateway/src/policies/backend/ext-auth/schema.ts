@@ -1,0 +1,13 @@
+import { conditionalPolicy } from '../../../schema/conditional.ts'
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { extAuthFields, extAuthRules } from '../../../schema/fields/ext-auth.ts'
+
+export const extAuth = definePolicy({
+  name: 'extAuth',
+  section: 'backend',
+  attach: ['route', 'backend'],
+  merge: 'replace',
+  schema: conditionalPolicy(extAuthFields('backend'), extAuthRules).describe(
+    'Asks an outside authorizer about each attempt to call one backend. It speaks gRPC, unless `http` is set.',
+  ),
+})

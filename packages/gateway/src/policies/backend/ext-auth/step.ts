@@ -1,0 +1,76 @@
+import { ConfigFault, CyclicBackend } from '../../../pipeline/config-fault.ts'
+import { Authorizer, noteAllowed, type Verdict } from '../../../pipeline/ext-auth/authorizer.ts'
+import { editQuery } from '../../../pipeline/ext-auth/edit-query.ts'
+import type { Failure } from '../../../pipeline/failure.ts'
+import { applyEdit } from '../../../pipeline/header-edit.ts'
+import type { BackendStep, OutgoingRequest } from '../../../pipeline/outgoing.ts'
+import { Reply } from '../../../pipeline/reply.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+import type { Env } from '../../../pipeline/step.ts'
+import type { ExtAuthConfig } from '../../../schema/fields/ext-auth.ts'
+import type { OrConditional } from '../../conditional.ts'
+
+/** Asked about each attempt, with the request as the route has left it: what the backend is shown comes after. */
+export function backendExtAuth(config: OrConditional<ExtAuthConfig>, env: Env): BackendStep {
+  const forms = formsOf(config).map(({ condition, policy }) => ({
+    condition: condition === undefined ? null : env.cel(condition, 'request'),
+    authorizer: authorizerOf(policy, env),
+    readsBody: policy.forwardBody !== undefined,
+  }))
+  return {
+    // An attempt may be repeated, so that its body is read before the first.
+    ...(forms.some(({ readsBody }) => readsBody) && { requestBody: 'prefix' }),
+    request(outgoing, rx) {
+      const form = forms.find(({ condition }) => condition === null || condition.isTrue(rx))
+      if (form === undefined) return rx.trace?.skipped('no condition is true')
+      const verdict = form.authorizer.verdict(rx)
+      return verdict instanceof Promise
+        ? verdict.then((later) => apply(later, outgoing, rx))
+        : apply(verdict, outgoing, rx)
+    },
+    response(rx) {
+      for (const edit of rx.extAuth?.backendHeaders ?? []) applyEdit(edit, rx.responseHeaders)
+    },
+  }
+}
+
+function formsOf(config: OrConditional<ExtAuthConfig>) {
+  // Without the list the schema has seen to it that the plain form is whole.
+  return config.conditional ?? [{ condition: undefined, policy: config as ExtAuthConfig }]
+}
+
+function authorizerOf(config: ExtAuthConfig, env: Env): Authorizer {
+  try {
+    return new Authorizer(config, env, 'backend')
+  } catch (error) {
+    if (!(error instanceof CyclicBackend)) throw error
+    const found = 'found an authorizer whose own calls would have to be asked about, without end'
+    throw new ConfigFault(config, ['backendRef'], { found, expected: 'one that can be called without asking it' })
+  }
+}
+
+function apply(verdict: Verdict, outgoing: OutgoingRequest, rx: RequestContext): Failure | void {
+  if (verdict instanceof Reply) {
+    const { status, reason } = verdict
+    return { status, reason, message: messageOf(verdict), reply: verdict }
+  }
+  if (verdict === null) return
+  for (const name of verdict.removed) outgoing.headers.remove(name)
+  for (const edit of verdict.headers) applyEdit(edit, outgoing.headers)
+  outgoing.target = editQuery(outgoing.target, verdict.query) ?? outgoing.target
+  rx.extAuth = {
+    metadata: { ...rx.extAuth?.metadata, ...verdict.metadata },
+    responseHeaders: rx.extAuth?.responseHeaders ?? [],
+    // Only the attempt that is answered counts.
+    backendHeaders: verdict.responseHeaders,
+  }
+  noteAllowed(verdict, rx)
+}
+
+/** For clients that get a message in place of the reply. */
+function messageOf({ body }: Reply): string {
+  const text = body.toString('utf8').trim()
+  return text === '' || text.length > MAX_MESSAGE ? 'external authorization failed' : text
+}
+
+const MAX_MESSAGE = 1024
