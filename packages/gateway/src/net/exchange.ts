@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { Sink, Source } from './body.ts'
 import type { HeaderBlock } from './header-block.ts'
+import { principalOf } from './principal.ts'
 import type { Endpoint } from './proxy-protocol.ts'
 
 /** Who is at the other end of a connection, and how it came in. Fixed for the life of the connection. */
@@ -17,15 +18,26 @@ export interface ConnectionInfo {
   readonly sni: string
   /** `<address>:<port>` of the client, as the access log prints it. */
   readonly source: string
+  /** What few ask for, looked up then: where the client came to, as the PROXY header or the socket says. */
+  destination(): Endpoint
+  /** Who the client is by its certificate, which was verified; empty without one. */
+  principal(): string
 }
 
-/** `source` is what a PROXY header said; `secure` is the TLS socket where TLS ends here. */
+/** What a PROXY header said. */
+export interface ProxiedEnds {
+  source: Endpoint | null
+  destination: Endpoint | null
+}
+
+/** `secure` is the TLS socket where TLS ends here. */
 export function connectionInfo(
   socket: Socket,
-  source: Endpoint | null,
+  proxied: ProxiedEnds | null,
   sni: string,
   secure?: TLSSocket,
 ): ConnectionInfo {
+  const source = proxied?.source ?? null
   const rawAddress = plainAddress(socket.remoteAddress ?? '')
   const rawPort = socket.remotePort ?? 0
   const address = source?.address ?? rawAddress
@@ -38,6 +50,12 @@ export function connectionInfo(
     scheme: secure === undefined ? 'http' : 'https',
     sni,
     source: (address.includes(':') ? `[${address}]` : address) + ':' + port,
+    destination: () =>
+      proxied?.destination ?? { address: plainAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 },
+    principal() {
+      const certificate = secure?.authorized === true ? secure.getPeerX509Certificate() : undefined
+      return certificate === undefined ? '' : principalOf(certificate)
+    },
   }
 }
 

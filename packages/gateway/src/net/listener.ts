@@ -3,12 +3,12 @@ import type { TLSSocket } from 'node:tls'
 import { acceptTls, type TlsChoice } from './accept-tls.ts'
 import type { ClientHello } from './client-hello.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
-import { connectionInfo, type ConnectionInfo, type Exchange } from './exchange.ts'
+import { connectionInfo, type ConnectionInfo, type Exchange, type ProxiedEnds } from './exchange.ts'
 import { detectHttp, readFirstBytes } from './first-bytes.ts'
 import { HEAD_MS, Http1ServerConnection } from './http1/server-connection.ts'
 import { type Http2Limits, serveHttp2 } from './http2/server-connection.ts'
 import { adoptShared, type SocketReader, StreamReader } from './socket-reader.ts'
-import { type Endpoint, type ProxyProtocolOptions, readProxyHeader } from './proxy-protocol.ts'
+import { type ProxyProtocolOptions, readProxyHeader } from './proxy-protocol.ts'
 
 /** How connections of a bind are treated; replaced whole when the config changes. `L` names a listener. */
 export interface BindState<L> {
@@ -203,14 +203,14 @@ export class BindServer<L> {
           this.#begin(socket, null, bytes)
           return 'done'
         case 'header':
-          this.#begin(socket, header.source, bytes.subarray(header.length))
+          this.#begin(socket, header, bytes.subarray(header.length))
           return 'done'
       }
     })
   }
 
-  #begin(socket: Socket, source: Endpoint | null, rest?: Buffer): void {
-    const info = connectionInfo(socket, source, '')
+  #begin(socket: Socket, proxied: ProxiedEnds | null, rest?: Buffer): void {
+    const info = connectionInfo(socket, proxied, '')
     if (!this.#admits(socket, info)) return
     if (rest !== undefined && rest.length > 0) socket.unshift(rest)
     switch (this.#state.kind) {
@@ -219,7 +219,7 @@ export class BindServer<L> {
       case 'tcp':
         return this.#raw(socket, info, null)
       case 'tls':
-        return this.#acceptTls(socket, source, info)
+        return this.#acceptTls(socket, proxied, info)
     }
   }
 
@@ -233,7 +233,7 @@ export class BindServer<L> {
   }
 
   /** `refused` is asked before, because a socket that was closed has forgotten its peer. */
-  #acceptTls(socket: Socket, source: Endpoint | null, refused: ConnectionInfo): void {
+  #acceptTls(socket: Socket, proxied: ProxiedEnds | null, refused: ConnectionInfo): void {
     const startedAt = performance.now()
     // A client that leaves inside the handshake must not be waited for.
     socket.allowHalfOpen = false
@@ -246,13 +246,13 @@ export class BindServer<L> {
         this.#strangers.delete(socket)
         secure.on('error', ignore)
         secure.allowHalfOpen = true
-        const info = connectionInfo(socket, source, hello.sni ?? '', secure)
+        const info = connectionInfo(socket, proxied, hello.sni ?? '', secure)
         if (secure.alpnProtocol === 'h2') this.#serveHttp2(secure, info, listener)
         else this.#serveHttp1(secure, info, listener)
       },
       onPassthrough: (raw, listener, hello) => {
         raw.allowHalfOpen = true
-        this.#raw(raw, connectionInfo(raw, source, hello.sni ?? ''), listener)
+        this.#raw(raw, connectionInfo(raw, proxied, hello.sni ?? ''), listener)
       },
       onRefused: () => this.#observer.refused(refused, 0, 'tls_refused'),
     })

@@ -41,6 +41,8 @@ const NOBODY: ConnectionInfo = {
   scheme: 'http',
   sni: '',
   source: '',
+  destination: () => ({ address: '', port: 0 }),
+  principal: () => '',
 }
 
 function unanswerable(): Sink & null {

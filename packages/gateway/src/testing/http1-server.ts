@@ -156,5 +156,7 @@ export function answer(exchange: Exchange, status: number, text: string): void {
 
 function infoOf(socket: Socket): ConnectionInfo {
   const { remoteAddress: address = '', remotePort: port = 0 } = socket
-  return { address, port, rawAddress: address, rawPort: port, scheme: 'http', sni: '', source: `${address}:${port}` }
+  const ends = { destination: () => ({ address: '127.0.0.1', port: socket.localPort ?? 0 }), principal: () => '' }
+  const source = `${address}:${port}`
+  return { address, port, rawAddress: address, rawPort: port, scheme: 'http', sni: '', source, ...ends }
 }

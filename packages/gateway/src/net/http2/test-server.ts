@@ -99,4 +99,6 @@ export const INFO: ConnectionInfo = {
   scheme: 'http',
   sni: '',
   source: '127.0.0.1:1',
+  destination: () => ({ address: '127.0.0.1', port: 2 }),
+  principal: () => '',
 }

@@ -65,8 +65,8 @@ function checkRequest(rx: RequestContext, body: ForwardedBody | null, extras: Ex
   const text = body === null ? '' : utf8(body.bytes)
   return {
     attributes: {
-      source: peer(connection.address, connection.port),
-      destination: undefined,
+      source: peer({ address: connection.address, port: connection.port }, connection.principal()),
+      destination: peer(connection.destination(), ''),
       request: {
         time: new Date(extras.now),
         http: {
@@ -94,7 +94,7 @@ function checkRequest(rx: RequestContext, body: ForwardedBody | null, extras: Ex
   }
 }
 
-function peer(address: string, port: number) {
+function peer({ address, port }: { address: string; port: number }, principal: string) {
   const socketAddress = {
     protocol: 0 as const,
     address,
@@ -107,7 +107,7 @@ function peer(address: string, port: number) {
     address: { address: { $case: 'socketAddress' as const, value: socketAddress } },
     service: '',
     labels: new Map(),
-    principal: '',
+    principal,
     certificate: '',
   }
 }

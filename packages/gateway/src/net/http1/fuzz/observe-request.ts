@@ -163,4 +163,6 @@ const INFO: ConnectionInfo = {
   scheme: 'http',
   sni: '',
   source: '127.0.0.1:1',
+  destination: () => ({ address: '127.0.0.1', port: 2 }),
+  principal: () => '',
 }

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { type Check, denied, NO, ok, option, useAuthorizer } from '../../../testing/authorizer.ts'
 import { request, sendRaw } from '../../../testing/client.ts'
+import { requestTls } from '../../../testing/tls-client.ts'
+import { useTlsFiles } from '../../../testing/tls-files.ts'
+import type { CheckRequest } from '../../../wire/protos/envoy/service/auth/v3/external_auth.ts'
 import { closedPort, httpConfig, routeTo, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
 
 async function setUp(t: TestContext, check: Check, extAuth: object = {}, policies: object = {}) {
@@ -158,6 +161,35 @@ test('an answer without a status lets the request pass, as one whose status is O
   const { origin, ask } = await setUp(t, empty)
   for (const path of ['/', '/both']) assert.equal((await ask({ path })).status, 200)
   assert.equal(origin.seen.length, 2)
+})
+
+test('it is told who the client is by its certificate, and where it came to', async (t) => {
+  const origin = await useOrigin(t)
+  const authorizer = await useAuthorizer(t, () => ({}))
+  const { dir, authority } = useTlsFiles(t, ['a.test'])
+  const tls = { cert: 'a.test.crt', key: 'a.test.key', root: 'ca.crt' }
+  const route = routeTo(origin, { extAuth: { backendRef: { host: authorizer.host } } })
+  const gateway = await useGateway(t, httpConfig([route], { listener: { protocol: 'HTTPS', tls } }), { dir })
+  const names = ['spiffe://example.test/ns/shop/sa/cart']
+  const { cert, key } = authority.issue({ commonName: 'cart', names })
+  const options = { ca: authority.cert, servername: 'a.test', cert, key }
+  assert.equal((await requestTls(gateway.port(), options)).status, 200)
+  const { source, destination } = authorizer.seen[0]?.attributes ?? {}
+  assert.equal(source?.principal, names[0])
+  assert.equal(addressOf(destination), `127.0.0.1:${gateway.port()}`)
+})
+
+test('behind another proxy, the client came to where that proxy says', async (t) => {
+  const origin = await useOrigin(t)
+  const authorizer = await useAuthorizer(t, () => ({}))
+  const frontend = { proxyProtocol: { version: 'V1' } }
+  const route = routeTo(origin, { extAuth: { backendRef: { host: authorizer.host } } })
+  const gateway = await useGateway(t, httpConfig([route], { frontend }))
+  const sent = 'PROXY TCP4 192.0.2.1 192.0.2.9 4000 443\r\nGET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
+  assert.equal((await sendRaw(gateway.port(), sent)).status, 200)
+  const { source, destination } = authorizer.seen[0]?.attributes ?? {}
+  assert.deepEqual([addressOf(source), addressOf(destination)], ['192.0.2.1:4000', '192.0.2.9:443'])
+  assert.equal(source?.principal, '')
 })
 
 test('it gets metadata of the config, or the claims of the client', async (t) => {
@@ -346,3 +378,8 @@ test('of a request without a body nobody says whether it is whole', async (t) =>
   assert.equal(await said({ method: 'POST', body: 'abcd' }), 'false')
   assert.equal(await said({ method: 'POST', body: 'abcde' }), 'true')
 })
+
+function addressOf(peer: NonNullable<CheckRequest['attributes']>['source']): string {
+  const address = peer?.address?.address
+  return address?.$case === 'socketAddress' ? `${address.value.address}:${address.value.portSpecifier?.value}` : 'none'
+}
