@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import type { Http2Stream } from 'node:http2'
 
 /**
@@ -5,7 +6,8 @@ import type { Http2Stream } from 'node:http2'
  * the whole heap, and by its listeners so would everything that the request was made of.
  */
 export function letGo(stream: Http2Stream): void {
-  stream.removeAllListeners()
+  // That of streams puts off a look at what is left to the next tick.
+  EventEmitter.prototype.removeAllListeners.call(stream)
   stream.on('error', ignore)
 }
 

@@ -1,9 +1,10 @@
 import type { GrpcMethod } from '../../upstream/grpc/call.ts'
+import { encoderOf } from '../../wire/encoder.ts'
 import { CheckRequest, CheckResponse } from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
 
 /** Apart, because the messages are a lot of code, and loaded once somebody is asked. */
 export const checkMethod: GrpcMethod<CheckRequest, CheckResponse> = {
   path: '/envoy.service.auth.v3.Authorization/Check',
-  encode: (request) => CheckRequest.encode(request).finish(),
+  encode: encoderOf((request, writer) => CheckRequest.encode(request, writer)),
   decode: (message) => CheckResponse.decode(message),
 }

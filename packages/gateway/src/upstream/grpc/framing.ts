@@ -15,7 +15,8 @@ export function frame(message: Uint8Array): Buffer {
 /** Cuts a body into messages; chunks may be cut anywhere. */
 export class MessageReader {
   readonly #maxBytes: number
-  readonly #prefix = Buffer.alloc(PREFIX)
+  /** For prefixes that chunks cut apart. */
+  #prefix: Buffer | null = null
   #prefixLength = 0
   /** The message that is being put together. */
   #message: Buffer | null = null
@@ -35,12 +36,14 @@ export class MessageReader {
     let at = 0
     while (at < chunk.length) {
       if (this.#message === null) {
-        const taken = chunk.copy(this.#prefix, this.#prefixLength, at)
-        at += taken
+        const isWhole = this.#prefixLength === 0 && chunk.length - at >= PREFIX
+        const prefix = isWhole ? chunk : (this.#prefix ??= Buffer.alloc(PREFIX))
+        const taken = isWhole ? PREFIX : chunk.copy(prefix, this.#prefixLength, at)
         this.#prefixLength += taken
         if (this.#prefixLength < PREFIX) return null
-        const problem = this.#begin()
+        const problem = this.#begin(prefix, isWhole ? at : 0)
         if (problem !== null) return problem
+        at += taken
       }
       const message = this.#message ?? EMPTY
       const taken = chunk.copy(message, this.#length, at)
@@ -54,11 +57,11 @@ export class MessageReader {
     return null
   }
 
-  #begin(): GrpcError | null {
-    const flag = this.#prefix[0]
+  #begin(prefix: Buffer, at: number): GrpcError | null {
+    const flag = prefix[at]
     if (flag === 1) return new GrpcError(UNIMPLEMENTED, 'the message is compressed, which was not asked for')
     if (flag !== 0) return new GrpcError(INTERNAL, 'the message is not framed as gRPC')
-    const length = this.#prefix.readUInt32BE(1)
+    const length = prefix.readUInt32BE(at + 1)
     if (length > this.#maxBytes) {
       return new GrpcError(RESOURCE_EXHAUSTED, `a message of ${length} bytes is longer than ${this.#maxBytes}`)
     }

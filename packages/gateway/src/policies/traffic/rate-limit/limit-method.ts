@@ -1,4 +1,5 @@
 import type { GrpcMethod } from '../../../upstream/grpc/call.ts'
+import { encoderOf } from '../../../wire/encoder.ts'
 import { RateLimitRequest, RateLimitResponse } from '../../../wire/protos/envoy/service/ratelimit/v3/rls.ts'
 import type { Descriptor } from './descriptors.ts'
 
@@ -10,8 +11,9 @@ export interface LimitQuestion {
 /** Apart, because the messages are a lot of code, and loaded once somebody is asked. */
 export const limitMethod: GrpcMethod<LimitQuestion, RateLimitResponse> = {
   path: '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit',
-  encode: ({ domain, descriptors }) =>
-    RateLimitRequest.encode({ domain, descriptors: descriptors.map(messageOf), hitsAddend: 0 }).finish(),
+  encode: encoderOf(({ domain, descriptors }, writer) =>
+    RateLimitRequest.encode({ domain, descriptors: descriptors.map(messageOf), hitsAddend: 0 }, writer),
+  ),
   decode: (message) => RateLimitResponse.decode(message),
 }
 
