@@ -8,7 +8,9 @@ import { test } from 'node:test'
 import { chatAnswer, chatRequest, EVENTS, LAST_EVENT, PATHS, streamEvents } from './chat.mjs'
 import { parseH2load, parseH2loadLog, parseWrk, percentile } from './load.mjs'
 import { parseCoreBusy, parseProcessStat, parseResidentBytes, parseSchedstat } from './measure.mjs'
+import { notFound } from './kinds/shared.mjs'
 import { readOptions } from './options.mjs'
+import { peers } from './peers/index.mjs'
 import { freePort, untilAnswers } from './ports.mjs'
 import { selfTimes } from './profile.mjs'
 import { insertResult } from './results.mjs'
@@ -255,4 +257,39 @@ test('a service that is asked lets everything pass, headers of requests and of r
   const both = Buffer.from('000000000412020a0000000000074a01001a021200', 'hex')
   const mayPass = '00000000020a0000000000021200'
   assert.equal(await ask('/envoy.service.ext_proc.v3.ExternalProcessor/Process', both), mayPass)
+})
+
+test('a program that is missing is asked for by its variable', () => {
+  assert.equal(notFound({ variable: 'BENCH_BIFROST' }), 'not found (set BENCH_BIFROST)')
+  assert.equal(notFound({}), 'not found')
+})
+
+test('every peer writes a config for each kind of traffic that it serves', () => {
+  const certificate = { cert: '/c.pem', key: '/k.pem', both: '/b.pem' }
+  const found = { command: '/program', args: [], version: '1' }
+  const common = {
+    dir: '/d',
+    port: 1,
+    readinessPort: 2,
+    origin: 3,
+    services: 4,
+    certificate,
+    found,
+    workers: 1,
+    routes: 1,
+  }
+  for (const peer of peers.filter(({ onlyNamed }) => !onlyNamed)) {
+    for (const protocol of ['http', 'https', 'h2c']) {
+      const { files, args } = peer.plan({ ...common, protocol })
+      assert.ok(Object.values(files).every((text) => text.includes('127.0.0.1:3') || text.includes('"port_value":3')))
+      assert.ok(
+        args.some((arg) => arg.startsWith('/d')),
+        peer.name,
+      )
+    }
+  }
+  for (const peer of peers.filter(({ variable, name }) => variable && name !== 'envoy')) {
+    const { files } = peer.plan({ ...common, protocol: 'http', provider: 'openai' })
+    assert.match(Object.values(files).join(''), /key-of-the-gateway/)
+  }
 })

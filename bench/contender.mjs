@@ -59,7 +59,7 @@ export async function startContender(what, bench) {
     core: PROXY_CORE,
     log,
   })
-  const problem = await untilAnswers(asked, child)
+  const problem = await untilAnswers(asked, child, plan.patienceMs)
   const readyMs = performance.now() - begun
   if (problem) {
     await child.stop()

@@ -19,17 +19,24 @@ export function findProgram(name) {
   return null
 }
 
+/** The program that a variable of the environment names, or the one of this name. */
+export function programAt(variable, name) {
+  return process.env[variable] ?? findProgram(name)
+}
+
 /** The Node that Portico runs on; its peers on Node are to have the same. */
 export function projectNode() {
   const own = join(import.meta.dirname, '../node_modules/.bin/node')
   return existsSync(own) ? own : process.execPath
 }
 
-/** First match of `pattern` in what the program prints about itself (some print it to standard error). */
+/** First match of `pattern` in what the program prints about itself (some print it to standard error, some serve at once). */
 export function programVersion(command, args, pattern) {
-  const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: VERSION_MS })
   return pattern.exec(`${stdout}\n${stderr}`)?.[1] ?? 'unknown'
 }
+
+const VERSION_MS = 60_000
 
 let tools
 

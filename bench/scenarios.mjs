@@ -34,6 +34,8 @@ const TO_ANTHROPIC = {
   chat: { client: 'completions', provider: 'anthropic' },
 }
 const PORTKEY = { peer: 'portkey', label: 'portkey', chat: { client: 'completions', provider: 'openai' } }
+/** Programs that whoever has them can put beside it. */
+const OTHERS = ['agentgateway', 'bifrost', 'litellm'].map((peer) => ({ ...PORTKEY, peer, label: peer }))
 const FORWARDER = { peer: 'forwarder', label: 'byte forwarder', chat: { client: 'completions' } }
 
 const EMPTY = { peer: 'empty', label: 'empty' }
@@ -140,7 +142,7 @@ export const scenarios = [
     title: 'chat completion, 300 B in, 400 B out',
     kind: 'load',
     rps: 125,
-    variants: [PLAIN, NATIVE, TO_OPENAI, TO_ANTHROPIC, PORTKEY],
+    variants: [PLAIN, NATIVE, TO_OPENAI, TO_ANTHROPIC, PORTKEY, ...OTHERS],
     bars: [
       { ratio: 2, of: NATIVE.label, to: PLAIN.label },
       { ratio: 3, of: TO_OPENAI.label, to: PLAIN.label },
@@ -155,7 +157,7 @@ export const scenarios = [
     kind: 'stream',
     crowd: 64,
     paceMs: 10,
-    variants: [FORWARDER, PLAIN, NATIVE, TO_OPENAI, TO_ANTHROPIC],
+    variants: [FORWARDER, PLAIN, NATIVE, TO_OPENAI, TO_ANTHROPIC, ...OTHERS],
     bars: [
       { ratio: 1.5, of: NATIVE.label, to: FORWARDER.label },
       { ratio: 2.5, of: TO_OPENAI.label, to: FORWARDER.label },
@@ -185,7 +187,7 @@ export const scenarios = [
     name: 'start',
     title: 'start, one worker, idle',
     kind: 'start',
-    also: ['empty'],
+    also: ['empty', 'bifrost', 'litellm'],
     bars: [{ readyMs: 250 }, { overEmptyMb: 25 }],
   },
   {

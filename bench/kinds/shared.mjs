@@ -141,7 +141,7 @@ function targetOf(contender, scenario, { peer, chat }, bench) {
     ...(chat && { 'content-type': 'application/json' }),
     ...peer.headers?.(bench),
   }
-  const paths = chat ? [PATHS[chat.client]] : (scenario.paths ?? ['/'])
+  const paths = chat ? [peer.chatPath ?? PATHS[chat.client]] : (scenario.paths ?? ['/'])
   const target = { url, protocol, dir, headers, paths }
   const body = chat ? chatRequest(chat.client, { stream: scenario.kind === 'stream' }) : 'x'.repeat(scenario.body ?? 0)
   if (body === '') return target

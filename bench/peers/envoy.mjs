@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { built } from '../../e2e/extensions/servers/built.ts'
-import { findProgram, programVersion } from '../machine.mjs'
+import { programAt, programVersion } from '../machine.mjs'
 
 /** @type {import('./index.mjs').Peer} */
 export const envoy = {
@@ -9,7 +9,7 @@ export const envoy = {
   variable: 'BENCH_ENVOY',
   find() {
     const installed = built('envoy', 'requirements.txt')
-    const command = process.env['BENCH_ENVOY'] ?? findProgram('envoy') ?? (existsSync(installed) ? installed : null)
+    const command = programAt('BENCH_ENVOY', 'envoy') ?? (existsSync(installed) ? installed : null)
     return command && { command, version: programVersion(command, ['--version'], /\/(\d[\d.]*)\//) }
   },
   plan: (setup) => ({

@@ -1,9 +1,12 @@
 // Every proxy of the comparison, in the order they are measured. A new one is one file and one line here.
+import { agentgateway } from './agentgateway.mjs'
+import { bifrost } from './bifrost.mjs'
 import { caddy } from './caddy.mjs'
 import { empty } from './empty.mjs'
 import { envoy } from './envoy.mjs'
 import { forwarder } from './forwarder.mjs'
 import { haproxy } from './haproxy.mjs'
+import { litellm } from './litellm.mjs'
 import { mcpProxy } from './mcp-proxy.mjs'
 import { nginx } from './nginx.mjs'
 import { before, portico } from './portico.mjs'
@@ -18,14 +21,31 @@ import { supergateway } from './supergateway.mjs'
  *   `routes` > 1: path prefixes /r0/ to /r<routes - 1>/, each its own route to the origin; `provider`: the origin is one of
  *   language models; `tools`: it is an MCP server, and to be spoken to as one; `services`: the port of services that are
  *   asked by gRPC, where `extension` needs them
- * @typedef {{ files: Record<string, string>, args: string[], env?: Record<string, string>, ready?: string }} Plan
- *   `files` are written into `setup.dir`; `ready` is a URL that gives 200, else the traffic port is asked
- * @typedef {{ name: string, variable?: string, many?: boolean, onlyNamed?: boolean, always?: boolean, find: (options: { portico?: string, before?: string }) => Found | null,
+ * @typedef {{ files: Record<string, string>, args: string[], env?: Record<string, string>, ready?: string,
+ *   patienceMs?: number }} Plan
+ *   `files` are written into `setup.dir`; `ready` is a URL that gives 200, else the traffic port is asked; `patienceMs`: how long it may
+ *   take to be ready
+ * @typedef {{ name: string, variable?: string, chatPath?: string, many?: boolean, onlyNamed?: boolean, always?: boolean, find: (options: { portico?: string, before?: string }) => Found | null,
  *   plan: (setup: Setup) => Plan, headers?: (setup: { origin: number }) => Record<string, string> }} Peer
- *   `variable`: of the environment, with the path of its program; `many`: can be set up with thousands of routes; `onlyNamed`: only in scenarios that name it; `always`: there also when it
+ *   `variable`: of the environment, with the path of its program; `chatPath`: where it takes chats, if not where others do; `many`: can be set up with thousands of routes; `onlyNamed`: only in scenarios that name it; `always`: there also when it
  *   is not asked for; `headers`: of every request
  * @typedef {{ command: string, args?: string[], version: string }} Found
  */
 
 /** @type {Peer[]} */
-export const peers = [nginx, haproxy, envoy, portico, before, caddy, empty, forwarder, portkey, supergateway, mcpProxy]
+export const peers = [
+  nginx,
+  haproxy,
+  envoy,
+  agentgateway,
+  portico,
+  before,
+  caddy,
+  empty,
+  forwarder,
+  portkey,
+  bifrost,
+  litellm,
+  supergateway,
+  mcpProxy,
+]
