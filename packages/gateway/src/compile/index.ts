@@ -1,7 +1,7 @@
 import { compileBackends } from './backends.ts'
 import { backendOf, type BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
-import { loadedOtlp, loadedTracing } from './load-features.ts'
+import { loadedMetrics, loadedOtlp, loadedTracing } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'
 import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
@@ -27,6 +27,7 @@ import { networkAuthorization } from '../policies/frontend/network-authorization
 import type { FrontendPolicies } from '../policies/index.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
+import type { Deliver } from '../telemetry/otlp/retrying-sender.ts'
 import { formatHostPort } from '../upstream/host-port.ts'
 
 export type CompileServices = BackendServices &
@@ -42,6 +43,8 @@ export interface CompiledConfig {
   listeners: Map<string, CompiledListener>
   routes: Map<string, LazyRoute<RouteParts>>
   parts: RouteParts
+  /** The way to the collector of metrics; null where the config names none. */
+  deliverMetrics: Deliver | null
 }
 
 /** The generation before, and how the new config differs from it: null when in everything. */
@@ -81,6 +84,8 @@ function assemble(
   const admits = networkAuthorization(parts.policies.networkAuthorization())
   const telemetry = compileTelemetry(frontend, parts.env, services)
   const tracing = frontend.tracing === undefined ? null : loadedTracing()(frontend.tracing, parts.env, services)
+  const pushed = frontend.metrics?.otlp
+  const deliverMetrics = pushed === undefined ? null : loadedMetrics()(pushed, parts.env)
   const binds = new Map<string, CompiledBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
@@ -88,7 +93,7 @@ function assemble(
     const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry, tracing }
     binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
   })
-  return { binds, listeners, routes, parts }
+  return { binds, listeners, routes, parts, deliverMetrics }
 }
 
 function compileTelemetry(
@@ -98,7 +103,7 @@ function compileTelemetry(
 ): Telemetry {
   const edit = accessLogEdit(accessLog)
   const exportLog = accessLog?.otlp === undefined ? null : loadedOtlp()(accessLog, env, services)
-  return createTelemetry({ edit, exportLog, isRead: edit !== null || metrics !== undefined }, services)
+  return createTelemetry({ edit, exportLog, isRead: edit !== null || metrics?.attributes !== undefined }, services)
 }
 
 /**

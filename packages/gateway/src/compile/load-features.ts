@@ -1,5 +1,6 @@
 import type { compileAi } from './ai.ts'
 import type { compileMcp } from './mcp.ts'
+import type { metricsDelivery } from '../policies/frontend/metrics/otlp.ts'
 import type { otlpLog } from '../policies/frontend/access-log/otlp.ts'
 import type { requestTracing } from '../policies/frontend/tracing/tracing.ts'
 import type { Ir } from '../ir/resources.ts'
@@ -13,11 +14,13 @@ const loaded: {
   mcp: typeof compileMcp | null
   otlp: typeof otlpLog | null
   tracing: typeof requestTracing | null
+  metrics: typeof metricsDelivery | null
 } = {
   ai: null,
   mcp: null,
   otlp: null,
   tracing: null,
+  metrics: null,
 }
 
 /** Must be awaited before a config is compiled. */
@@ -29,6 +32,8 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   if (exportsLogs) loaded.otlp ??= (await import('../policies/frontend/access-log/otlp.ts')).otlpLog
   const exportsSpans = ir.policies.some(({ frontend }) => frontend?.tracing !== undefined)
   if (exportsSpans) loaded.tracing ??= (await import('../policies/frontend/tracing/tracing.ts')).requestTracing
+  const pushesMetrics = ir.policies.some(({ frontend }) => frontend?.metrics?.otlp !== undefined)
+  if (pushesMetrics) loaded.metrics ??= (await import('../policies/frontend/metrics/otlp.ts')).metricsDelivery
 }
 
 export function loadedOtlp(): typeof otlpLog {
@@ -39,6 +44,11 @@ export function loadedOtlp(): typeof otlpLog {
 export function loadedTracing(): typeof requestTracing {
   if (loaded.tracing === null) throw new Error('loadFeatures was not awaited')
   return loaded.tracing
+}
+
+export function loadedMetrics(): typeof metricsDelivery {
+  if (loaded.metrics === null) throw new Error('loadFeatures was not awaited')
+  return loaded.metrics
 }
 
 export function loadedMcp(): typeof compileMcp {

@@ -18,6 +18,8 @@ export interface GatewayOptions {
   sessionKeys: () => SessionKeys
   /** Whether ports without an address are opened for IPv6 too. */
   ipv6: boolean
+  /** Hears of each config that has gone live. */
+  wentLive?: (ir: Ir) => void
 }
 
 /** Takes configs one after the other and makes each live in all workers, or leaves everything as it is. */
@@ -25,6 +27,7 @@ export class Gateway {
   readonly #supervisor: Supervisor
   readonly #log: Logger
   readonly #ipv6: boolean
+  readonly #wentLive: (ir: Ir) => void
   readonly #loadSessionKeys: () => SessionKeys
   #sessionKeys: SessionKeys | null = null
   /** Real ports by bind key. */
@@ -35,7 +38,8 @@ export class Gateway {
   #certificates: readonly CertificateEnd[] = []
   readonly #reloads = { success: 0, failure: 0 }
 
-  constructor({ supervisor, log, collector, ipv6, sessionKeys }: GatewayOptions) {
+  constructor({ supervisor, log, collector, ipv6, sessionKeys, wentLive = () => {} }: GatewayOptions) {
+    this.#wentLive = wentLive
     this.#loadSessionKeys = sessionKeys
     this.#supervisor = supervisor
     this.#log = log
@@ -136,6 +140,7 @@ export class Gateway {
     this.#certificates = certificateEnds(ir.listeners)
     this.#synchronized = true
     this.#reloads.success++
+    this.#wentLive(ir)
     this.#log.info(`config ${generation} active`, { listeners: ir.listeners.length, routes: ir.routes.length })
     return []
   }

@@ -7,6 +7,7 @@ import type { LookupFamily } from '../upstream/dns.ts'
 import type { TableSet } from '../state/keyed-tables.ts'
 import type { Seat } from '../state/connection-count.ts'
 import type { SeriesDefinition } from '../telemetry/metrics/metrics.ts'
+import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import type { LogFormat } from '../telemetry/log/logger.ts'
 import type { TraceFromWorker, TraceToWorker } from '../telemetry/trace/trace-event.ts'
 
@@ -53,7 +54,11 @@ export type ToWorker =
   /** Connections end after what they are doing. */
   | { type: 'drain' }
   | { type: 'stopListening' }
+  /** Ends what is still open. */
+  | { type: 'cut' }
   | { type: 'exit' }
+  /** Brings a request to the collector of metrics. */
+  | { type: 'export'; id: number; request: Uint8Array }
   | { type: 'mcp'; message: HubToWorker }
   | TraceToWorker
 
@@ -64,5 +69,6 @@ export type FromWorker =
   | { type: 'series'; definition: SeriesDefinition }
   /** Said after `stopListening`, once nothing is open. */
   | { type: 'idle' }
+  | { type: 'exported'; id: number; delivery: Delivery }
   | { type: 'mcp'; message: HubFromWorker }
   | TraceFromWorker

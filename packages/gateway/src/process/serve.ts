@@ -4,6 +4,8 @@ import { startServers } from '../admin/servers.ts'
 import { banner } from './banner.ts'
 import type { ConfigSource } from './config-source.ts'
 import { onEndSignal } from './end-signals.ts'
+import type { MetricsPush, PushConfig } from './metrics-push.ts'
+import type { Ir } from '../ir/resources.ts'
 import { Gateway } from './gateway.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import { Reloader } from './reloader.ts'
@@ -19,6 +21,7 @@ import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger, type Logger, type RootLogger } from '../telemetry/log/logger.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { provideProcessMetrics } from '../telemetry/metrics/runtime-metrics.ts'
 import { VERSION } from '../version.ts'
 
@@ -59,6 +62,8 @@ class Program {
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
+  /** From the first config on that sends metrics elsewhere. */
+  #push: Promise<MetricsPush> | null = null
 
   constructor(
     settings: ProcessConfig,
@@ -87,6 +92,7 @@ class Program {
       collector,
       ipv6: settings.enableIpv6,
       sessionKeys,
+      wentLive: (ir) => this.#pushMetrics(ir),
     })
   }
 
@@ -124,11 +130,23 @@ class Program {
     this.#reloader?.close()
     this.#log.info('draining')
     const { connectionMinTerminationDeadline: minMs, connectionTerminationDeadline: maxMs } = this.#settings
-    await shutdown(this.#supervisor, { minMs, maxMs })
+    const push = this.#push
+    const last = push === null ? null : async () => (await push).end()
+    await shutdown(this.#supervisor, { minMs, maxMs, last })
     await this.#closeServers()
     this.#log.info('stopped')
     await this.#writer.flush()
     return OK
+  }
+
+  #pushMetrics(ir: Ir): void {
+    const config = pushedMetrics(ir)
+    if (config === null && this.#push === null) return
+    this.#push ??= import('./metrics-push.ts').then(({ MetricsPush }) => {
+      const deliver = (request: Buffer): Promise<Delivery> => this.#supervisor.deliver(request)
+      return new MetricsPush({ collector: this.#collector, deliver, log: this.#logger.child('otlp') })
+    })
+    void this.#push.then((push) => push.use(config))
   }
 
   #adminOptions(): Parameters<typeof startServers>[0] {
@@ -165,6 +183,16 @@ class Program {
     // With nothing to read again, it means what it means to every program: the terminal is gone.
     if (this.#reloader !== null) process.on('SIGHUP', () => this.#reloader?.reload())
   }
+}
+
+/** Where the config sends metrics, and how often. Of several policies the last that speaks of metrics counts. */
+function pushedMetrics({ policies, backends }: Ir): PushConfig | null {
+  const isMeant = ({ target, frontend }: Ir['policies'][number]): boolean =>
+    target.kind === 'gateway' && frontend?.metrics !== undefined
+  const otlp = policies.findLast(isMeant)?.frontend?.metrics?.otlp
+  if (otlp === undefined) return null
+  const key = otlp.backendRef.name ?? otlp.backendRef.host
+  return { intervalMs: otlp.interval, to: backends.find((backend) => backend.key === key)?.name ?? '' }
 }
 
 function workerSettings(settings: ProcessConfig, logFilter: string): SupervisorOptions['settings'] {

@@ -6,6 +6,8 @@ export interface ShutdownOptions {
   minMs: number
   /** How long after that open work may take. */
   maxMs: number
+  /** Called once nothing is counted any more, while there are workers. */
+  last?: (() => Promise<void>) | null
 }
 
 /**
@@ -18,8 +20,17 @@ export async function shutdown(supervisor: Supervisor, options: ShutdownOptions)
   const finished = new AbortController()
   const deadline = sleep(options.maxMs, undefined, { signal: finished.signal }).catch(() => {})
   await sleep(Math.min(options.minMs, options.maxMs))
-  await Promise.race([supervisor.stopListening(), deadline])
+  const stopped = supervisor.stopListening()
+  await Promise.race([stopped, deadline])
   // A timer that is still to come would keep the process.
   finished.abort()
+  if (options.last) {
+    supervisor.cut()
+    await Promise.race([stopped, sleep(CUT_MS, undefined, { ref: false })])
+    await options.last()
+  }
   await supervisor.stop()
 }
+
+/** What was cut is counted once its connection has closed. */
+const CUT_MS = 500

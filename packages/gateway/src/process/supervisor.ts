@@ -8,6 +8,7 @@ import { Reservations } from '../state/reservations.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { createRegion } from '../telemetry/metrics/metrics.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
 import { type LiveConfig, WorkerHandle } from './worker-handle.ts'
@@ -92,6 +93,17 @@ export class Supervisor {
   drain(): void {
     this.#draining = true
     for (const handle of this.#handles) handle.post({ type: 'drain' })
+  }
+
+  /** Has one of the workers bring a request to the collector of metrics. */
+  deliver(request: Buffer): Promise<Delivery> {
+    const [first] = this.#handles
+    return first?.deliver(request) ?? Promise.resolve({ kind: 'later', cause: 'no worker is there', afterMs: null })
+  }
+
+  /** Ends connections that are still open. */
+  cut(): void {
+    for (const handle of this.#handles) handle.post({ type: 'cut' })
   }
 
   /** Closes the ports; resolves when no connection is left. */

@@ -4,6 +4,7 @@ import type { Ir } from '../ir/resources.ts'
 import type { HubFromWorker } from '../mcp/hub/hub-messages.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import type { TableSet } from '../state/keyed-tables.ts'
+import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import type { TraceFromWorker } from '../telemetry/trace/trace-event.ts'
 
 export interface LiveConfig {
@@ -33,6 +34,8 @@ export class WorkerHandle {
   readonly #ended = Promise.withResolvers<void>()
   /** A worker takes configs one after the other, so the first answer is for the first question. */
   readonly #applying: ((error: string | null) => void)[] = []
+  readonly #exporting = new Map<number, (delivery: Delivery) => void>()
+  #exports = 0
   #idle: (() => void) | null = null
   #dead = false
   /** What it died of. */
@@ -79,6 +82,10 @@ export class WorkerHandle {
       case 'watching':
       case 'traced':
         return this.#events.trace(message)
+      case 'exported':
+        this.#exporting.get(message.id)?.(message.delivery)
+        this.#exporting.delete(message.id)
+        return
       case 'mcp':
         return this.#events.mcp(message.message)
     }
@@ -89,6 +96,8 @@ export class WorkerHandle {
     this.#events.exited(this.#cause)
     // A worker that dies with a config in its hands has not refused it: its successor gets it.
     for (const done of this.#applying.splice(0)) done(null)
+    for (const done of this.#exporting.values()) done(WORKER_GONE)
+    this.#exporting.clear()
     this.#idle?.()
     this.#online.resolve(this.#cause?.message ?? 'exit')
     this.#ended.resolve()
@@ -108,6 +117,16 @@ export class WorkerHandle {
         resolve(error)
       })
       this.post({ type: 'config', generation, config, ports, sessionKeys, tables })
+    })
+  }
+
+  /** Has it bring a request to the collector of metrics. */
+  deliver(request: Buffer): Promise<Delivery> {
+    if (this.#dead) return Promise.resolve(WORKER_GONE)
+    const id = this.#exports++
+    return new Promise((resolve) => {
+      this.#exporting.set(id, resolve)
+      this.post({ type: 'export', id, request })
     })
   }
 
@@ -133,3 +152,5 @@ export class WorkerHandle {
 }
 
 const EXIT_MS = 2_000
+/** Another one tries. */
+const WORKER_GONE: Delivery = { kind: 'later', cause: 'the worker has ended', afterMs: null }

@@ -31,6 +31,7 @@ import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
 import { createConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts'
 import { type Exporter, exportLimits } from '../telemetry/otlp/exporter.ts'
+import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { exportOrigin } from './export-origin.ts'
 import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
 import { createResolver } from '../upstream/dns.ts'
@@ -169,6 +170,12 @@ port.on('message', (message: ToWorker) => {
         whenIdle(() => post({ type: 'idle' })),
       )
       return
+    case 'cut':
+      for (const server of allServers()) server.destroy()
+      return
+    case 'export':
+      void exportMetrics(message.request).then((delivery) => post({ type: 'exported', id: message.id, delivery }))
+      return
     case 'exit':
       for (const server of allServers()) server.destroy()
       void end()
@@ -184,6 +191,17 @@ async function end(): Promise<never> {
   await Promise.all([...exporters].map((exporter) => exporter.flush(EXPORT_FLUSH_MS)))
   await writer.flush()
   process.exit(0)
+}
+
+/** The way there is that of the newest config. */
+async function exportMetrics(request: Uint8Array): Promise<Delivery> {
+  const deliver = current?.config.deliverMetrics ?? null
+  if (deliver === null) return { kind: 'refused', cause: 'the config names no collector' }
+  try {
+    return await deliver(Buffer.from(request.buffer, request.byteOffset, request.byteLength))
+  } catch (error) {
+    return { kind: 'refused', cause: error instanceof Error ? error.message : String(error) }
+  }
 }
 
 async function apply(message: ConfigMessage): Promise<void> {

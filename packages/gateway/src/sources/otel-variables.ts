@@ -16,6 +16,8 @@ export interface StandardCollector {
   path: string
   headers: { name: string; value: string }[]
   timeoutMs: number | undefined
+  /** Between two pushes of metrics. */
+  intervalMs: number | undefined
 }
 
 /** Reads variables, and keeps what is wrong with them. Values are never shown: they may hold credentials. */
@@ -54,14 +56,9 @@ export class OtelVariables {
       )
     }
     const protocol = this.#protocol(signal, url)
-    const [headers, timeoutMs] = [this.#headers(signal), this.#timeout(signal)]
-    if (protocol === null || headers === null || timeoutMs === null) return null
-    return { url, protocol, path: pathOf(url, endpoint.isOfSignal ? null : signal), headers, timeoutMs }
-  }
-
-  /** Milliseconds between two pushes of metrics. */
-  interval(): number | undefined {
-    return this.#milliseconds('OTEL_METRIC_EXPORT_INTERVAL', 1_000, 3_600_000) ?? undefined
+    const [headers, timeoutMs, intervalMs] = [this.#headers(signal), this.#timeout(signal), this.#interval(signal)]
+    if (protocol === null || headers === null || timeoutMs === null || intervalMs === null) return null
+    return { url, protocol, path: pathOf(url, endpoint.isOfSignal ? null : signal), headers, timeoutMs, intervalMs }
   }
 
   #isWanted(signal: Signal): boolean {
@@ -97,6 +94,10 @@ export class OtelVariables {
   #timeout(signal: Signal): number | undefined | null {
     const found = this.#find(signal, 'TIMEOUT')
     return found === null ? undefined : this.#milliseconds(found.name, 1, 600_000)
+  }
+
+  #interval(signal: Signal): number | undefined | null {
+    return signal === 'metrics' ? this.#milliseconds('OTEL_METRIC_EXPORT_INTERVAL', 1_000, 3_600_000) : undefined
   }
 
   /** Undefined where it is not set, null where it is wrong. */

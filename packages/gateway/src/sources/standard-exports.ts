@@ -12,7 +12,7 @@ interface Place {
   signal: Signal
   policy: keyof FrontendPolicies
   exports: (policies: FrontendPolicies) => boolean
-  put: (policies: FrontendPolicies, collector: CollectorConfig) => FrontendPolicies
+  put: (policies: FrontendPolicies, config: CollectorConfig, collector: StandardCollector) => FrontendPolicies
   drop: (policies: FrontendPolicies) => FrontendPolicies
 }
 
@@ -32,6 +32,18 @@ const PLACES: readonly Place[] = [
     exports: ({ tracing }) => tracing !== undefined,
     put: (policies, collector) => ({ ...policies, tracing: collector }),
     drop: ({ tracing: _tracing, ...rest }) => rest,
+  },
+  {
+    signal: 'metrics',
+    policy: 'metrics',
+    exports: ({ metrics }) => metrics?.otlp !== undefined,
+    put(policies, config, { intervalMs = DEFAULT_INTERVAL }) {
+      const otlp = { ...config, interval: intervalMs }
+      return { ...policies, metrics: { ...policies.metrics, otlp } }
+    },
+    drop({ metrics: { otlp: _otlp, ...metrics } = {}, ...rest }) {
+      return { ...rest, metrics }
+    },
   },
 ]
 
@@ -62,7 +74,8 @@ function isExported(ir: Ir, place: Place): boolean {
   return frontend !== null && place.exports(frontend)
 }
 
-function withCollector(ir: Ir, place: Place, { url, protocol, path, headers, timeoutMs }: StandardCollector): Ir {
+function withCollector(ir: Ir, place: Place, collector: StandardCollector): Ir {
+  const { url, protocol, path, headers, timeoutMs } = collector
   const { backend, policies } = urlBackend(url)
   const config: CollectorConfig = {
     backendRef: { name: backend.key },
@@ -73,9 +86,12 @@ function withCollector(ir: Ir, place: Place, { url, protocol, path, headers, tim
   }
   const holder = policyFor(ir, place)
   const changed = (policy: AttachedPolicy): AttachedPolicy =>
-    policy === holder ? { ...policy, frontend: place.put(policy.frontend ?? {}, config) } : policy
+    policy === holder ? { ...policy, frontend: place.put(policy.frontend ?? {}, config, collector) } : policy
   const target = { kind: 'gateway' as const }
-  const own = { ...attachment({ target, frontend: place.put({}, config) }), key: `environment/${place.signal}` }
+  const own = {
+    ...attachment({ target, frontend: place.put({}, config, collector) }),
+    key: `environment/${place.signal}`,
+  }
   const isKnown = ir.backends.some(({ key }) => key === backend.key)
   const ofBackend = attachment({ target: { kind: 'backend', key: backend.key }, backend: policies ?? null })
   return {
@@ -99,3 +115,6 @@ function withoutExports(ir: Ir): Ir {
   }
   return { ...ir, policies: ir.policies.map(without) }
 }
+
+/** As the schema has it. */
+const DEFAULT_INTERVAL = 60_000

@@ -2,14 +2,13 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { BinaryReader } from '@bufbuild/protobuf/wire'
 import { type Metadata, Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
 import type { LogValue } from '../telemetry/log/edited-line.ts'
+import { readAttribute, readEnvelope, readFields, readValue, type SeenOrigin, skipZero } from './otlp-fields.ts'
+import { readMetrics, type SeenMetric } from './otlp-metrics.ts'
 
 /** One log record with what stands around it. */
-export interface SeenLog {
-  resource: Record<string, LogValue>
-  scope: { name: string; version: string }
+export interface SeenLog extends SeenOrigin {
   time: bigint
   observed: bigint
   severity: number
@@ -22,9 +21,7 @@ export interface SeenLog {
 }
 
 /** One span with what stands around it. */
-export interface SeenSpan {
-  resource: Record<string, LogValue>
-  scope: { name: string; version: string }
+export interface SeenSpan extends SeenOrigin {
   traceId: string
   spanId: string
   tracestate: string
@@ -44,6 +41,8 @@ export interface Collector {
   /** Of requests that were taken. */
   logs: SeenLog[]
   spans: SeenSpan[]
+  /** One list for each request that was taken. */
+  metrics: SeenMetric[][]
   /** Metadata or headers of every request. */
   asked: Record<string, unknown>[]
   /** Resolves when that many records, or spans, were taken. */
@@ -64,7 +63,7 @@ export async function useGrpcCollector(
   answer: GrpcAnswer = () => null,
   credentials = ServerCredentials.createInsecure(),
 ): Promise<Collector> {
-  const { collector, takeLogs, takeSpans } = createCollector()
+  const { collector, ...take } = createCollector()
   const server = new Server()
   const definition = (service: string) => ({
     Export: {
@@ -77,17 +76,18 @@ export async function useGrpcCollector(
       responseDeserialize: (bytes: Buffer) => bytes,
     },
   })
-  const implementation = (take: (request: Buffer) => void) => ({
+  const implementation = (takeIt: (request: Buffer) => void) => ({
     async Export(call: ServerUnaryCall<Buffer, Buffer>, done: sendUnaryData<Buffer>) {
       const number = collector.asked.push(call.metadata.getMap())
       const said = await answer(number)
       if (said !== null && !Buffer.isBuffer(said)) return done({ details: '', ...said })
-      take(call.request)
+      takeIt(call.request)
       done(null, said ?? Buffer.alloc(0))
     },
   })
-  server.addService(definition('logs.v1.LogsService'), implementation(takeLogs))
-  server.addService(definition('trace.v1.TraceService'), implementation(takeSpans))
+  server.addService(definition('logs.v1.LogsService'), implementation(take.logs))
+  server.addService(definition('trace.v1.TraceService'), implementation(take.spans))
+  server.addService(definition('metrics.v1.MetricsService'), implementation(take.metrics))
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)))
   })
@@ -106,14 +106,14 @@ export async function useHttpCollector(
   t: TestContext,
   answer: (number: number) => HttpReply | Promise<HttpReply> = () => ({ status: 200 }),
 ): Promise<Collector> {
-  const { collector, takeLogs, takeSpans } = createCollector()
+  const { collector, ...take } = createCollector()
   const server = createServer((request, response) => {
     void (async () => {
       const body = await bodyOf(request)
       const { method, url, headers } = request
       const number = collector.asked.push({ method, url, ...headers })
       const reply = await answer(number)
-      if (reply.status <= 299) (url?.includes('traces') === true ? takeSpans : takeLogs)(body)
+      if (reply.status <= 299) take[kindOf(url ?? '')](body)
       response.writeHead(reply.status, reply.headers).end(reply.body)
     })()
   })
@@ -126,6 +126,11 @@ export async function useHttpCollector(
   return Object.assign(collector, { host: `127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
+function kindOf(url: string): 'logs' | 'spans' | 'metrics' {
+  if (url.includes('traces')) return 'spans'
+  return url.includes('metrics') ? 'metrics' : 'logs'
+}
+
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
@@ -134,8 +139,9 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 
 interface Taking {
   collector: Collector
-  takeLogs: (request: Buffer) => void
-  takeSpans: (request: Buffer) => void
+  logs: (request: Buffer) => void
+  spans: (request: Buffer) => void
+  metrics: (request: Buffer) => void
 }
 
 function createCollector(): Taking {
@@ -144,6 +150,7 @@ function createCollector(): Taking {
     host: '',
     logs: [],
     spans: [],
+    metrics: [],
     asked: [],
     async taken(count) {
       if (countTaken() >= count) return
@@ -156,28 +163,27 @@ function createCollector(): Taking {
   }
   return {
     collector,
-    takeLogs(request) {
+    logs(request) {
       collector.logs.push(...readLogs(request))
       tell()
     },
-    takeSpans(request) {
+    spans(request) {
       collector.spans.push(...readSpans(request))
       tell()
     },
+    metrics: (request) => void collector.metrics.push(readMetrics(request)),
   }
 }
 
 /** Every span of an `ExportTraceServiceRequest`; a field that the protocol does not have throws. */
 export function readSpans(request: Uint8Array): SeenSpan[] {
   const spans: SeenSpan[] = []
-  readFields(request, {
-    1: (reader) => readItems(reader.bytes(), (around, bytes) => spans.push({ ...around, ...readSpan(bytes) })),
-  })
+  readEnvelope(request, (bytes, origin) => spans.push({ ...origin, ...readSpan(bytes) }))
   return spans
 }
 
-function readSpan(bytes: Uint8Array): Omit<SeenSpan, 'resource' | 'scope'> {
-  const span: Omit<SeenSpan, 'resource' | 'scope'> = {
+function readSpan(bytes: Uint8Array): Omit<SeenSpan, keyof SeenOrigin> {
+  const span: Omit<SeenSpan, keyof SeenOrigin> = {
     traceId: '',
     spanId: '',
     tracestate: '',
@@ -222,37 +228,12 @@ function readStatus(bytes: Uint8Array): SeenSpan['status'] {
 /** Every record of an `ExportLogsServiceRequest`; a field that the protocol does not have throws. */
 export function readLogs(request: Uint8Array): SeenLog[] {
   const logs: SeenLog[] = []
-  readFields(request, {
-    1: (reader) => readItems(reader.bytes(), (around, bytes) => logs.push({ ...around, ...readLog(bytes) })),
-  })
+  readEnvelope(request, (bytes, origin) => logs.push({ ...origin, ...readLog(bytes) }))
   return logs
 }
 
-type TakeItem = (around: Pick<SeenLog, 'resource' | 'scope'>, bytes: Uint8Array) => void
-
-/** For logs and spans it is built the same. */
-function readItems(bytes: Uint8Array, take: TakeItem): void {
-  const resource: Record<string, LogValue> = {}
-  readFields(bytes, {
-    1: (reader) => readFields(reader.bytes(), { 1: (inner) => readAttribute(inner.bytes(), resource), 2: skipZero }),
-    2: (reader) => readScope(reader.bytes(), resource, take),
-  })
-}
-
-function readScope(bytes: Uint8Array, resource: SeenLog['resource'], take: TakeItem): void {
-  const scope = { name: '', version: '' }
-  readFields(bytes, {
-    1: (reader) =>
-      readFields(reader.bytes(), {
-        1: (inner) => (scope.name = inner.string()),
-        2: (inner) => (scope.version = inner.string()),
-      }),
-    2: (reader) => take({ resource, scope }, reader.bytes()),
-  })
-}
-
-function readLog(bytes: Uint8Array): Omit<SeenLog, 'resource' | 'scope'> {
-  const log: Omit<SeenLog, 'resource' | 'scope'> = {
+function readLog(bytes: Uint8Array): Omit<SeenLog, keyof SeenOrigin> {
+  const log: Omit<SeenLog, keyof SeenOrigin> = {
     time: 0n,
     observed: 0n,
     severity: 0,
@@ -276,50 +257,4 @@ function readLog(bytes: Uint8Array): Omit<SeenLog, 'resource' | 'scope'> {
     11: (reader) => (log.observed = BigInt(reader.fixed64())),
   })
   return log
-}
-
-function readAttribute(bytes: Uint8Array, attributes: Record<string, LogValue>): void {
-  let name = ''
-  let value: LogValue = null
-  readFields(bytes, {
-    1: (reader) => (name = reader.string()),
-    2: (reader) => (value = readValue(reader.bytes())),
-  })
-  if (Object.hasOwn(attributes, name)) throw new Error(`the attribute ${name} stands there twice`)
-  Object.defineProperty(attributes, name, { value, enumerable: true })
-}
-
-function readValue(bytes: Uint8Array): LogValue {
-  let value: LogValue = null
-  readFields(bytes, {
-    1: (reader) => (value = reader.string()),
-    2: (reader) => (value = reader.bool()),
-    3: (reader) => (value = Number(reader.int64())),
-    4: (reader) => (value = reader.double()),
-    5: (reader) => {
-      const items: LogValue[] = []
-      readFields(reader.bytes(), { 1: (inner) => items.push(readValue(inner.bytes())) })
-      value = items
-    },
-    6: (reader) => {
-      const entries: Record<string, LogValue> = {}
-      readFields(reader.bytes(), { 1: (inner) => readAttribute(inner.bytes(), entries) })
-      value = entries
-    },
-  })
-  return value
-}
-
-function skipZero(reader: BinaryReader): void {
-  if (reader.uint32() !== 0) throw new Error('attributes were dropped')
-}
-
-function readFields(bytes: Uint8Array, readers: Record<number, (reader: BinaryReader) => unknown>): void {
-  const reader = new BinaryReader(bytes)
-  while (reader.pos < reader.len) {
-    const [field] = reader.tag()
-    const read = readers[field]
-    if (read === undefined) throw new Error(`there is no field ${field}`)
-    read(reader)
-  }
 }

@@ -2,6 +2,7 @@ import {
   type CounterName,
   exposedName,
   families,
+  type Family,
   type FamilyName,
   familyOf,
   type GaugeName,
@@ -53,23 +54,40 @@ export class Collector {
   /** Prometheus text in pieces of some kilobytes, so that a big scrape is never one string. */
   *render(): Iterable<string> {
     let text = ''
-    for (const name of NAMES) {
-      const all = [...(this.#seriesByFamily.get(name)?.values() ?? [])]
-      const others = [...(this.#readersByFamily.get(name)?.() ?? [])]
-      if (all.length === 0 && others.length === 0) continue
-      const { type, help, buckets, labels } = familyOf(name)
-      const shown = exposedName(name)
-      text += `# HELP ${shown} ${escapeHelp(help)}\n# TYPE ${shown} ${type}\n`
-      for (const [values, value] of others) text += sample(shown, labelText(labels, values), value)
-      for (const series of all) {
-        text +=
-          buckets === undefined ? sample(shown, series.labels, valueOf(series)) : histogramText(shown, series, buckets)
+    for (const { name, family, series, others } of this.#shown()) {
+      const { type, help, buckets, labels } = family
+      text += `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
+      for (const [values, value] of others) text += sample(name, labelText(labels, values), value)
+      for (const each of series) {
+        text += buckets === undefined ? sample(name, each.text, valueOf(each)) : histogramText(name, each, buckets)
         if (text.length < PIECE_LENGTH) continue
         yield text
         text = ''
       }
     }
     yield text
+  }
+
+  /** What `render` shows, as numbers, one family after the other. */
+  *read(): Iterable<MetricReading> {
+    for (const { name, family, series, others } of this.#shown()) {
+      const provided = others.map(([values, value]) => ({
+        names: family.labels,
+        values,
+        totals: Float64Array.of(value),
+      }))
+      const counted = series.map((each) => ({ names: each.names, values: each.values, totals: totalsOf(each) }))
+      yield { name, family, points: [...provided, ...counted] }
+    }
+  }
+
+  /** Families with anything to show, in order. */
+  *#shown(): Iterable<Shown> {
+    for (const name of NAMES) {
+      const series = [...(this.#seriesByFamily.get(name)?.values() ?? [])]
+      const others = [...(this.#readersByFamily.get(name)?.() ?? [])]
+      if (series.length + others.length > 0) yield { name: exposedName(name), family: familyOf(name), series, others }
+    }
   }
 
   #seriesOf(name: FamilyName, labels: readonly string[], custom: CustomLabels | null): Series {
@@ -80,7 +98,8 @@ export class Collector {
     if (series === undefined) {
       const base = new Float64Array(slotCount(familyOf(name)))
       const names = [...familyOf(name).labels, ...(custom?.names ?? [])]
-      series = { labels: labelText(names, [...labels, ...(custom?.values ?? [])]), base, sources: [], read: null }
+      const values = [...labels, ...(custom?.values ?? [])]
+      series = { names, values, text: labelText(names, values), base, sources: [], read: null }
       seriesByKey.set(key, series)
     }
     return series
@@ -90,9 +109,35 @@ export class Collector {
 /** As they are shown. */
 const NAMES = Object.keys(families) as FamilyName[]
 
+/** A family as it is now. */
+export interface MetricReading {
+  /** As it is shown. */
+  name: string
+  family: Family
+  points: MetricPoint[]
+}
+
+export interface MetricPoint {
+  /** Of its labels. */
+  names: readonly string[]
+  values: readonly string[]
+  /** One value; for a histogram the count of each bucket, and the sum at the end. */
+  totals: Float64Array
+}
+
+interface Shown {
+  name: string
+  family: Family
+  series: Series[]
+  /** Labels and values of series that are asked for all at once. */
+  others: (readonly [readonly string[], number])[]
+}
+
 interface Series {
+  names: readonly string[]
+  values: readonly string[]
   /** `name="value",...`, escaped. */
-  labels: string
+  text: string
   /** What threads that are gone have counted. */
   base: Float64Array
   sources: { thread: string; values: Float64Array; slot: number }[]
@@ -115,9 +160,16 @@ function valueOf({ base, sources, read }: Series): number {
   )
 }
 
-function histogramText(name: string, { labels, base, sources }: Series, buckets: readonly number[]): string {
-  const totals = base.slice()
-  addTo(totals, sources)
+function totalsOf(series: Series): Float64Array {
+  const totals = series.base.slice()
+  addTo(totals, series.sources)
+  if (series.read !== null) add(totals, 0, series.read())
+  return totals
+}
+
+function histogramText(name: string, series: Series, buckets: readonly number[]): string {
+  const totals = totalsOf(series)
+  const labels = series.text
   const comma = labels === '' ? '' : ','
   let text = ''
   let count = 0

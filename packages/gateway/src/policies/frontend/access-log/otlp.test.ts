@@ -60,7 +60,7 @@ test('a collector of gRPC gets what the lines of the log say', async (t) => {
   const [log] = collector.logs
   assert.deepEqual([log?.severity, log?.severityText, log?.body, log?.traceId], [9, 'INFO', 'request', ''])
   assert.deepEqual(log?.scope.name, 'portico')
-  assert.deepEqual(Object.keys(log?.resource ?? {}), ['service.name', 'service.version'])
+  assert.deepEqual(Object.keys(log?.resource ?? {}), ['service.name', 'service.version', 'service.instance.id'])
   const time = Number((log?.time ?? 0n) / 1_000_000n)
   assert.ok(time >= before && time <= Date.now())
   await until(() => exported(gateway) === 3)

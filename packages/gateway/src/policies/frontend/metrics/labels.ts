@@ -6,7 +6,7 @@ import type { MetricsConfig } from './schema.ts'
 
 /** The labels that a config adds to the metrics of requests; null where it adds none. */
 export function metricLabels(config: MetricsConfig | undefined): AddedLabels | null {
-  if (config === undefined) return null
+  if (config?.attributes === undefined) return null
   const { add } = config.attributes
   const programs = add.map(({ expression }) => compileExpression(expression, 'log'))
   return {

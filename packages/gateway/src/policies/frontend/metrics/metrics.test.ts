@@ -113,7 +113,7 @@ test('mistakes are found at load', () => {
   assert.match(named('a', 'a'), /a second time/)
   assert.match(named(), /1 to 16/)
   assert.match(named(...Array.from({ length: 17 }, (_, i) => `l${i}`)), /1 to 16/)
-  assert.match(problems({}), /`attributes` is missing/)
+  assert.match(problems({}), /`attributes`.*`otlp`/)
   assert.match(problems({ attributes: {} }), /`add` is missing/)
 })
 

@@ -1,7 +1,10 @@
 import { attributes } from '../../../schema/fields/attributes.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
+import { collectorFields } from '../../../schema/fields/collector.ts'
+import { duration } from '../../../schema/fields/values.ts'
 import { object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'
+import { atLeastOneOf } from '../../../schema/rules.ts'
 
 /** Labels that the metrics of requests have by themselves. */
 export const ownLabels = [
@@ -35,16 +38,30 @@ export const metrics = definePolicy({
   section: 'frontend',
   attach: ['gateway'],
   merge: 'replace',
-  schema: object({
-    attributes: object({
-      add: attributes('log', labelName(), 16).describe(
-        'Labels on the metrics of requests, computed at the end of each. The value is `unknown` when the expression fails or gives neither a text, a number nor a truth value.',
-      ),
-    }).describe('Labels beside those that the metrics have by themselves.'),
-  }).describe('Adds labels to the metrics of requests.'),
+  schema: object(
+    {
+      attributes: object({
+        add: attributes('log', labelName(), 16).describe(
+          'Labels on the metrics of requests, computed at the end of each. The value is `unknown` when the expression fails or gives neither a text, a number nor a truth value.',
+        ),
+      })
+        .optional()
+        .describe('Labels beside those that the metrics have by themselves.'),
+      otlp: object({
+        ...collectorFields('/v1/metrics'),
+        interval: duration({ min: '1s', max: '1h' }).prefault('60s').describe('Time between two pushes.'),
+      })
+        .optional()
+        .describe(
+          'Sends all metrics to a collector of OpenTelemetry, again and again, whether they are scraped too or not.',
+        ),
+    },
+    [atLeastOneOf('attributes', 'otlp')],
+  ).describe('Adds labels to the metrics of requests, and sends metrics to a collector.'),
 })
 
 export type MetricsConfig = Output<typeof metrics.schema>
+export type MetricsOtlpConfig = NonNullable<MetricsConfig['otlp']>
 
 function labelName(): Schema<string> {
   return scalar(
