@@ -85,6 +85,8 @@ const EXTENSIONS = {
       }),
     ],
   },
+  tracing: { manager: { tracing: tracing(100) } },
+  tracingSome: { manager: { tracing: tracing(1) } },
   otlpLog: {
     manager: {
       access_log: [
@@ -113,6 +115,18 @@ const EXTENSIONS = {
       ],
     },
   },
+}
+
+function tracing(percent) {
+  const config = {
+    '@type': 'type.googleapis.com/envoy.config.trace.v3.OpenTelemetryConfig',
+    grpc_service: services,
+    service_name: 'bench',
+  }
+  return {
+    random_sampling: { value: percent },
+    provider: { name: 'envoy.tracers.opentelemetry', typed_config: config },
+  }
 }
 
 function filter(type, value) {

@@ -105,6 +105,10 @@ function extensionOf({ extension, origin, services }) {
     }
     case 'otlpLog':
       return { frontend: { accessLog: { otlp: { backendRef } } } }
+    case 'tracing':
+      return { frontend: { tracing: { backendRef, randomSampling: 1 } } }
+    case 'tracingSome':
+      return { frontend: { tracing: { backendRef, randomSampling: 0.01 } } }
     default:
       throw new Error(`no config for ${extension}`)
   }

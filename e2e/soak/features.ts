@@ -46,11 +46,19 @@ export const features: Record<string, Feature> = {
   keys: { policies: () => local({ key: 'int(random() * 100000.0)', keys: { size: 100_000 } }) },
   'accesslog-otlp': {
     frontend: (ports) => ({ accessLog: { otlp: { backendRef: service(ports) } } }),
-    async isSettled(program, answered) {
-      const [exported, dropped] = await Promise.all(
-        ['exported', 'dropped'].map((what) => metric(program, `portico_otlp_${what}_records_total`)),
-      )
-      return (exported ?? 0) + (dropped ?? 0) >= answered
-    },
+    isSettled: areSent,
   },
+  tracing: {
+    frontend: (ports) => ({ tracing: { backendRef: service(ports), randomSampling: 1 } }),
+    // One span of the request, and one of its call.
+    isSettled: (program, answered) => areSent(program, 2 * answered),
+  },
+}
+
+/** Whether so many records have left, for a collector or for good. */
+async function areSent(program: Program, records: number): Promise<boolean> {
+  const [exported, dropped] = await Promise.all(
+    ['exported', 'dropped'].map((what) => metric(program, `portico_otlp_${what}_records_total`)),
+  )
+  return (exported ?? 0) + (dropped ?? 0) >= records
 }
