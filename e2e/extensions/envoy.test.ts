@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { type Check, denied, ok, option, useAuthorizer } from '../../packages/gateway/src/testing/authorizer.ts'
-import { type RawResponse, sendRaw } from '../../packages/gateway/src/testing/client.ts'
 import { closedPort, httpConfig, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import type { CheckRequest } from '../../packages/gateway/src/wire/protos/envoy/service/auth/v3/external_auth.ts'
 import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
-
-interface Parts {
-  line?: string
-  headers?: string[]
-  body?: string
-}
+import { any, compare, type Difference, envoyConfig, lastSeen, type Parts, portOf, type Side } from './side-by-side.ts'
 
 const MAX_BODY = 64
 
@@ -68,8 +62,7 @@ const check: Check = ({ attributes }) => {
   })
 }
 
-/** What differs, and why; `requests` where it is not all of them. A new difference fails, and so does one that is gone. */
-const differences: { what: RegExp; requests?: string[]; why: string }[] = [
+const differences: Difference[] = [
   {
     what: /^asked request http id$/,
     why: 'Envoy numbers streams; the gateway sends `x-request-id`, where there is one.',
@@ -106,7 +99,7 @@ const differences: { what: RegExp; requests?: string[]; why: string }[] = [
   {
     what: /^client headers grpc-message$/,
     requests: ['refused call of gRPC'],
-    why: 'Blanks are escaped too, which clients undo.',
+    why: 'Blanks and signs are escaped too, which clients undo.',
   },
   {
     what: /^client (body|headers content-(length|type))$/,
@@ -122,40 +115,29 @@ const differences: { what: RegExp; requests?: string[]; why: string }[] = [
 
 describe('Envoy beside the gateway', { skip }, () => {
   it('the authorizer, the client and the backend see the same but for what is listed', async (t) => {
-    const sides = await useSides(t)
-    const [surprises, met] = [[] as string[], new Set<object>()]
-    for (const [name, parts] of Object.entries(requests)) {
-      const [envoy = {}, gateway = {}] = await inTurn(sides, async (side) => {
-        const answer = await sendRaw(side.port, bytesOf(parts))
-        return flat({ asked: side.asked(), client: told(answer), backend: side.backend() })
-      })
-      for (const key of new Set([...Object.keys(envoy), ...Object.keys(gateway)])) {
-        if (envoy[key] === gateway[key]) continue
-        const known = differences.find(({ what, requests: some }) => what.test(key) && (some?.includes(name) ?? true))
-        if (known === undefined) surprises.push(`${name}: ${key}: Envoy ${envoy[key]}, the gateway ${gateway[key]}`)
-        else met.add(known)
-      }
-    }
-    assert.deepEqual(surprises, [])
-    const gone = differences.filter((difference) => !met.has(difference)).map(({ what, why }) => `${what} ${why}`)
-    assert.deepEqual(gone, [])
+    await compare(await useSides(t), requests, differences)
   })
 })
 
-function bytesOf({ line = 'GET /', headers = [], body = '' }: Parts): string {
-  const isCounted = body !== '' && !headers.some((header) => header.startsWith('transfer-encoding'))
-  const length = isCounted ? [`content-length: ${Buffer.byteLength(body)}`] : []
-  const lines = [`${line} HTTP/1.1`, 'host: shop.example', ...headers, ...length, 'connection: close']
-  return `${lines.join('\r\n')}\r\n\r\n${body}`
-}
-
 /** Envoy and the gateway, in this order, with one authorizer and one backend. */
-async function useSides(t: TestContext) {
+async function useSides(t: TestContext): Promise<[Side, Side]> {
   const origin = await useOrigin(t)
   const authorizer = await useAuthorizer(t, check)
-  const portOf = ({ host }: { host: string }) => Number(host.split(':')[1])
   const port = await closedPort()
-  await useEnvoy(t, port, envoyConfig(port, portOf(origin), portOf(authorizer)))
+  const perRoute = any('filters.http.ext_authz.v3.ExtAuthzPerRoute', {
+    check_settings: { context_extensions: { tier: 'gold' } },
+  })
+  const filter = {
+    name: 'envoy.filters.http.ext_authz',
+    typed_config: any('filters.http.ext_authz.v3.ExtAuthz', {
+      transport_api_version: 'V3',
+      grpc_service: { envoy_grpc: { cluster_name: 'server' }, timeout: '10s' },
+      with_request_body: { max_request_bytes: MAX_BODY, allow_partial_message: true },
+    }),
+  }
+  const route = { route: { cluster: 'origin' }, typed_per_filter_config: { [filter.name]: perRoute } }
+  const ports = { port, origin: origin.port, server: portOf(authorizer) }
+  await useEnvoy(t, port, envoyConfig({ ...ports, isGrpc: true, filter, route }))
   const extAuth = {
     backendRef: { host: authorizer.host },
     forwardBody: { maxSize: MAX_BODY },
@@ -165,18 +147,12 @@ async function useSides(t: TestContext) {
   // Envoy speaks HTTP/1.1 to the backend of a gRPC call too.
   const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
   const gateway = await useGateway(t, httpConfig([{ policies: { extAuth }, backends: [backend] }]))
-  return [port, gateway.port()].map((at) => ({
+  const side = (at: number): Side => ({
     port: at,
     asked: () => asked(authorizer.seen.splice(0)),
-    backend: () =>
-      origin.seen.splice(0).map(({ method, url, headers, body }) => ({ method, url, headers, length: body.length }))[0],
-  }))
-}
-
-/** But for what is new in every answer, and the names of the programs. */
-function told({ status, headers, body }: RawResponse) {
-  const own = ['date', 'server', 'x-envoy-upstream-service-time']
-  return { status, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name))), body }
+    backend: () => lastSeen(origin),
+  })
+  return [side(port), side(gateway.port())]
 }
 
 /** But for the time, and for ports, which are others on each side. */
@@ -193,77 +169,4 @@ type Peer = NonNullable<CheckRequest['attributes']>['source']
 function withoutPort(peer: Peer): unknown {
   const address = peer?.address?.address
   return { ...peer, address: address?.$case === 'socketAddress' && address.value.address }
-}
-
-function envoyConfig(port: number, origin: number, authorizer: number): object {
-  const address = (at: number) => ({ socket_address: { address: '127.0.0.1', port_value: at } })
-  const cluster = (name: string, at: number, more: object = {}) => ({
-    name,
-    type: 'STATIC',
-    connect_timeout: '5s',
-    ...more,
-    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: address(at) } }] }] },
-  })
-  const any = (type: string, value: object = {}) => ({
-    '@type': `type.googleapis.com/envoy.extensions.${type}`,
-    ...value,
-  })
-  const http2 = {
-    typed_extension_protocol_options: {
-      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': any('upstreams.http.v3.HttpProtocolOptions', {
-        explicit_http_config: { http2_protocol_options: {} },
-      }),
-    },
-  }
-  const perRoute = any('filters.http.ext_authz.v3.ExtAuthzPerRoute', {
-    check_settings: { context_extensions: { tier: 'gold' } },
-  })
-  const manager = any('filters.network.http_connection_manager.v3.HttpConnectionManager', {
-    stat_prefix: 'http',
-    route_config: {
-      virtual_hosts: [
-        {
-          name: 'all',
-          domains: ['*'],
-          routes: [
-            {
-              match: { prefix: '/' },
-              route: { cluster: 'origin' },
-              typed_per_filter_config: { 'envoy.filters.http.ext_authz': perRoute },
-            },
-          ],
-        },
-      ],
-    },
-    http_filters: [
-      {
-        name: 'envoy.filters.http.ext_authz',
-        typed_config: any('filters.http.ext_authz.v3.ExtAuthz', {
-          transport_api_version: 'V3',
-          grpc_service: { envoy_grpc: { cluster_name: 'authorizer' }, timeout: '10s' },
-          with_request_body: { max_request_bytes: MAX_BODY, allow_partial_message: true },
-        }),
-      },
-      { name: 'envoy.filters.http.router', typed_config: any('filters.http.router.v3.Router') },
-    ],
-  })
-  return {
-    static_resources: {
-      listeners: [{ address: address(port), filter_chains: [{ filters: [{ name: 'http', typed_config: manager }] }] }],
-      clusters: [cluster('origin', origin), cluster('authorizer', authorizer, http2)],
-    },
-  }
-}
-
-async function inTurn<A, B>(values: readonly A[], work: (value: A) => Promise<B>): Promise<B[]> {
-  const results: B[] = []
-  for (const value of values) results.push(await work(value))
-  return results
-}
-
-/** Every leaf by its path. */
-function flat(value: unknown, path = ''): Record<string, string> {
-  if (typeof value !== 'object' || value === null) return { [path]: String(value) }
-  const leaves = Object.entries(value).flatMap(([key, each]) => Object.entries(flat(each, `${path} ${key}`.trim())))
-  return Object.fromEntries(leaves)
 }

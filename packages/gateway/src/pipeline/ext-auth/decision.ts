@@ -27,6 +27,11 @@ export interface Denied {
   body: Buffer
 }
 
+/** A body that says nothing of itself is not for browsers to guess at. */
+export function sayPlain(headers: HeaderBlock, body: Buffer): void {
+  if (body.length > 0 && !headers.has('content-type')) headers.add('content-type', 'text/plain')
+}
+
 /** A refusal without words of its own. */
 export const DENIED: Denied = {
   kind: 'denied',

@@ -9,7 +9,7 @@ import type {
 } from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
 import { headerEdit, isEditable } from '../header-edit.ts'
 import type { Ask, Asking } from './asking.ts'
-import { type Allowed, DENIED, type Decision } from './decision.ts'
+import { type Allowed, DENIED, type Decision, sayPlain } from './decision.ts'
 import { type ForwardedBody, partialMark } from './forwarded-body.ts'
 import type { checkMethod as CheckMethod } from './check-method.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
@@ -145,9 +145,9 @@ function readResponse(response: CheckResponse): Decision {
   const code = httpStatus?.code ?? 0
   const block = new HeaderBlock()
   for (const { name, value } of headers.flatMap(editOf)) block.add(name, value)
-  // A body that says nothing of itself is not for browsers to guess at.
-  if (body !== '' && !block.has('content-type')) block.add('content-type', 'text/plain')
-  return { kind: 'denied', status: code >= 200 && code <= 599 ? code : 403, headers: block, body: Buffer.from(body) }
+  const bytes = Buffer.from(body)
+  sayPlain(block, bytes)
+  return { kind: 'denied', status: code >= 200 && code <= 599 ? code : 403, headers: block, body: bytes }
 }
 
 function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined): Allowed {

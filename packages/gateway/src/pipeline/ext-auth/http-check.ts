@@ -9,7 +9,7 @@ import { headerLines } from '../views/header-lines.ts'
 import { isCelError, toJson } from '@portico/cel'
 import { headerEdit, isEditable } from '../header-edit.ts'
 import type { Ask, Asking } from './asking.ts'
-import { DENIED, type Decision } from './decision.ts'
+import { DENIED, type Decision, sayPlain } from './decision.ts'
 import { type ForwardedBody, partialMark } from './forwarded-body.ts'
 import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 
@@ -94,6 +94,7 @@ class HttpAsker {
   #denied({ status, headers, body }: WholeAnswer, rx: RequestContext): Decision {
     if (this.#redirect === null || (status !== 401 && status !== 403)) {
       headers.removeWhere((name) => !isEditable(name))
+      sayPlain(headers, body)
       return { kind: 'denied', status, headers, body }
     }
     const place = this.#redirect.evaluate(rx)

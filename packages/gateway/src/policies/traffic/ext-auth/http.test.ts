@@ -85,6 +85,7 @@ test('any other answer goes to the client as it is', async (t) => {
     [answer.status, answer.body, answer.headers['www-authenticate'], answer.headers['x-b']],
     [401, 'who?', 'Basic realm="x"', '1'],
   )
+  assert.equal(answer.headers['content-type'], 'text/plain')
   assert.equal(origin.seen.length, 0)
   await gateway.finished(1)
   assert.equal(gateway.records[0]?.reason, 'ExtAuth')

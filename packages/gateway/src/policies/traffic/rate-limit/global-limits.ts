@@ -115,7 +115,8 @@ export class GlobalLimits {
       response.rawBody.length === 0
         ? failureReply(exceeded, rx.headers.get('content-type'))
         : new Reply(exceeded.status, {
-            headers: new HeaderBlock(),
+            // Unless the server says otherwise, among its headers: browsers should not guess.
+            headers: HeaderBlock.of([['content-type', 'text/plain']]),
             body: Buffer.from(response.rawBody),
             reason: 'RateLimit',
           })

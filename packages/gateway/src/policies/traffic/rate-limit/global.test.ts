@@ -110,6 +110,7 @@ test('headers and a body of the server are passed on', async (t) => {
   assert.equal(origin.seen[0]?.headers['host'], 'test.example')
   const refused = await send('bob')
   assert.deepEqual([refused.status, refused.body, refused.headers['x-ext-ratelimited']], [429, 'come back later', '1'])
+  assert.equal(refused.headers['content-type'], 'text/plain')
 })
 
 test('a limit of the gateway itself comes first, and the tighter of both is told', async (t) => {

@@ -1,0 +1,102 @@
+import { describe, it, type TestContext } from 'node:test'
+import type { OriginHandler } from '../../packages/gateway/src/testing/origin.ts'
+import { closedPort, httpConfig, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
+import { any, compare, type Difference, envoyConfig, lastSeen, ownWays, type Parts, type Side } from './side-by-side.ts'
+
+const requests: Record<string, Parts> = {
+  'a plain one': {},
+  'path with query': { line: 'GET /a/b?x=1&y=%20z&x=2' },
+  HEAD: { line: 'HEAD /' },
+  'a body, which stays': { line: 'POST /item', body: 'text' },
+  DELETE: { line: 'DELETE /item/1' },
+  'headers that are named': { headers: ['authorization: Bearer a', 'cookie: a=1', 'x-a: 1', 'x-other: 2'] },
+  'lines of one name': { headers: ['x-a: 1', 'x-a: 2'] },
+  'headers of the answer': { line: 'GET /user', headers: ['x-user: mallory', 'x-secret: s'] },
+  'refused with words': { line: 'GET /denied' },
+  'sent elsewhere': { line: 'GET /sign-in' },
+  'a call of gRPC that is refused': {
+    line: 'POST /denied',
+    headers: ['content-type: application/grpc', 'te: trailers'],
+    body: 'abcde',
+  },
+  'a broken authorizer': { line: 'GET /broken' },
+}
+
+const judge: OriginHandler = ({ url }, response) => {
+  if (url.startsWith('/denied'))
+    return void response.writeHead(401, { 'www-authenticate': 'Basic', 'x-why': 'tired' }).end('who are you?')
+  if (url.startsWith('/sign-in')) return void response.writeHead(302, { location: '/in' }).end()
+  if (url.startsWith('/broken')) return void response.writeHead(503).end('broken')
+  response.writeHead(200, { 'x-user': 'ann', 'x-secret': 'kept here' }).end('welcome')
+}
+
+const differences: Difference[] = [
+  ...ownWays,
+  { what: /^asked headers x-envoy-(internal|expected-rq-timeout-ms)$/, why: "A header of Envoy's own." },
+  {
+    what: /^asked headers host$/,
+    why: 'The authorizer is called by its own name; `addRequestHeaders` tells it the one of the client.',
+  },
+  {
+    what: /^asked headers content-length$/,
+    why: 'Envoy states a length of 0; the gateway states none where there is no body.',
+  },
+  { what: /^asked headers x-a$/, requests: ['lines of one name'], why: 'Lines stay lines; Envoy joins them.' },
+  {
+    what: /^client headers transfer-encoding$/,
+    requests: ['HEAD'],
+    why: 'An answer to HEAD has no body, and no framing where the backend states no length.',
+  },
+  {
+    what: /^client headers grpc-message$/,
+    requests: ['a call of gRPC that is refused'],
+    why: 'Blanks and signs are escaped too, which clients undo.',
+  },
+  {
+    what: /^client (body|headers content-(length|type))$/,
+    requests: ['a broken authorizer'],
+    why: 'The gateway says why, Envoy sends nothing.',
+  },
+]
+
+describe('Envoy beside the gateway, with an authorizer that speaks HTTP', { skip }, () => {
+  it('the authorizer, the client and the backend see the same but for what is listed', async (t) => {
+    await compare(await useSides(t), requests, differences)
+  })
+})
+
+/** Envoy and the gateway, in this order, with one authorizer and one backend. */
+async function useSides(t: TestContext): Promise<[Side, Side]> {
+  const origin = await useOrigin(t)
+  const authorizer = await useOrigin(t, judge)
+  const port = await closedPort()
+  const exactly = (names: string[]) => ({ patterns: names.map((exact) => ({ exact })) })
+  const filter = {
+    name: 'envoy.filters.http.ext_authz',
+    typed_config: any('filters.http.ext_authz.v3.ExtAuthz', {
+      transport_api_version: 'V3',
+      allowed_headers: exactly(['authorization', 'cookie', 'x-a']),
+      http_service: {
+        server_uri: { uri: authorizer.host, cluster: 'server', timeout: '10s' },
+        authorization_request: { headers_to_add: [{ key: 'x-added', value: '1' }] },
+        authorization_response: { allowed_upstream_headers: exactly(['x-user']) },
+      },
+    }),
+  }
+  const ports = { port, origin: origin.port, server: authorizer.port }
+  await useEnvoy(t, port, envoyConfig({ ...ports, isGrpc: false, filter, route: { route: { cluster: 'origin' } } }))
+  const extAuth = {
+    backendRef: { host: authorizer.host },
+    timeout: '10s',
+    http: {
+      allowedRequestHeaders: ['authorization', 'cookie', 'x-a'],
+      addRequestHeaders: { 'x-added': '"1"' },
+      allowedResponseHeaders: ['x-user'],
+    },
+  }
+  const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
+  const gateway = await useGateway(t, httpConfig([{ policies: { extAuth }, backends: [backend] }]))
+  const side = (at: number): Side => ({ port: at, asked: () => lastSeen(authorizer), backend: () => lastSeen(origin) })
+  return [side(port), side(gateway.port())]
+}

@@ -1,0 +1,116 @@
+import { describe, it, type TestContext } from 'node:test'
+import { type Judge, useLimitServer } from '../../packages/gateway/src/testing/limit-server.ts'
+import { closedPort, httpConfig, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
+import {
+  any,
+  compare,
+  type Difference,
+  envoyConfig,
+  lastSeen,
+  ownWays,
+  type Parts,
+  portOf,
+  type Side,
+} from './side-by-side.ts'
+
+const requests: Record<string, Parts> = {
+  'within its limit': { headers: ['x-user: ann'] },
+  'with an empty value': { headers: ['x-user:'] },
+  'without a descriptor': {},
+  'over its limit': { headers: ['x-user: over'] },
+  'over its limit, with words of the server': { headers: ['x-user: words'] },
+  'a call of gRPC over its limit': {
+    line: 'POST /pkg.S/M',
+    headers: ['x-user: over', 'content-type: application/grpc', 'te: trailers'],
+    body: 'abcde',
+  },
+  'a server that fails': { headers: ['x-user: broken'] },
+}
+
+const header = (key: string, value: string) => ({ key, value, rawValue: new Uint8Array() })
+
+const judge: Judge = ({ descriptors }) => {
+  const user = descriptors[0]?.entries ?? ''
+  if (user === 'user=broken') throw new Error('broken')
+  const isOver = user === 'user=over' || user === 'user=words'
+  return {
+    overallCode: isOver ? 2 : 1,
+    statuses: [
+      {
+        code: isOver ? 2 : 1,
+        currentLimit: { name: 'per-user', requestsPerUnit: 10, unit: 2 },
+        limitRemaining: isOver ? 0 : 7,
+        durationUntilReset: { seconds: 30, nanos: 0 },
+        quota: undefined,
+      },
+    ],
+    responseHeadersToAdd: [header('x-ext-ratelimited', 'told')],
+    requestHeadersToAdd: [header('x-counted', 'yes')],
+    rawBody: user === 'user=words' ? Buffer.from('slow down') : new Uint8Array(),
+  }
+}
+
+const differences: Difference[] = [
+  ...ownWays,
+  {
+    what: /^client headers x-ratelimit-limit$/,
+    why: 'Envoy adds the window and the name of the limit; the gateway says the number, unless the server says more.',
+  },
+  { what: /^client headers x-envoy-ratelimited$/, why: "A header of Envoy's own." },
+  { what: /^client headers retry-after$/, why: 'The gateway says when to come back.' },
+  {
+    what: /^client (body|headers content-(length|type))$/,
+    requests: ['over its limit', 'a server that fails'],
+    why: 'The gateway says why, Envoy sends nothing.',
+  },
+  {
+    what: /^client headers grpc-message$/,
+    requests: ['a call of gRPC over its limit'],
+    why: 'The gateway says why, Envoy sends nothing.',
+  },
+]
+
+describe('Envoy beside the gateway, with a server of limits', { skip }, () => {
+  it('the server, the client and the backend see the same but for what is listed', async (t) => {
+    await compare(await useSides(t), requests, differences)
+  })
+})
+
+/** Envoy and the gateway, in this order, with one server of limits and one backend. */
+async function useSides(t: TestContext): Promise<[Side, Side]> {
+  const origin = await useOrigin(t)
+  const limits = await useLimitServer(t, judge)
+  const port = await closedPort()
+  const filter = {
+    name: 'envoy.filters.http.ratelimit',
+    typed_config: any('filters.http.ratelimit.v3.RateLimit', {
+      domain: 'shop',
+      timeout: '10s',
+      failure_mode_deny: true,
+      enable_x_ratelimit_headers: 'DRAFT_VERSION_03',
+      rate_limit_service: {
+        transport_api_version: 'V3',
+        grpc_service: { envoy_grpc: { cluster_name: 'server' }, timeout: '10s' },
+      },
+    }),
+  }
+  const byUser = { actions: [{ request_headers: { header_name: 'x-user', descriptor_key: 'user' } }] }
+  const route = { route: { cluster: 'origin', rate_limits: [byUser] } }
+  const ports = { port, origin: origin.port, server: portOf(limits) }
+  await useEnvoy(t, port, envoyConfig({ ...ports, isGrpc: true, filter, route }))
+  const global = {
+    backendRef: { host: limits.host },
+    domain: 'shop',
+    timeout: '10s',
+    descriptors: [{ entries: [{ name: 'user', expression: 'request.headers["x-user"]' }] }],
+  }
+  const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
+  const gateway = await useGateway(t, httpConfig([{ policies: { rateLimit: { global } }, backends: [backend] }]))
+  const side = (at: number): Side => ({
+    port: at,
+    asked: () => limits.seen.splice(0),
+    backend: () => lastSeen(origin),
+  })
+  return [side(port), side(gateway.port())]
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { type RawResponse, sendRaw } from '../../packages/gateway/src/testing/client.ts'
+import type { Origin } from '../../packages/gateway/src/testing/origin.ts'
+
+/** Envoy and the gateway with the same servers behind them: the same requests to both, and what differs is listed. */
+
+export interface Parts {
+  line?: string
+  headers?: string[]
+  body?: string
+}
+
+export interface Side {
+  port: number
+  /** What the server that is asked has seen since. */
+  asked(): unknown
+  /** What the backend has. */
+  backend(): unknown
+}
+
+/** What differs, and why; `requests` where it is not all of them. */
+export interface Difference {
+  what: RegExp
+  requests?: string[]
+  why: string
+}
+
+/** What Envoy does to every request. */
+export const ownWays: readonly Difference[] = [
+  { what: /^backend headers x-request-id$/, why: 'Envoy makes one up.' },
+  { what: /^backend headers x-forwarded-(for|host)$/, why: 'Envoy adds them only when told to.' },
+  { what: /^backend headers x-envoy-expected-rq-timeout-ms$/, why: "A header of Envoy's own." },
+]
+
+/** A new difference fails, and so does one that is gone, or that the page of the docs does not explain. */
+export async function compare(
+  [envoySide, gatewaySide]: readonly [Side, Side],
+  requests: Readonly<Record<string, Parts>>,
+  differences: readonly Difference[],
+): Promise<void> {
+  const [surprises, met] = [[] as string[], new Set<Difference>()]
+  for (const [name, parts] of Object.entries(requests)) {
+    const [envoy, gateway] = [await seenBy(envoySide, parts), await seenBy(gatewaySide, parts)]
+    for (const key of new Set([...Object.keys(envoy), ...Object.keys(gateway)])) {
+      if (envoy[key] === gateway[key]) continue
+      const known = differences.find(({ what, requests: some }) => what.test(key) && (some?.includes(name) ?? true))
+      if (known === undefined) surprises.push(`${name}: ${key}: Envoy ${envoy[key]}, the gateway ${gateway[key]}`)
+      else met.add(known)
+    }
+  }
+  assert.deepEqual(surprises, [])
+  const gone = differences.filter((difference) => !met.has(difference)).map(({ what, why }) => `${what} ${why}`)
+  assert.deepEqual(gone, [])
+  const page = readFileSync(new URL('../../docs/envoy.md', import.meta.url), 'utf8')
+  assert.deepEqual(
+    differences.map(({ why }) => why).filter((why) => !page.includes(`| ${why} |`)),
+    [],
+  )
+}
+
+async function seenBy(side: Side, parts: Parts): Promise<Record<string, string>> {
+  const client = told(await sendRaw(side.port, bytesOf(parts)))
+  return flat({ asked: side.asked(), client, backend: side.backend() })
+}
+
+function bytesOf({ line = 'GET /', headers = [], body = '' }: Parts): string {
+  const isCounted = body !== '' && !headers.some((header) => header.startsWith('transfer-encoding'))
+  const length = isCounted ? [`content-length: ${Buffer.byteLength(body)}`] : []
+  const lines = [`${line} HTTP/1.1`, 'host: shop.example', ...headers, ...length, 'connection: close']
+  return `${lines.join('\r\n')}\r\n\r\n${body}`
+}
+
+/** But for what is new in every answer, and the names of the programs. */
+function told({ status, headers, body }: RawResponse) {
+  const own = ['date', 'server', 'x-envoy-upstream-service-time']
+  return { status, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name))), body }
+}
+
+/** What an origin has seen since; of bodies the length. */
+export function lastSeen({ seen }: Pick<Origin, 'seen'>): unknown {
+  return seen.splice(0).map(({ method, url, headers, body }) => ({ method, url, headers, length: body.length }))[0]
+}
+
+/** Every leaf by its path. */
+function flat(value: unknown, path = ''): Record<string, string> {
+  if (typeof value !== 'object' || value === null) return { [path]: String(value) }
+  const leaves = Object.entries(value).flatMap(([key, each]) => Object.entries(flat(each, `${path} ${key}`.trim())))
+  return Object.fromEntries(leaves)
+}
+
+export const portOf = ({ host }: { host: string }): number => Number(host.split(':')[1])
+
+export const any = (type: string, value: object = {}): object => ({
+  '@type': `type.googleapis.com/envoy.extensions.${type}`,
+  ...value,
+})
+
+export interface EnvoyParts {
+  port: number
+  origin: number
+  /** The server that is asked, and whether by HTTP/2. */
+  server: number
+  isGrpc: boolean
+  filter: { name: string; typed_config: object }
+  /** Of the one route, besides what it matches. */
+  route: { route: object; typed_per_filter_config?: object }
+}
+
+/** Envoy with one filter, which asks the cluster `server`; the cluster `origin` is the backend. */
+export function envoyConfig({ port, origin, server, isGrpc, filter, route }: EnvoyParts): object {
+  const address = (at: number) => ({ socket_address: { address: '127.0.0.1', port_value: at } })
+  const cluster = (name: string, at: number, more: object = {}) => ({
+    name,
+    type: 'STATIC',
+    connect_timeout: '5s',
+    ...more,
+    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: address(at) } }] }] },
+  })
+  const http2 = {
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': any('upstreams.http.v3.HttpProtocolOptions', {
+        explicit_http_config: { http2_protocol_options: {} },
+      }),
+    },
+  }
+  const routes = [{ match: { prefix: '/' }, ...route }]
+  const manager = any('filters.network.http_connection_manager.v3.HttpConnectionManager', {
+    stat_prefix: 'http',
+    route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes }] },
+    http_filters: [filter, { name: 'envoy.filters.http.router', typed_config: any('filters.http.router.v3.Router') }],
+  })
+  return {
+    static_resources: {
+      listeners: [{ address: address(port), filter_chains: [{ filters: [{ name: 'http', typed_config: manager }] }] }],
+      clusters: [cluster('origin', origin), cluster('server', server, isGrpc ? http2 : {})],
+    },
+  }
+}
