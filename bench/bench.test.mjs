@@ -177,6 +177,17 @@ test('a change of a config is held to its time and to the memory after many', ()
   ])
 })
 
+test('a load after a rest is held to the one before', () => {
+  const [scenario] = scenarios.filter(({ name }) => name === 'rest-get')
+  assert.ok(scenario)
+  const row = { scenario: scenario.title, proxy: 'portico', overEmptyMb: 31, againstBefore: 1.2, notes: [] }
+  const lines = renderBars([scenario], [row]).map((line) => line.slice(scenario.title.length + 4))
+  assert.deepEqual(lines, [
+    'RSS over an empty program ≤ 60 MB, 31.0 MB: met',
+    'CPU against that before the rest ≤ 1.1x, 1.20x: MISSED',
+  ])
+})
+
 test('a result is put on top and replaces one of the same heading', () => {
   const one = insertResult('# Results\n', { heading: 'day 1', body: 'a' })
   const two = insertResult(one, { heading: 'day 2', body: 'b' })

@@ -17,8 +17,8 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome'} Extension
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
  *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
- * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, of?: string, to?: string, saturated?: boolean }} Bar
- *   `time`: that of one request, as a ratio; `effectiveMs`: from a changed config to the first answer that shows it; `growth`: memory after many changes to that before; `overEmptyMb`: memory beyond that of an empty program of the same runtime; what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
+ * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, againstBefore?: number, of?: string, to?: string, saturated?: boolean }} Bar
+ *   `time`: that of one request, as a ratio; `effectiveMs`: from a changed config to the first answer that shows it; `growth`: memory after many changes to that before; `againstBefore`: CPU after a rest to that before; `overEmptyMb`: memory beyond that of an empty program of the same runtime; what Portico (or the row `of`) is held to, against nginx (or the row `to`), at the fixed load unless `saturated`
  */
 
 const PLAIN = { peer: 'portico', label: 'portico, plain route', chat: { client: 'completions' } }
@@ -48,8 +48,9 @@ function rest(name, load, protocol, chat) {
     title: `10 s after 8 s of ${load}`,
     kind: 'rest',
     protocol,
+    rps: name === 'get' ? 250 : 125,
     variants,
-    bars: [{ overEmptyMb: 60 }],
+    bars: [{ overEmptyMb: 60 }, { againstBefore: 1.1 }],
   }
 }
 

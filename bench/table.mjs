@@ -76,6 +76,7 @@ function barLines(title, bar, rows) {
     [bar.readyMs, row?.readyMs, ' ms', 'to ready', 0],
     [bar.effectiveMs, row?.effectiveMs, ' ms', `change effective, ${bar.of}`, 0],
     [bar.growth, row?.growth, 'x', `RSS after changes, ${bar.of}`, 2],
+    [bar.againstBefore, row?.againstBefore, 'x', 'CPU against that before the rest', 2],
     [bar.overEmptyMb, row?.overEmptyMb, ' MB', 'RSS over an empty program', 1],
     [bar.furtherWorkerMb, furtherWorkerMb(title, rows), ' MB', 'each further worker over an empty one', 1],
   ]

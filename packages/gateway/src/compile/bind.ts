@@ -6,6 +6,7 @@ import type { CompiledListener } from '../pipeline/compiled.ts'
 import { createEntrance } from '../pipeline/entrance.ts'
 import type { RequestTracing, RunServices, Tracer } from '../pipeline/run.ts'
 import type { RawServices } from '../pipeline/run-raw.ts'
+import type { Specimens } from '../pipeline/specimens.ts'
 import type { Telemetry } from '../pipeline/telemetry.ts'
 import type { ProxyIdentity } from '../pipeline/trace.ts'
 import { ConfigFault, makeEach } from '../pipeline/config-fault.ts'
@@ -27,6 +28,7 @@ export interface BindServices {
   httpDate: () => string
   callTimer: (milliseconds: number) => void
   tracer: Tracer
+  specimens: Specimens
   log: Logger
   ticketSecret: Buffer
   counters: SharedCounters
@@ -157,6 +159,7 @@ function requestServices(services: BindServices, telemetry: Telemetry, tracing: 
     httpDate: services.httpDate,
     callTimer: services.callTimer,
     tracer: services.tracer,
+    specimens: services.specimens,
     bug: bugReport(services.log),
     tracing,
     finished: telemetry.request,

@@ -7,6 +7,7 @@ import type { Ir } from '../ir/resources.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { type ConfigFault, faultsIn } from '../pipeline/config-fault.ts'
+import { Specimens } from '../pipeline/specimens.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
@@ -100,6 +101,7 @@ export function checkServices(
         busy: new Set(),
       },
       tracer: { armed: false, claim: () => null },
+      specimens: new Specimens(),
       hub: NOBODY,
     },
     close() {

@@ -14,6 +14,7 @@ import { Reply } from './reply.ts'
 import { type AnsweredRequest, RequestContext } from './request-context.ts'
 import { failureReply, inClientsFormat } from './failure-reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
+import type { Specimens } from './specimens.ts'
 import { type PolicyPhase, RequestTrace, type TraceServices, type TraceSink } from './trace.ts'
 
 /** Says which requests are watched. */
@@ -36,6 +37,7 @@ export interface RunServices extends BackendCallServices, TraceServices {
   tracer: Tracer
   /** Null where no spans are made. */
   tracing: RequestTracing | null
+  specimens: Specimens
   /** Called once per request when everything is over. */
   finished: (rx: RequestContext) => void
 }
@@ -293,6 +295,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
 
   sent(): void {
     this.#finish()
+    const backend = this.#route === null ? undefined : this.#route.backends[this.#rx.backendIndex]
+    this.#services.specimens.keep(this, this.#exchange, backend === undefined ? '' : backend.kind)
   }
 
   gone(cause: Error): void {

@@ -5,8 +5,10 @@ import { threadId } from 'node:worker_threads'
 const LOOK_MS = 1_000
 /** Below this share of a second spent on work, a thread has nothing to do. */
 const IDLE_SHARE = 0.05
-/** After a start much is to be gained at once. After work it may be back soon, and has to take it all again, and to be optimised again. */
-const IDLE_MS = { afterStart: LOOK_MS, afterWork: 60 * LOOK_MS }
+/** After a start much is to be gained at once. After work it may be back soon, and has to take it all again. */
+const IDLE_MS = { afterStart: LOOK_MS, afterWork: 5 * LOOK_MS }
+/** For so long a thread counts as one that has just started. */
+const START_MS = 10 * LOOK_MS
 /** Threads that fall idle together do not all pause at once. */
 const TURNS = 4
 /** Less is not worth the pause. */
@@ -26,7 +28,8 @@ export class IdleMemory {
   readonly #options: IdleMemoryOptions
   #idleMs = 0
   #keptBytes = 0
-  #isNew = true
+  #ageMs = 0
+  #isTidy = false
 
   constructor(options: IdleMemoryOptions) {
     this.#options = options
@@ -36,11 +39,13 @@ export class IdleMemory {
   look(): void {
     const { busyShare, heapBytes, release, number } = this.#options
     this.#idleMs = busyShare() < IDLE_SHARE ? this.#idleMs + LOOK_MS : 0
-    const waitMs = this.#isNew ? IDLE_MS.afterStart : IDLE_MS.afterWork + (number % TURNS) * LOOK_MS
+    this.#ageMs += LOOK_MS
+    const isNew = !this.#isTidy && this.#ageMs <= START_MS
+    const waitMs = isNew ? IDLE_MS.afterStart : IDLE_MS.afterWork + (number % TURNS) * LOOK_MS
     if (this.#idleMs < waitMs) return
     if (heapBytes() < this.#keptBytes + WORTH_BYTES) return
     release()
-    this.#isNew = false
+    this.#isTidy = true
     this.#idleMs = 0
     this.#keptBytes = heapBytes()
   }

@@ -14,6 +14,7 @@ import { BindServer } from '../net/listener.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
+import { Specimens } from '../pipeline/specimens.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { monotonic } from '../state/monotonic.ts'
 import { GivenTables } from '../state/keyed-tables.ts'
@@ -131,6 +132,7 @@ const services = {
     busy: exporters,
   },
   tracer,
+  specimens: new Specimens(),
   hub,
 }
 
@@ -224,6 +226,7 @@ async function apply(message: ConfigMessage): Promise<void> {
     }
     for (const [key, port] of opened) portsByBind.set(key, port)
     current = { ir, config: next }
+    services.specimens.drop()
     post({ type: 'applied', error: null })
   } catch (error) {
     for (const { server } of opened.values()) server.destroy()

@@ -8,6 +8,7 @@ import { Deadlines } from '../net/deadlines.ts'
 import { BindServer } from '../net/listener.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
+import { Specimens } from '../pipeline/specimens.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import { exportOrigin } from '../process/export-origin.ts'
 import { claimPort } from '../process/ports.ts'
@@ -234,6 +235,7 @@ export class TestGateway {
         busy: this.exporters,
       },
       tracer: this.#tracer(hub),
+      specimens: new Specimens(),
       hub: this.#mcp.workers[0]!,
       credentials: createCredentials({
         ...shared,

@@ -1,0 +1,24 @@
+import type { Exchange } from '../net/exchange.ts'
+
+/**
+ * Keeps the last request of each kind after it is over. Code that V8 has optimised depends on the shapes of the objects it
+ * works on, and a shape lives while an object has it: a collection that meets none of them throws the code away.
+ */
+export class Specimens {
+  readonly #byProtocol: readonly Map<string, object>[] = Array.from({ length: 4 }, () => new Map<string, object>())
+
+  /** `run` leads to all that the request was made of; `backend` is the kind of what answered it. */
+  keep(run: object, { version, connection, bytesIn, bytesOut }: Exchange, backend: string): void {
+    // One with a large body may hold all of it.
+    if (bytesIn + bytesOut > MOST_BYTES) return
+    const protocol = (version === 'HTTP/2' ? 1 : 0) + (connection.scheme === 'https' ? 2 : 0)
+    this.#byProtocol[protocol]?.set(backend, run)
+  }
+
+  /** Of a config that is not live any more nothing stays. */
+  drop(): void {
+    for (const kept of this.#byProtocol) kept.clear()
+  }
+}
+
+const MOST_BYTES = 64 * 1024
