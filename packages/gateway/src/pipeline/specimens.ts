@@ -1,10 +1,20 @@
 import type { Exchange } from '../net/exchange.ts'
+import { HeaderBlock } from '../net/header-block.ts'
+import { MessageHead } from '../net/http1/head.ts'
+import { Fields, RequestHead } from '../net/http2/request-head.ts'
 
 /**
  * Keeps the last request of each kind after it is over. Code that V8 has optimised depends on the shapes of the objects it
  * works on, and a shape lives while an object has it: a collection that meets none of them throws the code away.
  */
 export class Specimens {
+  /** What is gone before its request is over. */
+  readonly shortLived: readonly object[] = [
+    new MessageHead(new HeaderBlock()),
+    new RequestHead(new HeaderBlock()),
+    new Fields(),
+    setImmediate(() => {}),
+  ]
   readonly #byProtocol: readonly Map<string, object>[] = Array.from({ length: 4 }, () => new Map<string, object>())
 
   /** `run` leads to all that the request was made of; `backend` is the kind of what answered it. */

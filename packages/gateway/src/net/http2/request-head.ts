@@ -67,7 +67,7 @@ function originTarget(fields: Fields, path: string | null): HeadProblem | Return
 }
 
 /** What the fields of a head say, before it is judged as a whole. */
-class Fields {
+export class Fields {
   method = ''
   authority: string | null = null
   host: string | null = null
