@@ -83,6 +83,7 @@ export function checkServices(
       requestMetrics: () => () => {},
       callTimer: () => {},
       callouts: () => () => {},
+      keyWithoutRoom: () => () => {},
       ticketSecret: randomBytes(32),
       ...shared,
       counters,

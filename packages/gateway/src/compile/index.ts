@@ -35,7 +35,7 @@ export type CompileServices = BackendServices &
   TelemetryServices &
   ExportServices &
   RouteServices &
-  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts'>
+  Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom'>
 
 /** Everything ready to run. Routes that a change does not affect are the same objects as in the generation before. */
 export interface CompiledConfig {
@@ -189,6 +189,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     client,
     describe: (key) => describeBackend(backendOf(backendsByKey, key), policies),
     callouts: services.callouts,
+    keyWithoutRoom: services.keyWithoutRoom,
     kept: services.kept,
     credentials: services.credentials,
     log: services.log,

@@ -5,6 +5,7 @@ import type { SharedCounters } from '../state/counters.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
 import type { CalloutKind, RecordCallout } from '../telemetry/metrics/callout-metrics.ts'
+import type { CountKeysWithoutRoom } from '../telemetry/metrics/limit-metrics.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { BodyUse } from './body/body-use.ts'
 import type { Expression, ExpressionPhase } from './expression.ts'
@@ -56,6 +57,8 @@ export interface Env {
   describe(backendKey: string): { content: string; address: string }
   /** Where calls of policies about requests are timed; `Callouts` does it. */
   callouts(kind: CalloutKind): RecordCallout
+  /** Counts requests whose key found no room among the budgets of a limit. */
+  keyWithoutRoom: CountKeysWithoutRoom
   /** What this worker keeps from one generation to the next. */
   kept: WorkerCache
   /** What the gateway shows to clouds. */

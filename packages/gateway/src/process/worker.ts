@@ -29,6 +29,7 @@ import { watchEventLoop } from '../telemetry/metrics/runtime-metrics.ts'
 import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetry/metrics/pool-metrics.ts'
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
+import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
 import { createConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts'
 import { type Exporter, exportLimits } from '../telemetry/otlp/exporter.ts'
@@ -110,6 +111,7 @@ const services = {
   ),
   callTimer: createCallTimer(registry, 'Primary', 'Http'),
   callouts: createCalloutMetrics(registry),
+  keyWithoutRoom: createLimitMetrics(registry),
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),
   counters,

@@ -36,6 +36,8 @@ export interface WhenFull {
   isOpen: boolean
   /** Called each time. */
   tell(): void
+  /** Called each time somebody asks for one, and not when tokens are charged. */
+  asked?(): void
 }
 
 interface Place {
@@ -108,6 +110,7 @@ export class KeyedBudget implements Spendable {
   #withoutRoom(): Standing {
     const { isOpen } = this.#whenFull
     this.#whenFull.tell()
+    this.#whenFull.asked?.()
     return {
       granted: isOpen,
       remaining: isOpen ? Infinity : 0,

@@ -26,6 +26,7 @@ import { createLogger, type LogFormat, type Logger } from '../telemetry/log/logg
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
+import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
 import { type Exporter, exportLimits, type ExportLimits } from '../telemetry/otlp/exporter.ts'
 import { createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
@@ -216,6 +217,7 @@ export class TestGateway {
       requestMetrics: this.#requestMetrics(),
       callTimer: () => {},
       callouts: createCalloutMetrics(this.#registry),
+      keyWithoutRoom: createLimitMetrics(this.#registry),
       upstream: {
         connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
         poolIdleTimeoutMs: options.poolIdleTimeoutMs ?? 90_000,

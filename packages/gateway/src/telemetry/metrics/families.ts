@@ -180,6 +180,11 @@ export const families = {
     labels: ['kind', 'outcome'],
     buckets: REQUEST_SECONDS,
   },
+  rate_limit_keys_without_room_total: {
+    type: 'counter',
+    help: 'Requests whose key found no room among the budgets of a local limit, by what became of them',
+    labels: ['policy', 'limit', 'outcome'],
+  },
   upstream_evictions_total: {
     type: 'counter',
     help: 'Addresses of backends that were left out for a while because of their health',

@@ -136,11 +136,34 @@ for (const [failureMode, status] of [
       const error = gateway.records.at(-1)?.error ?? ''
       assert.match(error, /^rate limit exceeded: 1\/Minutes of key [0-9a-f]{8}, for which there is no room$/)
     }
+    assert.equal(withoutRoom(gateway.metrics(), failureMode), 1)
     // Nobody's budget was given away, and all make room once they are full again.
     assert.deepEqual(await statuses('busy 0', `busy ${SLOTS - 1}`), [429, 429])
     time.now += 60_000
     assert.deepEqual(await statuses('secret-user', 'secret-user'), [200, 429])
   })
+
+  test(`each request without room is counted once, beside other limits too: ${failureMode}`, async (t) => {
+    const full = { unit: 'Minutes', ...byUser, keys: { size: 1, failureMode } }
+    const local = [
+      { requests: 1, ...full },
+      { requests: 1_000, unit: 'Hours' },
+    ]
+    const { gateway, statuses } = await setUp(t, local)
+    for (let i = 0; i < SLOTS; i++) await statuses(`busy ${i}`)
+    assert.equal(withoutRoom(gateway.metrics(), failureMode), 0)
+    assert.deepEqual(await statuses('one', 'two', 'one'), [status, status, status])
+    assert.equal(withoutRoom(gateway.metrics(), failureMode), 3)
+  })
+}
+
+function withoutRoom(metrics: string, failureMode: string): number {
+  const outcome = failureMode === 'FailOpen' ? 'passed' : 'refused'
+  const line =
+    /^portico_rate_limit_keys_without_room_total\{policy="[^"]+",limit="1\/Minutes",outcome="(\w+)"\} (\d+)$/m
+  const [, found, count] = line.exec(metrics) ?? []
+  assert.equal(found, outcome)
+  return Number(count)
 }
 
 test('traces and logs name a key by a hash, and the same key by the same', async (t) => {

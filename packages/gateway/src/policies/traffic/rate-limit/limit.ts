@@ -51,11 +51,23 @@ function keyed(local: LocalLimitConfig, key: string, limit: Named, env: Env): Li
   }
   const budgets = new KeyedBudgets(table, numbers)
   const expression = env.cel(key, 'request')
-  const whenFull = { isOpen: failureMode === 'FailOpen', tell: occasionally(name, env) }
+  const isOpen = failureMode === 'FailOpen'
+  const count = env.keyWithoutRoom({ policy: env.attachment, limit: name, outcome: isOpen ? 'passed' : 'refused' })
+  let [requests, last] = [0, 0]
+  const whenFull = {
+    isOpen,
+    tell: occasionally(name, env),
+    // A request may look at a budget before it takes from it.
+    asked() {
+      if (last !== requests) count()
+      last = requests
+    },
+  }
   return {
     counts,
     fixed: null,
     of(rx) {
+      requests++
       const budget = budgets.of(keyText(expression.evaluate(rx)), whenFull)
       return { name, counts, budget, hash: budget.name }
     },
