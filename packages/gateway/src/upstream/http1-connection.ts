@@ -63,8 +63,9 @@ export class Http1Connection implements CallHost {
     const input = this.#input
     this.#input = null
     if (input !== null) this.#onData(input)
-    if (this.#call === null || this.#input !== null) return
-    if (this.#ended) this.#call.inputEnded()
+    if (this.#input !== null) return
+    // The call may be over with these bytes: the next one, or the end of an idle connection, must be heard too.
+    if (this.#ended) this.#call?.inputEnded()
     else this.socket.resume()
   }
 
