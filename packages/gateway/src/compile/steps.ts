@@ -38,6 +38,7 @@ export function compileSteps(
     // A response part may read the request body too, which is here only now.
     request.need(requestBody)
     request.add(name, step.request)
+    if (step.replacesBodies === true) request.forget()
   }
   request.need(backendBody)
   const response = new ListBuilder('buffer', (use) => bufferResponse(use, env.maxBufferBytes))
@@ -45,6 +46,7 @@ export function compileSteps(
     const made = byName.get(name)
     response.need(made?.responseBody ?? 'none')
     response.add(name, made?.step.response)
+    if (made?.step.replacesBodies === true) response.forget()
   }
   const done = steps.flatMap(([, { step }]) => (step.done === undefined ? [] : [step.done]))
   return {
@@ -100,6 +102,11 @@ export class ListBuilder<RunStep> {
     this.#have = wanted
     this.#run.push(this.#buffer(wanted))
     this.#names.push(this.#bufferName)
+  }
+
+  /** What was read is not what there is any more. */
+  forget(): void {
+    this.#have = 'none'
   }
 
   add(name: string, run: RunStep | undefined): void {

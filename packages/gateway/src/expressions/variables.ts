@@ -63,6 +63,7 @@ const found = {
   basicAuth: struct({ username: text }, { optional: true }),
   metadata: dyn,
   extauthz: dyn,
+  extproc: dyn,
   proxy: struct({
     bind: maybeText,
     gateway: struct({ namespace: text, name: text }),

@@ -48,6 +48,7 @@ const tasks: Tasks = [
       ['let in networks, before anything is read', ['frontend.networkAuthorization']],
       ['choose versions, suites and groups of TLS', ['frontend.tls']],
       ['ask a service of my own who may pass', ['traffic.extAuth', 'backend.extAuth']],
+      ['let a service of my own change requests and responses', ['traffic.extProc']],
       ['serve pages of other sites, and no others', ['traffic.cors', 'traffic.csrf']],
       ['limit requests or tokens', ['traffic.rateLimit']],
     ],

@@ -32,6 +32,7 @@ export type Reason =
   | 'ApiKeyAuth'
   | 'Authorization'
   | 'ExtAuth'
+  | 'ExtProc'
   | 'Csrf'
   | 'RateLimit'
   | 'PromptGuard'

@@ -45,6 +45,18 @@ export interface ExtAuthState {
   backendHeaders: readonly HeaderEdit[]
 }
 
+/** What a policy has under way for a request, outside of its steps. */
+export interface OpenCall {
+  /** The request is over, or has become a tunnel; `cause` says why it did not end well. */
+  close(cause: Error | null): void
+}
+
+/** Whoever runs a request, for what policies find out between their steps. */
+export interface RequestRunner {
+  /** Answers with this, whatever is under way; false when an answer has begun. */
+  interrupt(reply: Reply): boolean
+}
+
 /** A change to a header that somebody outside asks for. */
 export interface HeaderEdit {
   name: string
@@ -138,6 +150,11 @@ export class RequestContext implements RoutableRequest {
   /** What transformations computed for later expressions and logs. */
   metadata: Record<string, unknown> | null = null
   extAuth: ExtAuthState | null = null
+  /** What outside processors said beside their changes, for later expressions, as `extproc`. */
+  extProc: JsonObject | null = null
+  /** By the step that has it under way. */
+  open: Map<object, OpenCall> | null = null
+  runner: RequestRunner | null = null
   /** What client authentication took off the request, in that order; `auth.passthrough` gives it to the backend. */
   taken: readonly TakenCredential[] = NOTHING_TAKEN
   /** The one among it that a backend gets which wants it in another place: a token before anything else. */

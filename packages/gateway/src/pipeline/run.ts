@@ -11,7 +11,7 @@ import { type Failure, failures } from './failure.ts'
 import { GrpcStatusSink, readGrpcStatus } from './body/grpc-status.ts'
 import { countHop } from './max-forwards.ts'
 import { Reply } from './reply.ts'
-import { type AnsweredRequest, RequestContext } from './request-context.ts'
+import { type AnsweredRequest, RequestContext, type RequestRunner } from './request-context.ts'
 import { failureReply, inClientsFormat } from './failure-reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
 import type { Specimens } from './specimens.ts'
@@ -52,7 +52,7 @@ type Stage = 'gateway' | 'route' | 'backendResponse' | 'routeResponse' | 'gatewa
 
 // The `!` cost nothing where every request passes: names and functions are of one length, and a stage is reached only
 // with what it needs.
-class RequestRun implements ExchangeObserver, BackendOutcome {
+class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
   readonly #rx: RequestContext
   readonly #exchange: Exchange
   readonly #services: RunServices
@@ -63,11 +63,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
   /** The response head has been handed over. */
   #responding = false
   #over = false
+  /** Changes when the request is interrupted: what steps of an earlier turn still find out is not wanted. */
+  #turn = 0
 
   constructor(exchange: Exchange, services: RunServices) {
     this.#exchange = exchange
     this.#services = services
     this.#rx = new RequestContext(exchange, services.now())
+    this.#rx.runner = this
     exchange.observer = this
   }
 
@@ -125,9 +128,10 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
         continue
       }
       if (result instanceof Reply) return this.#stepStopped(stage, steps, i, result)
+      const turn = this.#turn
       result.then(
         (reply) => {
-          if (this.#over) return
+          if (this.#over || turn !== this.#turn) return
           if (reply instanceof Reply) return this.#stepStopped(stage, steps, i, reply)
           if (rx.trace !== null) rx.trace.policy(steps.names[i]!, phaseOf[stage])
           this.#runSteps(stage, steps, i + 1)
@@ -176,6 +180,13 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     this.#use(reply)
     if (fromResponse) this.#respond()
     else this.#respondThrough('routeResponse', this.#route?.response ?? null)
+  }
+
+  interrupt(reply: Reply): boolean {
+    if (this.#over || this.#responding) return false
+    this.#turn++
+    this.#stop(this.#rx.responseBody !== null, reply)
+    return true
   }
 
   // The backend.
@@ -242,6 +253,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
       return this.failed(failures.upgradeFailed)
     }
     this.#responding = true
+    this.#closeOpen(null)
     // The response was the change of protocol; what follows has no end that a limit could be about.
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     splice(client, backend, (sent, received) => {
@@ -305,18 +317,25 @@ class RequestRun implements ExchangeObserver, BackendOutcome {
     if (rx.reason === 'Upstream') rx.reason = cause instanceof UpstreamError ? 'UpstreamFailure' : 'ClientGone'
     rx.error ??= cause.message
     this.#call?.cancel(cause)
-    this.#finish()
+    this.#finish(cause)
   }
 
-  #finish(): void {
+  #finish(cause: Error | null = null): void {
     if (this.#over) return
     this.#over = this.#rx.isOver = true
+    this.#closeOpen(cause)
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
     if (this.#rx.callouts !== null) this.#rx.giveUpCallouts()
     this.#rx.durationMs = this.#services.now() - this.#rx.startedAt
     if (this.#route !== null) this.#runDone(this.#route)
     this.#rx.trace?.finished()
     this.#services.finished(this.#rx)
+  }
+
+  #closeOpen(cause: Error | null): void {
+    if (this.#rx.open === null) return
+    for (const call of this.#rx.open.values()) call.close(cause)
+    this.#rx.open = null
   }
 
   #runDone({ done }: CompiledRoute): void {

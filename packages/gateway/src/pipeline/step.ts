@@ -23,6 +23,8 @@ export interface Step {
   responseBody?: BodyUse
   /** The parts read bodies by themselves: nothing but what is said here is buffered before they run. */
   readsBodies?: boolean
+  /** The parts may leave other bodies behind: who needs one after them reads it anew. */
+  replacesBodies?: boolean
   /** Before the backend is called. */
   request?: (rx: RequestContext) => StepResult
   /** Before the response leaves; also on replies made by the gateway itself. */

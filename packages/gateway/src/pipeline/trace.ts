@@ -25,6 +25,7 @@ export interface TracedRequest {
   readonly apiKey: object | null
   readonly basicAuth: object | null
   readonly extAuth: { readonly metadata: object } | null
+  readonly extProc: object | null
   readonly metadata: object | null
   readonly status: number
   readonly responseHeaders: HeaderBlock | null
@@ -207,6 +208,7 @@ export class RequestTrace {
       ...(rx.apiKey !== null && { apiKey: rx.apiKey }),
       ...(rx.basicAuth !== null && { basicAuth: rx.basicAuth }),
       ...(rx.extAuth !== null && { extauthz: rx.extAuth.metadata }),
+      ...(rx.extProc !== null && { extproc: rx.extProc }),
       ...(rx.metadata !== null && { metadata: rx.metadata }),
       env: this.#services.identity,
     }

@@ -37,6 +37,7 @@ class Choice implements Step {
   /** Only what conditions read: a form reads bodies for itself, so that the others let them flow. */
   readonly requestBody: BodyUse
   readonly readsBodies = true
+  readonly replacesBodies: boolean
   readonly response?: Step['response']
   readonly done?: Step['done']
   readonly #cases: readonly Case[]
@@ -44,6 +45,7 @@ class Choice implements Step {
   constructor(cases: readonly Case[]) {
     this.#cases = cases
     this.requestBody = widest(cases.map(({ condition }) => condition?.requestBody))
+    this.replacesBodies = cases.some(({ form }) => form.replacesBodies === true)
     if (cases.some(({ form }) => form.response !== undefined)) this.response = (rx) => this.#respond(rx)
     if (cases.some(({ form }) => form.done !== undefined)) this.done = (rx) => this.#chosenFor(rx)?.done?.(rx)
   }
@@ -75,12 +77,13 @@ function form<Config>(make: MakeStep<Config>, config: Config, env: Env): Step {
   const bodies = new ExpressionBodies(env)
   const step = make(config, bodies.env) ?? {}
   const { requestBody, responseBody } = bodies.of(step)
-  const { request, response, done } = step
+  const { replacesBodies = false, request, response, done } = step
   const readRequest = requestBody === 'none' ? null : bufferRequest(requestBody, env.maxBufferBytes)
   const readResponse = responseBody === 'none' ? null : bufferResponse(responseBody, env.maxBufferBytes)
   const reading = afterReading(readRequest, request)
   const answering = response && afterReading(readResponse, response)
   return {
+    replacesBodies,
     ...(reading && { request: reading }),
     ...(answering && { response: answering }),
     ...(done && { done }),

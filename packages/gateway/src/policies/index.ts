@@ -25,6 +25,7 @@ import { cors } from './traffic/cors/schema.ts'
 import { csrf } from './traffic/csrf/schema.ts'
 import { directResponse } from './traffic/direct-response/schema.ts'
 import { extAuth } from './traffic/ext-auth/schema.ts'
+import { extProc } from './traffic/ext-proc/schema.ts'
 import { headerModifiers } from './traffic/header-modifiers/schema.ts'
 import { hostRewrite } from './traffic/host-rewrite/schema.ts'
 import { jwtAuthentication } from './traffic/jwt-authentication/schema.ts'
@@ -60,6 +61,7 @@ export const trafficPolicies = [
   csrf,
   directResponse,
   extAuth,
+  extProc,
   headerModifiers,
   hostRewrite,
   jwtAuthentication,

@@ -11,6 +11,7 @@ import { cors } from './traffic/cors/step.ts'
 import { csrf } from './traffic/csrf/step.ts'
 import { directResponse } from './traffic/direct-response/step.ts'
 import { extAuth } from './traffic/ext-auth/step.ts'
+import { extProc } from './traffic/ext-proc/step.ts'
 import { headerModifiers } from './traffic/header-modifiers/step.ts'
 import { hostRewrite } from './traffic/host-rewrite/step.ts'
 import { jwtAuthentication } from './traffic/jwt-authentication/step.ts'
@@ -44,6 +45,7 @@ export const requestOrder = [
   { steps: { extAuth }, why: 'the authorizer is told who the client is' },
   { steps: { authorization }, why: 'sees what all authentication found out, and what the authorizer said' },
   { steps: { rateLimit }, why: 'what was denied spends nothing' },
+  { steps: { extProc }, why: 'the processor has only work that is wanted; rules of your own see what it changed' },
   { steps: { transformation }, why: "sees claims, and the client's own headers before literals change them" },
   { steps: { csrf }, why: 'after transformations, which may set what it looks at' },
   { steps: { headerModifiers }, why: "the client's headers are final before the destination is rewritten" },
@@ -72,6 +74,7 @@ export const responseReasons: { readonly [Name in RespondingName]: string } = {
   rateLimit: 'what it tells of its limits comes first, so that rules of your own may change it',
   headerModifiers: 'literals come before expressions, which see them',
   transformation: 'sees what the others have written',
+  extProc: 'the processor sees the answer as it leaves',
   cors: 'last, so that no rule overwrites what a browser is told',
 }
 export const responseOrder = Object.keys(responseReasons) as readonly RespondingName[]

@@ -48,7 +48,8 @@ function responseTooLarge(rx: RequestContext, use: Needed): Reply | undefined {
   return use === 'whole' ? refuse(rx, failures.responseTooLarge) : undefined
 }
 
-function brokenOff(cause: Error): Failure {
+/** A response that broke off before anything of it was sent. */
+export function brokenOff(cause: Error): Failure {
   return upstreamFailure(
     cause instanceof UpstreamError ? cause : new UpstreamError('connection_lost', cause.message, false),
   )

@@ -1,19 +1,17 @@
 import { isCelError, toJson } from '@portico/cel'
 import type { JsonObject, RequestContext } from '../request-context.ts'
 import { CalloutFault } from '../callouts.ts'
-import type { HeaderValueOption } from '../../wire/protos/envoy/config/core/v3/base.ts'
 import type {
   CheckRequest,
   CheckResponse,
   OkHttpResponse,
 } from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
-import { headerEdit, isEditable } from '../header-edit.ts'
+import { editOf, isEditable } from '../header-edit.ts'
 import type { Ask, Asking } from './asking.ts'
 import { type Allowed, DENIED, type Decision, sayPlain } from './decision.ts'
 import { type ForwardedBody, partialMark } from './forwarded-body.ts'
 import type { checkMethod as CheckMethod } from './check-method.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import type { HeaderEdit } from '../request-context.ts'
 import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 
 /** Asks by gRPC. */
@@ -161,15 +159,5 @@ function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined): A
   }
 }
 
-/** The action that stands first in the list of actions is what one gets who sets none: then the older field decides. */
-function editOf({ header, append, appendAction }: HeaderValueOption): HeaderEdit[] {
-  if (header === undefined) return []
-  const value = header.value === '' ? Buffer.from(header.rawValue).toString('utf8') : header.value
-  const way = appendAction === 0 ? (append === true ? 'append' : 'set') : (WAYS[appendAction] ?? 'set')
-  const edit = headerEdit(header.key, value, way)
-  return edit === null ? [] : [edit]
-}
-
-const WAYS: readonly HeaderEdit['way'][] = ['append', 'absent', 'set', 'present']
 const EMPTY = new Uint8Array(0)
 const BEYOND_ASCII = /[^\x00-\x7f]/

@@ -63,6 +63,11 @@ export class Scope {
     return (this.#rx.extAuth?.metadata as Value | undefined) ?? undefined
   }
 
+  /** What outside processors said; absent where none did. */
+  get extproc(): Value | undefined {
+    return (this.#rx.extProc as Value | null) ?? undefined
+  }
+
   get backend(): { name: string; type: string; protocol: string } | undefined {
     const chosen = this.#rx.route?.backends[this.#rx.backendIndex]
     return chosen === undefined ? undefined : { name: chosen.name, type: chosen.kind, protocol: 'http' }

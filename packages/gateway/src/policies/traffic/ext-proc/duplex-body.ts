@@ -1,0 +1,201 @@
+import type { Sink, Source } from '../../../net/body.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+
+/** Who gets the body piece by piece, and gives the new one back. */
+export interface BodyPeer {
+  /** It takes nothing at the moment. */
+  readonly isBlocked: boolean
+  give(chunk: Buffer): void
+  giveEnd(trailers: HeaderBlock | null): void
+  /** The body broke off. */
+  lost(cause: Error): void
+  /** Whether the body is full, or over, may have changed. */
+  changed(): void
+}
+
+/** A body that goes to a processor as it comes, and goes on as it comes back; each way at its own pace. */
+export class DuplexBody implements Source, Sink {
+  source: Source | null = null
+  readonly #body: Source
+  readonly #peer: BodyPeer
+  /** Whoever announced the length of the old body knows nothing of the new one. */
+  #length: number
+  #sink: Sink | null = null
+  /** What came back, and nobody takes yet. */
+  #queue: Buffer[] = []
+  #queuedBytes = 0
+  #isStalled = false
+  #isPaused = false
+  #isGivenAway = false
+  #isPassing = false
+  #inputEnd: { trailers: HeaderBlock | null } | null = null
+  #outputEnd: { trailers: HeaderBlock | null } | null = null
+  #failure: Error | null = null
+  #isOver = false
+
+  constructor(body: Source, peer: BodyPeer) {
+    this.#body = body
+    this.#peer = peer
+    this.#length = body.length
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** The processor has bytes that did not come back: the old body cannot go on. */
+  get isGivenAway(): boolean {
+    return this.#isGivenAway && this.#outputEnd === null && !this.#isOver
+  }
+
+  /** All of it has been given, and the rest has not come back. */
+  get isOwed(): boolean {
+    return this.#inputEnd !== null && this.#outputEnd === null && !this.#isOver
+  }
+
+  /** So much waits here that no more should come back. */
+  get isFull(): boolean {
+    return this.#queuedBytes > MAX_QUEUED
+  }
+
+  /** Nothing more comes back. */
+  get isDone(): boolean {
+    return this.#isOver || this.#outputEnd !== null
+  }
+
+  get hasEnded(): boolean {
+    return this.#inputEnd !== null
+  }
+
+  start(): void {
+    this.#body.pipe(this)
+  }
+
+  /** Heads say nothing of the length from now on. */
+  commit(): void {
+    this.#length = -1
+  }
+
+  /** There is no processor any more, which has got nothing so far: the body goes on as it is. */
+  pass(): void {
+    if (this.isDone) return
+    this.#isPassing = true
+    if (this.#inputEnd !== null) this.#finish(this.#inputEnd.trailers)
+    else this.drained()
+  }
+
+  /** The other side of the peer takes more. */
+  drained(): void {
+    if (!this.#isPaused || this.#isOver || !this.flush()) return
+    this.#isPaused = false
+    this.source?.resume()
+  }
+
+  // From the processor.
+
+  take(chunk: Buffer): void {
+    if (this.isDone || chunk.length === 0) return
+    this.#pass(chunk)
+    this.#peer.changed()
+  }
+
+  takeEnd(trailers: HeaderBlock | null): void {
+    if (this.isDone) return
+    // It may end the new body before it has got all of the old one.
+    if (this.#inputEnd === null) this.#body.cancel(CUT)
+    this.#finish(trailers)
+  }
+
+  // From the body.
+
+  write(chunk: Buffer): void {
+    if (this.isDone) return
+    if (this.#isPassing) return this.#pass(Buffer.from(chunk))
+    this.#isGivenAway = true
+    this.#peer.give(chunk)
+  }
+
+  flush(): boolean {
+    if (this.isDone) return true
+    const isFree = !this.#isStalled && this.#queue.length === 0 && (this.#isPassing || !this.#peer.isBlocked)
+    if (!isFree) this.#isPaused = true
+    return isFree
+  }
+
+  end(trailers: HeaderBlock | null): void {
+    if (this.isDone) return
+    this.#inputEnd = { trailers }
+    if (this.#isPassing) this.#finish(trailers)
+    else this.#peer.giveEnd(trailers)
+  }
+
+  abort(cause: Error): void {
+    if (this.isDone) return
+    this.#isOver = true
+    this.#failure = cause
+    this.#sink?.abort(cause)
+    this.#peer.lost(cause)
+  }
+
+  // To whoever takes the new body.
+
+  pipe(sink: Sink): void {
+    sink.source = this
+    if (this.#failure !== null) return sink.abort(this.#failure)
+    this.#sink = sink
+    this.resume()
+  }
+
+  resume(): void {
+    const sink = this.#sink
+    if (sink === null || this.#isOver) return
+    this.#isStalled = false
+    while (this.#queue.length > 0 && !this.#isStalled) {
+      const chunk = this.#queue.shift()
+      if (chunk === undefined) break
+      this.#queuedBytes -= chunk.length
+      sink.write(chunk)
+      this.#isStalled = !sink.flush()
+    }
+    if (this.#queue.length === 0 && this.#outputEnd !== null) this.#close(sink, this.#outputEnd.trailers)
+    else this.drained()
+    this.#peer.changed()
+  }
+
+  cancel(cause: Error): void {
+    if (this.#isOver) return
+    const isUnread = this.#inputEnd === null && this.#outputEnd === null
+    this.#isOver = true
+    this.#queue = []
+    this.#queuedBytes = 0
+    if (isUnread) this.#body.cancel(cause)
+    this.#peer.changed()
+  }
+
+  #pass(chunk: Buffer): void {
+    const sink = this.#sink
+    if (sink === null || this.#isStalled || this.#queue.length > 0) {
+      this.#queue.push(chunk)
+      this.#queuedBytes += chunk.length
+    } else {
+      sink.write(chunk)
+      this.#isStalled = !sink.flush()
+    }
+  }
+
+  #finish(trailers: HeaderBlock | null): void {
+    this.#outputEnd = { trailers }
+    if (this.#sink !== null && this.#queue.length === 0) this.#close(this.#sink, trailers)
+    this.#peer.changed()
+  }
+
+  #close(sink: Sink, trailers: HeaderBlock | null): void {
+    this.#isOver = true
+    this.#sink = null
+    sink.end(trailers)
+  }
+}
+
+const CUT = new Error('the processor has ended the body')
+/** Beyond what is on its way between gateway and processor, so that one direction rarely stops the other. */
+const MAX_QUEUED = 1_048_576

@@ -1,0 +1,38 @@
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import type {
+  BodyMutation,
+  ProcessingRequest,
+} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import { bufferOf, headerMap } from './mutation.ts'
+import type { Side } from './side.ts'
+
+export type Said = ProcessingRequest['request']
+type Name = Side['name']
+
+export function headersMessage(side: Side, endOfStream: boolean): Said {
+  const value = { headers: side.headerMap(), attributes: new Map(), endOfStream }
+  return { $case: side.name === 'request' ? 'requestHeaders' : 'responseHeaders', value }
+}
+
+export function bodyMessage(name: Name, body: Buffer, endOfStream: boolean): Said {
+  return { $case: name === 'request' ? 'requestBody' : 'responseBody', value: { body, endOfStream } }
+}
+
+export function trailersMessage(name: Name, trailers: HeaderBlock): Said {
+  const value = { trailers: headerMap([], trailers) }
+  return { $case: name === 'request' ? 'requestTrailers' : 'responseTrailers', value }
+}
+
+/** The body that an answer wants instead; null leaves it as it is, a piece of a stream is none. */
+export function newBody(mutation: BodyMutation | undefined): Buffer | null | 'piece' {
+  switch (mutation?.mutation?.$case) {
+    case undefined:
+      return null
+    case 'body':
+      return bufferOf(mutation.mutation.value)
+    case 'clearBody':
+      return mutation.mutation.value ? Buffer.alloc(0) : null
+    case 'streamedResponse':
+      return 'piece'
+  }
+}

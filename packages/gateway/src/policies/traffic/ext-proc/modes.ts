@@ -1,0 +1,66 @@
+import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
+import type { ExtProcConfig } from './schema.ts'
+
+export type BodyMode = 'None' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'
+
+/** What the processor gets of one direction. */
+export interface DirectionModes {
+  sendsHeaders: boolean
+  body: BodyMode
+  sendsTrailers: boolean
+}
+
+export interface Modes {
+  readonly request: DirectionModes
+  readonly response: DirectionModes
+}
+
+export function modesOf(options: ExtProcConfig['processingOptions']): Modes {
+  const requestBody = options?.requestBodyMode ?? 'FullDuplexStreamed'
+  const responseBody = options?.responseBodyMode ?? 'FullDuplexStreamed'
+  const isStreamed = requestBody === 'FullDuplexStreamed' || responseBody === 'FullDuplexStreamed'
+  return {
+    request: {
+      sendsHeaders: options?.requestHeaderMode !== 'Skip',
+      body: requestBody,
+      sendsTrailers: isStreamed || options?.requestTrailerMode !== 'Skip',
+    },
+    response: {
+      sendsHeaders: options?.responseHeaderMode !== 'Skip',
+      body: responseBody,
+      sendsTrailers: isStreamed || options?.responseTrailerMode !== 'Skip',
+    },
+  }
+}
+
+/** As the processor wants it for this request; a mode that is streamed stays so, because both sides have begun with it. */
+export function overridden({ request, response }: Modes, wanted: ProcessingMode): Modes {
+  return {
+    request: {
+      sendsHeaders: request.sendsHeaders,
+      body: bodyAfter(request.body, wanted.requestBodyMode),
+      sendsTrailers: sendAfter(request.sendsTrailers, wanted.requestTrailerMode),
+    },
+    response: {
+      sendsHeaders: sendAfter(response.sendsHeaders, wanted.responseHeaderMode),
+      body: bodyAfter(response.body, wanted.responseBodyMode),
+      sendsTrailers: sendAfter(response.sendsTrailers, wanted.responseTrailerMode),
+    },
+  }
+}
+
+/** By the number that stands for it in messages; 1 is a way of streaming that the gateway does not speak. */
+const BODY_MODES: readonly (BodyMode | null)[] = ['None', null, 'Buffered', 'BufferedPartial', 'FullDuplexStreamed']
+
+export function bodyModeNumber(mode: BodyMode): 0 | 2 | 3 | 4 {
+  return mode === 'None' ? 0 : mode === 'Buffered' ? 2 : mode === 'BufferedPartial' ? 3 : 4
+}
+
+function bodyAfter(now: BodyMode, wanted: number): BodyMode {
+  return now === 'FullDuplexStreamed' ? now : (BODY_MODES[wanted] ?? now)
+}
+
+/** 0 leaves it as the config has it. */
+function sendAfter(now: boolean, wanted: number): boolean {
+  return wanted === 0 ? now : wanted === 1
+}

@@ -1,0 +1,91 @@
+import { isGrpcContentType } from '../../../net/grpc.ts'
+import { mayBeTrailer } from '../../../net/field-rules.ts'
+import { HeaderBlock } from '../../../net/header-block.ts'
+import type { EditableMessage } from '../../../pipeline/editable-message.ts'
+import { failureReply } from '../../../pipeline/failure-reply.ts'
+import { applyEdit, editOf, isEditable, valueOf } from '../../../pipeline/header-edit.ts'
+import { Reply } from '../../../pipeline/reply.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+import type { HeaderMap } from '../../../wire/protos/envoy/config/core/v3/base.ts'
+import type {
+  HeaderMutation,
+  ImmediateResponse,
+} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+
+/** Headers as messages have them: names in lower case, values as bytes. */
+export function headerMap(first: readonly (readonly [string, string])[], fields: HeaderBlock): HeaderMap {
+  const headers = first.map(([key, value]) => headerValue(key, value))
+  fields.forEach((name, value) => headers.push(headerValue(name.toLowerCase(), value)))
+  return { headers }
+}
+
+function headerValue(key: string, value: string) {
+  return { key, value: '', rawValue: Buffer.from(value, 'latin1') }
+}
+
+/** What was changed, by name, for traces. */
+export interface Changed {
+  set: string[]
+  removed: string[]
+}
+
+/** Removes first, then sets. `part` is what the processor may change of the first line. */
+export function applyMutation(
+  mutation: HeaderMutation | undefined,
+  { headers, setPart }: Pick<EditableMessage, 'headers' | 'setPart'>,
+  part: ':path' | ':status',
+): Changed {
+  const changed: Changed = { set: [], removed: [] }
+  for (const name of (mutation?.removeHeaders ?? []).map((each) => each.toLowerCase()).filter(isEditable)) {
+    headers.remove(name)
+    changed.removed.push(name)
+  }
+  for (const option of mutation?.setHeaders ?? []) {
+    const { header } = option
+    if (header?.key === part && setPart(part, valueOf(header))) changed.set.push(part)
+    for (const edit of editOf(option)) {
+      applyEdit(edit, headers)
+      changed.set.push(edit.name)
+    }
+  }
+  return changed
+}
+
+/** Trailers as the processor wants them: nothing may come late that policies have judged already. */
+export function changedTrailers(trailers: HeaderBlock, mutation: HeaderMutation | undefined): HeaderBlock {
+  const changed = trailers.clone()
+  for (const name of mutation?.removeHeaders ?? []) changed.remove(name.toLowerCase())
+  for (const edit of (mutation?.setHeaders ?? []).flatMap(editOf)) if (mayBeTrailer(edit.name)) applyEdit(edit, changed)
+  return changed
+}
+
+/** An answer of the processor's own, or as clients of gRPC read it. */
+export function immediateReply(response: ImmediateResponse, rx: RequestContext): Reply {
+  const { status, headers: mutation, body, grpcStatus, details } = response
+  const code = status?.code ?? 0
+  const headers = new HeaderBlock()
+  for (const edit of (mutation?.setHeaders ?? []).flatMap(editOf)) applyEdit(edit, headers)
+  const type = rx.headers.get('content-type')
+  if (type === null || !isGrpcContentType(type)) {
+    // A body that says nothing of itself is not for browsers to guess at.
+    if (body.length > 0 && !headers.has('content-type')) headers.add('content-type', 'text/plain')
+    return new Reply(statusOf(code), { headers, body: bufferOf(body), reason: 'ExtProc' })
+  }
+  const message = body.length > 0 ? bufferOf(body).toString('utf8') : details
+  const reply = failureReply({ status: statusOf(code), message, reason: 'ExtProc' }, type)
+  if (grpcStatus !== undefined) reply.headers.set('grpc-status', String(grpcStatus.status))
+  else if (code === 0 || code === 200) reply.headers.set('grpc-status', '0')
+  headers.forEach((name, value) => {
+    if (name !== 'content-type') reply.headers.add(name, value)
+  })
+  return reply
+}
+
+/** The same bytes. */
+export function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+function statusOf(code: number): number {
+  return code === 0 ? 200 : code >= 200 && code <= 599 ? code : 500
+}

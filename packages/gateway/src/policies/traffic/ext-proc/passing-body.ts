@@ -1,0 +1,81 @@
+import type { Sink, Source } from '../../../net/body.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+
+export interface Ends {
+  /** New bytes in place of the first ones. */
+  start?: { bytes: Buffer; replaces: number }
+  /** Says which trailers follow instead; it may take its time. */
+  trailers?: (trailers: HeaderBlock, then: (changed: HeaderBlock) => void) => void
+  /** Once, when nothing follows. */
+  over?: () => void
+}
+
+/** A body that goes on as it comes, but for its beginning and what follows it. */
+export class PassingBody implements Source, Sink {
+  source: Source | null = null
+  readonly length: number
+  readonly #body: Source
+  readonly #ends: Ends
+  #skip: number
+  #sink: Sink | null = null
+  #isOver = false
+
+  constructor(body: Source, ends: Ends) {
+    this.#body = body
+    this.#ends = ends
+    this.#skip = ends.start?.replaces ?? 0
+    this.length = ends.start === undefined ? body.length : -1
+  }
+
+  pipe(sink: Sink): void {
+    sink.source = this
+    this.#sink = sink
+    if (this.#ends.start !== undefined) sink.write(this.#ends.start.bytes)
+    this.#body.pipe(this)
+  }
+
+  resume(): void {
+    this.#body.resume()
+  }
+
+  cancel(cause: Error): void {
+    this.#sink = null
+    this.#body.cancel(cause)
+    this.#over()
+  }
+
+  write(chunk: Buffer): void {
+    const skipped = Math.min(this.#skip, chunk.length)
+    this.#skip -= skipped
+    if (skipped < chunk.length) this.#sink?.write(skipped === 0 ? chunk : chunk.subarray(skipped))
+  }
+
+  flush(): boolean {
+    return this.#sink?.flush() ?? true
+  }
+
+  end(trailers: HeaderBlock | null): void {
+    if (trailers === null || this.#ends.trailers === undefined) return this.#end(trailers)
+    this.#sink?.flush()
+    this.#ends.trailers(trailers, (changed) => this.#end(changed))
+  }
+
+  abort(cause: Error): void {
+    this.#sink?.abort(cause)
+    this.#over()
+  }
+
+  #end(trailers: HeaderBlock | null): void {
+    const sink = this.#sink
+    this.#sink = null
+    // First, because with the end of the body the request may be over.
+    this.#over()
+    sink?.end(trailers)
+  }
+
+  #over(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#ends.over?.()
+  }
+}

@@ -1,0 +1,314 @@
+import { Deadline, type Deadlines } from '../../../net/deadlines.ts'
+import type { Failure } from '../../../pipeline/failure.ts'
+import { failureReply } from '../../../pipeline/failure-reply.ts'
+import type { Reply } from '../../../pipeline/reply.ts'
+import type { OpenCall, RequestContext } from '../../../pipeline/request-context.ts'
+import type { Logger } from '../../../telemetry/log/logger.ts'
+import type { CalloutOutcome, RecordCallout } from '../../../telemetry/metrics/callout-metrics.ts'
+import type { GrpcError } from '../../../upstream/grpc/status.ts'
+import type { GrpcStream, StreamHandler } from '../../../upstream/grpc/stream.ts'
+import type {
+  ImmediateResponse,
+  ProcessingRequest,
+  ProcessingResponse,
+} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import { type Answer, Direction, type Part, type Talk } from './direction.ts'
+import { bodyModeNumber, type DirectionModes, type Modes, overridden } from './modes.ts'
+import { type Changed, immediateReply } from './mutation.ts'
+import type { Side } from './side.ts'
+
+export type Stream = Pick<
+  GrpcStream<ProcessingRequest, ProcessingResponse>,
+  'send' | 'finish' | 'hold' | 'proceed' | 'drop'
+>
+
+/** What all requests of one policy share. */
+export interface ProcessingSettings {
+  readonly modes: Modes
+  readonly allowModeOverride: boolean
+  readonly failureMode: 'FailClosed' | 'FailOpen'
+  readonly timeoutMs: number
+  readonly maxBufferBytes: number
+  readonly deadlines: Deadlines
+  readonly log: Logger
+  readonly now: () => number
+  /** Told how long each answer was waited for. */
+  readonly record: RecordCallout
+  connect(rx: RequestContext, handler: StreamHandler<ProcessingResponse>): Promise<Stream>
+  /** What the first message of a direction carries besides. */
+  context(rx: RequestContext, name: Side['name']): Pick<ProcessingRequest, 'attributes' | 'metadataContext'>
+}
+
+/** The talk of one request with its processor: one stream, opened when there is something to say. */
+export class Processing implements Talk, OpenCall, StreamHandler<ProcessingResponse> {
+  readonly #rx: RequestContext
+  readonly #settings: ProcessingSettings
+  readonly #directions = new Map<Side['name'], Direction>()
+  readonly #silence = new Deadline(() => this.#timedOut())
+  #modes: Modes
+  #stream: Stream | null = null
+  /** Says how the step that runs at the moment ends. */
+  #step: ((reply: Reply | void) => void) | null = null
+  /** Since when an answer is waited for. */
+  #askedAt: number | null = null
+  #hasSpoken = false
+  #isBlocked = false
+  #isHeld = false
+  #isTimed = false
+  /** All has been said; only the end of the stream is missing. */
+  #isFinished = false
+  #isOver = false
+
+  constructor(rx: RequestContext, settings: ProcessingSettings) {
+    this.#rx = rx
+    this.#settings = settings
+    this.#modes = settings.modes
+  }
+
+  get isOver(): boolean {
+    return this.#isOver || this.#isFinished
+  }
+
+  get isBlocked(): boolean {
+    return this.#isBlocked
+  }
+
+  get maxBufferBytes(): number {
+    return this.#settings.maxBufferBytes
+  }
+
+  /** Processes one direction as far as its head can change; a streamed body goes on after it. */
+  run(side: Side): Promise<Reply | void> {
+    const direction = new Direction(side, this)
+    this.#directions.set(side.name, direction)
+    return new Promise((resolve, reject) => {
+      this.#step = resolve
+      direction.run().then(() => this.#endStep(undefined), reject)
+    })
+  }
+
+  async open(): Promise<void> {
+    if (this.#stream !== null) return
+    const stream = await this.#settings.connect(this.#rx, this)
+    // The client may have left meanwhile, or the stream may be over already.
+    if (this.#isOver) stream.drop()
+    else this.#stream = stream
+  }
+
+  modes(name: Side['name']): DirectionModes {
+    return this.#modes[name]
+  }
+
+  say(request: ProcessingRequest['request']): void {
+    const stream = this.#stream
+    if (stream === null || this.isOver) return
+    const name = request?.$case.startsWith('response') === true ? 'response' : 'request'
+    const isFirst = !this.#hasSpoken
+    this.#hasSpoken = true
+    const message: ProcessingRequest = {
+      request,
+      attributes: NO_ATTRIBUTES,
+      metadataContext: undefined,
+      observabilityMode: false,
+      protocolConfig: isFirst ? protocolConfig(this.#modes) : undefined,
+      ...(isFirst || request?.$case === 'responseHeaders' ? this.#settings.context(this.#rx, name) : null),
+    }
+    if (!stream.send(message)) this.#isBlocked = true
+    this.#watch(false)
+  }
+
+  asked(): void {
+    this.#askedAt ??= this.#settings.now()
+  }
+
+  noted(part: Part, { common, metadata, override }: Answer, changed: Changed): void {
+    const rx = this.#rx
+    if (metadata !== undefined) rx.extProc = { ...rx.extProc, ...metadata }
+    const isOverridden = override !== undefined && part === 'headers' && this.#settings.allowModeOverride
+    if (isOverridden) this.#modes = overridden(this.#modes, override)
+    rx.trace?.note({
+      code: 'processed',
+      [part]: { ...changed, body: common?.bodyMutation?.mutation?.$case ?? null },
+      ...(metadata !== undefined && { metadata: Object.keys(metadata) }),
+      ...(isOverridden && { modes: this.#modes }),
+    })
+  }
+
+  stop(reply: Reply): void {
+    if (this.#isOver) return
+    this.#drop()
+    this.#endWith(reply)
+  }
+
+  /** The processor, or the way to it, is of no use any more. `detail` is for operators. */
+  fail(why: string, detail: string | null = null): void {
+    if (this.#isOver) return
+    this.#record(why === TOO_LATE ? 'timeout' : 'failed')
+    this.#drop()
+    const { failureMode, log } = this.#settings
+    const rx = this.#rx
+    const goesOn = failureMode === 'FailOpen' && !this.#isGivenAway
+    const cause = detail === null ? why : `${why}: ${detail}`
+    const told = { code: goesOn ? 'gone_on' : 'failed', cause, failureMode }
+    if (this.#step !== null) rx.trace?.note(told)
+    else rx.trace?.emit({ type: 'policyEvent', kind: 'extProc', details: told }, goesOn ? 'warn' : 'error')
+    log.warn('the processor failed', { cause, failureMode, route: rx.routeName })
+    if (goesOn) return this.#goOn()
+    const failure: Failure = { status: 500, message: `ext_proc failed: ${why}`, reason: 'ExtProc' }
+    rx.error = `ext_proc failed: ${cause}`
+    this.#endWith(failureReply(failure, rx.headers.get('content-type')))
+  }
+
+  changed(): void {
+    if (this.isOver) return
+    const isHeld = [...this.#directions.values()].some(({ isFull }) => isFull)
+    if (isHeld !== this.#isHeld) {
+      this.#isHeld = isHeld
+      if (isHeld) this.#stream?.hold()
+      else this.#stream?.proceed()
+    }
+    if (this.#hasNothingLeft) this.#finish()
+    else this.#watch(false)
+  }
+
+  close(cause: Error | null): void {
+    if (this.isOver) return
+    if (cause === null && [...this.#directions.values()].every(({ isDone }) => isDone)) this.#finish()
+    else this.#drop()
+  }
+
+  // From the stream.
+
+  message({ response, dynamicMetadata: metadata, modeOverride: override }: ProcessingResponse): void {
+    if (this.isOver) return
+    this.#record('answered')
+    this.#watch(true)
+    if (response === undefined) return this.fail('an answer says nothing')
+    if (response.$case === 'immediateResponse') return this.#answerAtOnce(response.value, metadata)
+    const direction = this.#directions.get(response.$case.startsWith('request') ? 'request' : 'response')
+    const beside = { metadata, override }
+    switch (response.$case) {
+      case 'requestHeaders':
+      case 'responseHeaders':
+        if (direction?.heard('headers', { common: response.value.response, ...beside }) === true) return
+        break
+      case 'requestBody':
+      case 'responseBody':
+        if (direction?.heard('body', { common: response.value.response, ...beside }) === true) return
+        break
+      case 'requestTrailers':
+      case 'responseTrailers':
+        if (direction?.heard('trailers', { mutation: response.value.headerMutation, ...beside }) === true) return
+        break
+    }
+    this.fail('an answer to what was not asked', response.$case)
+  }
+
+  drained(): void {
+    this.#isBlocked = false
+    this.#watch(true)
+    for (const direction of this.#directions.values()) direction.drained()
+  }
+
+  /** One that ends well has nothing more to say: what it has not got goes on as it is. */
+  ended(error: GrpcError | null): void {
+    if (this.#isOver) return
+    if (this.#isFinished) return this.#drop()
+    if (error !== null) return this.fail('the processor cannot be asked', `${error.message} (code ${error.code})`)
+    if (this.#isGivenAway) return this.fail('the processor ended within a body')
+    this.#drop()
+    if (this.#step !== null) this.#rx.trace?.note({ code: 'ended_by_processor' })
+    this.#goOn()
+  }
+
+  get #isGivenAway(): boolean {
+    return [...this.#directions.values()].some(({ isGivenAway }) => isGivenAway)
+  }
+
+  /** A response that nobody processes need not be waited for. */
+  get #hasNothingLeft(): boolean {
+    const { sendsHeaders, body, sendsTrailers } = this.#modes.response
+    const [request, response] = [this.#directions.get('request'), this.#directions.get('response')]
+    const isRequestDone = request === undefined || request.isDone
+    if (response !== undefined) return isRequestDone && response.isDone
+    return isRequestDone && request !== undefined && !sendsHeaders && body === 'None' && !sendsTrailers
+  }
+
+  #answerAtOnce(response: ImmediateResponse, metadata: Answer['metadata']): void {
+    const rx = this.#rx
+    if (metadata !== undefined) rx.extProc = { ...rx.extProc, ...metadata }
+    const reply = immediateReply(response, rx)
+    const told = { code: 'answered', status: reply.status, details: response.details }
+    if (this.#step !== null) rx.trace?.note(told)
+    else rx.trace?.emit({ type: 'policyEvent', kind: 'extProc', details: told })
+    this.#drop()
+    this.#endWith(reply)
+  }
+
+  /** The step that waits gives the reply; between steps the request is interrupted, and after its answer has begun, cut. */
+  #endWith(reply: Reply): void {
+    if (this.#step !== null) return this.#endStep(reply)
+    const rx = this.#rx
+    if (rx.runner?.interrupt(reply) === true) return
+    rx.reason = 'ExtProc'
+    rx.error ??= 'the processor answered after the response had begun'
+    rx.exchange.reset(new Error(rx.error))
+  }
+
+  #endStep(reply: Reply | undefined): void {
+    const step = this.#step
+    this.#step = null
+    step?.(reply)
+  }
+
+  #goOn(): void {
+    for (const direction of this.#directions.values()) direction.over()
+  }
+
+  #finish(): void {
+    this.#isFinished = true
+    if (this.#stream === null) return this.#drop()
+    this.#stream.finish()
+    this.#settings.deadlines.set(this.#silence, this.#settings.timeoutMs)
+  }
+
+  #record(outcome: CalloutOutcome): void {
+    if (this.#askedAt === null) return
+    this.#settings.record(outcome, this.#settings.now() - this.#askedAt)
+    this.#askedAt = null
+  }
+
+  #drop(): void {
+    this.#isOver = true
+    this.#record('cancelled')
+    this.#settings.deadlines.clear(this.#silence)
+    this.#stream?.drop()
+  }
+
+  /** Time runs while it is the processor's turn: to answer, or to take what waits for it. */
+  #watch(isProgress: boolean): void {
+    if (this.isOver) return
+    const { deadlines, timeoutMs } = this.#settings
+    const isOwed =
+      !this.#isHeld && (this.#isBlocked || [...this.#directions.values()].some((direction) => direction.isOwed))
+    if (!isOwed) deadlines.clear(this.#silence)
+    else if (isProgress || !this.#isTimed) deadlines.set(this.#silence, timeoutMs)
+    this.#isTimed = isOwed
+  }
+
+  #timedOut(): void {
+    if (this.#isFinished) this.#drop()
+    else this.fail(TOO_LATE)
+  }
+}
+
+function protocolConfig({ request, response }: Modes): ProcessingRequest['protocolConfig'] {
+  return {
+    requestBodyMode: bodyModeNumber(request.body),
+    responseBodyMode: bodyModeNumber(response.body),
+    sendBodyWithoutWaitingForHeaderResponse: false,
+  }
+}
+
+const TOO_LATE = 'no answer in time'
+const NO_ATTRIBUTES: ProcessingRequest['attributes'] = new Map()

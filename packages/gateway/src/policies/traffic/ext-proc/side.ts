@@ -1,0 +1,84 @@
+import type { Source } from '../../../net/body.ts'
+import { brokenOff, bufferRequest, bufferResponse } from '../../../pipeline/body/buffered-body.ts'
+import type { BufferedBody } from '../../../pipeline/body/body-use.ts'
+import { type EditableMessage, editableRequest, editableResponse } from '../../../pipeline/editable-message.ts'
+import type { AnsweredRequest, RequestContext } from '../../../pipeline/request-context.ts'
+import { failureReply } from '../../../pipeline/failure-reply.ts'
+import type { Reply } from '../../../pipeline/reply.ts'
+import type { StepResult } from '../../../pipeline/step.ts'
+import type { HeaderMap } from '../../../wire/protos/envoy/config/core/v3/base.ts'
+import { headerMap } from './mutation.ts'
+
+/** A request or a response, as far as a processor may see and change it. */
+export interface Side {
+  readonly name: 'request' | 'response'
+  readonly message: EditableMessage
+  /** What may be changed of the first line. */
+  readonly part: ':path' | ':status'
+  /** What follows the head is a body, and none of another protocol. */
+  readonly hasBody: boolean
+  body: Source
+  buffered: BufferedBody | null
+  headerMap(): HeaderMap
+  /** What the client gets when the body breaks off before anything was sent; null when nobody is left to get it. */
+  brokenOff(cause: Error): Reply | null
+  /** Reads as much as may be kept; `whole` refuses a body with more. */
+  read(use: 'whole' | 'prefix', limit: number): StepResult
+}
+
+export function requestSide(rx: RequestContext): Side {
+  return {
+    name: 'request',
+    message: editableRequest(rx),
+    part: ':path',
+    hasBody: rx.body.length !== 0 && rx.method !== 'CONNECT' && rx.exchange.upgrade === '',
+    get body() {
+      return rx.body
+    },
+    set body(body) {
+      rx.body = body
+    },
+    get buffered() {
+      return rx.bufferedBody
+    },
+    set buffered(buffered) {
+      rx.bufferedBody = buffered
+    },
+    headerMap() {
+      const { method, scheme, currentAuthority, upstreamTarget, headers } = rx
+      const first = [
+        [':method', method],
+        [':scheme', scheme],
+        [':authority', currentAuthority],
+        [':path', upstreamTarget],
+      ] as const
+      return headerMap(first, headers)
+    },
+    brokenOff: () => null,
+    read: (use, limit) => bufferRequest(use, limit)(rx),
+  }
+}
+
+export function responseSide(rx: AnsweredRequest): Side {
+  return {
+    name: 'response',
+    message: editableResponse(rx),
+    part: ':status',
+    hasBody: rx.responseBody.length !== 0,
+    get body() {
+      return rx.responseBody
+    },
+    set body(body) {
+      rx.responseBody = body
+    },
+    get buffered() {
+      return rx.bufferedResponse
+    },
+    set buffered(buffered) {
+      rx.bufferedResponse = buffered
+    },
+    headerMap: () => headerMap([[':status', String(rx.status)]], rx.responseHeaders),
+    brokenOff: (cause) => failureReply(brokenOff(cause), rx.headers.get('content-type')),
+    read: (use, limit) => bufferResponse(use, limit)(rx),
+  }
+}
