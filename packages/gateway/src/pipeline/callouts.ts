@@ -9,6 +9,7 @@ import {
 } from '../upstream/upstream-types.ts'
 import { fetchWhole, TooLate, type WholeAnswer } from './fetch-text.ts'
 import type { GiveUp, RequestContext } from './request-context.ts'
+import type { CallPurpose } from './spans/spanned-request.ts'
 import type { BackendClient, CallContext, Env } from './step.ts'
 
 /** Why there is no answer that could be used. */
@@ -40,12 +41,14 @@ export class Callouts {
   readonly #client: BackendClient
   readonly #env: Env
   readonly #record: RecordCallout
+  readonly #purpose: CallPurpose
 
   constructor(kind: CalloutKind, backendKey: string, env: Env) {
     this.authority = env.describe(backendKey).address
     this.#client = env.client(backendKey)
     this.#env = env
     this.#record = env.callouts(kind)
+    this.#purpose = PURPOSES[kind]
   }
 
   /** One message by gRPC, for one message. */
@@ -80,7 +83,7 @@ export class Callouts {
     let fail: ((error: Error) => void) | null = null
     const end = this.begin(rx, () => fail?.(ABANDONED))
     const options = {
-      context: contextOf(rx),
+      context: contextOf(rx, this.#purpose),
       deadlines: this.#env.deadlines,
       maxBytes: MAX_ANSWER,
       timeoutMs,
@@ -98,7 +101,7 @@ export class Callouts {
 
   /** Hands a message to the service; whoever does it alone says so by `begin`. */
   send(rx: RequestContext, request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
-    return this.#client.send(request, contextOf(rx), handler)
+    return this.#client.send(request, contextOf(rx, this.#purpose), handler)
   }
 
   /**
@@ -119,8 +122,16 @@ export class Callouts {
 }
 
 /** The calls have no client whose protocol could matter. */
-function contextOf(rx: RequestContext): CallContext {
-  return { rx, clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {} }
+function contextOf(rx: RequestContext, purpose: CallPurpose): CallContext {
+  const span = rx.spans === null ? null : rx.spans.placeOf(purpose)
+  return { rx, clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {}, span }
+}
+
+/** What spans call them. */
+const PURPOSES: Readonly<Record<CalloutKind, CallPurpose>> = {
+  ExtAuthz: 'extAuth',
+  ExtProc: 'extProc',
+  RateLimit: 'rateLimit',
 }
 
 function checked<Answer>(answer: Answer, problemOf?: CalloutOptions<Answer>['problemOf']): Answer | CalloutFault {

@@ -18,6 +18,8 @@ export interface FetchOptions {
   timeoutMs: number
   /** Sent by POST, with these headers; any 2xx is an answer then, and with `refusals` any 4xx too. */
   post?: { headers: HeaderBlock; body: Buffer; refusals?: boolean }
+  /** Where the span of the call hangs; left out or null, it has none. */
+  span?: CallContext['span'] | undefined
 }
 
 export interface FetchedText {
@@ -92,7 +94,8 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
       upgrade: '',
       teTrailers: false,
     }
-    fetch.started(client.send(request, CONTEXT, fetch))
+    const { span = null } = options
+    fetch.started(client.send(request, span === null ? CONTEXT : { ...CONTEXT, span }, fetch))
   })
 }
 

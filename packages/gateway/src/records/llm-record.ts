@@ -17,9 +17,10 @@ export interface Usage {
 
 /** As much of an event of a response as counts here. */
 type ObservedEvent =
-  | { readonly type: 'start'; readonly model: string }
+  | { readonly type: 'start'; readonly model: string; readonly id: string }
   | { readonly type: 'usage'; readonly usage: Usage }
-  | { readonly type: 'partStart' | 'partDelta' | 'partEnd' | 'finish' | 'error' }
+  | { readonly type: 'finish'; readonly reason: string }
+  | { readonly type: 'partStart' | 'partDelta' | 'partEnd' | 'error' }
 
 /** One provider that was asked, and what came of it. */
 export interface ProviderAttempt {
@@ -47,6 +48,10 @@ export class LlmRecord {
   requestModel = ''
   /** As the provider reports it. */
   responseModel = ''
+  /** What the provider calls its answer. */
+  responseId = ''
+  /** Why it ended; empty as long as nobody has said so. */
+  finishReason = ''
   streaming = false
   usage: Usage = {}
   /** Tokens that limits were charged while the call went on; the rest follows at its end. */
@@ -71,6 +76,7 @@ export class LlmRecord {
     switch (event.type) {
       case 'start':
         if (event.model !== '') this.responseModel = event.model
+        this.responseId = event.id
         return
       case 'partDelta':
         if (this.firstTokenAt === -1) this.firstTokenAt = now
@@ -78,9 +84,11 @@ export class LlmRecord {
       case 'usage':
         this.usage = { ...this.usage, ...event.usage }
         return
+      case 'finish':
+        this.finishReason = event.reason
+        return
       case 'partStart':
       case 'partEnd':
-      case 'finish':
       case 'error':
         return
     }

@@ -259,7 +259,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   // Guards.
 
   #guardContext(responseHeaders: HeaderBlock | null): Omit<GuardContext, 'about'> {
-    return { requestHeaders: this.headers, responseHeaders }
+    return { requestHeaders: this.headers, responseHeaders, span: this.rx.spans?.placeOf('guardrail') ?? null }
   }
 
   /** The status went out before the guards had seen all: the log is where it shows that they refused. */

@@ -179,6 +179,8 @@ export class NativeWork implements BodyWork {
     const isShown = rest.length > 0 && this.#read(Buffer.concat([rest, RECORD_END]))
     if (this.#broken !== null) return this.#breakOff(this.#broken)
     if (this.#isFinished || this.#hasError) {
+      // Some formats say why an answer has ended before they say what it cost: decoders tell it last.
+      for (const event of this.#decoder.end()) if (event.type === 'finish') this.#observer.observe(event)
       this.#hasBegun = true
       return this.#last(isShown ? [this.#plain(rest)] : NOTHING)
     }
@@ -257,9 +259,11 @@ export class NativeWork implements BodyWork {
     // Marks are ASCII, and one pattern over a text is ten times faster than a search of the bytes for each.
     const text = record.toString('latin1')
     // Only events are read, and guarded: a whole answer in place of a stream has such a mark too.
-    if (!this.#isFinished) this.#isFinished = this.#options.endMarks.test(text) && EVENT.test(text)
+    const isEnd = !this.#isFinished && this.#options.endMarks.test(text) && EVENT.test(text)
+    if (isEnd) this.#isFinished = true
     if (this.#hasBegun) this.#recordCount++
-    if (this.#hasToken && !MARKS.test(text)) return true
+    // The one that ends the answer says why.
+    if (this.#hasToken && !isEnd && !MARKS.test(text)) return true
     const hadBegun = this.#hasBegun
     for (const event of this.#decoder.push(record)) {
       if (event.type === 'error') this.#readError(event.error, hadBegun)

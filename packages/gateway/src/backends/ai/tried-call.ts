@@ -108,6 +108,8 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     // Of one that was tried before.
     this.facts.usage = {}
     this.facts.responseModel = ''
+    this.facts.responseId = ''
+    this.facts.finishReason = ''
     this.ask(provider)
   }
 

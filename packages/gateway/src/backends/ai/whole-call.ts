@@ -55,7 +55,8 @@ export class WholeCall extends TriedCall {
     if (chain === null || texts === undefined) return this.#prepare(provider)
     const { tries } = this
     const about = texts.map(() => ({ role: 'user', form: 'text' }) as const)
-    const context = { about, requestHeaders: this.headers, responseHeaders: null }
+    const span = this.rx.spans?.placeOf('guardrail') ?? null
+    const context = { about, requestHeaders: this.headers, responseHeaders: null, span }
     void nowOrLater(chain.run(texts, context), ({ verdict, notes }) => {
       // Somebody may have left in the meantime.
       if (this.isOver || tries !== this.tries) return

@@ -3,6 +3,7 @@ import { fetchText } from '../../pipeline/fetch-text.ts'
 import type { BackendClient } from '../../pipeline/step.ts'
 import { parseJsonObject } from '../../wire/json.ts'
 import type { Json, JsonObject } from '../middle.ts'
+import type { GuardContext } from './guard.ts'
 
 /** Somebody who is asked about texts. */
 export interface GuardTarget {
@@ -32,7 +33,7 @@ export type SignedHeaders = readonly (readonly [name: string, value: string])[]
 export async function ask(
   { client, authority, timeoutMs = DEFAULT_TIMEOUT_MS, sign }: GuardTarget,
   target: string,
-  question: { body: Json; headers?: SignedHeaders },
+  question: { body: Json; headers?: SignedHeaders; span?: GuardContext['span'] },
 ): Promise<JsonObject> {
   const body = Buffer.from(JSON.stringify(question.body))
   const plain: SignedHeaders = [
@@ -45,7 +46,14 @@ export async function ask(
   const headers = HeaderBlock.of([...plain, ...signed])
   // Masked texts come back as long as they went, or longer.
   const maxBytes = SPARE_BYTES + 2 * body.length
-  const { text } = await fetchText(client, { authority, target, maxBytes, timeoutMs, post: { headers, body } })
+  const { text } = await fetchText(client, {
+    authority,
+    target,
+    maxBytes,
+    timeoutMs,
+    post: { headers, body },
+    span: question.span,
+  })
   const answer = parseJsonObject(text)
   if (answer === null) throw new Error('the answer is not JSON')
   return answer

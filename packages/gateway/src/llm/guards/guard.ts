@@ -1,3 +1,4 @@
+import type { SpanPlace } from '../../pipeline/spans/request-spans.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { Passage } from './passage.ts'
 
@@ -21,6 +22,8 @@ export interface GuardContext {
   requestHeaders: HeaderBlock
   /** As the provider sent them; null as long as it has not answered. */
   responseHeaders: HeaderBlock | null
+  /** Where the spans of questions to others hang; left out, they have none. */
+  span?: SpanPlace | null | undefined
 }
 
 export interface TextInfo {

@@ -1,6 +1,10 @@
 import type { Source } from '../../net/body.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
+import { ObservedBody } from '../../net/observed-body.ts'
+import type { MessageSpan } from '../../pipeline/spans/message-span.ts'
+import { withSpan } from '../../pipeline/spans/with-span.ts'
+import { isObject, textAt } from '../../wire/json.ts'
 import { isListMethod } from '../merge/list-page.ts'
 import type { RpcMessage } from '../message.ts'
 import { isSessionless } from '../revisions.ts'
@@ -35,6 +39,8 @@ export class TargetCall implements LinkCall, AnswerSink {
   readonly #target: Target
   readonly #message: RpcMessage
   readonly #caller: Caller
+  /** Null where nobody makes spans of the request. */
+  readonly #span: MessageSpan | null
   readonly #sink: CallSink
   #call: LinkCall | null = null
   /** What the request was sent by. */
@@ -54,7 +60,10 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#session = session
     this.#target = target
     this.#message = message
-    this.#caller = caller
+    const { rx, context, version } = caller
+    const begun = rx.spans?.beginMessage({ method: message.method, target: target.name, version }) ?? null
+    this.#span = begun === null ? null : begun.span
+    this.#caller = begun === null ? caller : { ...caller, context: withSpan(context, begun.place) }
     this.#sink = sink
   }
 
@@ -79,7 +88,10 @@ export class TargetCall implements LinkCall, AnswerSink {
     if (this.#isOlder || this.#message.method === DISCOVER || this.#sink.raw === undefined) return undefined
     return (headers, body) => {
       this.#unlimit()
-      this.#sink.raw?.(headers, body)
+      const { raw } = this.#sink
+      const span = this.#span
+      if (span === null) return raw?.call(this.#sink, headers, body)
+      raw?.call(this.#sink, headers, new ObservedBody(body, { chunk() {}, over: () => span.passed() }))
     }
   }
 
@@ -97,6 +109,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   cancel(cause: Error): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#span?.end('cancelled', cause.message)
     this.#unlimit()
     this.#tellCancelled()
     this.#call?.cancel(cause)
@@ -113,7 +126,10 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   message(message: RpcMessage, eventId: string): boolean {
     if (message.kind === 'response' || this.#message.method === LISTEN) this.#unlimit()
-    if (message.kind === 'response') this.#answered()
+    if (message.kind === 'response') {
+      this.#answered()
+      if (this.#span !== null) endWith(this.#span, message)
+    }
     if (message.kind === 'request' && this.#isOlder) return this.#question(message)
     if (message.kind === 'response' && isSessionless(this.#session.state.version))
       return this.#response(message, eventId)
@@ -163,6 +179,7 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   #fail(failure: TargetFailure): void {
     this.#answered()
+    this.#span?.end(failure.code, failure.message)
     this.#unlimit()
     this.#sink.failed(failure)
   }
@@ -192,6 +209,7 @@ export class TargetCall implements LinkCall, AnswerSink {
   #introduce(): void {
     this.#unlimit()
     const introduction = this.#session.introductions.get(this.#target.name)!
+    this.#span?.end(null)
     this.#sink.message(asDiscovery(this.#message, introduction), '')
     this.#sink.closed()
   }
@@ -268,6 +286,12 @@ export class TargetCall implements LinkCall, AnswerSink {
       else this.#send()
     })
   }
+}
+
+/** A tool that failed says so in an answer like any other. */
+function endWith(span: MessageSpan, { value: { error, result } }: RpcMessage): void {
+  if (isObject(error)) span.end(String(error['code']), textAt(error, 'message') ?? '')
+  else span.end(isObject(result) && result['isError'] === true ? 'tool_error' : null)
 }
 
 /** Calls of tools may take as long as they like. */

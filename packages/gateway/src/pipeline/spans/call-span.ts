@@ -120,6 +120,7 @@ export class CallSpan {
       endMs: this.#family.wall(this.#endedAt),
     })
     this.#writeAttributes()
+    if (this.model !== null) this.#write(SERVER_ADDRESS, this.#start.authority.replace(/:\d+$/, ''))
     this.model?.write(request?.llm ?? null, request?.startedAt ?? 0, tools)
     if (fault !== null) tools.encoder.attribute(ERROR_TYPE, fault.type)
     tools.add(tools.encoder.end(fault === null ? null : fault.message))
@@ -172,4 +173,5 @@ const STATUS = field('http.status')
 const GRPC_STATUS = field('grpc.status')
 const ENDPOINT = field('endpoint')
 const RESEND_COUNT = field('http.request.resend_count')
+const SERVER_ADDRESS = field('server.address')
 const ERROR_TYPE = attributeName('error.type')

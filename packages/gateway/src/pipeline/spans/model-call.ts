@@ -32,8 +32,25 @@ export class ModelCall {
       const value = record === null ? (asked[name] ?? null) : read(record, startedAt)
       if (value !== null && value !== '' && !removed.has(name)) encoder.attribute(key, value)
     }
+    if (record === null) return
+    if (record.responseId !== '') encoder.attribute(RESPONSE_ID, record.responseId.slice(0, LONGEST_NAME))
+    const reason = FINISH_REASONS.get(record.finishReason)
+    if (reason !== undefined) encoder.attribute(FINISHED, [reason])
   }
 }
+
+const RESPONSE_ID = attributeName('gen_ai.response.id')
+const FINISHED = attributeName('gen_ai.response.finish_reasons')
+/** As the conventions have them, of those that formats are translated to. */
+const FINISH_REASONS = new Map([
+  ['stop', 'stop'],
+  ['stopSequence', 'stop'],
+  ['length', 'length'],
+  ['contextWindow', 'length'],
+  ['toolCalls', 'tool_call'],
+  ['filtered', 'content_filter'],
+  ['pause', 'pause'],
+])
 
 /** Attempts are the business of the whole request. */
 const FIELDS = modelFields

@@ -4,6 +4,7 @@ import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import { SERVER } from '../../telemetry/otlp/span.ts'
 import { SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
 import { CallSpan, type CallStart } from './call-span.ts'
+import { MessageSpan, type MessageStart } from './message-span.ts'
 import { LONGEST_NAME, spanName } from './span-name.ts'
 import type { CallPurpose, SpanFamily, SpannedRequest, SpanTools } from './spanned-request.ts'
 import type { IncomingTrace } from './trace-headers.ts'
@@ -30,6 +31,7 @@ export class RequestSpans implements SpanFamily {
   /** The last attempt, told when everything is over: what came of it may not be known before. */
   #attempt: CallSpan | null = null
   #hasModelCall = false
+  readonly #messages: MessageSpan[] = []
 
   /** `changes` computes what the config adds, once the request is over. */
   constructor(
@@ -61,8 +63,16 @@ export class RequestSpans implements SpanFamily {
     return span
   }
 
+  /** A message to an MCP server; the calls that bring it there hang on the place that comes with it. */
+  beginMessage(start: MessageStart): { span: MessageSpan; place: SpanPlace } {
+    const span = new MessageSpan(start, this)
+    this.#messages.push(span)
+    return { span, place: { spans: this, parentId: span.id, purpose: null } }
+  }
+
   /** The request is over. */
   finish(): void {
+    for (const message of this.#messages) message.settle()
     this.#attempt?.settle()
     this.#attempt = null
     const { encoder, add, removed } = this.tools

@@ -19,12 +19,12 @@ export function createGoogleModelArmorGuard(
   const path = `/v1/projects/${project}/locations/${location}/templates/${template}`
   return {
     name: 'googleModelArmor',
-    async check(texts, phase) {
+    async check(texts, phase, { span }) {
       // It says yes or no to one text, so all of them make one call.
       const text = texts.filter((part) => part.trim() !== '').join('\n')
       if (text === '') return PASS
       try {
-        return judge(await ask(target, path + METHODS[phase], { body: { [DATA[phase]]: { text } } }), response)
+        return judge(await ask(target, path + METHODS[phase], { body: { [DATA[phase]]: { text } }, span }), response)
       } catch (error) {
         return { kind: 'failed', reason: reasonOf(error) }
       }

@@ -14,7 +14,10 @@ export function createWebhookGuard(config: WebhookGuardConfig, target: GuardTarg
     async check(texts, phase, context) {
       try {
         const body = wireBody(texts, phase, context.about)
-        return readAnswer(await ask(target, PATHS[phase], { body, headers: headersFor(phase, context) }), phase)
+        return readAnswer(
+          await ask(target, PATHS[phase], { body, headers: headersFor(phase, context), span: context.span }),
+          phase,
+        )
       } catch (error) {
         return { kind: 'failed', reason: reasonOf(error) }
       }

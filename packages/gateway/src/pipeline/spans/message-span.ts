@@ -1,0 +1,99 @@
+import type { LogValue } from '../../telemetry/log/edited-line.ts'
+import { attributeName } from '../../telemetry/otlp/attributes.ts'
+import { CLIENT } from '../../telemetry/otlp/span.ts'
+import { messageName } from './span-name.ts'
+import type { SpanFamily } from './spanned-request.ts'
+
+/** What a message to an MCP server is about. */
+export interface MessageStart {
+  method: string
+  /** Name of the target that is asked. */
+  target: string
+  /** Revision that is spoken with it; empty where none is agreed on. */
+  version: string
+}
+
+/** One message to one MCP server, whatever it takes to bring it there, from the question to the answer. */
+export class MessageSpan {
+  readonly id: string
+  readonly #family: SpanFamily
+  readonly #start: MessageStart
+  readonly #startedAt: number
+  #endedAt = -1
+  #isTold = false
+
+  constructor(start: MessageStart, family: SpanFamily) {
+    this.#start = start
+    this.#family = family
+    this.id = family.newSpanId()
+    this.#startedAt = family.tools.now()
+  }
+
+  /** The answer has passed; what it says is known when the request is over. */
+  passed(): void {
+    if (this.#endedAt === -1) this.#endedAt = this.#family.tools.now()
+  }
+
+  /** The request is over: what is known of the message holds for this one, too. */
+  settle(): void {
+    const { mcp, error } = this.#family.request
+    const failed = mcp === null || mcp.outcome === null || mcp.outcome === 'ok' ? null : mcp.outcome
+    if (failed === 'error' && mcp !== null) return this.end(String(mcp.errorCode), mcp.errorMessage)
+    if (this.#endedAt === -1) return this.end(failed ?? 'cancelled', error ?? '')
+    this.end(failed, mcp?.errorMessage ?? '')
+  }
+
+  /** `fault` is null where it went well. */
+  end(fault: string | null, message = ''): void {
+    if (this.#isTold) return
+    this.#isTold = true
+    this.passed()
+    const { context, tracestate, tools } = this.#family
+    tools.encoder.begin({
+      traceId: context.traceId,
+      spanId: this.id,
+      parentId: context.spanId,
+      hasRemoteParent: false,
+      tracestate,
+      name: messageName(this.#start.method, this.#item),
+      kind: CLIENT,
+      startMs: this.#family.wall(this.#startedAt),
+      endMs: this.#family.wall(this.#endedAt),
+    })
+    this.#write(CALL, 'mcp')
+    this.#write(METHOD, this.#start.method)
+    this.#write(TARGET, this.#start.target)
+    this.#write(VERSION, this.#start.version)
+    const item = this.#item
+    if (item?.kind === 'tool') this.#write(TOOL, item.name)
+    if (item?.kind === 'prompt') this.#write(PROMPT, item.name)
+    if (item?.kind === 'resource') this.#write(RESOURCE, item.name)
+    if (fault !== null) this.#write(ERROR_TYPE, fault)
+    tools.add(tools.encoder.end(fault === null ? null : message))
+  }
+
+  /** What the client's message is about, where this is the same message. */
+  get #item(): { kind: string; name: string } | null {
+    const { mcp } = this.#family.request
+    return mcp === null || mcp.method !== this.#start.method ? null : mcp.item
+  }
+
+  #write({ name, key }: { name: string; key: Buffer }, value: LogValue): void {
+    const { encoder, removed } = this.#family.tools
+    if (value !== '' && !removed.has(name))
+      encoder.attribute(key, typeof value === 'string' ? value.slice(0, 256) : value)
+  }
+}
+
+function field(name: string): { name: string; key: Buffer } {
+  return { name, key: attributeName(name) }
+}
+
+const CALL = field('portico.call')
+const METHOD = field('mcp.method.name')
+const TARGET = field('mcp.target')
+const VERSION = field('mcp.protocol.version')
+const TOOL = field('gen_ai.tool.name')
+const PROMPT = field('gen_ai.prompt.name')
+const RESOURCE = field('mcp.resource.uri')
+const ERROR_TYPE = field('error.type')

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { test, type TestContext } from 'node:test'
+import { useAuthorizer } from '../../../testing/authorizer.ts'
+import { request } from '../../../testing/client.ts'
+import { counting, useLimitServer } from '../../../testing/limit-server.ts'
+import { McpCaller } from '../../../testing/mcp-caller.ts'
+import { useMcpServer } from '../../../testing/mcp-server.ts'
+import { type Collector, type SeenSpan, useGrpcCollector } from '../../../testing/otlp-collector.ts'
+import { closedPort, httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
+
+const SERVER = 2
+
+async function scene(t: TestContext, routes: object[], more: object = {}) {
+  const collector = await useGrpcCollector(t)
+  const tracing = { backendRef: { host: collector.host }, randomSampling: true }
+  return { collector, gateway: await useGateway(t, httpConfig(routes, { frontend: { tracing }, ...more })) }
+}
+
+const server = ({ spans }: Collector): SeenSpan =>
+  spans.findLast(({ kind }) => kind === SERVER) ?? assert.fail('no span of a request')
+const named = ({ spans }: Collector, name: string): SeenSpan[] => spans.filter((span) => span.name === name)
+const parentOf = ({ traceId, spanId }: SeenSpan) => `00-${traceId}-${spanId}-01`
+
+test('what policies ask has spans, and those who are asked know them', async (t) => {
+  const origin = await useOrigin(t)
+  const authorizer = await useAuthorizer(t, ({ attributes }) => {
+    return attributes?.request?.http?.path === '/denied' ? { status: { code: 7, message: '', details: [] } } : {}
+  })
+  const limits = await useLimitServer(t, counting(10))
+  const descriptors = [{ entries: [{ name: 'all', expression: '"x"' }] }]
+  const policies = {
+    extAuth: { backendRef: { host: authorizer.host } },
+    rateLimit: { global: { backendRef: { host: limits.host }, domain: 'd', descriptors, timeout: '10s' } },
+  }
+  const { collector, gateway } = await scene(t, [routeTo(origin, policies)])
+  await request(gateway.port(), { path: '/' })
+  await collector.taken(4)
+  const own = server(collector)
+  for (const what of ['extAuth', 'rateLimit']) {
+    const [call] = named(collector, what)
+    assert.deepEqual([call?.parentId, call?.status, call?.attributes['portico.call']], [own.spanId, null, what])
+    assert.equal(call?.attributes['grpc.status'], 0)
+  }
+  const [asked] = named(collector, 'extAuth')
+  assert.equal(authorizer.metadata[0]?.['traceparent'], asked === undefined ? '' : parentOf(asked))
+
+  await request(gateway.port(), { path: '/denied' })
+  await collector.taken(6)
+  const denied = server(collector)
+  assert.deepEqual([denied.attributes['http.status'], denied.status], [403, null])
+})
+
+test('an authorizer that is not there is a fault of its span', async (t) => {
+  const origin = await useOrigin(t)
+  const extAuth = { backendRef: { host: `127.0.0.1:${await closedPort()}` }, http: {} }
+  const { collector, gateway } = await scene(t, [routeTo(origin, { extAuth })])
+  await request(gateway.port(), { path: '/' })
+  await collector.taken(2)
+  const [call] = named(collector, 'extAuth')
+  assert.deepEqual([call?.status?.code, call?.attributes['error.type']], [2, 'connect_failed'])
+})
+
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+const chunk = (more: object) =>
+  `data: ${JSON.stringify({ id: 'c-1', object: 'chat.completion.chunk', model: 'm-2026', ...more })}\n\n`
+const delta = (content: string, finish: string | null = null) =>
+  chunk({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] })
+
+function chatTo(...providers: object[]): object {
+  return { backends: [{ ai: { groups: providers.map((provider) => ({ providers: [provider] })) } }] }
+}
+
+const chat = (more: object = {}) => ({
+  method: 'POST',
+  path: '/v1/chat/completions',
+  headers: { 'content-type': 'application/json', authorization: 'Bearer sk-client-secret' },
+  body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'my secret question' }], ...more }),
+})
+
+test('each provider that is asked has a span, with what it cost', async (t) => {
+  const busy = await useOrigin(t, (_seen, response) => response.writeHead(503).end('{}'))
+  const model = await useOrigin(t, (_seen, response) => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }]
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ id: 'c-1', object: 'chat.completion', model: 'm-2026', choices, usage }))
+  })
+  const provider = (name: string, { port }: { port: number }) => ({ name, openai: {}, host: '127.0.0.1', port })
+  const { collector, gateway } = await scene(t, [chatTo(provider('a', busy), provider('b', model))])
+  await request(gateway.port(), chat())
+  await collector.taken(3)
+  const own = server(collector)
+  const [first, second] = named(collector, 'chat m')
+  assert.ok(first !== undefined && second !== undefined)
+  assert.deepEqual([first.attributes['error.type'], first.attributes['gen_ai.usage.input_tokens']], ['503', undefined])
+  const { attributes } = second
+  assert.deepEqual(
+    [
+      attributes['portico.call'],
+      attributes['gen_ai.operation.name'],
+      attributes['gen_ai.provider.name'],
+      attributes['gen_ai.request.model'],
+      attributes['gen_ai.response.model'],
+      attributes['gen_ai.response.id'],
+      attributes['gen_ai.response.finish_reasons'],
+      attributes['gen_ai.usage.input_tokens'],
+      attributes['gen_ai.usage.output_tokens'],
+      attributes['server.address'],
+    ],
+    ['llm', 'chat', 'openai', 'm', 'm-2026', 'c-1', ['stop'], 3, 2, '127.0.0.1'],
+  )
+  // Whoever adds up tokens would count them twice.
+  assert.ok(Object.keys(own.attributes).every((name) => !name.startsWith('gen_ai.')))
+  assert.deepEqual([first.parentId, second.parentId, own.status], [own.spanId, own.spanId, null])
+  assert.equal(model.seen[0]?.headers['traceparent'], parentOf(second))
+  const told = JSON.stringify(collector.spans, (_, value: unknown) => (typeof value === 'bigint' ? 0 : value))
+  assert.doesNotMatch(told, /secret/)
+})
+
+test('a streamed chat ends with its stream, and one that the client leaves says so', async (t) => {
+  const model = await useOrigin(t, ({ body }, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(delta('a'))
+    if (body.includes('"endless"')) return
+    response.end(delta('b', 'length') + chunk({ choices: [], usage }) + 'data: [DONE]\n\n')
+  })
+  const { collector, gateway } = await scene(t, [
+    chatTo({ name: 'a', openai: {}, host: '127.0.0.1', port: model.port }),
+  ])
+  await request(gateway.port(), chat({ stream: true }))
+  await collector.taken(2)
+  const [whole] = named(collector, 'chat m')
+  assert.deepEqual(
+    [
+      whole?.attributes['gen_ai.response.finish_reasons'],
+      whole?.attributes['gen_ai.usage.output_tokens'],
+      whole?.status,
+    ],
+    [['length'], 2, null],
+  )
+  const { body } = chat({ stream: true, model: 'endless' })
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+  const socket = connect(gateway.port(), '127.0.0.1').on('error', () => {})
+  socket.write(head + body)
+  await new Promise<void>((resolve) => socket.once('data', () => resolve()))
+  socket.destroy()
+  await collector.taken(4)
+  const [left] = named(collector, 'chat endless')
+  assert.deepEqual([left?.status?.code, left?.attributes['error.type']], [2, 'ClientGone'])
+  assert.equal(left?.attributes['http.status'], 200)
+  assert.deepEqual([server(collector).status?.code, server(collector).attributes['error.type']], [2, 'ClientGone'])
+})
+
+test('a guard that asks a webhook has a span beside that of the model', async (t) => {
+  const hook = await useOrigin(t, (_seen, response) => response.end('{"action":{}}'))
+  const promptGuard = { request: [{ webhook: { backendRef: { name: 'hook' } } }] }
+  const backends = [{ ai: { provider: { mock: {} } }, policies: { ai: { promptGuard } } }]
+  const services = [{ name: 'hook', static: { host: '127.0.0.1', port: hook.port } }]
+  const { collector, gateway } = await scene(t, [{ backends }], { backends: services })
+  const { status } = await request(gateway.port(), chat())
+  assert.equal(status, 200)
+  await collector.taken(3)
+  const [guard] = named(collector, 'guardrail')
+  assert.deepEqual([guard?.parentId, guard?.status], [server(collector).spanId, null])
+  assert.equal(hook.seen[0]?.headers['traceparent'], guard === undefined ? '' : parentOf(guard))
+  assert.equal(named(collector, 'chat m').length, 1)
+})
+
+test('a message to several MCP servers has a span for each, and calls hang on them', async (t) => {
+  const [one, two] = [await useMcpServer(t), await useMcpServer(t)]
+  const program = fileURLToPath(new URL('../../../testing/stdio-server.mjs', import.meta.url))
+  const targets = [
+    { name: 'one', static: { host: '127.0.0.1', port: one.port } },
+    { name: 'two', static: { host: '127.0.0.1', port: two.port } },
+    { name: 'program', stdio: { cmd: process.execPath, args: [program] } },
+  ]
+  const { collector, gateway } = await scene(t, [{ ...pathPrefix('/mcp'), backends: [{ mcp: { targets } }] }])
+  const session = await new McpCaller(gateway.port()).begin()
+  await session.ask('tools/list')
+  await gateway.finished(3)
+  await collector.taken(1)
+  const own = (): SeenSpan | undefined =>
+    collector.spans.find((span) => span.kind === SERVER && span.name === 'tools/list')
+  const lists = () => collector.spans.filter((span) => span.kind !== SERVER && span.name === 'tools/list')
+  while (own() === undefined) await collector.taken(collector.spans.length + 1)
+  assert.deepEqual(
+    new Set(lists().map(({ attributes }) => attributes['mcp.target'])),
+    new Set(['one', 'two', 'program']),
+  )
+  for (const list of lists()) assert.deepEqual([list.parentId, list.status], [own()?.spanId, null])
+  const toOne = lists().find(({ attributes }) => attributes['mcp.target'] === 'one')
+  const posts = () => collector.spans.filter(({ parentId }) => parentId === toOne?.spanId)
+  // Its stream may end after the answer.
+  while (posts().length === 0) await collector.taken(collector.spans.length + 1)
+  const [post] = posts()
+  assert.equal(post?.attributes['portico.call'], 'mcp')
+  const heard = one.requests.find(({ body }) => body.includes('tools/list'))
+  assert.equal(heard?.headers['traceparent'], post === undefined ? '' : parentOf(post))
+})
+
+test('a tool is in the name of its span, and one that fails is an error of it', async (t) => {
+  const target = await useMcpServer(t, {
+    setUp(mcp) {
+      mcp.registerTool('fail', {}, () => ({ isError: true, content: [{ type: 'text', text: 'no' }] }))
+    },
+  })
+  const targets = [{ name: 'one', static: { host: '127.0.0.1', port: target.port } }]
+  const { collector, gateway } = await scene(t, [{ ...pathPrefix('/mcp'), backends: [{ mcp: { targets } }] }])
+  const session = await new McpCaller(gateway.port()).begin()
+  await session.ask('tools/call', { name: 'fail', arguments: {} })
+  while (named(collector, 'tools/call fail').length < 2) await collector.taken(collector.spans.length + 1)
+  const call = named(collector, 'tools/call fail').find(({ kind }) => kind !== SERVER)
+  assert.deepEqual(
+    [call?.attributes['gen_ai.tool.name'], call?.attributes['mcp.method.name'], call?.attributes['error.type']],
+    ['fail', 'tools/call', 'tool_error'],
+  )
+  assert.equal(call?.status?.code, 2)
+  const own = named(collector, 'tools/call fail').find(({ kind }) => kind === SERVER)
+  assert.deepEqual([own?.attributes['mcp.outcome'], own?.status], ['tool_error', null])
+})
