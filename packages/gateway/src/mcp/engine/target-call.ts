@@ -88,10 +88,9 @@ export class TargetCall implements LinkCall, AnswerSink {
     if (this.#isOlder || this.#message.method === DISCOVER || this.#sink.raw === undefined) return undefined
     return (headers, body) => {
       this.#unlimit()
-      const { raw } = this.#sink
       const span = this.#span
-      if (span === null) return raw?.call(this.#sink, headers, body)
-      raw?.call(this.#sink, headers, new ObservedBody(body, { chunk() {}, over: () => span.passed() }))
+      const told = span === null ? body : new ObservedBody(body, { chunk() {}, over: () => span.passed() })
+      this.#sink.raw?.(headers, told)
     }
   }
 
@@ -290,7 +289,8 @@ export class TargetCall implements LinkCall, AnswerSink {
 
 /** A tool that failed says so in an answer like any other. */
 function endWith(span: MessageSpan, { value: { error, result } }: RpcMessage): void {
-  if (isObject(error)) span.end(String(error['code']), textAt(error, 'message') ?? '')
+  if (isObject(error))
+    span.end(typeof error['code'] === 'number' ? String(error['code']) : 'error', textAt(error, 'message') ?? '')
   else span.end(isObject(result) && result['isError'] === true ? 'tool_error' : null)
 }
 
