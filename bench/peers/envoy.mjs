@@ -76,6 +76,15 @@ const EXTENSIONS = {
       }),
     ],
   },
+  extProc: {
+    filters: [
+      filter('ext_proc.v3.ExternalProcessor', {
+        grpc_service: services,
+        message_timeout: '2s',
+        processing_mode: { request_body_mode: 'NONE', response_body_mode: 'NONE' },
+      }),
+    ],
+  },
   globalLimit: {
     filters: [
       filter('ratelimit.v3.RateLimit', {

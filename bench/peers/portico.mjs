@@ -99,6 +99,10 @@ function extensionOf({ extension, origin, services }) {
       return { policies: { extAuth: { backendRef } } }
     case 'extAuthHttp':
       return { policies: { extAuth: { backendRef: { host: `127.0.0.1:${origin}` }, http: {} } } }
+    case 'extProc': {
+      const processingOptions = { requestBodyMode: 'None', responseBodyMode: 'None' }
+      return { policies: { extProc: { backendRef, processingOptions } } }
+    }
     case 'globalLimit': {
       const descriptors = [{ entries: [{ name: 'client', expression: '"all"' }] }]
       return { policies: { rateLimit: { global: { backendRef, domain: 'bench', descriptors } } } }

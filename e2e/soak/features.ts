@@ -43,6 +43,14 @@ export const features: Record<string, Feature> = {
       },
     }),
   },
+  extproc: {
+    policies: (ports) => ({
+      extProc: {
+        backendRef: service(ports),
+        processingOptions: { requestBodyMode: 'None', responseBodyMode: 'None' },
+      },
+    }),
+  },
   keys: { policies: () => local({ key: 'int(random() * 100000.0)', keys: { size: 100_000 } }) },
   'accesslog-otlp': {
     frontend: (ports) => ({ accessLog: { otlp: { backendRef: service(ports) } } }),
