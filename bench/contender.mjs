@@ -8,7 +8,7 @@ let started = 0
 
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
- *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, env?: Record<string, string>,
+ *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, logs?: boolean, env?: Record<string, string>,
  *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number,
  *   extension?: import('./scenarios.mjs').Extension }} what
  * @param {{ dir: string, origin: number, services: number | null, certificate: { cert: string, key: string, both: string } | null,
@@ -39,6 +39,7 @@ export async function startContender(what, bench) {
     tools,
     probed: what.probed ?? false,
     unbuffered,
+    logs: what.logs ?? false,
     workers,
     keys: what.keys ?? null,
     extension: what.extension ?? null,

@@ -10,7 +10,7 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
 
 /**
  * @typedef {{ name: string, title: string, kind: 'load' | 'bulk' | 'idle' | 'reload' | 'rest' | 'slow' | 'start' | 'stream' | 'tools',
- *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, rps?: number, crowd?: number,
+ *   protocol?: 'http' | 'https' | 'h2c' | 'h2', paths?: string[], body?: number, secured?: boolean, logs?: boolean, rps?: number, crowd?: number,
  *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
  *   tools?: boolean, workers?: number, keys?: number, extension?: Extension }[] }} Scenario
  *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server; `keys`: a local limit with so many keys in use; `extension`: services beside the origin are asked or told
@@ -88,12 +88,21 @@ function told(name, title, extension, ratio) {
 
 /** @type {Scenario[]} */
 export const scenarios = [
-  { name: 'get', title: 'plain GET 53 B', kind: 'load', rps: 250, bars: [{ ratio: 1.6 }] },
+  { name: 'get', title: 'plain GET 53 B', kind: 'load', rps: 250, bars: [{ ratio: 1.4 }] },
+  {
+    name: 'get-logs',
+    title: 'plain GET 53 B, access logs on',
+    kind: 'load',
+    rps: 250,
+    logs: true,
+    variants: ['nginx', 'portico'].map((peer) => ({ peer, label: peer })),
+    bars: [{ ratio: 1.6 }],
+  },
   { name: 'post', title: 'POST 1 KiB', kind: 'load', rps: 250, body: 1024 },
   { name: '64k', title: '64 KiB reply', kind: 'load', rps: 64, paths: ['/64k.bin'] },
   { name: '1m', title: '1 MiB reply', kind: 'load', rps: 4, paths: ['/1m.bin'] },
-  { name: 'tls', title: 'TLS 1.3, HTTP/1.1', kind: 'load', protocol: 'https', rps: 125, bars: [{ ratio: 1.9 }] },
-  { name: 'h2c', title: 'h2c in, HTTP/1.1 out', kind: 'load', protocol: 'h2c', rps: 125, bars: [{ ratio: 4.5 }] },
+  { name: 'tls', title: 'TLS 1.3, HTTP/1.1', kind: 'load', protocol: 'https', rps: 125, bars: [{ ratio: 1.6 }] },
+  { name: 'h2c', title: 'h2c in, HTTP/1.1 out', kind: 'load', protocol: 'h2c', rps: 125, bars: [{ ratio: 2.2 }] },
   {
     name: 'policies',
     title: 'JWT, CEL rule, local limit',

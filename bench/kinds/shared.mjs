@@ -33,9 +33,9 @@ export async function startAll(scenario, bench) {
       row.notes.push('openssl not found')
       continue
     }
-    const { protocol, secured, kind } = scenario
+    const { protocol, secured, logs, kind } = scenario
     const unbuffered = kind === 'bulk'
-    const contender = await startContender({ ...what, protocol, secured, unbuffered, env: bench.env }, bench)
+    const contender = await startContender({ ...what, protocol, secured, logs, unbuffered, env: bench.env }, bench)
     if (contender.problem) row.notes.push(contender.problem)
     else {
       const target = targetOf(contender, scenario, what, bench)

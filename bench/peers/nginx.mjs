@@ -15,7 +15,7 @@ export const nginx = {
   }),
 }
 
-function config({ dir, port, origin, protocol, certificate, routes, unbuffered }) {
+function config({ dir, port, origin, protocol, certificate, routes, unbuffered, logs }) {
   const listen = { http: '', https: ' ssl', h2c: ' http2', h2: ' ssl http2' }[protocol]
   const tls = `ssl_certificate ${certificate?.cert}; ssl_certificate_key ${certificate?.key}; ssl_protocols TLSv1.3;`
   const prefixes = routes > 1 ? Array.from({ length: routes }, (_, i) => `/r${i}/`) : ['/']
@@ -26,7 +26,7 @@ pid ${dir}/nginx.pid;
 ${process.getuid?.() === 0 ? 'user root;' : ''}
 events { worker_connections 14000; }
 http {
-  access_log off;
+  access_log ${logs ? `${dir}/access.log` : 'off'};
   keepalive_requests 1000000000;
   keepalive_timeout 600s;
   client_body_temp_path ${dir}/body;

@@ -59,7 +59,8 @@ function textOf(setup) {
 }
 
 function config(setup) {
-  const { port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers, keys } = setup
+  const { port, readinessPort, origin, protocol, certificate, routes, jwks, provider, tools, workers, keys, logs } =
+    setup
   const { policies = {}, frontend } = setup.extension ? extensionOf(setup) : {}
   const route = (name, pathPrefix) => ({
     name,
@@ -84,7 +85,7 @@ function config(setup) {
       adminAddr: 'off',
       statsAddr: 'off',
       readinessAddr: `127.0.0.1:${readinessPort}`,
-      logging: { level: 'warn,request=off' },
+      logging: { level: logs ? 'warn,request=info' : 'warn,request=off' },
     },
     ...(frontend && { frontend }),
     binds: [{ port, listeners: [listener] }],
