@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
-import { asChunk } from './chunk-text.mjs'
+import { asChunks } from './chunk-text.mjs'
 import { compileAhead } from './compile-ahead.mjs'
 import { loadLater } from './load-later.mjs'
 import { programs } from './programs.mjs'
@@ -44,7 +44,8 @@ export async function bundle(name, to) {
 async function writeThreads(dir, output, threads) {
   const program = join(dir, 'program')
   await mkdir(program, { recursive: true })
-  for (const chunk of output) if ('code' in chunk) await writeFile(join(program, chunk.fileName), asChunk(chunk.code))
+  const codeByFile = new Map(output.flatMap((chunk) => ('code' in chunk ? [[chunk.fileName, chunk.code]] : [])))
+  for (const [file, text] of asChunks(codeByFile)) await writeFile(join(program, file), text)
   await writeFile(join(dir, 'package.json'), '{ "type": "commonjs" }\n')
   for (const name of threads) {
     const start = `require('./program/load-chunk.js').chunkLoader(require('node:path').join(__dirname, 'program'))('${name}.js')\n`

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { compileFunction } from 'node:vm'
 import { pinnedNode } from '../packages/gateway/bin/runtime.mjs'
-import { asChunk } from './chunk-text.mjs'
+import { asChunk, asChunks } from './chunk-text.mjs'
 import { freshProgram } from './fresh-program.mjs'
 import { dropDescriptions } from './without-descriptions.mjs'
 
@@ -27,6 +27,27 @@ test('exports of a chunk are plain members, but those that change', () => {
   assert.equal(Object.getOwnPropertyDescriptor(made, 'a')?.value, 1)
   made.add()
   assert.equal(made.b, 2)
+})
+
+test('imports of other chunks are constants, but those that change', () => {
+  const texts = asChunks(
+    new Map([
+      ['a.js', `var a = 1;\nlet b = 1;\nfunction add() { b++; }\n${getter('a')}${getter('b')}${getter('add')}`],
+      [
+        'b.js',
+        'const require_a = require("./a.js");\nvar all = () => (require_a.add(), [require_a.a, require_a.b, "require_a.b"]);\n' +
+          getter('all'),
+      ],
+    ]),
+  )
+  const load = (name) => {
+    const module = { exports: {} }
+    const parameters = ['module', 'exports', 'require']
+    compileFunction(texts.get(name), parameters)(module, module.exports, (id) => load(id.slice(2)))
+    return module.exports
+  }
+  assert.deepEqual(load('b.js').all(), [1, 2, 'require_a.b'])
+  assert.match(texts.get('b.js'), /const \{ add: \S+, a: \S+ \} = require_a;/)
 })
 
 test('a chunk whose exports are members already keeps them, getters too', () => {

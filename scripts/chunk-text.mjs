@@ -2,9 +2,18 @@ const GETTER =
   /^Object\.defineProperty\(exports, "([^"]+)", \{\s*enumerable: true,\s*get: function ?\(\) \{\s*return ([\w$]+);\s*\}\s*\}\);\n?/gm
 
 /**
- * A chunk as it is loaded: ASCII, its exports plain members, which cost less at each use than getters, and nothing about
- * modules that run later that makes V8 compile them at once, as a function in brackets of its own does.
+ * Chunks as they are loaded: ASCII, exports plain members, which cost less at each use than getters, imports constants,
+ * and nothing about modules that run later that makes V8 compile them at once, as a function in brackets of its own does.
+ *
+ * @param {Map<string, string>} codeByFile
  */
+export function asChunks(codeByFile) {
+  const chunks = new Map([...codeByFile].map(([file, code]) => [file, asChunk(code)]))
+  const exportsByFile = new Map([...chunks].map(([file, code]) => [file, plainExports(code)]))
+  return new Map([...chunks].map(([file, code]) => [file, withConstantImports(code, exportsByFile)]))
+}
+
+/** Without what takes knowing other chunks. */
 export function asChunk(code) {
   return (hasPlainExports(code) ? code : withPlainExports(code))
     .replace(/(__(?:esm|commonJS)Min\()\(\(/g, '$1(0, (')
@@ -25,9 +34,40 @@ function withPlainExports(code) {
   return `${rest}${exported}`
 }
 
-/** Whether anything but its declaration gives a variable a value: then users must see the newest. */
+/** Whether anything but a declaration, its own or one of an inner scope, gives a variable of that name a value: then users must see the newest. */
 function isAssignedLater(code, local) {
   const name = local.replaceAll('$', '\\$')
-  const assignments = code.match(new RegExp(`(?<![\\w$.#])${name}\\s*(?:[-+*/%&|^?]{0,3}=(?![=>])|\\+\\+|--)`, 'g'))
-  return (assignments ?? []).length > 1
+  const assignment = `(?<![\\w$.#]|\\b(?:const|let|var)\\s+)${name}\\s*(?:[-+*/%&|^?]{0,3}=(?![=>])|\\+\\+|--)`
+  return new RegExp(assignment).test(code)
+}
+
+function plainExports(code) {
+  const [, members = ''] = /^module\.exports = \{\n([^}]*)/m.exec(code.replace(/^\tget .*\n/gm, '')) ?? []
+  return new Set(Array.from(members.matchAll(/^\t([\w$]+): /gm), ([, name]) => name))
+}
+
+const IMPORT = /^const (require_[\w$]+) = require\("\.\/([^"]+)"\);\n/gm
+
+/**
+ * An object with more than 127 members is a hash table to V8, and what is reached through it is looked up at each use
+ * and never inlined; a constant is neither.
+ */
+function withConstantImports(code, exportsByFile) {
+  const imports = [...code.matchAll(IMPORT)]
+  for (const [line, chunk, file] of imports) {
+    const plain = exportsByFile.get(file) ?? new Set()
+    const used = new Set()
+    const rest = code.replace(
+      new RegExp(`(?<![\\w$.])${chunk.replaceAll('$', '\\$')}\\.([\\w$]+)`, 'g'),
+      (use, name) => {
+        if (!plain.has(name)) return use
+        used.add(name)
+        return `${chunk}$${name}`
+      },
+    )
+    if (used.size === 0) continue
+    const members = Array.from(used, (name) => `${name}: ${chunk}$${name}`)
+    code = rest.replace(line, () => `${line}const { ${members.join(', ')} } = ${chunk};\n`)
+  }
+  return code
 }

@@ -1,5 +1,5 @@
 import { families, type LabelValues } from './families.ts'
-import { add, observe, type Registry } from './metrics.ts'
+import { increase, observe, type Registry } from './metrics.ts'
 
 /** Counts the client connections of one listener. */
 export interface ConnectionMetrics {
@@ -24,20 +24,20 @@ export function createConnectionMetrics(
   let handshakes = -1
   return {
     opened() {
-      add(values, total, 1)
-      add(values, active, 1)
+      increase(values, total, 1)
+      increase(values, active, 1)
     },
     closed(receivedBytes, sentBytes) {
-      add(values, active, -1)
-      add(values, received, receivedBytes)
-      add(values, sent, sentBytes)
+      increase(values, active, -1)
+      increase(values, received, receivedBytes)
+      increase(values, sent, sentBytes)
     },
     handshake(seconds) {
       if (handshakes < 0) handshakes = registry.slot('tls_handshake_duration_seconds', labels)
       observe(values, handshakes, families.tls_handshake_duration_seconds.buckets, seconds)
     },
     refused(reason) {
-      add(values, registry.slot('downstream_connections_refused_total', [...labels, reason]), 1)
+      increase(values, registry.slot('downstream_connections_refused_total', [...labels, reason]), 1)
     },
   }
 }

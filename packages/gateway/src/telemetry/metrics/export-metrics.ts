@@ -1,5 +1,5 @@
 import { dropReasons, type ExportCounts, type Signal } from '../otlp/retrying-sender.ts'
-import { add, type Registry } from './metrics.ts'
+import { increase, type Registry } from './metrics.ts'
 
 /** Counts what collectors of OpenTelemetry took, and what they did not; all series are there from the beginning. */
 export function createExportCounts(registry: Registry): (signal: Signal) => ExportCounts {
@@ -10,8 +10,8 @@ export function createExportCounts(registry: Registry): (signal: Signal) => Expo
       registry.slot('otlp_dropped_records_total', [signal, reason])
     for (const reason of dropReasons) dropped(reason)
     return {
-      sent: (count) => add(values, sent, count),
-      dropped: (count, reason) => add(values, dropped(reason), count),
+      sent: (count) => increase(values, sent, count),
+      dropped: (count, reason) => increase(values, dropped(reason), count),
     }
   }
 }

@@ -1,4 +1,4 @@
-import { add, type Registry } from './metrics.ts'
+import { increase, type Registry } from './metrics.ts'
 
 /** A limit by key whose table is full, and what becomes of keys that find no room. */
 export interface FullLimit {
@@ -15,6 +15,6 @@ export function createLimitMetrics(registry: Registry): CountKeysWithoutRoom {
   const { values } = registry
   return ({ policy, limit, outcome }) => {
     const slot = registry.slot('rate_limit_keys_without_room_total', [policy, limit, outcome])
-    return () => add(values, slot, 1)
+    return () => increase(values, slot, 1)
   }
 }

@@ -1,7 +1,7 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
 import { families, type LabelValues } from './families.ts'
 import { BoundedSeries, labelText, type RouteLabels } from './label-sets.ts'
-import { add, type CustomLabels, observe, type Registry } from './metrics.ts'
+import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
 
 /** A request that was an MCP message. */
 export interface McpMessage {
@@ -35,7 +35,7 @@ export class McpMetrics {
     // A stream is opened or ended, or the client answers: nothing is asked.
     if (mcp.method === '') return
     const { count, duration } = this.#series.of(labelsOf(mcp, route), custom)
-    add(this.#values, count, 1)
+    increase(this.#values, count, 1)
     observe(this.#values, duration, families.mcp_request_duration_seconds.buckets, durationMs / 1000)
   }
 }

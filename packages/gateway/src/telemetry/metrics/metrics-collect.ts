@@ -9,7 +9,7 @@ import {
   type LabelValues,
   slotCount,
 } from './families.ts'
-import { add, type CustomLabels, seriesKey, type SeriesDefinition } from './metrics.ts'
+import { increase, type CustomLabels, seriesKey, type SeriesDefinition } from './metrics.ts'
 
 /** Sums the regions of all threads. */
 export class Collector {
@@ -148,7 +148,7 @@ const PIECE_LENGTH = 32 * 1024
 
 function addTo(totals: Float64Array, sources: Series['sources']): void {
   for (const { values, slot } of sources) {
-    for (let i = 0; i < totals.length; i += 1) add(totals, i, values[slot + i] ?? 0)
+    for (let i = 0; i < totals.length; i += 1) increase(totals, i, values[slot + i] ?? 0)
   }
 }
 
@@ -163,7 +163,7 @@ function valueOf({ base, sources, read }: Series): number {
 function totalsOf(series: Series): Float64Array {
   const totals = series.base.slice()
   addTo(totals, series.sources)
-  if (series.read !== null) add(totals, 0, series.read())
+  if (series.read !== null) increase(totals, 0, series.read())
   return totals
 }
 

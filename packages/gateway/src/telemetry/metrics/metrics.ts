@@ -64,7 +64,7 @@ export class Registry {
     if (this.#limit < 0) throw new RangeError(`a metrics region needs at least ${OVERFLOW_SLOTS * 8} bytes`)
   }
 
-  /** First slot of a series, made on first use. For hot paths: `add(values, slot, 1)`. */
+  /** First slot of a series, made on first use. For hot paths: `increase(values, slot, 1)`. */
   slot<N extends FamilyName>(name: N, labels: LabelValues<N>, custom: CustomLabels | null = null): number {
     const key = seriesKey(name, labels, custom)
     const known = this.#slotsByKey.get(key)
@@ -79,7 +79,7 @@ export class Registry {
   counter<N extends CounterName>(name: N, labels: LabelValues<N>): Counter {
     const { values } = this
     const slot = this.slot(name, labels)
-    return { inc: (by = 1) => add(values, slot, by) }
+    return { inc: (by = 1) => increase(values, slot, by) }
   }
 
   gauge<N extends GaugeName>(name: N, labels: LabelValues<N>): Gauge {
@@ -89,7 +89,7 @@ export class Registry {
       set(value) {
         values[slot] = value
       },
-      add: (by) => add(values, slot, by),
+      add: (by) => increase(values, slot, by),
     }
   }
 
@@ -107,7 +107,7 @@ export class Registry {
 
   #overflowSlot(name: FamilyName): number {
     const family = familyOf(name)
-    if (name !== 'metrics_overflow_total') add(this.values, this.#overflowSlot('metrics_overflow_total'), 1)
+    if (name !== 'metrics_overflow_total') increase(this.values, this.#overflowSlot('metrics_overflow_total'), 1)
     let slot = this.#overflowSlots.get(name)
     if (slot === undefined) {
       const labels = Array<string>(family.labels.length).fill('overflow')
@@ -126,7 +126,7 @@ export class Registry {
 }
 
 /** Adds to the value in a slot. */
-export function add(values: Float64Array, slot: number, by: number): void {
+export function increase(values: Float64Array, slot: number, by: number): void {
   values[slot] = (values[slot] ?? 0) + by
 }
 
@@ -134,8 +134,8 @@ export function add(values: Float64Array, slot: number, by: number): void {
 export function observe(values: Float64Array, slot: number, buckets: readonly number[], value: number): void {
   let bucket = 0
   while (bucket < buckets.length && value > (buckets[bucket] ?? Infinity)) bucket += 1
-  add(values, slot + bucket, 1)
-  add(values, slot + buckets.length + 1, value)
+  increase(values, slot + bucket, 1)
+  increase(values, slot + buckets.length + 1, value)
 }
 
 /** Names of added labels belong to it: under other names it is another series, whatever the values. */

@@ -1,7 +1,7 @@
 import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
 import { families, type HistogramName, type LabelValues } from './families.ts'
 import { BoundedSeries, labelText, type RouteLabels } from './label-sets.ts'
-import { add, type CustomLabels, observe, type Registry } from './metrics.ts'
+import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
 
 /** A request that was a model call. */
 export interface ModelCall {
@@ -51,8 +51,8 @@ export class ModelMetrics {
     for (const [at, { providerName, provider, outcome, hasFailed }] of attempts.entries()) {
       if (!hasFailed) continue
       const labels = [providerName, provider, outcome, bind, gateway, listener, route] as const
-      add(values, this.#failureSlot('gen_ai_provider_failures_total', labels), 1)
-      if (at + 1 < attempts.length) add(values, this.#failureSlot('gen_ai_failovers_total', labels), 1)
+      increase(values, this.#failureSlot('gen_ai_provider_failures_total', labels), 1)
+      if (at + 1 < attempts.length) increase(values, this.#failureSlot('gen_ai_failovers_total', labels), 1)
     }
   }
 

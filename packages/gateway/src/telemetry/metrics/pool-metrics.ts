@@ -1,5 +1,5 @@
 import { families } from './families.ts'
-import { add, observe, type Registry } from './metrics.ts'
+import { increase, observe, type Registry } from './metrics.ts'
 
 /** Counts connections to backends, apart for each kind of transport. */
 export function createPoolMetrics(registry: Registry): (transport: string) => PoolMetrics {
@@ -24,14 +24,14 @@ function createOne(registry: Registry, transport: string): PoolMetrics {
   const failures = registry.slot('upstream_connect_failures_total', [transport])
   return {
     opened(durationMs) {
-      add(values, active, 1)
+      increase(values, active, 1)
       observe(values, durations, families.upstream_connect_duration_seconds.buckets, durationMs / 1000)
     },
     closed() {
-      add(values, active, -1)
+      increase(values, active, -1)
     },
     connectFailed() {
-      add(values, failures, 1)
+      increase(values, failures, 1)
     },
   }
 }

@@ -3,7 +3,7 @@ import type { McpRecord } from '../../records/mcp-record.ts'
 import { families, type LabelValues } from './families.ts'
 import { createLabelSets, type LabelSets, MOST_LABEL_SETS, type RouteLabels } from './label-sets.ts'
 import { McpMetrics, mcpLabels } from './mcp-metrics.ts'
-import { add, type CustomLabels, observe, type Registry } from './metrics.ts'
+import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
 import { ModelMetrics, modelLabels } from './model-metrics.ts'
 
 /** What is counted of one HTTP request or TCP connection; the request object of the pipeline has these fields itself. */
@@ -82,13 +82,13 @@ export function createRequestMetrics(
   }
 
   function record(series: RequestSeries, outcome: RequestOutcome): void {
-    if (series.requests >= 0) add(values, series.requests, 1)
-    add(values, series.requestBytes, outcome.requestBytes)
-    add(values, series.responseBytes, outcome.responseBytes)
+    if (series.requests >= 0) increase(values, series.requests, 1)
+    increase(values, series.requestBytes, outcome.requestBytes)
+    increase(values, series.responseBytes, outcome.responseBytes)
     observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
     if (outcome.retryAttempt > 0) {
       if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels, series.custom)
-      add(values, series.retries, outcome.retryAttempt)
+      increase(values, series.retries, outcome.retryAttempt)
     }
   }
 }
