@@ -1,4 +1,4 @@
-// What a chat with a language model looks like on the wire: requests of 300 B, answers of 400 B and streams of 200 events.
+// What a chat with a language model looks like on the wire: requests of 300 B, answers of 400 B and streams of 100 events.
 
 const REQUEST_BYTES = 300
 const ANSWER_BYTES = 400
@@ -6,7 +6,7 @@ const TEXT = 'The gateway forwards each request to a provider and counts the tok
 const CREATED = 1_763_164_800
 
 /** Of one stream: text but for its first and last few. */
-export const EVENTS = 200
+export const EVENTS = 100
 const AROUND_TEXT = { completions: 4, messages: 5 }
 
 /** @typedef {'completions' | 'messages'} ChatFormat */

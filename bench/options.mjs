@@ -5,7 +5,7 @@ export const USAGE = `node bench/run.mjs [options]
   --quick              about two minutes instead of ten
   --only a,b           only these scenarios
   --peers a,b          only these proxies
-  --variant text       only the variants of scenarios whose name has this text
+  --variant a,b        only the variants of scenarios whose name has one of these texts
   --seconds n          seconds of each fixed load
   --rounds n           rounds
   --portico program    another build of Portico

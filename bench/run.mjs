@@ -91,7 +91,9 @@ function withVariants(scenario, text) {
   if (!scenario.variants || text === undefined) return scenario
   return {
     ...scenario,
-    variants: scenario.variants.filter(({ peer, label }) => peer === 'empty' || label.includes(text)),
+    variants: scenario.variants.filter(
+      ({ peer, label }) => peer === 'empty' || text.split(',').some((part) => label.includes(part)),
+    ),
   }
 }
 

@@ -36,6 +36,7 @@ const TO_ANTHROPIC = {
 const PORTKEY = { peer: 'portkey', label: 'portkey', chat: { client: 'completions', provider: 'openai' } }
 /** Programs that whoever has them can put beside it. */
 const OTHERS = ['agentgateway', 'bifrost', 'litellm'].map((peer) => ({ ...PORTKEY, peer, label: peer }))
+const NGINX = { peer: 'nginx', label: 'nginx', chat: { client: 'completions' } }
 const FORWARDER = { peer: 'forwarder', label: 'byte forwarder', chat: { client: 'completions' } }
 
 const EMPTY = { peer: 'empty', label: 'empty' }
@@ -162,17 +163,22 @@ export const scenarios = [
       { ratio: 3, of: TO_ANTHROPIC.label, to: PLAIN.label },
       // Portkey is saturated long before the fixed load: only what both do as fast as they can compares.
       { ratio: 0.1, of: NATIVE.label, to: PORTKEY.label, saturated: true },
+      ...[NATIVE, TO_OPENAI, TO_ANTHROPIC].flatMap(({ label }) => {
+        const bar = { ratio: 0.8, of: label, to: label.replace('portico', 'before') }
+        return [bar, { ...bar, saturated: true }]
+      }),
     ],
   },
   {
     name: 'stream',
-    title: '64 streams of 200 events, one each 10 ms; per event',
+    title: '32 streams of 100 events, one each 5 ms; per event',
     kind: 'stream',
-    crowd: 64,
-    paceMs: 10,
-    variants: [FORWARDER, PLAIN, NATIVE, TO_OPENAI, TO_ANTHROPIC, ...OTHERS],
+    crowd: 32,
+    paceMs: 5,
+    variants: [NGINX, FORWARDER, PLAIN, NATIVE, TO_OPENAI, TO_ANTHROPIC, ...OTHERS],
     bars: [
-      { ratio: 1.5, of: NATIVE.label, to: FORWARDER.label },
+      { ratio: 1.2, of: NATIVE.label, to: FORWARDER.label },
+      { ratio: 1.8, of: NATIVE.label },
       { ratio: 2.5, of: TO_OPENAI.label, to: FORWARDER.label },
       { ratio: 2.5, of: TO_ANTHROPIC.label, to: FORWARDER.label },
     ],

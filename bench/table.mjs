@@ -5,11 +5,13 @@ const COLUMNS = [
   ['proxy', (row) => row.proxy],
   ['CPU µs/req', (row) => number(row.cpu, 1)],
   ['to nginx', (row) => (row.ratio === undefined ? '' : `${row.ratio.toFixed(2)}x`)],
+  ['to forwarder', (row) => (row.toForwarder === undefined ? '' : `${row.toForwarder.toFixed(2)}x`)],
   ['to before', (row) => (row.toBefore === undefined ? '' : `${row.toBefore.toFixed(2)}x`)],
   ['p50 ms', (row) => millis(row.p50)],
   ['p99 ms', (row) => millis(row.p99)],
   ['sat. req/s', (row) => (row.rate === undefined ? '' : Math.round(row.rate).toLocaleString('en'))],
   ['sat. CPU µs', (row) => number(row.saturatedCpu, 1)],
+  ['sat. to before', (row) => (row.saturatedToBefore === undefined ? '' : `${row.saturatedToBefore.toFixed(2)}x`)],
   ['sat. p99 ms', (row) => millis(row.saturatedP99)],
   ['ready ms', (row) => number(row.readyMs, 0)],
   ['RSS MB', (row) => number(row.residentMb, 1)],
@@ -20,21 +22,25 @@ const COLUMNS = [
 /** Programs that the empty one says something about. */
 const SAME_RUNTIME = /^(portico|before|empty)/
 
-/** Sets `ratio` and `toBefore`: CPU per request at the fixed load against nginx and an older build in the same scenario. */
+/** Sets what a row is against others of its scenario: CPU per request against nginx, the byte forwarder and an older build. */
 export function addRatios(rows) {
-  const nginxByScenario = new Map(rows.filter((row) => row.proxy.startsWith('nginx')).map((row) => [row.scenario, row]))
   for (const row of rows) {
+    const beside = (isIt) => rows.find((other) => other.scenario === row.scenario && isIt(other))
     const floor = emptyBeside(row, rows)?.residentMb
     if (floor !== undefined && row.residentMb !== undefined && SAME_RUNTIME.test(row.proxy))
       row.overEmptyMb = row.residentMb - floor
-    const base = nginxByScenario.get(row.scenario)?.cpu
-    if (base && row.cpu !== undefined) row.ratio = row.cpu / base
-    const before = rows.find(
-      ({ scenario, proxy }) => scenario === row.scenario && proxy === row.proxy.replace(/^portico/, 'before'),
-    )
-    if (before && before !== row && row.cpu !== undefined) row.toBefore = row.cpu / before.cpu
+    row.ratio = quotient(row.cpu, beside(({ proxy }) => proxy.startsWith('nginx'))?.cpu)
+    row.toForwarder = quotient(row.cpu, beside(({ proxy }) => proxy === 'byte forwarder')?.cpu)
+    if (!row.proxy.startsWith('portico')) continue
+    const before = beside(({ proxy }) => proxy === row.proxy.replace(/^portico/, 'before'))
+    row.toBefore = quotient(row.cpu, before?.cpu)
+    row.saturatedToBefore = quotient(row.saturatedCpu, before?.saturatedCpu)
   }
   return rows
+}
+
+function quotient(cpu, base) {
+  return cpu === undefined || !base ? undefined : cpu / base
 }
 
 /** The row of the empty program with as many workers. */
@@ -43,7 +49,12 @@ function emptyBeside({ scenario, workers }, rows) {
 }
 
 export function renderTable(rows) {
-  const isUsed = { 'to before': 'toBefore', 'over empty': 'overEmptyMb' }
+  const isUsed = {
+    'to forwarder': 'toForwarder',
+    'to before': 'toBefore',
+    'sat. to before': 'saturatedToBefore',
+    'over empty': 'overEmptyMb',
+  }
   const columns = COLUMNS.filter(
     ([title]) => !(title in isUsed) || rows.some((row) => row[isUsed[title]] !== undefined),
   )
@@ -67,6 +78,8 @@ function barLines(title, bar, rows) {
   const rowOf = (proxy) => rows.find((row) => row.scenario === title && row.proxy === proxy)
   const row = rowOf(bar.of ?? 'portico')
   const base = rowOf(bar.to ?? 'nginx')
+  // There is an older build only where one was named.
+  if (base === undefined && bar.to?.startsWith('before')) return []
   const cpuOf = (of) => (bar.saturated ? of?.saturatedCpu : of?.cpu)
   const ratio = cpuOf(row) && cpuOf(base) ? cpuOf(row) / cpuOf(base) : undefined
   const what = bar.saturated ? 'CPU when saturated' : 'CPU'

@@ -34,7 +34,7 @@ export async function startAll(scenario, bench) {
       continue
     }
     const { protocol, secured, logs, kind } = scenario
-    const unbuffered = kind === 'bulk'
+    const unbuffered = kind === 'bulk' || kind === 'stream'
     const contender = await startContender({ ...what, protocol, secured, logs, unbuffered, env: bench.env }, bench)
     if (contender.problem) row.notes.push(contender.problem)
     else {
