@@ -80,7 +80,7 @@ function completionEvents(words) {
   const chunk = (rest) =>
     `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: CREATED, model, ...rest })}\n\n`
   const choice = (delta, finish_reason = null) =>
-    chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] })
+    chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason }], usage: null })
   const usage = { prompt_tokens: 48, completion_tokens: words.length, total_tokens: 48 + words.length }
   return [
     choice({ role: 'assistant', content: '', refusal: null }),

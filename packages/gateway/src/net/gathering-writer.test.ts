@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
+import * as fc from 'fast-check'
 import { GatheringWriter } from './gathering-writer.ts'
 
 test('a head and a small body leave in one write', () => {
@@ -44,10 +45,44 @@ test('a body alone is handed over without a copy', () => {
   const taken: Buffer[] = []
   const socket = new Writable({ write: (chunk: Buffer, _, done) => (taken.push(chunk), done()) })
   const writer = new GatheringWriter(socket)
-  const body = Buffer.alloc(8000)
-  writer.bytes(body)
-  writer.flush()
-  assert.equal(taken[0], body)
+  const bodies: Buffer[] = [Buffer.alloc(8000), Buffer.alloc(80)]
+  for (const body of bodies) {
+    writer.bytes(body)
+    writer.flush()
+  }
+  assert.deepEqual(
+    taken.map((body) => bodies.indexOf(body)),
+    [0, 1],
+  )
+})
+
+test('texts, bytes and chunks keep their order and framing, each flush in one write', () => {
+  const piece = fc.record({
+    kind: fc.constantFrom('text', 'bytes', 'chunk'),
+    text: fc.string({ unit: fc.constantFrom('a', '\xff', '\r'), minLength: 1, maxLength: 20 }),
+    times: fc.constantFrom(1, 1, 1, 500),
+  })
+  fc.assert(
+    fc.property(fc.array(fc.array(piece, { minLength: 1, maxLength: 5 }), { maxLength: 4 }), (flushes) => {
+      const { writer, writes } = recorder()
+      const expected = flushes.map((pieces) => {
+        let all = ''
+        for (const { kind, text, times } of pieces) {
+          const whole = text.repeat(times)
+          if (kind === 'text') writer.text(whole)
+          else if (kind === 'bytes') writer.bytes(Buffer.from(whole, 'latin1'))
+          else writer.chunk(Buffer.from(whole, 'latin1'))
+          all += kind === 'chunk' ? `${whole.length.toString(16)}\r\n${whole}\r\n` : whole
+        }
+        assert.equal(writer.pending, all.length)
+        writer.flush()
+        return all
+      })
+      assert.deepEqual(writes, expected)
+      assert.equal(writer.sent, expected.join('').length)
+    }),
+    { seed: 11, numRuns: 300 },
+  )
 })
 
 test('flush says when the socket is full, and an empty flush repeats it', () => {

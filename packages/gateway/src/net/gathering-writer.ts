@@ -1,11 +1,14 @@
 import type { Writable } from 'node:stream'
 import { latin1 } from './http1/chars.ts'
+import { chunkHead, framedChunk } from './http1/chunked.ts'
 
 /** Collects the pieces of a message and hands them to the socket in as few writes as possible. */
 export class GatheringWriter {
   /** Bytes handed to the socket so far. */
   sent = 0
   readonly #socket: Writable
+  /** All that waits, and leaves as it is unless something follows. */
+  #alone: Buffer | null = null
   /** Text not yet followed by bytes; latin1. */
   #text = ''
   #pieces: (string | Buffer)[] | null = null
@@ -16,12 +19,37 @@ export class GatheringWriter {
   }
 
   text(text: string): void {
+    if (this.#alone !== null) this.#join(this.#alone)
     this.#text += text
     this.#size += text.length
   }
 
   bytes(bytes: Buffer): void {
+    if (this.#size === 0) {
+      this.#alone = bytes
+      this.#size = bytes.length
+      return
+    }
+    if (this.#alone !== null) this.#join(this.#alone)
     this.#size += bytes.length
+    this.#append(bytes)
+  }
+
+  /** One chunk of a chunked body, not empty. */
+  chunk(bytes: Buffer): void {
+    // Events of a stream come one by one: one small buffer each costs less than a text of three.
+    if (this.#size === 0 && bytes.length <= SMALL) return this.bytes(framedChunk(bytes))
+    this.text(chunkHead(bytes.length))
+    this.bytes(bytes)
+    this.text('\r\n')
+  }
+
+  #join(alone: Buffer): void {
+    this.#alone = null
+    this.#append(alone)
+  }
+
+  #append(bytes: Buffer): void {
     // A small body costs less as part of the head's string than as a buffer of its own.
     if (this.#pieces === null && this.#size <= SMALL) {
       this.#text += latin1(bytes, 0, bytes.length)
@@ -38,6 +66,11 @@ export class GatheringWriter {
     if (this.#size === 0) return !this.#socket.writableNeedDrain
     this.sent += this.#size
     this.#size = 0
+    const alone = this.#alone
+    if (alone !== null) {
+      this.#alone = null
+      return this.#socket.write(alone)
+    }
     const pieces = this.#pieces
     const text = this.#text
     this.#text = ''

@@ -72,14 +72,14 @@ export class LlmRecord {
   }
 
   /** Takes what an event of the response says. */
-  observe(event: ObservedEvent, now: number): void {
+  observe(event: ObservedEvent, now: () => number): void {
     switch (event.type) {
       case 'start':
         if (event.model !== '') this.responseModel = event.model
         this.responseId = event.id
         return
       case 'partDelta':
-        if (this.firstTokenAt === -1) this.firstTokenAt = now
+        if (this.firstTokenAt === -1) this.firstTokenAt = now()
         return
       case 'usage':
         this.usage = { ...this.usage, ...event.usage }

@@ -3,7 +3,7 @@ import type { Sink, Source } from '../net/body.ts'
 import type { GatheringWriter } from '../net/gathering-writer.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import { latin1 } from '../net/http1/chars.ts'
-import { chunkHead, ChunkedDecoder, lastChunk } from '../net/http1/chunked.ts'
+import { ChunkedDecoder, lastChunk } from '../net/http1/chunked.ts'
 import { HEAD_END, mayBecomeResponse, MessageHead, parseResponseHead } from '../net/http1/head.ts'
 import {
   HEAD_LOOKS,
@@ -101,11 +101,8 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     // An empty chunk would end a chunked body.
     if (this.#state === DEAD || chunk.length === 0) return
     const writer = this.#connection.writer
-    if (this.#chunkedRequest) {
-      writer.text(chunkHead(chunk.length))
-      writer.bytes(chunk)
-      writer.text('\r\n')
-    } else writer.bytes(chunk)
+    if (this.#chunkedRequest) writer.chunk(chunk)
+    else writer.bytes(chunk)
   }
 
   flush(): boolean {

@@ -273,7 +273,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   // What the answer says of itself.
 
   observe(event: ChatEvent): void {
-    this.facts.observe(event, this.services.now())
+    this.facts.observe(event, this.services.now)
   }
 
   over({ whole, records, fault }: Parameters<ResponseObserver['over']>[0]): void {

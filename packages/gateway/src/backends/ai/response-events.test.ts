@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as fc from 'fast-check'
 import { clientFormats, upstreamFormats } from '../../llm/formats/index.ts'
 import type { ChatEvent } from '../../llm/middle.ts'
 import { everyCut, responseContext } from '../../llm/test-exchange.ts'
@@ -18,7 +19,8 @@ const garbage = '\u0000data: {"never": closed\n\ný{{{\r\r\n'
 function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
   const context = responseContext()
   const events: ChatEvent[] = []
-  const observer: ResponseObserver = { observe: (event) => events.push(event), over: () => {} }
+  const outcomes: Parameters<ResponseObserver['over']>[0][] = []
+  const observer: ResponseObserver = { observe: (event) => events.push(event), over: (it) => outcomes.push(it) }
   const encoder = clientFormats.completions.createStreamEncoder(context)
   const work = new NativeWork(upstreamFormats.completions.createStreamDecoder(context), observer, {
     hidesUsage,
@@ -36,7 +38,8 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
     given += atOnce(work.chunk(bytes.subarray(edges[at], edge)))
   }
   if (!work.isDone) given += atOnce(work.end())
-  return { given, events, firstError: work.firstError }
+  work.over()
+  return { given, events, firstError: work.firstError, outcome: outcomes[0] }
 }
 
 function atOnce(given: Given | Promise<Given>): string {
@@ -51,6 +54,46 @@ test('a stream passes as it is, wherever it is cut; the usage that nobody asked 
     assert.equal(given, stream.replace(usage, ''))
     assert.equal(events.findLast((event) => event.type === 'usage')?.usage.output, 2)
   }
+})
+
+test('a record that is a chunk of its own is judged and counted as one that comes byte by byte', () => {
+  const record = fc.constantFrom(
+    saying('Hé'),
+    saying('"usage'),
+    saying('data: [DONE]'),
+    `${saying('a').trimEnd()}\n\n\n`,
+    `\n${saying('a')}`,
+    saying('b').replaceAll('\n', '\r\n'),
+    saying('b').replaceAll('\n', '\r'),
+    saying('c').slice(0, -1),
+    ': busy\n\n',
+    'data: {"choices":[{"index":0,"delta":{"content":"z"}}],"usage" : null,"more":{"usageMetadata":{}}}\n\n',
+    'data: {"choices":[],"usage":null}\n\n',
+    'data: {"choices":[{"index":0,"delta":{"content":"w"}}]}\n\n',
+    'data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason" : "length"}]}\n\n',
+    'data: {"choices":[{"index":0,"delta":{"content":"y"}}],"usage":{"prompt_tokens":9,"completion_tokens":8}}\n\n',
+    'data: {"error":{"message":"too much"}}\n\n',
+    'data:[DONE]\n\n',
+    finish,
+    usage,
+    done,
+    garbage,
+  )
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 8 }), fc.boolean(), (records, hidesUsage) => {
+      const parts = [saying('first'), ...records]
+      const bytes = Buffer.byteLength(parts.join(''))
+      let at = 0
+      const edges = parts.map((part) => (at += Buffer.byteLength(part))).slice(0, -1)
+      const everyByte = Array.from({ length: bytes - 1 }, (_, byte) => byte + 1)
+      const whole = passed(parts.join(''), edges, hidesUsage)
+      const cut = passed(parts.join(''), everyByte, hidesUsage)
+      // What comes behind a record that cannot be read may be counted or not.
+      if (whole.outcome?.fault && cut.outcome?.fault) whole.outcome.records = cut.outcome.records
+      assert.deepEqual(whole, cut)
+    }),
+    { seed: 5, numRuns: 500 },
+  )
 })
 
 test('lines may end in CR LF, and the last record without its empty line', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '../header-block.ts'
-import { chunkHead, ChunkedDecoder, lastChunk } from './chunked.ts'
+import { chunkHead, ChunkedDecoder, framedChunk, lastChunk } from './chunked.ts'
 
 const refused: [text: string, error: string][] = [
   ...['', ' 5', '+5', '-5', 'x', ';a', '\r\n', '\n'].map((line): [string, string] => [`${line}\r\n`, 'bad chunk size']),
@@ -93,6 +93,14 @@ test('encoded bodies come back, whatever their cuts', () => {
     }),
     { seed: 3, numRuns: 200 },
   )
+})
+
+test('a framed chunk is its size line, its bytes and the end of a line, whatever its size', () => {
+  for (const size of [1, 2, 15, 16, 17, 255, 256, 4095, 4096, 65_536]) {
+    const bytes = Buffer.from(Array.from({ length: size }, (_, at) => at % 256))
+    const expected = Buffer.concat([Buffer.from(chunkHead(size)), bytes, Buffer.from('\r\n')])
+    assert.deepEqual(framedChunk(bytes), expected)
+  }
 })
 
 test('data is handed on without a copy when a read is nothing else', () => {

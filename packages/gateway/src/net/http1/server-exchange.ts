@@ -2,7 +2,7 @@ import type { Sink, Source } from '../body.ts'
 import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../exchange.ts'
 import type { GatheringWriter } from '../gathering-writer.ts'
 import type { HeaderBlock } from '../header-block.ts'
-import { chunkHead, ChunkedDecoder, lastChunk } from './chunked.ts'
+import { ChunkedDecoder, lastChunk } from './chunked.ts'
 import type { MessageHead } from './head.ts'
 import { statusLine } from './status.ts'
 
@@ -243,11 +243,8 @@ export class Http1Exchange implements Exchange, Sink, Source {
     if (this.#bodyless || this.responseDone || chunk.length === 0) return
     this.bytesOut += chunk.length
     const writer = this.#host.writer
-    if (this.#chunked) {
-      writer.text(chunkHead(chunk.length))
-      writer.bytes(chunk)
-      writer.text('\r\n')
-    } else writer.bytes(chunk)
+    if (this.#chunked) writer.chunk(chunk)
+    else writer.bytes(chunk)
   }
 
   flush(): boolean {
