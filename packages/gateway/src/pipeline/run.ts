@@ -14,7 +14,7 @@ import { Reply } from './reply.ts'
 import { type AnsweredRequest, RequestContext, type RequestRunner } from './request-context.ts'
 import { failureReply, inClientsFormat } from './failure-reply.ts'
 import type { RouteCandidate } from './route/route-table.ts'
-import type { Specimens } from './specimens.ts'
+import { type Specimens, STREAM } from './specimens.ts'
 import { type PolicyPhase, RequestTrace, type TraceServices, type TraceSink } from './trace.ts'
 
 /** Says which requests are watched. */
@@ -307,8 +307,10 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
 
   sent(): void {
     this.#finish()
-    const backend = this.#route === null ? undefined : this.#route.backends[this.#rx.backendIndex]
-    this.#services.specimens.keep(this, this.#exchange, backend === undefined ? '' : backend.kind)
+    const { llm, backendIndex } = this.#rx
+    const backend = this.#route === null ? undefined : this.#route.backends[backendIndex]
+    const kind = backend === undefined ? '' : backend.kind
+    this.#services.specimens.keep(this, this.#exchange, llm !== null && llm.streaming ? STREAM : kind)
   }
 
   gone(cause: Error): void {

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Exchange } from '../net/exchange.ts'
-import { Specimens } from './specimens.ts'
+import { Specimens, STREAM } from './specimens.ts'
 
 const plain = { version: 'HTTP/1.1', connection: { scheme: 'http' }, bytesIn: 0, bytesOut: 100 } as Exchange
 const http2 = { ...plain, version: 'HTTP/2' } as Exchange
@@ -34,7 +34,8 @@ test('the last request of each kind stays, until there is another config', async
   keep('chat', plain, 'ai')
   keep('over HTTP/2', http2, 'static')
   keep('large', large, 'dynamicForwardProxy')
-  assert.deepEqual(await outlive(made), ['second', 'chat', 'over HTTP/2'])
+  keep('long stream', large, STREAM)
+  assert.deepEqual(await outlive(made), ['second', 'chat', 'over HTTP/2', 'long stream'])
   specimens.drop()
   assert.deepEqual(await outlive(made), [])
 })

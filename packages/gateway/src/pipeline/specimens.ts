@@ -19,8 +19,8 @@ export class Specimens {
 
   /** `run` leads to all that the request was made of; `backend` is the kind of what answered it. */
   keep(run: object, { version, connection, bytesIn, bytesOut }: Exchange, backend: string): void {
-    // One with a large body may hold all of it.
-    if (bytesIn + bytesOut > MOST_BYTES) return
+    // One with a large body may hold all of it; a stream holds nothing of its answer.
+    if ((backend === STREAM ? bytesIn : bytesIn + bytesOut) > MOST_BYTES) return
     const protocol = (version === 'HTTP/2' ? 1 : 0) + (connection.scheme === 'https' ? 2 : 0)
     this.#byProtocol[protocol]?.set(backend, run)
   }
@@ -31,4 +31,6 @@ export class Specimens {
   }
 }
 
+/** The kind of what streams answers of language models: other objects than those of a whole answer. */
+export const STREAM = 'stream'
 const MOST_BYTES = 64 * 1024
