@@ -8,8 +8,16 @@ import {
   useConfigFile,
   useProgram,
 } from '../../packages/gateway/src/testing/process.ts'
+import { scrapedLines } from '../../packages/gateway/src/testing/otlp-metrics.ts'
 import { httpConfig } from '../../packages/gateway/src/testing/scene.ts'
-import { attributesOf, type LogRequest, type OtlpValue } from './otlp-json.ts'
+import {
+  asScraped,
+  attributesOf,
+  type LogRequest,
+  type Metric,
+  type MetricRequest,
+  type OtlpValue,
+} from './otlp-json.ts'
 import { type Collector, useCollector, withoutCollector as skip } from './servers.ts'
 
 const protocols = ['GRPC', 'HTTP'] as const
@@ -18,6 +26,7 @@ type Protocol = (typeof protocols)[number]
 /** A collector that is away is asked again after pauses that grow. */
 const LONG_MS = 120_000
 const CONNECTIONS = 16
+const ROUTES = [{ policies: { directResponse: { status: 200, body: 'ok' } } }]
 
 describe('the collector of OpenTelemetry', { skip }, () => {
   for (const protocol of protocols) {
@@ -43,6 +52,35 @@ describe('the collector of OpenTelemetry', { skip }, () => {
       const arrived = recordsByPath(collector)
       assert.equal(written.size, 900)
       assert.deepEqual(arrived, written)
+    })
+  }
+
+  for (const protocol of protocols) {
+    it(`gets by ${protocol} the metrics that a scrape shows, restarted in between or not`, async (t) => {
+      const collector = await useCollector(t)
+      const host = protocol === 'GRPC' ? collector.grpc : collector.http
+      const frontend = { metrics: { otlp: { backendRef: { host }, protocol, interval: '1s' } } }
+      const { file } = useConfigFile(t, {
+        config: { workers: 2, logging: { level: 'info,request=off' } },
+        ...httpConfig(ROUTES, { frontend }),
+      })
+      const program = await useProgram(t, { args: ['-f', file] })
+      await drive(program, 'first', 200)
+      await eventually('something arrives', () => pushes(collector).length > 0)
+      await collector.stop()
+      await drive(program, 'away', 200)
+      await collector.start()
+      const isSame = async (): Promise<boolean> => {
+        const text = await (await fetch(`${program.stats}/metrics`)).text()
+        const scraped = steady(scrapedLines(text))
+        return scraped.join('\n') === steady(asScraped(pushes(collector).at(-1) ?? [])).join('\n')
+      }
+      await eventually('a push is what a scrape shows', isSame, LONG_MS)
+      const counted = pushes(collector).map((metrics) => metrics.find(({ name }) => name === 'portico_requests_total'))
+      const points = counted.flatMap((metric) => metric?.sum?.dataPoints ?? [])
+      assert.equal(points.at(-1)?.asDouble, 400)
+      assert.equal(new Set(points.map(({ startTimeUnixNano }) => startTimeUnixNano)).size, 1)
+      assert.deepEqual([counted.at(-1)?.sum?.aggregationTemporality, counted.at(-1)?.sum?.isMonotonic], [2, true])
     })
   }
 
@@ -77,10 +115,9 @@ interface Scene {
 function useProgramWith(t: TestContext, { collector, protocol, added, level }: Scene): Promise<Program> {
   const host = protocol === 'GRPC' ? collector.grpc : collector.http
   const accessLog = { attributes: { add: added }, otlp: { backendRef: { host }, protocol } }
-  const routes = [{ policies: { directResponse: { status: 200, body: 'ok' } } }]
   const { file } = useConfigFile(t, {
     config: { workers: 2, logging: { level, format: 'json' } },
-    ...httpConfig(routes, { frontend: { accessLog } }),
+    ...httpConfig(ROUTES, { frontend: { accessLog } }),
   })
   return useProgram(t, { args: ['-f', file] })
 }
@@ -102,6 +139,22 @@ async function exported(program: Program): Promise<number> {
 
 async function dropped(program: Program): Promise<number> {
   return metric(program, 'portico_otlp_dropped_records_total')
+}
+
+/** Metrics of each push. */
+function pushes(collector: Collector): Metric[][] {
+  return collector
+    .received()
+    .map((request) =>
+      (request as MetricRequest).resourceMetrics
+        .flatMap(({ scopeMetrics }) => scopeMetrics)
+        .flatMap(({ metrics }) => metrics),
+    )
+}
+
+/** Lines that are the same whenever one looks, once nothing happens any more. */
+function steady(lines: readonly string[]): string[] {
+  return lines.filter((line) => !/^process_|^portico_event_loop|^portico_otlp_|^portico_upstream/.test(line))
 }
 
 type Fields = Record<string, OtlpValue>

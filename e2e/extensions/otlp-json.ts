@@ -20,6 +20,53 @@ export interface LogRequest {
   resourceLogs: { scopeLogs: { logRecords: { attributes: KeyValue[] }[] }[] }[]
 }
 
+export interface MetricRequest {
+  resourceMetrics: { scopeMetrics: { metrics: Metric[] }[] }[]
+}
+
+export interface Metric {
+  name: string
+  sum?: { dataPoints: Point[]; aggregationTemporality: number; isMonotonic: boolean }
+  gauge?: { dataPoints: Point[] }
+  histogram?: { dataPoints: Point[]; aggregationTemporality: number }
+}
+
+interface Point {
+  attributes?: KeyValue[]
+  startTimeUnixNano?: string
+  asDouble?: number
+  count?: string
+  sum?: number
+  bucketCounts?: string[]
+  explicitBounds?: number[]
+}
+
+/** What a scrape would show of the same metrics, in lines of a fixed order. */
+export function asScraped(metrics: readonly Metric[]): string[] {
+  return metrics
+    .flatMap(
+      ({ name, sum, gauge, histogram }) =>
+        (sum ?? gauge ?? histogram)?.dataPoints.flatMap((point) => pointLines(name, point)) ?? [],
+    )
+    .toSorted()
+}
+
+function pointLines(name: string, { attributes = [], asDouble = 0, ...point }: Point): string[] {
+  const labels = attributes.map(({ key, value }) => `${key}=${JSON.stringify(value.stringValue ?? '')}`)
+  const line = (suffix: string, value: number, more: readonly string[] = []): string => {
+    const all = [...labels, ...more].join()
+    return `${name}${suffix}${all === '' ? '' : `{${all}}`} ${value}`
+  }
+  const { bucketCounts, explicitBounds = [], count = '0', sum = 0 } = point
+  if (bucketCounts === undefined) return [line('', asDouble)]
+  let below = 0
+  const buckets = bucketCounts.map((each, i) => {
+    below += Number(each)
+    return line('_bucket', below, [`le="${explicitBounds[i] ?? '+Inf'}"`])
+  })
+  return [...buckets, line('_sum', sum), line('_count', Number(count))]
+}
+
 export function attributesOf(attributes: readonly KeyValue[]): Record<string, OtlpValue> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]))
 }
