@@ -12,7 +12,7 @@ const requests: Record<string, Parts> = {
   DELETE: { line: 'DELETE /item/1' },
   'headers that are named': { headers: ['authorization: Bearer a', 'cookie: a=1', 'x-a: 1', 'x-other: 2'] },
   'lines of one name': { headers: ['x-a: 1', 'x-a: 2'] },
-  'headers of the answer': { line: 'GET /user', headers: ['x-user: mallory', 'x-secret: s'] },
+  'headers of the answer': { line: 'GET /user', headers: ['x-user: mallory', 'x-secret: s', 'x-groups: admin'] },
   'refused with words': { line: 'GET /denied' },
   'sent elsewhere': { line: 'GET /sign-in' },
   'a call of gRPC that is refused': {
@@ -41,6 +41,11 @@ const differences: Difference[] = [
   {
     what: /^asked headers content-length$/,
     why: 'Envoy states a length of 0; the gateway states none where there is no body.',
+  },
+  {
+    what: /^backend headers x-groups$/,
+    requests: ['headers of the answer'],
+    why: 'What the authorizer alone may say never comes from the client.',
   },
   { what: /^asked headers x-a$/, requests: ['lines of one name'], why: 'Lines stay lines; Envoy joins them.' },
   {
@@ -80,7 +85,7 @@ async function useSides(t: TestContext): Promise<[Side, Side]> {
       http_service: {
         server_uri: { uri: authorizer.host, cluster: 'server', timeout: '10s' },
         authorization_request: { headers_to_add: [{ key: 'x-added', value: '1' }] },
-        authorization_response: { allowed_upstream_headers: exactly(['x-user']) },
+        authorization_response: { allowed_upstream_headers: exactly(['x-user', 'x-groups']) },
       },
     }),
   }
@@ -92,7 +97,7 @@ async function useSides(t: TestContext): Promise<[Side, Side]> {
     http: {
       allowedRequestHeaders: ['authorization', 'cookie', 'x-a'],
       addRequestHeaders: { 'x-added': '"1"' },
-      allowedResponseHeaders: ['x-user'],
+      allowedResponseHeaders: ['x-user', 'x-groups'],
     },
   }
   const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }

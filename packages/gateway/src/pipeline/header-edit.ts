@@ -6,9 +6,11 @@ import type { HeaderEdit } from './request-context.ts'
 
 /** Changes a header as it is asked for; names and values were made by `headerEdit`. */
 export function applyEdit({ name, value, way }: HeaderEdit, headers: HeaderBlock): void {
-  const isThere = headers.has(name)
-  if (way === 'append') headers.add(name, value)
-  else if (way === 'set' || isThere === (way === 'present')) headers.set(name, value)
+  if (way === 'append') return headers.add(name, value)
+  if (way !== 'set' && headers.has(name) !== (way === 'present')) return
+  // What many servers take for that name must not stand beside it.
+  headers.removeAlike(name)
+  headers.add(name, value)
 }
 
 /** Null for what must not be changed from outside, or cannot stand in a header. */

@@ -43,7 +43,7 @@ class HttpAsker {
       const fault = { found: `found ${JSON.stringify(name)}`, expected: 'a header that can be set' }
       throw new ConfigFault(config, ['http', 'addRequestHeaders', name], fault)
     })
-    this.#takenHeaders = http.allowedResponseHeaders ?? []
+    this.#takenHeaders = (http.allowedResponseHeaders ?? []).map((name) => name.toLowerCase())
     const metadata = Object.entries(http.responseMetadata ?? {})
     this.#metadata = metadata.map(([name, source]) => [name, env.cel(source, 'responseHead')])
   }
@@ -88,7 +88,15 @@ class HttpAsker {
       return isCelError(result) ? [] : [[name, toJson(result)] as const]
     })
     const metadata: JsonObject = Object.fromEntries(values)
-    return { kind: 'allowed', removed: [], headers: edits, query: NO_EDIT, responseHeaders: [], metadata }
+    // What the authorizer alone may say never comes from the client, whether it says it or not.
+    return {
+      kind: 'allowed',
+      removed: this.#takenHeaders,
+      headers: edits,
+      query: NO_EDIT,
+      responseHeaders: [],
+      metadata,
+    }
   }
 
   #denied({ status, headers, body }: WholeAnswer, rx: RequestContext): Decision {

@@ -40,7 +40,9 @@ const http = (phase: Phase) =>
       .describe('Headers that the authorizer gets besides, by name. One whose expression fails is left out.'),
     allowedResponseHeaders: list(editableHeaderName().describe('Name of a header.'), { min: 1, max: 64 })
       .optional()
-      .describe("Headers of the authorizer's answer that the backend gets, in place of the client's own."),
+      .describe(
+        "Headers of the authorizer's answer that the backend gets. The client's own of these names are taken off, also where the answer lacks them.",
+      ),
     responseMetadata: map(expression('responseHead').describe('Its value.'), { min: 1, max: 64 })
       .optional()
       .describe(

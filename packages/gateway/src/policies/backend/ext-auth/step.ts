@@ -55,7 +55,7 @@ function apply(verdict: Verdict, outgoing: OutgoingRequest, rx: RequestContext):
     return { status, reason, message: messageOf(verdict), reply: verdict }
   }
   if (verdict === null) return
-  for (const name of verdict.removed) outgoing.headers.remove(name)
+  for (const name of verdict.removed) outgoing.headers.removeAlike(name)
   for (const edit of verdict.headers) applyEdit(edit, outgoing.headers)
   outgoing.target = editQuery(outgoing.target, verdict.query) ?? outgoing.target
   rx.extAuth = {

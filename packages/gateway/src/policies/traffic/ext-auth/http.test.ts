@@ -66,12 +66,16 @@ test('the backend gets what the answer says of the client, in place of what the 
     authorization: { rules: ['extauthz.user == "ann" && extauthz.code == 200 && !has(extauthz.broken)'] },
   }
   const { origin, ask } = await setUp(t, handler, { http }, policies)
-  assert.equal((await ask({ headers: { 'x-user': 'mallory', 'x-none': 'kept' } })).status, 200)
+  assert.equal(
+    (await ask({ headers: { 'x-user': 'mallory', x_user: 'mallory', 'x-none': 'forged', x_none: 'forged' } })).status,
+    200,
+  )
   const seen = origin.seen[0]?.headers
   assert.deepEqual(
     [seen?.['x-user'], seen?.['x-groups'], seen?.['x-none'], seen?.['x-secret']],
-    ['ann', 'a, b', 'kept', undefined],
+    ['ann', 'a, b', undefined, undefined],
   )
+  assert.deepEqual([seen?.['x_user'], seen?.['x_none']], [undefined, undefined])
 })
 
 test('any other answer goes to the client as it is', async (t) => {

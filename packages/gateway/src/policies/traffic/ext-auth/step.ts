@@ -25,7 +25,7 @@ export const extAuth = conditional(
 function apply(verdict: Verdict, rx: RequestContext): Reply | void {
   if (verdict instanceof Reply) return verdict
   if (verdict === null) return
-  for (const name of verdict.removed) rx.headers.remove(name)
+  for (const name of verdict.removed) rx.headers.removeAlike(name)
   for (const edit of verdict.headers) applyEdit(edit, rx.headers)
   const target = editQuery(rx.upstreamTarget, verdict.query)
   if (target !== null) rx.setTarget(target)
