@@ -83,7 +83,8 @@ class BlockReader {
         items.push(this.#inline(start, indent))
       }
     }
-    return items
+    // A copy has no room for more: what is kept of thousands of routes is mostly lists of one.
+    return items.slice()
   }
 
   #mapping(): Plain {

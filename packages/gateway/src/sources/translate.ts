@@ -120,7 +120,11 @@ function routeResources(
   const key = rule === '' ? parent : `${parent}/${rule}`
   const matches = hasMatches ? (config.matches?.map(toMatch) ?? [everything()]) : []
   const { labels, hostnames } = config
-  const route: Route = { key, listener, name, rule, labels, hostnames, matches, backends: [] }
+  const entries = config.backends.map((entry, index) => {
+    const entryKey = `${key}/backend/${index}`
+    return { key: entryKey, backend: entry.backend ?? entryKey, weight: entry.weight }
+  })
+  const route: Route = { key, listener, name, rule, labels, hostnames, matches, backends: entries }
   const backends: Backend[] = []
   const policies: AttachedPolicy[] = []
   if (config.policies !== undefined) {
@@ -131,10 +135,10 @@ function routeResources(
     const entryKey = `${key}/backend/${index}`
     const inline = inlineTarget(entry, entryKey, known)
     if (inline !== undefined) backends.push({ key: entryKey, name: targetName(inline), target: inline })
-    route.backends.push({ key: entryKey, backend: entry.backend ?? entryKey, weight: entry.weight })
     policies.push(...partPolicies(entry, entryKey), ...backendPolicy(entryKey, entry.policies))
   }
-  return { routes: [route], backends, policies }
+  // Copies without room for more.
+  return { routes: [route], backends: backends.slice(), policies: policies.slice() }
 }
 
 /** Policies that stand in a provider, or in a target. */
