@@ -64,7 +64,10 @@ class Client {
   #open(): Socket {
     const socket = connect({ port: this.#port, host: '127.0.0.1', noDelay: true })
     socket.on('error', (error) => this.#failed(error))
-    socket.on('close', () => this.#failed(new Error('the gateway closed a connection in use')))
+    socket.on('close', () => {
+      this.#socket = null
+      this.#failed(new Error('the gateway closed a connection in use'))
+    })
     socket.setEncoding('latin1').on('data', (text: string) => {
       this.#received += text
       const headEnd = this.#received.indexOf('\r\n\r\n')

@@ -15,19 +15,22 @@ export interface Feature {
 }
 
 const service = ({ services }: Counterparts) => ({ host: `127.0.0.1:${services}` })
+/** A machine that stands still for seconds refuses nothing. */
+const timeout = '10m'
 const local = (key: object) => ({ rateLimit: { local: [{ requests: 100_000_000, unit: 'Hours', ...key }] } })
 
 export const features: Record<string, Feature> = {
   plain: {},
-  'extauth-grpc': { policies: (ports) => ({ extAuth: { backendRef: service(ports) } }) },
+  'extauth-grpc': { policies: (ports) => ({ extAuth: { backendRef: service(ports), timeout } }) },
   'extauth-http': {
-    policies: ({ origin }) => ({ extAuth: { backendRef: { host: `127.0.0.1:${origin}` }, http: {} } }),
+    policies: ({ origin }) => ({ extAuth: { backendRef: { host: `127.0.0.1:${origin}` }, http: {}, timeout } }),
   },
   // Decisions come and go all the time.
   'extauth-cache': {
     policies: (ports) => ({
       extAuth: {
         backendRef: service(ports),
+        timeout,
         cache: { key: ['int(random() * 2000.0)'], ttl: '100ms', maxEntries: 1000 },
       },
     }),
@@ -37,6 +40,7 @@ export const features: Record<string, Feature> = {
       rateLimit: {
         global: {
           backendRef: service(ports),
+          timeout,
           domain: 'soak',
           descriptors: [{ entries: [{ name: 'client', expression: 'source.address' }] }],
         },
@@ -47,6 +51,7 @@ export const features: Record<string, Feature> = {
     policies: (ports) => ({
       extProc: {
         backendRef: service(ports),
+        messageTimeout: timeout,
         processingOptions: { requestBodyMode: 'None', responseBodyMode: 'None' },
       },
     }),

@@ -24,6 +24,8 @@ const { values } = parseArgs({
 })
 
 const CLIENTS = 32
+/** Of one feature, with its start and all looks. */
+const LIMIT_MS = Number(values.seconds) * 1000 + 600_000
 /** The first is for the just-in-time compiler. */
 const STRETCHES = 13
 /** The last third of the looks against the first. A request that leaves 3 bytes behind is found in a million of them. */
@@ -32,7 +34,7 @@ const MOST_GROWTH = 2 * 2 ** 20
 for (const name of values.only.split(',')) {
   const feature = features[name]
   assert.ok(feature, `there is no ${name}; there are ${Object.keys(features).join(', ')}`)
-  test(`memory is flat: ${name}`, (t) => soak(t, feature))
+  test(`memory is flat: ${name}`, { timeout: LIMIT_MS }, (t) => soak(t, feature))
 }
 
 async function soak(t: TestContext, feature: Feature): Promise<void> {
