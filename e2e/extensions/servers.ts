@@ -5,6 +5,8 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { parse } from 'yaml'
+import { fencesOf } from '../../packages/gateway/src/testing/docs-pages.ts'
 import { closedPort } from '../../packages/gateway/src/testing/scene.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { built } from './servers/built.ts'
@@ -114,21 +116,18 @@ export interface Collector {
   received(): unknown[]
 }
 
-/** The collector of OpenTelemetry. */
+/** The collector of OpenTelemetry, with the config of `docs/opentelemetry.md`. */
 export async function useCollector(t: TestContext): Promise<Collector> {
   const folder = useFolder(t)
   const [grpc, http] = [await closedPort(), await closedPort()]
   const file = join(folder, 'received.jsonl')
-  const pipeline = { receivers: ['otlp'], exporters: ['file'] }
-  const protocols = { grpc: { endpoint: `127.0.0.1:${grpc}` }, http: { endpoint: `127.0.0.1:${http}` } }
-  const config = {
-    receivers: { otlp: { protocols } },
-    exporters: { file: { path: file, append: true, flush_interval: '100ms' } },
-    service: {
-      telemetry: { metrics: { level: 'none' }, logs: { level: 'warn' } },
-      pipelines: { logs: pipeline, metrics: pipeline, traces: pipeline },
-    },
+  const config = collectorRecipe()
+  config.receivers.otlp.protocols = {
+    grpc: { endpoint: `127.0.0.1:${grpc}` },
+    http: { endpoint: `127.0.0.1:${http}` },
   }
+  Object.assign(config.exporters.file, { path: file, flush_interval: '100ms' })
+  config.service.telemetry = { metrics: { level: 'none' }, logs: { level: 'warn' } }
   const configFile = join(folder, 'collector.yaml')
   writeFileSync(configFile, JSON.stringify(config))
   const args = ['--config', configFile]
@@ -141,6 +140,19 @@ export async function useCollector(t: TestContext): Promise<Collector> {
     start: async () => void (server = await start()),
     received: () => wholeLines(readFileSync(file, 'utf8')).map((line) => JSON.parse(line) as unknown),
   }
+}
+
+interface CollectorConfig {
+  receivers: { otlp: { protocols: object } }
+  exporters: { file: object }
+  service: { telemetry?: object }
+}
+
+/** The config of the page. */
+function collectorRecipe(): CollectorConfig {
+  const page = readFileSync(new URL('../../docs/opentelemetry.md', import.meta.url), 'utf8')
+  const fence = fencesOf(page).find(({ lang, text }) => lang === 'yaml' && text.startsWith('receivers:'))
+  return parse(fence?.text ?? '') as CollectorConfig
 }
 
 /** The last one may still be in the writing. */
