@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks'
+
 /**
  * One coarse timer for everything in a worker that may take too long. A deadline is an object kept by its owner and
  * re-used; moving it later costs one assignment, so a busy connection pays nothing for its idle limit.

@@ -1,5 +1,6 @@
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { Deadline, type Deadlines } from '../deadlines.ts'
 import type { ConnectionInfo, ExchangeHandler } from '../exchange.ts'
 import type { HeadProblem } from '../http1/head.ts'
