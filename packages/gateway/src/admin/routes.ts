@@ -1,3 +1,4 @@
+import type { TextForm } from '../telemetry/metrics/metrics-collect.ts'
 import type { IncomingMessage } from 'node:http'
 import { getHeapStatistics } from 'node:v8'
 import { pathOf, queryOf, text } from './http.ts'
@@ -12,8 +13,8 @@ export interface Readiness {
 
 /** What the servers show and do, given by the main thread. */
 export interface AdminCallbacks {
-  /** Prometheus text in pieces. */
-  metrics: () => Iterable<string>
+  /** In pieces. */
+  metrics: (form: TextForm) => Iterable<string>
   readiness: () => Readiness
   /** Plain JSON without secrets, see `redact`. */
   configDump: () => unknown
@@ -29,7 +30,14 @@ export function answerStats(request: IncomingMessage, { metrics }: AdminCallback
   const path = pathOf(request)
   if (path !== '/metrics' && path !== '/stats/prometheus') return notFound()
   if (!isAllowed(request, READ)) return methodNotAllowed(READ)
-  return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics() }
+  // Only there is a place for exemplars.
+  if (request.headers.accept?.includes('application/openmetrics-text') === true)
+    return {
+      status: 200,
+      type: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+      body: metrics('openMetrics'),
+    }
+  return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics('prometheus') }
 }
 
 export function answerReadiness(request: IncomingMessage, { readiness }: AdminCallbacks): Reply {

@@ -6,6 +6,7 @@ import type { ProxyIdentity } from '../pipeline/trace.ts'
 import type { LookupFamily } from '../upstream/dns.ts'
 import type { TableSet } from '../state/keyed-tables.ts'
 import type { Seat } from '../state/connection-count.ts'
+import type { Exemplar } from '../telemetry/metrics/exemplars.ts'
 import type { SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import type { LogFormat } from '../telemetry/log/logger.ts'
@@ -67,6 +68,7 @@ export type FromWorker =
   /** One for each config, in the order they came. */
   | { type: 'applied'; error: string | null }
   | { type: 'series'; definition: SeriesDefinition }
+  | { type: 'exemplar'; exemplar: Exemplar }
   /** Said after `stopListening`, once nothing is open. */
   | { type: 'idle' }
   | { type: 'exported'; id: number; delivery: Delivery }

@@ -155,7 +155,7 @@ class Program {
     return {
       addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
       adminToken: process.env['ADMIN_TOKEN'] ?? null,
-      metrics: () => this.#collector.render(),
+      metrics: (form) => this.#collector.render(form),
       readiness: () => ({ draining: this.#isDraining, pending: gateway.generation === 0 ? ['config'] : [] }),
       configDump: () => redact({ version: VERSION, generation: gateway.generation, config: settings, ...gateway.ir }),
       logFilter: () => this.#logger.filter().text,

@@ -145,6 +145,7 @@ export class Supervisor {
       },
       {
         series: (definition) => collector.define(name, definition),
+        exemplar: (exemplar) => collector.exemplify(name, exemplar),
         trace: (message) => this.traces.received(number, message),
         mcp: (message) => this.#mcp.received(number, message),
         exited: (cause) => {

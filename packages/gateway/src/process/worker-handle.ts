@@ -21,6 +21,7 @@ export interface LiveConfig {
 
 export interface WorkerEvents {
   series(definition: (FromWorker & { type: 'series' })['definition']): void
+  exemplar(exemplar: (FromWorker & { type: 'exemplar' })['exemplar']): void
   trace(message: TraceFromWorker): void
   mcp(message: HubFromWorker): void
   exited(cause: Error | null): void
@@ -76,6 +77,8 @@ export class WorkerHandle {
         return
       case 'series':
         return this.#events.series(message.definition)
+      case 'exemplar':
+        return this.#events.exemplar(message.exemplar)
       case 'idle':
         this.#idle?.()
         return

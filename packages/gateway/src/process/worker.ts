@@ -107,8 +107,10 @@ const services = {
   resolver,
   pools,
   endpoints,
-  requestMetrics: createRequestMetrics(registry, (names) =>
-    log.warn('labels of metrics have too many values, new ones are counted as other', { labels: names }),
+  requestMetrics: createRequestMetrics(
+    registry,
+    (names) => log.warn('labels of metrics have too many values, new ones are counted as other', { labels: names }),
+    (exemplar) => post({ type: 'exemplar', exemplar }),
   ),
   callTimer: createCallTimer(registry, 'Primary', 'Http'),
   callouts: createCalloutMetrics(registry),

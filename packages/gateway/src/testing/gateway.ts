@@ -23,7 +23,7 @@ import type { AccessRecord } from '../telemetry/log/access-record.ts'
 import { createHttpDate } from '../telemetry/http-date.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger, type LogFormat, type Logger } from '../telemetry/log/logger.ts'
-import { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import { Collector, type TextForm } from '../telemetry/metrics/metrics-collect.ts'
 import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
@@ -133,8 +133,8 @@ export class TestGateway {
   }
 
   /** What a scrape gets. */
-  metrics(): string {
-    return [...this.#collector.render()].join('')
+  metrics(form: TextForm = 'prometheus'): string {
+    return [...this.#collector.render(form)].join('')
   }
 
   /** Watches for the next request, as `/debug/trace` does; resolves with all its events. */
@@ -248,7 +248,11 @@ export class TestGateway {
   }
 
   #requestMetrics(): RequestMetrics {
-    return createRequestMetrics(this.#registry, (names) => this.bugs.push(`too many values of ${names.join()}`))
+    return createRequestMetrics(
+      this.#registry,
+      (names) => this.bugs.push(`too many values of ${names.join()}`),
+      (exemplar) => this.#collector.exemplify('0', exemplar),
+    )
   }
 
   #accessLog(): CompileServices['accessLog'] {

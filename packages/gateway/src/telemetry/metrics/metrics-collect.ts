@@ -9,13 +9,20 @@ import {
   type LabelValues,
   slotCount,
 } from './families.ts'
+import type { Exemplar } from './exemplars.ts'
 import { increase, type CustomLabels, seriesKey, type SeriesDefinition } from './metrics.ts'
+
+/** What a scrape is written in. */
+export type TextForm = 'prometheus' | 'openMetrics'
 
 /** Sums the regions of all threads. */
 export class Collector {
   readonly #regions = new Map<string, Float64Array>()
   readonly #seriesByFamily = new Map<FamilyName, Map<string, Series>>()
   readonly #readersByFamily = new Map<FamilyName, () => Iterable<readonly [readonly string[], number]>>()
+
+  /** By thread and slot of a bucket. */
+  readonly #exemplars = new Map<string, Map<number, Exemplar>>()
 
   /** Before the first definition of the thread. */
   attach(thread: string, region: SharedArrayBuffer): void {
@@ -27,9 +34,17 @@ export class Collector {
     if (values !== undefined) this.#seriesOf(name, labels, custom).sources.push({ thread, values, slot })
   }
 
+  /** A request that a bucket of the thread has counted. */
+  exemplify(thread: string, exemplar: Exemplar): void {
+    let bySlot = this.#exemplars.get(thread)
+    if (bySlot === undefined) this.#exemplars.set(thread, (bySlot = new Map<number, Exemplar>()))
+    bySlot.set(exemplar.slot, exemplar)
+  }
+
   /** The thread is gone: what it counted stays, what it gauged does not. */
   retire(thread: string): void {
     this.#regions.delete(thread)
+    this.#exemplars.delete(thread)
     for (const [name, seriesByKey] of this.#seriesByFamily) {
       for (const [key, series] of seriesByKey) {
         const gone = series.sources.filter((source) => source.thread === thread)
@@ -51,21 +66,41 @@ export class Collector {
     this.#readersByFamily.set(name, read)
   }
 
-  /** Prometheus text in pieces of some kilobytes, so that a big scrape is never one string. */
-  *render(): Iterable<string> {
+  /** Prometheus text, or that of OpenMetrics, in pieces of some kilobytes, so that a big scrape is never one string. */
+  *render(form: TextForm = 'prometheus'): Iterable<string> {
+    const isOpen = form === 'openMetrics'
+    const bounds = isOpen ? openBound : String
+    const exemplarOf = (source: Series['sources'], i: number): string => (isOpen ? this.#exemplarText(source, i) : '')
     let text = ''
     for (const { name, family, series, others } of this.#shown()) {
       const { type, help, buckets, labels } = family
-      text += `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n`
+      // There a family of counters goes by its name without the suffix.
+      const titled = isOpen && type === 'counter' ? name.replace(/_total$/, '') : name
+      text += `# HELP ${titled} ${escapeHelp(help)}\n# TYPE ${titled} ${type}\n`
       for (const [values, value] of others) text += sample(name, labelText(labels, values), value)
       for (const each of series) {
-        text += buckets === undefined ? sample(name, each.text, valueOf(each)) : histogramText(name, each, buckets)
+        text +=
+          buckets === undefined
+            ? sample(name, each.text, valueOf(each))
+            : histogramText({ name, buckets, bounds, exemplarOf }, each)
         if (text.length < PIECE_LENGTH) continue
         yield text
         text = ''
       }
     }
-    yield text
+    yield isOpen ? `${text}# EOF\n` : text
+  }
+
+  /** Of all threads the newest. */
+  #exemplarText(sources: Series['sources'], bucket: number): string {
+    let newest: Exemplar | null = null
+    for (const { thread, slot } of sources) {
+      const found = this.#exemplars.get(thread)?.get(slot + bucket)
+      if (found !== undefined && (newest === null || found.time > newest.time)) newest = found
+    }
+    if (newest === null) return ''
+    const { traceId, spanId, value, time } = newest
+    return ` # {trace_id="${traceId}",span_id="${spanId}"} ${value} ${(time / 1000).toFixed(3)}`
   }
 
   /** What `render` shows, as numbers, one family after the other. */
@@ -167,7 +202,21 @@ function totalsOf(series: Series): Float64Array {
   return totals
 }
 
-function histogramText(name: string, series: Series, buckets: readonly number[]): string {
+interface HistogramForm {
+  name: string
+  buckets: readonly number[]
+  bounds: (bound: number) => string
+  /** What stands behind the count of a bucket. */
+  exemplarOf: (sources: Series['sources'], bucket: number) => string
+}
+
+/** As Go prints numbers with a fraction, which is what OpenMetrics asks of bounds. */
+function openBound(bound: number): string {
+  if (bound >= 1e6 || bound < 1e-4) return bound.toExponential().replace(/e([+-])(\d)$/, 'e$10$2')
+  return Number.isInteger(bound) ? `${bound}.0` : String(bound)
+}
+
+function histogramText({ name, buckets, bounds, exemplarOf }: HistogramForm, series: Series): string {
   const totals = totalsOf(series)
   const labels = series.text
   const comma = labels === '' ? '' : ','
@@ -175,13 +224,15 @@ function histogramText(name: string, series: Series, buckets: readonly number[])
   let count = 0
   for (let i = 0; i <= buckets.length; i += 1) {
     count += totals[i] ?? 0
-    text += sample(`${name}_bucket`, `${labels}${comma}le="${buckets[i] ?? '+Inf'}"`, count)
+    const bound = buckets[i]
+    const le = `${labels}${comma}le="${bound === undefined ? '+Inf' : bounds(bound)}"`
+    text += sample(`${name}_bucket`, le, count, exemplarOf(series.sources, i))
   }
   return text + sample(`${name}_sum`, labels, totals.at(-1) ?? 0) + sample(`${name}_count`, labels, count)
 }
 
-function sample(name: string, labels: string, value: number): string {
-  return `${labels === '' ? name : `${name}{${labels}}`} ${numberText(value)}\n`
+function sample(name: string, labels: string, value: number, exemplar = ''): string {
+  return `${labels === '' ? name : `${name}{${labels}}`} ${numberText(value)}${exemplar}\n`
 }
 
 function numberText(value: number): string {

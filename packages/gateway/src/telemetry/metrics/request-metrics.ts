@@ -1,5 +1,6 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
+import { type Exemplar, Exemplars } from './exemplars.ts'
 import { families, type LabelValues } from './families.ts'
 import { createLabelSets, type LabelSets, MOST_LABEL_SETS, type RouteLabels } from './label-sets.ts'
 import { McpMetrics, mcpLabels } from './mcp-metrics.ts'
@@ -23,6 +24,8 @@ export interface RequestOutcome {
   readonly llm: LlmRecord | null
   /** The MCP message behind the request, where there was one. */
   readonly mcp: McpRecord | null
+  /** Where spans of the request go to a collector. */
+  readonly spans?: { readonly context: { readonly traceId: string; readonly spanId: string } } | null
 }
 
 /** Labels that a config adds, each computed for every request. */
@@ -39,12 +42,15 @@ export type RequestMetrics = (route: RouteLabels, added?: AddedLabels | null) =>
 
 /**
  * Gives the function that is made once for each compiled route, kept with it and called at the end of each request.
+ * `tellExemplar` gets sampled requests that stand for a bucket.
  * `onFull` hears once for each set of labels that their values have become too many: added ones, those of models, and those of MCP.
  */
 export function createRequestMetrics(
   registry: Registry,
   onFull: (names: readonly string[]) => void = () => {},
+  tellExemplar: (exemplar: Exemplar) => void = () => {},
 ): RequestMetrics {
+  const exemplars = new Exemplars(tellExemplar)
   const { values } = registry
   const reasonId = createReasonIds()
   const modelMetrics = new ModelMetrics(registry, () => onFull(modelLabels))
@@ -86,6 +92,8 @@ export function createRequestMetrics(
     increase(values, series.requestBytes, outcome.requestBytes)
     increase(values, series.responseBytes, outcome.responseBytes)
     observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
+    const { spans = null } = outcome
+    if (spans !== null) exemplars.note(series.duration, DURATION_BUCKETS, outcome.durationMs / 1000, spans.context)
     if (outcome.retryAttempt > 0) {
       if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels, series.custom)
       increase(values, series.retries, outcome.retryAttempt)

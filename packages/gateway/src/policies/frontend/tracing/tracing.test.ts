@@ -7,7 +7,7 @@ import { printProblem } from '../../../sources/print-problems.ts'
 import { request } from '../../../testing/client.ts'
 import type { TestGatewayOptions } from '../../../testing/gateway.ts'
 import { type Collector, type SeenSpan, useGrpcCollector, useHttpCollector } from '../../../testing/otlp-collector.ts'
-import { useConfigFile, useProgram } from '../../../testing/process.ts'
+import { eventually, useConfigFile, useProgram } from '../../../testing/process.ts'
 import { closedPort, httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
@@ -265,11 +265,38 @@ test('a reload while a request runs loses no span, and the old collector gets it
   assert.deepEqual([one.spans.length, two.spans.length], [2, 1])
 })
 
+test('a scrape in the form of OpenMetrics leads from a bucket to a trace', async (t) => {
+  const { gateway } = await scene(t, [direct], { randomSampling: false })
+  await request(gateway.port(), { path: '/' })
+  assert.doesNotMatch(gateway.metrics('openMetrics'), /trace_id/)
+  await request(gateway.port(), { headers: { traceparent } })
+  await gateway.finished(2)
+  const text = gateway.metrics('openMetrics')
+  const { span_id: own } = lineOf(gateway.lines[1])
+  const exemplar = new RegExp(
+    `^portico_request_duration_seconds_bucket\\{.*le="[^"]+"\\} [12] # \\{trace_id="${traceId}",span_id="${String(own)}"\\} [0-9.e-]+ [0-9]+\\.[0-9]{3}$`,
+    'm',
+  )
+  assert.match(text, exemplar)
+  assert.match(text, /^# TYPE portico_requests counter$/m)
+  assert.match(text, /^portico_requests_total\{/m)
+  assert.match(text, /le="1\.0"/)
+  assert.ok(text.endsWith('# EOF\n'))
+  // Numbers are the same, and the older form has no place for traces.
+  assert.doesNotMatch(gateway.metrics(), /trace_id|# EOF|le="1\.0"/)
+})
+
 test('two workers send all spans before they end', async (t) => {
   const collector = await useGrpcCollector(t)
   const whole = { config: { workers: 2 }, ...config(collector, [direct]) }
   const program = await useProgram(t, { args: ['-f', useConfigFile(t, whole).file] })
   await Promise.all(Array.from({ length: 60 }, (_, i) => request(program.port(), { path: `/${i}` })))
+  await eventually('a scrape leads to a trace', async () => {
+    const accept = 'application/openmetrics-text; version=1.0.0'
+    const response = await fetch(`${program.stats}/metrics`, { headers: { accept } })
+    assert.match(response.headers.get('content-type') ?? '', /^application\/openmetrics-text; version=1\.0\.0/)
+    return /_bucket\{.*\} \d+ # \{trace_id="[0-9a-f]{32}"/.test(await response.text())
+  })
   program.child.kill('SIGTERM')
   await program.ended
   assert.equal(collector.spans.length, 60)

@@ -1,0 +1,31 @@
+/** A sampled request that a bucket has counted. */
+export interface Exemplar {
+  /** Of the bucket. */
+  slot: number
+  value: number
+  traceId: string
+  spanId: string
+  /** Milliseconds since 1970. */
+  time: number
+}
+
+/** Chooses requests that stand for a bucket: at most one a second of each, so that telling of them costs nothing. */
+export class Exemplars {
+  readonly #tell: (exemplar: Exemplar) => void
+  readonly #toldAt = new Map<number, number>()
+
+  constructor(tell: (exemplar: Exemplar) => void) {
+    this.#tell = tell
+  }
+
+  note(first: number, buckets: readonly number[], value: number, trace: { traceId: string; spanId: string }): void {
+    const above = buckets.findIndex((bound) => value <= bound)
+    const slot = first + (above === -1 ? buckets.length : above)
+    const time = Date.now()
+    if (time - (this.#toldAt.get(slot) ?? -Infinity) < PAUSE_MS) return
+    this.#toldAt.set(slot, time)
+    this.#tell({ slot, value, traceId: trace.traceId, spanId: trace.spanId, time })
+  }
+}
+
+const PAUSE_MS = 1000
