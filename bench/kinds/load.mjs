@@ -2,14 +2,21 @@
 import { warmUp } from '../load.mjs'
 import { fixedStep, residentMb, saturatedStep, startAll, summarize } from './shared.mjs'
 
+const AGAIN_SECONDS = 1
+
 export async function measureLoad(scenario, bench) {
   const { seconds, saturatedSeconds, warmSeconds, rounds } = bench.times
   const { contenders, rows, stop } = await startAll(scenario, bench)
   const steps = new Map(contenders.map((contender) => [contender, []]))
   for (const contender of contenders) await warmUp(contender.target, warmSeconds)
   for (let round = 0; round < rounds; round++) {
-    for (const contender of contenders) steps.get(contender).push(await fixedStep(contender, scenario, seconds))
     for (const contender of contenders) {
+      // It has rested while the others were measured, and given back what it had.
+      await warmUp(contender.target, AGAIN_SECONDS)
+      steps.get(contender).push(await fixedStep(contender, scenario, seconds))
+    }
+    for (const contender of contenders) {
+      await warmUp(contender.target, AGAIN_SECONDS)
       const step = await saturatedStep(contender, saturatedSeconds)
       steps.get(contender).push({ ...step, residentMb: residentMb(contender) })
     }

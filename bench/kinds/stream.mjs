@@ -6,6 +6,8 @@ import { LOAD_CORE, runChild, startChild } from '../children.mjs'
 import { freePort, untilAnswers } from '../ports.mjs'
 import { measured, noteForeign, residentMb, startAll, summarize } from './shared.mjs'
 
+const AGAIN_SECONDS = 1
+
 export async function measureStream(scenario, bench) {
   const { seconds, warmSeconds, rounds } = bench.times
   const { contenders, rows, stop } = await startStreams(scenario, bench)
@@ -15,6 +17,8 @@ export async function measureStream(scenario, bench) {
     await runStreams(contender, { ...scenario, crowd: 2 * scenario.crowd }, warmSeconds)
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
+      // It has rested while the others were measured, and given back what it had.
+      await runStreams(contender, scenario, AGAIN_SECONDS)
       const step = await streamStep(contender, scenario, seconds)
       steps.get(contender).push({ ...step, residentMb: residentMb(contender) })
     }
