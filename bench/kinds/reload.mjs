@@ -7,7 +7,7 @@ import { startContender } from '../contender.mjs'
 import { median, residentMb, wanted } from './shared.mjs'
 
 const CHANGES = 40
-// A thread that had work gives memory back after five seconds without.
+// A thread that had work gives memory back after five to eight seconds without.
 const SETTLE_MS = 10_000
 const LONGEST_MS = 20_000
 const CLIENTS = 4
