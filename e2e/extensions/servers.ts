@@ -19,10 +19,7 @@ const COLLECTOR = built('otelcol', 'go.mod', 'go.sum', 'main.go')
 /** No server: the reader of Compose's own files. */
 export const COMPOSE = built('compose', 'go.mod', 'go.sum')
 const ENVOY = built('envoy', 'requirements.txt')
-const REDIS = (process.env['PATH'] ?? '')
-  .split(delimiter)
-  .map((folder) => join(folder, 'redis-server'))
-  .find((file) => isExecutable(file))
+const [REDIS, PROMETHEUS] = ['redis-server', 'prometheus'].map(onPath)
 
 /** Why tests with a server are skipped, or false where they can run. */
 export const withoutRateLimit: string | false = !existsSync(RATELIMIT)
@@ -43,6 +40,9 @@ export const withoutEnvoy: string | false = existsSync(ENVOY)
 export const withoutCompose: string | false = existsSync(COMPOSE)
   ? false
   : 'no reader of Compose files here; e2e/extensions/servers/build.sh builds it'
+
+export const withoutPrometheus: string | false =
+  PROMETHEUS === undefined && 'no prometheus here; the Debian package of that name has it'
 
 export interface Server {
   host: string
@@ -168,6 +168,19 @@ export async function useEnvoy(t: TestContext, port: number, config: object): Pr
   return useServer(t, { program: ENVOY, args, ports: [port] })
 }
 
+/** Prometheus, which scrapes these `host:port` twice a second and keeps exemplars. */
+export async function usePrometheus(t: TestContext, targets: readonly string[]): Promise<Server> {
+  const [folder, port] = [useFolder(t), await closedPort()]
+  const file = join(folder, 'prometheus.yaml')
+  const scrape = { job_name: 'portico', scrape_interval: '500ms', static_configs: [{ targets }] }
+  writeFileSync(file, JSON.stringify({ scrape_configs: [scrape] }))
+  const args = [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`, '--log.level=error']
+  args.push(`--web.listen-address=127.0.0.1:${port}`, '--enable-feature=exemplar-storage')
+  const server = await useServer(t, { program: PROMETHEUS ?? '', args, ports: [port] })
+  await eventually('Prometheus is ready', async () => (await fetch(`http://${server.host}/-/ready`)).status === 200)
+  return server
+}
+
 interface Start {
   program: string
   args: readonly string[]
@@ -217,6 +230,11 @@ function useFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'portico-e2e-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
+}
+
+function onPath(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return folders.map((folder) => join(folder, name)).find((file) => isExecutable(file))
 }
 
 function isExecutable(file: string): boolean {
