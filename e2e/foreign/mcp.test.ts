@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
@@ -9,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type TargetRequest, useTarget } from '../../packages/gateway/src/testing/mcp-target.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
-import { closedPort, until } from '../../packages/gateway/src/testing/scene.ts'
+import { until } from '../../packages/gateway/src/testing/scene.ts'
 import type { TestClient } from '../mcp/clients/client.ts'
 import { libraries } from '../mcp/clients/libraries.ts'
 import { remoteTargets, useMcpGateway } from '../mcp/gateway.ts'
-import { runPython, startPython, withoutPython } from './python.ts'
+import { runPython, usePythonServer, withoutPython } from './python.ts'
 
 /** What a client of another language prints of its time at the gateway. */
 interface Seen {
@@ -44,9 +43,7 @@ it('the Go SDK goes on while a server fails', { skip: withoutGo }, async (t) => 
 })
 
 it('the Python SDK asks clients of every revision', { skip: withoutPython }, async (t) => {
-  const port = await closedPort()
-  startPython(t, 'mcp_server.py', String(port))
-  await eventually('the server is there', () => canConnect(port))
+  const port = await usePythonServer(t, 'mcp_server.py')
   const gateway = await useMcpGateway(t, { one: remoteTargets({ python: port }) })
   const asking = ['elicit', 'sample', 'roots']
   const answers = ['Ada', 'Paris', 'file:///home/test']
@@ -74,14 +71,6 @@ async function isAnswered(client: TestClient, tool: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-function canConnect(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1' }, () => resolve(true))
-    socket.on('error', () => resolve(false))
-    socket.on('connect', () => socket.destroy())
-  })
 }
 
 /** Begins, lists, calls, hears of progress, and ends its session, with a server beside that answers no call. */

@@ -1,9 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { eventually } from '../../packages/gateway/src/testing/process.ts'
+import { closedPort } from '../../packages/gateway/src/testing/scene.ts'
 
 const run = promisify(execFile)
 const interpreter = process.env['E2E_PYTHON'] ?? fileURLToPath(new URL('.venv/bin/python', import.meta.url))
@@ -15,14 +18,25 @@ export const withoutPython: string | false = existsSync(interpreter)
   ? false
   : 'no Python client libraries here; e2e/foreign/install.sh installs them'
 
-/** Starts a script of this folder, which ends with the test. */
-export function startPython(t: TestContext, script: string, ...args: string[]): void {
+/** The port of a script of this folder that serves on the one it is given; it ends with the test. */
+export async function usePythonServer(t: TestContext, script: string): Promise<number> {
+  const port = await closedPort()
   const file = fileURLToPath(new URL(script, import.meta.url))
-  const child = spawn(interpreter, [file, ...args], { stdio: ['ignore', 'ignore', 'inherit'], env: ENVIRONMENT })
+  const child = spawn(interpreter, [file, String(port)], { stdio: ['ignore', 'ignore', 'inherit'], env: ENVIRONMENT })
   t.after(async () => {
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await ended
+  })
+  await eventually(`${script} is there`, () => canConnect(port))
+  return port
+}
+
+function canConnect(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' }, () => resolve(true))
+    socket.on('error', () => resolve(false))
+    socket.on('connect', () => socket.destroy())
   })
 }
 

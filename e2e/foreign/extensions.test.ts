@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { useGrpcCollector } from '../../packages/gateway/src/testing/otlp-collector.ts'
+import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
+import { httpConfig, pathPrefix, routeTo, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { runPython, usePythonServer, withoutPython as skip } from './python.ts'
+
+/** A loaded machine takes its time to answer. */
+const PATIENCE = '30s'
+
+describe('a processor in Python', { skip }, () => {
+  it('changes headers and bodies that it gets whole', async (t) => {
+    const { origin, program } = await useProcessed(t, { requestBodyMode: 'Buffered', responseBodyMode: 'Buffered' })
+    const answer = await ask(program, '/', 'größe one')
+    assert.deepEqual([answer.status, answer.headers.get('x-status')], [201, '201'])
+    // Python's upper case of bytes is that of ASCII.
+    assert.equal(await answer.text(), 'GOT: GRößE ONE')
+    const [seen] = origin.seen
+    assert.deepEqual([seen?.body, seen?.headers['content-length']], ['GRößE ONE', '11'])
+    assert.deepEqual([seen?.headers['x-seen'], seen?.headers['x-secret']], ['POST ann', undefined])
+  })
+
+  it('changes bodies that are streamed through it', async (t) => {
+    const { origin, program } = await useProcessed(t)
+    const answer = await ask(program, '/', 'abcdefgh'.repeat(40_000))
+    assert.deepEqual([answer.status, answer.headers.get('x-status')], [201, '201'])
+    const expected = 'ABCDEFGH'.repeat(40_000)
+    assert.ok((await answer.text()) === `GOT: ${expected}`)
+    assert.ok(origin.seen[0]?.body === expected)
+    assert.equal(origin.seen[0].headers['x-seen'], 'POST ann')
+  })
+
+  it('answers at once', async (t) => {
+    const { origin, program } = await useProcessed(t)
+    const answer = await ask(program, '/at-once', 'one')
+    assert.deepEqual([answer.status, answer.headers.get('x-why'), await answer.text()], [418, 'by path', 'from Python'])
+    assert.equal(origin.seen.length, 0)
+  })
+})
+
+describe('an authorizer in Python', { skip }, () => {
+  it('allows with headers and metadata, and refuses with an answer of its own', async (t) => {
+    const origin = await useOrigin(t)
+    const host = `127.0.0.1:${await usePythonServer(t, 'envoy_servers.py')}`
+    const extAuth = {
+      backendRef: { host },
+      grpc: { contextExtensions: { tier: 'gold' } },
+      forwardBody: { maxSize: 100 },
+      timeout: PATIENCE,
+    }
+    const authorization = (team: string) => ({ rules: [`extauthz.team == "${team}"`] })
+    const program = await useConfig(
+      t,
+      httpConfig([
+        routeTo(origin, { extAuth, authorization: authorization('blue') }, pathPrefix('/blue')),
+        routeTo(origin, { extAuth, authorization: authorization('red') }),
+      ]),
+    )
+    const allowed = await ask(program, '/orders?page=2', 'größe', { 'x-user': 'ann' })
+    assert.deepEqual([allowed.status, allowed.headers.get('x-decided-by')], [200, 'python'])
+    const [seen] = origin.seen
+    assert.equal(seen?.body, 'größe')
+    assert.equal(Buffer.from(String(seen.headers['x-seen']), 'latin1').toString(), 'POST /orders?page=2 größe gold')
+    assert.equal(seen.headers['x-secret'], undefined)
+    const denied = await ask(program, '/orders', 'one', { 'x-user': 'bob' })
+    assert.deepEqual([denied.status, denied.headers.get('x-seen')], [402, 'POST /orders one gold'])
+    assert.equal(await denied.text(), 'only Ann may')
+    assert.equal((await ask(program, '/blue', 'one', { 'x-user': 'ann' })).status, 403)
+    assert.equal(origin.seen.length, 1)
+  })
+})
+
+interface Traced {
+  client: { traceId: string; spanId: string }
+  backend: { traceId: string; parentId: string; isSampled: boolean }
+  team: string | null
+}
+
+describe('the OpenTelemetry SDK of Python', { skip }, () => {
+  it('has the gateway between its own spans, whatever headers carry them', async (t) => {
+    const origin = await useOrigin(t, ({ headers }, response) => response.end(JSON.stringify(headers)))
+    const collector = await useGrpcCollector(t)
+    const tracing = { backendRef: { host: collector.host }, randomSampling: true }
+    const program = await useConfig(t, httpConfig([routeTo(origin)], { frontend: { tracing } }))
+    const url = `http://127.0.0.1:${program.port()}/`
+    const forms = ['W3C', 'B3 multi', 'B3 single']
+    for (const form of forms) {
+      const { client, backend } = await runPython<Traced>('trace_client.py', { url, form, sampled: false })
+      const asSent = { traceId: client.traceId, parentId: client.spanId, isSampled: false }
+      assert.deepEqual(backend, asSent, `${form}, not sampled`)
+    }
+    for (const [at, form] of forms.entries()) {
+      const { client, backend, team } = await runPython<Traced>('trace_client.py', { url, form, sampled: true })
+      await collector.taken(2 * (at + 1))
+      const spans = collector.spans.filter(({ traceId }) => traceId === client.traceId)
+      const own = spans.find(({ parentId }) => parentId === client.spanId)
+      const call = spans.find(({ parentId }) => parentId === own?.spanId)
+      assert.ok(own !== undefined && call !== undefined, `${form}: the gateway's spans are not below the client's`)
+      assert.deepEqual(backend, { traceId: client.traceId, parentId: call.spanId, isSampled: true }, form)
+      assert.equal(team, form === 'W3C' ? 'red' : null)
+    }
+    assert.equal(collector.spans.length, 2 * forms.length)
+  })
+})
+
+/** A backend that says what it got, behind the processor. */
+async function useProcessed(t: TestContext, processingOptions: object = {}) {
+  const origin = await useOrigin(t, ({ body }, response) => response.writeHead(201).end(`got: ${body}`))
+  const host = `127.0.0.1:${await usePythonServer(t, 'envoy_servers.py')}`
+  const extProc = { backendRef: { host }, processingOptions, messageTimeout: PATIENCE }
+  return { origin, program: await useConfig(t, httpConfig([routeTo(origin, { extProc })])) }
+}
+
+async function useConfig(t: TestContext, config: object): Promise<Program> {
+  return useProgram(t, { args: ['-f', useConfigFile(t, config).file] })
+}
+
+function ask(program: Program, path: string, body: string, more: Record<string, string> = {}): Promise<Response> {
+  const headers = { 'x-name': 'ann', 'x-secret': 's', ...more }
+  return fetch(`http://127.0.0.1:${program.port()}${path}`, { method: 'POST', headers, body })
+}
