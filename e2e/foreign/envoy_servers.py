@@ -36,6 +36,8 @@ class Processor(proc_grpc.ExternalProcessorServicer):
             if part == "request_headers":
                 seen = fields_of(message.request_headers)
                 is_streamed = message.protocol_config.request_body_mode == ProcessingMode.FULL_DUPLEX_STREAMED
+                if seen[":path"] == "/broken":
+                    raise RuntimeError("told to")
                 if seen[":path"] == "/at-once":
                     said = mutation({"x-why": "by path"})
                     answer = proc.ImmediateResponse(status=HttpStatus(code=418), headers=said, body=b"from Python")
@@ -47,7 +49,9 @@ class Processor(proc_grpc.ExternalProcessorServicer):
                 yield proc.ProcessingResponse(request_headers=proc.HeadersResponse(response=common))
             elif part == "response_headers":
                 seen = fields_of(message.response_headers)
-                common = proc.CommonResponse(header_mutation=mutation({"x-status": seen[":status"]}))
+                common = proc.CommonResponse(
+                    header_mutation=mutation({"x-status": seen[":status"], "x-connection": context.peer()})
+                )
                 yield proc.ProcessingResponse(response_headers=proc.HeadersResponse(response=common))
             elif part in ("request_body", "response_body"):
                 body = proc.BodyResponse(response=upper_case(getattr(message, part), is_streamed))
@@ -69,23 +73,29 @@ class Authorizer(auth_grpc.AuthorizationServicer):
 
     def Check(self, request, context):
         http = request.attributes.request.http
-        seen = f"{http.method} {http.path} {http.body} {request.attributes.context_extensions['tier']}"
+        if http.path == "/broken":
+            context.abort(grpc.StatusCode.UNAVAILABLE, "told to")
+        tier = request.attributes.context_extensions.get("tier")
+        seen = f"{http.method} {http.path} {http.body} {tier}"
         header = HeaderValueOption(header=HeaderValue(key="x-seen", value=seen))
         if http.headers.get("x-user") != "ann":
             denied = auth.DeniedHttpResponse(status=HttpStatus(code=402), headers=[header], body="only Ann may")
             return auth.CheckResponse(status=Status(code=PERMISSION_DENIED), denied_response=denied)
         decided = HeaderValueOption(header=HeaderValue(key="x-decided-by", value="python"))
+        connection = HeaderValueOption(header=HeaderValue(key="x-connection", value=context.peer()))
         allowed = auth.OkHttpResponse(
-            headers=[header], headers_to_remove=["x-secret"], response_headers_to_add=[decided]
+            headers=[header], headers_to_remove=["x-secret"], response_headers_to_add=[decided, connection]
         )
         response = auth.CheckResponse(status=Status(code=OK), ok_response=allowed)
         response.dynamic_metadata.update({"team": "red"})
         return response
 
 
-server = grpc.server(ThreadPoolExecutor(8), options=[("grpc.so_reuseport", 0)])
+port, *connection_age_ms = sys.argv[1:]
+options = [("grpc.so_reuseport", 0), *(("grpc.max_connection_age_ms", int(age)) for age in connection_age_ms)]
+server = grpc.server(ThreadPoolExecutor(8), options=options)
 proc_grpc.add_ExternalProcessorServicer_to_server(Processor(), server)
 auth_grpc.add_AuthorizationServicer_to_server(Authorizer(), server)
-server.add_insecure_port(f"127.0.0.1:{sys.argv[1]}")
+server.add_insecure_port(f"127.0.0.1:{port}")
 server.start()
 server.wait_for_termination()

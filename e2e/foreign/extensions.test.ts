@@ -70,6 +70,37 @@ describe('an authorizer in Python', { skip }, () => {
   })
 })
 
+describe('servers in Python', { skip }, () => {
+  it('that fail let nothing pass', async (t) => {
+    const { origin, program } = await useBoth(t)
+    const processed = await ask(program, '/broken', 'one')
+    assert.equal(processed.status, 500)
+    assert.match(await processed.text(), /^ext_proc failed: /)
+    const authorized = await ask(program, '/broken', 'one', { 'x-authorize': 'yes' })
+    assert.equal(authorized.status, 403)
+    assert.equal(origin.seen.length, 0)
+  })
+
+  for (const [name, more] of [
+    ['processor', {}],
+    ['authorizer', { 'x-authorize': 'yes', 'x-user': 'ann' }],
+  ] as const) {
+    it(`that end their connections time and again cost no request (${name})`, async (t) => {
+      const { program } = await useBoth(t, '200')
+      const connections = new Set<string | null>()
+      const askOn = async (): Promise<void> => {
+        while (connections.size < 12) {
+          const answer = await ask(program, '/', 'one', more)
+          const body = await answer.text()
+          assert.equal(answer.status, 201, body)
+          connections.add(answer.headers.get('x-connection'))
+        }
+      }
+      await Promise.all(Array.from({ length: 6 }, askOn))
+    })
+  }
+})
+
 interface Traced {
   client: { traceId: string; spanId: string }
   backend: { traceId: string; parentId: string; isSampled: boolean }
@@ -109,6 +140,17 @@ async function useProcessed(t: TestContext, processingOptions: object = {}) {
   const host = `127.0.0.1:${await usePythonServer(t, 'envoy_servers.py')}`
   const extProc = { backendRef: { host }, processingOptions, messageTimeout: PATIENCE }
   return { origin, program: await useConfig(t, httpConfig([routeTo(origin, { extProc })])) }
+}
+
+/** Either of them, by a header. */
+async function useBoth(t: TestContext, ...args: string[]) {
+  const origin = await useOrigin(t, (_seen, response) => response.writeHead(201).end('x'))
+  const backendRef = { host: `127.0.0.1:${await usePythonServer(t, 'envoy_servers.py', ...args)}` }
+  const extAuth = { backendRef, timeout: PATIENCE }
+  const extProc = { backendRef, messageTimeout: PATIENCE }
+  const authorize = { matches: [{ headers: [{ name: 'x-authorize', value: { exact: 'yes' } }] }] }
+  const routes = [routeTo(origin, { extAuth }, authorize), routeTo(origin, { extProc })]
+  return { origin, program: await useConfig(t, httpConfig(routes)) }
 }
 
 async function useConfig(t: TestContext, config: object): Promise<Program> {

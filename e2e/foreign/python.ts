@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -19,16 +20,22 @@ export const withoutPython: string | false = existsSync(interpreter)
   : 'no Python client libraries here; e2e/foreign/install.sh installs them'
 
 /** The port of a script of this folder that serves on the one it is given; it ends with the test. */
-export async function usePythonServer(t: TestContext, script: string): Promise<number> {
+export async function usePythonServer(t: TestContext, script: string, ...args: string[]): Promise<number> {
   const port = await closedPort()
   const file = fileURLToPath(new URL(script, import.meta.url))
-  const child = spawn(interpreter, [file, String(port)], { stdio: ['ignore', 'ignore', 'inherit'], env: ENVIRONMENT })
+  const child = spawn(interpreter, [file, String(port), ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: ENVIRONMENT,
+  })
   t.after(async () => {
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await ended
   })
-  await eventually(`${script} is there`, () => canConnect(port))
+  await eventually(`${script} is there`, () => {
+    assert.equal(child.exitCode, null, `${script} ended before it served`)
+    return canConnect(port)
+  })
   return port
 }
 
