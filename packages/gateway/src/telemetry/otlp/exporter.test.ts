@@ -98,8 +98,9 @@ test('what is refused, rejected or tried for too long is dropped and counted', a
   await until(() => rejected.dropped['rejected'] === 2)
   assert.equal(rejected.sent, 1)
 
-  const dead = stand(() => ({ kind: 'later', cause: 'dead', afterMs: null }), { retryMs: 20 })
+  const dead = stand(() => ({ kind: 'later', cause: 'dead', afterMs: null }), { retryMs: 2_000 })
   dead.exporter.add(item)
+  await until(() => dead.requests.length > 2)
   await until(() => dead.dropped['unreachable'] === 1)
   assert.deepEqual([dead.sent, dead.busy.size], [0, 0])
 })
