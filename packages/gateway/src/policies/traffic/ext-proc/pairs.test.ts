@@ -115,3 +115,21 @@ test('routes beside one whose processor hangs go on', async (t) => {
   await gateway.close()
   assert.equal((await waiting.catch(() => null))?.body ?? '', '')
 })
+
+test('a request whose time is over while a processor looks at its answer is a 504, once', async (t) => {
+  const processor = await useAnsweringProcessor(t, (message) =>
+    message.request?.$case === 'responseHeaders' ? null : agree(message),
+  )
+  const origin = await useOrigin(t)
+  const extProc = {
+    backendRef: { host: processor.host },
+    messageTimeout: '10m',
+    processingOptions: { requestBodyMode: 'None', responseBodyMode: 'None' },
+  }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { extProc, timeouts: { request: '300ms' } })]))
+  const { status } = await request(gateway.port())
+  assert.equal(status, 504)
+  assert.equal((await request(gateway.port())).status, 504)
+  assert.deepEqual(gateway.bugs, [])
+  assert.equal(gateway.lines.length, 2)
+})
