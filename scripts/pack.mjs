@@ -21,6 +21,8 @@ for (const name of Object.keys(programs)) {
   rmSync(join(staged, 'dist/NOTICE'))
   // What is bundled is not asked for again.
   const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  // Sources, for other packages of this workspace, stay here.
+  manifest.exports = { './package.json': './package.json' }
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', out], staged))
   const parts = npm(['sbom', '--sbom-format', 'cyclonedx', '--workspace', manifest.name], root)
