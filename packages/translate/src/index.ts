@@ -1,3 +1,26 @@
 /** The door: resources of a cluster in, configs of gateways and statuses out. Knows no client of Kubernetes. */
+export { Fields, printFieldPath, printFieldProblem } from './resources/fields.ts'
+export type { FieldPath, FieldProblem } from './resources/fields.ts'
+export { GATEWAY_GROUP, groupByKind, isKind, kindOf, routeKinds } from './resources/kinds.ts'
+export type { Kind, RouteKind } from './resources/kinds.ts'
+export type { Index, Lookups } from './resources/lookups.ts'
 export { keyOf } from './resources/resource.ts'
 export type { Metadata, Resource } from './resources/resource.ts'
+export { condition } from './resources/status.ts'
+export type {
+  Condition,
+  ConditionsStatus,
+  GatewayClassStatus,
+  GatewayStatus,
+  ListenerSetStatus,
+  ListenerStatus,
+  ParentReference,
+  PolicyAncestorStatus,
+  PolicyStatus,
+  RouteParentStatus,
+  RouteStatus,
+  Status,
+} from './resources/status.ts'
+export type { TranslateSettings } from './translate/context.ts'
+export { Translator } from './translator.ts'
+export type { Translated, TranslatedChange } from './translator.ts'

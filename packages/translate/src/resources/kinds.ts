@@ -1,0 +1,42 @@
+import type { Resource } from './resource.ts'
+
+/** Kinds that translation reads, with the group that each belongs to. */
+export const groupByKind = {
+  GatewayClass: 'gateway.networking.k8s.io',
+  Gateway: 'gateway.networking.k8s.io',
+  ListenerSet: 'gateway.networking.k8s.io',
+  HTTPRoute: 'gateway.networking.k8s.io',
+  GRPCRoute: 'gateway.networking.k8s.io',
+  TLSRoute: 'gateway.networking.k8s.io',
+  TCPRoute: 'gateway.networking.k8s.io',
+  BackendTLSPolicy: 'gateway.networking.k8s.io',
+  ReferenceGrant: 'gateway.networking.k8s.io',
+  Service: '',
+  EndpointSlice: 'discovery.k8s.io',
+  Secret: '',
+  ConfigMap: '',
+  Namespace: '',
+  GwBackend: 'portico.dev',
+  GwPolicy: 'portico.dev',
+  GwParameters: 'portico.dev',
+} as const
+
+export type Kind = keyof typeof groupByKind
+
+export const routeKinds = ['HTTPRoute', 'GRPCRoute', 'TLSRoute', 'TCPRoute'] as const
+
+export type RouteKind = (typeof routeKinds)[number]
+
+export const GATEWAY_GROUP = 'gateway.networking.k8s.io'
+
+/** Null for what translation does not read: an unknown kind, or one of that name of somebody else. */
+export function kindOf({ apiVersion, kind }: Pick<Resource, 'apiVersion' | 'kind'>): Kind | null {
+  if (!isKind(kind)) return null
+  const slash = apiVersion.indexOf('/')
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
+  return groupByKind[kind] === group ? kind : null
+}
+
+export function isKind(text: string): text is Kind {
+  return Object.hasOwn(groupByKind, text)
+}

@@ -1,0 +1,119 @@
+import type { Query, Read } from '../graph/graph.ts'
+import { type Kind, kindOf } from './kinds.ts'
+import { keyOf, type Resource } from './resource.ts'
+
+/** What translation reads. Every read is recorded, so that a change leads to what was made of it. */
+export interface Lookups {
+  /** By `namespace/name`, or by the name alone for kinds without a namespace. */
+  get(kind: Kind, key: string): Resource | undefined
+  /** In the order of their keys. */
+  list(kind: Kind, index?: Index): readonly Resource[]
+  /** As `list`, but a change inside of one of them does not count. */
+  keys(kind: Kind, index?: Index): readonly string[]
+}
+
+export interface Index {
+  by: string
+  value: string
+}
+
+/** Texts that resources of a kind are found by, beside their keys and `namespace`. */
+export type IndexTable = Partial<Record<Kind, Readonly<Record<string, (resource: Resource) => readonly string[]>>>>
+
+type InputChanged<Context> = (input: Query<Context, unknown>, arg: string) => void
+
+/** All resources as they are now, as inputs of a graph. */
+export class ResourceStore<Context> {
+  readonly #table: IndexTable
+  readonly #byKind = new Map<Kind, Map<string, Resource>>()
+  /** Keys of resources, by kind, name of the index and value. */
+  readonly #keysByIndex = new Map<string, Set<string>>()
+  readonly #changed: InputChanged<Context>
+  readonly #resource: Query<Context, Resource | undefined> = {
+    name: 'resource',
+    compute: (_context, arg) => {
+      const [kind, key] = cut(arg)
+      return this.#byKind.get(kind as Kind)?.get(key)
+    },
+  }
+  readonly #keys: Query<Context, readonly string[]> = {
+    name: 'keys',
+    compute: (_context, arg) => [...(this.#keysByIndex.get(arg) ?? [])].toSorted(),
+  }
+
+  constructor(table: IndexTable, changed: InputChanged<Context>) {
+    this.#table = table
+    this.#changed = changed
+  }
+
+  /** What it replaces; nothing happens to what translation does not read. */
+  put(resource: Resource): Resource | undefined {
+    const kind = kindOf(resource)
+    return kind === null ? undefined : this.#replace(kind, keyOf(resource), resource)
+  }
+
+  drop(kind: Kind, key: string): Resource | undefined {
+    return this.#replace(kind, key, undefined)
+  }
+
+  has(kind: Kind, key: string): boolean {
+    return this.#byKind.get(kind)?.has(key) ?? false
+  }
+
+  keysOf(kind: Kind): string[] {
+    return [...(this.#byKind.get(kind)?.keys() ?? [])]
+  }
+
+  lookups(read: Read<Context>): Lookups {
+    const get = (kind: Kind, key: string): Resource | undefined => read(this.#resource, `${kind} ${key}`)
+    const keys = (kind: Kind, index?: Index): readonly string[] => read(this.#keys, indexKey(kind, index))
+    return { get, keys, list: (kind, index) => keys(kind, index).flatMap((key) => get(kind, key) ?? []) }
+  }
+
+  #replace(kind: Kind, key: string, resource: Resource | undefined): Resource | undefined {
+    let byKey = this.#byKind.get(kind)
+    if (byKey === undefined) this.#byKind.set(kind, (byKey = new Map()))
+    const before = byKey.get(key)
+    if (resource === undefined) byKey.delete(key)
+    else byKey.set(key, resource)
+    const [from, to] = [this.#indexKeys(kind, before), this.#indexKeys(kind, resource)]
+    for (const index of from.difference(to)) this.#unindex(index, key)
+    for (const index of to.difference(from)) this.#index(index, key)
+    if (before !== resource) this.#changed(this.#resource, `${kind} ${key}`)
+    return before
+  }
+
+  #index(index: string, key: string): void {
+    const keys = this.#keysByIndex.get(index)
+    if (keys === undefined) this.#keysByIndex.set(index, new Set([key]))
+    else keys.add(key)
+    this.#changed(this.#keys, index)
+  }
+
+  #unindex(index: string, key: string): void {
+    const keys = this.#keysByIndex.get(index)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#keysByIndex.delete(index)
+    this.#changed(this.#keys, index)
+  }
+
+  #indexKeys(kind: Kind, resource: Resource | undefined): Set<string> {
+    if (resource === undefined) return new Set()
+    const { namespace } = resource.metadata
+    const found = new Set([indexKey(kind)])
+    if (namespace !== undefined) found.add(indexKey(kind, { by: 'namespace', value: namespace }))
+    for (const [by, valuesOf] of Object.entries(this.#table[kind] ?? {})) {
+      for (const value of valuesOf(resource)) found.add(indexKey(kind, { by, value }))
+    }
+    return found
+  }
+}
+
+function indexKey(kind: Kind, index?: Index): string {
+  return index === undefined ? kind : `${kind} ${index.by} ${index.value}`
+}
+
+function cut(text: string): [string, string] {
+  const space = text.indexOf(' ')
+  return [text.slice(0, space), text.slice(space + 1)]
+}

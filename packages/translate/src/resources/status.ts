@@ -1,0 +1,83 @@
+/** What becomes the status of a resource; times and entries of other controllers are added by who writes it. */
+export type Status =
+  | ConditionsStatus
+  | GatewayClassStatus
+  | GatewayStatus
+  | ListenerSetStatus
+  | RouteStatus
+  | PolicyStatus
+
+export interface Condition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason: string
+  message: string
+  observedGeneration: number
+}
+
+/** Of GwBackend. */
+export interface ConditionsStatus {
+  conditions: Condition[]
+}
+
+export interface GatewayClassStatus {
+  conditions: Condition[]
+  supportedFeatures: { name: string }[]
+}
+
+export interface GatewayStatus {
+  conditions: Condition[]
+  listeners: ListenerStatus[]
+  attachedListenerSets: number
+}
+
+export interface ListenerSetStatus {
+  conditions: Condition[]
+  listeners: ListenerStatus[]
+}
+
+export interface ListenerStatus {
+  name: string
+  supportedKinds: { group: string; kind: string }[]
+  attachedRoutes: number
+  conditions: Condition[]
+}
+
+/** Of HTTPRoute, GRPCRoute, TLSRoute and TCPRoute. */
+export interface RouteStatus {
+  parents: RouteParentStatus[]
+}
+
+export interface RouteParentStatus {
+  parentRef: ParentReference
+  controllerName: string
+  conditions: Condition[]
+}
+
+export interface ParentReference {
+  group: string
+  kind: string
+  namespace?: string
+  name: string
+  sectionName?: string
+  port?: number
+}
+
+/** Of GwPolicy and BackendTLSPolicy. */
+export interface PolicyStatus {
+  ancestors: PolicyAncestorStatus[]
+}
+
+export interface PolicyAncestorStatus {
+  ancestorRef: ParentReference
+  controllerName: string
+  conditions: Condition[]
+}
+
+export function condition(
+  type: string,
+  isTrue: boolean,
+  { reason, message, generation }: { reason: string; message: string; generation: number },
+): Condition {
+  return { type, status: isTrue ? 'True' : 'False', reason, message, observedGeneration: generation }
+}

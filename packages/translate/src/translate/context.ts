@@ -1,0 +1,17 @@
+import type { Query as QueryOf, Read } from '../graph/graph.ts'
+import type { Lookups } from '../resources/lookups.ts'
+
+/** What every query of translation gets. */
+export interface Context extends Lookups {
+  read: Read<Context>
+  settings: TranslateSettings
+}
+
+export interface TranslateSettings {
+  /** Classes that name it are ours, and statuses bear it. */
+  controllerName: string
+  /** Where Services of the cluster have their names: `<name>.<namespace>.svc.<cluster domain>`. */
+  clusterDomain: string
+}
+
+export type Query<Value> = QueryOf<Context, Value>

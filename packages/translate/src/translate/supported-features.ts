@@ -1,0 +1,23 @@
+/** Features of the Gateway API that are claimed, by the names of its conformance suite; each has a test of its own here. */
+export const supportedFeatures: readonly string[] = [
+  'GRPCRoute',
+  'Gateway',
+  'GatewayHTTPListenerIsolation',
+  'GatewayPort8080',
+  'HTTPRoute',
+  'HTTPRouteBackendProtocolH2C',
+  'HTTPRouteBackendProtocolWebSocket',
+  'HTTPRouteBackendRequestHeaderModification',
+  'HTTPRouteDestinationPortMatching',
+  'HTTPRouteHostRewrite',
+  'HTTPRouteMethodMatching',
+  'HTTPRouteNamedRouteRule',
+  'HTTPRouteParentRefPort',
+  'HTTPRoutePathRedirect',
+  'HTTPRoutePathRewrite',
+  'HTTPRoutePortRedirect',
+  'HTTPRouteQueryParamMatching',
+  'HTTPRouteResponseHeaderModification',
+  'HTTPRouteSchemeRedirect',
+  'ReferenceGrant',
+]
