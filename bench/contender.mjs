@@ -64,8 +64,14 @@ export async function startContender(what, bench) {
   const readyMs = performance.now() - begun
   if (problem) {
     await child.stop()
-    const said = readFileSync(log, 'utf8').trim().split('\n').at(-1)
-    return { problem: `did not start: ${problem}${said ? ` (${said.slice(0, 120)})` : ''}` }
+    return { problem: `did not start: ${problem}${lastWords(log)}` }
   }
-  return { label, pid: child.pid, url, port, protocol, dir, readyMs, hasEnded: child.hasEnded, stop: child.stop }
+  /** Null while it runs. */
+  const death = () => (child.hasEnded() ? `the proxy died${lastWords(log)}` : null)
+  return { label, pid: child.pid, url, port, protocol, dir, readyMs, death, stop: child.stop }
+}
+
+function lastWords(log) {
+  const said = readFileSync(log, 'utf8').trim().split('\n').at(-1)
+  return said ? ` (${said.slice(0, 120)})` : ''
 }

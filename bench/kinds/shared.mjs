@@ -64,7 +64,7 @@ export function wanted(scenario, bench) {
 
 export async function fixedStep(contender, scenario, seconds) {
   const step = await measured(contender, () => fixedLoad(contender.target, { rps: scenario.rps, seconds }))
-  if (!step) return { notes: ['fixed load did not end'] }
+  if (!step) return { notes: [contender.death() ?? 'fixed load did not end'] }
   const offered = CLIENTS * scenario.rps
   const notes = [...step.notes, ...noteForeign(step), ...noteHeld(step, offered)]
   return { cpu: step.cpu, p50: step.load.p50, p99: step.load.p99, notes }
@@ -72,7 +72,7 @@ export async function fixedStep(contender, scenario, seconds) {
 
 export async function saturatedStep(contender, seconds) {
   const step = await measured(contender, () => saturatedLoad(contender.target, seconds))
-  if (!step) return { notes: ['saturating load did not end'] }
+  if (!step) return { notes: [contender.death() ?? 'saturating load did not end'] }
   const notes = [...step.notes]
   // Below this the load or the origin was the limit, and the rate says little about the proxy.
   if (step.share < SATURATED_SHARE) notes.push('rate limited by the load core')
@@ -124,7 +124,8 @@ export async function measured(contender, load) {
   const used = cpuSeconds(contender.pid) - before
   const foreign = coreBusySeconds(PROXY_CORE) - coreBefore - used
   const notes = result.failed > 0 ? [`${whole(result.failed)} requests failed`] : []
-  if (contender.hasEnded()) notes.push('the proxy died')
+  const death = contender.death()
+  if (death !== null) notes.push(death)
   return {
     load: result,
     cpu: (used / result.requests) * 1e6,
