@@ -97,6 +97,34 @@ export interface BackendReference {
   locate(input: unknown): NamedBackend | null
 }
 
+/** How custom resources write what the file writes in a local form. */
+export interface ResourceForm {
+  schema: Schema
+  /** What the definition of the file would have given, or why there is nothing; null where it comes out as it is. */
+  settle: ((value: unknown, objects: ReferredObjects) => unknown) | null
+}
+
+/** Objects of a cluster that a resource names. A refusal says why there is none. */
+export interface ReferredObjects {
+  /** Its entries, as texts. */
+  secret(name: string): Entries | Refusal
+  /** Entries of all that have these labels, by the names of the Secrets. */
+  secrets(labels: Readonly<Record<string, string>>): Readonly<Record<string, Entries>> | Refusal
+  configMap(name: string): Entries | Refusal
+  /** The key of a backend. */
+  backend(reference: ReferredBackend): string | Refusal
+}
+
+export type Entries = Readonly<Record<string, string>>
+
+export interface ReferredBackend {
+  group: string
+  kind: string
+  name: string
+  namespace?: string | undefined
+  port?: number | undefined
+}
+
 /** What a definition is as a key of a mapping. */
 export interface Field {
   node: Node
@@ -105,8 +133,8 @@ export interface Field {
   default: Json | undefined
   description: string
   fileOnly: boolean
-  /** The shape this field has in custom resources, when references are written otherwise there. */
-  resourceForm: Schema | null
+  /** How custom resources write it, when that is otherwise. */
+  resourceForm: ResourceForm | null
   /** Whether the file may also write it as a list of one. */
   mayBeList: boolean
 }
@@ -244,9 +272,14 @@ export function fileOnly<S extends Schema>(schema: S): S {
   return remember(schema.clone(), { fileOnly: true })
 }
 
-/** The file writes a reference in a local form; custom resources use `resource` instead. */
-export function localForm<S extends Schema>(schema: S, resource: Schema): S {
-  return remember(schema.clone(), { resourceForm: resource })
+/** The file writes it in a local form; custom resources use `resource` instead, of which `settle` makes the same. */
+export function localForm<S extends Schema, R extends Schema>(
+  schema: S,
+  resource: R,
+  settle: ((value: Output<R>, objects: ReferredObjects) => Output<S> | Refusal) | null,
+): S {
+  const form: ResourceForm = { schema: resource, settle: settle as ResourceForm['settle'] }
+  return remember(schema.clone(), { resourceForm: form })
 }
 
 /** The file may write a list of one around it, as custom resources do. */
@@ -261,7 +294,7 @@ export function fieldOf(schema: Schema): Field {
     default: undefined as Json | undefined,
     description: '',
     fileOnly: false,
-    resourceForm: null as Schema | null,
+    resourceForm: null as ResourceForm | null,
     mayBeList: false,
   }
   let current = schema
@@ -293,7 +326,7 @@ export function nodeOf(schema: Schema): Node {
 interface Known {
   node?: Node
   fileOnly?: boolean
-  resourceForm?: Schema
+  resourceForm?: ResourceForm
   mayBeList?: boolean
 }
 

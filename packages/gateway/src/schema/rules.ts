@@ -60,6 +60,21 @@ export function conditionalOr(plain: readonly string[], required: readonly strin
   return { rule: 'conditional', key: 'conditional', plain, required }
 }
 
+/** What the rule says where only some of its keys exist; null when that is nothing. */
+export function ruleOver(rule: Rule, names: ReadonlySet<string>): Rule | null {
+  if (rule.rule === 'onlyWith') return names.has(rule.key) && names.has(rule.needs) ? rule : null
+  if (rule.rule === 'uniqueAcross') return names.has(rule.key) ? rule : null
+  if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') {
+    return names.has(rule.key) && names.has(rule.other) ? rule : null
+  }
+  if (rule.rule === 'conditional') {
+    const [plain, required] = [rule.plain, rule.required].map((keys) => keys.filter((key) => names.has(key)))
+    return { ...rule, plain: plain ?? [], required: required ?? [] }
+  }
+  const keys = rule.keys.filter((key) => names.has(key))
+  return keys.length === 0 || (keys.length === 1 && rule.rule === 'atMostOneOf') ? null : { ...rule, keys }
+}
+
 /** The rule as an English sentence. */
 export function printRule(rule: Rule): string {
   switch (rule.rule) {

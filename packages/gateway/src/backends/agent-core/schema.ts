@@ -9,6 +9,7 @@ export const awsBackend = object({
       type: 'ARN',
       expected: 'an ARN such as `arn:aws:bedrock-agentcore:us-east-1:123456789012:runtime/my-agent`',
       json: { type: 'string', minLength: 20, maxLength: 2_048 },
+      crd: { type: 'string', minLength: 20, maxLength: 2_048, pattern: '^arn:aws[a-z-]*:bedrock-agentcore:' },
     }).describe('The agent runtime; region and host follow from it.'),
     qualifier: string(
       { min: 1, max: 256 },

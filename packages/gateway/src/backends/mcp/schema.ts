@@ -1,10 +1,10 @@
 import { openapiTarget } from '../../mcp/transports/openapi/schema.ts'
 import { host } from '../../schema/fields/hosts.ts'
 import { urlPath } from '../../schema/fields/http-parts.ts'
-import { fileOnly, list, map, object } from '../../schema/kit.ts'
+import { fileOnly, list, localForm, map, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
-import { backendName } from '../../schema/fields/references.ts'
-import { atMostOneOf, exactlyOneOf } from '../../schema/rules.ts'
+import { backendName, labelSelector, objectReference } from '../../schema/fields/references.ts'
+import { atLeastOneOf, atMostOneOf, exactlyOneOf } from '../../schema/rules.ts'
 import { boolean, byteSize, duration, enumeration, integer, port, string } from '../../schema/fields/values.ts'
 
 /** SPEC 2.11 McpTarget. */
@@ -12,11 +12,13 @@ function staticTarget<Policies>(policies: () => Schema<Policies>) {
   return object(
     {
       host: host().optional().describe('Host of the server.'),
-      backendRef: fileOnly(
-        object({ name: backendName({ fixed: true }).describe('Name of a backend of the top-level `backends`.') })
-          .optional()
-          .describe('A backend whose host is used in place of `host`.'),
-      ),
+      backendRef: localForm(
+        object({ name: backendName({ fixed: true }).describe('Name of a backend of the top-level `backends`.') }),
+        objectReference(),
+        null,
+      )
+        .optional()
+        .describe('A backend whose host is used in place of `host`; in a cluster a Service of the same namespace.'),
       port: port().describe('Port of the server.'),
       path: urlPath().optional().describe('Path of the endpoint; `/mcp` for `StreamableHTTP`, `/sse` for `SSE`.'),
       protocol: enumeration(['StreamableHTTP', 'SSE'])
@@ -26,6 +28,19 @@ function staticTarget<Policies>(policies: () => Schema<Policies>) {
     },
     [exactlyOneOf('host', 'backendRef'), atMostOneOf('policies', 'backendRef')],
   )
+}
+
+/** SPEC 2.11 McpSelector: every port of the Services that says by its protocol that it speaks MCP is a target. */
+function mcpSelector() {
+  return object(
+    {
+      namespaces: labelSelector()
+        .optional()
+        .describe('Where Services are looked for; in the own namespace when unset.'),
+      services: labelSelector().optional().describe('Services that are meant; all when unset.'),
+    },
+    [atLeastOneOf('namespaces', 'services')],
+  ).describe('Servers behind Services, by labels: ports whose `appProtocol` says that they speak MCP.')
 }
 
 /** A program on this machine: only the file can name one. */
@@ -96,17 +111,17 @@ export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
     stdio: fileOnly(stdioTarget.optional().describe('A program on this machine, spoken to by its pipes.')),
     openapi: fileOnly(openapiTarget(policies).optional().describe('An HTTP API whose operations become tools.')),
   }
-  const target = object(
-    {
-      name: targetName().describe('Name that clients see in front of names, and that policies target it by.'),
-      ...kinds,
-      timeouts: targetTimeouts.prefault({}),
-      tools: targetTools.optional(),
-    },
-    [exactlyOneOf(...(Object.keys(kinds) as (keyof typeof kinds)[]))],
-  ).describe('A server of tools, prompts and resources.')
+  const name = targetName().describe('Name that clients see in front of names, and that policies target it by.')
+  const common = { timeouts: targetTimeouts.prefault({}), tools: targetTools.optional() }
+  const target = object({ name, ...kinds, ...common }, [
+    exactlyOneOf(...(Object.keys(kinds) as (keyof typeof kinds)[])),
+  ])
+  const ofResource = object({ name, static: kinds.static, selector: mcpSelector().optional(), ...common }, [
+    exactlyOneOf('selector', 'static'),
+  ])
+  const eitherTarget = localForm(target, ofResource, null).describe('A server of tools, prompts and resources.')
   return object({
-    targets: list(target, { min: 1, max: 32, uniqueBy: 'name' }).describe('Servers behind this backend.'),
+    targets: list(eitherTarget, { min: 1, max: 32, uniqueBy: 'name' }).describe('Servers behind this backend.'),
     sessionRouting: enumeration(['Stateful', 'Stateless'])
       .prefault('Stateful')
       .describe(

@@ -1,24 +1,29 @@
-import { object } from '../../schema/kit.ts'
+import { localForm, object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { host } from '../../schema/fields/hosts.ts'
 import { exactlyOneOf, onlyWith } from '../../schema/rules.ts'
 import { port, string } from '../../schema/fields/values.ts'
 
-/** SPEC 2.2 StaticBackend. */
-export const staticBackend = object(
-  {
-    host: host().optional().describe('DNS name or address of the destination.'),
-    port: port()
-      .optional()
-      .describe('Port of the destination; 443 when unset beside `policies.tls`, and required otherwise.'),
-    unixPath: string(
-      { min: 1, max: 107 },
-      { pattern: /^\/[^\0]*$/, expected: 'the absolute path of a Unix socket, of at most 107 characters' },
-    )
-      .optional()
-      .describe('Path of a Unix domain socket, instead of host and port.'),
-  },
-  [exactlyOneOf('host', 'unixPath'), onlyWith('port', 'host')],
+const fields = {
+  host: host().optional().describe('DNS name or address of the destination.'),
+  port: port()
+    .optional()
+    .describe('Port of the destination; 443 when unset beside `policies.tls`, and required otherwise.'),
+  unixPath: string(
+    { min: 1, max: 107 },
+    { pattern: /^\/[^\0]*$/, expected: 'the absolute path of a Unix socket, of at most 107 characters' },
+  )
+    .optional()
+    .describe('Path of a Unix domain socket, instead of host and port.'),
+}
+
+const rules = [exactlyOneOf('host', 'unixPath'), onlyWith('port', 'host')] as const
+
+/** SPEC 2.2 StaticBackend. In a cluster TLS may come from a policy elsewhere, so that the port is always said. */
+export const staticBackend = localForm(
+  object(fields, rules),
+  object(fields, [...rules, onlyWith('host', 'port')]),
+  null,
 ).describe('A fixed destination.')
 
 export type StaticBackendConfig = Output<typeof staticBackend>

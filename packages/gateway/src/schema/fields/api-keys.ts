@@ -25,9 +25,14 @@ export function apiKeyEntry(): Schema<ApiKeyEntry> {
       expected,
       json: { anyOf: [{ type: 'string', minLength: 8, maxLength: 65_536 }, secretJson, entryJson] },
       secret: true,
-      refers: { to: 'contents', locate: locateSecret, expected, pem: null, read: (text) => readEntry(text.trim()) },
+      refers: { to: 'contents', locate: locateSecret, expected, pem: null, read: parseApiKey },
     },
   )
+}
+
+/** A value of a Secret: a key, or JSON with a key and metadata. */
+export function parseApiKey(text: string): ApiKeyEntry | Refusal {
+  return readEntry(text.trim())
 }
 
 /** A JSON object of names and keys, in the same forms. */

@@ -1,7 +1,7 @@
 import { secretValue } from './credential.ts'
-import { fileOnly, localForm, object, Refusal } from '../kit.ts'
-import type { Schema } from '../kit.ts'
-import { objectReference, secret } from './references.ts'
+import { fieldOf, fileOnly, localForm, object, Refusal } from '../kit.ts'
+import type { Output, Schema } from '../kit.ts'
+import { entryOf, objectReference, orSecretEntry, secret, withinSecret } from './references.ts'
 import { atMostOneOf } from '../rules.ts'
 import { enumeration, string } from './values.ts'
 
@@ -9,14 +9,11 @@ import { enumeration, string } from './values.ts'
 
 export function awsCredentials() {
   return object({
-    secretRef: localForm(
-      keysOf({
-        accessKey: secretValue({ max: 256 }).describe('Access key id.'),
-        secretKey: secretValue({ max: 1_024 }).describe('Secret access key.'),
-        sessionToken: secretValue({ max: 8_192 }).optional().describe('Token of keys that end.'),
-      }),
-      objectReference(),
-    )
+    secretRef: keysOf({
+      accessKey: secretValue({ max: 256 }).describe('Access key id.'),
+      secretKey: secretValue({ max: 1_024 }).describe('Secret access key.'),
+      sessionToken: secretValue({ max: 8_192 }).optional().describe('Token of keys that end.'),
+    })
       .optional()
       .describe(
         'The keys; in a cluster a Secret with `accessKey`, `secretKey` and perhaps `sessionToken`. Without it they are looked for as the SDK does: variables, profiles, web identity, containers, instances.',
@@ -35,14 +32,11 @@ export function awsCredentials() {
 export function azureCredentials() {
   return object(
     {
-      secretRef: localForm(
-        keysOf({
-          clientID: secretValue({ max: 256 }).describe('Id of the application.'),
-          tenantID: secretValue({ max: 256 }).describe('Id or name of the tenant.'),
-          clientSecret: secretValue({ max: 1_024 }).describe('Secret of the application.'),
-        }),
-        objectReference(),
-      )
+      secretRef: keysOf({
+        clientID: secretValue({ max: 256 }).describe('Id of the application.'),
+        tenantID: secretValue({ max: 256 }).describe('Id or name of the tenant.'),
+        clientSecret: secretValue({ max: 1_024 }).describe('Secret of the application.'),
+      })
         .optional()
         .describe('An application; in a cluster a Secret with `clientID`, `tenantID` and `clientSecret`.'),
       managedIdentity: object({
@@ -62,7 +56,7 @@ export function gcpCredentials() {
     type: enumeration(['AccessToken', 'IdToken'])
       .prefault('AccessToken')
       .describe('`AccessToken` for APIs of Google; `IdToken` for services of Cloud Run and the like.'),
-    secretRef: localForm(secret(googleExpected, parseGoogleCredentials), objectReference())
+    secretRef: orSecretEntry(secret(googleExpected, parseGoogleCredentials), 'credentials.json', parseGoogleCredentials)
       .optional()
       .describe(
         'The JSON of a service account or of other credentials: `{file: path}` or `{env: NAME}`; in a cluster a Secret with the key `credentials.json`. Without it they are looked for as the SDK does.',
@@ -99,6 +93,22 @@ export function parseGoogleCredentials(text: string): string | Refusal {
   return text.length <= 65_536 ? text : new Refusal('out_of_range', { detail: 'a longer text' })
 }
 
-function keysOf<Shape extends Record<string, Schema>>(shape: Shape) {
-  return object({ data: object(shape).describe('Each in place, or as `{file: path}` or `{env: NAME}`.') })
+/** In custom resources these are entries of a Secret. */
+function keysOf<Shape extends Record<string, Schema<string | undefined>>>(shape: Shape) {
+  const keys = object({ data: object(shape).describe('Each in place, or as `{file: path}` or `{env: NAME}`.') })
+  return localForm(keys, objectReference(), ({ name }, objects) => {
+    const entries = objects.secret(name)
+    if (entries instanceof Refusal) return entries
+    const data: Record<string, unknown> = {}
+    for (const [key, schema] of Object.entries(shape)) {
+      const { node, required } = fieldOf(schema)
+      const text = entryOf(`Secret \`${name}\``, entries, key)
+      if (text instanceof Refusal && required) return text
+      if (text instanceof Refusal || node.kind !== 'scalar') continue
+      const value = withinSecret(name, node.read(text.trim()))
+      if (value instanceof Refusal) return value
+      data[key] = value
+    }
+    return { data } as Output<typeof keys>
+  })
 }

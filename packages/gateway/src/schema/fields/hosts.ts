@@ -39,6 +39,7 @@ export function host(): Schema<string> {
     type: 'host',
     expected: 'a DNS name or an IP address',
     json: { type: 'string', minLength: 1, maxLength: 256 },
+    crd: { type: 'string', minLength: 1, maxLength: 256, pattern: '^[A-Za-z0-9_.:-]+$' },
   })
 }
 

@@ -42,7 +42,7 @@ test('what is wrong is said with its line, and without the line itself', () => {
   assert.equal(fault('bob:$2y$20$' + 'a'.repeat(53)), 'a bcrypt cost outside 4 to 15 in line 1')
   assert.equal(fault(`:${hashes[0]}`), 'a username that is empty or longer than 255 characters in line 1')
   assert.equal(fault(`a\tb:${hashes[0]}`), 'a username with control characters in line 1')
-  assert.equal(fault(`${good}\n${good}`), 'user `alice` a second time in line 2')
+  assert.equal(fault(`${good}\n${good}`), 'a user a second time in line 2')
   assert.equal(fault('# nobody\n'), 'no users')
 })
 

@@ -32,12 +32,7 @@ export function parseHtpasswd(text: string): PasswordEntry[] | Refusal {
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue
     const entry = parseLine(line)
-    const fault =
-      typeof entry === 'string'
-        ? entry
-        : entries.has(entry.username)
-          ? `user \`${entry.username}\` a second time`
-          : null
+    const fault = typeof entry === 'string' ? entry : entries.has(entry.username) ? 'a user a second time' : null
     if (fault !== null) return new Refusal('bad_format', { detail: `${fault} in line ${index + 1}` })
     if (typeof entry !== 'string') entries.set(entry.username, entry)
     if (entries.size > MAX_USERS) return new Refusal('out_of_range', { detail: `more than ${MAX_USERS} users` })

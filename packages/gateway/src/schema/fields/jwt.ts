@@ -1,6 +1,6 @@
 import { keySet, keySetFile } from './key-set.ts'
-import { fileOnly, list, localForm, object } from '../kit.ts'
-import { backendName, backendObjectReference, backendUrl } from './references.ts'
+import { fileOnly, list, object } from '../kit.ts'
+import { backendUrl, namedBackendReference } from './references.ts'
 import { exactlyOneOf } from '../rules.ts'
 import { duration, enumeration, string } from './values.ts'
 
@@ -23,10 +23,9 @@ export function audiences() {
 /** SPEC 2.7 RemoteJWKS. */
 export function remoteJwks() {
   return object({
-    backendRef: localForm(
-      object({ name: backendName({ fixed: true }).describe('Name of a backend of the top-level `backends`.') }),
-      backendObjectReference(),
-    ).describe('The backend that has the key set; its policies hold for the connection.'),
+    backendRef: namedBackendReference().describe(
+      'The backend that has the key set; its policies hold for the connection.',
+    ),
     jwksPath: string({ min: 1, max: 2_000 }, { pattern: /^[\x21\x22\x24-\x7e]+$/, expected: 'a path' }).describe(
       'Path of the key set, such as `.well-known/jwks.json`.',
     ),

@@ -67,7 +67,7 @@ export function oneOfFields(names: readonly string[], expected: string): Schema<
       type: 'string',
       expected,
       json: { enum: [...names] },
-      crd: { type: 'string', minLength: 1, maxLength: 64 },
+      crd: { type: 'string', enum: [...names] },
       values: names,
     },
   )

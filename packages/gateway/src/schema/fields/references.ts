@@ -1,10 +1,10 @@
 import type { NamedBackend } from '../named-backend.ts'
 import { parseBackendUrl, parseHostTarget, urlKey } from '../../formats/address.ts'
-import { fileOnly, localForm, object, Refusal, scalar } from '../kit.ts'
-import { exactlyOneOf } from '../rules.ts'
-import type { ContentsReference, JsonObject, ParseText, Schema } from '../kit.ts'
+import { fileOnly, list, localForm, map, object, Refusal, scalar } from '../kit.ts'
+import { exactlyOneOf, requiredWhen } from '../rules.ts'
+import type { ContentsReference, Entries, JsonObject, Output, ParseText, ReferredObjects, Schema } from '../kit.ts'
 import { namePattern } from './names.ts'
-import { port, string } from './values.ts'
+import { enumeration, port, string } from './values.ts'
 
 /** Values that stand for something else: the contents of files, variables of the environment, backends. */
 
@@ -70,17 +70,84 @@ export function objectReference() {
   }).describe('A reference to an object.')
 }
 
+/** Objects by their labels, as custom resources select them; an empty one means all. */
+export function labelSelector() {
+  const label = string({ max: 63 }).describe('Value of the label.')
+  const name = string({ min: 1, max: 317 }).describe('Name of the label.')
+  return object({
+    matchLabels: map(label, { max: 64 }).optional().describe('Labels that an object must have, all of them.'),
+    matchExpressions: list(
+      object({
+        key: name,
+        operator: enumeration(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('How the label is compared.'),
+        values: list(label, { max: 64 }).optional().describe('What `In` and `NotIn` compare with.'),
+      }).describe('One condition.'),
+      { max: 64 },
+    )
+      .optional()
+      .describe('Conditions that must all hold.'),
+  })
+}
+
+export type LabelSelectorConfig = Output<ReturnType<typeof labelSelector>>
+
+/** What the file has in place; in custom resources it is the entry `key` of a Secret of the same namespace. */
+export function orSecretEntry<S extends Schema>(
+  schema: S,
+  key: string,
+  read: (text: string) => Output<S> | Refusal,
+): S {
+  return localForm(schema, objectReference(), ({ name }, objects) => {
+    const text = entryOf(`Secret \`${name}\``, objects.secret(name), key)
+    return text instanceof Refusal ? text : withinSecret(name, read(text.trim()))
+  })
+}
+
+export function entryOf(place: string, entries: Entries | Refusal, key: string): string | Refusal {
+  if (entries instanceof Refusal) return entries
+  return Object.hasOwn(entries, key)
+    ? (entries[key] ?? '')
+    : new Refusal('missing_key', { detail: `${place} has no entry \`${key}\`` })
+}
+
+/** Says which Secret is at fault, and nothing of what is in it. */
+export function withinSecret<Out>(name: string, read: Out | Refusal): Out | Refusal {
+  if (!(read instanceof Refusal)) return read
+  return new Refusal(read.code, { detail: `Secret \`${name}\` holds ${read.detail ?? 'something else'}` })
+}
+
 /** A reference to a Service or a backend, as custom resources write it. */
 export function backendObjectReference() {
-  return object({
-    group: string({ max: 253 }).prefault('').describe('API group of the object; empty for a Service.'),
-    kind: string({ min: 1, max: 63 }).prefault('Service').describe('Kind of the object.'),
-    name: string({ min: 1, max: 253 }).describe('Name of the object.'),
-    namespace: string({ min: 1, max: 63 })
-      .optional()
-      .describe('Namespace of the object; that of the referrer when unset.'),
-    port: port().optional().describe('Port of a Service.'),
-  }).describe('A reference to a Service or a backend.')
+  return object(
+    {
+      group: string({ max: 253 }).prefault('').describe('API group of the object; empty for a Service.'),
+      kind: string({ min: 1, max: 63 }).prefault('Service').describe('Kind of the object.'),
+      name: string({ min: 1, max: 253 }).describe('Name of the object.'),
+      namespace: string({ min: 1, max: 63 })
+        .optional()
+        .describe(
+          'Namespace of the object; that of the referrer when unset. Another one needs a ReferenceGrant there.',
+        ),
+      port: port().optional().describe('Port of a Service.'),
+    },
+    [requiredWhen('port', 'kind', 'Service')],
+  ).describe('A reference to a Service or a backend.')
+}
+
+type BackendObjectReference = Output<ReturnType<typeof backendObjectReference>>
+
+/** The name of a backend in the file, an object in custom resources; its key comes out. */
+export function namedBackendReference() {
+  return localForm(
+    object({ name: backendName({ fixed: true }).describe('Name of a backend of the top-level `backends`.') }),
+    backendObjectReference(),
+    settleBackend,
+  )
+}
+
+function settleBackend(reference: BackendObjectReference, objects: ReferredObjects): { name: string } | Refusal {
+  const key = objects.backend(reference)
+  return key instanceof Refusal ? key : { name: key }
 }
 
 /** The key of the IR resource of a backend in the top-level `backends`. */
@@ -126,6 +193,7 @@ export function serviceReference() {
       [exactlyOneOf('name', 'host')],
     ),
     backendObjectReference(),
+    settleBackend,
   )
 }
 

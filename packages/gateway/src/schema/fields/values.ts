@@ -118,15 +118,18 @@ export function duration(bounds: { min?: string; max?: string } = {}) {
         type: 'string',
         maxLength: 32,
         pattern: resourceDurationPattern,
-        'x-kubernetes-validations': [
-          {
-            rule: `duration(self) >= duration('${printDuration(range.min)}')`,
-            message: `must be at least ${printDuration(range.min)}`,
-          },
-        ],
+        'x-kubernetes-validations': durationRules(range),
       },
     },
   )
+}
+
+function durationRules({ min, max }: { min: number; max: number }): Json[] {
+  const [least, most] = [printDuration(min), printDuration(max)]
+  return [
+    ...(min === 0 ? [] : [{ rule: `duration(self) >= duration('${least}')`, message: `must be at least ${least}` }]),
+    { rule: `duration(self) <= duration('${most}')`, message: `must be at most ${most}` },
+  ]
 }
 
 /** A whole number of seconds, or Go-style text; milliseconds out. */

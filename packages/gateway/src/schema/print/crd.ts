@@ -1,6 +1,6 @@
 import { fieldOf } from '../kit.ts'
 import type { JsonObject, ObjectNode, Schema } from '../kit.ts'
-import { printRule } from '../rules.ts'
+import { inResource } from '../resource-form.ts'
 import type { Rule } from '../rules.ts'
 
 /**
@@ -8,18 +8,22 @@ import type { Rule } from '../rules.ts'
  * because a structural schema has no unions; what exists in the file only is left out.
  */
 export function toCrdSchema(schema: Schema): JsonObject {
-  const { node, description, default: fallback, resourceForm } = fieldOf(schema)
-  if (resourceForm !== null) return { ...toCrdSchema(resourceForm), ...(description === '' ? {} : { description }) }
+  return print(inResource(schema), null)
+}
+
+/** `name` is the key that it stands under. */
+function print(schema: Schema, name: string | null): JsonObject {
+  const { node, description, default: fallback } = fieldOf(schema)
   const notes: JsonObject = description === '' ? {} : { description }
   if (fallback !== undefined) notes['default'] = fallback
   switch (node.kind) {
     case 'scalar':
-      return { ...notes, ...node.crd }
+      return { ...notes, ...withName(node.type === 'duration' ? withPlainWords(node.crd) : node.crd, name) }
     case 'list':
       return {
         ...notes,
         type: 'array',
-        items: toCrdSchema(node.item),
+        items: print(node.item, null),
         minItems: node.min,
         maxItems: node.max,
         ...(node.uniqueBy !== null && {
@@ -31,7 +35,7 @@ export function toCrdSchema(schema: Schema): JsonObject {
       return {
         ...notes,
         type: 'object',
-        additionalProperties: toCrdSchema(node.value),
+        additionalProperties: print(node.value, null),
         minProperties: node.min,
         maxProperties: node.max,
       }
@@ -41,59 +45,90 @@ export function toCrdSchema(schema: Schema): JsonObject {
 }
 
 function printObject(node: ObjectNode): JsonObject {
-  const fields = Object.entries(node.fields).filter(([, schema]) => !fieldOf(schema).fileOnly)
+  const fields = Object.entries(node.fields)
   const required = fields.filter(([, schema]) => fieldOf(schema).required).map(([name]) => name)
-  const names = new Set(fields.map(([name]) => name))
-  const rules = node.rules.map((rule) => withKeys(rule, names)).filter((rule) => rule !== null)
   const printed: JsonObject = {
     type: 'object',
-    properties: Object.fromEntries(fields.map(([name, schema]) => [name, toCrdSchema(schema)])),
+    properties: Object.fromEntries(fields.map(([name, schema]) => [name, print(schema, name)])),
   }
   if (required.length > 0) printed['required'] = required
-  if (rules.length > 0) {
-    printed['x-kubernetes-validations'] = rules.map((rule) => ({ rule: toCel(rule), message: printRule(rule) }))
-  }
+  if (node.rules.length > 0) printed['x-kubernetes-validations'] = node.rules.flatMap(toCel)
   return printed
 }
 
-/** A rule may not speak of keys that were left out. */
-function withKeys(rule: Rule, names: ReadonlySet<string>): Rule | null {
-  if (rule.rule === 'onlyWith') return names.has(rule.key) && names.has(rule.needs) ? rule : null
-  if (rule.rule === 'uniqueAcross') return names.has(rule.key) ? rule : null
-  if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') {
-    return names.has(rule.key) && names.has(rule.other) ? rule : null
-  }
-  if (rule.rule === 'conditional')
-    return {
-      ...rule,
-      plain: rule.plain.filter((key) => names.has(key)),
-      required: rule.required.filter((key) => names.has(key)),
-    }
-  const keys = rule.keys.filter((key) => names.has(key))
-  return keys.length === 0 || (keys.length === 1 && rule.rule === 'atMostOneOf') ? null : { ...rule, keys }
+/** A pattern that is not matched says nothing to people. */
+function withPlainWords({ pattern, ...crd }: JsonObject): JsonObject {
+  if (typeof pattern !== 'string' || crd['type'] !== 'string') return pattern === undefined ? crd : { ...crd, pattern }
+  const form = { rule: `self.matches('${pattern}')`, message: 'invalid duration value' }
+  return { ...crd, 'x-kubernetes-validations': [form, ...((crd['x-kubernetes-validations'] ?? []) as JsonObject[])] }
 }
 
-function toCel(rule: Rule): string {
-  if (rule.rule === 'onlyWith') return `!has(self.${rule.key}) || has(self.${rule.needs})`
-  if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') {
-    const isOther = rule.rule === 'requiredWhen' ? '!=' : '=='
-    return `!has(self.${rule.other}) || self.${rule.other} ${isOther} '${rule.word}' || has(self.${rule.key})`
+/** A rule of a value begins with what the value is called: the API server tells only where it stands. */
+function withName(crd: JsonObject, name: string | null): JsonObject {
+  const rules = crd['x-kubernetes-validations']
+  if (name === null || !Array.isArray(rules)) return crd
+  const named = (rules as unknown as CelRule[]).map(({ rule, message }) => ({
+    rule,
+    message: message.startsWith('must ') ? `${name} ${message}` : message,
+  }))
+  return { ...crd, 'x-kubernetes-validations': named }
+}
+
+/** What the API server evaluates, and says where it is false. */
+type CelRule = { rule: string; message: string }
+
+function toCel(rule: Rule): CelRule[] {
+  switch (rule.rule) {
+    case 'onlyWith':
+      return [
+        {
+          rule: `!has(self.${rule.key}) || has(self.${rule.needs})`,
+          message: `${rule.key} may only be set with ${rule.needs}`,
+        },
+      ]
+    case 'requiredWhen':
+    case 'requiredUnless': {
+      const isWhen = rule.rule === 'requiredWhen'
+      const isOther = `!has(self.${rule.other}) || self.${rule.other} ${isWhen ? '!=' : '=='} '${rule.word}'`
+      const message = `${rule.key} is required ${isWhen ? 'when' : 'unless'} ${rule.other} is ${rule.word}`
+      return [{ rule: `${isOther} || has(self.${rule.key})`, message }]
+    }
+    case 'uniqueAcross': {
+      const { key, items, by } = rule
+      const twins = `self.${key}.map(y, y.${items}.filter(z, z.${by} == x.${by}).size()).sum()`
+      const each = `!has(self.${key}) || self.${key}.all(w, w.${items}.all(x, ${twins} == 1))`
+      return [{ rule: each, message: `each ${by} must be unique across all ${key}` }]
+    }
+    case 'conditional':
+      return conditionalRules(rule)
+    case 'exactlyOneOf':
+    case 'atMostOneOf':
+    case 'atLeastOneOf':
+      return [countOf(rule)]
   }
-  if (rule.rule === 'uniqueAcross') {
-    const { key, items, by } = rule
-    const twins = `self.${key}.map(y, y.${items}.filter(z, z.${by} == x.${by}).size()).sum()`
-    return `!has(self.${key}) || self.${key}.all(w, w.${items}.all(x, ${twins} == 1))`
-  }
-  if (rule.rule === 'conditional') {
-    const list = `self.${rule.key}`
-    const plain = rule.plain.map((key) => `has(self.${key})`).join(' || ')
-    const early = `${list}.filter(x, !has(x.condition)).size()`
-    const last = `has(${list}[${list}.size() - 1].condition)`
-    const without = rule.required.map((key) => `has(self.${key})`).join(' && ')
-    const forms = `(!(${plain}) && (${early} == 0 || (${early} == 1 && !${last})))`
-    return without === '' ? `!has(${list}) || ${forms}` : `has(${list}) ? ${forms} : (${without})`
-  }
+}
+
+function countOf(rule: Rule & { rule: 'exactlyOneOf' | 'atMostOneOf' | 'atLeastOneOf' }): CelRule {
   const present = rule.keys.map((key) => `has(self.${key})`).join(', ')
   const compared = { exactlyOneOf: '==', atMostOneOf: '<=', atLeastOneOf: '>=' }[rule.rule]
-  return `[${present}].filter(x, x).size() ${compared} 1`
+  const many = { exactlyOneOf: 'exactly', atMostOneOf: 'at most', atLeastOneOf: 'at least' }[rule.rule]
+  return {
+    rule: `[${present}].filter(x, x).size() ${compared} 1`,
+    message: `${many} one of the fields in [${rule.keys.join(' ')}] ${rule.rule === 'atMostOneOf' ? 'may' : 'must'} be set`,
+  }
+}
+
+function conditionalRules({ key, plain, required }: Rule & { rule: 'conditional' }): CelRule[] {
+  const list = `self.${key}`
+  const others = plain.map((name) => `has(self.${name})`).join(' || ')
+  const early = `${list}.filter(x, !has(x.condition)).size()`
+  const last = `has(${list}[${list}.size() - 1].condition)`
+  return [
+    { rule: `!has(${list}) || !(${others})`, message: `${key} cannot be set with any other field` },
+    {
+      rule: `!has(${list}) || ${early} == 0 || (${early} == 1 && !${last})`,
+      message: `${key} entries without condition must be last`,
+    },
+    ...required.map((name) => ({ rule: `has(${list}) || has(self.${name})`, message: `${name}: Required value` })),
+  ]
 }

@@ -1,13 +1,14 @@
-import { list, localForm, object } from '../../../schema/kit.ts'
+import { list, localForm, object, Refusal } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { editableHeaderName } from '../../../schema/fields/http-parts.ts'
 import { regex } from '../../../schema/fields/names.ts'
-import { backendName, backendObjectReference } from '../../../schema/fields/references.ts'
+import { namedBackendReference } from '../../../schema/fields/references.ts'
 import { exactlyOneOf } from '../../../schema/rules.ts'
+import { validate } from '../../../schema/validate.ts'
 import { enumeration, string } from '../../../schema/fields/values.ts'
 
 const headerMatch = object({
-  name: editableHeaderName().describe('Name of the header.'),
+  name: matchedHeader(),
   value: object(
     {
       exact: string({ max: 4_096 }).optional().describe('The whole value, letter by letter.'),
@@ -17,12 +18,34 @@ const headerMatch = object({
   ).describe('What the value must be for the header to be sent.'),
 }).describe('A header.')
 
+/** The same as Gateway API writes it. */
+const headerMatchOfResource = object({
+  name: matchedHeader(),
+  type: enumeration(['Exact', 'RegularExpression'])
+    .prefault('Exact')
+    .describe('Whether `value` is the whole value, or a pattern that the whole value must match.'),
+  value: string({ min: 1, max: 4_096 }).describe('What the value must be for the header to be sent.'),
+}).describe('A header.')
+
+function matchedHeader() {
+  return editableHeaderName().describe('Name of the header.')
+}
+
+function settleMatch({
+  name,
+  type,
+  value,
+}: Output<typeof headerMatchOfResource>): Output<typeof headerMatch> | Refusal {
+  if (type === 'Exact') return { name, value: { exact: value } }
+  const pattern = validate(regex(), value)
+  return pattern.ok
+    ? { name, value: { regex: value } }
+    : new Refusal('bad_format', { detail: 'found no pattern of RE2' })
+}
+
 export const webhookGuard = object({
-  backendRef: localForm(
-    object({ name: backendName({ fixed: true }).describe('Name of a backend of the top-level `backends`.') }),
-    backendObjectReference(),
-  ).describe('The backend that is asked; its policies hold for the connection.'),
-  forwardHeaderMatches: list(headerMatch, { max: 64 })
+  backendRef: namedBackendReference().describe('The backend that is asked; its policies hold for the connection.'),
+  forwardHeaderMatches: list(localForm(headerMatch, headerMatchOfResource, settleMatch), { max: 64 })
     .prefault([])
     .describe(
       'Headers that are sent along: of the request to `/request`, of the answer of the provider to `/response`. No others are.',

@@ -1,10 +1,10 @@
 import { awsCredentials, azureCredentials, gcpCredentials } from '../../../schema/fields/cloud-credentials.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { credentialLocation } from '../../../schema/fields/credential-location.ts'
-import { localForm, object } from '../../../schema/kit.ts'
+import { object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { parseCredential, secretText } from '../../../schema/fields/credential.ts'
-import { objectReference, secret } from '../../../schema/fields/references.ts'
+import { orSecretEntry, secret } from '../../../schema/fields/references.ts'
 import { atMostOneOf, exactlyOneOf } from '../../../schema/rules.ts'
 
 export const auth = definePolicy({
@@ -17,7 +17,11 @@ export const auth = definePolicy({
       key: secretText({ max: 2_048 })
         .optional()
         .describe('The credential itself; `secretRef` keeps it out of the config.'),
-      secretRef: localForm(secret('a credential of printable characters', parseCredential), objectReference())
+      secretRef: orSecretEntry(
+        secret('a credential of printable characters', parseCredential),
+        'Authorization',
+        (text) => parseCredential(text.replace(/^bearer /i, '').trimStart()),
+      )
         .optional()
         .describe(
           'The credential: `{file: path}` or `{env: NAME}`; in a cluster a Secret with the key `Authorization`.',

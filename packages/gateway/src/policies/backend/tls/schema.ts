@@ -1,8 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { list, localForm, object, orListOfOne } from '../../../schema/kit.ts'
-import type { Output } from '../../../schema/kit.ts'
+import { list, localForm, object, orListOfOne, Refusal } from '../../../schema/kit.ts'
+import type { Output, ReferredObjects } from '../../../schema/kit.ts'
 import { serverName } from '../../../schema/fields/hosts.ts'
-import { objectReference, pemFile } from '../../../schema/fields/references.ts'
+import { entryOf, objectReference, pemFile } from '../../../schema/fields/references.ts'
 import { atMostOneOf } from '../../../schema/rules.ts'
 import { alpnProtocols, keyExchangeGroups } from '../../../schema/fields/tls-options.ts'
 import { enumeration, string } from '../../../schema/fields/values.ts'
@@ -15,6 +15,35 @@ const certificateFiles = object({
     .describe('PEM file with the authorities that the server is verified against, unless `caCertificateRefs` is set.'),
 })
 
+/** A Secret of the type `kubernetes.io/tls`, perhaps with authorities. */
+function certificateOf(refs: { name: string }[], objects: ReferredObjects): Output<typeof certificateFiles> | Refusal {
+  const [{ name } = { name: '' }] = refs
+  const entries = objects.secret(name)
+  const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map((entry) => entryOf(`Secret \`${name}\``, entries, entry))
+  if (typeof cert !== 'string') return cert as Refusal
+  if (typeof key !== 'string') return key as Refusal
+  if (!CERTIFICATE.test(cert) || !PRIVATE_KEY.test(key)) {
+    return new Refusal('bad_certificate', { detail: `Secret \`${name}\` holds no certificate and key in PEM form` })
+  }
+  return typeof ca === 'string' ? { cert, key, ca } : { cert, key }
+}
+
+function authoritiesOf(refs: { name: string }[], objects: ReferredObjects): string[] | Refusal {
+  const texts: string[] = []
+  for (const { name } of refs) {
+    const text = entryOf(`ConfigMap \`${name}\``, objects.configMap(name), 'ca.crt')
+    if (text instanceof Refusal) return text
+    if (!CERTIFICATE.test(text)) {
+      return new Refusal('bad_certificate', { detail: `ConfigMap \`${name}\` holds no certificate in PEM form` })
+    }
+    texts.push(text)
+  }
+  return texts
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----/
+
 export const tls = definePolicy({
   name: 'tls',
   section: 'backend',
@@ -22,12 +51,15 @@ export const tls = definePolicy({
   merge: 'replace',
   schema: object(
     {
-      mtlsCertificateRef: orListOfOne(localForm(certificateFiles, list(objectReference(), { max: 1 })))
+      mtlsCertificateRef: orListOfOne(
+        localForm(certificateFiles, list(objectReference(), { min: 1, max: 1 }), certificateOf),
+      )
         .optional()
         .describe('Certificate shown to the backend.'),
       caCertificateRefs: localForm(
         list(pemFile('authorities').describe('PEM file with authorities.'), { max: 1 }),
         list(objectReference(), { max: 1 }),
+        authoritiesOf,
       )
         .optional()
         .describe('Authorities that the server is verified against; the trust store of the system when unset.'),

@@ -54,7 +54,14 @@ function addedField(): Schema<string> {
       type: 'string',
       expected: 'a name of 1 to 256 characters other than `level`, `time` and `scope`',
       json: { type: 'string', minLength: 1, maxLength: 256, not: { enum: taken } },
-      crd: { type: 'string', minLength: 1, maxLength: 256 },
+      crd: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 256,
+        'x-kubernetes-validations': [
+          { rule: `!(self in ['${taken.join("', '")}'])`, message: 'must be another name than level, time and scope' },
+        ],
+      },
     },
   )
 }

@@ -76,7 +76,15 @@ function labelName(): Schema<string> {
       type: 'string',
       expected: 'a label of letters, digits and `_` that starts with a letter or one `_`',
       json: { type: 'string', minLength: 1, maxLength: 256, pattern: labelPattern, not: { enum: [...ownLabels] } },
-      crd: { type: 'string', minLength: 1, maxLength: 256, pattern: labelPattern },
+      crd: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 256,
+        pattern: labelPattern,
+        'x-kubernetes-validations': [
+          { rule: `!(self in ['${ownLabels.join("', '")}'])`, message: 'must be a label that the metrics do not have' },
+        ],
+      },
     },
   )
 }

@@ -1,11 +1,12 @@
-import { apiKeyEntry, parseApiKeys } from '../../../schema/fields/api-keys.ts'
+import { apiKeyEntry, parseApiKey, parseApiKeys } from '../../../schema/fields/api-keys.ts'
+import type { ApiKeyEntry } from '../../../schema/fields/api-keys.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { credentialLocation } from '../../../schema/fields/credential-location.ts'
-import { localForm, map, object } from '../../../schema/kit.ts'
-import type { Output } from '../../../schema/kit.ts'
+import { localForm, map, object, Refusal } from '../../../schema/kit.ts'
+import type { Entries, Output, ReferredObjects } from '../../../schema/kit.ts'
 import { objectReference, textFile } from '../../../schema/fields/references.ts'
 import { exactlyOneOf } from '../../../schema/rules.ts'
-import { enumeration } from '../../../schema/fields/values.ts'
+import { enumeration, string } from '../../../schema/fields/values.ts'
 
 const keys = object(
   {
@@ -22,6 +23,61 @@ const keys = object(
   [exactlyOneOf('data', 'file')],
 )
 
+const shared = {
+  mode: enumeration(['Strict', 'Optional'])
+    .prefault('Strict')
+    .describe('`Strict` needs a known key; `Optional` lets requests without a key pass.'),
+  location: credentialLocation().optional().describe('Where the key is; `Authorization: Bearer` when unset.'),
+}
+
+const inFile = object({
+  mode: shared.mode,
+  secretRef: keys.describe('The known keys; in a cluster a Secret with a key in each entry.'),
+  location: shared.location,
+})
+
+const inCluster = object(
+  {
+    mode: shared.mode,
+    secretRef: objectReference()
+      .optional()
+      .describe('A Secret with a key, or JSON with `key` and `metadata`, in each entry.'),
+    secretSelector: object({
+      matchLabels: map(string({ max: 63 }).describe('Value of the label.'), { min: 1, max: 64 }).describe(
+        'Labels that a Secret must have, all of them.',
+      ),
+    })
+      .optional()
+      .describe('All Secrets of the namespace with these labels, in the same form.'),
+    location: shared.location,
+  },
+  [exactlyOneOf('secretRef', 'secretSelector')],
+)
+
+/** The keys of all Secrets that are meant; of two entries of one name the one in the Secret that comes first. */
+function withKeys(
+  { secretRef, secretSelector, ...rest }: Output<typeof inCluster>,
+  objects: ReferredObjects,
+): Output<typeof inFile> | Refusal {
+  const found = secretRef === undefined ? objects.secrets(secretSelector.matchLabels) : objects.secret(secretRef.name)
+  if (found instanceof Refusal) return found
+  const secrets = (secretRef === undefined ? found : { [secretRef.name]: found }) as Readonly<Record<string, Entries>>
+  const data: Record<string, ApiKeyEntry> = {}
+  for (const [secret, entries] of Object.entries(secrets)) {
+    for (const [name, text] of Object.entries(entries)) {
+      const entry = parseApiKey(text)
+      if (entry instanceof Refusal) {
+        return new Refusal('bad_format', { detail: `Secret \`${secret}\` holds no API key in its entry \`${name}\`` })
+      }
+      data[name in data ? `${secret}/${name}` : name] = entry
+    }
+  }
+  const isEmpty = Object.keys(data).length === 0
+  return isEmpty
+    ? new Refusal('missing_key', { detail: 'there is no Secret with an API key' })
+    : { ...rest, secretRef: { data } }
+}
+
 export const apiKeyAuthentication = definePolicy({
   name: 'apiKeyAuthentication',
   section: 'traffic',
@@ -29,15 +85,9 @@ export const apiKeyAuthentication = definePolicy({
   merge: 'replace',
   phases: ['PreRouting', 'PostRouting'],
   traceKey: 'apiKey',
-  schema: object({
-    mode: enumeration(['Strict', 'Optional'])
-      .prefault('Strict')
-      .describe('`Strict` needs a known key; `Optional` lets requests without a key pass.'),
-    secretRef: localForm(keys, objectReference()).describe(
-      'The known keys; in a cluster a Secret with a key in each entry.',
-    ),
-    location: credentialLocation().optional().describe('Where the key is; `Authorization: Bearer` when unset.'),
-  }).describe('Asks for an API key, and gives the metadata of the key, and its `name`, to later policies as `apiKey`.'),
+  schema: localForm(inFile, inCluster, withKeys).describe(
+    'Asks for an API key, and gives the metadata of the key, and its `name`, to later policies as `apiKey`.',
+  ),
 })
 
 export type ApiKeyAuthenticationConfig = Output<typeof apiKeyAuthentication.schema>

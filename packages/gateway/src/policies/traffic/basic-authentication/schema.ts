@@ -1,9 +1,9 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { credentialLocation } from '../../../schema/fields/credential-location.ts'
 import { htpasswdLine, parseHtpasswd } from '../../../schema/fields/htpasswd.ts'
-import { list, localForm, object } from '../../../schema/kit.ts'
+import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { objectReference, secret } from '../../../schema/fields/references.ts'
+import { orSecretEntry, secret } from '../../../schema/fields/references.ts'
 import { exactlyOneOf } from '../../../schema/rules.ts'
 import { enumeration, string } from '../../../schema/fields/values.ts'
 
@@ -28,7 +28,7 @@ export const basicAuthentication = definePolicy({
       users: list(htpasswdLine().describe('A line `<username>:<hash>`.'), { min: 1, max: 256 })
         .optional()
         .describe('Users and the hashes of their passwords, as `htpasswd` prints them.'),
-      secretRef: localForm(secret('a file of htpasswd lines', parseHtpasswd), objectReference())
+      secretRef: orSecretEntry(secret('a file of htpasswd lines', parseHtpasswd), '.htaccess', parseHtpasswd)
         .optional()
         .describe(
           'A whole htpasswd file: `{file: path}` or `{env: NAME}`; in a cluster a Secret with the key `.htaccess`.',
