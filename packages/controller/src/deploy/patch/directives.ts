@@ -1,0 +1,61 @@
+import type { JsonObject } from '../json.ts'
+
+/** What a map of a patch says: its fields, and its directives. */
+export interface PatchMap {
+  how: 'merge' | 'replace' | 'delete'
+  /** Fields that stay; null for all. */
+  retained: ReadonlySet<unknown> | null
+  /** What is taken out of lists of scalars, by the list's name. */
+  removals: ReadonlyMap<string, readonly unknown[]>
+  /** The order of lists, by their names. */
+  orders: ReadonlyMap<string, readonly unknown[]>
+  fields: readonly (readonly [string, unknown])[]
+}
+
+const HOW = '$patch'
+const RETAINED = '$retainKeys'
+const REMOVAL = '$deleteFromPrimitiveList/'
+const ORDER = '$setElementOrder/'
+
+export function readPatchMap(patch: JsonObject, problem: (text: string) => void): PatchMap {
+  const lists = (prefix: string): Map<string, readonly unknown[]> => {
+    const named = Object.entries(patch).filter(([name]) => name.startsWith(prefix))
+    return new Map(named.map(([name, value]) => [name.slice(prefix.length), listOf(name, value, problem)]))
+  }
+  const fields = Object.entries(patch).filter(([name]) => !name.startsWith('$'))
+  for (const name of Object.keys(patch)) if (!isKnown(name)) problem(`\`${name}\` is no directive`)
+  const retained = Object.hasOwn(patch, RETAINED) ? new Set(listOf(RETAINED, patch[RETAINED], problem)) : null
+  for (const [name, value] of fields)
+    if (retained !== null && value !== null && !retained.has(name))
+      problem(`\`${name}\` is given, but not among \`${RETAINED}\``)
+  return { how: howOf(patch, problem), retained, removals: lists(REMOVAL), orders: lists(ORDER), fields }
+}
+
+/** `merge` where nothing is said. */
+export function howOf(patch: JsonObject, problem: (text: string) => void): PatchMap['how'] {
+  if (!Object.hasOwn(patch, HOW)) return 'merge'
+  const how = patch[HOW]
+  if (how === 'merge' || how === 'replace' || how === 'delete') return how
+  problem(`\`${HOW}\` is ${JSON.stringify(how)}, expected \`delete\`, \`replace\` or \`merge\``)
+  return 'merge'
+}
+
+/** An item that has nothing but `$patch: replace` speaks of its list. */
+export function isListReplaced(item: JsonObject): boolean {
+  return item[HOW] === 'replace' && Object.keys(item).length === 1
+}
+
+function isKnown(name: string): boolean {
+  return (
+    !name.startsWith('$') ||
+    name === HOW ||
+    name === RETAINED ||
+    [REMOVAL, ORDER].some((start) => name.startsWith(start))
+  )
+}
+
+function listOf(name: string, value: unknown, problem: (text: string) => void): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  problem(`\`${name}\` is no list`)
+  return []
+}

@@ -1,0 +1,59 @@
+/**
+ * How Kubernetes patches the fields of its types strategically, for the kinds that are deployed. A field that is not
+ * named here is merged when it is a map and replaced when it is a list or a scalar.
+ */
+export type Rules = Readonly<Record<string, Rule>>
+
+export type Rule =
+  | { list: 'byKey'; key: string; item: Rules; isLoose: boolean }
+  | { list: 'union' }
+  | { map: 'merged'; fields: Rules }
+  | { map: 'replaced' }
+
+export type PatchedKind =
+  | 'Deployment'
+  | 'Service'
+  | 'ServiceAccount'
+  | 'PodDisruptionBudget'
+  | 'HorizontalPodAutoscaler'
+
+const map = (fields: Rules): Rule => ({ map: 'merged', fields })
+const byKey = (key: string, item: Rules = {}): Rule => ({ list: 'byKey', key, item, isLoose: false })
+/** Of items that may have no key, or share one. */
+const looselyByKey = (key: string): Rule => ({ list: 'byKey', key, item: {}, isLoose: true })
+
+const metadata = map({ finalizers: { list: 'union' }, ownerReferences: byKey('uid') })
+
+const containers = byKey('name', {
+  env: byKey('name'),
+  ports: byKey('containerPort'),
+  volumeMounts: byKey('mountPath'),
+  volumeDevices: byKey('devicePath'),
+})
+
+const podSpec = map({
+  containers,
+  initContainers: containers,
+  ephemeralContainers: containers,
+  volumes: byKey('name'),
+  imagePullSecrets: byKey('name'),
+  hostAliases: byKey('ip'),
+  topologySpreadConstraints: byKey('topologyKey'),
+  schedulingGates: byKey('name'),
+  resourceClaims: byKey('name'),
+  // Kubernetes replaces them; parameters promise better. One without a key is for every taint.
+  tolerations: looselyByKey('key'),
+})
+
+export const rulesByKind: Readonly<Record<PatchedKind, Rules>> = {
+  Deployment: { metadata, spec: map({ template: map({ metadata, spec: podSpec }) }) },
+  Service: { metadata, spec: map({ ports: byKey('port') }) },
+  ServiceAccount: { metadata, secrets: byKey('name') },
+  PodDisruptionBudget: { metadata, spec: map({ selector: { map: 'replaced' } }) },
+  HorizontalPodAutoscaler: { metadata },
+}
+
+/** The rule of a field; `name` may be any text. */
+export function ruleOf(rules: Rules, name: string): Rule | undefined {
+  return Object.hasOwn(rules, name) ? rules[name] : undefined
+}

@@ -1,0 +1,155 @@
+import { isObject, type JsonObject, member } from '../json.ts'
+import { howOf, isListReplaced, readPatchMap } from './directives.ts'
+import { type IdOf, orderedAs } from './order.ts'
+import { type PatchedKind, type Rule, type Rules, ruleOf, rulesByKind } from './rules.ts'
+
+export type Patched = { ok: true; value: JsonObject } | { ok: false; problems: string[] }
+
+/** Far more than a Kubernetes object has, and far less than a stack. */
+const MAX_DEPTH = 100
+
+/**
+ * A strategic merge patch as `kubectl patch --type=strategic` has it, with what parameters promise beyond it: new items
+ * of lists are appended, tolerations merge by `key`, a map that is deleted is gone, and no directive is ever left in
+ * the result.
+ */
+export function strategicMerge(kind: PatchedKind, original: JsonObject, patch: JsonObject): Patched {
+  const merge = new StrategicMerge()
+  const value = merge.maps(original, patch, { rules: rulesByKind[kind], place: '', depth: 0 })
+  if (value === undefined) merge.problems.push('`$patch: delete` would leave nothing')
+  return value === undefined || merge.problems.length > 0
+    ? { ok: false, problems: merge.problems }
+    : { ok: true, value }
+}
+
+/** Where the merge is. */
+interface Spot {
+  rules: Rules
+  place: string
+  depth: number
+}
+
+type KeyedRule = Extract<Rule, { list: 'byKey' }>
+
+class StrategicMerge {
+  readonly problems: string[] = []
+
+  /** Undefined when the patch deletes it. */
+  maps(original: JsonObject, patch: JsonObject, spot: Spot): JsonObject | undefined {
+    const { how, retained, removals, orders, fields } = readPatchMap(patch, (text) => this.#problem(spot, text))
+    if (how === 'delete') return undefined
+    const before = new Map(how === 'replace' ? [] : Object.entries(original))
+    const merged = new Map([...before].filter(([name]) => retained === null || retained.has(name)))
+    for (const [name, values] of removals) {
+      const list = merged.get(name)
+      if (Array.isArray(list))
+        merged.set(
+          name,
+          list.filter((item) => !values.includes(item)),
+        )
+    }
+    for (const [name, value] of fields) {
+      const result = this.#field(merged.get(name), value, within(spot, name), ruleOf(spot.rules, name))
+      if (result === undefined) merged.delete(name)
+      else merged.set(name, result)
+    }
+    for (const [name, order] of orders) {
+      const [list, was] = [merged.get(name), before.get(name)]
+      const idOf = idsBy(ruleOf(spot.rules, name))
+      if (Array.isArray(list)) merged.set(name, orderedAs(list, order, Array.isArray(was) ? was : [], idOf))
+    }
+    return Object.fromEntries(merged)
+  }
+
+  /** Undefined for a field that goes. */
+  #field(original: unknown, value: unknown, spot: Omit<Spot, 'rules'>, rule: Rule | undefined): unknown {
+    if (value === null) return undefined
+    if (spot.depth > MAX_DEPTH) return this.#problem(spot, `nested deeper than ${MAX_DEPTH} levels`)
+    if (Array.isArray(value)) return this.#lists(Array.isArray(original) ? original : [], value, { ...spot, rule })
+    if (!isObject(value)) return value
+    const isMerged = isObject(original) && !(rule !== undefined && 'map' in rule && rule.map === 'replaced')
+    const rules = rule !== undefined && 'fields' in rule ? rule.fields : {}
+    return this.maps(isMerged ? original : {}, value, { ...spot, rules })
+  }
+
+  #lists(
+    original: readonly unknown[],
+    patch: readonly unknown[],
+    { rule, ...spot }: Omit<Spot, 'rules'> & { rule: Rule | undefined },
+  ): unknown[] {
+    if (rule !== undefined && 'list' in rule) {
+      if (rule.list === 'byKey') return this.#byKey(original, patch, { ...spot, rule })
+      return [...new Set([...original, ...patch])]
+    }
+    return patch.flatMap((item, index) => {
+      const at = inside(spot, index)
+      if (!isObject(item)) return [this.#field(undefined, item, at, undefined) ?? null]
+      if (isListReplaced(item)) return []
+      if (howOf(item, () => {}) !== 'merge')
+        this.#problem(at, 'this list is replaced as a whole: its items have no key to find one by')
+      return [this.maps({}, item, { ...at, rules: {} }) ?? {}]
+    })
+  }
+
+  #byKey(
+    original: readonly unknown[],
+    patch: readonly unknown[],
+    { rule, ...spot }: Omit<Spot, 'rules'> & { rule: KeyedRule },
+  ): unknown[] {
+    const idOf = idsBy(rule)
+    const items = patch.flatMap((item, index) => this.#keyed(item, rule, inside(spot, index)))
+    const isReplaced = patch.some((item) => isObject(item) && isListReplaced(item))
+    const gone = new Set(items.flatMap(({ how, id }) => (how === 'delete' ? id : [])))
+    const merged = isReplaced ? [] : original.filter((item) => !gone.has(idOf(item) ?? ''))
+    const indexById = new Map(
+      merged.map((item, index): [string | undefined, number] => [idOf(item), index]).toReversed(),
+    )
+    for (const { how, id, item, at } of items) {
+      if (how === 'delete') continue
+      const index = isReplaced ? undefined : indexById.get(id)
+      const base = index === undefined ? undefined : merged[index]
+      const result = this.maps(isObject(base) ? base : {}, item, { ...at, rules: rule.item })
+      if (index !== undefined) merged[index] = result
+      // Those that share a key are told apart by more than it: they are not merged with one another.
+      else if (merged.push(result) && !rule.isLoose) indexById.set(id, merged.length - 1)
+    }
+    return merged
+  }
+
+  /** An item of a patch with what it is known by; none for one that only speaks of its list, or is wrong. */
+  #keyed(item: unknown, rule: KeyedRule, at: Omit<Spot, 'rules'>) {
+    const say = (text: string): [] => {
+      this.#problem(at, text)
+      return []
+    }
+    if (!isObject(item)) return say('is no map')
+    if (isListReplaced(item)) return []
+    const id = idsBy(rule)(item)
+    if (id === undefined) return say(`has no \`${rule.key}\`, by which items of this list are found`)
+    const how = howOf(item, () => {})
+    if (how === 'replace') return say('`$patch: replace` stands alone in its item: it replaces the whole list')
+    return [{ how, id, item, at }]
+  }
+
+  #problem({ place }: { place: string }, text: string): void {
+    this.problems.push(place === '' ? text : `${place}: ${text}`)
+  }
+}
+
+function within({ place, depth }: Spot, name: string): Omit<Spot, 'rules'> {
+  return { place: place === '' ? name : `${place}.${name}`, depth: depth + 1 }
+}
+
+function inside({ place, depth }: Omit<Spot, 'rules'>, index: number): Omit<Spot, 'rules'> {
+  return { place: `${place}[${index}]`, depth: depth + 1 }
+}
+
+/** Scalars are known by themselves, maps by their key. */
+function idsBy(rule: Rule | undefined): IdOf {
+  if (rule === undefined || !('list' in rule) || rule.list !== 'byKey') return scalarId
+  return (item) => scalarId(member(item, rule.key) ?? (rule.isLoose ? '' : undefined))
+}
+
+function scalarId(value: unknown): string | undefined {
+  return ['string', 'number', 'boolean'].includes(typeof value) ? `${typeof value} ${String(value)}` : undefined
+}
