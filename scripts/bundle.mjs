@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { asChunks } from './chunk-text.mjs'
 import { compileAhead } from './compile-ahead.mjs'
-import { loadLater } from './load-later.mjs'
-import { programs } from './programs.mjs'
+import { laterPackages, programs } from './programs.mjs'
 import { withoutDescriptions } from './without-descriptions.mjs'
 
 /**
@@ -25,13 +24,13 @@ export async function bundle(name, to) {
     platform: 'node',
     resolve: { conditionNames: ['import', 'node'] },
     external,
-    plugins: threads.length === 0 ? [] : [withoutDescriptions, loadLater],
+    plugins: threads.length === 0 ? [] : [withoutDescriptions],
   })
   const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', minify: false }
   const { output } =
     threads.length === 0
       ? await made.write({ ...names, dir, format: 'esm' })
-      : await made.generate({ ...names, format: 'cjs', comments: false })
+      : await made.generate({ ...names, format: 'cjs', comments: false, codeSplitting: { groups: laterGroups() } })
   await made.close()
   if (threads.length > 0) await writeThreads(dir, output, threads)
   await writeFile(join(dir, 'NOTICE'), notice(output.flatMap((chunk) => ('moduleIds' in chunk ? chunk.moduleIds : []))))
@@ -45,13 +44,19 @@ async function writeThreads(dir, output, threads) {
   const program = join(dir, 'program')
   await mkdir(program, { recursive: true })
   const codeByFile = new Map(output.flatMap((chunk) => ('code' in chunk ? [[chunk.fileName, chunk.code]] : [])))
-  for (const [file, text] of asChunks(codeByFile)) await writeFile(join(program, file), text)
+  const later = output.flatMap((chunk) => (laterPackages.includes(chunk.name) ? [chunk.fileName] : []))
+  for (const [file, text] of asChunks(codeByFile, new Set(later))) await writeFile(join(program, file), text)
   await writeFile(join(dir, 'package.json'), '{ "type": "commonjs" }\n')
   for (const name of threads) {
     const start = `require('./program/load-chunk.js').chunkLoader(require('node:path').join(__dirname, 'program'))('${name}.js')\n`
     await writeFile(join(dir, `${name}.js`), start)
   }
   await compileAhead(dir)
+}
+
+/** One chunk for each package that is loaded when it is first called. */
+function laterGroups() {
+  return laterPackages.map((name) => ({ name, test: new RegExp(`/node_modules/${name}/`) }))
 }
 
 /** Name, version, licence and its text of every package that the modules come from. */

@@ -50,6 +50,34 @@ test('imports of other chunks are constants, but those that change', () => {
   assert.match(texts.get('b.js'), /const \{ add: \S+, a: \S+ \} = require_a;/)
 })
 
+test('a chunk that is for later is loaded where something of it is used', () => {
+  const texts = asChunks(
+    new Map([
+      ['esm-1.js', `let a = 1;\nlet Thing = class { size = 2; };\n${getter('a')}${getter('Thing')}`],
+      ['cjs-1.js', `var require_dist = () => ({ b: 3, Other: class { size = 4; } });\n${getter('require_dist')}`],
+      [
+        'main.js',
+        'const require_esm = require("./esm-1.js");\nconst require_cjs = require("./cjs-1.js");\n' +
+          'var import_dist = require_cjs.require_dist();\n' +
+          'var all = () => [require_esm.a, new require_esm.Thing().size, import_dist.b, new import_dist.Other().size];\n' +
+          getter('all'),
+      ],
+    ]),
+    new Set(['esm-1.js', 'cjs-1.js']),
+  )
+  const loaded = []
+  const load = (name) => {
+    loaded.push(name)
+    const module = { exports: {} }
+    const parameters = ['module', 'exports', 'require']
+    compileFunction(texts.get(name), parameters)(module, module.exports, (id) => load(id.slice(2)))
+    return module.exports
+  }
+  const { all } = load('main.js')
+  assert.deepEqual(loaded, ['main.js'])
+  assert.deepEqual(all(), [1, 2, 3, 4])
+})
+
 test('a chunk whose exports are members already keeps them, getters too', () => {
   const made = exportsOf(`var a = 1;\nvar b = 2;\nexports.a = a;\n${getter('b')}`)
   assert.deepEqual([made.a, made.b], [1, 2])
@@ -88,7 +116,7 @@ test('descriptions of definitions are left out, whatever stands in them', () => 
 })
 
 /** Of code that a worker of a plain config loads. */
-const WORKER_BYTES = 1_300_000
+const WORKER_BYTES = 1_000_000
 
 test('the built gateway starts with code that is compiled already', { timeout: 120_000 }, async (t) => {
   const node = pinnedNode()
@@ -110,12 +138,35 @@ test('the built gateway starts with code that is compiled already', { timeout: 1
     [],
   )
   assert.deepEqual(
-    chunks.filter(({ name }) => /^(ai|mcp|check-method|o200k|dist-cjs)-/.test(name)),
+    chunks.filter(({ name }) => /^(ai|mcp|check-method|o200k|dist-cjs|zod|yaml|re2js)-/.test(name)),
     [],
-    'a plain config needs neither language models nor MCP nor messages of gRPC',
+    'a plain config needs neither language models nor MCP nor messages of gRPC, nor what says what is wrong with one',
   )
   const bytes = chunks.filter(({ thread }) => thread === 'worker').reduce((sum, { size }) => sum + size, 0)
   assert.ok(bytes > 0 && bytes < WORKER_BYTES, `a worker loads ${bytes} bytes of code`)
+})
+
+test('the built gateway says what is wrong with a config', { timeout: 120_000 }, async (t) => {
+  const node = pinnedNode()
+  if (node === null) return t.skip('the Node that code is compiled for does not come for this platform')
+  const built = freshProgram('gateway')
+  assert.ok(built !== null)
+  const folder = mkdtempSync(join(tmpdir(), 'portico-built-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'gateway.yaml')
+  const backends = '        backends: [{ host: "127.0.0.1:9" }]'
+  const routes = [`      - matches: [{ path: { regex: "(a" } }]`, backends, '      - backend: &none []', backends]
+  writeFileSync(file, ['binds:', '- port: 0', '  listeners:', '    - routes:', ...routes, ''].join('\n'))
+  const child = spawn(node, [join(built, 'portico.js'), '-f', file, '--validate-only'], {
+    env: { PATH: process.env.PATH ?? '' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'close')
+  let said = ''
+  child.stderr.on('data', (text) => (said += text))
+  assert.deepEqual(await ended, [2, null], said)
+  assert.match(said, /gateway\.yaml:5:36: .*regex/)
+  assert.match(said, /gateway\.yaml:7:9: .*unknown key `backend`.*\n.*did you mean `backends`/)
 })
 
 /** Which chunks each thread of a gateway with a plain config has loaded, and whether V8 took what was compiled of them. */

@@ -6,9 +6,10 @@ const GETTER =
  * and nothing about modules that run later that makes V8 compile them at once, as a function in brackets of its own does.
  *
  * @param {Map<string, string>} codeByFile
+ * @param {Set<string>} laterFiles are loaded when something of them is first used
  */
-export function asChunks(codeByFile) {
-  const chunks = new Map([...codeByFile].map(([file, code]) => [file, asChunk(code)]))
+export function asChunks(codeByFile, laterFiles = new Set()) {
+  const chunks = new Map([...codeByFile].map(([file, code]) => [file, withLaterImports(asChunk(code), laterFiles)]))
   const exportsByFile = new Map([...chunks].map(([file, code]) => [file, plainExports(code)]))
   return new Map([...chunks].map(([file, code]) => [file, withConstantImports(code, exportsByFile)]))
 }
@@ -68,6 +69,26 @@ function withConstantImports(code, exportsByFile) {
     if (used.size === 0) continue
     const members = Array.from(used, (name) => `${name}: ${chunk}$${name}`)
     code = rest.replace(line, () => `${line}const { ${members.join(', ')} } = ${chunk};\n`)
+  }
+  return code
+}
+
+/** Where the text takes something from such a chunk, it loads it; sources import it like any other module. */
+function withLaterImports(code, laterFiles) {
+  for (const [line, chunk, file] of code.matchAll(IMPORT)) {
+    if (!laterFiles.has(file)) continue
+    const name = chunk.replaceAll('$', '\\$')
+    const loaded = `require("./${file}")`
+    code = code.replace(line, '')
+    // A package in CommonJS has a variable for what it exports.
+    for (const [use, variable, call] of code.matchAll(
+      new RegExp(`^(?:var|let|const) ([\\w$]+) = ${name}\\.(.+);\\n`, 'gm'),
+    )) {
+      code = code
+        .replace(use, '')
+        .replaceAll(new RegExp(`(?<![\\w$.])${variable.replaceAll('$', '\\$')}\\.`, 'g'), () => `(${loaded}.${call}).`)
+    }
+    code = code.replaceAll(new RegExp(`(?<![\\w$.])${name}\\.`, 'g'), () => `(${loaded}).`)
   }
   return code
 }

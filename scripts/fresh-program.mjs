@@ -9,9 +9,7 @@ const root = resolve(import.meta.dirname, '..')
 const cache = join(root, 'node_modules/.cache/portico')
 const BUILDERS = [
   'package-lock.json',
-  ...['bundle', 'chunk-text', 'compile-ahead', 'load-later', 'programs', 'without-descriptions'].map(
-    (name) => `scripts/${name}.mjs`,
-  ),
+  ...['bundle', 'chunk-text', 'compile-ahead', 'programs', 'without-descriptions'].map((name) => `scripts/${name}.mjs`),
   'scripts/record-code.cjs',
 ]
 /** Older builds stay for programs that run them still. */

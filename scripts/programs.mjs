@@ -14,3 +14,6 @@ export const programs = {
   // Asked for only where it is installed.
   ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core'], threads: [] },
 }
+
+/** Big packages that few starts of the gateway need: their code is loaded when it is first called. */
+export const laterPackages = ['zod', 'yaml', 're2js']

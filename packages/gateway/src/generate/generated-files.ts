@@ -40,7 +40,7 @@ function indexPage(): string {
     '|---|---|',
     ...allPolicies
       .filter((policy) => policy.section === section)
-      .map((policy) => `| [${policy.name}](${pageOf(policy)}) | ${policy.schema.description} |`),
+      .map((policy) => `| [${policy.name}](${pageOf(policy)}) | ${policy.schema.field.description} |`),
     '',
   ])
   return [
@@ -92,7 +92,7 @@ function policyPage(policy: Policy): string {
     mark,
     `# ${policy.name}`,
     '',
-    policy.schema.description,
+    policy.schema.field.description,
     '',
     facts.join(' '),
     '',

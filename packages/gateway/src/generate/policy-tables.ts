@@ -44,7 +44,7 @@ function policyTable(section: Section): string[] {
     ['Policy', 'What it does', 'Attached to', ...(isTraffic ? ['Early'] : []), 'Of several', ''],
     policiesOf(section).map((policy) => [
       `[${policy.name}](policies/${pageOf(policy)})`,
-      firstSentence(policy.schema.description ?? ''),
+      firstSentence(policy.schema.field.description),
       placesOf(policy).join(', '),
       ...(isTraffic ? [policy.phases?.includes('PreRouting') ? 'yes' : ''] : []),
       policy.merge === 'join' ? 'all' : 'the nearest',

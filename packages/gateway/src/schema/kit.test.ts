@@ -34,8 +34,10 @@ test('what was parsed is known by its type to have exactly one of the keys', () 
   ])
   // Would not compile if both could be undefined.
   const print = ({ name, port }: Output<typeof place>): string => name ?? port.toFixed()
-  assert.equal(print(place.parse({ port: 7 })), '7')
-  assert.equal(place.safeParse({}).success, false)
+  const read = validate(place, { port: 7 })
+  assert.ok(read.ok)
+  assert.equal(print(read.value), '7')
+  assert.equal(validate(place, {}).ok, false)
 })
 
 test('defaults are filled in and types follow', () => {

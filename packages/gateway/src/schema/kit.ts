@@ -1,15 +1,47 @@
-import * as z from 'zod'
 import type { ProblemCode } from './problem.ts'
 import type { NamedBackend } from './named-backend.ts'
-import { brokenRules } from './rules.ts'
 import type { ExactlyOneOf, Rule } from './rules.ts'
 
-// A config is read once in a while: code made for its validation would cost more than it saves.
-z.config({ jitless: true })
+/**
+ * A definition, as data: what is read by it (`quick-read.ts`), what is wrong with an input (`zod.ts`) and every printer
+ * come from it. `Absent` tells the type checker that its key may be left out.
+ */
+export class Schema<out Out = unknown, out Absent extends boolean = boolean> {
+  declare readonly output: Out
+  declare readonly mayBeAbsent: Absent
+  readonly field: Field
+  /** What was said about its absence, the last first. */
+  readonly absences: readonly Absence[]
 
-/** A definition: parses unknown input into `Out`, and carries the data that every printer reads. */
-export type Schema<Out = unknown> = z.ZodType<Out>
-export type Output<S extends Schema> = z.output<S>
+  constructor(field: Field, absences: readonly Absence[]) {
+    this.field = field
+    this.absences = absences
+  }
+
+  optional(): Schema<Out | undefined, true> {
+    return new Schema({ ...this.field, required: false }, [{ kind: 'nothing' }, ...this.absences])
+  }
+
+  /** Where its key is left out, this stands there, as if it had been written. */
+  prefault(value: Json): Schema<Exclude<Out, undefined>, false> {
+    return new Schema({ ...this.field, required: false, default: value }, [
+      { kind: 'default', value },
+      ...this.absences,
+    ])
+  }
+
+  describe(description: string): this {
+    return this.with({ description })
+  }
+
+  /** The same definition with something else said about it; what was made of the first stays as it is. */
+  with(said: Partial<Omit<Field, 'node' | 'required' | 'default'>>): this {
+    return new Schema({ ...this.field, ...said }, this.absences) as this
+  }
+}
+
+export type Absence = { kind: 'nothing' } | { kind: 'default'; value: Json }
+export type Output<S extends Schema> = S extends Schema<infer Out> ? Out : never
 export type Json = null | boolean | number | string | Json[] | JsonObject
 export type JsonObject = { [key: string]: Json }
 
@@ -140,9 +172,19 @@ export interface Field {
 }
 
 /** The same keys, none of them required. */
-export type OptionalShape<Shape extends Record<string, Schema>> = { [Name in keyof Shape]: z.ZodOptional<Shape[Name]> }
+export type OptionalShape<Shape extends Record<string, Schema>> = {
+  [Name in keyof Shape]: Schema<Output<Shape[Name]> | undefined, true>
+}
 
-type Parsed<Shape extends Record<string, Schema>> = z.output<z.ZodObject<Shape, z.core.$strict>>
+type AbsentKeys<Shape extends Record<string, Schema>> = {
+  [Name in keyof Shape]: Shape[Name] extends Schema<unknown, true> ? Name : never
+}[keyof Shape]
+type Parsed<Shape extends Record<string, Schema>> = Flat<
+  { -readonly [Name in Exclude<keyof Shape, AbsentKeys<Shape>>]: Output<Shape[Name]> } & {
+    -readonly [Name in AbsentKeys<Shape>]?: Output<Shape[Name]>
+  }
+>
+type Flat<Type> = { [Name in keyof Type]: Type[Name] } & {}
 
 /** What is left of a type when exactly one of some keys is set. Keys that are known only at run time say nothing. */
 type WithOne<Out, Key extends PropertyKey> = string extends Key
@@ -155,41 +197,20 @@ type WithOne<Out, Key extends PropertyKey> = string extends Key
 type KeysOf<Rules extends readonly Rule[]> = Extract<Rules[number], ExactlyOneOf>['keys'][number]
 type ByRules<Out, Rules extends readonly Rule[]> = [KeysOf<Rules>] extends [never] ? Out : WithOne<Out, KeysOf<Rules>>
 
-export function object<Shape extends Record<string, Schema>>(shape: Shape): Schema<Parsed<Shape>>
+export function object<Shape extends Record<string, Schema>>(shape: Shape): Schema<Parsed<Shape>, false>
 export function object<Shape extends Record<string, Schema>, const Rules extends readonly Rule[]>(
   shape: Shape,
   rules: Rules,
-): Schema<ByRules<Parsed<Shape>, Rules>>
-export function object(shape: Record<string, Schema>, rules: readonly Rule[] = []): Schema {
-  let schema = z.strictObject(shape)
-  if (rules.length > 0) {
-    // `when` makes the rules speak even if other parts of the value have problems, so all are reported at once.
-    schema = schema.superRefine(
-      (value, context) => {
-        for (const broken of brokenRules(rules, value))
-          context.addIssue({ code: 'custom', params: broken satisfies IssueParams })
-      },
-      { when: () => true },
-    )
-  }
-  return withNode(schema, { kind: 'object', fields: shape, rules })
+): Schema<ByRules<Parsed<Shape>, Rules>, false>
+export function object(fields: Record<string, Schema>, rules: readonly Rule[] = []): Schema {
+  return define({ kind: 'object', fields, rules })
 }
 
-export function list<Item extends Schema>(item: Item, size: { min?: number; max: number; uniqueBy?: string }) {
-  const { min = 0, max, uniqueBy = null } = size
-  let schema = z.array(item).min(min).max(max)
-  if (uniqueBy !== null) {
-    schema = schema.superRefine(
-      (items, context) => {
-        for (const { index, found } of repeated(items, uniqueBy)) {
-          const params: IssueParams = { code: 'duplicate', found, expected: `each \`${uniqueBy}\` once` }
-          context.addIssue({ code: 'custom', path: [index, uniqueBy], params })
-        }
-      },
-      { when: () => true },
-    )
-  }
-  return withNode(schema, { kind: 'list', item, min, max, uniqueBy })
+export function list<Item extends Schema>(
+  item: Item,
+  { min = 0, max, uniqueBy }: { min?: number; max: number; uniqueBy?: string },
+): Schema<Output<Item>[], false> {
+  return define({ kind: 'list', item, min, max, uniqueBy: uniqueBy ?? null })
 }
 
 /** Items that have what another has under this key. */
@@ -207,52 +228,23 @@ export function repeated(items: unknown, key: string): { index: number; found: s
 }
 
 /** Names chosen by the user, each with a value of one kind. */
-export function map<Value extends Schema>(value: Value, size: { min?: number; max: number }) {
-  const min = size.min ?? 0
-  const schema = z.record(z.string(), value).superRefine(
-    (entries, context) => {
-      if (typeof entries !== 'object' || entries === null) return
-      const count = Object.keys(entries).length
-      if (count < min || count > size.max) {
-        context.addIssue({ code: 'custom', params: { code: 'out_of_range' } satisfies IssueParams })
-      }
-    },
-    { when: () => true },
-  )
-  return withNode(schema, { kind: 'map', value, min, max: size.max })
+export function map<Value extends Schema>(
+  value: Value,
+  { min = 0, max }: { min?: number; max: number },
+): Schema<Record<string, Output<Value>>, false> {
+  return define({ kind: 'map', value, min, max })
 }
 
 /** A value that `read` turns into `Out`, or refuses. */
 export function scalar<Out>(
   read: (input: unknown) => Out | Refusal,
   node: Omit<ScalarNode, 'kind' | 'read' | OptionalPart> & Partial<Pick<ScalarNode, OptionalPart>>,
-): z.ZodType<Out> {
-  const schema = z.transform((input: unknown, context): Out => {
-    const result = read(input)
-    if (!(result instanceof Refusal)) return result
-    const { code, detail, suggestion } = result
-    context.issues.push({ code: 'custom', input, params: { code, detail, suggestion } satisfies IssueParams })
-    return z.NEVER
-  })
+): Schema<Out, false> {
   const defaults = { crd: node.json, values: [], refers: null, secret: false }
-  return withNode(schema as unknown as z.ZodType<Out>, { kind: 'scalar', read, ...defaults, ...node })
+  return define({ kind: 'scalar', read, ...defaults, ...node })
 }
 
 type OptionalPart = 'crd' | 'values' | 'refers' | 'secret'
-
-/** What our own checks tell the validator through Zod. */
-export interface IssueParams {
-  code: ProblemCode
-  found?: string
-  /** Replaces the expectation of the definition. */
-  expected?: string
-  /** The key at fault, when the issue lies on a whole mapping. */
-  key?: string
-  /** Keys of which one would have mended it. */
-  absent?: readonly string[]
-  detail?: string | null
-  suggestion?: string | null
-}
 
 /** Why a scalar was refused; `detail` goes behind the expectation. */
 export class Refusal {
@@ -269,7 +261,7 @@ export class Refusal {
 
 /** Exists in the config file only; the printer of custom resources leaves it out. */
 export function fileOnly<S extends Schema>(schema: S): S {
-  return remember(schema.clone(), { fileOnly: true })
+  return schema.with({ fileOnly: true })
 }
 
 /** The file writes it in a local form; custom resources use `resource` instead, of which `settle` makes the same. */
@@ -279,70 +271,35 @@ export function localForm<S extends Schema, R extends Schema>(
   settle: ((value: Output<R>, objects: ReferredObjects) => Output<S> | Refusal) | null,
 ): S {
   const form: ResourceForm = { schema: resource, settle: settle as ResourceForm['settle'] }
-  return remember(schema.clone(), { resourceForm: form })
+  return schema.with({ resourceForm: form })
 }
 
 /** The file may write a list of one around it, as custom resources do. */
 export function orListOfOne<S extends Schema>(schema: S): S {
-  return remember(schema.clone(), { mayBeList: true })
+  return schema.with({ mayBeList: true })
 }
 
-/** Reads a definition from the outside in, through optional and default wrappers. */
-export function fieldOf(schema: Schema): Field {
-  const field = {
-    required: true,
-    default: undefined as Json | undefined,
-    description: '',
-    fileOnly: false,
-    resourceForm: null as ResourceForm | null,
-    mayBeList: false,
-  }
-  let current = schema
-  for (;;) {
-    const known = knownOf(current)
-    field.description ||= current.description ?? ''
-    field.fileOnly ||= known.fileOnly ?? false
-    field.resourceForm ??= known.resourceForm ?? null
-    field.mayBeList ||= known.mayBeList ?? false
-    if (known.node !== undefined) return { node: known.node, ...field }
-    if (current instanceof z.ZodPrefault) field.default ??= current.def.defaultValue as Json
-    else if (!(current instanceof z.ZodOptional)) throw new Error('a schema must be made by the kit')
-    field.required = false
-    current = current.def.innerType as Schema
-  }
+export function fieldOf({ field }: Schema): Field {
+  return field
 }
 
 /** What stands for a key that is not there: nothing, a value to be read in its place (a new one each time), or null where only Zod knows. */
-export function absenceOf(schema: Schema): 'nothing' | (() => Json) | null {
-  if (schema instanceof z.ZodPrefault) return () => schema.def.defaultValue as Json
-  if (!(schema instanceof z.ZodOptional)) return null
-  return typeof absenceOf(schema.def.innerType as Schema) === 'function' ? null : 'nothing'
+export function absenceOf({ absences: [last, before] }: Schema): 'nothing' | (() => Json) | null {
+  if (last === undefined) return null
+  if (last.kind === 'default') return () => copyOf(last.value)
+  return before?.kind === 'default' ? null : 'nothing'
 }
 
-export function nodeOf(schema: Schema): Node {
-  return fieldOf(schema).node
+function copyOf(value: Json): Json {
+  if (Array.isArray(value)) return [...value]
+  return typeof value === 'object' && value !== null ? { ...value } : value
 }
 
-interface Known {
-  node?: Node
-  fileOnly?: boolean
-  resourceForm?: ResourceForm
-  mayBeList?: boolean
+export function nodeOf({ field }: Schema): Node {
+  return field.node
 }
 
-const memory = new WeakMap<object, Known>()
-
-/** Zod clones a schema on `.describe` and the like; what was said of the original holds for the clone. */
-function knownOf(schema: Schema): Known {
-  const parent = schema._zod.parent as Schema | undefined
-  return { ...(parent === undefined ? {} : knownOf(parent)), ...memory.get(schema) }
-}
-
-function withNode<S extends Schema>(schema: S, node: Node): S {
-  return remember(schema, { node })
-}
-
-function remember<S extends Schema>(schema: S, known: Known): S {
-  memory.set(schema, { ...memory.get(schema), ...known })
-  return schema
+function define<Out>(node: Node): Schema<Out, false> {
+  const field = { required: true, default: undefined, description: '', fileOnly: false, resourceForm: null }
+  return new Schema({ node, ...field, mayBeList: false }, [])
 }

@@ -1,9 +1,10 @@
 import { fieldOf } from './kit.ts'
-import type { IssueParams, Node, Schema } from './kit.ts'
+import type { Node, Schema } from './kit.ts'
 import { describeValue, printChoices } from './problem.ts'
 import type { Path, Problem } from './problem.ts'
 import { readQuickly, UNREAD } from './quick-read.ts'
 import { didYouMean, nearest } from './suggest.ts'
+import { type IssueParams, zodOf } from './zod.ts'
 
 export type Validated<Out> = { ok: true; value: Out } | { ok: false; problems: Problem[] }
 
@@ -11,7 +12,7 @@ export type Validated<Out> = { ok: true; value: Out } | { ok: false; problems: P
 export function validate<Out>(schema: Schema<Out>, input: unknown): Validated<Out> {
   const quick = readQuickly(schema, input)
   if (quick !== UNREAD) return { ok: true, value: quick }
-  const result = schema.safeParse(input)
+  const result = zodOf(schema).safeParse(input)
   if (result.success) return { ok: true, value: result.data }
   // A key that is written wrongly is one mistake: that the right one is missing goes without saying.
   const issues = (result.error.issues as Issue[]).filter((issue) => !isMisspelt(schema, input, issue))

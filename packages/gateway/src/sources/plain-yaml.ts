@@ -4,8 +4,8 @@ import type { Fill, Plain } from './plain-yaml-flow.ts'
 
 /**
  * Reads the plain part of YAML that config files are written in: block mappings and lists, flow collections and
- * scalars on one line, comments; and JSON. Anything else (and every mistake) gives null, and the full parser decides. It is
- * there for big files: the full parser keeps a tree with places, and takes ten times as long.
+ * scalars on one line, comments; and JSON. Anything else (and every mistake) gives null, and the full parser decides. That
+ * one takes time to load, keeps a tree with places, and takes ten times as long.
  */
 export function readPlainYaml(text: string, fill: Fill): { value: Plain } | null {
   if (/^\s*\{/.test(text)) return readJsonText(text, fill)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { unwrapLists } from '../schema/list-of-one.ts'
 import { readQuickly, UNREAD } from '../schema/quick-read.ts'
+import { zodOf } from '../schema/zod.ts'
 import { configFile } from './schema.ts'
 import { parseYaml } from './yaml.ts'
 
@@ -16,7 +17,7 @@ for (const file of readdirSync(EXAMPLES).filter((name) => name.endsWith('.yaml')
     unwrapLists(configFile, value)
     const quick = readQuickly(configFile, value)
     assert.notEqual(quick, UNREAD)
-    const parsed = configFile.safeParse(value)
+    const parsed = zodOf(configFile).safeParse(value)
     assert.ok(parsed.success)
     assert.deepEqual(quick, parsed.data)
     assert.equal(JSON.stringify(quick), JSON.stringify(parsed.data))

@@ -24,7 +24,7 @@ export function readAlone(text: string, env: Environment): { value: unknown } | 
 
 /** Parses the text; the place of every key and value can be asked for. */
 export function parseYaml(text: string, file: string, env: Environment): ParsedYaml {
-  const plain = text.length < BIG ? null : readPlainYaml(text, filler(env))
+  const plain = readPlainYaml(text, filler(env))
   const { value, problems } = plain === null ? parseWithPlaces(text, file, env) : { ...plain, problems: [] }
   let full: ParsedYaml | null = null
   // Places are needed only when something is wrong, and a config that is fine should not keep all of its text in memory.
@@ -38,9 +38,6 @@ function filler(env: Environment): Fill {
     return isPlain ? plainValue(result.text) : result.text
   }
 }
-
-/** Characters of some thousand routes: below this the full parser takes no time that anyone notices. */
-const BIG = 200_000
 
 export function parseWithPlaces(text: string, file: string, env: Environment): ParsedYaml & { hasAnchors: boolean } {
   const lines = new LineCounter()

@@ -96,8 +96,7 @@ function block<All extends readonly Policy[], More extends object>(
   for (const policy of policies) {
     if (!policy.attach.includes(place)) continue
     const presence = policy.always && withDefaults ? policy.schema.prefault({}) : policy.schema.optional()
-    const field = presence.describe(policy.schema.description ?? '')
-    shape[policy.name] = policy.fileOnly ? fileOnly(field) : field
+    shape[policy.name] = policy.fileOnly ? fileOnly(presence) : presence
   }
   return object({ ...shape, ...(more as Record<string, Schema>) }) as unknown as Schema<PoliciesOf<All> & More>
 }
