@@ -1,6 +1,7 @@
 import { backendOf, type BackendServices, type TunnelParts } from './services.ts'
 import { agentCoreBackend, invoking } from '../backends/agent-core/call.ts'
 import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/call.ts'
+import { invalidBackend } from '../pipeline/invalid-backend.ts'
 import { staticBackend } from '../backends/static/call.ts'
 import { loadedAi, loadedMcp } from './load-features.ts'
 import type { BackendPlace, PolicyIndex } from '../ir/merge.ts'
@@ -78,7 +79,10 @@ function compileBackend(
   const identity = identityOf(backend, policies, env)
   const { resolver, pools, endpoints, upstream } = parts.services
   const settings = connectionSettings(policies, upstream)
+  if (backend.target.kind === 'service') settings.version ??= backend.target.version
   if (policies.tunnel !== undefined) {
+    const proxy = backendOf(parts.backendsByKey, policies.tunnel.backendRef.name).target
+    if (proxy.kind === 'invalid') return invalidBackend(identity, `its tunnel: ${proxy.reason}`)
     settings.tunnel = compileTunnel(backend, policies.tunnel, parts)
   }
   const common = { backend: identity, settings, resolver, pools, endpoints }
@@ -86,6 +90,15 @@ function compileBackend(
   switch (target.kind) {
     case 'static':
       return staticBackend(identity, { ...common, address: { host: target.host, port: target.port }, guard: null })
+    case 'service':
+      return staticBackend(identity, {
+        ...common,
+        resolver: parts.services.addresses.resolverOf(backend.key),
+        address: { host: target.host, port: target.port, named: true },
+        guard: null,
+      })
+    case 'invalid':
+      return invalidBackend(identity, target.reason)
     case 'unix':
       return staticBackend(identity, { ...common, address: { path: target.path }, guard: null })
     case 'ai':
@@ -153,7 +166,9 @@ function withDefaults(target: BackendTarget, policies: BackendPolicies): Backend
 
 function placeOf(target: BackendTarget): OutgoingPlace {
   const isFixed = target.kind !== 'dynamicForwardProxy'
-  if (target.kind !== 'agentCore') return { isFixed, host: target.kind === 'static' ? target.host : null }
+  if (target.kind !== 'agentCore') {
+    return { isFixed, host: target.kind === 'static' || target.kind === 'service' ? target.host : null }
+  }
   return { isFixed, host: target.host, signing: { region: target.region, service: 'bedrock-agentcore' } }
 }
 

@@ -18,6 +18,7 @@ import { exportLimits } from '../telemetry/otlp/exporter.ts'
 import { createResolver } from '../upstream/dns.ts'
 import { Endpoints } from '../upstream/endpoints.ts'
 import { Pools } from '../upstream/pools.ts'
+import { ServiceAddresses } from '../upstream/service-addresses.ts'
 
 /**
  * Compiles once in the main thread and throws the result away: what workers could not run is refused before they see
@@ -78,6 +79,7 @@ export function checkServices(
       sessionKeys: () => ['00'.repeat(32)],
       resolver,
       pools: new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} })),
+      addresses: new ServiceAddresses(),
       endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }),
       upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },
       requestMetrics: () => () => {},

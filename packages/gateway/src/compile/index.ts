@@ -6,7 +6,7 @@ import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './r
 import { compileSteps } from './steps.ts'
 import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
-import { indexPolicies, type PolicyIndex, targetKey } from '../ir/merge.ts'
+import { indexPolicies, type PolicyIndex, setsOfListeners, targetKey } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../ir/resources.ts'
 import { SharingMap } from '../ir/sharing-map.ts'
@@ -164,7 +164,7 @@ function unusedBackends(ir: Ir): Backend[] {
 function createParts(ir: Ir, services: CompileServices, previous: Previous | null): RouteParts {
   const index = indexIr(ir, previous)
   const { backendsByKey } = index
-  const policies = indexPolicies(index.byTarget, joinedTraffic)
+  const policies = indexPolicies(index.byTarget, joinedTraffic, setsOfListeners(ir.listeners))
   const backends = compileBackends(backendsByKey, policies, services, () => env)
   const underWay = new Set<string>()
   const client: Env['client'] = (key) => {
@@ -219,7 +219,8 @@ function describeBackend(backend: Backend, policies: PolicyIndex): ReturnType<En
   const own = policies.backend({ listener: '', route: '', parent: '', backend: key, entry: key })
   return {
     content: JSON.stringify([backend, own]),
-    address: target.kind === 'static' ? formatHostPort(target.host, target.port) : 'localhost',
+    address:
+      target.kind === 'static' || target.kind === 'service' ? formatHostPort(target.host, target.port) : 'localhost',
   }
 }
 

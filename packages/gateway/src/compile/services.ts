@@ -6,6 +6,7 @@ import type { Deadlines } from '../net/deadlines.ts'
 import type { Resolver } from '../upstream/dns.ts'
 import type { Endpoints } from '../upstream/endpoints.ts'
 import type { Pools } from '../upstream/pools.ts'
+import type { ServiceAddresses } from '../upstream/service-addresses.ts'
 import type { ConnectionDefaults } from '../upstream/settings.ts'
 
 export interface BackendServices {
@@ -17,6 +18,8 @@ export interface BackendServices {
   resolver: Resolver
   pools: Pools
   endpoints: Endpoints
+  /** Of Services. */
+  addresses: ServiceAddresses
   upstream: ConnectionDefaults
   /** Milliseconds of this worker's clock. */
   now: () => number

@@ -22,7 +22,7 @@ export function compileTunnel(backend: Backend, config: TunnelConfig, parts: Tun
   const proxy = backendOf(parts.backendsByKey, proxyKey)
   const policies = proxyPolicies(proxyKey, parts.policies)
   const { target } = proxy
-  if (target.kind !== 'static' && target.kind !== 'unix') {
+  if (target.kind !== 'static' && target.kind !== 'service' && target.kind !== 'unix') {
     const found = `found ${proxy.name}, which is no fixed destination`
     throw new ConfigFault(config, ['backendRef'], { found, expected: 'a proxy with an address' })
   }
@@ -37,6 +37,8 @@ export function compileTunnel(backend: Backend, config: TunnelConfig, parts: Tun
 function problemOf({ target }: Backend): string | null {
   switch (target.kind) {
     case 'static':
+    case 'service':
+    case 'invalid':
     case 'ai':
     case 'agentCore':
     case 'mcp':
@@ -49,11 +51,13 @@ function problemOf({ target }: Backend): string | null {
   }
 }
 
-type FixedBackend = Backend & { target: Extract<Backend['target'], { kind: 'static' | 'unix' }> }
+type FixedBackend = Backend & { target: Extract<Backend['target'], { kind: 'static' | 'service' | 'unix' }> }
 
 function tunnelThrough(proxy: FixedBackend, policies: BackendPolicies, services: BackendServices): Tunnel {
   const { target } = proxy
-  const { resolver, pools, endpoints, upstream } = services
+  const { pools, endpoints, upstream } = services
+  const isService = target.kind === 'service'
+  const resolver = isService ? services.addresses.resolverOf(proxy.key) : services.resolver
   return createTunnel({
     name: proxy.name,
     key: createHash('sha256')
@@ -62,7 +66,10 @@ function tunnelThrough(proxy: FixedBackend, policies: BackendPolicies, services:
     credentials: proxyCredentials(policies.auth),
     proxy: new Destination({
       backend: proxy,
-      address: target.kind === 'unix' ? { path: target.path } : { host: target.host, port: target.port },
+      address:
+        target.kind === 'unix'
+          ? { path: target.path }
+          : { host: target.host, port: target.port, ...(isService && { named: true }) },
       settings: connectionSettings(policies, upstream),
       guard: null,
       resolver,

@@ -1,5 +1,5 @@
 import type { ChangedIr } from './change.ts'
-import { targetKey } from './merge.ts'
+import { setsOfListeners, targetKey } from './merge.ts'
 import { backendsNamedIn, isBackendName } from './named-backends.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Route } from './resources.ts'
@@ -27,17 +27,20 @@ export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIn
   const isNaming = (resource: AttachedPolicy | Backend): boolean =>
     backendsNamedIn(resource).some((key) => named.has(key))
   if (named.size > 0 && byTarget.at('gateway', '').some(isNaming)) return EVERYTHING
-  const touchedOf = (kind: 'listener' | 'route' | 'rule' | 'backend') => {
+  const touchedOf = (kind: 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend') => {
     const keys = keysOf(touched, kind)
     if (named.size === 0) return keys.size === 0 ? never : (key: string) => keys.has(key)
     return (key: string) => keys.has(key) || byTarget.at(kind, key).some(isNaming)
   }
-  const [listener, parent, rule, own] = [
+  const sets = setsOfListeners(changed.ir.listeners)
+  const [set, itself, parent, rule, own] = [
+    touchedOf('listenerSet'),
     touchedOf('listener'),
     touchedOf('route'),
     touchedOf('rule'),
     touchedOf('backend'),
   ]
+  const listener = (key: string): boolean => itself(key) || (sets.size > 0 && set(sets.get(key) ?? ''))
   const isBackendTouched = (key: string): boolean => {
     if (own === never) return false
     const backend = backendsByKey.get(key)
@@ -56,7 +59,10 @@ export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIn
 const never = (): boolean => false
 
 /** Of the targets those of one kind, as keys. */
-function keysOf(targets: ReadonlySet<string>, kind: 'listener' | 'route' | 'rule' | 'backend'): Set<string> {
+function keysOf(
+  targets: ReadonlySet<string>,
+  kind: 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend',
+): Set<string> {
   const prefix = targetKey({ kind, key: '' })
   return new Set(
     [...targets].filter((target) => target.startsWith(prefix)).map((target) => target.slice(prefix.length)),

@@ -8,6 +8,7 @@ export type {
   Backend,
   BackendTarget,
   Bind,
+  Certificate,
   Ir,
   Listener,
   ListenerProtocol,

@@ -1,5 +1,5 @@
 import type { BackendPolicies, FrontendPolicies, JoinedTraffic, TrafficPolicies } from '../policies/index.ts'
-import type { AttachedPolicy, PolicyTarget } from './resources.ts'
+import type { AttachedPolicy, Listener, PolicyTarget } from './resources.ts'
 import type { PoliciesByTarget } from './policies-by-target.ts'
 
 /** Policies that are all joined instead of the nearest one replacing the others. */
@@ -20,11 +20,11 @@ export interface PolicyIndex {
   frontend(): FrontendPolicies
   /** Every network authorization of the gateway: connections must pass the union of their rules. */
   networkAuthorization(): readonly NonNullable<FrontendPolicies['networkAuthorization']>[]
-  /** Before routing: gateway, then listener. */
+  /** Before routing: gateway, set of listeners, then listener. */
   preRouting(listener: string): Effective<TrafficPolicies>
-  /** Gateway, listener, route, then rule. */
+  /** Gateway, set of listeners, listener, route, then rule. */
   traffic(route: { listener: string; key: string; parent: string }): Effective<TrafficPolicies>
-  /** Gateway, listener, route, rule, then the backend, then the entry that names it. */
+  /** Gateway, set of listeners, listener, route, rule, then the backend, then the entry that names it. */
   backend(place: BackendPlace): BackendPolicies
   /** Every MCP authorization of the same attachments: rules count together, so that nothing nearer takes one back. */
   mcpAuthorization(place: BackendPlace): readonly McpAuthorization[]
@@ -46,14 +46,22 @@ export interface BackendPlace {
   section?: string
 }
 
-export function indexPolicies(byTarget: PoliciesByTarget, joined: JoinedPolicies): PolicyIndex {
+/** `setByListener` has the listeners that belong to a set. */
+export function indexPolicies(
+  byTarget: PoliciesByTarget,
+  joined: JoinedPolicies,
+  setByListener: ReadonlyMap<string, string> = NO_SETS,
+): PolicyIndex {
   const at = (kind: PolicyTarget['kind'], key = ''): readonly AttachedPolicy[] => byTarget.at(kind, key)
+  const atListener = (listener: string): AttachedPolicy[] => {
+    const set = setByListener.get(listener)
+    return [...at('gateway'), ...(set === undefined ? NONE : at('listenerSet', set)), ...at('listener', listener)]
+  }
   const inPhase = (phase: AttachedPolicy['phase'], policies: readonly AttachedPolicy[]): AttachedPolicy[] =>
     policies.filter((policy) => policy.phase === phase)
   const frontend = replaced(at('gateway'), 'frontend')
   const atBackend = ({ listener, route, parent, backend, entry, section }: BackendPlace): AttachedPolicy[] => [
-    ...at('gateway'),
-    ...at('listener', listener),
+    ...atListener(listener),
     ...at('route', parent),
     ...at('rule', route),
     ...at('backend', backend),
@@ -63,9 +71,9 @@ export function indexPolicies(byTarget: PoliciesByTarget, joined: JoinedPolicies
   return {
     frontend: () => frontend,
     networkAuthorization: () => at('gateway').flatMap((policy) => policy.frontend?.networkAuthorization ?? []),
-    preRouting: (listener) => merge(inPhase('PreRouting', [...at('gateway'), ...at('listener', listener)]), joined),
+    preRouting: (listener) => merge(inPhase('PreRouting', atListener(listener)), joined),
     traffic: ({ listener, key, parent }) => {
-      const all = [...at('gateway'), ...at('listener', listener), ...at('route', parent), ...at('rule', key)]
+      const all = [...atListener(listener), ...at('route', parent), ...at('rule', key)]
       return merge(inPhase('PostRouting', all), joined)
     },
     backend: (place) => replaced(atBackend(place), 'backend'),
@@ -78,6 +86,13 @@ export function indexPolicies(byTarget: PoliciesByTarget, joined: JoinedPolicies
 }
 
 const NONE: AttachedPolicy[] = []
+const NO_SETS: ReadonlyMap<string, string> = new Map()
+
+/** Of those listeners that belong to one. */
+export function setsOfListeners(listeners: readonly Listener[]): ReadonlyMap<string, string> {
+  const entries = listeners.flatMap(({ key, set }) => (set === undefined ? [] : [[key, set] as const]))
+  return entries.length === 0 ? NO_SETS : new Map(entries)
+}
 
 /** One text for each target. */
 export function targetKey(target: PolicyTarget): string {

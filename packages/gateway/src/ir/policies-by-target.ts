@@ -3,7 +3,7 @@ import type { AttachedPolicy, PolicyTarget } from './resources.ts'
 import { SharingMap } from './sharing-map.ts'
 
 type Kind = PolicyTarget['kind']
-const KINDS: readonly Kind[] = ['gateway', 'listener', 'route', 'rule', 'backend']
+const KINDS: readonly Kind[] = ['gateway', 'listenerSet', 'listener', 'route', 'rule', 'backend']
 const NONE: readonly AttachedPolicy[] = []
 
 /** Attachments by their target, each in the order of the config. Keys of resources are looked up as they are: joining texts costs more. */

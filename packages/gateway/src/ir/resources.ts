@@ -33,6 +33,8 @@ export interface Listener {
   hostname: string
   protocol: ListenerProtocol
   tls: ListenerTls | null
+  /** The set of listeners that it belongs to, where policies may be for all of a set; left out without one. */
+  set?: string
 }
 
 /** PEM texts, not paths: a changed certificate file is a changed IR. */
@@ -41,6 +43,15 @@ export interface ListenerTls {
   key: string
   /** Client certificates are required and verified against these when set. */
   root: string | null
+  /** Shown to clients that ask for one of their names; `cert` is shown to all others. */
+  others?: Certificate[]
+  /** Clients without a certificate, or with one that nobody vouches for, are let in as well. */
+  clientsMayLack?: true
+}
+
+export interface Certificate {
+  cert: string
+  key: string
 }
 
 export interface Route {
@@ -90,6 +101,10 @@ export interface Backend {
 export type BackendTarget =
   | { kind: 'static'; host: string; port: number }
   | { kind: 'unix'; path: string }
+  /** Addresses come beside the config, by the key of the backend: when they change, nothing is compiled. */
+  | { kind: 'service'; host: string; port: number; version: 'HTTP1' | 'HTTP2' | null }
+  /** Stands where something is referred to that cannot be used: requests for it are answered with 500. */
+  | { kind: 'invalid'; reason: string }
   | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }
   /** Groups in order of priority, with providers of equal rank in each. */
   | { kind: 'ai'; groups: AiProvider[][] }
@@ -128,7 +143,9 @@ export type McpReached =
   | ({ by: 'stdio' } & StdioTargetConfig)
   | { by: 'openapi'; host: string; port: number; tools: OpenApiTools }
 
-export type PolicyTarget = { kind: 'gateway' } | { kind: 'listener' | 'route' | 'rule' | 'backend'; key: string }
+export type PolicyTarget =
+  | { kind: 'gateway' }
+  | { kind: 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend'; key: string }
 
 /** One user resource, one IR resource: an inline `policies` block is attached to the object it stands in. Later ones win. */
 export interface AttachedPolicy {

@@ -1,4 +1,4 @@
-import { constants, createHash, hkdfSync } from 'node:crypto'
+import { constants, createHash, hkdfSync, X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls'
 import type { ListenerTls } from '../ir/resources.ts'
@@ -44,7 +44,9 @@ export function createServerTls(
   known: ServerTls | null = null,
 ): { tls: ServerTls } | { problem: TlsProblem } {
   const key = createHash('sha256')
-    .update(JSON.stringify([listener.cert, listener.key, listener.root, policy]))
+    .update(
+      JSON.stringify([listener.cert, listener.key, listener.root, policy, listener.others, listener.clientsMayLack]),
+    )
     .digest('hex')
   if (known?.key === key) return { tls: known }
   const conflict = findConflict(policy ?? {})
@@ -52,7 +54,9 @@ export function createServerTls(
   const distrust = listener.root === null ? null : findAuthorityProblem(listener.root)
   if (distrust !== null) return { problem: { of: 'root', message: distrust } }
   try {
-    const server = createServer(serverOptions(listener, policy ?? {}, { key, ticketSecret }))
+    const options = serverOptions(listener, policy ?? {}, { key, ticketSecret })
+    const server = createServer(options)
+    if (listener.others !== undefined) addCertificates(server, options, listener)
     return { tls: { key, handshake: createHandshake(server) } }
   } catch (error) {
     return {
@@ -90,7 +94,23 @@ function serverOptions(
     options.ticketKeys = Buffer.from(hkdfSync('sha256', session.ticketSecret, '', `tickets ${session.key}`, 48))
   }
   if (listener.root === null) return options
-  return { ...options, ca: listener.root, requestCert: true, rejectUnauthorized: true }
+  return { ...options, ca: listener.root, requestCert: true, rejectUnauthorized: listener.clientsMayLack !== true }
+}
+
+/** Each is shown to those who ask for one of its names; of two with the same name the first. */
+function addCertificates(server: Server, options: TlsOptions, { cert, key, others = [] }: ListenerTls): void {
+  // The server looks at those that were added last first.
+  for (const pair of [{ cert, key }, ...others].toReversed()) {
+    for (const name of namesOf(pair.cert)) server.addContext(name, { ...options, ...pair })
+  }
+}
+
+function namesOf(pem: string): string[] {
+  const { subjectAltName = '', subject } = new X509Certificate(pem)
+  const names = subjectAltName.split(', ').filter((entry) => entry.startsWith('DNS:'))
+  if (names.length > 0) return names.map((entry) => entry.slice('DNS:'.length))
+  const common = /^CN=(.+)$/m.exec(subject)?.[1]
+  return common === undefined ? [] : [common]
 }
 
 /** OpenSSL would take these settings and then refuse every client. */

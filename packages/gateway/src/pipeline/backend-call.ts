@@ -256,9 +256,10 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 }
 
-/** A refused destination stays refused; anything else may work the next time, where it can do no harm twice. */
+/** A destination that is refused, or none at all, stays so; anything else may work the next time, where it can do no harm twice. */
 function isRepeatable(error: UpstreamError, method: string): boolean {
-  return error.code !== 'address_refused' && (error.unsent || isIdempotent(method))
+  if (error.code === 'address_refused' || error.code === 'invalid_backend') return false
+  return error.unsent || isIdempotent(method)
 }
 
 const ABANDONED = new Error('response not needed')

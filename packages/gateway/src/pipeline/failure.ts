@@ -28,6 +28,10 @@ export function upstreamFailure(error: UpstreamError): Failure {
   switch (error.code) {
     case 'dns_failed':
       return { status: 503, message: 'backends required DNS resolution which failed', reason: 'NoHealthyBackend' }
+    case 'no_endpoints':
+      return { status: 503, message: 'no healthy backends', reason: 'NoHealthyBackend' }
+    case 'invalid_backend':
+      return failures.noValidBackends
     case 'address_refused':
       return { status: 403, message: `destination refused: ${error.message}`, reason: 'InvalidRequest' }
     case 'connect_timeout':

@@ -10,11 +10,13 @@ export type CertificateEnd = readonly [LabelValues<'tls_certificate_not_after_se
 export function certificateEnds(listeners: readonly Listener[]): CertificateEnd[] {
   return listeners.flatMap(({ bind, name, tls }) => {
     if (tls === null) return []
-    const [own, ...chain] = readCertificates(tls.cert)
+    const shown = [tls, ...(tls.others ?? [])].map(({ cert }) => readCertificates(cert))
+    const own = shown.flatMap(([first]) => first ?? [])
+    const chains = shown.flatMap(([, ...chain]) => chain)
     const authorities = tls.root === null ? [] : readCertificates(tls.root)
     return [
-      ...(own === undefined ? [] : [endOf(own, 'server')]),
-      ...distinct(chain).map((certificate) => endOf(certificate, 'chain')),
+      ...distinct(own).map((certificate) => endOf(certificate, 'server')),
+      ...distinct(chains).map((certificate) => endOf(certificate, 'chain')),
       ...distinct(authorities).map((certificate) => endOf(certificate, 'client_ca')),
     ]
 

@@ -1,6 +1,7 @@
 import type { IrChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { HubFromWorker, HubToWorker } from '../mcp/hub/hub-messages.ts'
+import type { EndpointsChange } from '../upstream/service-addresses.ts'
 import type { ConnectionDefaults } from '../upstream/settings.ts'
 import type { ProxyIdentity } from '../pipeline/trace.ts'
 import type { LookupFamily } from '../upstream/dns.ts'
@@ -51,6 +52,7 @@ export interface ConfigMessage {
 
 export type ToWorker =
   | ConfigMessage
+  | { type: 'endpoints'; change: EndpointsChange }
   | { type: 'logFilter'; filter: string }
   /** Connections end after what they are doing. */
   | { type: 'drain' }

@@ -11,6 +11,7 @@ import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { createRegion } from '../telemetry/metrics/metrics.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
+import { type EndpointsChange, ServiceAddresses } from '../upstream/service-addresses.ts'
 import { type LiveConfig, WorkerHandle } from './worker-handle.ts'
 
 export interface SupervisorOptions {
@@ -38,6 +39,8 @@ export class Supervisor {
   readonly #ticketSecret = randomBytes(32)
   readonly #handles = new Set<WorkerHandle>()
   readonly #seats = new Set<number>()
+  /** Workers that are born later hear of all of them. */
+  readonly #addresses = new ServiceAddresses()
   #config: LiveConfig | null = null
   #logFilter: string
   #born = 0
@@ -79,6 +82,12 @@ export class Supervisor {
   /** How many there are while none is dead. */
   get workers(): number {
     return this.#options.workers
+  }
+
+  /** Tells where Services are reached from now on; no config is involved. */
+  setEndpoints(change: EndpointsChange): void {
+    this.#addresses.take(change)
+    for (const handle of this.#handles) handle.post({ type: 'endpoints', change })
   }
 
   setLogFilter(filter: string): void {
@@ -159,6 +168,8 @@ export class Supervisor {
       },
     )
     this.#handles.add(handle)
+    const known = this.#addresses.whole()
+    if (known.put.length > 0) handle.post({ type: 'endpoints', change: known })
     this.traces.born(number, (message) => handle.post(message))
     this.#mcp.born(number, (message) => handle.post({ type: 'mcp', message }))
     return handle

@@ -40,6 +40,7 @@ import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
 import { createResolver } from '../upstream/dns.ts'
 import { Endpoints } from '../upstream/endpoints.ts'
 import { Pools } from '../upstream/pools.ts'
+import { ServiceAddresses } from '../upstream/service-addresses.ts'
 
 const settings = workerData as WorkerSettings
 if (parentPort === null) throw new Error('a worker runs in a thread of its own')
@@ -81,6 +82,7 @@ const endpoints = new Endpoints({
     upstreamLog.info('endpoint evicted', { backend, ...eviction })
   },
 })
+const addresses = new ServiceAddresses()
 const tracer: TraceWatch<RequestContext> = new TraceWatch({
   shared: settings.traces,
   worker: settings.number,
@@ -107,6 +109,7 @@ const services = {
   resolver,
   pools,
   endpoints,
+  addresses,
   requestMetrics: createRequestMetrics(
     registry,
     (names) => log.warn('labels of metrics have too many values, new ones are counted as other', { labels: names }),
@@ -161,6 +164,8 @@ port.on('message', (message: ToWorker) => {
       // Opening ports takes a while: the next config waits for its turn.
       applying = applying.then(() => apply(message))
       return
+    case 'endpoints':
+      return addresses.take(message.change)
     case 'logFilter':
       return logger.setFilter(filterOf(message.filter))
     case 'drain':

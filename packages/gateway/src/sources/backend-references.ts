@@ -74,5 +74,6 @@ export function targetName(target: Backend['target']): string {
   if (target.kind === 'dynamicForwardProxy') return 'dynamicForwardProxy'
   if (target.kind === 'ai' || target.kind === 'mcp') return target.kind
   if (target.kind === 'agentCore') return target.host
+  if (target.kind === 'invalid') return 'invalid'
   return target.host.includes(':') ? `[${target.host}]:${target.port}` : `${target.host}:${target.port}`
 }

@@ -38,6 +38,7 @@ import { createResolver, type Resolver, type ResolverOptions } from '../upstream
 import { Endpoints } from '../upstream/endpoints.ts'
 import type { Eviction } from '../upstream/endpoint-call.ts'
 import { Pools } from '../upstream/pools.ts'
+import { type EndpointsChange, ServiceAddresses } from '../upstream/service-addresses.ts'
 import { offersOf } from '../mcp/hub/offers.ts'
 import { startHub } from './hub.ts'
 
@@ -105,6 +106,7 @@ export class TestGateway {
   readonly #services: CompileServices
   readonly #servers = new Map<string, BindServer<string>>()
   readonly #ports: number[] = []
+  readonly #addresses = new ServiceAddresses()
   readonly #waiting: { count: number; resolve: () => void }[] = []
   #config: CompiledConfig | null = null
   #ir: Ir | null = null
@@ -149,8 +151,16 @@ export class TestGateway {
   }
 
   /** Makes another config live, as a reload does. */
-  async reload(yaml: string): Promise<void> {
-    const ir = parse(yaml, this.#options)
+  reload(yaml: string): Promise<void> {
+    return this.use(parse(yaml, this.#options))
+  }
+
+  /** Tells where Services are reached. */
+  setEndpoints(change: EndpointsChange): void {
+    this.#addresses.take(change)
+  }
+
+  async use(ir: Ir): Promise<void> {
     await loadFeatures(ir)
     const before = this.#ir
     const change = before === null ? null : changeBetween(before, ir)
@@ -214,6 +224,7 @@ export class TestGateway {
       resolver: this.#resolver,
       pools: this.#pools,
       endpoints: new Endpoints({ ...shared, evicted: (eviction) => this.evictions.push(eviction) }),
+      addresses: this.#addresses,
       requestMetrics: this.#requestMetrics(),
       callTimer: () => {},
       callouts: createCalloutMetrics(this.#registry),

@@ -14,7 +14,7 @@ import type { DialOptions } from './dial.ts'
 import type { Resolver } from './dns.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { EndpointOwner } from './endpoint-call.ts'
-import { formatHostPort } from './host-port.ts'
+import { formatHostPort, parseHostPort } from './host-port.ts'
 import type { Pools } from './pools.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { type ClientTls, createClientTls } from './tls.ts'
@@ -24,7 +24,8 @@ export type HttpVersion = 'HTTP1' | 'HTTP2'
 export interface DestinationOptions {
   /** The backend that it belongs to. */
   backend: { key: string; name: string }
-  address: { host: string; port: number } | { path: string }
+  /** With `named` addresses the resolver gives them with their ports. */
+  address: { host: string; port: number; named?: true } | { path: string }
   settings: ConnectionSettings
   /** Judges every address before it is dialled; null where the config itself names the host. */
   guard: AddressGuard | null
@@ -39,6 +40,8 @@ export class Destination {
   readonly #host: string
   readonly #port: number
   readonly #label: string
+  /** Addresses have ports of their own. */
+  readonly #isNamed: boolean
   readonly #owner: EndpointOwner
   /** Addresses known without asking: literals, socket files, and names that the proxy of a tunnel resolves. */
   readonly #fixed: readonly string[] | null
@@ -54,8 +57,9 @@ export class Destination {
     this.#host = 'path' in address ? '' : address.host
     this.#port = 'path' in address ? 0 : address.port
     this.#label = 'path' in address ? `unix:${address.path}` : ''
+    this.#isNamed = 'named' in address && address.named === true
     const { tunnel, health } = options.settings
-    const isKnown = tunnel !== null || isIP(this.#host) !== 0
+    const isKnown = !this.#isNamed && (tunnel !== null || isIP(this.#host) !== 0)
     this.#fixed = 'path' in address ? [address.path] : isKnown ? [address.host] : null
     this.#owner = { ...options.backend, health }
     this.#isPlain = options.guard === null && health === null
@@ -104,7 +108,8 @@ export class Destination {
   ): void {
     if (known !== null) return this.#guarded(known, done)
     this.#options.resolver.resolve(this.#host, (error, addresses) => {
-      if (error !== null) done(new UpstreamError('dns_failed', `${this.#host}: ${error.message}`, true), [])
+      if (error instanceof UpstreamError) done(error, [])
+      else if (error !== null) done(new UpstreamError('dns_failed', `${this.#host}: ${error.message}`, true), [])
       else this.#guarded(addresses, done)
     })
   }
@@ -170,10 +175,12 @@ export class Destination {
   }
 
   #dialAddress(address: string): DialOptions['address'] {
+    if (this.#isNamed) return parseHostPort(address)
     return this.#label === '' ? { host: address, port: this.#port } : { path: address }
   }
 
   #endpointName(address: string): string {
+    if (this.#isNamed) return address
     return this.#label === '' ? formatHostPort(address, this.#port) : this.#label
   }
 }

@@ -57,6 +57,8 @@ export interface EndpointWatcher {
 
 export type UpstreamErrorCode =
   | 'dns_failed'
+  | 'no_endpoints'
+  | 'invalid_backend'
   | 'address_refused'
   | 'connect_failed'
   | 'connect_timeout'

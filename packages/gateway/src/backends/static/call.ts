@@ -13,7 +13,7 @@ export function staticBackend(identity: BackendIdentity, options: DestinationOpt
     needsName: false,
     requestTimeoutMs: settings.requestTimeoutMs,
     limitsHead: settings.requestTimeoutMs === 0,
-    hostname: 'path' in address || isIP(address.host) !== 0 ? null : hostnameWithPort(address, settings.tls !== null),
+    hostname: hostnameOf(address, settings.tls !== null),
     send: tracedSend(identity, (request, context, handler) => {
       const version = chooseVersion(settings.version, request, context)
       return destination.send(request, version, context, handler)
@@ -22,7 +22,9 @@ export function staticBackend(identity: BackendIdentity, options: DestinationOpt
   }
 }
 
-/** A default port is not part of a Host (RFC 9110 section 7.2). */
-function hostnameWithPort(address: { host: string; port: number }, secure: boolean): string {
+/** Null where backends see the name that clients ask for: that of a Service is one of the cluster. */
+function hostnameOf(address: DestinationOptions['address'], secure: boolean): string | null {
+  if ('path' in address || address.named === true || isIP(address.host) !== 0) return null
+  // A default port is not part of a Host (RFC 9110 section 7.2).
   return address.port === (secure ? 443 : 80) ? address.host : `${address.host}:${address.port}`
 }
