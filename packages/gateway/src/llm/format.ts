@@ -1,4 +1,14 @@
-import type { ChatError, ChatEvent, ChatRequest, FormatName, JsonObject, Loss, Unsupported } from './middle.ts'
+import type {
+  ChatError,
+  ChatEvent,
+  ChatRequest,
+  FinishReason,
+  FormatName,
+  JsonObject,
+  Loss,
+  Unsupported,
+  Usage,
+} from './middle.ts'
 import type { NativeTexts } from './native-texts.ts'
 
 /** A format that clients speak. It knows no provider. */
@@ -9,10 +19,26 @@ export interface ClientFormat {
   encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject
   createStreamEncoder(context: ResponseContext): StreamEncoder
   encodeError(error: ChatError): { status: number; body: JsonObject }
+  /**
+   * Whether a request may go to any provider of this format as it is, seen without decoding it. No is always right: then
+   * `passesThrough` says it.
+   */
+  isPlain?(body: JsonObject): boolean
+  /** What `decodeResponse` finds out about a whole answer, without its events; null where only that can tell. */
+  plainFacts?(body: JsonObject): AnswerFacts | null
   /** Where answers of this format have their texts. */
   readonly texts: NativeTexts
   /** What stands in the record that says that a streamed answer is complete, and in no text of a model. */
   readonly endMarks: RegExp
+}
+
+/** What an answer says of itself, rather than to the client. */
+export interface AnswerFacts {
+  id: string
+  model: string
+  /** Null where it is not reported. */
+  usage: Usage | null
+  finish: FinishReason
 }
 
 /** A format that providers speak. It knows no client. */

@@ -22,6 +22,13 @@ type ObservedEvent =
   | { readonly type: 'finish'; readonly reason: string }
   | { readonly type: 'partStart' | 'partDelta' | 'partEnd' | 'error' }
 
+interface WholeAnswer {
+  readonly id: string
+  readonly model: string
+  readonly usage: Usage | null
+  readonly finish: string
+}
+
 /** One provider that was asked, and what came of it. */
 export interface ProviderAttempt {
   /** Name in the config, or empty. */
@@ -92,6 +99,14 @@ export class LlmRecord {
       case 'error':
         return
     }
+  }
+
+  /** The same of a whole answer at once. */
+  observeWhole({ id, model, usage, finish }: WholeAnswer): void {
+    this.responseId = id
+    this.responseModel = model
+    if (usage !== null) this.usage = usage
+    this.finishReason = finish
   }
 
   get inputTokens(): number {

@@ -16,7 +16,7 @@ import {
   type ChatEvent,
   type ChatRequest,
   type FormatName,
-  type Json,
+  type JsonObject,
   Unsupported,
 } from '../../llm/middle.ts'
 import { estimateRequest } from '../../llm/tokenizer/estimate.ts'
@@ -67,9 +67,9 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const edited = editChat(this.#chat, provider, { upstreamFormats, rx: this.rx })
     if (edited instanceof Unsupported) return this.refuseField(edited)
     const chain = provider.guards.request
-    if (chain === null) return this.#sendTo(provider, edited, edited.request)
+    if (chain === null) return this.#sendTo(provider, edited, null)
     const { tries } = this
-    void nowOrLater(guardRequest(chain, edited.request, this.#guardContext(null)), ({ request, notes }) => {
+    void nowOrLater(guardRequest(chain, edited.understood.request, this.#guardContext(null)), ({ request, notes }) => {
       // Somebody may have left in the meantime.
       if (this.isOver || tries !== this.tries) return
       this.noteGuards('request', notes)
@@ -78,8 +78,8 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     })
   }
 
-  #sendTo(provider: ReadyProvider, edited: EditedChat, request: ChatRequest): void {
-    const prepared = prepareChat(edited, request)
+  #sendTo(provider: ReadyProvider, edited: EditedChat, guarded: ChatRequest | null): void {
+    const prepared = prepareChat(edited, guarded)
     if (prepared instanceof Unsupported) return this.refuseField(prepared)
     this.#asked = { prepared, provider }
     this.#note(provider, prepared)
@@ -175,7 +175,7 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     const { tries } = this
     void readStart(body, this.services.maxBytes, ({ whole }, rest, cause) => {
       if (this.isOver || tries !== this.tries) return rest.cancel(NOT_NEEDED)
-      const events = this.#read(prepared, whole, passes ? parseJsonObject : parseExactJson)
+      const events = passes ? this.#glance(prepared, whole) : this.#read(prepared, whole)
       const isTooLarge = whole === null && cause === null
       if (isTooLarge && !passes) rest.cancel(NOT_NEEDED)
       const error = events === null ? UNREADABLE : events.find((event) => event.type === 'error')?.error
@@ -220,10 +220,23 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     })
   }
 
+  /** Of an answer that passes only what it says of itself is read, or an error. Null when it is no answer in the provider's format. */
+  #glance(prepared: PreparedChat, bytes: Buffer | null): readonly ChatEvent[] | null {
+    const body = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
+    if (body === null) return null
+    const facts = this.format.plainFacts?.(body) ?? null
+    if (facts === null) return this.#observed(prepared, body)
+    this.facts.observeWhole(facts)
+    return NO_EVENTS
+  }
+
   /** Null when it is no answer in the provider's format. Ids in the arguments of tools may be larger than a double can hold. */
-  #read(prepared: PreparedChat, bytes: Buffer | null, parse: (text: string) => Json | undefined): ChatEvent[] | null {
-    const body = bytes === null ? undefined : parse(bytes.toString('utf8'))
-    if (!isObject(body)) return null
+  #read(prepared: PreparedChat, bytes: Buffer | null): ChatEvent[] | null {
+    const body = bytes === null ? undefined : parseExactJson(bytes.toString('utf8'))
+    return isObject(body) ? this.#observed(prepared, body) : null
+  }
+
+  #observed(prepared: PreparedChat, body: JsonObject): ChatEvent[] | null {
     const events = prepared.upstream.decodeResponse(body, this.#responseContext(prepared))
     for (const event of events ?? []) this.observe(event)
     return events
@@ -249,11 +262,10 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     })
   }
 
-  #responseContext({ request, toolNames }: PreparedChat): ResponseContext {
+  #responseContext(prepared: PreparedChat): ResponseContext {
     const { clock, newId } = this.services
-    const asked = this.#chat.body.value['model']
-    const model = typeof asked === 'string' ? asked : request.model
-    return { request, model, now: Math.floor(clock() / 1000), newId, toolNames }
+    const named = this.#chat.body.value['model']
+    return new AnswerContext(prepared, typeof named === 'string' ? named : null, Math.floor(clock() / 1000), newId)
   }
 
   // Guards.
@@ -286,11 +298,37 @@ export class ChatCall extends TriedCall implements ResponseObserver {
     if (whole && facts.usage.output !== undefined) return
     // A stream that broke off is charged what came, about one token a record, and what was read where nobody said it.
     facts.isEstimated = true
-    if (this.#asked !== null) facts.usage.input ??= estimateRequest(this.#asked.prepared.request)
+    if (this.#asked !== null) facts.usage.input ??= estimateRequest(this.#asked.prepared.asked.request)
     if (facts.usage.output === undefined || facts.usage.output < records) facts.usage.output = records
   }
 }
 
+/** What those who read or write an answer know of the request: mostly they do not ask. */
+class AnswerContext implements ResponseContext {
+  readonly now: number
+  readonly newId: ResponseContext['newId']
+  readonly toolNames: Map<string, string>
+  readonly #asked: PreparedChat['asked']
+  readonly #model: string | null
+
+  constructor({ asked, toolNames }: PreparedChat, model: string | null, now: number, newId: ResponseContext['newId']) {
+    this.now = now
+    this.newId = newId
+    this.toolNames = toolNames
+    this.#asked = asked
+    this.#model = model
+  }
+
+  get request(): ChatRequest {
+    return this.#asked.request
+  }
+
+  get model(): string {
+    return this.#model ?? this.request.model
+  }
+}
+
+const NO_EVENTS: readonly ChatEvent[] = []
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 const OPEN_BRACE = 0x7b
 

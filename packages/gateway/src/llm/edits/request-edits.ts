@@ -7,8 +7,8 @@ import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../wire/me
 export interface ProviderEdits {
   /** Model and fields, in the client's own format. */
   request(body: JsonObject, pathModel: string | null, rx: RequestContext): EditedRequest
-  /** The conversation; gives the same object back where there is nothing to do. */
-  shape(request: ChatRequest): ChatRequest
+  /** The conversation; gives the same object back where there is nothing to do. Null where there never is. */
+  readonly shape: ((request: ChatRequest) => ChatRequest) | null
 }
 
 export interface RequestRules {
@@ -40,6 +40,7 @@ export function editRequest(
   const body = applyEdits(original, edits)
   if (!namesModel(body)) return { edits, body, model: '' }
   const alias = rules.aliasOf(body.model)
+  if (alias === original.model && edits.size === 0) return { edits, body, model: alias }
   if (alias === original.model)
     return { edits: withoutEdit(edits, 'model'), body: { ...body, model: alias }, model: alias }
   if (alias === body.model) return { edits, body, model: alias }
@@ -47,7 +48,7 @@ export function editRequest(
   return { edits: joinEdits(edits, named), body: applyEdits(body, named), model: alias }
 }
 
-function namesModel(body: JsonObject): body is JsonObject & { model: string } {
+export function namesModel(body: JsonObject): body is JsonObject & { model: string } {
   return typeof body.model === 'string' && body.model !== ''
 }
 

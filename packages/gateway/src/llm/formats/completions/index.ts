@@ -7,6 +7,7 @@ import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { ChunkWriter } from './stream-encoder.ts'
 import { completionsTexts } from './native-texts.ts'
+import { isPlain, plainFacts } from './plain.ts'
 
 /** `/v1/chat/completions`, as OpenAI defined it and many others speak it. */
 export const completions: ClientFormat & UpstreamFormat = {
@@ -15,6 +16,8 @@ export const completions: ClientFormat & UpstreamFormat = {
   encodeResponse,
   createStreamEncoder: (context) => new ChunkWriter(context),
   encodeError,
+  isPlain,
+  plainFacts,
   texts: completionsTexts,
   // The line is looked at from its end: a pattern that may begin at every line is four times slower.
   endMarks: /\[DONE\]$(?<=^data: ?\[DONE\])|"finish_reason"\s*:\s*"/m,

@@ -8,6 +8,7 @@ import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { EventWriter } from './stream-encoder.ts'
 import { messagesTexts } from './native-texts.ts'
+import { isPlain, plainFacts } from './plain.ts'
 
 /** `/v1/messages`, as Anthropic defined it. */
 export const messages: ClientFormat & UpstreamFormat = {
@@ -16,6 +17,8 @@ export const messages: ClientFormat & UpstreamFormat = {
   encodeResponse,
   createStreamEncoder: (context) => new EventWriter(context),
   encodeError,
+  isPlain,
+  plainFacts,
   texts: messagesTexts,
   endMarks: /"type"\s*:\s*"(?:message_stop|error)"/,
   encodeRequest,

@@ -24,7 +24,7 @@ export function providerEdits(config: AiConfig | undefined, vendor: Provider, en
     return caches ? markCaching(enriched, promptCaching) : enriched
   }
   return {
-    shape,
+    shape: prompt === undefined && promptCaching === undefined ? null : shape,
     request: (body, pathModel, rx) =>
       editRequest(body, pathModel, rules, (source): Json | undefined => {
         rx.llmRequest = body
