@@ -1,7 +1,7 @@
 import { exportOrigin } from './export-origin.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
-import { createEnvelope } from '../telemetry/otlp/envelope.ts'
+import { createEnvelope, ITEM } from '../telemetry/otlp/envelope.ts'
 import { exportLimits } from '../telemetry/otlp/exporter.ts'
 import { encodeMetric } from '../telemetry/otlp/metric.ts'
 import {
@@ -11,6 +11,7 @@ import {
   type ExportCounts,
   RetryingSender,
 } from '../telemetry/otlp/retrying-sender.ts'
+import { WireBuffer } from '../telemetry/otlp/wire-buffer.ts'
 
 export interface PushConfig {
   intervalMs: number
@@ -100,22 +101,22 @@ export class MetricsPush {
 
   /** Each is read when it is asked for. */
   *#requests(): Iterable<{ bytes: Buffer; points: number }> {
-    let metrics: Buffer[] = []
-    let [size, points] = [0, 0]
+    const metrics = new WireBuffer()
+    let points = 0
     for (const reading of this.#options.collector.read()) {
       const times = { start: this.#startedAt, now: (this.#options.clock ?? Date.now)() }
       for (const metric of encodeMetric(reading, times)) {
-        if (size > 0 && size + metric.bytes.length > exportLimits.batchBytes) {
-          yield { bytes: this.#wrap(metrics), points }
-          metrics = []
-          ;[size, points] = [0, 0]
+        if (points > 0 && metrics.length + metric.bytes.length > exportLimits.batchBytes) {
+          yield { bytes: this.#wrap(metrics.take()), points }
+          points = 0
         }
-        metrics.push(metric.bytes)
-        size += metric.bytes.length
+        metrics.byte(ITEM)
+        metrics.varint(metric.bytes.length)
+        metrics.raw(metric.bytes)
         points += metric.points
       }
     }
-    if (points > 0) yield { bytes: this.#wrap(metrics), points }
+    if (points > 0) yield { bytes: this.#wrap(metrics.take()), points }
   }
 }
 

@@ -1,12 +1,13 @@
 import type { LogValue } from '../../telemetry/log/edited-line.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
+import type { Id } from '../../telemetry/otlp/id.ts'
 import { CLIENT } from '../../telemetry/otlp/span.ts'
 import { ModelCall } from './model-call.ts'
 import type { CallPurpose, SpanFamily, SpannedRequest } from './spanned-request.ts'
 
 /** What a call is when it begins. */
 export interface CallStart {
-  parentId: string
+  parentId: Id
   purpose: CallPurpose | null
   /** What is called. */
   backend: { readonly name: string; readonly kind: string }
@@ -23,8 +24,8 @@ interface Fault {
 
 /** One call to somebody else, from its beginning to the end of the answer. */
 export class CallSpan {
-  readonly id: string
-  readonly parentId: string
+  readonly id: Id
+  readonly parentId: Id
   /** Null where no model is called. */
   readonly model: ModelCall | null
   /** Address that was called. */
@@ -106,10 +107,10 @@ export class CallSpan {
     if (this.#isTold) return
     this.#isTold = true
     if (this.#endedAt === -1) this.#endedAt = this.#family.tools.now()
-    const { context, tracestate, tools } = this.#family
+    const { traceId, tracestate, tools } = this.#family
     const fault = this.#fault ?? this.#faultOfAnswer()
     tools.encoder.begin({
-      traceId: context.traceId,
+      traceId,
       spanId: this.id,
       parentId: this.parentId,
       hasRemoteParent: false,
@@ -123,7 +124,7 @@ export class CallSpan {
     if (this.model !== null) this.#write(SERVER_ADDRESS, this.#start.authority.replace(/:\d+$/, ''))
     this.model?.write(request?.llm ?? null, request?.startedAt ?? 0, tools)
     if (fault !== null) tools.encoder.attribute(ERROR_TYPE, fault.type)
-    tools.add(tools.encoder.end(fault === null ? null : fault.message))
+    tools.encoder.end(fault === null ? null : fault.message)
   }
 
   get #name(): string {
@@ -143,7 +144,7 @@ export class CallSpan {
     this.#write(CALL, this.#what)
     this.#write(METHOD, method)
     this.#write(HOST, authority)
-    this.#write(PATH, target.replace(/[?#].*/s, ''))
+    this.#write(PATH, withoutQuery(target))
     this.#write(STATUS, this.#status === 0 ? null : this.#status)
     this.#write(GRPC_STATUS, this.#grpcStatus)
     this.#write(ENDPOINT, this.endpoint)
@@ -152,8 +153,13 @@ export class CallSpan {
 
   #write({ name, key }: { name: string; key: Buffer }, value: LogValue): void {
     const { encoder, removed } = this.#family.tools
-    if (value !== null && !removed.has(name)) encoder.attribute(key, value)
+    if (value !== null && (removed.size === 0 || !removed.has(name))) encoder.attribute(key, value)
   }
+}
+
+function withoutQuery(target: string): string {
+  const end = target.search(/[?#]/)
+  return end === -1 ? target : target.slice(0, end)
 }
 
 const KINDS = new Map([

@@ -1,5 +1,6 @@
 import type { LogValue } from '../../telemetry/log/edited-line.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
+import type { Id } from '../../telemetry/otlp/id.ts'
 import { CLIENT } from '../../telemetry/otlp/span.ts'
 import { messageName } from './span-name.ts'
 import type { SpanFamily } from './spanned-request.ts'
@@ -15,7 +16,7 @@ export interface MessageStart {
 
 /** One message to one MCP server, whatever it takes to bring it there, from the question to the answer. */
 export class MessageSpan {
-  readonly id: string
+  readonly id: Id
   readonly #family: SpanFamily
   readonly #start: MessageStart
   readonly #startedAt: number
@@ -48,11 +49,11 @@ export class MessageSpan {
     if (this.#isTold) return
     this.#isTold = true
     this.passed()
-    const { context, tracestate, tools } = this.#family
+    const { traceId, spanId, tracestate, tools } = this.#family
     tools.encoder.begin({
-      traceId: context.traceId,
+      traceId,
       spanId: this.id,
-      parentId: context.spanId,
+      parentId: spanId,
       hasRemoteParent: false,
       tracestate,
       name: messageName(this.#start.method, this.#item),
@@ -69,7 +70,7 @@ export class MessageSpan {
     if (item?.kind === 'prompt') this.#write(PROMPT, item.name)
     if (item?.kind === 'resource') this.#write(RESOURCE, item.name)
     if (fault !== null) this.#write(ERROR_TYPE, fault)
-    tools.add(tools.encoder.end(fault === null ? null : message))
+    tools.encoder.end(fault === null ? null : message)
   }
 
   /** What the client's message is about, where this is the same message. */

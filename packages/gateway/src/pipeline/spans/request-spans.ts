@@ -1,6 +1,7 @@
-import { type LineChanges, recordFields, traceFields } from '../../telemetry/log/edited-line.ts'
+import { isPlain, type LineChanges, plainFields, recordFields, traceFields } from '../../telemetry/log/edited-line.ts'
 import { modelFields } from '../../telemetry/log/model-fields.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
+import { Id } from '../../telemetry/otlp/id.ts'
 import { SERVER } from '../../telemetry/otlp/span.ts'
 import { SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
 import { CallSpan, type CallStart } from './call-span.ts'
@@ -12,14 +13,15 @@ import type { IncomingTrace } from './trace-headers.ts'
 /** Where the span of a call hangs, and what the call is for: null where it is what the request wants. */
 export interface SpanPlace {
   readonly spans: RequestSpans
-  readonly parentId: string
+  readonly parentId: Id
   readonly purpose: CallPurpose | null
 }
 
 /** The spans of one request that is sampled: its own, and one of each call that is made for it. */
 export class RequestSpans implements SpanFamily {
+  readonly traceId: Id
   /** Of the span of the request itself. */
-  readonly context: TraceContext
+  readonly spanId: Id
   readonly incoming: IncomingTrace | null
   /** Of calls to what the request wants. */
   readonly place: SpanPlace
@@ -45,13 +47,13 @@ export class RequestSpans implements SpanFamily {
     this.tools = tools
     this.#changes = changes
     this.#offset = tools.clock() - tools.now()
-    const traceId = incoming?.traceId ?? newId(4, tools.random)
-    this.context = { traceId, spanId: this.newSpanId(), flags: SAMPLED }
-    this.place = { spans: this, parentId: this.context.spanId, purpose: null }
+    this.traceId = incoming === null ? Id.ofTrace(tools.random) : Id.of(incoming.traceId)
+    this.spanId = this.newSpanId()
+    this.place = { spans: this, parentId: this.spanId, purpose: null }
   }
 
   placeOf(purpose: CallPurpose): SpanPlace {
-    return { spans: this, parentId: this.context.spanId, purpose }
+    return { spans: this, parentId: this.spanId, purpose }
   }
 
   begin(start: CallStart): CallSpan {
@@ -75,13 +77,14 @@ export class RequestSpans implements SpanFamily {
     for (const message of this.#messages) message.settle()
     this.#attempt?.settle()
     this.#attempt = null
-    const { encoder, add, removed } = this.tools
+    const { encoder, removed } = this.tools
     const request = this.request
     const changes = this.#changes?.() ?? null
     const added = changes?.added.get('span.name')
     encoder.begin({
-      ...this.context,
-      parentId: this.incoming?.spanId ?? '',
+      traceId: this.traceId,
+      spanId: this.spanId,
+      parentId: this.incoming === null ? null : Id.of(this.incoming.spanId),
       hasRemoteParent: this.incoming !== null,
       tracestate: this.tracestate,
       name: typeof added === 'string' && added !== '' ? added.slice(0, LONGEST_NAME) : spanName(request),
@@ -90,39 +93,35 @@ export class RequestSpans implements SpanFamily {
       endMs: this.wall(request.startedAt + request.durationMs),
     })
     const fault = faultOf(request)
-    for (const { name, key, isModel, read } of FIELDS) {
+    for (const { name, key, isModel, read } of isPlain(request) ? PLAIN_FIELDS : FIELDS) {
       // The span of the model call has them: who adds up tokens would count them twice.
-      if ((isModel && this.#hasModelCall) || removed.has(name)) continue
+      if ((isModel && this.#hasModelCall) || (removed.size > 0 && removed.has(name))) continue
       const value = read(request)
       if (value !== null) encoder.attribute(key, value)
     }
     if (fault !== null) encoder.attribute(ERROR_TYPE, fault)
-    for (const [name, value] of changes?.added ?? []) if (name !== 'span.name') encoder.addedAttribute(name, value)
-    add(encoder.end(fault === null ? null : (request.error ?? '')))
+    if (changes !== null) {
+      for (const [name, value] of changes.added) if (name !== 'span.name') encoder.addedAttribute(name, value)
+    }
+    encoder.end(fault === null ? null : (request.error ?? ''))
   }
 
   wall(time: number): number {
     return this.#offset + time
   }
 
-  newSpanId(): string {
-    return newId(2, this.tools.random)
+  newSpanId(): Id {
+    return Id.ofSpan(this.tools.random)
+  }
+
+  /** Of the span of the request, as logs and exemplars have it. */
+  get context(): TraceContext {
+    return { traceId: this.traceId.hex, spanId: this.spanId.hex, flags: SAMPLED }
   }
 
   get tracestate(): string {
     return this.incoming?.tracestate ?? ''
   }
-}
-
-/** So many times eight digits, never all zero. */
-function newId(parts: number, random: () => number): string {
-  let id = ''
-  for (let i = 0; i < parts; i++) {
-    id += Math.floor(random() * 0x1_0000_0000)
-      .toString(16)
-      .padStart(8, '0')
-  }
-  return /^0+$/.test(id) ? `${id.slice(1)}1` : id
 }
 
 /** What went wrong on the side of servers; a client's mistake, answered as such, is none. */
@@ -135,14 +134,17 @@ function faultOf({ status, error, reason, grpcStatus }: SpannedRequest): string 
 /** The status says what `error` does, and times what `duration` does. */
 const UNSAID = new Set(['error', 'duration', ...traceFields])
 const MODEL_FIELDS = new Set(modelFields.map(([name]) => name).filter((name) => name.startsWith('gen_ai.')))
-const FIELDS = [
-  field('gateway', () => 'default/default'),
-  ...recordFields
-    .filter(([name]) => !UNSAID.has(name))
-    .map(([name, read]) => field(name, read, MODEL_FIELDS.has(name))),
-  field('url.scheme', ({ scheme }) => scheme),
-  field('network.protocol.version', ({ version }) => version?.replace('HTTP/', '') ?? null),
-]
+const FIELDS = fieldsIn(recordFields)
+const PLAIN_FIELDS = fieldsIn(plainFields)
+
+function fieldsIn(fields: typeof recordFields) {
+  return [
+    field('gateway', () => 'default/default'),
+    ...fields.filter(([name]) => !UNSAID.has(name)).map(([name, read]) => field(name, read, MODEL_FIELDS.has(name))),
+    field('url.scheme', ({ scheme }) => scheme),
+    field('network.protocol.version', ({ version }) => (version === null ? null : version.slice('HTTP/'.length))),
+  ]
+}
 
 function field(name: string, read: (request: SpannedRequest) => string | number | boolean | null, isModel = false) {
   return { name, key: attributeName(name), isModel, read }

@@ -8,7 +8,10 @@ export function spanName(request: Pick<SpannedRequest, 'method' | 'match' | 'mcp
   if (match === null) return String(method)
   if (grpcStatus !== null && target !== null) return target.replaceAll(/^\/|\?.*/g, '').slice(0, LONGEST_NAME)
   const { kind, value } = match.match.path
-  return `${method} ${kind === 'pathPrefix' ? `${value.replace(/\/+$/, '')}/*` : value}`.slice(0, LONGEST_NAME)
+  if (kind !== 'pathPrefix') return `${method} ${value}`.slice(0, LONGEST_NAME)
+  let end = value.length
+  while (value[end - 1] === '/') end--
+  return `${method} ${value.slice(0, end)}/*`.slice(0, LONGEST_NAME)
 }
 
 /** `tools/call add`; of what is no tool or prompt, the method alone. */

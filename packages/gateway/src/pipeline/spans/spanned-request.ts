@@ -1,6 +1,6 @@
 import type { AccessRecord } from '../../telemetry/log/access-record.ts'
+import type { Id } from '../../telemetry/otlp/id.ts'
 import type { SpanEncoder } from '../../telemetry/otlp/span.ts'
-import type { TraceContext } from '../../telemetry/otlp/traceparent.ts'
 
 /** What spans tell of a request. */
 export interface SpannedRequest extends AccessRecord {
@@ -14,7 +14,6 @@ export interface SpanTools {
   clock: () => number
   random: () => number
   encoder: SpanEncoder
-  add: (span: Buffer) => void
   /** Attributes that no span has: the config left them out, or has its own. */
   removed: ReadonlySet<string>
 }
@@ -24,12 +23,13 @@ export type CallPurpose = 'extAuth' | 'extProc' | 'rateLimit' | 'guardrail' | 'm
 
 /** What the span of a call shares with the others of the request. */
 export interface SpanFamily {
+  readonly traceId: Id
   /** Of the span of the request itself. */
-  readonly context: TraceContext
+  readonly spanId: Id
   readonly tracestate: string
   readonly request: SpannedRequest
   readonly tools: SpanTools
-  newSpanId(): string
+  newSpanId(): Id
   /** Milliseconds since 1970 of a time on the clock of `now`. */
   wall(time: number): number
 }

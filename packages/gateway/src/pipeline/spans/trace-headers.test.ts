@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { HeaderBlock } from '../../net/header-block.ts'
+import { Id } from '../../telemetry/otlp/id.ts'
 import { type IncomingTrace, readTrace, writeTrace } from './trace-headers.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const spanId = 'b7ad6b7169203331'
 const own = { spanId: '00f067aa0ba902b7', parentId: '1111111111111111' }
+const span = { id: Id.of(own.spanId), parentId: Id.of(own.parentId) }
 const traceparent = `00-${traceId}-${spanId}-01`
 
 const read = (fields: [string, string][]) => readTrace(HeaderBlock.of(fields))
@@ -16,7 +18,7 @@ function passed(fields: [string, string][]): Record<string, string> {
   const headers = HeaderBlock.of(fields)
   const trace = readTrace(headers)
   assert.ok(trace !== null && trace !== 'refused')
-  writeTrace(headers, trace, own)
+  writeTrace(headers, trace, span)
   const found: Record<string, string> = {}
   headers.forEach((name, value) => (found[name] = value))
   return found
@@ -122,7 +124,7 @@ test('whatever clients send, what goes on can be read again and is of the same t
       const headers = HeaderBlock.of(fields)
       const trace = readTrace(headers)
       if (trace === null || trace === 'refused') return
-      writeTrace(headers, trace, own)
+      writeTrace(headers, trace, span)
       const again = readTrace(headers) as IncomingTrace
       assert.deepEqual([again.traceId, again.spanId, again.flags], [trace.traceId, own.spanId, 1])
     }),

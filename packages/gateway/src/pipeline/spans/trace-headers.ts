@@ -1,4 +1,5 @@
 import type { HeaderBlock } from '../../net/header-block.ts'
+import type { Id } from '../../telemetry/otlp/id.ts'
 import { readTraceparent, SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
 
 /** The trace that a request came with. */
@@ -32,22 +33,23 @@ export function readTrace(headers: HeaderBlock): IncomingTrace | 'refused' | nul
   return { ...w3c, tracestate: headers.joined('tracestate') ?? '', b3: isSame ? b3.form : null }
 }
 
-/** The headers of a call that belongs to the trace; `spanId` is the span of the call, `parentId` the one it hangs on. */
+/** The headers of a call that belongs to the trace; `id` is of the span of the call, `parentId` of the one it hangs on. */
 export function writeTrace(
   headers: HeaderBlock,
   trace: { traceId: string; tracestate: string; b3: B3Form | null },
-  { spanId, parentId }: { spanId: string; parentId: string },
+  { id, parentId }: { id: Id; parentId: Id },
 ): void {
+  const spanId = id.hex
   headers.set('traceparent', `00-${trace.traceId}-${spanId}-01`)
   // What stands beside a header that does not count, counts for nothing either.
   if (trace.tracestate === '') headers.remove('tracestate')
   else headers.set('tracestate', trace.tracestate)
   if (trace.b3 === null) return
   const { isSingle, traceId, isDebug } = trace.b3
-  if (isSingle) return headers.set('b3', `${traceId}-${spanId}-${isDebug ? 'd' : '1'}-${parentId}`)
+  if (isSingle) return headers.set('b3', `${traceId}-${spanId}-${isDebug ? 'd' : '1'}-${parentId.hex}`)
   headers.set('x-b3-traceid', traceId)
   headers.set('x-b3-spanid', spanId)
-  headers.set('x-b3-parentspanid', parentId)
+  headers.set('x-b3-parentspanid', parentId.hex)
   if (isDebug) headers.set('x-b3-flags', '1')
   else headers.set('x-b3-sampled', '1')
 }

@@ -29,9 +29,9 @@ export function tracedSend(backend: { readonly name: string; readonly kind: stri
 
 function withTrace(request: UpstreamRequest, { spans }: SpanPlace, span: CallSpan): UpstreamRequest {
   const headers = request.headers.clone()
-  const { context, tracestate, incoming } = spans
-  const trace = { traceId: context.traceId, tracestate, b3: incoming?.b3 ?? null }
-  writeTrace(headers, trace, { spanId: span.id, parentId: span.parentId })
+  const { traceId, tracestate, incoming } = spans
+  const trace = { traceId: traceId.hex, tracestate, b3: incoming?.b3 ?? null }
+  writeTrace(headers, trace, span)
   return { ...request, headers }
 }
 

@@ -49,8 +49,7 @@ export function editedJsonLine({ record, gateway, time }: LineParts, changes: Li
 
 type Field = readonly [name: string, read: (r: AccessRecord) => string | number | boolean | null]
 
-/** The fields behind `gateway`, in order: the same as in the lines that nothing was changed about. */
-export const recordFields: readonly Field[] = [
+const firstFields: readonly Field[] = [
   ['listener', (r) => r.listenerName],
   ['route', (r) => r.routeName],
   ['endpoint', (r) => r.endpoint],
@@ -68,12 +67,28 @@ export const recordFields: readonly Field[] = [
   ['retry.attempt', (r) => (r.retryAttempt === 0 ? null : r.retryAttempt)],
   ['request.bytes', (r) => r.requestBytes],
   ['response.bytes', (r) => r.responseBytes],
-  ...modelFields.map(([name, read]): Field => [name, (r) => (r.llm === null ? null : read(r.llm, r.startedAt))]),
-  ...mcpFields.map(([name, read]): Field => [name, (r) => (r.mcp === null ? null : read(r.mcp))]),
+]
+
+const lastFields: readonly Field[] = [
   ['error', (r) => r.error],
   ['reason', (r) => (r.reason === 'Upstream' ? null : r.reason)],
   ['duration', (r) => `${Math.round(r.durationMs)}ms`],
 ]
+
+/** The fields behind `gateway`, in order: the same as in the lines that nothing was changed about. */
+export const recordFields: readonly Field[] = [
+  ...firstFields,
+  ...modelFields.map(([name, read]): Field => [name, (r) => (r.llm === null ? null : read(r.llm, r.startedAt))]),
+  ...mcpFields.map(([name, read]): Field => [name, (r) => (r.mcp === null ? null : read(r.mcp))]),
+  ...lastFields,
+]
+
+/** Those of records that are about neither a model nor MCP, as most are. */
+export const plainFields: readonly Field[] = [...firstFields, ...lastFields]
+
+export function isPlain({ llm, mcp }: AccessRecord): boolean {
+  return llm === null && mcp === null
+}
 
 /** Those that say where in a trace it was. */
 export const traceFields: readonly string[] = ['trace_id', 'span_id']

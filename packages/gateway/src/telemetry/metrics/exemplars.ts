@@ -9,6 +9,11 @@ export interface Exemplar {
   time: number
 }
 
+interface SpanIds {
+  traceId: string
+  spanId: string
+}
+
 /** Chooses requests that stand for a bucket: at most one a second of each, so that telling of them costs nothing. */
 export class Exemplars {
   readonly #tell: (exemplar: Exemplar) => void
@@ -18,13 +23,14 @@ export class Exemplars {
     this.#tell = tell
   }
 
-  note(first: number, buckets: readonly number[], value: number, trace: { traceId: string; spanId: string }): void {
+  note(first: number, buckets: readonly number[], value: number, spans: { readonly context: SpanIds }): void {
     const above = buckets.findIndex((bound) => value <= bound)
     const slot = first + (above === -1 ? buckets.length : above)
     const time = Date.now()
     if (time - (this.#toldAt.get(slot) ?? -Infinity) < PAUSE_MS) return
     this.#toldAt.set(slot, time)
-    this.#tell({ slot, value, traceId: trace.traceId, spanId: trace.spanId, time })
+    const { traceId, spanId } = spans.context
+    this.#tell({ slot, value, traceId, spanId, time })
   }
 }
 

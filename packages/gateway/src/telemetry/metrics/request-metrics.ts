@@ -93,7 +93,7 @@ export function createRequestMetrics(
     increase(values, series.responseBytes, outcome.responseBytes)
     observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
     const { spans = null } = outcome
-    if (spans !== null) exemplars.note(series.duration, DURATION_BUCKETS, outcome.durationMs / 1000, spans.context)
+    if (spans !== null) exemplars.note(series.duration, DURATION_BUCKETS, outcome.durationMs / 1000, spans)
     if (outcome.retryAttempt > 0) {
       if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels, series.custom)
       increase(values, series.retries, outcome.retryAttempt)

@@ -1,5 +1,5 @@
 import { cutText, type LogValue } from '../log/edited-line.ts'
-import { int64Size, textSize, varintSize, type WireBuffer } from './wire-buffer.ts'
+import { int64Size, TEXT, textSize, VALUE, varintSize, type WireBuffer } from './wire-buffer.ts'
 
 /** A name as the first field of a `KeyValue`: those that come with every record are made once. */
 export function attributeName(name: string): Buffer {
@@ -12,6 +12,7 @@ export function attributeName(name: string): Buffer {
 
 /** One `KeyValue` of a repeated field with this tag. */
 export function writeAttribute(wire: WireBuffer, tag: number, name: Buffer, value: LogValue): void {
+  if (typeof value === 'string') return writeTextAttribute(wire, tag, name, value)
   const size = valueSize(value)
   wire.byte(tag)
   wire.varint(name.length + 1 + varintSize(size) + size)
@@ -19,6 +20,21 @@ export function writeAttribute(wire: WireBuffer, tag: number, name: Buffer, valu
   wire.byte(VALUE)
   wire.varint(size)
   writeValue(wire, value, size)
+}
+
+/** The same for what most values are, without asking for their size again at every level. */
+function writeTextAttribute(wire: WireBuffer, tag: number, name: Buffer, text: string): void {
+  if (wire.shortAttribute(tag, name, text)) return
+  const length = textSize(text)
+  const size = fieldSize(length)
+  wire.byte(tag)
+  wire.varint(name.length + fieldSize(size))
+  wire.raw(name)
+  wire.byte(VALUE)
+  wire.varint(size)
+  wire.byte(TEXT)
+  wire.varint(length)
+  wire.text(text, length)
 }
 
 /** What a config adds may be large: it is cut as in the lines of the log. */
@@ -102,9 +118,7 @@ function contentLength(size: number): number {
 
 /** Tags: the number of a field and how it is written. */
 const KEY = 0x0a
-const VALUE = 0x12
 const ITEM = 0x0a
-const TEXT = 0x0a
 const BOOL = 0x10
 const INT = 0x18
 const DOUBLE = 0x21

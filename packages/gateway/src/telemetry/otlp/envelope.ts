@@ -9,13 +9,12 @@ export interface Origin {
   scope: { name: string; version: string }
 }
 
-/** Puts items into the request that exports them: for logs, traces and metrics it is built the same. */
-export function createEnvelope({ resource, scope }: Origin): (items: readonly Buffer[]) => Buffer {
+/** Puts items, each written with `ITEM`, into the request that exports them: for logs, traces and metrics it is built the same. */
+export function createEnvelope({ resource, scope }: Origin): (items: Uint8Array) => Buffer {
   const who = inField(RESOURCE, resourceBytes(resource))
   const what = inField(SCOPE, scopeBytes(scope))
   return (items) => {
-    const itemBytes = items.reduce((sum, { length }) => sum + 1 + varintSize(length) + length, 0)
-    const ofScope = what.length + itemBytes
+    const ofScope = what.length + items.length
     const ofResource = who.length + 1 + varintSize(ofScope) + ofScope
     const wire = new WireBuffer(ofResource + 2 * HEAD)
     wire.byte(OF_RESOURCE)
@@ -24,12 +23,8 @@ export function createEnvelope({ resource, scope }: Origin): (items: readonly Bu
     wire.byte(OF_SCOPE)
     wire.varint(ofScope)
     wire.raw(what)
-    for (const item of items) {
-      wire.byte(ITEM)
-      wire.varint(item.length)
-      wire.raw(item)
-    }
-    return wire.take()
+    wire.raw(items)
+    return wire.view()
   }
 }
 
@@ -67,7 +62,8 @@ const OF_RESOURCE = 0x0a
 const RESOURCE = 0x0a
 const OF_SCOPE = 0x12
 const SCOPE = 0x0a
-const ITEM = 0x12
+/** The tag of each item. */
+export const ITEM = 0x12
 const ATTRIBUTE = 0x0a
 const NAME = 0x0a
 const VERSION = 0x12

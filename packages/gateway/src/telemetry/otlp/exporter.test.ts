@@ -6,6 +6,8 @@ import type { Deliver, Delivery } from './retrying-sender.ts'
 
 const TAKEN: Delivery = { kind: 'taken', rejected: 0, message: '' }
 const item = Buffer.from('item')
+/** With its tag and length. */
+const SIZE = item.length + 2
 
 interface Stand {
   exporter: Exporter
@@ -21,10 +23,10 @@ function stand(deliver: (number: number) => Delivery | Promise<Delivery>, limits
   const warnings: string[] = []
   const busy = new Set<Exporter>()
   const made: Omit<Stand, 'exporter'> = { requests: [], sent: 0, dropped: {}, warnings, busy }
-  const send: Deliver = async (request) => deliver(made.requests.push(request.length / item.length))
+  const send: Deliver = async (request) => deliver(made.requests.push(request.length / SIZE))
   const note = (text: string, fields?: object): void => void warnings.push(`${text} ${JSON.stringify(fields)}`)
   const exporter = new Exporter({
-    wrap: (items) => Buffer.concat(items),
+    wrap: (items) => Buffer.from(items),
     deliver: send,
     counts: {
       sent: (count) => (made.sent += count),
@@ -38,20 +40,25 @@ function stand(deliver: (number: number) => Delivery | Promise<Delivery>, limits
   return Object.assign(made, { exporter })
 }
 
+function add({ exporter }: Stand): void {
+  exporter.begin().raw(item)
+  exporter.added()
+}
+
 test('few items wait for others, many go at once', async () => {
   const few = stand(() => TAKEN)
-  for (let i = 0; i < 3; i++) few.exporter.add(item)
+  for (let i = 0; i < 3; i++) add(few)
   assert.deepEqual(few.requests, [])
   await until(() => few.sent === 3)
   assert.deepEqual([few.requests, few.busy.size], [[3], 0])
 
   const many = stand(() => TAKEN, { batchItems: 4, delayMs: 3_600_000 })
-  for (let i = 0; i < 8; i++) many.exporter.add(item)
+  for (let i = 0; i < 8; i++) add(many)
   await until(() => many.sent === 8)
   assert.deepEqual(many.requests, [4, 4])
 
-  const large = stand(() => TAKEN, { batchBytes: 2 * item.length, delayMs: 3_600_000 })
-  for (let i = 0; i < 4; i++) large.exporter.add(item)
+  const large = stand(() => TAKEN, { batchBytes: 2 * SIZE, delayMs: 3_600_000 })
+  for (let i = 0; i < 4; i++) add(large)
   await until(() => large.sent === 4)
   assert.deepEqual(large.requests, [2, 2])
 })
@@ -59,20 +66,20 @@ test('few items wait for others, many go at once', async () => {
 test('a collector that hangs costs a full queue, and nothing more', async () => {
   const answer = Promise.withResolvers<Delivery>()
   const hung = stand(() => answer.promise, { batchItems: 10, queueItems: 100 })
-  for (let i = 0; i < 1000; i++) hung.exporter.add(item)
+  for (let i = 0; i < 1000; i++) add(hung)
   assert.deepEqual([hung.requests, hung.dropped], [[10], { queue_full: 890 }])
   answer.resolve(TAKEN)
   await until(() => hung.sent === 110)
 
-  const bytes = stand(() => answer.promise, { queueBytes: 10 * item.length })
-  for (let i = 0; i < 15; i++) bytes.exporter.add(item)
+  const bytes = stand(() => answer.promise, { queueBytes: 10 * SIZE })
+  for (let i = 0; i < 15; i++) add(bytes)
   assert.deepEqual(bytes.dropped, { queue_full: 5 })
   await until(() => bytes.sent === 10)
 })
 
 test('what may be sent again is, and one line tells of it', async () => {
   const failing = stand((number) => (number < 4 ? { kind: 'later', cause: 'not now', afterMs: null } : TAKEN))
-  failing.exporter.add(item)
+  add(failing)
   await until(() => failing.sent === 1)
   assert.deepEqual([failing.requests, failing.dropped], [[1, 1, 1, 1], {}])
   assert.deepEqual(failing.warnings, [
@@ -83,23 +90,23 @@ test('what may be sent again is, and one line tells of it', async () => {
 
 test('what is refused, rejected or tried for too long is dropped and counted', async () => {
   const refused = stand(() => ({ kind: 'refused', cause: 'no' }))
-  refused.exporter.add(item)
+  add(refused)
   await until(() => refused.dropped['refused'] === 1)
 
   const broken = stand(() => {
     throw new Error('a bug')
   })
-  broken.exporter.add(item)
+  add(broken)
   await until(() => broken.dropped['refused'] === 1)
   assert.match(broken.warnings[0] ?? '', /a bug/)
 
   const rejected = stand(() => ({ kind: 'taken', rejected: 2, message: 'bad ones' }))
-  for (let i = 0; i < 3; i++) rejected.exporter.add(item)
+  for (let i = 0; i < 3; i++) add(rejected)
   await until(() => rejected.dropped['rejected'] === 2)
   assert.equal(rejected.sent, 1)
 
   const dead = stand(() => ({ kind: 'later', cause: 'dead', afterMs: null }), { retryMs: 2_000 })
-  dead.exporter.add(item)
+  add(dead)
   await until(() => dead.requests.length > 2)
   await until(() => dead.dropped['unreachable'] === 1)
   assert.deepEqual([dead.sent, dead.busy.size], [0, 0])
@@ -111,43 +118,43 @@ test('a collector that asks for time gets it, within bounds', async () => {
     times.push(performance.now())
     return number === 1 ? { kind: 'later', cause: 'busy', afterMs: 60 } : TAKEN
   })
-  asking.exporter.add(item)
+  add(asking)
   await until(() => asking.sent === 1)
   const [first = 0, second = 0] = times
   assert.ok(second - first >= 55, `${second - first} ms`)
   const endless = stand(() => ({ kind: 'later', cause: 'busy', afterMs: 3_600_000 }), { retryMs: 30 })
-  endless.exporter.add(item)
+  add(endless)
   await until(() => endless.dropped['unreachable'] === 1)
 })
 
 test('a flush sends everything at once, and gives up in time', async () => {
   const waiting = stand(() => TAKEN, { delayMs: 3_600_000, batchItems: 2 })
-  waiting.exporter.add(item)
+  add(waiting)
   await waiting.exporter.flush(10_000)
   assert.deepEqual([waiting.sent, waiting.busy.size], [1, 0])
   // What comes after it goes at once.
   await waiting.exporter.flush(10_000)
-  waiting.exporter.add(item)
+  add(waiting)
   await waiting.exporter.flush(10_000)
   assert.deepEqual([waiting.sent, waiting.busy.size], [2, 0])
 
   const pausing = stand((number) => (number === 1 ? { kind: 'later', cause: 'busy', afterMs: 3_600_000 } : TAKEN), {
     retryMs: 3_600_000,
   })
-  pausing.exporter.add(item)
+  add(pausing)
   await until(() => pausing.requests.length === 1)
   await pausing.exporter.flush(10_000)
   assert.equal(pausing.sent, 1)
 
   const hung = stand(() => new Promise<Delivery>(() => {}), { batchItems: 2 })
-  for (let i = 0; i < 5; i++) hung.exporter.add(item)
+  for (let i = 0; i < 5; i++) add(hung)
   await hung.exporter.flush(30)
   assert.deepEqual(hung.dropped, { shutdown: 5 })
 })
 
 test('one that fails while the process ends is tried until the end of its time', async () => {
   const dead = stand(() => ({ kind: 'later', cause: 'dead', afterMs: null }))
-  dead.exporter.add(item)
+  add(dead)
   await dead.exporter.flush(50)
   assert.deepEqual([dead.sent, dead.dropped], [0, { shutdown: 1 }])
   assert.ok(dead.requests.length > 1)

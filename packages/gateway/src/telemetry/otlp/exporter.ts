@@ -1,4 +1,7 @@
+import { ITEM } from './envelope.ts'
+import type { ItemQueue } from './item-queue.ts'
 import { type Deliver, RetryingSender, type RetryLimits, type SenderOptions } from './retrying-sender.ts'
+import { WireBuffer } from './wire-buffer.ts'
 
 export interface ExportLimits extends RetryLimits {
   /** What a request has at most; that much is sent at once. */
@@ -24,7 +27,7 @@ export const exportLimits: ExportLimits = {
 }
 
 export interface ExporterOptions extends SenderOptions {
-  wrap: (items: readonly Buffer[]) => Buffer
+  wrap: (items: Uint8Array) => Buffer
   limits: ExportLimits
   /** Those with something to send: who shuts down asks them to hurry. */
   busy: Set<Exporter>
@@ -35,11 +38,15 @@ export interface ExporterOptions extends SenderOptions {
  * queue is dropped and counted. While it has something to send, a timer or a request under way holds it, so that one
  * that a reload has left behind still sends the rest.
  */
-export class Exporter {
+export class Exporter implements ItemQueue {
   readonly #options: ExporterOptions
   readonly #sender: RetryingSender
-  #items: Buffer[] = []
+  /** What waits, the oldest first; the last one is being filled. */
+  #batches: Batch[] = []
+  #items = 0
   #bytes = 0
+  /** Of the batch that was sent last, for the next one: while there is much to send, none is made. */
+  #spare: WireBuffer | null = null
   #timer: NodeJS.Timeout | null = null
   #sending: Promise<void> | null = null
   /** Items of the request under way. */
@@ -55,34 +62,58 @@ export class Exporter {
     this.#sender.deliver = deliver
   }
 
-  add(item: Buffer): void {
+  begin(): WireBuffer {
+    let batch = this.#batches.at(-1)
+    if (batch === undefined || this.#isFull(batch)) batch = this.#newBatch()
+    const { wire, size } = batch
+    wire.cut(size)
+    wire.open(ITEM)
+    return wire
+  }
+
+  added(): void {
     const { limits, busy } = this.#options
-    if (this.#items.length >= limits.queueItems || this.#bytes + item.length > limits.queueBytes) {
+    let batch = this.#batches.at(-1)
+    if (batch === undefined) return
+    batch.wire.close(batch.size)
+    const size = batch.wire.length - batch.size
+    if (this.#items >= limits.queueItems || this.#bytes + size > limits.queueBytes) {
       return this.#sender.drop(1, 'queue_full', 'the queue is full')
     }
-    if (this.#items.length === 0) busy.add(this)
-    this.#items.push(item)
-    this.#bytes += item.length
+    if (batch.count > 0 && batch.wire.length > limits.batchBytes) batch = this.#moved(batch)
+    if (this.#items === 0) busy.add(this)
+    batch.count++
+    batch.size += size
+    this.#items++
+    this.#bytes += size
     if (this.#sending === null) this.#sendSoon()
   }
 
   /** Sends what there is without waiting for more; what is left after that time is dropped. */
   async flush(timeoutMs: number): Promise<void> {
     this.#sender.hurry(timeoutMs)
-    if (this.#sending === null && this.#items.length === 0) return
+    if (this.#sending === null && this.#items === 0) return
     const limit = Promise.withResolvers<void>()
     const timer = setTimeout(limit.resolve, timeoutMs)
     await Promise.race([this.#sending ?? this.#send(), limit.promise])
     clearTimeout(timer)
-    const left = this.#items.length + this.#underWay
+    const left = this.#items + this.#underWay
     if (left > 0) this.#sender.drop(left, 'shutdown', 'the gateway ends')
   }
 
   #sendSoon(): void {
-    const { limits } = this.#options
-    const isFull = this.#items.length >= limits.batchItems || this.#bytes >= limits.batchBytes
-    if (isFull || this.#sender.isEnding) void this.#send()
-    else this.#timer ??= setTimeout(() => void this.#send(), limits.delayMs).unref()
+    if (this.#hasFullBatch || this.#sender.isEnding) void this.#send()
+    else this.#timer ??= setTimeout(() => void this.#send(), this.#options.limits.delayMs).unref()
+  }
+
+  get #hasFullBatch(): boolean {
+    const [first] = this.#batches
+    return first !== undefined && (this.#batches.length > 1 || this.#isFull(first))
+  }
+
+  #isFull({ count, size }: Batch): boolean {
+    const { batchItems, batchBytes } = this.#options.limits
+    return count >= batchItems || size >= batchBytes
   }
 
   /** With something to send. */
@@ -93,29 +124,50 @@ export class Exporter {
   }
 
   async #sendAll(): Promise<void> {
-    const { limits } = this.#options
-    do {
-      const items = this.#cut()
-      this.#underWay = items.length
-      await this.#sender.send(this.#options.wrap(items), items.length)
+    let batch = this.#batches.shift()
+    while (batch !== undefined) {
+      const { count } = batch
+      this.#underWay = count
+      await this.#sender.send(this.#requestOf(batch), count)
       this.#underWay = 0
-    } while (this.#sender.isEnding ? this.#items.length > 0 : this.#items.length >= limits.batchItems)
+      const goesOn = this.#sender.isEnding ? this.#items > 0 : this.#hasFullBatch
+      batch = goesOn ? this.#batches.shift() : undefined
+    }
     this.#sending = null
-    if (this.#items.length > 0) this.#sendSoon()
-    else this.#options.busy.delete(this)
+    if (this.#items > 0) return this.#sendSoon()
+    this.#spare = null
+    this.#options.busy.delete(this)
   }
 
-  /** Items for one request: at least one, where there is any. */
-  #cut(): Buffer[] {
-    const { limits } = this.#options
-    let count = 0
-    let bytes = 0
-    for (const { length } of this.#items) {
-      if (count > 0 && (count >= limits.batchItems || bytes + length > limits.batchBytes)) break
-      count++
-      bytes += length
-    }
-    this.#bytes -= bytes
-    return this.#items.splice(0, count)
+  #requestOf({ wire, count, size }: Batch): Buffer {
+    this.#items -= count
+    this.#bytes -= size
+    wire.cut(size)
+    this.#spare = wire
+    return this.#options.wrap(wire.view())
   }
+
+  #newBatch(): Batch {
+    const wire = this.#spare ?? new WireBuffer()
+    this.#spare = null
+    wire.cut(0)
+    const batch = { wire, count: 0, size: 0 }
+    this.#batches.push(batch)
+    return batch
+  }
+
+  /** The item that made a batch too long begins another. */
+  #moved({ wire, size }: Batch): Batch {
+    const batch = this.#newBatch()
+    batch.wire.raw(wire.view(size))
+    return batch
+  }
+}
+
+/** Items of one request to a collector, as they stand in it. */
+interface Batch {
+  wire: WireBuffer
+  count: number
+  /** Bytes of those that are whole. */
+  size: number
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { accessRecord as plain } from '../../testing/access-record.ts'
 import { readLogs, type SeenLog } from '../../testing/otlp-collector.ts'
+import { WrittenItems } from '../../testing/written-items.ts'
 import type { AccessRecord } from '../log/access-record.ts'
 import { editedJsonLine, type LineChanges, type LogValue } from '../log/edited-line.ts'
 import { createEnvelope } from './envelope.ts'
@@ -10,13 +11,14 @@ import { LogRecordEncoder } from './log-record.ts'
 
 const origin = { resource: { 'service.name': 'portico', note: 'größer' }, scope: { name: 'portico', version: '1' } }
 const wrap = createEnvelope(origin)
-const encoder = new LogRecordEncoder()
+const items = new WrittenItems()
+const encoder = new LogRecordEncoder(items)
 const time = Date.UTC(2026, 10, 15, 12, 30, 15, 250)
 const none: LineChanges = { removed: new Set(), added: new Map() }
 
 function sent(record: Partial<AccessRecord>, changes: LineChanges | null = null): SeenLog {
-  const item = encoder.encode({ record: { ...plain, ...record }, gateway: 'a/b', changes, time })
-  const [log] = readLogs(wrap([item]))
+  encoder.add({ record: { ...plain, ...record }, gateway: 'a/b', changes, time })
+  const [log] = readLogs(wrap(items.take()))
   assert.ok(log)
   return log
 }
@@ -76,9 +78,8 @@ test('what is no Unicode is replaced, and the record stays whole', () => {
 
 test('a trace context stands where the protocol has it', () => {
   const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331', flags: 1 }
-  const item = encoder.encode({ record: { ...plain, traceContext: trace }, gateway: 'a/b', changes: null, time })
-  const [log] = readLogs(wrap([item]))
-  assert.deepEqual({ traceId: log?.traceId, spanId: log?.spanId, flags: log?.flags }, trace)
+  const { traceId, spanId, flags } = sent({ traceContext: trace })
+  assert.deepEqual({ traceId, spanId, flags }, trace)
 })
 
 test('any text, number and nesting comes out as it went in', () => {
@@ -100,8 +101,10 @@ test('any text, number and nesting comes out as it went in', () => {
       const added = new Map(entries.filter(([, item]) => JSON.stringify(item).length <= 4096))
       const record = { target, responseBytes: Math.abs(bytes) }
       const changes = { removed: new Set<string>(), added }
-      const item = encoder.encode({ record: { ...plain, ...record }, gateway: 'a/b', changes, time })
-      const [first, second] = readLogs(wrap([item, item]))
+      const entry = { record: { ...plain, ...record }, gateway: 'a/b', changes, time }
+      encoder.add(entry)
+      encoder.add(entry)
+      const [first, second] = readLogs(wrap(items.take()))
       assert.deepEqual(first, second)
       for (const [name, expected] of added) assert.deepEqual(first?.attributes[name], expected)
       if (!added.has('http.path')) assert.equal(first?.attributes['http.path'], target)

@@ -1,6 +1,7 @@
 import type { AccessRecord } from '../log/access-record.ts'
-import { type LineChanges, recordFields, traceFields } from '../log/edited-line.ts'
+import { isPlain, type LineChanges, plainFields, recordFields, traceFields } from '../log/edited-line.ts'
 import { attributeName, boundedValue, valueSize, writeAttribute, writeValue } from './attributes.ts'
+import type { ItemQueue } from './item-queue.ts'
 import type { TraceContext } from './traceparent.ts'
 import { WireBuffer } from './wire-buffer.ts'
 
@@ -16,18 +17,19 @@ export interface LogEntry {
 
 /** Makes `LogRecord`s of what the access log has, with the same fields under the same names. */
 export class LogRecordEncoder {
-  readonly #wire = new WireBuffer()
-  #millis = -1
-  #nanos = 0n
+  readonly #queue: ItemQueue
 
-  encode({ record, gateway, changes, time }: LogEntry): Buffer {
-    const wire = this.#wire
-    const nanos = this.#nanosOf(time)
+  constructor(queue: ItemQueue) {
+    this.#queue = queue
+  }
+
+  add({ record, gateway, changes, time }: LogEntry): void {
+    const wire = this.#queue.begin()
     wire.byte(TIME)
-    wire.fixed64(nanos)
+    wire.nanos(time)
     wire.raw(INFO)
     if (stays('gateway', changes)) writeAttribute(wire, ATTRIBUTE, GATEWAY, gateway)
-    for (const { name, key, read } of FIELDS) {
+    for (const { name, key, read } of isPlain(record) ? PLAIN_FIELDS : FIELDS) {
       const value = read(record)
       if (value !== null && stays(name, changes)) writeAttribute(wire, ATTRIBUTE, key, value)
     }
@@ -36,32 +38,22 @@ export class LogRecordEncoder {
         writeAttribute(wire, ATTRIBUTE, attributeName(name), boundedValue(value))
       }
     }
-    if (record.traceContext !== null) this.#writeTrace(record.traceContext)
+    if (record.traceContext !== null) writeTrace(wire, record.traceContext)
     wire.byte(OBSERVED)
-    wire.fixed64(nanos)
-    return wire.take()
+    wire.nanos(time)
+    this.#queue.added()
   }
+}
 
-  #writeTrace({ traceId, spanId, flags }: TraceContext): void {
-    const wire = this.#wire
-    wire.byte(FLAGS)
-    wire.fixed32(flags)
-    wire.byte(TRACE_ID)
-    wire.byte(16)
-    wire.raw(Buffer.from(traceId, 'hex'))
-    wire.byte(SPAN_ID)
-    wire.byte(8)
-    wire.raw(Buffer.from(spanId, 'hex'))
-  }
-
-  /** Many requests end in the same millisecond. */
-  #nanosOf(millis: number): bigint {
-    if (millis !== this.#millis) {
-      this.#millis = millis
-      this.#nanos = BigInt(Math.trunc(millis)) * 1_000_000n
-    }
-    return this.#nanos
-  }
+function writeTrace(wire: WireBuffer, { traceId, spanId, flags }: TraceContext): void {
+  wire.byte(FLAGS)
+  wire.fixed32(flags)
+  wire.byte(TRACE_ID)
+  wire.byte(16)
+  wire.hex(traceId)
+  wire.byte(SPAN_ID)
+  wire.byte(8)
+  wire.hex(spanId)
 }
 
 function stays(name: string, changes: LineChanges | null): boolean {
@@ -69,9 +61,14 @@ function stays(name: string, changes: LineChanges | null): boolean {
 }
 
 /** Ids have fields of their own in a record. */
-const FIELDS = recordFields
-  .filter(([name]) => !traceFields.includes(name))
-  .map(([name, read]) => ({ name, key: attributeName(name), read }))
+function fieldsIn(fields: typeof recordFields) {
+  return fields
+    .filter(([name]) => !traceFields.includes(name))
+    .map(([name, read]) => ({ name, key: attributeName(name), read }))
+}
+
+const FIELDS = fieldsIn(recordFields)
+const PLAIN_FIELDS = fieldsIn(plainFields)
 const GATEWAY = attributeName('gateway')
 
 const TIME = 0x09

@@ -3,9 +3,10 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { readMetrics } from '../../testing/otlp-metrics.ts'
+import { WrittenItems } from '../../testing/written-items.ts'
 import type { MetricReading } from '../metrics/metrics-collect.ts'
 import { createEnvelope } from './envelope.ts'
-import { encodeMetric } from './metric.ts'
+import { type EncodedMetric, encodeMetric } from './metric.ts'
 
 const origin = { resource: { 'service.name': 'portico', team: 'ä' }, scope: { name: 'portico', version: '0.1' } }
 const times = { start: 1_700_000_000_123, now: 1_700_000_060_456 }
@@ -83,8 +84,8 @@ test('what is sent is what the encoder of OpenTelemetry makes of the same metric
     fc.property(fc.array(reading, { minLength: 1, maxLength: 4 }), (readings) => {
       const theirs = ProtobufMetricsSerializer.serializeRequest(sdkRequest(readings))
       assert.ok(theirs)
-      const own = readings.flatMap((each) => [...encodeMetric(each, times)].map(({ bytes }) => bytes))
-      assert.deepEqual(readMetrics(wrap(own)), readMetrics(theirs))
+      const own = readings.flatMap((each) => [...encodeMetric(each, times)])
+      assert.deepEqual(readMetrics(wrap(itemsOf(own))), readMetrics(theirs))
     }),
   )
 })
@@ -101,7 +102,7 @@ test('a family of many series becomes several metrics of one name', () => {
     parts.map((part) => part.points),
     [500, 500, 201],
   )
-  const seen = readMetrics(wrap(parts.map(({ bytes }) => bytes)))
+  const seen = readMetrics(wrap(itemsOf(parts)))
   assert.deepEqual([...new Set(seen.map(({ name, unit }) => `${name} ${unit}`))], ['portico_x_bytes_total By'])
   assert.deepEqual(
     seen.flatMap((metric) => metric.points.map(({ value }) => value)),
@@ -109,6 +110,15 @@ test('a family of many series becomes several metrics of one name', () => {
   )
   assert.deepEqual([...encodeMetric({ name: 'none', family, points: [] }, times)], [])
 })
+
+function itemsOf(metrics: readonly EncodedMetric[]): Buffer {
+  const items = new WrittenItems()
+  for (const { bytes } of metrics) {
+    items.begin().raw(bytes)
+    items.added()
+  }
+  return items.take()
+}
 
 function constants<T extends object>(values: T): { [K in keyof T]: fc.Arbitrary<T[K]> } {
   const entries = Object.entries(values).map(([key, value]) => [key, fc.constant(value)])

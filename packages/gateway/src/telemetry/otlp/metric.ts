@@ -66,12 +66,12 @@ function histogramPoint(buckets: readonly number[], { start, now }: MetricTimes)
     writeTime(wire, START, start)
     writeTime(wire, TIME, now)
     wire.byte(COUNT)
-    wire.fixed64(BigInt(counts.reduce((sum, count) => sum + count, 0)))
+    wire.fixed64(counts.reduce((sum, count) => sum + count, 0))
     wire.byte(SUM)
     wire.double(totals.at(-1) ?? 0)
     wire.byte(BUCKET_COUNTS)
     wire.varint(counts.length * 8)
-    for (const count of counts) wire.fixed64(BigInt(count))
+    for (const count of counts) wire.fixed64(count)
     wire.byte(BOUNDS)
     wire.varint(buckets.length * 8)
     for (const bound of buckets) wire.double(bound)
@@ -86,7 +86,7 @@ function writeLabels(wire: WireBuffer, tag: number, names: readonly string[], va
 
 function writeTime(wire: WireBuffer, tag: number, millis: number): void {
   wire.byte(tag)
-  wire.fixed64(BigInt(Math.trunc(millis)) * 1_000_000n)
+  wire.nanos(Math.trunc(millis))
 }
 
 function writeText(wire: WireBuffer, tag: number, text: string): void {

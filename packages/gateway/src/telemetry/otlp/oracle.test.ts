@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { accessRecord } from '../../testing/access-record.ts'
 import { readLogs } from '../../testing/otlp-collector.ts'
+import { WrittenItems } from '../../testing/written-items.ts'
 import { editedJsonLine, type LogValue } from '../log/edited-line.ts'
 import { createEnvelope } from './envelope.ts'
 import { LogRecordEncoder, type LogEntry } from './log-record.ts'
@@ -77,14 +78,15 @@ test('what is sent is what the encoder of OpenTelemetry makes of the same record
     ),
     time: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   })
-  const encoder = new LogRecordEncoder()
+  const items = new WrittenItems()
+  const encoder = new LogRecordEncoder(items)
   const wrap = createEnvelope(origin)
   fc.assert(
     fc.property(fc.array(entry, { minLength: 1, maxLength: 5 }), (entries) => {
       const theirs = ProtobufLogsSerializer.serializeRequest(entries.map(sdkRecord))
       assert.ok(theirs)
-      const own = wrap(entries.map((each) => encoder.encode(each)))
-      assert.deepEqual(readLogs(own), readLogs(theirs))
+      for (const each of entries) encoder.add(each)
+      assert.deepEqual(readLogs(wrap(items.take())), readLogs(theirs))
     }),
   )
 })

@@ -3,14 +3,17 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { readSpans } from '../../testing/otlp-collector.ts'
+import { WrittenItems } from '../../testing/written-items.ts'
 import type { LogValue } from '../log/edited-line.ts'
 import { attributeName } from './attributes.ts'
 import { createEnvelope } from './envelope.ts'
+import { Id } from './id.ts'
 import { CLIENT, SERVER, SpanEncoder, type SpanHead } from './span.ts'
 
 const origin = { resource: { 'service.name': 'portico', replicas: 3 }, scope: { name: 'portico', version: '0.1' } }
 const wrap = createEnvelope(origin)
-const encoder = new SpanEncoder()
+const items = new WrittenItems()
+const encoder = new SpanEncoder(items)
 
 /** Its spans are plain objects here: types of its own would bring the whole SDK along. */
 const { ProtobufTraceSerializer } = createRequire(import.meta.url)('@opentelemetry/otlp-transformer') as {
@@ -23,15 +26,16 @@ interface Span {
   error: string | null
 }
 
-function encode({ head, attributes, error }: Span): Buffer {
+function encode({ head, attributes, error }: Span): void {
   encoder.begin(head)
   for (const [name, value] of attributes) encoder.attribute(attributeName(name), value)
-  return encoder.end(error)
+  encoder.end(error)
 }
 
 /** The same span as the SDK of OpenTelemetry has it. */
 function sdkSpan({ head, attributes, error }: Span): object {
-  const { traceId, tracestate } = head
+  const { tracestate } = head
+  const traceId = head.traceId.hex
   const at = (millis: number): [number, number] => [Math.floor(millis / 1000), Math.round((millis % 1000) * 1_000_000)]
   return {
     name: head.name,
@@ -39,12 +43,12 @@ function sdkSpan({ head, attributes, error }: Span): object {
     kind: head.kind - 1,
     spanContext: () => ({
       traceId,
-      spanId: head.spanId,
+      spanId: head.spanId.hex,
       traceFlags: 1,
       ...(tracestate !== '' && { traceState: { serialize: () => tracestate } }),
     }),
-    ...(head.parentId !== '' && {
-      parentSpanContext: { traceId, spanId: head.parentId, traceFlags: 1, isRemote: head.hasRemoteParent },
+    ...(head.parentId !== null && {
+      parentSpanContext: { traceId, spanId: head.parentId.hex, traceFlags: 1, isRemote: head.hasRemoteParent },
     }),
     startTime: at(head.startMs),
     endTime: at(head.endMs),
@@ -63,7 +67,7 @@ function sdkSpan({ head, attributes, error }: Span): object {
 test('what is sent is what the encoder of OpenTelemetry makes of the same spans', () => {
   const text = fc.string({ unit: 'binary', maxLength: 60 })
   const name = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }).map((word) => `x.${word}`)
-  const hex = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length - 1}}1$`))
+  const id = (length: number) => fc.stringMatching(new RegExp(`^[0-9a-f]{${length - 1}}1$`)).map((hex) => Id.of(hex))
   const value: fc.Arbitrary<LogValue> = fc.oneof(
     text,
     fc.boolean(),
@@ -73,9 +77,9 @@ test('what is sent is what the encoder of OpenTelemetry makes of the same spans'
   const span: fc.Arbitrary<Span> = fc.record({
     head: fc
       .record({
-        traceId: hex(32),
-        spanId: hex(16),
-        parentId: fc.oneof(hex(16), fc.constant('')),
+        traceId: id(32),
+        spanId: id(16),
+        parentId: fc.option(id(16)),
         hasRemoteParent: fc.boolean(),
         tracestate: fc.constantFrom('', 'a=1,b@c=2'),
         name: text,
@@ -85,7 +89,7 @@ test('what is sent is what the encoder of OpenTelemetry makes of the same spans'
       })
       .map(({ lasts, ...head }) => ({
         ...head,
-        hasRemoteParent: head.hasRemoteParent && head.parentId !== '',
+        hasRemoteParent: head.hasRemoteParent && head.parentId !== null,
         endMs: head.startMs + lasts,
       })),
     attributes: fc.uniqueArray(fc.tuple(name, value), { maxLength: 6, selector: ([key]) => key }),
@@ -95,16 +99,17 @@ test('what is sent is what the encoder of OpenTelemetry makes of the same spans'
     fc.property(fc.array(span, { minLength: 1, maxLength: 5 }), (spans) => {
       const theirs = ProtobufTraceSerializer.serializeRequest(spans.map(sdkSpan))
       assert.ok(theirs)
-      assert.deepEqual(readSpans(wrap(spans.map(encode))), readSpans(theirs))
+      for (const each of spans) encode(each)
+      assert.deepEqual(readSpans(wrap(items.take())), readSpans(theirs))
     }),
   )
 })
 
 test('times have fractions, and none ends before it began', () => {
   const head: SpanHead = {
-    traceId: 'a'.repeat(32),
-    spanId: 'b'.repeat(16),
-    parentId: '',
+    traceId: Id.of('a'.repeat(32)),
+    spanId: Id.of('b'.repeat(16)),
+    parentId: null,
     hasRemoteParent: false,
     tracestate: 'x'.repeat(513),
     name: 'n',
@@ -112,7 +117,8 @@ test('times have fractions, and none ends before it began', () => {
     startMs: 1_763_000_000_000.25,
     endMs: 1_763_000_000_000,
   }
-  const [span] = readSpans(wrap([encode({ head, attributes: [], error: '' })]))
+  encode({ head, attributes: [], error: '' })
+  const [span] = readSpans(wrap(items.take()))
   assert.deepEqual([span?.start, span?.end], [1_763_000_000_000_250_000n, 1_763_000_000_000_250_000n])
   assert.deepEqual([span?.tracestate, span?.status], ['', { code: 2, message: '' }])
 })

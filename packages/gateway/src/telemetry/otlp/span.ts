@@ -1,17 +1,19 @@
 import { attributeName, boundedValue, writeAttribute } from './attributes.ts'
 import type { LogValue } from '../log/edited-line.ts'
+import type { Id } from './id.ts'
+import type { ItemQueue } from './item-queue.ts'
 import { textSize, varintSize, WireBuffer } from './wire-buffer.ts'
 
 /** Numbers that the protocol has for what a span is: an answer to somebody, or a question to somebody. */
 export const SERVER = 2
 export const CLIENT = 3
 
-/** A span without its attributes; ids are in hex. */
+/** A span without its attributes. */
 export interface SpanHead {
-  traceId: string
-  spanId: string
-  /** Empty where it begins the trace. */
-  parentId: string
+  traceId: Id
+  spanId: Id
+  /** Null where it begins the trace. */
+  parentId: Id | null
   /** Whether the parent is a span of somebody else. */
   hasRemoteParent: boolean
   tracestate: string
@@ -24,22 +26,27 @@ export interface SpanHead {
 
 /** Makes `Span`s: `begin`, any number of attributes, each name once, `end`. */
 export class SpanEncoder {
-  readonly #wire = new WireBuffer()
+  readonly #queue: ItemQueue
+  #wire = new WireBuffer(0)
   #flags = 0
 
+  constructor(queue: ItemQueue) {
+    this.#queue = queue
+  }
+
   begin(head: SpanHead): void {
-    const wire = this.#wire
+    const wire = (this.#wire = this.#queue.begin())
     this.#id(TRACE_ID, head.traceId)
     this.#id(SPAN_ID, head.spanId)
     if (head.tracestate !== '' && head.tracestate.length <= LONGEST_STATE) this.#text(TRACE_STATE, head.tracestate)
-    if (head.parentId !== '') this.#id(PARENT_ID, head.parentId)
+    if (head.parentId !== null) this.#id(PARENT_ID, head.parentId)
     this.#text(NAME, head.name)
     wire.byte(KIND)
     wire.byte(head.kind)
     wire.byte(START)
-    wire.fixed64(nanosOf(head.startMs))
+    wire.nanos(head.startMs)
     wire.byte(END)
-    wire.fixed64(nanosOf(Math.max(head.startMs, head.endMs)))
+    wire.nanos(Math.max(head.startMs, head.endMs))
     this.#flags = SAMPLED | KNOWS_PARENT | (head.hasRemoteParent ? REMOTE_PARENT : 0)
   }
 
@@ -53,7 +60,7 @@ export class SpanEncoder {
   }
 
   /** `error` is null where it went well, and says what went wrong otherwise. */
-  end(error: string | null): Buffer {
+  end(error: string | null): void {
     const wire = this.#wire
     if (error !== null) {
       const length = textSize(error)
@@ -67,13 +74,13 @@ export class SpanEncoder {
     wire.byte(FLAGS_FIRST)
     wire.byte(FLAGS_SECOND)
     wire.fixed32(this.#flags)
-    return wire.take()
+    this.#queue.added()
   }
 
-  #id(tag: number, hex: string): void {
+  #id(tag: number, { words }: Id): void {
     this.#wire.byte(tag)
-    this.#wire.byte(hex.length / 2)
-    this.#wire.raw(Buffer.from(hex, 'hex'))
+    this.#wire.byte(words.length * 4)
+    for (const word of words) this.#wire.word(word)
   }
 
   #text(tag: number, text: string): void {
@@ -82,11 +89,6 @@ export class SpanEncoder {
     this.#wire.varint(size)
     this.#wire.text(text, size)
   }
-}
-
-function nanosOf(millis: number): bigint {
-  const whole = Math.floor(millis)
-  return BigInt(whole) * 1_000_000n + BigInt(Math.round((millis - whole) * 1_000_000))
 }
 
 const TRACE_ID = 0x0a

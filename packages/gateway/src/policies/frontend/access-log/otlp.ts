@@ -8,8 +8,8 @@ import type { AccessLogConfig } from './schema.ts'
 export function otlpLog(config: AccessLogConfig, env: ExportEnv, services: ExportServices): ExportLog | null {
   if (config.otlp === undefined) return null
   const exporter = keptExporter({ signal: 'logs', collector: config.otlp, service: LOGS }, env, services)
-  const encoder = new LogRecordEncoder()
-  return (record, changes) => exporter.add(encoder.encode({ record, gateway: GATEWAY, changes, time: env.clock() }))
+  const encoder = new LogRecordEncoder(exporter)
+  return (record, changes) => encoder.add({ record, gateway: GATEWAY, changes, time: env.clock() })
 }
 
 const LOGS = { method: '/opentelemetry.proto.collector.logs.v1.LogsService/Export', path: '/v1/logs' }

@@ -49,8 +49,7 @@ function spanTools(config: TracingConfig, env: ExportEnv, services: ExportServic
     now: services.now,
     clock: env.clock,
     random: env.random,
-    encoder: new SpanEncoder(),
-    add: (span) => exporter.add(span),
+    encoder: new SpanEncoder(exporter),
     removed: removedFields(config.attributes),
   }
 }
