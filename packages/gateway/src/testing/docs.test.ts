@@ -8,6 +8,7 @@ import { isRecentEnough } from '../../bin/runtime.mjs'
 import { README_MARK } from '../generate/readme-pages.ts'
 import { failures } from '../pipeline/failure.ts'
 import { quickStart } from '../quick-start/quick-start.ts'
+import { identityOf } from '../process/identity.ts'
 import { loadSessionKeys } from '../process/session-keys.ts'
 import { readEnvironment } from '../sources/environment.ts'
 import { withStandardExports } from '../sources/standard-exports.ts'
@@ -117,6 +118,7 @@ test('the page of variables names every one that is read and no other', (t) => {
   readEnvironment(env, () => false)
   quickStart(env)
   resourceOf(env, {})
+  identityOf(env)
   withStandardExports({ binds: [], listeners: [], routes: [], backends: [], policies: [] }, env)
   rememberSessionKey(env, t)
   const named = firstColumn(read('docs/environment.md'))

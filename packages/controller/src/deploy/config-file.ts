@@ -1,0 +1,27 @@
+import { stringify } from 'yaml'
+import { isObject, type JsonObject, listAt, member } from './json.ts'
+import type { Typed } from './parameters.ts'
+
+/** The config file of a data plane: `rawConfig` with what typed fields say on top. Its routes come from the controller. */
+export function configFile({ rawConfig = {}, logging = {} }: Typed): string {
+  const typed = Object.keys(logging).length === 0 ? {} : { config: { logging } }
+  const config = merged({ config: {}, ...rawConfig }, typed)
+  return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** Ports that `rawConfig` opens, as numbers. */
+export function portsOf({ rawConfig }: Typed): number[] {
+  return listAt(rawConfig, 'binds').flatMap((bind) => {
+    const port = member(bind, 'port')
+    return typeof port === 'number' ? port : []
+  })
+}
+
+/** Maps are merged, all else is replaced. */
+function merged(below: JsonObject, above: JsonObject): JsonObject {
+  const entries = Object.entries(above).map(([name, value]): [string, unknown] => {
+    const was = member(below, name)
+    return [name, isObject(was) && isObject(value) ? merged(was, value) : value]
+  })
+  return Object.fromEntries([...Object.entries(below), ...entries])
+}

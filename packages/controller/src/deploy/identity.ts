@@ -1,0 +1,61 @@
+import type { Resource } from '@portico/translate'
+import { textsAt } from './json.ts'
+import { labelValue, objectName } from './names.ts'
+import type { Deployed, DeployedMetadata } from './objects.ts'
+
+export const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name'
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
+export const MANAGED_BY = 'portico'
+
+/** What all objects of a Gateway have in common. */
+export interface Identity {
+  metadata: DeployedMetadata
+  /** Of its Pods: without the version, or a new one would replace Pods that are the same. */
+  podLabels: Readonly<Record<string, string>>
+  /** They never change, because the selector of a Deployment cannot. */
+  selector: Readonly<Record<string, string>>
+}
+
+export function identityOf(
+  gateway: Resource,
+  { className, version }: { className: string; version: string },
+): Identity {
+  const { name, namespace = 'default', uid = '' } = gateway.metadata
+  const selector = {
+    'app.kubernetes.io/name': 'portico',
+    'app.kubernetes.io/instance': labelValue(name),
+    [GATEWAY_NAME_LABEL]: labelValue(name),
+  }
+  const given = Object.entries(textsAt(gateway.spec, 'infrastructure', 'labels'))
+  const podLabels = {
+    // Those of the API itself are ours to set.
+    ...Object.fromEntries(given.filter(([label]) => !label.startsWith('gateway.networking.k8s.io/'))),
+    ...selector,
+    'gateway.networking.k8s.io/gateway-class-name': labelValue(className),
+    [MANAGED_BY_LABEL]: MANAGED_BY,
+  }
+  const { apiVersion, kind } = gateway
+  const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }
+  return {
+    metadata: {
+      name: objectName(name),
+      namespace,
+      labels: { ...podLabels, 'app.kubernetes.io/version': version },
+      annotations: textsAt(gateway.spec, 'infrastructure', 'annotations'),
+      ownerReferences: [owner],
+    },
+    podLabels,
+    selector,
+  }
+}
+
+/** Whether an object that is there was deployed for this very Gateway. */
+export function isOwnedBy(object: Resource | Deployed, gateway: Resource): boolean {
+  const owners: unknown = Reflect.get(object.metadata, 'ownerReferences')
+  if (!Array.isArray(owners)) return false
+  return owners.some((owner: unknown) => {
+    const isGateway =
+      typeof owner === 'object' && owner !== null && 'uid' in owner && owner.uid === gateway.metadata.uid
+    return isGateway && 'controller' in owner && owner.controller === true
+  })
+}

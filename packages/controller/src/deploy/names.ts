@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+
+/** The longest name of a Service and the longest value of a label. */
+const MAX_LENGTH = 63
+const HASH_LENGTH = 12
+const HEAD_LENGTH = MAX_LENGTH - HASH_LENGTH - 1
+
+/**
+ * The name of what is deployed for a Gateway: its own, where that can be the name of a Service. Names of Gateways may be
+ * longer, have dots and begin with a digit; such a one is made to fit, and a hash of it keeps two apart.
+ */
+export function objectName(gateway: string): string {
+  if (/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(gateway)) return gateway
+  const fitting = gateway.replaceAll(/[^-a-z0-9]/g, '-').replace(/^(?![a-z])/, 'gw-')
+  return `${head(fitting)}-${hash(gateway)}`
+}
+
+/** The name of a Gateway as a label. */
+export function labelValue(gateway: string): string {
+  return gateway.length <= MAX_LENGTH ? gateway : `${head(gateway)}-${hash(gateway)}`
+}
+
+export function sessionSecretName(gateway: string): string {
+  return `${objectName(gateway)}-session-key`
+}
+
+function head(name: string): string {
+  return name.slice(0, HEAD_LENGTH).replace(/[-.]+$/, '')
+}
+
+function hash(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, HASH_LENGTH)
+}

@@ -1,0 +1,45 @@
+import type { JsonObject } from './json.ts'
+import type { Deployed } from './objects.ts'
+import type { Level, Overlay } from './parameters.ts'
+import type { PatchedKind } from './patch/rules.ts'
+import { strategicMerge } from './patch/strategic-merge.ts'
+
+/** Where parameters change an object of a kind. */
+export const overlayByKind = {
+  Deployment: 'deployment',
+  Service: 'service',
+  ServiceAccount: 'serviceAccount',
+  PodDisruptionBudget: 'podDisruptionBudget',
+  HorizontalPodAutoscaler: 'horizontalPodAutoscaler',
+} as const satisfies Record<PatchedKind, string>
+
+/** The object with the changes of every level, one after the other. */
+export function overlaid(object: Deployed, kind: PatchedKind, levels: readonly Level[], problems: string[]): Deployed {
+  const field = overlayByKind[kind]
+  return levels.reduce((object, { from, spec }) => {
+    const overlay = spec[field]
+    if (overlay === undefined) return object
+    const patched = patch(object, kind, overlay)
+    if (patched.ok) return { ...object, ...patched.value }
+    problems.push(...patched.problems.map((problem) => `GwParameters ${from}: ${field}.${problem}`))
+    return object
+  }, object)
+}
+
+function patch(
+  object: Deployed,
+  kind: PatchedKind,
+  { metadata = {}, spec }: Overlay,
+): ReturnType<typeof strategicMerge> {
+  if (kind === 'ServiceAccount' && spec !== undefined && Object.keys(spec).length > 0)
+    return { ok: false, problems: ['spec: a ServiceAccount has none'] }
+  const described: JsonObject = {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      labels: { ...object.metadata.labels, ...metadata.labels },
+      annotations: { ...object.metadata.annotations, ...metadata.annotations },
+    },
+  }
+  return spec === undefined ? { ok: true, value: described } : strategicMerge(kind, described, { spec })
+}

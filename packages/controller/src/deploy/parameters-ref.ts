@@ -1,0 +1,45 @@
+import type { Resource } from '@portico/translate'
+import { textAt, valueAt } from './json.ts'
+import type { Level, Parameters } from './parameters.ts'
+
+export type Levels = { ok: true; levels: Level[] } | { ok: false; problems: string[] }
+
+export interface Sources {
+  gatewayClass: Resource | undefined
+  gateway: Resource
+  /** GwParameters by `namespace/name`. */
+  find: (key: string) => Resource | undefined
+  read: (parameters: Resource) => { ok: true; value: Parameters } | { ok: false; problems: string[] }
+}
+
+const GROUP = 'portico.dev'
+const KIND = 'GwParameters'
+
+/** The parameters of a Gateway: those of its class, then its own. All that is wrong with them is told. */
+export function findLevels({ gatewayClass, gateway, find, read }: Sources): Levels {
+  const problems: string[] = []
+  const level = (ref: unknown, owner: string, namespace: string | undefined): Level[] => {
+    if (ref === undefined) return []
+    const [group, kind, name] = [textAt(ref, 'group') ?? '', textAt(ref, 'kind') ?? '', textAt(ref, 'name') ?? '']
+    const say = (text: string): [] => {
+      problems.push(`${owner}: parametersRef: ${text}`)
+      return []
+    }
+    if (group !== GROUP || kind !== KIND) return say(`found ${group}/${kind}, expected ${GROUP}/${KIND}`)
+    if (namespace === undefined) return say('has no namespace')
+    const from = `${namespace}/${name}`
+    const found = find(from)
+    if (found === undefined) return say(`there is no ${KIND} ${from}`)
+    const spec = read(found)
+    if (spec.ok) return [{ from, spec: spec.value }]
+    problems.push(...spec.problems.map((problem) => `${KIND} ${from}: ${problem}`))
+    return []
+  }
+  const ofClass = valueAt(gatewayClass?.spec, 'parametersRef')
+  const ofGateway = valueAt(gateway.spec, 'infrastructure', 'parametersRef')
+  const levels = [
+    ...level(ofClass, `GatewayClass ${gatewayClass?.metadata.name ?? ''}`, textAt(ofClass, 'namespace')),
+    ...level(ofGateway, `Gateway ${gateway.metadata.name}`, gateway.metadata.namespace),
+  ]
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, levels }
+}

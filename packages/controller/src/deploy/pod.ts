@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import type { Identity } from './identity.ts'
+import type { JsonObject } from './json.ts'
+import { sessionSecretName } from './names.ts'
+import type { EnvVar, ImageParts, Typed } from './parameters.ts'
+import type { Servers } from './servers.ts'
+import { gracePeriod, shutdownVariables } from './shutdown.ts'
+
+export interface PodParts {
+  gatewayName: string
+  identity: Identity
+  typed: Typed
+  servers: Servers
+  /** Over which the parts that parameters name go. */
+  image: ImageParts
+  configFile: string
+  /** Null when the user has set one. */
+  sessionKey: string | null
+}
+
+const FOLDER = '/etc/portico'
+export const CONFIG_FILE_NAME = 'gateway.yaml'
+/** As in the image; the files there are his. */
+const USER = 65_532
+
+export function podTemplate(parts: PodParts): JsonObject {
+  const { identity, typed } = parts
+  return {
+    metadata: { labels: identity.podLabels, annotations: annotations(parts) },
+    spec: {
+      serviceAccountName: identity.metadata.name,
+      // Services of the namespace are no business of the data plane's environment.
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: gracePeriod(typed),
+      securityContext: {
+        seccompProfile: { type: 'RuntimeDefault' },
+        // Listeners may have any port, without a capability.
+        sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
+      },
+      containers: [container(parts)],
+      volumes: [
+        { name: 'config', configMap: { name: identity.metadata.name } },
+        { name: 'tmp', emptyDir: {} },
+      ],
+    },
+  }
+}
+
+/** A Pod reads config and key when it starts: another one makes another Pod. */
+function annotations({ identity, servers, configFile, sessionKey }: PodParts): JsonObject {
+  const { metrics } = servers
+  return {
+    ...identity.metadata.annotations,
+    'checksum/config': sha256(configFile),
+    ...(sessionKey !== null && { 'checksum/session-key': sha256(sessionKey) }),
+    ...(metrics !== null && {
+      'prometheus.io/scrape': 'true',
+      'prometheus.io/path': '/metrics',
+      'prometheus.io/port': String(metrics),
+    }),
+  }
+}
+
+function container(parts: PodParts): JsonObject {
+  const { typed, servers } = parts
+  const image = { ...parts.image, ...typed.image }
+  const { limits = {}, requests = {}, claims } = typed.resources ?? {}
+  const resources = {
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(Object.keys(requests).length > 0 && { requests }),
+    ...(claims !== undefined && { claims }),
+  }
+  return {
+    name: 'portico',
+    image: imageName(image),
+    ...(image.pullPolicy !== undefined && { imagePullPolicy: image.pullPolicy }),
+    args: ['-f', `${FOLDER}/${CONFIG_FILE_NAME}`],
+    env: environment(parts),
+    ...(servers.metrics !== null && { ports: [{ name: 'metrics', containerPort: servers.metrics, protocol: 'TCP' }] }),
+    ...(servers.readiness !== null && probes(servers.readiness)),
+    ...(Object.keys(resources).length > 0 && { resources }),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+      runAsUser: USER,
+    },
+    volumeMounts: [
+      { name: 'config', mountPath: FOLDER, readOnly: true },
+      { name: 'tmp', mountPath: '/tmp' },
+    ],
+  }
+}
+
+function imageName({ registry, repository = 'portico', tag, digest }: ImageParts): string {
+  const name = registry === undefined ? repository : `${registry}/${repository}`
+  return `${name}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`
+}
+
+/** Variables of the user replace those of the same name, and may refer to the others. */
+function environment({ gatewayName, typed, sessionKey }: PodParts): EnvVar[] {
+  const given = typed.env ?? []
+  const secretKeyRef = { name: sessionSecretName(gatewayName), key: SESSION_SECRET_KEY }
+  const own: EnvVar[] = [
+    { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+    { name: 'GATEWAY', value: gatewayName },
+    ...shutdownVariables(typed),
+    ...(sessionKey === null ? [] : [{ name: 'SESSION_KEY', valueFrom: { secretKeyRef } }]),
+  ]
+  return [...own.filter(({ name }) => given.every((variable) => variable.name !== name)), ...given]
+}
+
+export const SESSION_SECRET_KEY = 'key'
+
+/** No liveness probe: workers that die are replaced, and a restart would cut those that live. */
+function probes(port: number): JsonObject {
+  const httpGet = { path: '/healthz/ready', port }
+  return {
+    startupProbe: { httpGet, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 60 },
+    readinessProbe: { httpGet, periodSeconds: 10 },
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,48 @@
+import { isIP } from 'node:net'
+import type { Resource } from '@portico/translate'
+import { portsOf } from './config-file.ts'
+import { listAt, textAt } from './json.ts'
+import type { Typed } from './parameters.ts'
+import type { Servers } from './servers.ts'
+
+/** Keeps the load balancer of a Gateway that has no listener yet. */
+const DUMMY_PORT = 443
+
+export interface Ports {
+  used: number[]
+  /** Those that the data plane itself has, or that are none. */
+  skipped: number[]
+}
+
+/** Ports of the Service, in order. */
+export function usablePorts(listeners: readonly number[], typed: Typed, servers: Servers, problems: string[]): Ports {
+  const raw = portsOf(typed)
+  const isPort = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535
+  const distinct = [...new Set(listeners)].toSorted((a, b) => a - b)
+  const isUsable = (port: number): boolean => isPort(port) && !servers.taken.has(port)
+  const used = distinct.filter(isUsable)
+  for (const port of new Set(raw)) {
+    if (used.includes(port)) problems.push(`rawConfig.binds: port ${port} is one of the Gateway's listeners`)
+    if (servers.taken.has(port)) problems.push(`rawConfig.binds: port ${port} is one of the data plane's own servers`)
+  }
+  if (distinct.length > 0 && used.length === 0) problems.push(`no valid ports: ${distinct.join(', ')}`)
+  return {
+    used: distinct.length === 0 ? [DUMMY_PORT] : used,
+    skipped: distinct.filter((port) => !isUsable(port)),
+  }
+}
+
+/** The address that the Gateway asks for; null when it is left to the platform. */
+export function staticAddress({ spec }: Resource, problems: string[]): string | null {
+  const asked = listAt(spec, 'addresses')
+    .map((address) => ({ type: textAt(address, 'type') ?? 'IPAddress', value: textAt(address, 'value') ?? '' }))
+    // An address without a value is one that the platform chooses.
+    .filter(({ value }) => value !== '')
+  const [first, second] = asked
+  if (first === undefined) return null
+  if (second !== undefined) problems.push(`spec.addresses: ${asked.length} addresses are given, a Service has one`)
+  else if (first.type !== 'IPAddress')
+    problems.push(`spec.addresses: type ${first.type} is not supported, expected IPAddress`)
+  else if (isIP(first.value) === 0) problems.push(`spec.addresses: ${JSON.stringify(first.value)} is no IP address`)
+  return first.value
+}

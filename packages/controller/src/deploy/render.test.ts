@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { configFile, validate } from '@portico/gateway/schema'
+import type { Resource } from '@portico/translate'
+import * as fc from 'fast-check'
+import { parse, parseAllDocuments, stringify } from 'yaml'
+import { listAt, textAt, valueAt } from './json.ts'
+import type { Parameters } from './parameters.ts'
+import { findLevels } from './parameters-ref.ts'
+import { type Rendered, render } from './render.ts'
+
+/** `PORTICO_UPDATE_GOLDEN=1` writes what comes out; the difference is for whoever reviews it. */
+const isUpdating = process.env['PORTICO_UPDATE_GOLDEN'] === '1'
+const root = fileURLToPath(new URL('../../cases/deploy', import.meta.url))
+const settings = { image: { registry: 'registry.example', repository: 'portico' }, version: '1.2.3' }
+
+describe('golden cases of what is deployed for a Gateway', () => {
+  for (const name of readdirSync(root).toSorted())
+    it(name, () => {
+      const found = print(renderAll(readResources(join(root, name, 'in.yaml'))))
+      const file = join(root, name, 'out.yaml')
+      if (isUpdating) writeFileSync(file, found)
+      assert.equal(found, readFileSync(file, 'utf8'))
+    })
+})
+
+describe('what is deployed fits the data plane', () => {
+  const rendered = readdirSync(root).map((name) => renderAll(readResources(join(root, name, 'in.yaml'))))
+  const objects = rendered.flatMap((rendered) => (rendered.ok ? rendered.objects : []))
+
+  it('it takes every config file', () => {
+    const files = objects.flatMap(({ kind, data }) =>
+      kind === 'ConfigMap' ? (textAt(data, 'gateway.yaml') ?? '') : [],
+    )
+    assert.ok(files.length > 20)
+    for (const file of files) assert.deepEqual(validate(configFile, parse(file)).ok, true, file)
+  })
+
+  it('it reads every variable', () => {
+    const page = readFileSync(new URL('../../../../docs/environment.md', import.meta.url), 'utf8')
+    const plain = renderAll(readResources(join(root, 'plain', 'in.yaml')))
+    const deployment = plain.ok ? plain.objects.find(({ kind }) => kind === 'Deployment') : undefined
+    const [container] = listAt(deployment?.spec, 'template', 'spec', 'containers')
+    const names = listAt(container, 'env').map((variable) => textAt(variable, 'name') ?? '')
+    assert.equal(names.length, 7)
+    for (const name of names) assert.ok(page.includes(`\n| \`${name}\` |`), name)
+  })
+})
+
+describe('Gateways of strangers', () => {
+  it('are rendered, or refused with a reason', () => {
+    const text = fc.oneof(fc.string(), fc.constantFrom('IPAddress', '10.0.0.1', '__proto__'))
+    const thing = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.dictionary(text, text))
+    const spec = fc.record(
+      { infrastructure: fc.record({ labels: thing, annotations: thing }), addresses: fc.array(thing) },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(spec, thing), fc.array(fc.integer({ min: -1, max: 70_000 })), (spec, ports) => {
+        const gateway = { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway', metadata: { name: 'a' }, spec }
+        const rendered = render({ gateway, className: 'portico', ports, levels: [], sessionKey: 'key' }, settings)
+        assert.ok(rendered.ok ? rendered.objects.length === 5 : rendered.problems.length > 0)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
+
+function renderAll(resources: readonly Resource[]): Rendered {
+  const ofKind = (kind: string): Resource[] => resources.filter((resource) => resource.kind === kind)
+  const [gateway] = ofKind('Gateway')
+  assert.ok(gateway, 'a case has a Gateway')
+  const className = textAt(gateway.spec, 'gatewayClassName') ?? ''
+  const found = findLevels({
+    gatewayClass: ofKind('GatewayClass').find(({ metadata }) => metadata.name === className),
+    gateway,
+    find: (key) => ofKind('GwParameters').find(({ metadata: { namespace, name } }) => `${namespace}/${name}` === key),
+    read: ({ spec }) => ({ ok: true, value: spec as Parameters }),
+  })
+  if (!found.ok) return found
+  const ports = [gateway, ...ofKind('ListenerSet')].flatMap(({ spec }) =>
+    listAt(spec, 'listeners').map((listener) => Number(valueAt(listener, 'port'))),
+  )
+  return render({ gateway, className, ports, levels: found.levels, sessionKey: '0123456789abcdef'.repeat(4) }, settings)
+}
+
+function print(rendered: Rendered): string {
+  const options = { lineWidth: 120, aliasDuplicateObjects: false }
+  if (!rendered.ok) return stringify({ problems: rendered.problems }, options)
+  const skipped = rendered.skippedPorts.length === 0 ? [] : [{ skippedPorts: rendered.skippedPorts }]
+  return [...skipped, ...rendered.objects].map((object) => stringify(object, options)).join('---\n')
+}
+
+function readResources(file: string): Resource[] {
+  return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => {
+    const [problem] = document.errors
+    if (problem !== undefined) throw new Error(`${file}: ${problem.message}`)
+    return document.toJS() as Resource
+  })
+}
