@@ -78,6 +78,36 @@ test('a chunk that is for later is loaded where something of it is used', () => 
   assert.deepEqual(all(), [1, 2, 3, 4])
 })
 
+test('a module of the runtime that is big is loaded where something of it is used', () => {
+  const code = `let node_crypto = require("node:crypto");
+let node_path = require("node:path");
+const all = () => [(0, node_crypto.hash)('a'), new node_crypto.Sign('b').name, mynode_crypto.c];
+const mynode_crypto = { c: 'c' };
+${getter('all')}`
+  const loaded = []
+  const load = (id) => {
+    loaded.push(id)
+    return {
+      hash: (text) => text,
+      Sign: function Sign(name) {
+        this.name = name
+      },
+    }
+  }
+  const module = { exports: {} }
+  const text = asChunks(new Map([['a.js', code]])).get('a.js')
+  compileFunction(text, ['module', 'exports', 'require'])(module, module.exports, load)
+  assert.deepEqual(loaded, ['node:path'])
+  assert.deepEqual(
+    [module.exports.all(), module.exports.all()],
+    [
+      ['a', 'b', 'c'],
+      ['a', 'b', 'c'],
+    ],
+  )
+  assert.deepEqual(loaded, ['node:path', 'node:crypto'])
+})
+
 test('a chunk whose exports are members already keeps them, getters too', () => {
   const made = exportsOf(`var a = 1;\nvar b = 2;\nexports.a = a;\n${getter('b')}`)
   assert.deepEqual([made.a, made.b], [1, 2])
@@ -132,7 +162,16 @@ test('the built gateway starts with code that is compiled already', { timeout: 1
         `${part} in ${kind}`,
       )
   }
-  const chunks = await chunksOf(node, built)
+  const { chunks, builtins } = await loadedBy(node, built)
+  const heavy = ['http2', 'tls', 'fs/promises']
+  assert.deepEqual(
+    builtins.map(({ thread, names }) => [thread, names.filter((name) => heavy.includes(name))]).toSorted(),
+    [
+      ['main', []],
+      ['worker', []],
+    ],
+    'modules of the runtime that a plain config does not need',
+  )
   assert.deepEqual(
     chunks.filter(({ state }) => state !== 'taken'),
     [],
@@ -169,8 +208,8 @@ test('the built gateway says what is wrong with a config', { timeout: 120_000 },
   assert.match(said, /gateway\.yaml:7:9: .*unknown key `backend`.*\n.*did you mean `backends`/)
 })
 
-/** Which chunks each thread of a gateway with a plain config has loaded, and whether V8 took what was compiled of them. */
-async function chunksOf(node, built) {
+/** What each thread of a gateway with a plain config has loaded: chunks, and whether V8 took what was compiled of them; modules of the runtime. */
+async function loadedBy(node, built) {
   const folder = mkdtempSync(join(tmpdir(), 'portico-built-'))
   try {
     const [watcher, file, seen] = ['watch.cjs', 'gateway.yaml', 'seen'].map((name) => join(folder, name))
@@ -190,25 +229,29 @@ async function chunksOf(node, built) {
     })
     const [code] = await ended
     assert.equal(code, 0, said)
-    return readFileSync(seen, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = readFileSync(seen, 'utf8').trim().split('\n')
+    const all = lines.map((line) => JSON.parse(line))
+    return { chunks: all.filter(({ state }) => state), builtins: all.filter(({ names }) => names) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Says of each chunk whether V8 took what was compiled of it. */
+/** Says of each chunk whether V8 took what was compiled of it, and at the end of a thread what it has of the runtime. */
 const WATCHER = `const vm = require('node:vm')
 const { appendFileSync } = require('node:fs')
 const { basename } = require('node:path')
 const { isMainThread } = require('node:worker_threads')
+const thread = isMainThread ? 'main' : 'worker'
+process.on('exit', () => {
+  const names = process.moduleLoadList.map((name) => name.replace('NativeModule ', ''))
+  appendFileSync(process.env.SEEN, JSON.stringify({ thread, names }) + '\\n')
+})
 vm.Script = class extends vm.Script {
   constructor(code, options) {
     super(code, options)
     const state = options.cachedData === undefined ? 'missing' : this.cachedDataRejected ? 'refused' : 'taken'
-    const chunk = { thread: isMainThread ? 'main' : 'worker', name: basename(options.filename), size: code.length, state }
+    const chunk = { thread, name: basename(options.filename), size: code.length, state }
     appendFileSync(process.env.SEEN, JSON.stringify(chunk) + '\\n')
   }
 }

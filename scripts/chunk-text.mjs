@@ -9,7 +9,9 @@ const GETTER =
  * @param {Set<string>} laterFiles are loaded when something of them is first used
  */
 export function asChunks(codeByFile, laterFiles = new Set()) {
-  const chunks = new Map([...codeByFile].map(([file, code]) => [file, withLaterImports(asChunk(code), laterFiles)]))
+  const chunks = new Map(
+    [...codeByFile].map(([file, code]) => [file, withLaterBuiltins(withLaterImports(asChunk(code), laterFiles))]),
+  )
   const exportsByFile = new Map([...chunks].map(([file, code]) => [file, plainExports(code)]))
   return new Map([...chunks].map(([file, code]) => [file, withConstantImports(code, exportsByFile)]))
 }
@@ -89,6 +91,23 @@ function withLaterImports(code, laterFiles) {
         .replaceAll(new RegExp(`(?<![\\w$.])${variable.replaceAll('$', '\\$')}\\.`, 'g'), () => `(${loaded}.${call}).`)
     }
     code = code.replaceAll(new RegExp(`(?<![\\w$.])${name}\\.`, 'g'), () => `(${loaded}).`)
+  }
+  return code
+}
+
+/** Modules of the runtime that many threads never use, and that take milliseconds to load. */
+const LATER_BUILTINS = ['node:http2', 'node:crypto', 'node:tls', 'node:http', 'node:dns', 'node:fs/promises']
+
+function withLaterBuiltins(code) {
+  for (const id of LATER_BUILTINS) {
+    const name = id.replace(/\W/g, '_')
+    const line = `let ${name} = require("${id}");\n`
+    if (!code.includes(line)) continue
+    const loaded = `let ${name}$loaded;\nconst ${name} = () => ${name}$loaded ??= require("${id}");\n`
+    code = code
+      .replace(line, loaded)
+      .replace(new RegExp(`\\bnew ${name}\\.([\\w$]+)`, 'g'), `new (${name}().$1)`)
+      .replace(new RegExp(`(?<![\\w$.])${name}\\.`, 'g'), `${name}().`)
   }
   return code
 }

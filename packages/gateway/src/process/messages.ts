@@ -69,7 +69,7 @@ export type FromWorker =
   | { type: 'online' }
   /** One for each config, in the order they came. */
   | { type: 'applied'; error: string | null }
-  | { type: 'series'; definition: SeriesDefinition }
+  | { type: 'series'; definitions: readonly SeriesDefinition[] }
   | { type: 'exemplar'; exemplar: Exemplar }
   /** Said after `stopListening`, once nothing is open. */
   | { type: 'idle' }

@@ -20,7 +20,7 @@ export interface LiveConfig {
 }
 
 export interface WorkerEvents {
-  series(definition: (FromWorker & { type: 'series' })['definition']): void
+  series(definition: (FromWorker & { type: 'series' })['definitions'][number]): void
   exemplar(exemplar: (FromWorker & { type: 'exemplar' })['exemplar']): void
   trace(message: TraceFromWorker): void
   mcp(message: HubFromWorker): void
@@ -76,7 +76,8 @@ export class WorkerHandle {
         this.#applying.shift()?.(message.error)
         return
       case 'series':
-        return this.#events.series(message.definition)
+        for (const definition of message.definitions) this.#events.series(definition)
+        return
       case 'exemplar':
         return this.#events.exemplar(message.exemplar)
       case 'idle':

@@ -25,7 +25,7 @@ import { createHttpDate } from '../telemetry/http-date.ts'
 import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
-import { Registry } from '../telemetry/metrics/metrics.ts'
+import { Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import { watchEventLoop } from '../telemetry/metrics/runtime-metrics.ts'
 import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetry/metrics/pool-metrics.ts'
@@ -46,13 +46,16 @@ const settings = workerData as WorkerSettings
 if (parentPort === null) throw new Error('a worker runs in a thread of its own')
 const port = parentPort
 
+/** Series that the main thread does not know yet; a start makes dozens, and each message wakes it. */
+let announced: SeriesDefinition[] = []
+
 const writer = new LineWriter()
 const logger = createLogger({ filter: filterOf(settings.logFilter), format: settings.logFormat, write: writer.write })
 const log = logger.child('worker')
 const requestLog = logger.child('request')
 const registry = new Registry({
   region: settings.region,
-  announce: (definition) => post({ type: 'series', definition }),
+  announce: (definition) => announce(definition),
 })
 watchEventLoop(registry, settings.name)
 
@@ -340,6 +343,19 @@ function filterOf(text: string): LogFilter {
   return parsed.value
 }
 
+function announce(definition: SeriesDefinition): void {
+  if (announced.push(definition) === 1) queueMicrotask(tellOfSeries)
+}
+
+function tellOfSeries(): void {
+  if (announced.length === 0) return
+  const definitions = announced
+  announced = []
+  port.postMessage({ type: 'series', definitions } satisfies FromWorker)
+}
+
 function post(message: FromWorker): void {
+  // What it speaks of may be a series that was made just now.
+  tellOfSeries()
   port.postMessage(message)
 }

@@ -1,4 +1,4 @@
-import { isIP, SocketAddress } from 'node:net'
+import { type BlockList, isIP, SocketAddress } from 'node:net'
 import { parseCidr } from '../formats/address.ts'
 import { blockListOf } from './block-list.ts'
 
@@ -10,6 +10,7 @@ export type AddressGuard = (address: string, port: number) => string | null
  * list of ports allows them all. Throws on what is no range: the config is checked before.
  */
 export function createAddressGuard(options: { allowCidrs: readonly string[]; ports: readonly number[] }): AddressGuard {
+  const { refused, reachableV6, byReason } = (known ??= makeLists())
   const allowed = blockListOf(options.allowCidrs)
   const ports = options.ports.length === 0 ? null : new Set(options.ports)
   return (address, port) => {
@@ -20,7 +21,7 @@ export function createAddressGuard(options: { allowCidrs: readonly string[]; por
     if (family === 0 || address.includes('%')) return 'not an IP address'
     const parsed = new SocketAddress({ address, family: family === 4 ? 'ipv4' : 'ipv6' })
     if (allowed.check(parsed)) return null
-    if (refused.check(parsed)) return reasonFor(parsed)
+    if (refused.check(parsed)) return byReason.find(({ list }) => list.check(parsed))?.reason ?? 'not allowed'
     if (family === 6 && !reachableV6.check(parsed)) return 'not a global unicast address'
     return null
   }
@@ -46,14 +47,24 @@ const rangesByReason: Record<string, readonly string[]> = {
   ],
 }
 
-const listsByReason = Object.entries(rangesByReason).map(([reason, ranges]) => ({
-  reason,
-  list: blockListOf(ranges.flatMap(everyForm)),
-}))
-const refused = blockListOf(Object.values(rangesByReason).flat().flatMap(everyForm))
+interface Lists {
+  refused: BlockList
+  /** Global unicast, and the two forms that carry an IPv4 address to the Internet: mapped, and translated (NAT64). */
+  reachableV6: BlockList
+  byReason: readonly { reason: string; list: BlockList }[]
+}
 
-/** Global unicast, and the two forms that carry an IPv4 address to the Internet: mapped, and translated (NAT64). */
-const reachableV6 = blockListOf(['2000::/3', '::ffff:0:0/96', '64:ff9b::/96'])
+/** Made for the first guard: few configs have one, and every thread would start later for it. */
+let known: Lists | null = null
+
+function makeLists(): Lists {
+  const entries = Object.entries(rangesByReason).map(([reason, ranges]) => [reason, ranges.flatMap(everyForm)] as const)
+  return {
+    refused: blockListOf(entries.flatMap(([, ranges]) => ranges)),
+    reachableV6: blockListOf(['2000::/3', '::ffff:0:0/96', '64:ff9b::/96']),
+    byReason: entries.map(([reason, ranges]) => ({ reason, list: blockListOf(ranges) })),
+  }
+}
 
 /** The range, and the IPv6 ranges that the kernel, a translator or a tunnel would turn into it. */
 function everyForm(range: string): string[] {
@@ -69,8 +80,4 @@ function everyForm(range: string): string[] {
     `64:ff9b::${groups}/${96 + prefix}`,
     `2002:${groups}::/${16 + prefix}`,
   ]
-}
-
-function reasonFor(address: SocketAddress): string {
-  return listsByReason.find(({ list }) => list.check(address))?.reason ?? 'not allowed'
 }
