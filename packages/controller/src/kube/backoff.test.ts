@@ -1,0 +1,11 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Backoff } from './backoff.ts'
+
+test('waits double up to the most, with a part left to chance, and begin anew', () => {
+  const backoff = new Backoff({ firstMs: 100, mostMs: 350, random: () => 1 })
+  assert.deepEqual([backoff.next(), backoff.next(), backoff.next(), backoff.next()], [100, 200, 350, 350])
+  backoff.reset()
+  assert.equal(backoff.next(), 100)
+  assert.equal(new Backoff({ firstMs: 100, random: () => 0 }).next(), 50)
+})

@@ -1,0 +1,31 @@
+/** Waits that double from try to try, with a part left to chance so that many clients do not come back together. */
+export class Backoff {
+  readonly #firstMs: number
+  readonly #mostMs: number
+  readonly #random: () => number
+  #nextMs: number
+
+  constructor({ firstMs = 250, mostMs = 30_000, random = Math.random }: BackoffOptions = {}) {
+    this.#firstMs = firstMs
+    this.#mostMs = mostMs
+    this.#random = random
+    this.#nextMs = firstMs
+  }
+
+  /** How long to wait now: between half of the full wait and all of it. */
+  next(): number {
+    const full = this.#nextMs
+    this.#nextMs = Math.min(full * 2, this.#mostMs)
+    return full * (0.5 + this.#random() / 2)
+  }
+
+  reset(): void {
+    this.#nextMs = this.#firstMs
+  }
+}
+
+export interface BackoffOptions {
+  firstMs?: number
+  mostMs?: number
+  random?: () => number
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { KubeError, retryAfterMs } from './kube-error.ts'
+
+test('asks with token, query and body, and gives the JSON', async (t) => {
+  const api = await useScriptedApi(t, (_, response) => answer(response, 200, { ok: 1 }))
+  const body = { spec: 'ü' }
+  assert.deepEqual(
+    await api.client.ask({ method: 'POST', path: '/api/v1/pods', query: { limit: 5, a: undefined }, body }),
+    {
+      ok: 1,
+    },
+  )
+  const [asked] = api.asked
+  assert.deepEqual(
+    [asked?.method, asked?.path, String(asked?.query), asked?.body],
+    ['POST', '/api/v1/pods', 'limit=5', body],
+  )
+  assert.equal(asked?.headers['authorization'], 'Bearer secret-token')
+})
+
+test('a refusal says what was asked, and nothing of what was sent', async (t) => {
+  const api = await useScriptedApi(t, (_, response) => refuse(response, 403, 'pods is forbidden: User "x" cannot list'))
+  const error = await failure(api.client.ask({ method: 'POST', path: '/api/v1/pods', body: { password: 'hidden' } }))
+  assert.equal(error.message, 'POST /api/v1/pods: 403 pods is forbidden: User "x" cannot list')
+  assert.deepEqual([error.status, error.reason], [403, 'Refused'])
+  assert.doesNotMatch(JSON.stringify(error) + error.stack, /secret-token|hidden/)
+})
+
+test('the text of a proxy in between is told, but not all of it', async (t) => {
+  const api = await useScriptedApi(t, (_, response) => response.writeHead(502).end(`bad gateway ${'x'.repeat(5000)}`))
+  const error = await failure(api.client.ask({ path: '/api/v1/pods' }))
+  assert.match(error.message, /^GET \/api\/v1\/pods: 502 bad gateway x+$/)
+  assert.ok(error.message.length < 300)
+})
+
+test('429 with Retry-After is asked again, without it is told', async (t) => {
+  const api = await useScriptedApi(t, ({ path }, response) => {
+    if (path === '/never') refuse(response, 429, 'too many')
+    else if (api.asked.length < 3) refuse(response, 429, 'too many', { 'retry-after': '0' })
+    else answer(response, 200, { ok: true })
+  })
+  assert.deepEqual(await api.client.ask({ method: 'POST', path: '/later', body: {} }), { ok: true })
+  assert.equal(api.asked.length, 3)
+  assert.equal((await failure(api.client.ask({ path: '/never' }))).status, 429)
+  assert.equal(api.asked.length, 4)
+})
+
+test('a server that says 429 for ever is left after a few tries', async (t) => {
+  const api = await useScriptedApi(t, (_, response) => refuse(response, 429, 'too many', { 'retry-after': '0' }))
+  assert.equal((await failure(api.client.ask({ path: '/x' }))).status, 429)
+  assert.equal(api.asked.length, 5)
+})
+
+test('Retry-After is seconds or a date, and never long', () => {
+  const at = (header: string | undefined): number | undefined =>
+    retryAfterMs(header, Date.parse('2026-01-01T00:00:00Z'))
+  assert.deepEqual(
+    [
+      at('3'),
+      at('Thu, 01 Jan 2026 00:00:05 GMT'),
+      at('Wed, 31 Dec 2025 00:00:00 GMT'),
+      at('99999'),
+      at('soon'),
+      at(undefined),
+    ],
+    [3000, 5000, 0, 60_000, undefined, undefined],
+  )
+})
+
+test('after a 401 the credentials are read anew, once', async (t) => {
+  const asks: boolean[] = []
+  const credentials = (fresh: boolean) => {
+    asks.push(fresh)
+    return Promise.resolve({ authorization: asks.includes(true) ? 'Bearer new' : 'Bearer old' })
+  }
+  const api = await useScriptedApi(
+    t,
+    ({ headers, path }, response) => {
+      if (headers.authorization === 'Bearer new' && path === '/x') answer(response, 200, {})
+      else refuse(response, 401, 'Unauthorized')
+    },
+    credentials,
+  )
+  await api.client.ask({ path: '/x' })
+  assert.deepEqual(asks, [false, true])
+  assert.equal((await failure(api.client.ask({ path: '/y' }))).status, 401)
+})
+
+test('an answer that does not come is an error, one that is left is none of ours', async (t) => {
+  const api = await useScriptedApi(t, () => undefined)
+  assert.equal((await failure(api.client.ask({ path: '/slow', limitMs: 30 }))).message, 'GET /slow: no answer in time')
+  const leaving = new AbortController()
+  const asking = api.client.ask({ path: '/left', signal: leaving.signal })
+  await api.received(2)
+  leaving.abort(new Error('enough'))
+  await assert.rejects(asking, /^Error: enough$/)
+})
+
+test('a server that cannot be reached is named by what was asked', async (t) => {
+  const api = await useScriptedApi(t, (_, response) => response.destroy())
+  assert.match((await failure(api.client.ask({ path: '/x' }))).message, /^GET \/x: socket hang up$/)
+})
+
+test('an answer that is no JSON is an error', async (t) => {
+  const api = await useScriptedApi(t, (_, response) => response.end('<html>'))
+  assert.equal((await failure(api.client.ask({ path: '/x' }))).message, 'GET /x: the answer is not JSON')
+})
+
+test('a stream gives its lines, and is left without a trace', async (t) => {
+  let closed = (): void => undefined
+  const left = new Promise<void>((resolve) => (closed = resolve))
+  const api = await useScriptedApi(t, (_, response) => {
+    response.on('close', closed)
+    response.write('{"n":1}\n{"n"')
+    response.write(':2}\n')
+  })
+  const seen: unknown[] = []
+  for await (const line of api.client.stream({ path: '/watch' })) {
+    seen.push(line)
+    if (seen.length === 2) break
+  }
+  assert.deepEqual(seen, [{ n: 1 }, { n: 2 }])
+  await left
+})
+
+async function failure(promise: Promise<unknown>): Promise<KubeError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof KubeError, String(error))
+  return error
+}

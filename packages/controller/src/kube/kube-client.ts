@@ -1,0 +1,186 @@
+import type { IncomingMessage } from 'node:http'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Connection, Credentials } from './connection.ts'
+import { KubeError, retryAfterMs } from './kube-error.ts'
+import { linesOf } from './lines.ts'
+
+export interface Ask {
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  path: string
+  query?: Readonly<Record<string, string | number | boolean | undefined>>
+  body?: object
+  contentType?: string
+  accept?: string
+  signal?: AbortSignal
+  /** How long the answer may take; the head of it for a stream. */
+  limitMs?: number
+}
+
+/** Requests to one API server: connections that are kept, credentials that change, answers with limits. */
+export class KubeClient {
+  readonly #connection: Connection
+  readonly #base: URL
+  #agent: http.Agent | undefined
+  #agentOf: Credentials | undefined
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+    this.#base = new URL(connection.server)
+  }
+
+  /** The answer's JSON. Anything but success is a KubeError. */
+  async ask(ask: Ask): Promise<unknown> {
+    for (let tries = 1; ; tries += 1) {
+      const limit = AbortSignal.timeout(ask.limitMs ?? ANSWER_LIMIT_MS)
+      const signal = ask.signal === undefined ? limit : AbortSignal.any([ask.signal, limit])
+      try {
+        const response = await this.#send({ ...ask, signal })
+        return parse(asked(ask), await textOf(response))
+      } catch (error) {
+        if (ask.signal?.aborted) throw ask.signal.reason
+        const problem = limit.aborted
+          ? new KubeError(asked(ask), { message: 'no answer in time', cause: error })
+          : asKubeError(asked(ask), error)
+        // The server has done nothing yet when it says 429; anything else is for the caller to judge.
+        if (problem.status !== 429 || problem.retryAfterMs === undefined || tries === MOST_TRIES) throw problem
+        await wait(problem.retryAfterMs, undefined, ask.signal && { signal: ask.signal })
+      }
+    }
+  }
+
+  /** The answer's lines, each a JSON text, until the server ends them or the signal is raised. */
+  async *stream(ask: Ask): AsyncGenerator {
+    const head = new AbortController()
+    const timer = setTimeout(() => head.abort(new Error('no answer in time')), ask.limitMs ?? ANSWER_LIMIT_MS)
+    try {
+      const signal = ask.signal === undefined ? head.signal : AbortSignal.any([ask.signal, head.signal])
+      const response = await this.#send({ ...ask, signal })
+      clearTimeout(timer)
+      for await (const line of linesOf(response, MOST_LINE_BYTES)) yield parse(asked(ask), line)
+    } catch (error) {
+      throw ask.signal?.aborted ? ask.signal.reason : asKubeError(asked(ask), error)
+    } finally {
+      clearTimeout(timer)
+      // Ends a connection whose reader has left.
+      head.abort()
+    }
+  }
+
+  /** Ends the connections that nobody uses. */
+  close(): void {
+    this.#agent?.destroy()
+  }
+
+  async #send(ask: Ask): Promise<IncomingMessage> {
+    const response = await this.#sendAs(ask, await this.#connection.credentials(false))
+    if (response.statusCode !== 401) return successOf(ask, response)
+    // The token may have been changed since it was read.
+    response.resume()
+    return successOf(ask, await this.#sendAs(ask, await this.#connection.credentials(true)))
+  }
+
+  #sendAs(ask: Ask, credentials: Credentials): Promise<IncomingMessage> {
+    const { method = 'GET', accept = 'application/json', contentType = 'application/json', signal } = ask
+    const url = new URL(this.#base.pathname.replace(/\/$/, '') + ask.path, this.#base)
+    for (const [name, value] of Object.entries(ask.query ?? {})) {
+      if (value !== undefined) url.searchParams.set(name, String(value))
+    }
+    const body = ask.body === undefined ? undefined : JSON.stringify(ask.body)
+    const headers: Record<string, string | number> = { accept, 'user-agent': 'portico' }
+    if (credentials.authorization !== undefined) headers['authorization'] = credentials.authorization
+    if (body !== undefined) {
+      headers['content-type'] = contentType
+      headers['content-length'] = Buffer.byteLength(body)
+    }
+    const { request } = url.protocol === 'https:' ? https : http
+    return new Promise((resolve, reject) => {
+      const options = { method, headers, agent: this.#agentFor(credentials), ...(signal && { signal }) }
+      request(url, options, resolve).on('error', reject).end(body)
+    })
+  }
+
+  #agentFor(credentials: Credentials): http.Agent {
+    const known = this.#agentOf
+    const isSame = known !== undefined && TLS_FIELDS.every((field) => known[field] === credentials[field])
+    if (this.#agent !== undefined && isSame) return this.#agent
+    // Requests under way keep the sockets that they have.
+    const { ca, cert, key, serverName, insecure } = credentials
+    const common = { keepAlive: true, keepAliveMsecs: 15_000 }
+    this.#agentOf = credentials
+    this.#agent =
+      this.#base.protocol === 'https:'
+        ? new https.Agent({
+            ...common,
+            ...(ca !== undefined && { ca }),
+            ...(cert !== undefined && { cert }),
+            ...(key !== undefined && { key }),
+            ...(serverName !== undefined && { servername: serverName }),
+            rejectUnauthorized: insecure !== true,
+          })
+        : new http.Agent(common)
+    return this.#agent
+  }
+}
+
+const TLS_FIELDS = ['ca', 'cert', 'key', 'serverName', 'insecure'] as const
+const ANSWER_LIMIT_MS = 30_000
+const MOST_TRIES = 5
+/** A page of 500 objects, each of at most what etcd takes, is far below it in practice. */
+const MOST_BYTES = 128 * 1024 * 1024
+/** An object of at most 1.5 MB in etcd, with what the server adds. */
+const MOST_LINE_BYTES = 16 * 1024 * 1024
+
+function asked({ method = 'GET', path }: Ask): string {
+  return `${method} ${path}`
+}
+
+async function successOf(ask: Ask, response: IncomingMessage): Promise<IncomingMessage> {
+  const { statusCode: status = 0, headers } = response
+  if (status >= 200 && status < 300) return response
+  const text = await textOf(response)
+  const { reason, message } = statusOf(text)
+  const wait = retryAfterMs(headers['retry-after'])
+  throw new KubeError(asked(ask), {
+    status,
+    reason,
+    message,
+    ...(wait !== undefined && { retryAfterMs: wait }),
+  })
+}
+
+/** A `Status` of the API server, or the text of whoever stands before it. */
+function statusOf(text: string): { reason: string; message: string } {
+  try {
+    const { reason, message } = JSON.parse(text) as { reason?: unknown; message?: unknown }
+    if (typeof message === 'string') return { reason: typeof reason === 'string' ? reason : '', message }
+  } catch {
+    // Not JSON.
+  }
+  return { reason: '', message: text.slice(0, 200) }
+}
+
+async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
+  const parts: Buffer[] = []
+  let length = 0
+  for await (const part of response) {
+    length += part.length
+    if (length > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function parse(what: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new KubeError(what, { message: 'the answer is not JSON', cause })
+  }
+}
+
+function asKubeError(what: string, error: unknown): KubeError {
+  if (error instanceof KubeError) return error
+  return new KubeError(what, { message: error instanceof Error ? error.message : String(error), cause: error })
+}

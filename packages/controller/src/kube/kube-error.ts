@@ -1,0 +1,37 @@
+/** What the API server refused or could not do; the message says what was asked, and never what was sent. */
+export class KubeError extends Error {
+  override readonly name = 'KubeError'
+  /** Of the answer; 0 when there was none. */
+  readonly status: number
+  /** The server's own word for it, such as `AlreadyExists`. */
+  readonly reason: string
+  readonly retryAfterMs: number | undefined
+
+  constructor(asked: string, { status = 0, reason = '', message = '', retryAfterMs, cause }: Answer) {
+    super(`${asked}: ${[status || '', message].filter(Boolean).join(' ')}`, { cause })
+    this.status = status
+    this.reason = reason
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+interface Answer {
+  status?: number
+  reason?: string
+  message?: string
+  retryAfterMs?: number
+  cause?: unknown
+}
+
+export function isStatus(error: unknown, ...statuses: readonly number[]): boolean {
+  return error instanceof KubeError && statuses.includes(error.status)
+}
+
+/** Of the header: seconds, or a date. */
+export function retryAfterMs(header: string | undefined, now = Date.now()): number | undefined {
+  if (header === undefined) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MOST_MS)
+}
+
+const MOST_MS = 60_000

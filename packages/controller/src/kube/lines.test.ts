@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { linesOf } from './lines.ts'
+
+test('lines are the same however they are cut, and the last needs its end', async () => {
+  const line = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\n', ''))
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(line),
+      fc.string({ unit: 'grapheme' }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 9 })),
+      async (lines, rest, sizes) => {
+        const bytes = Buffer.from(lines.map((one) => `${one}\n`).join('') + rest.replaceAll('\n', ''))
+        const chunks: Buffer[] = []
+        for (let at = 0; at < bytes.length;) {
+          const size = sizes.next().value ?? 1
+          chunks.push(bytes.subarray(at, at + size))
+          at += size
+        }
+        const expected = Buffer.from(lines.join('\n'))
+          .toString()
+          .split('\n')
+          .filter((one) => one.trim() !== '')
+        assert.deepEqual(await collect(chunks, 1_000_000), expected)
+      },
+    ),
+  )
+})
+
+test('a line without end is not kept for ever', async () => {
+  await assert.rejects(
+    collect(
+      Array.from({ length: 20 }, () => Buffer.from('xxxxx')),
+      64,
+    ),
+    /longer than 64 bytes/,
+  )
+})
+
+async function collect(chunks: readonly Buffer[], maxBytes: number): Promise<string[]> {
+  async function* stream(): AsyncGenerator<Buffer> {
+    yield* chunks
+  }
+  return Array.fromAsync(linesOf(stream(), maxBytes))
+}

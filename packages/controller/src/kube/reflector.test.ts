@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { test, type TestContext } from 'node:test'
+import type { Resource } from '@portico/translate'
+import { answer, type Asked, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import type { ApiKind } from './kinds.ts'
+import { Reflector, type ReflectorOptions } from './reflector.ts'
+
+const KIND: ApiKind = { group: 'shop.example', version: 'v1', kind: 'Cup', plural: 'cups', namespaced: true }
+const PATH = '/apis/shop.example/v1/cups'
+
+const cup = (name: string, version: number, more: object = {}) => ({
+  metadata: { name, namespace: 'a', uid: `uid-${name}`, resourceVersion: String(version), ...more },
+})
+const list = (version: number, ...items: object[]) => ({ metadata: { resourceVersion: String(version) }, items })
+const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`
+
+test('lists page by page, then follows what changes', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [
+      (asked, response) => {
+        assert.deepEqual([asked.path, asked.query.get('limit'), asked.query.get('labelSelector')], [PATH, '1', 'x=y'])
+        answer(response, 200, { ...list(7, cup('one', 3)), metadata: { resourceVersion: '7', continue: 'next' } })
+      },
+      (asked, response) => {
+        assert.equal(asked.query.get('continue'), 'next')
+        answer(response, 200, list(7, cup('two', 4, { managedFields: [{ manager: 'x' }] })))
+      },
+    ],
+    watches: [
+      (asked, response) => {
+        const { resourceVersion, allowWatchBookmarks, labelSelector } = Object.fromEntries(asked.query)
+        assert.deepEqual([resourceVersion, allowWatchBookmarks, labelSelector], ['7', 'true', 'x=y'])
+        response.write(
+          event('ADDED', cup('three', 8)) + event('DELETED', cup('one', 9)) + event('MODIFIED', cup('two', 10)),
+        )
+      },
+    ],
+    options: { pageSize: 1, labelSelector: 'x=y' },
+  })
+  await scene.until(() => scene.keys().join() === 'a/three,a/two' && scene.version('a/two') === '10')
+  assert.deepEqual(scene.changes, ['+a/one', '+a/two', 'synced', '+a/three', '-a/one', '+a/two'])
+  const two = scene.reflector.items.get('a/two')
+  assert.deepEqual([two?.apiVersion, two?.kind], ['shop.example/v1', 'Cup'])
+  assert.equal(JSON.stringify([...scene.reflector.items]).includes('managedFields'), false)
+})
+
+test('a watch that is cut in the middle of a line goes on from the last whole one', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [(_, response) => answer(response, 200, list(1))],
+    watches: [
+      (_, response) => {
+        response.write(event('ADDED', cup('one', 2)) + event('ADDED', cup('two', 3)).slice(0, 40))
+        response.write('', () => response.destroy())
+      },
+      (asked, response) => {
+        assert.equal(asked.query.get('resourceVersion'), '2')
+        response.write(event('ADDED', cup('two', 3)))
+      },
+    ],
+  })
+  await scene.until(() => scene.keys().length === 2)
+  assert.deepEqual(
+    scene.changes.filter((one) => one !== 'trouble'),
+    ['synced', '+a/one', '+a/two'],
+  )
+})
+
+test('a watch that the server ends goes on from the last bookmark', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [(_, response) => answer(response, 200, list(1, cup('one', 1)))],
+    watches: [
+      (_, response) => response.end(event('BOOKMARK', { metadata: { resourceVersion: '50' } })),
+      (asked, response) => {
+        assert.equal(asked.query.get('resourceVersion'), '50')
+        response.write(event('MODIFIED', cup('one', 51)))
+      },
+    ],
+  })
+  await scene.until(() => scene.version('a/one') === '51')
+  assert.deepEqual(scene.changes, ['+a/one', 'synced', '+a/one'])
+})
+
+for (const [how, expire] of [
+  ['in the stream', (response: ServerResponse) => response.end(event('ERROR', { code: 410, message: 'too old' }))],
+  ['as an answer', (response: ServerResponse) => refuse(response, 410, 'too old')],
+] as const) {
+  test(`410 ${how}: everything is read anew, and only what differs is told`, async (t) => {
+    const scene = await useReflector(t, {
+      lists: [
+        (_, response) => answer(response, 200, list(1, cup('one', 1), cup('two', 1), cup('three', 1))),
+        (_, response) => answer(response, 200, list(90, cup('one', 1), cup('two', 80))),
+      ],
+      watches: [(_, response) => expire(response), (asked) => assert.equal(asked.query.get('resourceVersion'), '90')],
+    })
+    await scene.until(() => scene.changes.filter((one) => one === 'synced').length === 2)
+    assert.deepEqual(scene.changes.slice(4), ['-a/three', '+a/two', 'synced'])
+  })
+}
+
+test('a page that is too old by now: the list begins anew', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [
+      (_, response) =>
+        answer(response, 200, { ...list(1, cup('one', 1)), metadata: { resourceVersion: '1', continue: 'n' } }),
+      (_, response) => refuse(response, 410, 'the continue token is too old'),
+      (asked, response) => {
+        assert.equal(asked.query.get('continue'), null)
+        answer(response, 200, list(5, cup('two', 4)))
+      },
+    ],
+  })
+  await scene.until(() => scene.keys().join() === 'a/two')
+})
+
+test('an object made anew under its old name is another one', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [(_, response) => answer(response, 200, list(1, cup('one', 1)))],
+    watches: [(_, response) => response.end(event('ERROR', { code: 410 }))],
+    after: (_, response) => answer(response, 200, list(2, cup('one', 1, { uid: 'other' }))),
+  })
+  await scene.until(() => scene.reflector.items.get('a/one')?.metadata.uid === 'other')
+})
+
+test('a kind that is not there is waited for; when it goes, its objects go', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [
+      (_, response) => refuse(response, 404, 'the server could not find the requested resource'),
+      (_, response) => refuse(response, 404, 'the server could not find the requested resource'),
+      (_, response) => answer(response, 200, list(3, cup('one', 2))),
+      (_, response) => refuse(response, 404, 'the server could not find the requested resource'),
+    ],
+    watches: [(_, response) => refuse(response, 404, 'gone')],
+    options: { missingMs: 1 },
+  })
+  await scene.until(() => scene.changes.includes('-a/one'))
+  assert.deepEqual(scene.changes.slice(0, 6), ['missing', 'missing', '+a/one', 'synced', '-a/one', 'missing'])
+})
+
+test('a server in trouble is asked again, and what went wrong is told', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [
+      (_, response) => refuse(response, 500, 'etcd is away'),
+      (_, response) => response.destroy(),
+      (_, response) => refuse(response, 503, 'starting', { 'retry-after': '0' }),
+      (_, response) => answer(response, 200, { surprise: true }),
+      (_, response) => answer(response, 200, list(3, cup('one', 2))),
+    ],
+    watches: [
+      (_, response) => refuse(response, 403, 'may not watch'),
+      (_, response) => response.write(event('ADDED', cup('two', 4))),
+    ],
+  })
+  await scene.until(() => scene.keys().length === 2)
+  assert.deepEqual(scene.troubles, [
+    `GET ${PATH}: 500 etcd is away`,
+    `GET ${PATH}: socket hang up`,
+    `GET ${PATH}: 503 starting`,
+    `GET ${PATH}: the answer is no list`,
+    `GET ${PATH}: 403 may not watch`,
+  ])
+})
+
+test('an event without an object it can name is passed over', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [(_, response) => answer(response, 200, list(1, { metadata: {} }, cup('one', 1)))],
+    watches: [(_, response) => response.write(event('ADDED', { metadata: 4 }) + event('ADDED', cup('two', 2)))],
+  })
+  await scene.until(() => scene.keys().join() === 'a/one,a/two')
+})
+
+type Step = (asked: Asked, response: ServerResponse) => void
+
+interface Scripts {
+  /** What lists are answered with, one after another. */
+  lists: readonly Step[]
+  watches?: readonly Step[]
+  /** Lists beyond these. */
+  after?: Step
+  options?: ReflectorOptions
+}
+
+async function useReflector(t: TestContext, { lists, watches = [], after, options = {} }: Scripts) {
+  const [listSteps, watchSteps] = [[...lists], [...watches]]
+  const failures: unknown[] = []
+  const api = await useScriptedApi(t, (asked, response) => {
+    const isWatch = asked.query.get('watch') === 'true'
+    const step = (isWatch ? watchSteps : listSteps).shift() ?? (isWatch ? undefined : after)
+    try {
+      // A watch without a script has nothing to say.
+      if (step !== undefined) step(asked, response)
+      if (isWatch && !response.headersSent && !response.destroyed) response.flushHeaders()
+    } catch (error) {
+      failures.push(error)
+      response.destroy()
+    }
+  })
+  const changes: string[] = []
+  const troubles: string[] = []
+  let check = (): void => undefined
+  const tell = (change: string): void => {
+    changes.push(change)
+    check()
+  }
+  const watcher = {
+    changed: (key: string, resource: Resource | undefined) => tell(`${resource === undefined ? '-' : '+'}${key}`),
+    synced: (isMissing: boolean) => tell(isMissing ? 'missing' : 'synced'),
+    troubled: (error: Error) => {
+      troubles.push(error.message)
+      tell('trouble')
+    },
+  }
+  const reflector = new Reflector(api.client, KIND, watcher, { backoff: { firstMs: 1, mostMs: 2 }, ...options })
+  const ended = new AbortController()
+  const running = reflector.run(ended.signal)
+  t.after(async () => {
+    ended.abort()
+    await running
+  })
+  const until = (holds: () => boolean): Promise<void> =>
+    new Promise((resolve, reject) => {
+      check = () => {
+        if (failures.length > 0) reject(failures[0])
+        if (holds()) resolve()
+      }
+      check()
+    })
+  const keys = (): string[] => [...reflector.items.keys()].toSorted()
+  const version = (key: string): string | undefined => reflector.items.get(key)?.metadata.resourceVersion
+  return { reflector, changes, troubles, until, keys, version }
+}

@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { Connection, Credentials } from '../kube/connection.ts'
+import { KubeClient } from '../kube/kube-client.ts'
+
+export interface Asked {
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: IncomingHttpHeaders
+  body: unknown
+}
+
+export interface ScriptedApi {
+  client: KubeClient
+  connection: Connection
+  /** All that was asked, in order. */
+  asked: Asked[]
+  /** Resolves when so many requests have come in. */
+  received(count: number): Promise<void>
+}
+
+export type Script = (asked: Asked, response: ServerResponse) => void
+
+/** An API server that answers as it is told, for what a real one does only now and then. */
+export async function useScriptedApi(
+  t: TestContext,
+  script: Script,
+  credentials: (fresh: boolean) => Promise<Credentials> = () =>
+    Promise.resolve({ authorization: 'Bearer secret-token' }),
+): Promise<ScriptedApi> {
+  const asked: Asked[] = []
+  const waiting = new Set<() => void>()
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://api')
+      const text = Buffer.concat(parts).toString()
+      const body: unknown = text === '' ? undefined : JSON.parse(text)
+      const one = { method: request.method ?? '', path: pathname, query: searchParams, headers: request.headers, body }
+      asked.push(one)
+      for (const check of waiting) check()
+      script(one, response)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const connection = { server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, credentials }
+  const client = new KubeClient(connection)
+  t.after(async () => {
+    client.close()
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
+  const received = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      const check = (): void => {
+        if (asked.length < count) return
+        waiting.delete(check)
+        resolve()
+      }
+      waiting.add(check)
+      check()
+    })
+  return { client, connection, asked, received }
+}
+
+export function answer(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+
+/** A failure in the words of the API server. */
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  message: string,
+  headers: Record<string, string> = {},
+): void {
+  answer(response, status, { kind: 'Status', status: 'Failure', reason: 'Refused', message, code: status }, headers)
+}
