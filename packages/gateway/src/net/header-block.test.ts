@@ -9,14 +9,13 @@ type Pair = [string, string]
 const NAMES = ['a', 'A', 'b', 'Ab', 'aB', 'x-one', 'X-One', 'x_one', 'X.one', 'accept', 'x-two']
 const name = fc.constantFrom(...NAMES)
 const value = fc.constantFrom('', '1', 'two words', 'three, four', 'caf\xe9', '"q"', 'a\tb')
-const operation = fc.oneof(
-  fc.record({ op: fc.constantFrom('set' as const, 'add' as const), name, value }),
-  fc.record({
-    op: fc.constantFrom('remove' as const, 'removeAlike' as const, 'removeWhere' as const, 'clone' as const),
-    name,
-    value,
-  }),
-)
+const OPERATIONS = ['set', 'add', 'remove', 'removeAlike', 'removePrefixed', 'removeWhere', 'clone'] as const
+const operation = fc.record({
+  op: fc.constantFrom(...OPERATIONS),
+  name,
+  value,
+  prefix: fc.constantFrom('a', 'x', 'x-', 'x-one', 'x-one-more'),
+})
 
 test('a block agrees with a plain list of pairs, whatever is done to it', () => {
   fc.assert(
@@ -27,7 +26,7 @@ test('a block agrees with a plain list of pairs, whatever is done to it', () => 
         let block = parsed(received)
         let model: Pair[] = received.map(([n, v]) => [n, v])
         agree(block, model)
-        for (const { op, name, value } of operations) {
+        for (const { op, name, value, prefix } of operations) {
           const lower = name.toLowerCase()
           const others = model.filter(([n]) => n.toLowerCase() !== lower)
           if (op === 'add') {
@@ -42,6 +41,9 @@ test('a block agrees with a plain list of pairs, whatever is done to it', () => 
           } else if (op === 'removeAlike') {
             block.removeAlike(lower)
             model = model.filter(([n]) => n.toLowerCase().replace(/[_.]/g, '-') !== lower.replace(/[_.]/g, '-'))
+          } else if (op === 'removePrefixed') {
+            block.removePrefixed(prefix, lower)
+            model = model.filter(([n]) => !n.toLowerCase().startsWith(prefix) || n.toLowerCase() === lower)
           } else if (op === 'removeWhere') {
             block.removeWhere((n) => n.includes(lower))
             model = model.filter(([n]) => !n.toLowerCase().includes(lower))

@@ -113,6 +113,22 @@ export class HeaderBlock {
     }
   }
 
+  /** Removes every line whose name begins so, but for those of one name. */
+  removePrefixed(prefix: string, except = ''): void {
+    const lines = this.#lines
+    for (let i = lines.length - LINE; i >= 0; i -= LINE) {
+      const start = lines[i]!
+      if (!equalsLowerCase(this.#text, start, prefix) || lines[i + 1]! - start < prefix.length) continue
+      const isExcepted = lines[i + 1]! - start === except.length && equalsLowerCase(this.#text, start, except)
+      if (!isExcepted) lines.splice(i, LINE)
+    }
+    const added = this.#added
+    if (added === null) return
+    for (let i = added.length - 2; i >= 0; i -= 2) {
+      if (equalsLowerCase(added[i]!, 0, prefix) && !isNamed(added[i]!, except)) added.splice(i, 2)
+    }
+  }
+
   /** Calls back with each line in order; names keep the case they came in. */
   forEach(visit: (name: string, value: string) => void): void {
     const lines = this.#lines

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { countAt, objectAt, objectsAt, parseJson, parseJsonObject, textAt } from './json.ts'
+import { countAt, countNames, objectAt, objectsAt, parseJson, parseJsonObject, textAt } from './json.ts'
 
 describe('JSON of others', () => {
   it('is read as JSON.parse reads it', () => {
@@ -41,5 +41,23 @@ describe('JSON of others', () => {
     assert.deepEqual(objectAt(object, 'list'), {})
     assert.deepEqual(objectsAt(object, 'list'), [{ a: 1 }])
     assert.deepEqual(objectsAt(object, 'object'), [])
+  })
+
+  it('names are counted wherever they stand, and twice where they stand twice', () => {
+    assert.equal(countNames('{}'), 0)
+    assert.equal(countNames('{"a":":","b\\"":{"c":[{"c":1},{"c":2}]},"a":"\\\\"}'), 6)
+    assert.equal(countNames('[":",1]'), 0)
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value, null, 1)
+        let names = 0
+        JSON.parse(text, function (this: unknown, _key: string, each: unknown) {
+          if (!Array.isArray(this)) names += 1
+          return each
+        })
+        // The reader calls back for the whole as well.
+        assert.equal(countNames(text), names - 1)
+      }),
+    )
   })
 })

@@ -64,6 +64,17 @@ export function withoutAbsent<T extends object>(object: T): { [name in keyof T]?
 
 type Present = {} | null
 
+/** How many names stand in a text that is JSON: those of all objects, and one that stands twice counts twice. */
+export function countNames(text: string): number {
+  let count = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at + 1)
+    else if (code === COLON) count += 1
+  }
+  return count
+}
+
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0
@@ -95,6 +106,7 @@ function endOfString(text: string, start: number): number {
 
 const MAX_DEPTH = 512
 const QUOTE = 0x22
+const COLON = 0x3a
 const BACKSLASH = 0x5c
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d

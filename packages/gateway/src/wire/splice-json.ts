@@ -7,8 +7,10 @@ export interface SplicedText extends Pick<JsonMembers, 'members' | 'open'> {
 }
 
 /** The body's bytes with these members changed; every other byte, and the order of members, stays. */
-export function spliceJson({ bytes, members, open }: SplicedText, edits: MemberEdits): Buffer {
-  if (edits.size === 0) return bytes
+export function spliceJson(text: SplicedText, edits: MemberEdits): Buffer {
+  // Members need not have been looked for by then.
+  if (edits.size === 0) return text.bytes
+  const { bytes, members, open } = text
   const pieces: Buffer[] = [bytes.subarray(0, members[0]?.start ?? open)]
   const known = new Set<string>()
   let isFirst = true

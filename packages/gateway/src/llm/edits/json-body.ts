@@ -1,13 +1,35 @@
 import { isUtf8 } from 'node:buffer'
-import { isObject, parseJson } from '../../wire/json.ts'
+import { countNames, isObject, parseJson } from '../../wire/json.ts'
 import type { JsonObject } from '../middle.ts'
 import { Unsupported } from '../middle.ts'
-import { countMembers, findMembers, type JsonMembers } from '../../wire/json-members.ts'
+import { countMembers, findMembers, type JsonMember, type JsonMembers } from '../../wire/json-members.ts'
+import type { SplicedText } from '../../wire/splice-json.ts'
 
 /** A client's body: what it says, and where in its bytes each member at the top stands. */
-export interface JsonBody extends JsonMembers {
-  bytes: Buffer
-  value: JsonObject
+export class JsonBody implements SplicedText {
+  readonly bytes: Buffer
+  readonly value: JsonObject
+  #found: JsonMembers | null = null
+
+  constructor(bytes: Buffer, value: JsonObject) {
+    this.bytes = bytes
+    this.value = value
+  }
+
+  get members(): readonly JsonMember[] {
+    return this.#members().members
+  }
+
+  get open(): number {
+    return this.#members().open
+  }
+
+  /** Only what is changed in its bytes has to be found there. */
+  #members(): JsonMembers {
+    this.#found ??= findMembers(this.bytes)
+    if (this.#found === null) throw new Error('a JSON object without members')
+    return this.#found
+  }
 }
 
 /**
@@ -16,16 +38,16 @@ export interface JsonBody extends JsonMembers {
  */
 export function readJsonBody(bytes: Buffer): JsonBody | Unsupported {
   if (!isUtf8(bytes)) return new Unsupported('body', 'must be UTF-8')
-  const parsed = parseJson(bytes.toString('utf8'))
+  const text = bytes.toString('utf8')
+  const parsed = parseJson(text)
   if (parsed === null) return new Unsupported('body', 'must be JSON')
   const { value } = parsed
-  const found = isObject(value) ? findMembers(bytes) : null
-  if (found === null || !isObject(value)) return new Unsupported('body', 'must be a JSON object')
-  if (countMembers(value) !== found.count) return new Unsupported(...twiceIn(found))
-  return { ...found, bytes, value }
+  if (!isObject(value)) return new Unsupported('body', 'must be a JSON object')
+  const body = new JsonBody(bytes, value)
+  return countMembers(value) === countNames(text) ? body : new Unsupported(...twiceIn(body))
 }
 
-function twiceIn({ members }: JsonMembers): [field: string, message: string] {
+function twiceIn({ members }: JsonBody): [field: string, message: string] {
   const names = members.map(({ name }) => name)
   const twin = names.find((name, at) => names.indexOf(name) !== at)
   return twin === undefined ? ['body', 'has an object with one name twice'] : [twin, 'stands in the body twice']

@@ -53,8 +53,9 @@ function dropProtocolKeys(headers: HeaderBlock): void {
 }
 
 function removeAll(headers: HeaderBlock, isWanted: (name: string) => boolean): void {
-  for (const name of ['authorization', ...KEY_HEADERS]) if (isWanted(name)) headers.removeAlike(name)
+  for (const name of CREDENTIAL_HEADERS) if (isWanted(name)) headers.removeAlike(name)
 }
 
 const PROTOCOL_KEY = /api-key\./i
 const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key'] as const
+const CREDENTIAL_HEADERS = ['authorization', ...KEY_HEADERS] as const

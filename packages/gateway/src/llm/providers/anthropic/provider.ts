@@ -1,5 +1,6 @@
 import { NO_EDITS } from '../../../wire/member-edits.ts'
 import { Unsupported } from '../../middle.ts'
+import { byModel } from '../by-model.ts'
 import { claudeQuirks } from '../claude-models.ts'
 import { type CredentialHeader, placeCredential } from '../credential.ts'
 import { NONE } from '../openai-models.ts'
@@ -11,6 +12,7 @@ import type { AnthropicConfig } from './schema.ts'
 
 export function anthropic(config: AnthropicConfig, overrides: Overrides): Provider {
   const base = basePath(overrides)
+  const quirksOf = byModel((model) => claudeQuirks(model, { structuredSince: 405 }))
   return {
     name: 'anthropic',
     telemetryName: 'anthropic',
@@ -19,7 +21,7 @@ export function anthropic(config: AnthropicConfig, overrides: Overrides): Provid
     destination: destinationOf(overrides, 'api.anthropic.com'),
     model: config.model ?? null,
     chatFormats: () => ['messages'],
-    quirks: (model, format) => (format === 'messages' ? claudeQuirks(model, { structuredSince: 405 }) : NONE),
+    quirks: (model, format) => (format === 'messages' ? quirksOf(model) : NONE),
     tokenCount: () => 'messages',
     embeddings: () => null,
     modelList: 'anthropic',

@@ -1,5 +1,6 @@
 import { withParameter } from '../../../formats/query-parameters.ts'
 import { NO_EDITS } from '../../../wire/member-edits.ts'
+import { byModel } from '../by-model.ts'
 import { alwaysBearer, placeCredential } from '../credential.ts'
 import { COMPLETIONS_FIRST, NONE, openAiFormats, openAiQuirks } from '../openai-models.ts'
 import type { Provider, ProviderCall } from '../provider.ts'
@@ -12,6 +13,8 @@ import type { OpenaiConfig } from './schema.ts'
 export function openai(config: OpenaiConfig, overrides: Overrides): Provider {
   const base = basePath(overrides)
   const isVendor = overrides.host === undefined
+  const formatsOf = byModel(openAiFormats)
+  const quirksOf = byModel((model) => openAiQuirks(model, isVendor))
   return {
     name: 'openai',
     telemetryName: 'openai',
@@ -20,9 +23,9 @@ export function openai(config: OpenaiConfig, overrides: Overrides): Provider {
     destination: destinationOf(overrides, 'api.openai.com'),
     model: config.model ?? null,
     // Other servers know the older format better.
-    chatFormats: (model) => (isVendor ? openAiFormats(model) : COMPLETIONS_FIRST),
+    chatFormats: (model) => (isVendor ? formatsOf(model) : COMPLETIONS_FIRST),
     quirks(model, format) {
-      if (format === 'completions') return openAiQuirks(model, isVendor)
+      if (format === 'completions') return quirksOf(model)
       return isVendor ? SUMMARIES_ON_REQUEST : NONE
     },
     tokenCount: () => null,

@@ -1,0 +1,16 @@
+/** What a model's name says, found out once for each of the names that were asked for lately. */
+export function byModel<T extends object>(find: (model: string) => T): (model: string) => T {
+  const known = new Map<string, T>()
+  return (model) => {
+    const before = known.get(model)
+    if (before !== undefined) return before
+    const found = find(model)
+    // Clients choose the names.
+    if (known.size === MAX_NAMES) known.clear()
+    if (model.length <= MAX_LENGTH) known.set(model, found)
+    return found
+  }
+}
+
+const MAX_NAMES = 100
+const MAX_LENGTH = 100
