@@ -1,0 +1,32 @@
+import { isObject, listAt, textAt } from './json.ts'
+
+/** An address in the status of a Gateway. */
+export interface GatewayAddress {
+  type: 'IPAddress' | 'Hostname'
+  value: string
+}
+
+/** Where clients reach a Gateway: what its Service has been given. None as long as the load balancer has none. */
+export function addressesOf(service: object, gateway: object): GatewayAddress[] {
+  const found = textAt(service, 'spec', 'type') === 'LoadBalancer' ? balanced(service) : inside(service, gateway)
+  return [...new Map(found.map((address) => [address.value, address])).values()]
+}
+
+function balanced(service: object): GatewayAddress[] {
+  return listAt(service, 'status', 'loadBalancer', 'ingress').flatMap((entry): GatewayAddress[] => {
+    const [hostname, ip] = [textAt(entry, 'hostname'), textAt(entry, 'ip')]
+    if (hostname !== undefined && hostname !== '') return [{ type: 'Hostname', value: hostname }]
+    return ip === undefined || ip === '' ? [] : [{ type: 'IPAddress', value: ip }]
+  })
+}
+
+/** Of a Service that only the cluster reaches: its own addresses, and those that the Gateway asked for. */
+function inside(service: object, gateway: object): GatewayAddress[] {
+  const own = listAt(service, 'spec', 'clusterIPs').filter((ip) => typeof ip === 'string' && ip !== 'None')
+  const asked = listAt(gateway, 'spec', 'addresses')
+    .filter(isObject)
+    .map((address) => textAt(address, 'value'))
+  return [...own, ...asked].flatMap((value): GatewayAddress[] =>
+    typeof value === 'string' && value !== '' ? [{ type: 'IPAddress', value }] : [],
+  )
+}
