@@ -1,3 +1,5 @@
+import { type ApiKind, apiVersionOf } from '../kube/kinds.ts'
+
 /** An object that is deployed for a Gateway. */
 export interface Deployed extends Readonly<Record<string, unknown>> {
   apiVersion: string
@@ -23,17 +25,34 @@ export interface OwnerReference {
   blockOwnerDeletion: boolean
 }
 
+const kind = <Kind extends string>(
+  kind: Kind,
+  plural: string,
+  group: string,
+  version: string,
+): ApiKind & { kind: Kind } => ({
+  group,
+  version,
+  kind,
+  plural,
+  namespaced: true,
+})
+
 /** In the order in which they are applied: what Pods need is there before them. */
-export const apiVersionByKind = {
-  ServiceAccount: 'v1',
-  ConfigMap: 'v1',
-  Secret: 'v1',
-  Service: 'v1',
-  Deployment: 'apps/v1',
-  PodDisruptionBudget: 'policy/v1',
-  HorizontalPodAutoscaler: 'autoscaling/v2',
-} as const
+export const apiByKind = {
+  ServiceAccount: kind('ServiceAccount', 'serviceaccounts', '', 'v1'),
+  ConfigMap: kind('ConfigMap', 'configmaps', '', 'v1'),
+  Secret: kind('Secret', 'secrets', '', 'v1'),
+  Service: kind('Service', 'services', '', 'v1'),
+  Deployment: kind('Deployment', 'deployments', 'apps', 'v1'),
+  PodDisruptionBudget: kind('PodDisruptionBudget', 'poddisruptionbudgets', 'policy', 'v1'),
+  HorizontalPodAutoscaler: kind('HorizontalPodAutoscaler', 'horizontalpodautoscalers', 'autoscaling', 'v2'),
+}
 
-export type DeployedKind = keyof typeof apiVersionByKind
+export type DeployedKind = keyof typeof apiByKind
 
-export const deployedKinds = Object.keys(apiVersionByKind) as DeployedKind[]
+export const deployedKinds = Object.values(apiByKind).map(({ kind }) => kind)
+
+export function apiVersion(kind: DeployedKind): string {
+  return apiVersionOf(apiByKind[kind])
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Resource } from '@portico/translate'
+import { KubeError } from '../kube/kube-error.ts'
 import { isObject, type JsonObject, listAt, textAt, valueAt } from './json.ts'
 import type { Deployed, DeployedKind } from './objects.ts'
 import type { Parameters } from './parameters.ts'
@@ -164,11 +165,23 @@ describe('a Gateway in its cluster', () => {
     await run(cluster, { podDisruptionBudget: {} })
     cluster.refuse('HorizontalPodAutoscaler', 422, 'spec.maxReplicas: Required value')
     const refused = await run(cluster, { horizontalPodAutoscaler: {}, logging: { level: 'debug' } })
-    assert.deepEqual(refused.problems, ['HorizontalPodAutoscaler shop/edge: spec.maxReplicas: Required value'])
+    assert.deepEqual(refused.problems, [
+      'HorizontalPodAutoscaler shop/edge: PATCH: 422 spec.maxReplicas: Required value',
+    ])
     assert.deepEqual([refused.applied, refused.removed], [['ConfigMap shop/edge', 'Deployment shop/edge'], []])
+    cluster.refuse(
+      'HorizontalPodAutoscaler',
+      500,
+      'failed to create typed patch object (edge): .spec.x: field not declared',
+    )
+    const unknown = await run(cluster, { horizontalPodAutoscaler: { spec: { x: 1 } }, logging: { level: 'debug' } })
+    assert.deepEqual([unknown.problems.length, unknown.failures], [1, []])
     cluster.refuse('HorizontalPodAutoscaler', 503, 'not now')
     const failed = await run(cluster, { horizontalPodAutoscaler: {}, logging: { level: 'debug' } })
-    assert.deepEqual([failed.problems, failed.failures], [[], ['HorizontalPodAutoscaler shop/edge: not now']])
+    assert.deepEqual(
+      [failed.problems, failed.failures],
+      [[], ['HorizontalPodAutoscaler shop/edge: PATCH: 503 not now']],
+    )
   })
 
   it('says which ports it cannot have', async () => {
@@ -338,7 +351,7 @@ class FakeCluster implements Cluster {
   }
 
   refuse(kind: DeployedKind, status: number, message: string): void {
-    this.#refusals.set(kind, Object.assign(new Error(message), { status }))
+    this.#refusals.set(kind, new KubeError('PATCH', { status, message }))
   }
 }
 

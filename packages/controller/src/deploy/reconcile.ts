@@ -1,19 +1,19 @@
 import type { Resource } from '@portico/translate'
+import { isStatus } from '../kube/kube-error.ts'
 import { addressesOf, type GatewayAddress } from './addresses.ts'
 import { GATEWAY_NAME_LABEL, isOwnedBy, MANAGED_BY, MANAGED_BY_LABEL } from './identity.ts'
-import { valueAt } from './json.ts'
 import { labelValue, sessionSecretName } from './names.ts'
 import { type Deployed, type DeployedKind, deployedKinds } from './objects.ts'
 import { nameOf, plan } from './plan.ts'
 import { type DeploySettings, hasOwnSessionKey, type Rendered, render, type Wish } from './render.ts'
 import { sessionKeyOf } from './session-key.ts'
 
-/** What is asked of the API server. Whatever it throws has the `status` of the answer, where there was one. */
+/** What is asked of the API server. It throws KubeErrors. */
 export interface Cluster {
   /** Each with its `apiVersion` and `kind`, which the server leaves out of lists. */
   list(kind: DeployedKind, namespace: string, labels: Readonly<Record<string, string>>): Promise<readonly Resource[]>
   get(kind: DeployedKind, namespace: string, name: string): Promise<Resource | undefined>
-  /** On the server, as the owner of all fields of the object; the answer is the object as it is then. */
+  /** On the server, as the owner of all fields that are given; the answer is the object as it is then. */
   apply(object: Deployed): Promise<Resource>
   /** This very object, if it is still there. */
   remove(object: Resource): Promise<void>
@@ -103,12 +103,14 @@ async function attempt(
     await act()
     outcome[done].push(nameOf(object))
   } catch (error) {
-    const status = valueAt(error, 'status')
-    // The server says so of objects that it will never take.
-    const list = status === 400 || status === 422 ? outcome.problems : outcome.failures
-    list.push(`${nameOf(object)}: ${error instanceof Error ? error.message : String(error)}`)
+    const message = error instanceof Error ? error.message : String(error)
+    const list = isStatus(error, 400, 422) || UNKNOWN_FIELD.test(message) ? outcome.problems : outcome.failures
+    list.push(`${nameOf(object)}: ${message}`)
   }
 }
+
+/** Said with status 500 of an object with fields that its kind does not have. */
+const UNKNOWN_FIELD = /failed to create typed patch object/
 
 function addressesIn(objects: readonly Resource[], gateway: Resource): GatewayAddress[] {
   const service = objects.find((object) => object.kind === 'Service' && isOwnedBy(object, gateway))

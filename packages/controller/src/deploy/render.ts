@@ -3,7 +3,7 @@ import { configFile } from './config-file.ts'
 import { type Identity, identityOf } from './identity.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { sessionSecretName } from './names.ts'
-import { apiVersionByKind, type Deployed, type DeployedKind } from './objects.ts'
+import { apiVersion, type Deployed, type DeployedKind } from './objects.ts'
 import { overlaid, overlayByKind } from './overlay.ts'
 import { type ImageParts, type Level, mergeTyped } from './parameters.ts'
 import { CONFIG_FILE_NAME, type PodParts, podTemplate, SESSION_SECRET_KEY } from './pod.ts'
@@ -72,7 +72,7 @@ export function hasOwnSessionKey(levels: readonly Level[]): boolean {
 }
 
 function object({ metadata }: Identity, kind: DeployedKind, fields: JsonObject): Deployed {
-  return { apiVersion: apiVersionByKind[kind], kind, metadata, ...fields }
+  return { apiVersion: apiVersion(kind), kind, metadata, ...fields }
 }
 
 function sessionSecret({ identity, gatewayName }: PodParts, sessionKey: string): Deployed {
@@ -97,7 +97,7 @@ function workload(pod: PodParts, levels: readonly Level[], problems: string[]): 
   const { identity } = pod
   const selector = { matchLabels: identity.selector }
   const deployment = object(identity, 'Deployment', { spec: { selector, template: podTemplate(pod) } })
-  const scaleTargetRef = { apiVersion: apiVersionByKind.Deployment, kind: 'Deployment', name: identity.metadata.name }
+  const scaleTargetRef = { apiVersion: apiVersion('Deployment'), kind: 'Deployment', name: identity.metadata.name }
   const isAsked = (kind: keyof typeof overlayByKind): boolean =>
     levels.some(({ spec }) => spec[overlayByKind[kind]] !== undefined)
   const isScaled = isAsked('HorizontalPodAutoscaler')
