@@ -24,3 +24,7 @@ export type {
 export type { TranslateSettings } from './translate/context.ts'
 export { Translator } from './translator.ts'
 export type { Translated, TranslatedChange } from './translator.ts'
+export { ownKinds, readSpec } from './resources/own-kinds.ts'
+export type { OwnKind } from './resources/own-kinds.ts'
+export { gwParametersSpec } from './resources/gw-parameters.ts'
+export type { GwParametersSpec } from './resources/gw-parameters.ts'

@@ -14,6 +14,8 @@ export type OtherRule =
   | { rule: 'requiredUnless'; key: string; other: string; word: string }
   /** In all lists `items` of the list `key` together, each `by` stands once. */
   | { rule: 'uniqueAcross'; key: string; items: string; by: string }
+  /** What none of these can say, in CEL, with a sentence for when it is false; `holds` says the same. */
+  | { rule: 'other'; cel: string; message: string; holds: (value: Readonly<Record<string, unknown>>) => boolean }
   /** `key` is a list of conditional forms; it excludes the plain keys, of which `required` must be set without it. */
   | { rule: 'conditional'; key: string; plain: readonly string[]; required: readonly string[] }
 
@@ -60,10 +62,20 @@ export function conditionalOr(plain: readonly string[], required: readonly strin
   return { rule: 'conditional', key: 'conditional', plain, required }
 }
 
+/** `holds` gets values with other problems too: it looks before it steps. */
+export function otherRule(
+  message: string,
+  cel: string,
+  holds: (value: Readonly<Record<string, unknown>>) => boolean,
+): OtherRule {
+  return { rule: 'other', message, cel, holds }
+}
+
 /** What the rule says where only some of its keys exist; null when that is nothing. */
 export function ruleOver(rule: Rule, names: ReadonlySet<string>): Rule | null {
   if (rule.rule === 'onlyWith') return names.has(rule.key) && names.has(rule.needs) ? rule : null
   if (rule.rule === 'uniqueAcross') return names.has(rule.key) ? rule : null
+  if (rule.rule === 'other') return rule
   if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') {
     return names.has(rule.key) && names.has(rule.other) ? rule : null
   }
@@ -92,6 +104,8 @@ export function printRule(rule: Rule): string {
       return `\`${rule.key}\` must be set unless \`${rule.other}\` is \`${rule.word}\`.`
     case 'uniqueAcross':
       return `Each \`${rule.by}\` may stand once in all \`${rule.items}\` of \`${rule.key}\`.`
+    case 'other':
+      return `${rule.message.charAt(0).toUpperCase()}${rule.message.slice(1)}.`
     case 'conditional':
       return [
         `\`${rule.key}\` may not be set together with ${printChoices(rule.plain)}; only its last item may lack a condition.`,
@@ -122,6 +136,10 @@ export function brokenRules(rules: readonly Rule[], value: unknown): BrokenRule[
 
 function brokenRule(rule: Rule, has: (key: string) => boolean, value: object): BrokenRule[] {
   if (rule.rule === 'conditional') return brokenConditional(rule, has, value)
+  if (rule.rule === 'other') {
+    const isBroken = !rule.holds(value as Readonly<Record<string, unknown>>)
+    return isBroken ? [{ code: 'conflict', found: rule.message, expected: 'what the rule asks for' }] : []
+  }
   if (rule.rule === 'uniqueAcross') return brokenUniqueness(rule, value)
   if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') return brokenNeed(rule, has, value)
   if (rule.rule === 'onlyWith') {

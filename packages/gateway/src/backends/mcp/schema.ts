@@ -87,7 +87,7 @@ const targetTools = object({
   rename: map(toolName().describe('The name that clients see and call.'), { max: 1_024 })
     .prefault({})
     .describe('Other names for tools, by their own.'),
-  description: map(string({ min: 1, max: 8_192 }), { max: 1_024 })
+  description: map(string({ min: 1, max: 8_192 }).describe('What the tool does.'), { max: 1_024 })
     .prefault({})
     .describe('Other descriptions of tools, by their own names.'),
 }).describe('Which of its tools are offered, and how. Rules and logs go by the own names.')

@@ -99,6 +99,8 @@ function toCel(rule: Rule): CelRule[] {
       const each = `!has(self.${key}) || self.${key}.all(w, w.${items}.all(x, ${twins} == 1))`
       return [{ rule: each, message: `each ${by} must be unique across all ${key}` }]
     }
+    case 'other':
+      return [{ rule: rule.cel, message: rule.message }]
     case 'conditional':
       return conditionalRules(rule)
     case 'exactlyOneOf':

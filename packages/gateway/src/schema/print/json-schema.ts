@@ -66,6 +66,7 @@ function printRule(rule: Rule): JsonObject {
       return { if: hasWord(rule.other, rule.word), then: has(rule.key) }
     case 'requiredUnless':
       return { if: { required: [rule.other], not: hasWord(rule.other, rule.word) }, then: has(rule.key) }
+    case 'other':
     case 'uniqueAcross':
       // Beyond JSON Schema.
       return {}

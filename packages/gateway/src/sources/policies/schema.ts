@@ -1,6 +1,6 @@
 import { backendPolicies, frontendPolicies, trafficPolicies } from '../../policies/index.ts'
 import type { AttachmentPoint, Phase, PoliciesOf, Policy } from '../../schema/define-policy.ts'
-import { fileOnly, list, map, object } from '../../schema/kit.ts'
+import { fileOnly, list, localForm, map, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
 import { objectName } from '../../schema/fields/names.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
@@ -26,6 +26,12 @@ export function backendBlock(): Attached<typeof backendPolicies> {
   return block(backendPolicies, 'backend')
 }
 
+/** SPEC 2.7 BackendWithAI: in custom resources a provider has neither an authorizer nor rules of MCP of its own. */
+export function providerBlock(): Attached<typeof backendPolicies> {
+  const inCluster = backendPolicies.filter(({ name }) => name !== 'extAuth' && name !== 'mcp')
+  return localForm(backendBlock(), block(inCluster, 'backend'), null)
+}
+
 /** SPEC 2.7 BackendSimple, with the rules for what one MCP target offers. */
 export function targetBlock(): Attached<typeof backendPolicies> {
   return block(backendPolicies, 'mcpTarget')
@@ -46,6 +52,11 @@ export function labels() {
 }
 
 const sectionName = objectName().optional()
+
+/** Policies for handling connections, none of which is there by itself. */
+export function targetedFrontendBlock(): Attached<typeof frontendPolicies> {
+  return block(frontendPolicies, 'gateway', {}, { withDefaults: false })
+}
 
 const targetRef = object({
   group: string({ max: 253 }).optional().describe('API group of the kind; it is not looked at in the file.'),
@@ -71,9 +82,7 @@ export const targetedPolicy = object(
     name: objectName().describe('Name in messages.'),
     targetRefs: list(targetRef, { min: 1, max: 16 }).optional().describe('What it holds for, by name.'),
     targetSelectors: list(targetSelector, { min: 1, max: 16 }).optional().describe('What it holds for, by labels.'),
-    frontend: block(frontendPolicies, 'gateway', {}, { withDefaults: false })
-      .optional()
-      .describe('Handling of connections; for the whole gateway only.'),
+    frontend: targetedFrontendBlock().optional().describe('Handling of connections; for the whole gateway only.'),
     traffic: listenerBlock()
       .optional()
       .describe('Handling of requests; for the gateway, a listener, a route or a rule.'),

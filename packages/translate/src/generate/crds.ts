@@ -1,0 +1,81 @@
+import { toCrdSchema } from '@portico/gateway/schema'
+import type { JsonObject } from '@portico/gateway/schema'
+import { stringify } from 'yaml'
+import { API_GROUP, API_VERSION } from '../resources/api-group.ts'
+import { ownKinds } from '../resources/own-kinds.ts'
+import type { OwnKind } from '../resources/own-kinds.ts'
+import { statusSchemas } from './status-schemas.ts'
+
+const PRODUCT = 'portico'
+
+/** The CustomResourceDefinitions: contents by path from the root of the project. */
+export function crdFiles(): Map<string, string> {
+  return new Map(
+    ownKinds.map((kind) => [
+      `deploy/crds/${API_GROUP}_${kind.plural}.yaml`,
+      `# Printed from the schemas by \`npm run generate\`; changes here are lost.\n${stringify(crdOf(kind), { lineWidth: 120, aliasDuplicateObjects: false })}`,
+    ]),
+  )
+}
+
+export function crdOf(own: OwnKind): JsonObject {
+  const { kind, plural, singular, shortNames } = own
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: `${plural}.${API_GROUP}`,
+      labels: {
+        app: PRODUCT,
+        'app.kubernetes.io/name': PRODUCT,
+        // Tells tools of Gateway API that it changes what it targets.
+        ...(own.status === 'conditions' ? {} : { 'gateway.networking.k8s.io/policy': 'Direct' }),
+      },
+    },
+    spec: {
+      group: API_GROUP,
+      scope: 'Namespaced',
+      names: { kind, listKind: `${kind}List`, plural, singular, shortNames: [...shortNames], categories: [PRODUCT] },
+      versions: [
+        {
+          name: API_VERSION,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: columnsOf(own),
+          schema: { openAPIV3Schema: schemaOf(own) },
+        },
+      ],
+    },
+  }
+}
+
+/** The whole resource. */
+export function schemaOf({ description, spec, status }: OwnKind): JsonObject {
+  return {
+    description,
+    type: 'object',
+    required: ['spec'],
+    properties: {
+      apiVersion: { type: 'string', description: 'Version of the schema that it is written in.' },
+      kind: { type: 'string', description: 'Kind of the resource.' },
+      metadata: { type: 'object' },
+      spec: toCrdSchema(spec),
+      status: statusSchemas[status],
+    },
+  }
+}
+
+function columnsOf({ status }: OwnKind): JsonObject[] {
+  const conditions = { conditions: '.status.conditions', ancestors: '.status.ancestors[*].conditions', nothing: null }
+  const types = { conditions: ['Accepted'], ancestors: ['Accepted', 'Attached'], nothing: [] }
+  return [
+    ...types[status].map((type) => ({
+      name: type,
+      type: 'string',
+      jsonPath: `${conditions[status]}[?(@.type=="${type}")].status`,
+      description: `Whether it is ${type.toLowerCase()}.`,
+    })),
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'How old it is.' },
+  ]
+}

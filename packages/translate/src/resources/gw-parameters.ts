@@ -1,0 +1,131 @@
+import {
+  enumeration,
+  integer,
+  list,
+  logFilter,
+  map,
+  object,
+  otherRule,
+  Refusal,
+  scalar,
+  string,
+} from '@portico/gateway/schema'
+import type { JsonObject, Output, Schema } from '@portico/gateway/schema'
+
+const quantityPattern =
+  '^[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+))?$'
+
+/** An object of which only Kubernetes knows the fields. */
+function anyObject(): Schema<JsonObject> {
+  return scalar<JsonObject>(
+    (input) =>
+      typeof input === 'object' && input !== null && !Array.isArray(input)
+        ? (input as JsonObject)
+        : new Refusal('wrong_type'),
+    {
+      type: 'object',
+      expected: 'a mapping',
+      json: { type: 'object' },
+      crd: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    },
+  )
+}
+
+/** `500m`, `1Gi`, 2. */
+function quantity(): Schema<string | number> {
+  return scalar<string | number>(
+    (input) => {
+      if (typeof input === 'number') return Number.isSafeInteger(input) ? input : new Refusal('wrong_type')
+      if (typeof input !== 'string') return new Refusal('wrong_type')
+      return input.length <= 64 && new RegExp(quantityPattern).test(input) ? input : new Refusal('bad_format')
+    },
+    {
+      type: 'quantity',
+      expected: 'a quantity such as `500m` or `1Gi`',
+      json: { type: ['integer', 'string'], maxLength: 64, pattern: quantityPattern },
+      crd: { 'x-kubernetes-int-or-string': true, maxLength: 64, pattern: quantityPattern },
+    },
+  )
+}
+
+const quantities = () => map(quantity().describe('How much.'), { max: 32 }).optional()
+
+const texts = () => map(string({ max: 262_144 }).describe('Its value.'), { max: 256 }).optional()
+
+const second = () => integer({ min: 0, max: 31_536_000 })
+
+const image = object({
+  registry: string({ min: 1, max: 256 }).optional().describe('Registry of the image.'),
+  repository: string({ min: 1, max: 256 }).optional().describe('Repository in the registry.'),
+  tag: string({ min: 1, max: 128 }).optional().describe('Tag of the image.'),
+  digest: string({ min: 1, max: 256 }).optional().describe('Digest of the image, such as `sha256:...`.'),
+  pullPolicy: string({ min: 1, max: 64 })
+    .optional()
+    .describe('When the image is pulled; what Kubernetes does for the tag when unset.'),
+})
+
+const environmentVariable = object({
+  name: string({ min: 1, max: 1_024 }).describe('Name of the variable.'),
+  value: string({ max: 65_536 }).optional().describe('Its value.'),
+  valueFrom: anyObject().optional().describe('Where its value is, as in a container.'),
+}).describe('A variable.')
+
+const resources = object({
+  limits: quantities().describe('The most that the container may use.'),
+  requests: quantities().describe('What the container is given for sure.'),
+  claims: list(anyObject().describe('A claim.'), { max: 32 }).optional().describe('Claims of resources.'),
+})
+
+const shutdown = object(
+  {
+    min: second().describe('Seconds that connections get at least.'),
+    max: second().describe('Seconds after which the Pod is ended.'),
+  },
+  [
+    otherRule(
+      'shutdown.min must not be above shutdown.max',
+      'self.min <= self.max',
+      ({ min, max }) => typeof min !== 'number' || typeof max !== 'number' || min <= max,
+    ),
+  ],
+)
+
+function overlay(kind: string) {
+  return object({
+    metadata: object({
+      labels: texts().describe('Labels over those that it has.'),
+      annotations: texts().describe('Annotations over those that it has.'),
+    })
+      .optional()
+      .describe('Labels and annotations.'),
+    spec: anyObject().optional().describe(`A part of the spec of the ${kind}, merged as a strategic merge patch.`),
+  }).optional()
+}
+
+/** SPEC 2.3: what the data planes of a class, or of one Gateway, are like. */
+export const gwParametersSpec = object({
+  logging: object({
+    level: logFilter().optional().describe('Levels, such as `info` or `info,upstream=debug`; `info` when unset.'),
+    format: enumeration(['json', 'text']).optional().describe('Form of the lines; `text` when unset.'),
+  })
+    .optional()
+    .describe('What the data plane logs.'),
+  rawConfig: anyObject()
+    .optional()
+    .describe('Contents of a config file of the data plane; what the other fields say wins.'),
+  image: image.optional().describe('The image; each part over the default one.'),
+  env: list(environmentVariable, { max: 256 })
+    .optional()
+    .describe('Variables over those that the container has. With `SESSION_KEY` no Secret for it is made.'),
+  resources: resources.optional().describe('What the container needs and may use.'),
+  shutdown: shutdown.optional().describe('How long a Pod that is to end waits; 10 and 60 seconds when unset.'),
+  deployment: overlay('Deployment').describe('Changes to the Deployment.'),
+  service: overlay('Service').describe('Changes to the Service.'),
+  serviceAccount: overlay('ServiceAccount').describe('Changes to the ServiceAccount.'),
+  podDisruptionBudget: overlay('PodDisruptionBudget').describe('Makes a PodDisruptionBudget for the Deployment.'),
+  horizontalPodAutoscaler: overlay('HorizontalPodAutoscaler').describe(
+    'Makes a HorizontalPodAutoscaler for the Deployment.',
+  ),
+}).describe('What data planes are like.')
+
+export type GwParametersSpec = Output<typeof gwParametersSpec>

@@ -1,0 +1,209 @@
+import {
+  atLeastOneOf,
+  backendBlock,
+  enumeration,
+  exactlyOneOf,
+  list,
+  listenerBlock,
+  map,
+  object,
+  otherRule,
+  string,
+  targetedFrontendBlock,
+  trafficPolicies,
+} from '@portico/gateway/schema'
+import type { Output } from '@portico/gateway/schema'
+import { API_GROUP } from './api-group.ts'
+
+/** What policies may be about, and the group that it belongs to. */
+const GROUPS = {
+  Gateway: 'gateway.networking.k8s.io',
+  ListenerSet: 'gateway.networking.k8s.io',
+  HTTPRoute: 'gateway.networking.k8s.io',
+  GRPCRoute: 'gateway.networking.k8s.io',
+  Service: '',
+  GwBackend: API_GROUP,
+} as const
+
+export type TargetKind = keyof typeof GROUPS
+
+const kindNames = Object.keys(GROUPS) as TargetKind[]
+
+const group = () => string({ max: 253 }).describe('API group of the kind; empty for a Service.')
+
+const kind = () => enumeration(kindNames).describe('What is meant.')
+
+const sectionName = () =>
+  string(
+    { min: 1, max: 253 },
+    { pattern: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, expected: 'a name of lower-case letters, digits, `-` and `.`' },
+  )
+    .optional()
+    .describe(
+      'A part of it: a listener, a rule of a route, the number of a port of a Service, or a provider or MCP target of a backend.',
+    )
+
+const targetRef = object({
+  group: group(),
+  kind: kind(),
+  name: string({ min: 1, max: 253 }).describe('Its name, in the namespace of the policy.'),
+  sectionName: sectionName(),
+}).describe('An object by its name.')
+
+const targetSelector = object({
+  group: group(),
+  kind: kind(),
+  matchLabels: map(string({ max: 63 }).describe('Value of the label.'), { max: 64 }).describe(
+    'Labels that an object must have, all of them.',
+  ),
+  sectionName: sectionName(),
+}).describe('Objects of the same namespace by their labels.')
+
+interface Target {
+  group?: unknown
+  kind?: unknown
+  sectionName?: unknown
+}
+
+type Spec = Readonly<Record<string, unknown>>
+
+/** Of a spec that may have other problems too. */
+function targetsOf({ targetRefs, targetSelectors }: Spec): Target[] {
+  const lists = [targetRefs, targetSelectors].filter((each) => Array.isArray(each))
+  return lists.flat().filter((target) => typeof target === 'object' && target !== null) as Target[]
+}
+
+function every(condition: string): string {
+  return ['targetRefs', 'targetSelectors']
+    .map((key) => `(!has(self.${key}) || self.${key}.all(t, ${condition}))`)
+    .join(' && ')
+}
+
+/** A rule about each target, where the spec has something. */
+function targetRule(
+  message: string,
+  when: { has: string; cel?: string; is?: (spec: Spec) => boolean } | null,
+  each: { cel: string; is: (target: Target) => boolean },
+) {
+  const path = when?.has.split('.') ?? []
+  const present = path.map((_, index) => `has(self.${path.slice(0, index + 1).join('.')})`)
+  const conditions = when?.cel === undefined ? present : [...present, when.cel]
+  const isNamed = (spec: Spec): boolean => reads(spec, path) !== undefined && (when?.is?.(spec) ?? true)
+  return otherRule(
+    message,
+    when === null ? every(each.cel) : `!(${conditions.join(' && ')}) || (${every(each.cel)})`,
+    (spec) => (when !== null && !isNamed(spec)) || targetsOf(spec).every(each.is),
+  )
+}
+
+function reads(value: unknown, path: readonly string[]): unknown {
+  let found = value
+  for (const step of path) found = typeof found === 'object' && found !== null ? (found as Spec)[step] : undefined
+  return found
+}
+
+function oneOfKinds(...kinds: TargetKind[]) {
+  return {
+    cel: `t.kind in ['${kinds.join("', '")}']`,
+    is: (target: Target) => kinds.some((name) => name === target.kind),
+  }
+}
+
+const pairs = kindNames.map((name) => `(t.kind == '${name}' && t.group == '${GROUPS[name]}')`)
+
+const targetRules = [
+  targetRule('targets must be of a kind that policies know, in its group', null, {
+    cel: pairs.join(' || '),
+    is: (target) => kindNames.some((name) => name === target.kind && GROUPS[name] === target.group),
+  }),
+  otherRule(
+    'all targets must have the same kind',
+    ['targetRefs', 'targetSelectors']
+      .map((key) => `(!has(self.${key}) || self.${key}.all(t, t.kind == self.${key}[0].kind))`)
+      .join(' && '),
+    (spec) => new Set(targetsOf(spec).map((target) => target.kind)).size < 2,
+  ),
+  targetRule('the sectionName of a Service must be the number of a port', null, {
+    cel: `t.kind != 'Service' || !has(t.sectionName) || t.sectionName.matches('^[1-9][0-9]{0,4}$')`,
+    is: ({ kind: name, sectionName: section }) =>
+      name !== 'Service' || section === undefined || (typeof section === 'string' && /^[1-9][0-9]{0,4}$/.test(section)),
+  }),
+  targetRule(
+    'frontend may only target a Gateway, without sectionName',
+    { has: 'frontend' },
+    {
+      cel: `t.kind == 'Gateway' && !has(t.sectionName)`,
+      is: (target) => target.kind === 'Gateway' && target.sectionName === undefined,
+    },
+  ),
+  targetRule(
+    'traffic may only target a Gateway, ListenerSet, HTTPRoute or GRPCRoute',
+    { has: 'traffic' },
+    oneOfKinds('Gateway', 'ListenerSet', 'HTTPRoute', 'GRPCRoute'),
+  ),
+  targetRule(
+    'traffic.phase PreRouting may only target a Gateway or ListenerSet',
+    { has: 'traffic.phase', cel: `self.traffic.phase == 'PreRouting'`, is: isPreRouting },
+    oneOfKinds('Gateway', 'ListenerSet'),
+  ),
+  targetRule(
+    'backend.ai may not target a Service',
+    { has: 'backend.ai' },
+    { cel: `t.kind != 'Service'`, is: (target) => target.kind !== 'Service' },
+  ),
+  targetRule(
+    'backend.mcp may not target a Service, nor a part of a GwBackend',
+    { has: 'backend.mcp' },
+    {
+      cel: `t.kind != 'Service' && !(t.kind == 'GwBackend' && has(t.sectionName))`,
+      is: ({ kind: name, sectionName: section }) =>
+        name !== 'Service' && !(name === 'GwBackend' && section !== undefined),
+    },
+  ),
+]
+
+function isPreRouting(spec: Spec): boolean {
+  return reads(spec, ['traffic', 'phase']) === 'PreRouting'
+}
+
+const lateFields = trafficPolicies
+  .filter((policy) => policy.fileOnly !== true && !(policy.phases ?? []).includes('PreRouting'))
+  .map(({ name }) => name)
+
+const otherRules = [
+  otherRule(
+    `traffic.phase PreRouting may not be set with any of [${lateFields.join(' ')}]`,
+    `!has(self.traffic) || !has(self.traffic.phase) || self.traffic.phase != 'PreRouting' || !(${lateFields
+      .map((name) => `has(self.traffic.${name})`)
+      .join(' || ')})`,
+    (spec) => !isPreRouting(spec) || lateFields.every((name) => reads(spec, ['traffic', name]) === undefined),
+  ),
+  otherRule(
+    'traffic.jwtAuthentication may not be set with backend.mcp.authentication',
+    '!(has(self.traffic) && has(self.traffic.jwtAuthentication) && has(self.backend) && has(self.backend.mcp) && has(self.backend.mcp.authentication))',
+    (spec) =>
+      reads(spec, ['traffic', 'jwtAuthentication']) === undefined ||
+      reads(spec, ['backend', 'mcp', 'authentication']) === undefined,
+  ),
+]
+
+/** SPEC 2.4: policies for objects of the same namespace. */
+export const gwPolicySpec = object(
+  {
+    targetRefs: list(targetRef, { min: 1, max: 16 }).optional().describe('What it holds for, by name.'),
+    targetSelectors: list(targetSelector, { min: 1, max: 16 }).optional().describe('What it holds for, by labels.'),
+    frontend: targetedFrontendBlock().optional().describe('Handling of connections; for a whole Gateway only.'),
+    traffic: listenerBlock()
+      .optional()
+      .describe('Handling of requests; for a Gateway, a ListenerSet, a listener, a route or a rule.'),
+    backend: backendBlock().optional().describe('Handling of backends; for any target.'),
+  },
+  [
+    exactlyOneOf('targetRefs', 'targetSelectors'),
+    atLeastOneOf('traffic', 'frontend', 'backend'),
+    ...targetRules,
+    ...otherRules,
+  ],
+).describe('What it holds for, and what holds there.')
+
+export type GwPolicySpec = Output<typeof gwPolicySpec>

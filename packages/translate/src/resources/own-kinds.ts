@@ -1,0 +1,58 @@
+import { inResource, validate } from '@portico/gateway/schema'
+import type { Problem, Schema, Validated } from '@portico/gateway/schema'
+import { gwBackendSpec } from './gw-backend.ts'
+import { gwParametersSpec } from './gw-parameters.ts'
+import { gwPolicySpec } from './gw-policy.ts'
+import type { Resource } from './resource.ts'
+
+/** A kind of the own API group. */
+export interface OwnKind {
+  kind: 'GwBackend' | 'GwPolicy' | 'GwParameters'
+  plural: string
+  singular: string
+  shortNames: readonly string[]
+  description: string
+  spec: Schema
+  /** What its status holds. */
+  status: 'conditions' | 'ancestors' | 'nothing'
+}
+
+export const ownKinds: readonly OwnKind[] = [
+  {
+    kind: 'GwBackend',
+    plural: 'gwbackends',
+    singular: 'gwbackend',
+    shortNames: ['gwbe'],
+    description: 'A destination that routes and policies refer to.',
+    spec: gwBackendSpec,
+    status: 'conditions',
+  },
+  {
+    kind: 'GwPolicy',
+    plural: 'gwpolicies',
+    singular: 'gwpolicy',
+    shortNames: ['gwpol'],
+    description: 'Policies for Gateways, routes, Services and backends of the same namespace.',
+    spec: gwPolicySpec,
+    status: 'ancestors',
+  },
+  {
+    kind: 'GwParameters',
+    plural: 'gwparameters',
+    singular: 'gwparameters',
+    shortNames: ['gwpar'],
+    description: 'What the data planes of a GatewayClass or of a Gateway are like.',
+    spec: gwParametersSpec,
+    status: 'nothing',
+  },
+]
+
+/** The spec of a resource as it is written, read and with defaults; references are not settled. All problems are told. */
+export function readSpec<Out>(spec: Schema<Out>, resource: Resource): Validated<unknown> {
+  const read = validate(inResource(spec), resource.spec)
+  return read.ok ? read : { ok: false, problems: read.problems.map(below('spec')) }
+}
+
+function below(key: string): (problem: Problem) => Problem {
+  return (problem) => ({ ...problem, path: [key, ...problem.path] })
+}
