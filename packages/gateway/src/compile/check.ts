@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { WatchedRoom } from './alike-routes.ts'
 import { checkAll, checkChange, type CompileServices } from './index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { fetchLater } from '../credentials/fetch-later.ts'
@@ -29,9 +30,10 @@ export function checkCompile(
   counters: SharedCounters & KeyedTables = newCounters(),
   workers = 1,
 ): ConfigFault[] {
-  const { services, close } = checkServices(counters, workers)
+  const room = new WatchedRoom(counters)
+  const { services, close } = checkServices(room, workers)
   try {
-    checkAll(ir, services)
+    checkAll(ir, services, room)
     return []
   } catch (error) {
     return distinct(faultsIn(error))

@@ -1,3 +1,4 @@
+import { AlikeRoutes, type WatchedRoom } from './alike-routes.ts'
 import { compileBackends } from './backends.ts'
 import { backendOf, type BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
@@ -107,18 +108,19 @@ function compileTelemetry(
 }
 
 /**
- * Compiles everything, and puts together every route and the backends that nothing leads to: who writes one wants to
- * know before using it.
+ * Compiles everything, and puts together every route that is not like another one, and the backends that nothing leads
+ * to: who writes one wants to know before using it. `room` is that of the services.
  */
-export function checkAll(ir: Ir, services: CompileServices): void {
+export function checkAll(ir: Ir, services: CompileServices, room: WatchedRoom): void {
   const parts = createParts(ir, services, null)
+  const alike = new AlikeRoutes(parts.index, room)
   const listeners = new Map(ir.listeners.map((listener) => [listener.key, listener]))
   const checkPart = (part: Route | Backend): unknown => {
     if ('target' in part) return parts.backends.named(part.key)
     const listener = listeners.get(part.listener)
     if (listener === undefined) return null
     candidatesOf(part, null)
-    return lazyRoute(part, listener, parts).make()
+    return alike.check(part, () => lazyRoute(part, listener, parts).make())
   }
   const checks = [
     // Tables of routes are for those who look something up.

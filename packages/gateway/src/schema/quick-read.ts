@@ -107,15 +107,14 @@ class ObjectReader {
 
   read(input: unknown): unknown {
     if (!isMapping(input)) return UNREAD
+    // Keys come out in the order of the definition.
     const found: number[] = []
     for (const name in input) {
       const position = this.#positions.get(name)
       if (position === undefined || input[name] === undefined) return UNREAD
-      found.push(position)
+      insert(found, position)
     }
-    for (const position of this.#needed) if (!found.includes(position)) found.push(position)
-    // Keys come out in the order of the definition.
-    if (found.length > 1) found.sort((a, b) => a - b)
+    for (const position of this.#needed) if (!found.includes(position)) insert(found, position)
     const values: Record<string, unknown> = {}
     for (const position of found) {
       const member = this.#members[position]
@@ -126,6 +125,13 @@ class ObjectReader {
     const { rules } = this.#node
     return rules.length === 0 || brokenRules(rules, values).length === 0 ? values : UNREAD
   }
+}
+
+/** Into a list in order; few are long, and most keys come in order already. */
+function insert(positions: number[], position: number): void {
+  let at = positions.length
+  for (; at > 0 && (positions[at - 1] ?? 0) > position; at--) positions[at] = positions[at - 1] ?? 0
+  positions[at] = position
 }
 
 function readMember(member: Member, given: unknown): unknown {

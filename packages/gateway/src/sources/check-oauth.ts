@@ -15,6 +15,7 @@ export function checkOauth(root: Spot, report: Report, once: CheckOnce): void {
 }
 
 function checkTraffic(traffic: Spot, report: Report): void {
+  if (!traffic.has('jwtAuthentication') && !traffic.has('mcpAuthentication')) return
   const [jwt, mcp] = [traffic.at('jwtAuthentication'), traffic.at('mcpAuthentication')]
   if (mcp.exists) {
     checkResource(mcp, report)

@@ -18,7 +18,7 @@ export function checkRoutes(listener: Spot, { backendsByName, report, warn, once
     const found = `found ${routes.length} routes on a TCP listener`
     report('conflict', listener.at('routes'), { found, expected: 'at most one, because nothing tells them apart' })
   }
-  const isAnswered = ANSWERING.some((policy) => listener.in('policies', policy).exists)
+  const isAnswered = ANSWERING.some((policy) => listener.at('policies').has(policy))
   const finding = isAnswered ? SETTLED.answeredRoute : SETTLED.route
   for (const route of routes) {
     if (protocol === 'TLS' || protocol === 'TCP') checkRawRoute(route, protocol, backendsByName, report)
@@ -37,8 +37,10 @@ function routeIdentity(route: Spot): string {
 }
 
 function checkHttpRoute(route: Spot, isAnswered: boolean, report: Report, warn: Report): void {
+  const policies = route.at('policies')
   for (const policy of ['urlRewrite', 'requestRedirect']) {
-    const prefix = route.in('policies', policy, 'path', 'prefix')
+    if (!policies.has(policy)) continue
+    const prefix = policies.in(policy, 'path', 'prefix')
     if (!prefix.exists) continue
     const other = route
       .at('matches')
@@ -52,7 +54,7 @@ function checkHttpRoute(route: Spot, isAnswered: boolean, report: Report, warn: 
     })
   }
   const backends = route.at('backends').items
-  const answers = isAnswered || ANSWERING.some((policy) => route.in('policies', policy).exists)
+  const answers = isAnswered || ANSWERING.some((policy) => policies.has(policy))
   if (answers || backends.some((entry) => entry.at('weight').value !== 0)) return
   const found =
     backends.length === 0 ? 'found a route without backends' : 'found a route whose backends all have weight 0'

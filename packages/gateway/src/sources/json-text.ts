@@ -20,8 +20,15 @@ export function readJsonText(text: string, fill: Fill): { value: Plain } | null 
   const state = { fill, keys: 0, isBeyond: false }
   const filled = fillIn(value, state)
   // JSON.parse lets the last of two equal keys win; the full parser tells where they stand.
-  if (state.isBeyond || state.keys !== (text.match(KEYS)?.length ?? 0)) return null
+  if (state.isBeyond || state.keys !== countKeys(text)) return null
   return { value: filled }
+}
+
+function countKeys(text: string): number {
+  let count = 0
+  KEYS.lastIndex = 0
+  while (KEYS.test(text)) count++
+  return count
 }
 
 function fillIn(value: Plain, state: { fill: Fill; keys: number; isBeyond: boolean }): Plain {
@@ -33,7 +40,7 @@ function fillIn(value: Plain, state: { fill: Fill; keys: number; isBeyond: boole
   }
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) value[index] = fillIn(item, state)
+    for (let index = 0; index < value.length; index++) value[index] = fillIn(value[index] ?? null, state)
     return value
   }
   for (const key in value) {

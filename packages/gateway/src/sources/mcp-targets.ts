@@ -13,6 +13,7 @@ export function mcpBackendsOf({ backends, binds }: ConfigFile): { path: Path; mc
   for (const [bind, { listeners }] of binds.entries()) {
     for (const [listener, { routes }] of listeners.entries()) {
       for (const [index, route] of routes.entries()) {
+        if (!route.backends.some(({ mcp }) => mcp !== undefined)) continue
         for (const [position, { mcp }] of route.backends.entries()) {
           if (mcp === undefined) continue
           const path = ['binds', bind, 'listeners', listener, 'routes', index, 'backends', position, 'mcp']

@@ -25,7 +25,7 @@ export function findReferences(schema: Schema, root: Spot, settled: SettledParts
 /** The ways through a definition that lead to such values: most of a large file is not looked at. */
 type Plan =
   | { kind: 'leaf'; refers: Refers }
-  | { kind: 'fields'; fields: [string, Plan][] }
+  | { kind: 'fields'; fields: { name: string; plan: Plan }[] }
   | { kind: 'items' | 'entries'; plan: Plan }
 
 const plans = new WeakMap<Schema, { plan: Plan | null }>()
@@ -48,9 +48,9 @@ function makePlan(schema: Schema): Plan | null {
     case 'map':
       return wrap('entries', planOf(node.value))
     case 'object': {
-      const fields = Object.entries(node.fields).flatMap(([name, child]): [string, Plan][] => {
+      const fields = Object.entries(node.fields).flatMap(([name, child]) => {
         const plan = planOf(child)
-        return plan === null ? [] : [[name, plan]]
+        return plan === null ? [] : { name, plan }
       })
       return fields.length === 0 ? null : { kind: 'fields', fields }
     }
@@ -68,7 +68,7 @@ function collect(plan: Plan, spot: Spot, into: { found: FoundReference[]; settle
       into.found.push({ spot, refers: plan.refers })
       return
     case 'fields':
-      for (const [name, child] of plan.fields) collect(child, spot.at(name), into)
+      for (const field of plan.fields) if (spot.has(field.name)) collect(field.plan, spot.at(field.name), into)
       return
     case 'items':
       for (const item of spot.items) {

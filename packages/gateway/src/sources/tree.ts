@@ -37,6 +37,11 @@ export class Spot {
     return Array.isArray(this.value) ? this.value.map((item, index) => new Spot(item, this, index)) : []
   }
 
+  /** Whether it is a mapping with that key; asks without making a spot, for what most parts of a large file lack. */
+  has(key: string): boolean {
+    return isMapping(this.value) && this.value[key] !== undefined
+  }
+
   at(key: string): Spot {
     return new Spot(isMapping(this.value) ? this.value[key] : undefined, this, key)
   }
