@@ -21,7 +21,8 @@ export interface Cluster {
 
 /** How a Gateway is deployed, for its status. */
 export interface Outcome {
-  addresses: GatewayAddress[]
+  /** Null when they could not be found out. */
+  addresses: GatewayAddress[] | null
   /** Texts for the reason `InvalidParameters`: only the user can mend it. */
   problems: string[]
   /** What another try may do better. */

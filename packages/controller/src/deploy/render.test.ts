@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -47,6 +49,21 @@ describe('what is deployed fits the data plane', () => {
     const names = listAt(container, 'env').map((variable) => textAt(variable, 'name') ?? '')
     assert.equal(names.length, 7)
     for (const name of names) assert.ok(page.includes(`\n| \`${name}\` |`), name)
+  })
+
+  it('it takes the values of the variables, those of the longest shutdown too', (t) => {
+    const longest = renderAll(readResources(join(root, 'shutdown-longest', 'in.yaml')))
+    const deployment = longest.ok ? longest.objects.find(({ kind }) => kind === 'Deployment') : undefined
+    const [container] = listAt(deployment?.spec, 'template', 'spec', 'containers')
+    const env = listAt(container, 'env').map((variable) => [textAt(variable, 'name'), textAt(variable, 'value') ?? ''])
+    const folder = mkdtempSync(join(tmpdir(), 'portico-deploy-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'gateway.yaml')
+    writeFileSync(file, 'config: {}\n')
+    const program = fileURLToPath(new URL('../../../../portico', import.meta.url))
+    const options = { encoding: 'utf8', env: { PATH: process.env['PATH'], ...Object.fromEntries(env) } } as const
+    const { status, stderr } = spawnSync(program, ['-f', file, '--validate-only'], options)
+    assert.equal(status, 0, stderr)
   })
 })
 
