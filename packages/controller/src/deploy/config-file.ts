@@ -1,12 +1,22 @@
+import { configFile as fileSchema, validate } from '@portico/gateway/schema'
 import { stringify } from 'yaml'
 import { isObject, type JsonObject, listAt, member } from './json.ts'
 import type { Typed } from './parameters.ts'
+import { printProblem } from './print-problem.ts'
 
 /** The config file of a data plane: `rawConfig` with what typed fields say on top. Its routes come from the controller. */
 export function configFile({ rawConfig = {}, logging = {} }: Typed): string {
   const typed = Object.keys(logging).length === 0 ? {} : { config: { logging } }
   const config = merged({ config: {}, ...rawConfig }, typed)
   return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** What a data plane would refuse to start with. What variables make of a text is known only there. */
+export function rawConfigProblems({ rawConfig = {} }: Typed): string[] {
+  if (JSON.stringify(rawConfig).includes('${')) return []
+  const read = validate(fileSchema, rawConfig)
+  if (read.ok) return []
+  return read.problems.map((problem) => printProblem({ ...problem, path: ['rawConfig', ...problem.path] }))
 }
 
 /** Ports that `rawConfig` opens, as numbers. */

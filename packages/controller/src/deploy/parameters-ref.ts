@@ -1,6 +1,7 @@
-import type { Resource } from '@portico/translate'
+import { gwParametersSpec, readSpec, type Resource } from '@portico/translate'
 import { textAt, valueAt } from './json.ts'
 import type { Level, Parameters } from './parameters.ts'
+import { printProblem } from './print-problem.ts'
 
 export type Levels = { ok: true; levels: Level[] } | { ok: false; problems: string[] }
 
@@ -9,14 +10,13 @@ export interface Sources {
   gateway: Resource
   /** GwParameters by `namespace/name`. */
   find: (key: string) => Resource | undefined
-  read: (parameters: Resource) => { ok: true; value: Parameters } | { ok: false; problems: string[] }
 }
 
 const GROUP = 'portico.dev'
 const KIND = 'GwParameters'
 
 /** The parameters of a Gateway: those of its class, then its own. All that is wrong with them is told. */
-export function findLevels({ gatewayClass, gateway, find, read }: Sources): Levels {
+export function findLevels({ gatewayClass, gateway, find }: Sources): Levels {
   const problems: string[] = []
   const level = (ref: unknown, owner: string, namespace: string | undefined): Level[] => {
     if (ref === undefined) return []
@@ -30,9 +30,10 @@ export function findLevels({ gatewayClass, gateway, find, read }: Sources): Leve
     const from = `${namespace}/${name}`
     const found = find(from)
     if (found === undefined) return say(`there is no ${KIND} ${from}`)
-    const spec = read(found)
-    if (spec.ok) return [{ from, spec: spec.value }]
-    problems.push(...spec.problems.map((problem) => `${KIND} ${from}: ${problem}`))
+    const spec = readSpec(gwParametersSpec, found)
+    // It names nothing that is settled elsewhere: what was read is what it says.
+    if (spec.ok) return [{ from, spec: spec.value as Parameters }]
+    problems.push(...spec.problems.map((problem) => `${KIND} ${from}: ${printProblem(problem)}`))
     return []
   }
   const ofClass = valueAt(gatewayClass?.spec, 'parametersRef')

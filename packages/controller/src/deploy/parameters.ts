@@ -1,45 +1,14 @@
-import type { JsonObject } from './json.ts'
+import type { GwParametersSpec } from '@portico/translate'
 
-/** The spec of GwParameters, read and checked. */
-export interface Parameters {
-  logging?: { level?: string; format?: 'json' | 'text' }
-  /** Contents of a config file. */
-  rawConfig?: JsonObject
-  image?: ImageParts
-  env?: readonly EnvVar[]
-  resources?: { limits?: Quantities; requests?: Quantities; claims?: readonly JsonObject[] }
-  /** Seconds. */
-  shutdown?: { min: number; max: number }
-  deployment?: Overlay
-  service?: Overlay
-  serviceAccount?: Overlay
-  podDisruptionBudget?: Overlay
-  horizontalPodAutoscaler?: Overlay
-}
+export type Parameters = GwParametersSpec
 
-/** Changes to an object that is deployed. */
-export interface Overlay {
-  metadata?: { labels?: Readonly<Record<string, string>>; annotations?: Readonly<Record<string, string>> }
-  /** A strategic merge patch of its spec. */
-  spec?: JsonObject
-}
+/** Changes to an object that is deployed: its `spec` is a strategic merge patch. */
+export type Overlay = NonNullable<Parameters['deployment']>
 
-export interface ImageParts {
-  registry?: string
-  repository?: string
-  tag?: string
-  digest?: string
-  pullPolicy?: string
-}
+export type ImageParts = NonNullable<Parameters['image']>
 
 /** A variable of a container; `valueFrom` is for Kubernetes to read. */
-export interface EnvVar {
-  name: string
-  value?: string
-  valueFrom?: JsonObject
-}
-
-type Quantities = Readonly<Record<string, string | number>>
+export type EnvVar = NonNullable<Parameters['env']>[number]
 
 /** Parameters with the resource that they are from, `namespace/name`. */
 export interface Level {

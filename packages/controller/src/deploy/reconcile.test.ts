@@ -271,7 +271,7 @@ describe('addresses of a Gateway', () => {
     it(name, async () => {
       const cluster = new FakeCluster()
       const asking = { ...gateway, spec: { addresses: [{ value: '198.51.100.1' }] } }
-      const type = textAt(service, 'spec', 'type')
+      const type = textAt(service, 'spec', 'type') ?? ''
       const levels = [{ from: 'shop/own', spec: { service: { spec: { type } } } }]
       const again = () => reconcile(cluster, { gateway: asking, className: 'portico', ports: [80], levels }, settings)
       await again()

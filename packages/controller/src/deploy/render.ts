@@ -1,5 +1,5 @@
 import type { Resource } from '@portico/translate'
-import { configFile } from './config-file.ts'
+import { configFile, rawConfigProblems } from './config-file.ts'
 import { type Identity, identityOf } from './identity.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { sessionSecretName } from './names.ts'
@@ -38,8 +38,8 @@ export type Rendered =
 /** The objects of a Gateway, in the order in which they are applied. A pure function of what it is given. */
 export function render(wish: Wish, settings: DeploySettings): Rendered {
   const { gateway, levels } = wish
-  const problems: string[] = []
   const typed = mergeTyped(levels)
+  const problems = rawConfigProblems(typed)
   const servers = serversOf(typed)
   const ports = usablePorts(wish.ports, typed, servers, problems)
   const address = staticAddress(gateway, problems)
