@@ -1,11 +1,14 @@
 import type { Ir } from '@portico/gateway/ir'
 import { Graph } from './graph/graph.ts'
-import { type Kind, kindOf } from './resources/kinds.ts'
+import { type Kind, kindOf, type RouteKind } from './resources/kinds.ts'
 import { ResourceStore } from './resources/lookups.ts'
 import { keyOf, type Resource } from './resources/resource.ts'
 import type { Status } from './resources/status.ts'
 import type { Context, Query, TranslateSettings } from './translate/context.ts'
-import { gatewayConfig } from './translate/gateway.ts'
+import { backendTlsPolicyStatus } from './translate/backend-tls-policy.ts'
+import { gatewayConfig, gatewayEndpoints } from './translate/gateway.ts'
+import { gatewayStatus, listenerSetStatus } from './translate/gateway-status.ts'
+import { routeStatus } from './translate/route-status.ts'
 import { gatewayClassStatus } from './translate/gateway-class.ts'
 import { indexTable } from './translate/indexes.ts'
 
@@ -13,6 +16,8 @@ import { indexTable } from './translate/indexes.ts'
 export interface Translated {
   /** By `namespace/name`; one data plane serves one Gateway. */
   gateways: ReadonlyMap<string, Ir>
+  /** Where the Services of each Gateway are reached, by the keys of its backends: `10.0.0.7:8080`. */
+  endpoints: ReadonlyMap<string, Readonly<Record<string, readonly string[]>>>
   /** By `Kind/namespace/name`; only of resources that are ours to speak of. */
   statuses: ReadonlyMap<string, Status>
 }
@@ -20,21 +25,35 @@ export interface Translated {
 /** Keys of what is not as it was, or is gone. */
 export interface TranslatedChange {
   gateways: string[]
+  endpoints: string[]
   statuses: string[]
 }
 
 /** Null for what is not ours. */
 const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   GatewayClass: gatewayClassStatus,
+  Gateway: gatewayStatus,
+  ListenerSet: listenerSetStatus,
+  HTTPRoute: ofRoute('HTTPRoute'),
+  GRPCRoute: ofRoute('GRPCRoute'),
+  TLSRoute: ofRoute('TLSRoute'),
+  TCPRoute: ofRoute('TCPRoute'),
+  BackendTLSPolicy: backendTlsPolicyStatus,
+}
+
+/** Routes of all kinds are looked at by one query. */
+function ofRoute(kind: RouteKind): Query<Status | null> {
+  return { name: `statusOf${kind}`, compute: (context, key) => context.read(routeStatus, `${kind}/${key}`) }
 }
 
 /** Resources in, in any order; configs of Gateways and statuses out. A change costs what it touches. */
 export class Translator implements Translated {
   readonly gateways = new Map<string, Ir>()
+  readonly endpoints = new Map<string, Readonly<Record<string, readonly string[]>>>()
   readonly statuses = new Map<string, Status>()
   readonly #graph: Graph<Context>
   readonly #store: ResourceStore<Context>
-  readonly #gone: TranslatedChange = { gateways: [], statuses: [] }
+  readonly #gone: TranslatedChange = { gateways: [], endpoints: [], statuses: [] }
 
   constructor(settings: TranslateSettings) {
     const store = new ResourceStore<Context>(indexTable, (input, arg) => this.#graph.invalidate(input, arg))
@@ -50,7 +69,9 @@ export class Translator implements Translated {
     this.#store.put(resource)
     const status = statusByKind[kind]
     if (status !== undefined) this.#graph.watch(status, key)
-    if (kind === 'Gateway') this.#graph.watch(gatewayConfig, key)
+    if (kind !== 'Gateway') return
+    this.#graph.watch(gatewayConfig, key)
+    this.#graph.watch(gatewayEndpoints, key)
   }
 
   drop(kind: Kind, key: string): void {
@@ -60,16 +81,23 @@ export class Translator implements Translated {
     if (this.statuses.delete(`${kind}/${key}`)) this.#gone.statuses.push(`${kind}/${key}`)
     if (kind !== 'Gateway') return
     this.#graph.unwatch(gatewayConfig, key)
+    this.#graph.unwatch(gatewayEndpoints, key)
+    if (this.endpoints.delete(key)) this.#gone.endpoints.push(key)
     if (this.gateways.delete(key)) this.#gone.gateways.push(key)
   }
 
   /** Brings configs and statuses up to date with all that was put and dropped. */
   settle(): TranslatedChange {
     const gateways = new Set(this.#gone.gateways.splice(0))
+    const endpoints = new Set(this.#gone.endpoints.splice(0))
     const statuses = new Set(this.#gone.statuses.splice(0))
     for (const { query, arg } of this.#graph.settle()) {
       if (query === gatewayConfig) {
         if (keep(this.gateways, arg, this.#graph.read(gatewayConfig, arg))) gateways.add(arg)
+        continue
+      }
+      if (query === gatewayEndpoints) {
+        if (keep(this.endpoints, arg, this.#graph.read(gatewayEndpoints, arg))) endpoints.add(arg)
         continue
       }
       for (const [kind, status] of Object.entries(statusByKind)) {
@@ -78,7 +106,11 @@ export class Translator implements Translated {
         if (keep(this.statuses, id, this.#graph.read(status, arg))) statuses.add(id)
       }
     }
-    return { gateways: [...gateways].toSorted(), statuses: [...statuses].toSorted() }
+    return {
+      gateways: [...gateways].toSorted(),
+      endpoints: [...endpoints].toSorted(),
+      statuses: [...statuses].toSorted(),
+    }
   }
 }
 

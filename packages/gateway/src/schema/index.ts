@@ -1,6 +1,7 @@
 /** The door for browsers and other packages: definitions, validation and printers, without Node builtins. */
 export { allPolicies, backendPolicies, frontendPolicies, trafficPolicies } from '../policies/index.ts'
 export type { BackendPolicies, FrontendPolicies, TrafficPolicies } from '../policies/index.ts'
+export { routeMatch } from '../sources/routes/schema.ts'
 export { configFile } from '../sources/schema.ts'
 export type { ConfigFile } from '../sources/schema.ts'
 export { toCrdSchema } from './print/crd.ts'

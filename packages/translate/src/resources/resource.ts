@@ -6,6 +6,8 @@ export interface Resource {
   spec?: unknown
   /** Of Secrets (base64) and ConfigMaps. */
   data?: unknown
+  /** Of Secrets in files. */
+  stringData?: unknown
 }
 
 export interface Metadata {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments, stringify } from 'yaml'
+import type { PemChecks } from '../translate/context.ts'
 import type { Resource } from '../resources/resource.ts'
 import { type Translated, Translator } from '../translator.ts'
 
@@ -34,8 +35,20 @@ function readResources(file: string): Resource[] {
   })
 }
 
+/** Cases have names in place of certificates: real ones would say nothing to a reader. */
+const nameChecks: PemChecks = {
+  pair: (cert, key) =>
+    cert.endsWith('.crt') && key === cert.replace('.crt', '.key') ? null : 'they do not belong together',
+  authorities: (pem) => (pem.endsWith('.ca') ? null : 'there is no certificate in PEM'),
+}
+
 export function createTranslator(): Translator {
-  return new Translator({ controllerName: 'portico.dev/gateway', clusterDomain: 'cluster.local' })
+  return new Translator({
+    controllerName: 'portico.dev/gateway',
+    clusterDomain: 'cluster.local',
+    withoutSlices: 'unavailable',
+    pem: nameChecks,
+  })
 }
 
 export function translateAll(resources: readonly Resource[]): Translator {
@@ -47,12 +60,19 @@ export function translateAll(resources: readonly Resource[]): Translator {
 
 /** As `out.yaml` has it. */
 export function printTranslated(translated: Translated): string {
-  return stringify(toPlain(translated), { lineWidth: 120, aliasDuplicateObjects: false })
+  const plain = toPlain(translated)
+  // The class says the same in all cases.
+  const statuses = translated.gateways.size === 0 ? plain['statuses'] : withoutClasses(plain['statuses'] ?? {})
+  return stringify({ ...plain, statuses }, { lineWidth: 120, aliasDuplicateObjects: false })
+}
+
+function withoutClasses(statuses: object): object {
+  return Object.fromEntries(Object.entries(statuses).filter(([id]) => !id.startsWith('GatewayClass/')))
 }
 
 /** Whatever order things were found in. */
-export function toPlain({ gateways, statuses }: Translated): { gateways: object; statuses: object } {
-  return { gateways: sorted(gateways), statuses: sorted(statuses) }
+export function toPlain({ gateways, endpoints, statuses }: Translated): Record<string, object> {
+  return { gateways: sorted(gateways), endpoints: sorted(endpoints), statuses: sorted(statuses) }
 }
 
 function sorted(map: ReadonlyMap<string, unknown>): Record<string, unknown> {

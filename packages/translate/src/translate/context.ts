@@ -12,6 +12,15 @@ export interface TranslateSettings {
   controllerName: string
   /** Where Services of the cluster have their names: `<name>.<namespace>.svc.<cluster domain>`. */
   clusterDomain: string
+  /** Where a Service without EndpointSlices is looked for: nowhere in a cluster, by its name where files say what there is. */
+  withoutSlices: 'unavailable' | 'dns'
+  /** What is wrong with a certificate and its key, or with authorities; null when nothing is. */
+  pem: PemChecks
+}
+
+export interface PemChecks {
+  pair(cert: string, key: string): string | null
+  authorities(pem: string): string | null
 }
 
 export type Query<Value> = QueryOf<Context, Value>

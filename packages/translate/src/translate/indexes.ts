@@ -1,4 +1,60 @@
 import type { IndexTable } from '../resources/lookups.ts'
+import { Fields } from '../resources/fields.ts'
+import { readListenerSet } from '../resources/listener-set.ts'
+import { readBackendRef, readParentRefs, readReference } from '../resources/references.ts'
+import type { Resource } from '../resources/resource.ts'
 
 /** What resources are found by from the other end of a reference. */
-export const indexTable: IndexTable = {}
+const route = {
+  /** `Gateway/namespace/name` */
+  parent: ({ metadata: { namespace = '' }, spec }: Resource): string[] =>
+    readParentRefs(new Fields(spec, ['spec'], []), namespace).map(
+      (parent) => `${parent.kind}/${parent.namespace}/${parent.name}`,
+    ),
+  /** `Service/namespace/name`, mirrors too */
+  backend: ({ metadata: { namespace = '' }, spec }: Resource): string[] =>
+    new Fields(spec, ['spec'], []).objects('rules').flatMap((rule) =>
+      [...rule.objects('backendRefs'), ...mirrorsOf(rule), ...rule.objects('backendRefs').flatMap(mirrorsOf)].flatMap(
+        (fields) => {
+          const found = readBackendRef(fields, namespace)
+          return found === undefined ? [] : [`${found.kind}/${found.namespace}/${found.name}`]
+        },
+      ),
+    ),
+}
+
+function mirrorsOf(fields: Fields): Fields[] {
+  return fields
+    .objects('filters')
+    .filter((filter) => filter.has('requestMirror'))
+    .map((filter) => filter.object('requestMirror').object('backendRef'))
+}
+
+export const indexTable: IndexTable = {
+  HTTPRoute: route,
+  GRPCRoute: route,
+  TLSRoute: route,
+  TCPRoute: route,
+  ListenerSet: {
+    /** `namespace/name` of its Gateway */
+    gateway(resource) {
+      const { parent } = readListenerSet(resource)
+      return parent === undefined || parent.kind !== 'Gateway' ? [] : [`${parent.namespace}/${parent.name}`]
+    },
+  },
+  EndpointSlice: {
+    /** `namespace/name` of its Service */
+    service({ metadata: { namespace = '', labels } }) {
+      const name = labels?.['kubernetes.io/service-name']
+      return name === undefined ? [] : [`${namespace}/${name}`]
+    },
+  },
+  BackendTLSPolicy: {
+    /** `Service/namespace/name` */
+    target: ({ metadata: { namespace = '' }, spec }) =>
+      new Fields(spec, ['spec'], []).objects('targetRefs').flatMap((fields) => {
+        const target = readReference(fields, { group: '', kind: '', namespace })
+        return target === undefined ? [] : [`${target.kind}/${namespace}/${target.name}`]
+      }),
+  },
+}

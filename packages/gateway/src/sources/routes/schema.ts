@@ -20,7 +20,8 @@ const value = object(
   [exactlyOneOf('exact', 'regex')],
 )
 
-const match = object({
+/** Which requests a route is for. */
+export const routeMatch = object({
   path: object(
     {
       exact: urlPath().optional().describe('The whole path.'),
@@ -85,7 +86,7 @@ export const route = object({
   })
     .prefault([])
     .describe('Hosts of the route; every host of the listener when empty. On TLS listeners these are server names.'),
-  matches: list(match, { min: 1, max: 64 })
+  matches: list(routeMatch, { min: 1, max: 64 })
     .optional()
     .describe('The route is taken when one of these matches; every request when unset. HTTP and HTTPS listeners only.'),
   policies: routeBlock()

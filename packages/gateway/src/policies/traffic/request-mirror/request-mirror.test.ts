@@ -22,6 +22,21 @@ test('a copy with the body goes to the mirror, as it goes to the backend', async
   }
 })
 
+test('several mirrors each get their share, with the body', async (t) => {
+  const origin = await useOrigin(t)
+  const mirrors = [await useOrigin(t), await useOrigin(t), await useOrigin(t)] as const
+  const others = [{ backend: mirrors[1].host }, { backend: mirrors[2].host, percentage: 0 }]
+  const policies = { requestMirror: { backend: mirrors[0].host, others } }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
+  const { body } = await request(gateway.port(), { method: 'POST', body: 'hello' })
+  assert.equal(body, 'ok')
+  await until(() => mirrors[0].seen.length === 1 && mirrors[1].seen.length === 1)
+  assert.deepEqual(
+    [origin, ...mirrors].map(({ seen }) => seen.map((each) => each.body)),
+    [['hello'], ['hello'], ['hello'], []],
+  )
+})
+
 test('credentials stay with the backend', async (t) => {
   const origin = await useOrigin(t)
   const mirror = await useOrigin(t)

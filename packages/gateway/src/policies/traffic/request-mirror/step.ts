@@ -1,46 +1,55 @@
-import { implement } from '../../../pipeline/step.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+import { type Env, implement } from '../../../pipeline/step.ts'
 import type { UpstreamCall, UpstreamHandler } from '../../../upstream/upstream-types.ts'
 import { discardingSink } from '../../../net/body.ts'
 import { TeeBody } from './tee-body.ts'
 import type { RequestMirrorConfig } from './schema.ts'
 
-export const requestMirror = implement<RequestMirrorConfig>((config, env) => {
-  const client = env.client(config.backend)
-  const share = config.percentage / 100
-  const underWay = new Set<MirrorCall>()
+export const requestMirror = implement<RequestMirrorConfig>(({ others = [], ...first }, env) => {
+  const mirrors = [first, ...others].map((place) => createMirror(place, env))
   return {
     request(rx) {
       if (rx.exchange.upgrade !== '' || rx.method === 'CONNECT') return
-      if (share < 1 && env.random() >= share) return
-      const tee = rx.body.length === 0 ? null : new TeeBody(rx.body, env.maxBufferBytes)
-      if (tee !== null) rx.body = tee
-      const headers = rx.headers.clone()
-      // Whoever watches traffic has no business with what opens accounts.
-      for (const name of CREDENTIALS) headers.remove(name)
-      const mirrored = new MirrorCall(underWay)
-      const call = client.send(
-        {
-          method: rx.method,
-          target: rx.upstreamTarget,
-          authority: rx.authorityFor(client.hostname),
-          headers,
-          body: tee === null ? rx.body : tee.copy,
-          upgrade: '',
-          teTrailers: false,
-        },
-        {
-          clientVersion: rx.exchange.version,
-          clientScheme: rx.scheme,
-          connectingTo: () => {},
-          span: rx.spans?.placeOf('mirror') ?? null,
-        },
-        mirrored,
-      )
-      mirrored.started(call)
-      tee?.onOverflow(() => mirrored.giveUp(TOO_SLOW))
+      for (const mirror of mirrors) mirror(rx)
     },
   }
 })
+
+/** Sends copies to one place. */
+function createMirror({ backend, percentage }: { backend: string; percentage: number }, env: Env) {
+  const client = env.client(backend)
+  const share = percentage / 100
+  const underWay = new Set<MirrorCall>()
+  return (rx: RequestContext): void => {
+    if (share < 1 && env.random() >= share) return
+    const tee = rx.body.length === 0 ? null : new TeeBody(rx.body, env.maxBufferBytes)
+    if (tee !== null) rx.body = tee
+    const headers = rx.headers.clone()
+    // Whoever watches traffic has no business with what opens accounts.
+    for (const name of CREDENTIALS) headers.remove(name)
+    const mirrored = new MirrorCall(underWay)
+    const call = client.send(
+      {
+        method: rx.method,
+        target: rx.upstreamTarget,
+        authority: rx.authorityFor(client.hostname),
+        headers,
+        body: tee === null ? rx.body : tee.copy,
+        upgrade: '',
+        teTrailers: false,
+      },
+      {
+        clientVersion: rx.exchange.version,
+        clientScheme: rx.scheme,
+        connectingTo: () => {},
+        span: rx.spans?.placeOf('mirror') ?? null,
+      },
+      mirrored,
+    )
+    mirrored.started(call)
+    tee?.onOverflow(() => mirrored.giveUp(TOO_SLOW))
+  }
+}
 
 /** One copy on its way; its answer is ignored. */
 class MirrorCall implements UpstreamHandler {

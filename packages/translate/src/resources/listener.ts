@@ -1,0 +1,73 @@
+import type { Fields } from './fields.ts'
+import { type ObjectReference, readReference } from './references.ts'
+import { type LabelSelector, readLabelSelector } from './label-selector.ts'
+
+/** A listener as a Gateway or a ListenerSet writes it. */
+export interface ListenerSpec {
+  name: string
+  /** Lower case; empty for every host. */
+  hostname: string
+  port: number
+  /** Whatever stands there. */
+  protocol: string
+  tls: { mode: 'Terminate' | 'Passthrough'; isModeSet: boolean; certificates: ObjectReference[] } | null
+  /** Namespaces whose routes may attach. */
+  from: 'All' | 'Same' | 'None' | LabelSelector
+  /** Kinds of routes that it asks for; null where it leaves that to the protocol. */
+  kinds: { group: string; kind: string }[] | null
+}
+
+export function readListeners(spec: Fields, namespace: string): ListenerSpec[] {
+  return spec.objects('listeners').flatMap((fields) => {
+    const name = fields.text('name')
+    const protocol = fields.text('protocol')
+    const given = fields.integer('port', { max: 65_535 })
+    const port = given === undefined || given === 0 ? standardPort(protocol) : given
+    const hostname = (fields.text('hostname') ?? '').toLowerCase()
+    const tls = readTls(fields, namespace)
+    const allowed = fields.object('allowedRoutes')
+    const [from, kinds] = [readNamespaces(allowed), readKinds(allowed)]
+    allowed.done()
+    fields.done()
+    if (name === undefined) return fields.report('name', 'is missing') ?? []
+    if (protocol === undefined) return fields.report('protocol', 'is missing') ?? []
+    return [{ name, hostname, port: port ?? 0, protocol, tls, from, kinds }]
+  })
+}
+
+/** Namespaces of routes, or of ListenerSets. */
+export function readNamespaces(allowed: Fields, otherwise: 'Same' | 'None' = 'Same'): ListenerSpec['from'] {
+  const namespaces = allowed.object('namespaces')
+  const from = namespaces.choice('from', ['All', 'Same', 'Selector', 'None']) ?? otherwise
+  const selector = readLabelSelector(namespaces.object('selector'))
+  namespaces.done()
+  return from === 'Selector' ? selector : from
+}
+
+function readTls(listener: Fields, namespace: string): ListenerSpec['tls'] {
+  if (!listener.has('tls')) return null
+  const tls = listener.object('tls')
+  const mode = tls.choice('mode', ['Terminate', 'Passthrough'])
+  const certificates = tls.objects('certificateRefs').flatMap((fields) => {
+    const reference = readReference(fields, { group: '', kind: 'Secret', namespace })
+    fields.done()
+    return reference ?? []
+  })
+  tls.done()
+  return { mode: mode ?? 'Terminate', isModeSet: mode !== undefined, certificates }
+}
+
+function readKinds(allowed: Fields): ListenerSpec['kinds'] {
+  if (!allowed.has('kinds')) return null
+  return allowed.objects('kinds').map((fields) => {
+    const found = { group: fields.text('group') ?? 'gateway.networking.k8s.io', kind: fields.text('kind') ?? '' }
+    fields.done()
+    return found
+  })
+}
+
+/** A ListenerSet may leave the port out. */
+function standardPort(protocol: string | undefined): number | undefined {
+  if (protocol === 'HTTP') return 80
+  return protocol === 'HTTPS' ? 443 : undefined
+}

@@ -1,0 +1,24 @@
+import type { Resource } from './resource.ts'
+
+/** A value of a ConfigMap, or of a Secret, whose values are base64; undefined when it is not there. */
+export function readValue({ kind, data, stringData }: Resource, key: string): string | undefined {
+  const value = textAt(data, key)
+  if (kind !== 'Secret') return value
+  const plain = textAt(stringData, key)
+  if (plain !== undefined) return plain
+  return value === undefined ? undefined : decode(value)
+}
+
+function textAt(data: unknown, key: string): string | undefined {
+  if (typeof data !== 'object' || data === null || !Object.hasOwn(data, key)) return undefined
+  const value = (data as Record<string, unknown>)[key]
+  return typeof value === 'string' ? value : undefined
+}
+
+function decode(base64: string): string | undefined {
+  try {
+    return new TextDecoder().decode(Uint8Array.fromBase64(base64.replaceAll(/\s/g, '')))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,51 @@
+import type { Certificate } from '@portico/gateway/ir'
+import { readValue } from '../resources/material.ts'
+import { type ObjectReference, printReference } from '../resources/references.ts'
+import type { Context } from './context.ts'
+import { isGranted } from './grants.ts'
+
+/** Why something that is referred to cannot be used, as conditions say it. */
+export interface Unusable {
+  reason: string
+  message: string
+}
+
+/** Who refers to something. */
+export interface Referrer {
+  group: string
+  kind: string
+  namespace: string
+}
+
+/** The certificate and key of a Secret. */
+export function certificateOf(context: Context, from: Referrer, to: ObjectReference): Certificate | Unusable {
+  const invalid = (message: string): Unusable => ({ reason: 'InvalidCertificateRef', message })
+  if (to.group !== '' || to.kind !== 'Secret') return invalid(`${printReference(to)} is no Secret`)
+  if (!isGranted(context, from, to)) return notPermitted(from, to)
+  const secret = context.get('Secret', `${to.namespace}/${to.name}`)
+  if (secret === undefined) return invalid(`${printReference(to)} not found`)
+  const [cert, key] = [readValue(secret, 'tls.crt'), readValue(secret, 'tls.key')]
+  if (cert === undefined || key === undefined) return invalid(`${printReference(to)} lacks tls.crt or tls.key`)
+  const problem = context.settings.pem.pair(cert, key)
+  return problem === null ? { cert, key } : invalid(`${printReference(to)}: ${problem}`)
+}
+
+/** The certificates under `ca.crt` of a ConfigMap or a Secret. */
+export function authoritiesOf(context: Context, from: Referrer, to: ObjectReference): { pem: string } | Unusable {
+  if (to.group !== '' || (to.kind !== 'ConfigMap' && to.kind !== 'Secret')) {
+    return { reason: 'InvalidCACertificateKind', message: `${printReference(to)} is no ConfigMap` }
+  }
+  if (!isGranted(context, from, to)) return notPermitted(from, to)
+  const invalid = (message: string): Unusable => ({ reason: 'InvalidCACertificateRef', message })
+  const resource = context.get(to.kind, `${to.namespace}/${to.name}`)
+  if (resource === undefined) return invalid(`${printReference(to)} not found`)
+  const pem = readValue(resource, 'ca.crt')
+  if (pem === undefined) return invalid(`${printReference(to)} lacks ca.crt`)
+  const problem = context.settings.pem.authorities(pem)
+  return problem === null ? { pem } : invalid(`${printReference(to)}: ${problem}`)
+}
+
+function notPermitted(from: Referrer, to: ObjectReference): Unusable {
+  const message = `${printReference(to)} is in another namespace, and no ReferenceGrant there allows ${from.kind}s of ${from.namespace} to use it`
+  return { reason: 'RefNotPermitted', message }
+}

@@ -1,0 +1,119 @@
+import type { AttachedPolicy, Backend, Route, RouteBackend } from '@portico/gateway/ir'
+import type { RouteKind } from '../resources/kinds.ts'
+import { attachmentsOf } from './attachment.ts'
+import type { Query } from './context.ts'
+import { type RoutePlan, routePlan } from './route-plan.ts'
+import type { RulePlan } from './rule-plan.ts'
+
+/** What a route becomes in the config of one Gateway. */
+export interface RouteResources {
+  age: string
+  routes: Route[]
+  backends: Backend[]
+  policies: AttachedPolicy[]
+}
+
+/** By `namespace/name` of the Gateway, a space, and `Kind/namespace/name` of the route. */
+export const routeResources: Query<RouteResources | null> = {
+  name: 'routeResources',
+  compute(context, place) {
+    const [gateway = '', id = ''] = place.split(' ')
+    const hostnamesByListener = new Map<string, string[]>()
+    for (const attachment of context.read(attachmentsOf, id)) {
+      if (attachment.gateway !== gateway) continue
+      for (const { key, hostnames } of attachment.listeners) hostnamesByListener.set(key, hostnames)
+    }
+    if (hostnamesByListener.size === 0) return null
+    const plan = context.read(routePlan, id)
+    if (plan === null) return null
+    const made: RouteResources = { age: plan.age, routes: [], backends: [], policies: [] }
+    for (const [listener, hostnames] of hostnamesByListener) {
+      for (const [index, rule] of plan.rules.entries()) addRule(made, { plan, rule, index, listener, hostnames })
+    }
+    return made
+  },
+}
+
+const suffixByKind: Record<RouteKind, string> = {
+  HTTPRoute: '',
+  GRPCRoute: '.grpc',
+  TLSRoute: '.tls',
+  TCPRoute: '.tcp',
+}
+
+/** The name of a route in the IR: policies attach to `<listener key>/<name>`. */
+export function routeName({ kind, namespace, name }: Pick<RoutePlan, 'kind' | 'namespace' | 'name'>): string {
+  return `${namespace}/${name}${suffixByKind[kind]}`
+}
+
+/** The key of a rule in the IR, by its place in the route. */
+export function ruleKey(listener: string, route: string, index: number): string {
+  return `${listener}/${route}/${index}`
+}
+
+interface RulePlace {
+  plan: RoutePlan
+  rule: RulePlan
+  index: number
+  listener: string
+  hostnames: string[]
+}
+
+function addRule({ routes, backends, policies }: RouteResources, place: RulePlace): void {
+  const { plan, rule, index, listener, hostnames } = place
+  const name = routeName(plan)
+  const key = ruleKey(listener, name, index)
+  const invalid = (entry: string, reason: string): Backend => ({
+    key: entry,
+    name: 'invalid',
+    target: { kind: 'invalid', reason },
+  })
+  const entries: RouteBackend[] = []
+  const route: Route = {
+    key,
+    listener,
+    name,
+    rule: rule.name,
+    labels: plan.labels,
+    hostnames,
+    matches: rule.matches,
+    backends: entries,
+  }
+  // Of a rule whose matches cannot be read nobody knows what it is for.
+  if (rule.refusal !== null && rule.matches.length === 0 && hasMatches(plan.kind)) return
+  routes.push(route)
+  if (rule.refusal !== null) {
+    const entry = `${key}/backend/0`
+    entries.push({ key: entry, backend: entry, weight: 1 })
+    backends.push(invalid(entry, rule.refusal.message))
+    return
+  }
+  backends.push(...rule.mirrored)
+  if (rule.traffic !== null) policies.push(attached({ kind: 'rule', key }, { traffic: rule.traffic }))
+  for (const [position, { to, weight, policies: own }] of rule.entries.entries()) {
+    const entry = `${key}/backend/${position}`
+    const backend = 'reason' in to ? invalid(entry, to.message) : to.backend
+    entries.push({ key: entry, backend: backend.key, weight })
+    backends.push(backend)
+    if (own !== null) policies.push(attached({ kind: 'backend', key: entry }, { backend: own }))
+  }
+}
+
+export function hasMatches(kind: RouteKind): boolean {
+  return kind === 'HTTPRoute' || kind === 'GRPCRoute'
+}
+
+export function attached(
+  target: Exclude<AttachedPolicy['target'], { kind: 'gateway' }>,
+  parts: Partial<AttachedPolicy>,
+): AttachedPolicy {
+  return {
+    key: `inline/${target.kind}/${target.key}`,
+    target,
+    frontend: null,
+    traffic: null,
+    phase: 'PostRouting',
+    backend: null,
+    ...parts,
+  }
+}

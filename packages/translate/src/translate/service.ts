@@ -1,0 +1,80 @@
+import type { Backend } from '@portico/gateway/ir'
+import { readEndpointSlice, readService, type ServicePort } from '../resources/service.ts'
+import { keyOf } from '../resources/resource.ts'
+import type { Query } from './context.ts'
+import type { Unusable } from './materials.ts'
+
+/** `backend/service/<namespace>/<name>/<port>`, so that policies may name it. */
+export function serviceKey(place: string): string {
+  return `backend/service/${place}`
+}
+
+/** The other way round; null for other backends. */
+export function placeOfService(key: string): string | null {
+  return key.startsWith('backend/service/') ? key.slice('backend/service/'.length) : null
+}
+
+/** A port of a Service, by `namespace/name/port`, as a backend. */
+export const serviceBackend: Query<{ backend: Backend; port: ServicePort } | Unusable> = {
+  name: 'serviceBackend',
+  compute(context, place) {
+    const [namespace = '', name = '', digits = ''] = place.split('/')
+    const notFound = (message: string): Unusable => ({ reason: 'BackendNotFound', message })
+    const resource = context.get('Service', `${namespace}/${name}`)
+    if (resource === undefined) return notFound(`Service ${namespace}/${name} not found`)
+    const { type, ports } = readService(resource)
+    if (type === 'ExternalName') {
+      return {
+        reason: 'UnsupportedValue',
+        message: `Service ${namespace}/${name} is an ExternalName, which could lead anywhere`,
+      }
+    }
+    const port = ports.find((each) => each.port === Number(digits))
+    if (port === undefined) return notFound(`Service ${namespace}/${name} has no TCP port ${digits}`)
+    const host = `${name}.${namespace}.svc.${context.settings.clusterDomain}`
+    const byName = { kind: 'static' as const, host, port: port.port }
+    const { withoutSlices } = context.settings
+    const isByName =
+      withoutSlices === 'dns' && context.keys('EndpointSlice', { by: 'service', value: keyOf(resource) }).length === 0
+    const target = isByName ? byName : { kind: 'service' as const, host, port: port.port, version: versionOf(port) }
+    return { backend: { key: serviceKey(place), name: `${namespace}/${name}:${port.port}`, target }, port }
+  },
+}
+
+/** What a Service says of the version of HTTP; null leaves it to the client's. */
+export function versionOf({ appProtocol }: ServicePort): 'HTTP1' | 'HTTP2' | null {
+  return versionByProtocol[appProtocol ?? ''] ?? null
+}
+
+const versionByProtocol: Readonly<Record<string, 'HTTP1' | 'HTTP2'>> = {
+  'kubernetes.io/h2c': 'HTTP2',
+  grpc: 'HTTP2',
+  http2: 'HTTP2',
+  'kubernetes.io/ws': 'HTTP1',
+  'kubernetes.io/wss': 'HTTP1',
+}
+
+/** Where a port of a Service, by `namespace/name/port`, is reached: `10.0.0.7:8080`. */
+export const serviceEndpoints: Query<string[]> = {
+  name: 'serviceEndpoints',
+  compute(context, place) {
+    const found = context.read(serviceBackend, place)
+    if ('reason' in found) return []
+    const service = place.slice(0, place.lastIndexOf('/'))
+    const endpoints = context.list('EndpointSlice', { by: 'service', value: service }).flatMap((resource) => {
+      const slice = readEndpointSlice(resource)
+      const ports = slice.ports.filter(({ name }) => name === found.port.name)
+      return slice.endpoints.flatMap(({ addresses, isReady, isServing }) =>
+        ports.flatMap(({ port }) => addresses.map((address) => ({ at: hostPort(address, port), isReady, isServing }))),
+      )
+    })
+    const ready = endpoints.filter(({ isReady }) => isReady)
+    // Those that end but still serve are better than nobody.
+    const chosen = ready.length > 0 ? ready : endpoints.filter(({ isServing }) => isServing)
+    return [...new Set(chosen.map(({ at }) => at))].toSorted()
+  },
+}
+
+function hostPort(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
