@@ -42,21 +42,33 @@ export const emptySource: Source = {
 
 /** A body that is already whole. Trailers can follow only one whose length nobody announced. */
 export function sourceOf(bytes: Buffer, trailers: HeaderBlock | null = null): Source {
-  if (bytes.length === 0 && trailers === null) return emptySource
-  let cancelled = false
-  return {
-    length: trailers === null ? bytes.length : -1,
-    whole: true,
-    pipe(sink) {
-      cancelled = false
-      sink.source = this
-      sink.write(bytes)
-      if (!cancelled) sink.end(trailers)
-    },
-    resume: () => {},
-    cancel: () => {
-      cancelled = true
-    },
+  return bytes.length === 0 && trailers === null ? emptySource : new WholeSource(bytes, trailers)
+}
+
+class WholeSource implements Source {
+  readonly length: number
+  readonly whole = true
+  readonly #bytes: Buffer
+  readonly #trailers: HeaderBlock | null
+  #isCancelled = false
+
+  constructor(bytes: Buffer, trailers: HeaderBlock | null) {
+    this.length = trailers === null ? bytes.length : -1
+    this.#bytes = bytes
+    this.#trailers = trailers
+  }
+
+  pipe(sink: Sink): void {
+    this.#isCancelled = false
+    sink.source = this
+    sink.write(this.#bytes)
+    if (!this.#isCancelled) sink.end(this.#trailers)
+  }
+
+  resume(): void {}
+
+  cancel(): void {
+    this.#isCancelled = true
   }
 }
 

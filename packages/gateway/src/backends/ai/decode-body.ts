@@ -5,7 +5,8 @@ import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 
 /** The body without its content encoding; what cannot be undone is refused. */
 export function decodeBody(bytes: Buffer, encoding: string | null, maxBytes: number): Buffer | Failure {
-  const name = (encoding ?? 'identity').trim().toLowerCase()
+  if (encoding === null) return bytes
+  const name = encoding.trim().toLowerCase()
   if (name === 'identity' || name === '') return bytes
   const decode = Object.hasOwn(decoders, name) ? decoders[name as keyof typeof decoders] : null
   if (decode === null) return refusal(415, `unsupported content encoding ${name}`)

@@ -31,9 +31,12 @@ export class ProviderGroups {
   /** The one for the next try, with its visit; null when all were tried, or all of one vendor where that matters. */
   next(tried: ReadonlySet<ReadyProvider>, vendor?: Provider['name']): ChosenProvider | null {
     const { endpoints, random, monotonic } = this.#services
-    const now = monotonic()
-    const standingOf = ({ endpoint, owner }: ReadyProvider): Standing =>
-      endpoint.standing(now, owner.health?.eviction ?? null, false)
+    // One provider has nobody to be compared with, and needs no look at the clock.
+    let now = NaN
+    const standingOf = ({ endpoint, owner }: ReadyProvider): Standing => {
+      if (Number.isNaN(now)) now = monotonic()
+      return endpoint.standing(now, owner.health?.eviction ?? null, false)
+    }
     const groups =
       vendor === undefined
         ? this.#groups

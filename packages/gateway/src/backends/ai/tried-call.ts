@@ -137,9 +137,13 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     headers.remove('content-length')
     headers.remove('content-encoding')
     if (bytes === null) headers.remove('content-type')
-    else headers.set('content-type', 'application/json')
+    else {
+      headers.remove('content-type')
+      headers.addChecked('content-type', 'application/json')
+    }
     // What cannot be read cannot be counted.
-    headers.set('accept-encoding', 'identity')
+    headers.remove('accept-encoding')
+    headers.addChecked('accept-encoding', 'identity')
     this.sendRequest(provider, call, {
       method: bytes === null ? 'GET' : 'POST',
       target: '',

@@ -60,11 +60,13 @@ function refuse(rx: RequestContext, failure: Failure): Reply {
   return failureReply(failure, rx.headers.get('content-type'))
 }
 
+const NO_BYTES = Buffer.alloc(0)
+
 /** `rest` is the whole body again, from its first byte; `cause` says why there will be no more of it. */
 type Done = (buffered: BufferedBody, rest: Source, cause: Error | null) => Reply | undefined | void
 
 export function readStart(body: Source, limit: number, done: Done): StepResult {
-  if (body.length === 0) return done(wholeBody(Buffer.alloc(0)), body, null)
+  if (body.length === 0) return done(wholeBody(NO_BYTES), body, null)
   return new Promise((resolve) => {
     body.pipe(new StartReader(body, limit, (...outcome) => resolve(done(...outcome))))
   })
@@ -77,7 +79,7 @@ class StartReader implements Sink, Source {
   readonly #limit: number
   #done: ((...outcome: Parameters<Done>) => void) | null
   /** Has `#size` bytes of the body; the rest is room for more. */
-  #kept: Buffer = Buffer.alloc(0)
+  #kept: Buffer = NO_BYTES
   #size = 0
   #next: Sink | null = null
   #failure: Error | null = null
@@ -113,7 +115,7 @@ class StartReader implements Sink, Source {
 
   end(trailers: HeaderBlock | null): void {
     if (this.#next !== null) return this.#next.end(trailers)
-    const bytes = this.#kept.subarray(0, this.#size)
+    const bytes = this.#first(this.#size)
     // Whoever reads a body of known length needs no chunks, and may read it twice.
     this.#stop(bytes.length <= this.#limit ? bytes : null, sourceOf(bytes, trailers), trailers)
   }
@@ -135,6 +137,11 @@ class StartReader implements Sink, Source {
     this.#size = size
   }
 
+  /** A view costs more than most bodies: one that came in one piece is given as it is. */
+  #first(length: number): Buffer {
+    return length === this.#kept.length ? this.#kept : this.#kept.subarray(0, length)
+  }
+
   #grow(size: number): void {
     const grown = Buffer.allocUnsafe(Math.max(size, 2 * this.#kept.length))
     this.#kept.copy(grown, 0, 0, this.#size)
@@ -145,7 +152,7 @@ class StartReader implements Sink, Source {
     const done = this.#done
     this.#done = null
     if (done === null) return
-    const prefix = this.#kept.subarray(0, Math.min(this.#size, this.#limit))
+    const prefix = whole ?? this.#first(Math.min(this.#size, this.#limit))
     done({ prefix, whole, trailers }, rest, this.#failure)
   }
 
@@ -154,7 +161,7 @@ class StartReader implements Sink, Source {
   pipe(sink: Sink): void {
     sink.source = this
     this.#next = sink
-    sink.write(this.#kept.subarray(0, this.#size))
+    sink.write(this.#first(this.#size))
     if (this.#failure !== null) return sink.abort(this.#failure)
     if (sink.flush()) this.#body.resume()
   }

@@ -32,6 +32,21 @@ test('tokens are counted by type, those of the cache apart', () => {
   assert.deepEqual(counts, [' 2', ' 2', ' 1', ' 1'])
 })
 
+test('calls of several models and operations are told apart, in whatever order they come', () => {
+  const { record, lines } = start()
+  const kinds: Partial<LlmRecord>[] = [
+    { requestModel: 'a', responseModel: 'a-1' },
+    { requestModel: 'a', responseModel: 'a-2' },
+    { requestModel: 'b', responseModel: 'a-1' },
+    { requestModel: 'a', responseModel: 'a-1', provider: 'other' },
+    { requestModel: 'a', responseModel: 'a-1', operation: 'embeddings' },
+  ]
+  const order = [0, 0, 1, 0, 2, 2, 3, 4, 4, 0, 1, 3]
+  for (const at of order) record(streamedChat(kinds[at]))
+  const counts = lines('portico_gen_ai_server_request_duration_count').map((line) => Number(line.split(' ').at(-1)))
+  assert.deepEqual(counts.toSorted(), [2, 2, 2, 2, 4])
+})
+
 test('a stream is timed: all of it, to the first token, and for each further one', () => {
   const { record, lines } = start()
   record(streamedChat())

@@ -18,6 +18,7 @@ export class ModelMetrics {
   readonly #registry: Registry
   readonly #series: BoundedSeries<ModelLabels, ModelSeries>
   readonly #failureSlots = new Map<string, number>()
+  #last: LastSeries | null = null
 
   /** `onFull` hears once that new sets of labels find no room. */
   constructor(registry: Registry, onFull: () => void) {
@@ -34,7 +35,7 @@ export class ModelMetrics {
     this.#countFailures(llm.attempts, route)
     // Never sent, or something else at the provider than a call of a model.
     if (llm.provider === '' || (llm.requestModel === '' && llm.responseModel === '')) return
-    const series = this.#series.of(labelsOf(llm, route), custom)
+    const series = this.#seriesOf(llm, route, custom)
     const { input, output, cacheRead, cacheWrite } = llm.usage
     this.#countTokens(series, 'input', input)
     this.#countTokens(series, 'output', output)
@@ -43,6 +44,26 @@ export class ModelMetrics {
     this.#time(series, 'gen_ai_server_request_duration', durationMs)
     this.#time(series, 'gen_ai_server_time_to_first_token', llm.timeToFirstToken(startedAt))
     this.#time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken)
+  }
+
+  /** Most calls are like the one before: that is seen sooner than their labels are made and looked up. */
+  #seriesOf(llm: LlmRecord, route: RouteLabels, custom: CustomLabels | null): ModelSeries {
+    const { operation, provider, requestModel, responseModel } = llm
+    const last = this.#last
+    if (
+      last !== null &&
+      last.requestModel === requestModel &&
+      last.responseModel === responseModel &&
+      last.provider === provider &&
+      last.operation === operation &&
+      last.route === route &&
+      last.custom === custom
+    ) {
+      return last.series
+    }
+    const series = this.#series.of(labelsOf(llm, route), custom)
+    this.#last = { operation, provider, requestModel, responseModel, route, custom, series }
+    return series
   }
 
   /** Labels of the config, and causes of which there are few: without those that a config adds, so that this stays so. */
@@ -93,6 +114,12 @@ interface ModelSeries {
   /** First slots, made on first use: few providers report everything. */
   tokens: Map<TokenType, number>
   times: Map<TimeName, number>
+}
+
+interface LastSeries extends Pick<LlmRecord, 'operation' | 'provider' | 'requestModel' | 'responseModel'> {
+  route: RouteLabels
+  custom: CustomLabels | null
+  series: ModelSeries
 }
 
 function labelsOf(llm: LlmRecord, { bind, gateway, listener, route }: RouteLabels): ModelLabels {
