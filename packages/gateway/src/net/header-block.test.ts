@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { HeaderBlock, isHeaderValue } from './header-block.ts'
+import { HeaderBlock, isHeaderValue, nameList } from './header-block.ts'
 import { MessageHead, parseResponseHead } from './http1/head.ts'
 
 type Pair = [string, string]
@@ -97,6 +97,7 @@ function agree(block: HeaderBlock, model: Pair[]): void {
     const values = model.filter(([other]) => other.toLowerCase() === n).map(([, v]) => v)
     assert.equal(block.get(n), values[0] ?? null)
     assert.equal(block.has(n), values.length > 0)
+    assert.equal(block.hasOneOf(nameList('none', n, 'zz')), values.length > 0)
     assert.equal(block.joined(n), values.length === 0 ? null : values.join(', '))
     for (let i = 0; i <= values.length; i++) assert.equal(block.nth(n, i), values[i] ?? null)
   }

@@ -52,6 +52,20 @@ export class HeaderBlock {
     return this.get(name) !== null
   }
 
+  /** Whether there is a line of one of these names: one look for all of them, for where most messages have none. */
+  hasOneOf(names: NameList): boolean {
+    const lines = this.#lines
+    for (let i = 0; i < lines.length; i += LINE) {
+      const start = lines[i]!
+      if (isOneOf(names, this.#text, start, lines[i + 1]! - start)) return true
+    }
+    const added = this.#added
+    if (added !== null) {
+      for (let i = 0; i < added.length; i += 2) if (isOneOf(names, added[i]!, 0, added[i]!.length)) return true
+    }
+    return false
+  }
+
   /** All values joined as one list, as RFC 9110 section 5.3 allows; null when the field is absent. */
   joined(name: string): string | null {
     const first = this.get(name)
@@ -169,6 +183,23 @@ export class HeaderBlock {
     if (this.#added !== null) copy.#added = this.#added.slice()
     return copy
   }
+}
+
+/** Names to look for together. */
+export interface NameList {
+  readonly names: readonly string[]
+  /** A bit for each length that one of them has. */
+  readonly lengths: number
+}
+
+/** Of names in lower case, with less than 32 characters. */
+export function nameList(...names: string[]): NameList {
+  return { names, lengths: names.reduce((bits, { length }) => bits | (1 << length), 0) }
+}
+
+function isOneOf({ names, lengths }: NameList, text: string, start: number, length: number): boolean {
+  if (length > 31 || ((lengths >>> length) & 1) === 0) return false
+  return names.some((name) => name.length === length && equalsLowerCase(text, start, name))
 }
 
 const LINE = 5

@@ -33,7 +33,7 @@ export class RequestSpans implements SpanFamily {
   /** The last attempt, told when everything is over: what came of it may not be known before. */
   #attempt: CallSpan | null = null
   #hasModelCall = false
-  readonly #messages: MessageSpan[] = []
+  #messages: MessageSpan[] | null = null
 
   /** `changes` computes what the config adds, once the request is over. */
   constructor(
@@ -46,7 +46,8 @@ export class RequestSpans implements SpanFamily {
     this.incoming = incoming
     this.tools = tools
     this.#changes = changes
-    this.#offset = tools.clock() - tools.now()
+    // It has just begun.
+    this.#offset = tools.clock() - request.startedAt
     this.traceId = incoming === null ? Id.ofTrace(tools.random) : Id.of(incoming.traceId)
     this.spanId = this.newSpanId()
     this.place = { spans: this, parentId: this.spanId, purpose: null }
@@ -68,13 +69,13 @@ export class RequestSpans implements SpanFamily {
   /** A message to an MCP server; the calls that bring it there hang on the place that comes with it. */
   beginMessage(start: MessageStart): { span: MessageSpan; place: SpanPlace } {
     const span = new MessageSpan(start, this)
-    this.#messages.push(span)
+    ;(this.#messages ??= []).push(span)
     return { span, place: { spans: this, parentId: span.id, purpose: null } }
   }
 
   /** The request is over. */
   finish(): void {
-    for (const message of this.#messages) message.settle()
+    if (this.#messages !== null) for (const message of this.#messages) message.settle()
     this.#attempt?.settle()
     this.#attempt = null
     const { encoder, removed } = this.tools

@@ -1,4 +1,4 @@
-import type { HeaderBlock } from '../../net/header-block.ts'
+import { type HeaderBlock, nameList } from '../../net/header-block.ts'
 import type { Id } from '../../telemetry/otlp/id.ts'
 import { readTraceparent, SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
 
@@ -24,6 +24,7 @@ export interface B3Form {
  * `refused` where it came without one and wants none.
  */
 export function readTrace(headers: HeaderBlock): IncomingTrace | 'refused' | null {
+  if (!headers.hasOneOf(BEGINNINGS)) return null
   const text = headers.get('traceparent')
   const w3c = text === null || headers.nth('traceparent', 1) !== null ? null : readTraceparent(text)
   const b3 = readB3(headers)
@@ -33,6 +34,9 @@ export function readTrace(headers: HeaderBlock): IncomingTrace | 'refused' | nul
   return { ...w3c, tracestate: headers.joined('tracestate') ?? '', b3: isSame ? b3.form : null }
 }
 
+/** Without one of these there is no trace, and nobody against one. */
+const BEGINNINGS = nameList('traceparent', 'b3', 'x-b3-traceid', 'x-b3-sampled')
+
 /** The headers of a call that belongs to the trace; `id` is of the span of the call, `parentId` of the one it hangs on. */
 export function writeTrace(
   headers: HeaderBlock,
@@ -40,7 +44,8 @@ export function writeTrace(
   { id, parentId }: { id: Id; parentId: Id },
 ): void {
   const spanId = id.hex
-  headers.set('traceparent', `00-${trace.traceId}-${spanId}-01`)
+  headers.remove('traceparent')
+  headers.addChecked('traceparent', `00-${trace.traceId}-${spanId}-01`)
   // What stands beside a header that does not count, counts for nothing either.
   if (trace.tracestate === '') headers.remove('tracestate')
   else headers.set('tracestate', trace.tracestate)

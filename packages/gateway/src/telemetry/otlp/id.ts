@@ -27,7 +27,10 @@ export class Id {
   }
 
   get hex(): string {
-    return (this.#hex ??= this.words.map(digitsOf).join(''))
+    if (this.#hex !== null) return this.#hex
+    let hex = ''
+    for (const each of this.words) hex += digitsOf(each)
+    return (this.#hex = hex)
   }
 }
 
