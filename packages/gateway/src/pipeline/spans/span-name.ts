@@ -7,11 +7,21 @@ export function spanName(request: Pick<SpannedRequest, 'method' | 'match' | 'mcp
   const method = METHODS.has(request.method ?? '') ? request.method : 'HTTP'
   if (match === null) return String(method)
   if (grpcStatus !== null && target !== null) return target.replaceAll(/^\/|\?.*/g, '').slice(0, LONGEST_NAME)
-  const { kind, value } = match.match.path
-  if (kind !== 'pathPrefix') return `${method} ${value}`.slice(0, LONGEST_NAME)
-  let end = value.length
-  while (value[end - 1] === '/') end--
-  return `${method} ${value.slice(0, end)}/*`.slice(0, LONGEST_NAME)
+  return nameOfPath(String(method), match.match.path)
+}
+
+type Path = NonNullable<SpannedRequest['match']>['match']['path']
+
+/** The last one that was made: many requests in a row meet the same route. */
+let known: { method: string; path: Path; name: string } | null = null
+
+function nameOfPath(method: string, path: Path): string {
+  if (known !== null && known.path === path && known.method === method) return known.name
+  const { kind, value } = path
+  const text = kind === 'pathPrefix' ? `${value.replace(/\/+$/, '')}/*` : value
+  const name = `${method} ${text}`.slice(0, LONGEST_NAME)
+  known = { method, path, name }
+  return name
 }
 
 /** `tools/call add`; of what is no tool or prompt, the method alone. */

@@ -14,7 +14,7 @@ interface SpanIds {
   spanId: string
 }
 
-/** Chooses requests that stand for a bucket: at most one a second of each, so that telling of them costs nothing. */
+/** Chooses requests that stand for a bucket: at most one of each in ten seconds, which is as often as scrapes come, so that telling of them costs nothing. */
 export class Exemplars {
   readonly #tell: (exemplar: Exemplar) => void
   readonly #toldAt = new Map<number, number>()
@@ -34,4 +34,4 @@ export class Exemplars {
   }
 }
 
-const PAUSE_MS = 1000
+const PAUSE_MS = 10_000
