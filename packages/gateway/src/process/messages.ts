@@ -1,5 +1,5 @@
 import type { IrChange } from '../ir/change.ts'
-import type { Ir } from '../ir/resources.ts'
+import type { IrText } from '../ir/ir-text.ts'
 import type { HubFromWorker, HubToWorker } from '../mcp/hub/hub-messages.ts'
 import type { EndpointsChange } from '../upstream/service-addresses.ts'
 import type { ConnectionDefaults } from '../upstream/settings.ts'
@@ -42,7 +42,7 @@ export interface ConfigMessage {
   type: 'config'
   generation: number
   /** Everything, or what makes it of the last generation that the worker took. */
-  config: { whole: Ir } | { change: IrChange }
+  config: { whole: IrText } | { change: IrChange }
   /** The real ones, by bind key: the main thread has picked them. */
   ports: Record<string, number>
   sessionKeys: readonly string[]

@@ -6,6 +6,8 @@ import { processContents } from '../mcp/hub/process-spec.ts'
 import type { WorkerSettings } from './messages.ts'
 import { Reservations } from '../state/reservations.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
+import { type IrText, textOfIr } from '../ir/ir-text.ts'
+import type { Ir } from '../ir/resources.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
@@ -128,7 +130,9 @@ export class Supervisor {
   }
 
   async #applyToAll(config: LiveConfig): Promise<string | null> {
-    const errors = await Promise.all([...this.#handles].map((handle) => handle.apply(config)))
+    let text: IrText | null = null
+    const textOnce = (ir: Ir): IrText => (text ??= textOfIr(ir))
+    const errors = await Promise.all([...this.#handles].map((handle) => handle.apply(config, textOnce)))
     return errors.find((error) => error !== null) ?? null
   }
 

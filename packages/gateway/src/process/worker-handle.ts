@@ -1,5 +1,6 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import type { IrChange } from '../ir/change.ts'
+import { type IrText, textOfIr } from '../ir/ir-text.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { HubFromWorker } from '../mcp/hub/hub-messages.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
@@ -111,9 +112,11 @@ export class WorkerHandle {
     if (!this.#dead) this.#worker.postMessage(message)
   }
 
-  apply({ generation, ir, change, ports, sessionKeys, tables }: LiveConfig): Promise<string | null> {
+  /** `textOf` gives the config for one that has not got the generation before. */
+  apply(live: LiveConfig, textOf: (ir: Ir) => IrText = textOfIr): Promise<string | null> {
     if (this.#dead) return Promise.resolve(null)
-    const config = change !== null && this.#generation === generation - 1 ? { change } : { whole: ir }
+    const { generation, ir, change, ports, sessionKeys, tables } = live
+    const config = change !== null && this.#generation === generation - 1 ? { change } : { whole: textOf(ir) }
     this.#generation = 0
     return new Promise((resolve) => {
       this.#applying.push((error) => {

@@ -7,6 +7,7 @@ import { fetchLater } from '../credentials/fetch-later.ts'
 import type { CompiledBind } from '../compile/bind.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import { applyChange, changeBetween } from '../ir/change.ts'
+import { irOfText } from '../ir/ir-text.ts'
 import type { Ir } from '../ir/resources.ts'
 import { HubClient } from '../mcp/hub/hub-client.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
@@ -251,11 +252,12 @@ async function apply(message: ConfigMessage): Promise<void> {
 function take(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | null } {
   if (current === null) {
     if ('change' in sent) throw new Error('found a change of a config that never came')
-    return { ir: sent.whole, previous: null }
+    return { ir: irOfText(sent.whole), previous: null }
   }
-  const change = 'change' in sent ? sent.change : changeBetween(current.ir, sent.whole)
+  const whole = 'whole' in sent ? irOfText(sent.whole) : current.ir
+  const change = 'change' in sent ? sent.change : changeBetween(current.ir, whole)
   const changed = change === null ? null : applyChange(current.ir, change)
-  const ir = changed?.ir ?? ('whole' in sent ? sent.whole : current.ir)
+  const ir = changed?.ir ?? whole
   return { ir, previous: { config: current.config, changed } }
 }
 

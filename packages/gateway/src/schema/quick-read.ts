@@ -8,7 +8,7 @@ import {
   repeated,
   type Schema,
 } from './kit.ts'
-import { brokenRules } from './rules.ts'
+import { areKept } from './rules.ts'
 
 /** Nothing is said of the input: it may have problems, which only the whole way tells. */
 export const UNREAD: unique symbol = Symbol('unread')
@@ -123,7 +123,7 @@ class ObjectReader {
       values[member.name] = value
     }
     const { rules } = this.#node
-    return rules.length === 0 || brokenRules(rules, values).length === 0 ? values : UNREAD
+    return rules.length === 0 || areKept(rules, values) ? values : UNREAD
   }
 }
 

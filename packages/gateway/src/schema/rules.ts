@@ -127,6 +127,16 @@ export interface BrokenRule {
   absent?: readonly string[]
 }
 
+/** Whether none of the rules is broken. Most are about how many of some keys are set, and most are kept. */
+export function areKept(rules: readonly Rule[], value: Record<string, unknown>): boolean {
+  return rules.every((rule) => {
+    if (!('keys' in rule)) return brokenRules([rule], value).length === 0
+    let count = 0
+    for (const key of rule.keys) if (value[key] !== undefined) count++
+    return rule.rule === 'atMostOneOf' ? count <= 1 : rule.rule === 'atLeastOneOf' ? count >= 1 : count === 1
+  })
+}
+
 export function brokenRules(rules: readonly Rule[], value: unknown): BrokenRule[] {
   // Anything but a mapping was already reported as such.
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return []

@@ -132,7 +132,8 @@ function routeResources(
     policies.push(attachment({ target: { kind: 'rule', key }, traffic, backend: backend ?? null }))
   }
   for (const [index, entry] of config.backends.entries()) {
-    const entryKey = `${key}/backend/${index}`
+    // One text for all that speak of the entry: each that is put together anew is one more to keep and to look up by.
+    const entryKey = entries[index]?.key ?? ''
     const inline = inlineTarget(entry, entryKey, known)
     if (inline !== undefined) backends.push({ key: entryKey, name: targetName(inline), target: inline })
     policies.push(...partPolicies(entry, entryKey), ...backendPolicy(entryKey, entry.policies))
@@ -146,6 +147,7 @@ function partPolicies(
   { ai, mcp }: { ai?: AiConfig | undefined; mcp?: McpConfig | undefined },
   key: string,
 ): AttachedPolicy[] {
+  if (ai === undefined && mcp === undefined) return []
   const providers = ai?.groups?.flatMap((group) => group.providers) ?? []
   return [
     ...providers.flatMap(({ name, policies }) => backendPolicy(sectionKey(key, name), policies)),

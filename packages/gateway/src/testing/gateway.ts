@@ -3,6 +3,7 @@ import type { TraceSource } from '../admin/trace.ts'
 import { compile, type CompiledConfig, type CompileServices } from '../compile/index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { applyChange, changeBetween } from '../ir/change.ts'
+import { irOfText, textOfIr } from '../ir/ir-text.ts'
 import type { Ir } from '../ir/resources.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { BindServer } from '../net/listener.ts'
@@ -310,7 +311,8 @@ function parse(yaml: string, options: TestGatewayOptions): Ir {
     env: options.env ?? {},
   })
   if (!loaded.ok) throw new Error(printProblems(loaded.problems))
-  return loaded.ir
+  // As workers get it.
+  return irOfText(textOfIr(loaded.ir))
 }
 
 const quiet = { opened() {}, closed() {}, handshake() {} }
