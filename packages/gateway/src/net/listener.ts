@@ -6,7 +6,7 @@ import { Deadline, type Deadlines } from './deadlines.ts'
 import { connectionInfo, type ConnectionInfo, type Exchange, type ProxiedEnds } from './exchange.ts'
 import { detectHttp, readFirstBytes } from './first-bytes.ts'
 import { HEAD_MS, Http1ServerConnection } from './http1/server-connection.ts'
-import { type Http2Limits, serveHttp2 } from './http2/server-connection.ts'
+import { type Http2Limits, Http2ServerConnection } from './http2/server-connection.ts'
 import { adoptShared, type SocketReader, StreamReader } from './socket-reader.ts'
 import { type ProxyProtocolOptions, readProxyHeader } from './proxy-protocol.ts'
 
@@ -263,10 +263,8 @@ export class BindServer<L> {
     const limits = { deadlines: this.#deadlines, idleTimeoutMs, headTimeoutMs: HEAD_MS }
     detectHttp(socket, reader, limits, (version, bytes) => {
       this.#strangers.delete(socket)
-      if (version === 1) return this.#serveHttp1(socket, info, null, { reader, bytes })
-      socket.pause()
-      socket.unshift(bytes)
-      this.#serveHttp2(socket, info, null)
+      if (version === 1) this.#serveHttp1(socket, info, null, { reader, bytes })
+      else this.#serveHttp2(socket, info, null, { reader, bytes })
     })
   }
 
@@ -291,18 +289,25 @@ export class BindServer<L> {
     if (first !== undefined) connection.start(first.bytes)
   }
 
-  #serveHttp2(socket: Socket | TLSSocket, info: ConnectionInfo, listener: L | null): void {
+  #serveHttp2(
+    socket: Socket | TLSSocket,
+    info: ConnectionInfo,
+    listener: L | null,
+    first?: { reader: SocketReader; bytes: Buffer },
+  ): void {
     const state = this.#state
-    const connection = serveHttp2(socket, info, {
+    const options = {
       ...state.http2,
-      handler: (exchange) => this.#state.onExchange(exchange, listener),
+      handler: (exchange: Exchange) => this.#state.onExchange(exchange, listener),
       deadlines: this.#deadlines,
       idleTimeoutMs: state.http1.idleTimeoutMs,
       maxDurationMs: state.maxConnectionDurationMs,
       onRefused: this.#refused,
       onClosed: () => this.#connections.delete(live),
-    })
+    }
+    const connection = new Http2ServerConnection(socket, info, options, first?.reader)
     const live = this.#track(connection, listener)
+    connection.start(first?.bytes ?? null)
   }
 
   #raw(socket: Socket, info: ConnectionInfo, listener: L | null): void {

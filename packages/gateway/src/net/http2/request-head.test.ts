@@ -1,21 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { readRequestHead, RequestHead } from './request-head.ts'
+import { Field } from './hpack/tables.ts'
+import { Fields, MALFORMED, RequestHead } from './request-head.ts'
 
 const BASE = [':method', 'GET', ':scheme', 'http', ':authority', 'a.test', ':path', '/']
-const MAX = 16_384
+
+function read(raw: string[], endsWithHead = true): ReturnType<Fields['toHead']> {
+  const fields = new Fields()
+  for (let i = 0; i < raw.length; i += 2) fields.field(new Field(raw[i]!, raw[i + 1]!))
+  return fields.toHead(endsWithHead)
+}
 
 function accepted(raw: string[], endsWithHead = true): RequestHead {
-  const head = readRequestHead(raw, endsWithHead, MAX)
+  const head = read(raw, endsWithHead)
   assert.ok(head instanceof RequestHead, JSON.stringify(head))
   return head
 }
 
 function refused(raw: string[]): string {
-  const problem = readRequestHead(raw, true, MAX)
+  const problem = read(raw)
   assert.ok(!(problem instanceof RequestHead))
-  return `${problem.status} ${problem.code}`
+  return problem === MALFORMED ? MALFORMED : `${problem.status} ${problem.code}`
 }
 
 function withField(name: string, value: string): string[] {
@@ -47,7 +53,7 @@ test('the path is accepted as it is or refused, never changed', () => {
     fc.property(
       fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) }),
       (text) => {
-        const head = readRequestHead(withField(':path', '/' + text), true, MAX)
+        const head = read(withField(':path', '/' + text))
         if (!(head instanceof RequestHead)) return
         assert.equal(head.target, '/' + text)
         assert.match(head.target, /^[!-~]+$/)
@@ -81,7 +87,6 @@ test('what is refused, and as what', () => {
   assert.equal(refused(withField(':path', 'a')), '400 bad_target')
   assert.equal(refused(withField(':path', '/a b')), '400 bad_target')
   assert.equal(refused(withField(':path', '/%2e%2e/')), '400 ambiguous_path')
-  assert.equal(refused(withField(':path', '/' + 'a'.repeat(16_300))), '431 head_too_large')
   assert.equal(refused(withField(':authority', 'a b')), '400 bad_host')
   assert.equal(refused(withField(':authority', '')), '400 bad_host')
   assert.equal(refused(withField(':scheme', 'ws')), '400 bad_scheme')
@@ -92,8 +97,7 @@ test('what is refused, and as what', () => {
   assert.equal(refused([...withField('content-length', '1'), 'content-length', '1']), '400 second_content_length')
   assert.equal(refused(withField('expect', 'x')), '417 unknown_expectation')
   assert.equal(refused([':method', 'CONNECT', ':authority', 'a.test']), '400 bad_target')
-  const long = readRequestHead(withField(':path', '/' + 'a'.repeat(33_000)), true, 100_000)
-  assert.deepEqual(long, { status: 414, code: 'target_too_long' })
+  assert.equal(refused(withField(':path', '/' + 'a'.repeat(33_000))), '414 target_too_long')
 })
 
 test('a length with leading zeros is written anew', () => {

@@ -1,8 +1,11 @@
 import { HeaderBlock } from '../header-block.ts'
-import { SP, TAB, TARGET } from '../http1/chars.ts'
+import { COLON, SP, TAB, TARGET, TOKEN, VALUE } from '../http1/chars.ts'
 import { isForwardingHeader } from '../field-rules.ts'
 import { type HeadProblem, MAX_METHOD } from '../http1/head.ts'
 import { readTarget } from '../http1/target.ts'
+import { isTrailer } from './fields.ts'
+import type { FieldSink } from './hpack/decode.ts'
+import type { Field } from './hpack/tables.ts'
 
 /** The head of one request, read from the fields of a HEADERS frame. */
 export class RequestHead {
@@ -12,6 +15,8 @@ export class RequestHead {
   target = ''
   /** Bytes of the body as in Source. */
   length = 0
+  /** Nothing of a body follows, not even its end. */
+  endsWithHead = false
   teTrailers = false
   expectContinue = false
   /** A header that names the client's address or scheme was sent, under any alias. */
@@ -23,51 +28,11 @@ export class RequestHead {
   }
 }
 
-/**
- * Before this is called, the runtime has refused unknown or repeated pseudo-headers and fields of the connection, and
- * has dropped, without a word, fields with a malformed name or with CR, LF or NUL in the value. Here stand the rules
- * that HTTP/1 requests are held to as well.
- */
-export function readRequestHead(
-  raw: readonly string[],
-  endsWithHead: boolean,
-  maxSize: number,
-): RequestHead | HeadProblem {
-  const fields = new Fields()
-  const bad = fields.read(raw, maxSize)
-  if (bad !== null) return bad
-  const { method, authority, host, path } = fields
-  if (authority !== null && host !== null && authority.toLowerCase() !== host.toLowerCase()) return MISMATCH
-  if (method.length > MAX_METHOD) return BAD_METHOD
-  const where = method === 'CONNECT' ? connectTarget(fields) : originTarget(fields, path)
-  if ('status' in where) return where
-  if ('problem' in where) return { status: 400, code: where.problem }
-
-  const head = new RequestHead(fields.toBlock())
-  head.method = method
-  head.authority = where.authority
-  head.target = where.target
-  head.length = endsWithHead ? 0 : fields.contentLength
-  head.teTrailers = fields.teTrailers
-  head.expectContinue = fields.expectContinue && !endsWithHead
-  head.claimsForwarding = fields.claimsForwarding
-  return head
-}
-
-function connectTarget({ authority, path, scheme, host }: Fields): HeadProblem | ReturnType<typeof readTarget> {
-  if (authority === null || path !== null || scheme !== null) return BAD_TARGET
-  return readTarget('CONNECT', authority, host)
-}
-
-function originTarget(fields: Fields, path: string | null): HeadProblem | ReturnType<typeof readTarget> {
-  if (path === null || !isPath(path)) return BAD_TARGET
-  if (path.length > MAX_TARGET) return TARGET_TOO_LONG
-  if (fields.scheme === null || !/^https?$/i.test(fields.scheme)) return BAD_SCHEME
-  return readTarget(fields.method, path, fields.authority ?? fields.host)
-}
+/** A request that breaks the form of HTTP/2 itself: its stream is reset, without an answer (RFC 9113 section 8.1.1). */
+export const MALFORMED = 'malformed'
 
 /** What the fields of a head say, before it is judged as a whole. */
-export class Fields {
+export class Fields implements FieldSink {
   method = ''
   authority: string | null = null
   host: string | null = null
@@ -78,41 +43,76 @@ export class Fields {
   expectContinue = false
   claimsForwarding = false
   #cookie: string | null = null
+  #problem: HeadProblem | typeof MALFORMED | null = null
+  /** A field that is no pseudo-header has come. */
+  #isPastPseudo = false
   /** The fields become HTTP/1 lines at once: a request that goes on over HTTP/1 is then forwarded in one piece. */
   #text = ''
   readonly #lines: number[] = []
 
-  read(raw: readonly string[], maxSize: number): HeadProblem | null {
-    let size = 0
-    for (let i = 0; i + 1 < raw.length; i += 2) {
-      const name = raw[i] ?? ''
-      const value = raw[i + 1] ?? ''
-      size += name.length + value.length + FIELD_OVERHEAD
-      if (isPadded(value)) return BAD_HEADER_VALUE
-      const problem = this.#take(name, value)
-      if (problem !== null) return problem
-    }
-    // The runtime holds clients to the limit only once they have acknowledged it.
-    return size > maxSize ? HEAD_TOO_LARGE : null
+  field(field: Field): void {
+    if (this.#problem !== MALFORMED) this.#problem = this.#take(field) ?? this.#problem
   }
 
-  toBlock(): HeaderBlock {
+  /** The request as a whole, held to the rules of HTTP/1 requests as well. */
+  toHead(endsWithHead: boolean): RequestHead | HeadProblem | typeof MALFORMED {
+    if (this.#problem === MALFORMED || !this.#isComplete()) return MALFORMED
+    if (this.#problem !== null) return this.#problem
+    const { method, authority, host, path } = this
+    if (authority !== null && host !== null && authority.toLowerCase() !== host.toLowerCase()) return MISMATCH
+    if (method.length > MAX_METHOD || !isToken(method)) return BAD_METHOD
+    const where = path === null ? readTarget(method, authority ?? '', host) : this.#originTarget(path)
+    if ('status' in where) return where
+    if ('problem' in where) return { status: 400, code: where.problem }
+    if (endsWithHead && this.contentLength > 0) return MALFORMED
+
     if (this.#cookie !== null) this.#addLine('cookie', this.#cookie)
-    return new HeaderBlock(this.#text, this.#lines)
+    const head = new RequestHead(new HeaderBlock(this.#text, this.#lines))
+    head.method = method
+    head.authority = where.authority
+    head.target = where.target
+    head.endsWithHead = endsWithHead
+    head.length = endsWithHead ? 0 : this.contentLength
+    head.teTrailers = this.teTrailers
+    head.expectContinue = this.expectContinue && !endsWithHead
+    head.claimsForwarding = this.claimsForwarding
+    return head
   }
 
-  #take(name: string, value: string): HeadProblem | null {
-    switch (fieldKinds.get(name) ?? ORDINARY) {
+  /** Whether the pseudo-headers are those of a request (RFC 9113 sections 8.3.1 and 8.5). */
+  #isComplete(): boolean {
+    const { method, authority, host, path, scheme } = this
+    if (method === 'CONNECT') return authority !== null && path === null && scheme === null
+    return method !== '' && scheme !== null && path !== null && path !== '' && (authority ?? host) !== null
+  }
+
+  #originTarget(path: string): HeadProblem | ReturnType<typeof readTarget> {
+    if (!isPath(path)) return BAD_TARGET
+    if (path.length > MAX_TARGET) return TARGET_TOO_LONG
+    if (this.scheme !== 'http' && this.scheme !== 'https' && !/^https?$/i.test(this.scheme ?? '')) return BAD_SCHEME
+    return readTarget(this.method, path, this.authority ?? this.host)
+  }
+
+  #take(field: Field): HeadProblem | typeof MALFORMED | null {
+    const { name, value } = field
+    const kind = field.kind === 0 ? (field.kind = kindOf(name, value)) : field.kind
+    if (kind >= ORDINARY) this.#isPastPseudo = true
+    else if (this.#isPastPseudo) return MALFORMED
+    switch (kind) {
       case METHOD:
+        if (this.method !== '') return MALFORMED
         this.method = value
         return null
       case PATH:
+        if (this.path !== null) return MALFORMED
         this.path = value
         return null
       case AUTHORITY:
+        if (this.authority !== null) return MALFORMED
         this.authority = value
         return null
       case SCHEME:
+        if (this.scheme !== null) return MALFORMED
         this.scheme = value
         return null
       case HOST:
@@ -138,11 +138,17 @@ export class Fields {
         this.contentLength = Number(value)
         this.#addLine(name, String(this.contentLength))
         return null
-      default:
-        if (!this.claimsForwarding && isForwardingHeader(name)) this.claimsForwarding = true
-        this.#addLine(name, value)
-        return null
+      case FORBIDDEN:
+        return MALFORMED
+      case BAD_NAME:
+        return BAD_HEADER_NAME
+      case BAD_VALUE:
+        return BAD_HEADER_VALUE
+      case CLAIM:
+        this.claimsForwarding = true
     }
+    this.#addLine(name, value)
+    return null
   }
 
   #addLine(name: string, value: string): void {
@@ -154,9 +160,40 @@ export class Fields {
   }
 }
 
-/** A field that begins or ends with a blank is malformed (RFC 9113 section 8.2.1). */
-export function isPadded(value: string): boolean {
-  return isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(value.length - 1))
+/** The trailers of a request: what of them goes on. */
+export class TrailerFields implements FieldSink {
+  readonly headers = new HeaderBlock()
+  isMalformed = false
+
+  field(field: Field): void {
+    const { name, value } = field
+    const kind = field.kind === 0 ? (field.kind = kindOf(name, value)) : field.kind
+    if (kind < ORDINARY || kind >= FORBIDDEN) this.isMalformed = true
+    else if (isTrailer(name)) this.headers.addChecked(name, value)
+  }
+}
+
+/** What a field is for, or what is wrong with it (RFC 9113 sections 8.2 and 8.3). */
+function kindOf(name: string, value: string): number {
+  const kind = fieldKinds.get(name)
+  if (kind === undefined) {
+    if (name.charCodeAt(0) === COLON || /[A-Z]/.test(name)) return FORBIDDEN
+    if (!isToken(name)) return BAD_NAME
+  }
+  if (!isValue(value)) return BAD_VALUE
+  if (kind === TE && value.toLowerCase() !== 'trailers') return FORBIDDEN
+  return kind ?? (isForwardingHeader(name) ? CLAIM : ORDINARY)
+}
+
+function isToken(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (TOKEN[text.charCodeAt(i)] !== 1) return false
+  return text !== ''
+}
+
+/** Without control bytes, and without a blank at either end. */
+function isValue(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (VALUE[text.charCodeAt(i)] !== 1) return false
+  return !isBlank(text.charCodeAt(0)) && !isBlank(text.charCodeAt(text.length - 1))
 }
 
 function isBlank(code: number): boolean {
@@ -170,25 +207,29 @@ function isPath(path: string): boolean {
   return true
 }
 
-const ORDINARY = 0
+// Pseudo-headers come before ORDINARY, and what is not borne from FORBIDDEN on.
 const METHOD = 1
 const PATH = 2
 const AUTHORITY = 3
 const SCHEME = 4
-const HOST = 5
-const COOKIE = 6
-const TE = 7
-const EXPECT = 8
-const CONTENT_LENGTH = 9
-const DROPPED = 10
+const ORDINARY = 5
+const HOST = 6
+const COOKIE = 7
+const TE = 8
+const EXPECT = 9
+const CONTENT_LENGTH = 10
+const DROPPED = 11
+/** Names the client's address or scheme. */
+const CLAIM = 12
+const FORBIDDEN = 13
+const BAD_NAME = 14
+const BAD_VALUE = 15
 
 const fieldKinds = new Map<string, number>([
   [':method', METHOD],
   [':path', PATH],
   [':authority', AUTHORITY],
   [':scheme', SCHEME],
-  // Extended CONNECT is not offered.
-  [':protocol', DROPPED],
   ['host', HOST],
   ['cookie', COOKIE],
   ['te', TE],
@@ -197,16 +238,20 @@ const fieldKinds = new Map<string, number>([
   ['http2-settings', DROPPED],
   ['proxy-authenticate', DROPPED],
   ['trailer', DROPPED],
+  ['connection', FORBIDDEN],
+  ['keep-alive', FORBIDDEN],
+  ['proxy-connection', FORBIDDEN],
+  ['transfer-encoding', FORBIDDEN],
+  ['upgrade', FORBIDDEN],
 ])
 
 const SLASH = 47
-/** What a field counts beyond its bytes (RFC 9113 section 6.5.2). */
-const FIELD_OVERHEAD = 32
 const MAX_TARGET = 32_768
 
 const problem = (status: HeadProblem['status'], code: string): HeadProblem => Object.freeze({ status, code })
 
-const HEAD_TOO_LARGE = problem(431, 'head_too_large')
+export const HEAD_TOO_LARGE = problem(431, 'head_too_large')
+const BAD_HEADER_NAME = problem(400, 'bad_header_name')
 const BAD_HEADER_VALUE = problem(400, 'bad_header_value')
 const BAD_METHOD = problem(400, 'bad_method')
 const BAD_TARGET = problem(400, 'bad_target')

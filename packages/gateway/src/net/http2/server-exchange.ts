@@ -1,23 +1,28 @@
-import { constants, type ServerHttp2Stream, type ServerStreamResponseOptions } from 'node:http2'
 import type { Sink, Source } from '../body.ts'
 import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../exchange.ts'
 import { HeaderBlock } from '../header-block.ts'
-import { spentBuffers } from '../spent-buffers.ts'
-import { appendFields, fieldsToObject, isEndToEnd, isGrpc, isTrailer, LARGE_CHUNK, takeFields } from './fields.ts'
-import { letGo } from './let-go.ts'
-import { isPadded, type RequestHead } from './request-head.ts'
+import { isGrpc, LARGE_CHUNK } from './fields.ts'
+import { INTERNAL_ERROR, NO_ERROR, PROTOCOL_ERROR } from './frames.ts'
+import { type FrameOutput, type OutputOwner, StreamOutput } from './output.ts'
+import { responseBlock, trailerBlock } from './response-head.ts'
+import type { RequestHead } from './request-head.ts'
 
 /** What an exchange needs of the connection it runs on. */
 export interface ExchangeHost {
   readonly info: ConnectionInfo
-  /** The whole response has been handed over. */
-  answered(): void
-  /** The stream has closed. */
+  readonly output: FrameOutput
+  /** Sends what was gathered, now or at the end of the turn. */
+  flush(): void
+  /** Lets the client send so many more bytes. */
+  grant(stream: number, bytes: number): void
+  /** Both sides have ended. */
   ended(exchange: Http2Exchange): void
+  /** Ends the stream before its time. */
+  reset(exchange: Http2Exchange, code: number): void
 }
 
 /** One stream of an HTTP/2 connection: the source of the request body and the sink of the response. */
-export class Http2Exchange implements Exchange, Sink, Source {
+export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   readonly connection: ConnectionInfo
   readonly version = 'HTTP/2'
   readonly method: string
@@ -33,23 +38,33 @@ export class Http2Exchange implements Exchange, Sink, Source {
   bytesOut = 0
   source: Source | null = null
 
+  readonly output: StreamOutput
   /** The whole request has been read, or nobody wants the rest. */
   requestDone: boolean
-  /** The whole response has been handed to the stream, or it never will be. */
+  /** The whole response has been handed over, or it never will be. */
   responseDone = false
+  /** The client has sent the end of its side. */
+  inputEnded: boolean
+  /** The stream is over: nothing is sent or received on it. */
+  isClosed = false
 
   readonly #host: ExchangeHost
-  readonly #stream: ServedStream
-  /** The stream has listeners that know this exchange. */
-  #listens = false
+  readonly #windowSize: number
+  /** Bytes that the client may send by now, and those it will be allowed anew with the next update. */
+  #window: number
+  #consumed = 0
   #sink: Sink | null = null
   /** Why the rest of the request will not come. */
   #failure: Error | null = null
-  #requestTrailers: HeaderBlock | null = null
-  #responseTrailers: HeaderBlock | null = null
+  /** What has come of the request and nobody has taken; the window bounds it. */
+  #waiting: Buffer[] | null = null
+  #received = 0
+  #trailers: HeaderBlock | null = null
   #mustContinue: boolean
-  #reading = false
+  /** What comes of the request is dropped. */
+  #dropping = false
   #flushIsDue = false
+  #unflushed = 0
   /** The consumer of the request body asked for a break. */
   #blocked = false
   #started = false
@@ -57,15 +72,16 @@ export class Http2Exchange implements Exchange, Sink, Source {
   #bodyless = false
   /** A chunk that leaves with the next call, so that a small body and the end share one frame. */
   #held: Buffer | null = null
-  #awaitsDrain = false
   /** What `isStalled` saw last. */
   #seenProgress = -1
   #stalledMs = 0
 
-  constructor(host: ExchangeHost, stream: ServerHttp2Stream, head: RequestHead) {
+  constructor(host: ExchangeHost, id: number, head: RequestHead, windowSize: number) {
     this.#host = host
     this.connection = host.info
-    this.#stream = stream
+    this.output = new StreamOutput(id, this, host.output.firstWindow)
+    this.#windowSize = windowSize
+    this.#window = windowSize
     this.method = head.method
     this.authority = head.authority
     this.target = head.target
@@ -74,19 +90,91 @@ export class Http2Exchange implements Exchange, Sink, Source {
     this.teTrailers = head.teTrailers
     this.claimsForwarding = head.claimsForwarding
     this.requestDone = head.length === 0
+    this.inputEnded = head.endsWithHead
     this.#mustContinue = head.expectContinue
-    this.#stream[EXCHANGE] = this
-    stream.on('close', streamClosed)
-    if (!this.requestDone) this.#listening().on('trailers', (_fields, _flags, raw) => this.#takeTrailers(raw))
-  }
-
-  #listening(): ServerHttp2Stream {
-    this.#listens = true
-    return this.#stream
   }
 
   get body(): Source {
     return this
+  }
+
+  // What the connection receives for this stream.
+
+  /** `padding` counts for the window and nothing else. False when the client sends more than it may. */
+  takeData(chunk: Buffer, padding: number, ends: boolean): boolean {
+    this.#window -= chunk.length + padding
+    if (this.#window < 0) return false
+    this.#received += chunk.length
+    if (!this.#isLengthRight(ends)) {
+      this.#host.reset(this, PROTOCOL_ERROR)
+      return true
+    }
+    if (ends) this.inputEnded = true
+    if (padding > 0) this.#giveBack(padding)
+    if (chunk.length > 0) this.#take(chunk)
+    if (ends) this.#endInput()
+    return true
+  }
+
+  #isLengthRight(ends: boolean): boolean {
+    if (this.length === -1) return true
+    return ends ? this.#received === this.length : this.#received <= this.length
+  }
+
+  takeTrailers(trailers: HeaderBlock): void {
+    this.inputEnded = true
+    if (this.length !== -1 && this.#received !== this.length) return this.#host.reset(this, PROTOCOL_ERROR)
+    this.#trailers = trailers
+    this.#endInput()
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#dropping || this.requestDone) return this.#giveBack(chunk.length)
+    if (this.#sink === null || this.#blocked) {
+      ;(this.#waiting ??= []).push(chunk)
+      return
+    }
+    this.#pass(chunk)
+    if (chunk.length < LARGE_CHUNK || this.#unflushed >= MOST_UNFLUSHED) return this.flushRequest()
+    if (this.#flushIsDue) return
+    this.#flushIsDue = true
+    setImmediate(flushDue, this)
+  }
+
+  #pass(chunk: Buffer): void {
+    this.bytesIn += chunk.length
+    this.#unflushed += chunk.length
+    this.#sink?.write(chunk)
+    this.#giveBack(chunk.length)
+  }
+
+  /** Lets the client send as much again, by and by. */
+  #giveBack(bytes: number): void {
+    this.#consumed += bytes
+    if (this.inputEnded || this.isClosed || this.#consumed * 2 < this.#windowSize) return
+    this.#host.grant(this.output.id, this.#consumed)
+    this.#window += this.#consumed
+    this.#consumed = 0
+  }
+
+  /** Hands on what has come of the request. */
+  flushRequest(): void {
+    this.#flushIsDue = false
+    this.#unflushed = 0
+    if (this.#sink !== null && !this.#blocked && !this.#sink.flush()) this.#blocked = this.#sink !== null
+  }
+
+  #endInput(): void {
+    if (this.#waiting === null && !this.#blocked && (this.#sink !== null || this.#dropping)) this.#endRequest()
+    if (this.output.isOver && !this.isClosed) this.#host.ended(this)
+  }
+
+  #endRequest(): void {
+    if (this.requestDone) return
+    const sink = this.#sink
+    this.requestDone = true
+    this.#sink = null
+    sink?.end(this.#trailers)
   }
 
   // Source: the request body.
@@ -98,76 +186,45 @@ export class Http2Exchange implements Exchange, Sink, Source {
     sink.source = this
     if (this.#mustContinue && !this.#started) this.inform(100, new HeaderBlock())
     this.#mustContinue = false
-    this.#read()
+    this.#passWaiting()
   }
 
   resume(): void {
     if (!this.#blocked) return
     this.#blocked = false
-    this.#stream.resume()
+    this.#passWaiting()
+  }
+
+  /** All that waited, and what it waited for. */
+  #passWaiting(): void {
+    const waiting = this.#waiting
+    this.#waiting = null
+    if (waiting !== null) {
+      for (const chunk of waiting) this.#pass(chunk)
+      if (!this.inputEnded) this.flushRequest()
+    }
+    if (this.inputEnded && !this.isClosed) this.#endRequest()
+    // The client hears of its windows.
+    this.#host.flush()
   }
 
   cancel(): void {
     this.#sink = null
     // What still arrives is dropped until the response is whole; then the stream is reset.
-    if (!this.requestDone) this.#read()
-    this.resume()
+    this.#drop()
   }
 
-  #read(): void {
-    if (this.#reading) return
-    this.#reading = true
-    // An empty body may have ended before anyone asked for it.
-    if (this.#stream.readableEnded) return this.#endRequest()
-    this.#listening().on('data', (chunk: Buffer) => this.#takeData(chunk))
-    this.#stream.on('end', () => this.#endRequest())
-  }
-
-  #takeData(chunk: Buffer): void {
-    this.bytesIn += chunk.length
-    const sink = this.#sink
-    if (sink === null) return
-    sink.write(chunk)
-    spentBuffers.count(chunk.length)
-    if (chunk.length < LARGE_CHUNK) return this.flushRequest()
-    if (this.#flushIsDue) return
-    this.#flushIsDue = true
-    setImmediate(flushDue, this)
-  }
-
-  /** Hands on what has come of the request. */
-  flushRequest(): void {
-    this.#flushIsDue = false
-    if (this.#sink === null || this.#blocked || this.#sink.flush()) return
-    this.#blocked = true
-    this.#stream.pause()
-  }
-
-  #takeTrailers(raw: readonly string[]): void {
-    if (raw.some(isPadded)) {
-      this.#stream.close(constants.NGHTTP2_PROTOCOL_ERROR)
-      return this.fail(BAD_TRAILERS)
-    }
-    this.#requestTrailers = new HeaderBlock()
-    takeFields(this.#requestTrailers, raw, isTrailer)
-  }
-
-  #endRequest(): void {
-    // The runtime ends a stream that was reset without an error as if the body were whole; `close` will tell.
-    if (this.#stream.aborted || this.requestDone) return
-    const sink = this.#sink
-    this.requestDone = true
-    this.#sink = null
-    sink?.end(this.#requestTrailers)
-  }
-
-  streamClosed(): void {
-    this.#host.ended(this)
-    if (this.#listens) letGo(this.#stream)
+  #drop(): void {
+    this.#dropping = true
+    this.#blocked = false
+    const waiting = this.#waiting
+    this.#waiting = null
+    for (const chunk of waiting ?? []) this.#giveBack(chunk.length)
   }
 
   /** The stream is over; true when its response was whole. */
   closed(cause: Error): boolean {
+    this.isClosed = true
     if (this.#bodyless) this.end(null)
     const whole = this.responseDone
     this.fail(cause)
@@ -189,6 +246,7 @@ export class Http2Exchange implements Exchange, Sink, Source {
     if (this.requestDone) return
     const sink = this.#sink
     this.#sink = null
+    this.#waiting = null
     this.requestDone = true
     this.#failure = cause
     sink?.abort(cause)
@@ -197,34 +255,25 @@ export class Http2Exchange implements Exchange, Sink, Source {
   // The response, and its sink.
 
   inform(status: number, headers: HeaderBlock): void {
-    if (this.#started || this.#gone) return
-    const fields = fieldsToObject(headers, isEndToEnd)
-    fields[':status'] = String(status)
-    this.#stream.additionalHeaders(fields)
+    if (this.#started || this.isClosed) return
+    this.#host.output.headers(this.output, responseBlock(status, headers, -1), false)
+    this.#host.flush()
   }
 
   respond(status: number, headers: HeaderBlock, length: number): Sink {
     this.#started = true
-    if (this.#gone) return this
+    if (this.isClosed) return this
     const headOnly = this.method === 'HEAD' || status === 204 || status === 205 || status === 304
     this.#bodyless = headOnly || length === 0
     if (status === 204 || status === 205 || (length === -1 && !headOnly)) headers.remove('content-length')
     // A policy that changed method or status may have left the length of another body.
     else if (!headOnly && Number(headers.get('content-length') ?? length) !== length) headers.remove('content-length')
-    // Codes beyond the classes of RFC 9110 count as 5xx, and the runtime does not send them.
-    const raw = [':status', status > 599 ? '502' : String(status)]
-    appendFields(raw, headers)
-    if (length >= 0 && !headOnly && !headers.has('content-length')) raw.push('content-length', String(length))
-    let options = WITH_BODY
-    if (this.#bodyless) options = WITHOUT_BODY
-    else if (length === -1 || isGrpc(headers)) {
-      // Without this, a body of unknown length that is aborted would be ended first and look whole.
-      options = WITH_TRAILERS
-      this.#listening().on('wantTrailers', () => {
-        this.#stream.sendTrailers(fieldsToObject(this.#responseTrailers, isTrailer))
-      })
-    }
-    this.#stream.respond(raw, options)
+    const announced = length >= 0 && !headOnly && !headers.has('content-length') ? length : -1
+    // Codes beyond the classes of RFC 9110 count as 5xx.
+    const block = responseBlock(status > 599 ? 502 : status, headers, announced)
+    this.#host.output.headers(this.output, block, this.#bodyless)
+    // The response is whole, whenever its sink is ended.
+    if (this.#bodyless) setImmediate(endBodyless, this)
     return this
   }
 
@@ -233,43 +282,45 @@ export class Http2Exchange implements Exchange, Sink, Source {
     this.bytesOut += chunk.length
     const held = this.#held
     this.#held = chunk
-    if (held !== null && !this.#gone) this.#stream.write(held)
+    if (held !== null && !this.isClosed) this.#host.output.data(this.output, held)
   }
 
   flush(): boolean {
-    const stream = this.#stream
-    if (this.responseDone || this.#bodyless || this.#gone) return true
+    if (this.responseDone || this.#bodyless || this.isClosed) return true
     const held = this.#held
     this.#held = null
-    if (held !== null) stream.write(held)
-    if (!stream.writableNeedDrain) return true
-    if (!this.#awaitsDrain) {
-      this.#awaitsDrain = true
-      this.#listening().on('drain', () => this.source?.resume())
-    }
-    return false
+    const { output } = this.#host
+    const room = held === null ? output.hasRoom(this.output) : output.data(this.output, held)
+    this.#host.flush()
+    return room
   }
 
   end(trailers: HeaderBlock | null): void {
-    if (this.responseDone) return
-    const stream = this.#stream
-    if (!this.#bodyless) {
-      // The client left a moment ago; `close` will tell.
-      if (this.#gone) return
-      this.#responseTrailers = trailers
-      if (this.#held === null) stream.end()
-      else stream.end(this.#held)
-      this.#held = null
-    }
+    // The client left a moment ago, and has been given up already.
+    if (this.responseDone || (this.isClosed && !this.#bodyless)) return
+    const held = this.#held
+    this.#held = null
     this.responseDone = true
     this.source = null
     this.observer?.sent()
-    this.#host.answered()
-    if (this.requestDone) return
-    this.#abandonRequest(ANSWERED)
-    this.#read()
-    this.resume()
-    stopUpload(stream)
+    if (!this.requestDone) {
+      this.#abandonRequest(ANSWERED)
+      this.#drop()
+    }
+    if (this.isClosed) return
+    if (this.#bodyless) this.outputEnded()
+    else this.#host.output.end(this.output, held, trailerBlock(trailers))
+    this.#host.flush()
+  }
+
+  outputDrained(): void {
+    this.source?.resume()
+  }
+
+  outputEnded(): void {
+    // Lets the client stop sending a request that was answered (RFC 9113 section 8.1).
+    if (this.inputEnded) this.#host.ended(this)
+    else this.#host.reset(this, NO_ERROR)
   }
 
   abort(cause: Error): void {
@@ -282,19 +333,16 @@ export class Http2Exchange implements Exchange, Sink, Source {
 
   reset(cause: Error): void {
     this.source = null
-    this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR)
     this.fail(cause)
-  }
-
-  get #gone(): boolean {
-    return this.#stream.destroyed || this.#stream.closed
+    if (!this.isClosed) this.#host.reset(this, INTERNAL_ERROR)
   }
 
   /** True when the client has held this stream up for too long; called again and again. */
   isStalled(elapsedMs: number, limits: StallLimits): boolean {
     // A gRPC client may say nothing for hours and mean it.
-    const awaitsClient = this.#reading && !this.requestDone && !this.#blocked && !isGrpc(this.headers)
-    const unsent = this.#stream.writableLength
+    const awaitsClient =
+      (this.#sink !== null || this.#dropping) && !this.requestDone && !this.#blocked && !isGrpc(this.headers)
+    const unsent = this.output.queued
     const progress = this.bytesIn + this.bytesOut - unsent
     if (progress !== this.#seenProgress || (!awaitsClient && unsent === 0)) {
       this.#seenProgress = progress
@@ -306,17 +354,6 @@ export class Http2Exchange implements Exchange, Sink, Source {
   }
 }
 
-/** One function for all streams, which find their exchange: most have no other listener, so that none must be taken away. */
-interface ServedStream extends ServerHttp2Stream {
-  [EXCHANGE]?: Http2Exchange | undefined
-}
-
-function streamClosed(this: ServedStream): void {
-  const exchange = this[EXCHANGE]
-  this[EXCHANGE] = undefined
-  exchange?.streamClosed()
-}
-
 interface StallLimits {
   /** For a client that does not send. */
   stallTimeoutMs: number
@@ -324,29 +361,14 @@ interface StallLimits {
   idleTimeoutMs: number
 }
 
-/** Lets the client stop sending a request that was answered (RFC 9113 section 8.1). */
-export function stopUpload(stream: ServerHttp2Stream): void {
-  setImmediate(closeOnceSent, stream)
-}
-
-/** A reset overtakes whatever the runtime has not sent yet, so the end of the response has to be out. */
-function closeOnceSent(stream: ServerHttp2Stream): void {
-  if (stream.destroyed || stream.closed) return
-  if (stream.state.localClose === 1) stream.close(constants.NGHTTP2_NO_ERROR)
-  else setTimeout(closeOnceSent, RETRY_MS, stream).unref()
-}
-
 function flushDue(exchange: Http2Exchange): void {
   exchange.flushRequest()
 }
 
-const EXCHANGE = Symbol('exchange')
-const RETRY_MS = 20
-const BAD_TRAILERS = new Error('trailers are not well formed')
-const ANSWERED = new Error('answered before the request ended')
+function endBodyless(exchange: Http2Exchange): void {
+  exchange.end(null)
+}
 
-/** A date is the origin's to send. */
-type ResponseOptions = ServerStreamResponseOptions & { sendDate: boolean }
-const WITH_BODY: ResponseOptions = { sendDate: false }
-const WITHOUT_BODY: ResponseOptions = { sendDate: false, endStream: true }
-const WITH_TRAILERS: ResponseOptions = { sendDate: false, waitForTrailers: true }
+/** What is given to the consumer of a body before it is asked whether it can take more. */
+const MOST_UNFLUSHED = 49_152
+const ANSWERED = new Error('answered before the request ended')

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { createAuthority } from '../../testing/certificates.ts'
 import type { Sink } from '../body.ts'
 import { Deadlines } from '../deadlines.ts'
 import type { ConnectionInfo, Exchange } from '../exchange.ts'
@@ -19,10 +21,11 @@ export interface TestServer {
 export async function startServer(
   handler: (exchange: Exchange) => void,
   options: Partial<Http2ServerOptions> = {},
+  kind: 'plain' | 'TLS' = 'plain',
 ): Promise<TestServer> {
   const deadlines = new Deadlines()
   const sockets = new Set<Socket>()
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
+  const serve = (socket: Socket): void => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
     test.connections.push(
@@ -40,7 +43,8 @@ export async function startServer(
         ...options,
       }),
     )
-  })
+  }
+  const server = kind === 'TLS' ? createTlsServer(tlsOptions(), serve) : createServer({ allowHalfOpen: true }, serve)
   const test: TestServer = {
     port: 0,
     connections: [],
@@ -58,6 +62,11 @@ export async function startServer(
   await once(server, 'listening')
   test.port = (server.address() as AddressInfo).port
   return test
+}
+
+function tlsOptions(): TlsOptions {
+  const { key, cert } = createAuthority().issue({ names: ['a.test'] })
+  return { key, cert, ALPNProtocols: ['h2'], allowHalfOpen: true }
 }
 
 /** Answers with the text and the given fields. */

@@ -1,0 +1,115 @@
+import { latin1 } from '../../http1/chars.ts'
+
+/**
+ * How many bits each byte takes, as a digit of base 36 (RFC 7541 Appendix B). The code is canonical: longer codes follow
+ * shorter ones, and those of one length each other in the order of the bytes, so the lengths say all.
+ */
+const LENGTHS =
+  'dnsssssssoussussssssssusssssssss' +
+  '6aacd68baa8b8666555666666678f6ca' +
+  'd67777777777777777777777878djde6' +
+  'f56565666577666567655677777fbeds' +
+  'kmkkmmmnmnnnnnonoomnonnnnlmnmnno' +
+  'mlkmmnnlnmmolmnnllmlnmnnkmmmnmmn' +
+  'qqkjmnmpqqqrrqopjlqrrqrollqqsrrr' +
+  'koklmllnmmppooqnqrqqrrrrrsrrrrrq'
+
+/** The end of the text, which only its first bits ever stand for, as padding. */
+const EOS = 256
+const EOS_LENGTH = 30
+
+/**
+ * Reads four bits at a time: a state is what is known of the code under way. No code is shorter than five bits, so each
+ * step ends one at most.
+ */
+class HuffmanReader {
+  readonly #next = new Uint8Array(STATES * STEPS)
+  /** The byte that a step gives, or NOTHING. */
+  readonly #gives = new Int16Array(STATES * STEPS)
+  /** States in which a text may end: nothing but padding has come, and less than a byte of it. */
+  readonly #isEnd = new Uint8Array(STATES)
+  #scratch = Buffer.allocUnsafeSlow(1024)
+
+  constructor() {
+    const tree = buildTree()
+    for (let state = 0; state < STATES; state++) {
+      for (let bits = 0; bits < STEPS; bits++) this.#fill(tree, state, bits)
+    }
+    for (let state = 0, ones = 0; ones < 8; ones++) {
+      this.#isEnd[state] = 1
+      state = tree[state * 2 + 1] ?? 0
+    }
+  }
+
+  #fill(tree: Int16Array, state: number, bits: number): void {
+    let node = state
+    let gives = NOTHING
+    for (let bit = 3; bit >= 0; bit--) {
+      node = tree[node * 2 + ((bits >> bit) & 1)] ?? 0
+      if (node >= 0) continue
+      gives = -1 - node
+      node = 0
+    }
+    this.#next[state * STEPS + bits] = node
+    this.#gives[state * STEPS + bits] = gives
+  }
+
+  /** Null when the bytes are no text in this code. */
+  read(bytes: Buffer, start: number, end: number): string | null {
+    // Five bits for a byte is the best there is.
+    const most = ((end - start) * 8) / 5 + 1
+    if (this.#scratch.length < most) this.#scratch = Buffer.allocUnsafeSlow(Math.ceil(most))
+    const [next, gives, out] = [this.#next, this.#gives, this.#scratch]
+    let state = 0
+    let length = 0
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at] ?? 0
+      for (let step = state * STEPS + (byte >> 4), half = 0; half < 2; half++) {
+        const given = gives[step] ?? NOTHING
+        if (given !== NOTHING) {
+          if (given === EOS) return null
+          out[length++] = given
+        }
+        state = next[step] ?? 0
+        step = state * STEPS + (byte & 15)
+      }
+    }
+    return this.#isEnd[state] === 1 ? latin1(out, 0, length) : null
+  }
+}
+
+const STATES = 256
+const STEPS = 16
+const NOTHING = -1
+
+/** Two children for each inner node, the root first: the number of a node, or below 0 a byte. */
+function buildTree(): Int16Array {
+  const lengths = Array.from(LENGTHS, (digit) => Number.parseInt(digit, 36)).concat(EOS_LENGTH)
+  const symbols = lengths.map((_, symbol) => symbol).sort((a, b) => (lengths[a] ?? 0) - (lengths[b] ?? 0) || a - b)
+  const tree = new Int16Array(STATES * 2)
+  let nodes = 1
+  let code = 0
+  let before = 0
+  for (const symbol of symbols) {
+    const length = lengths[symbol] ?? 0
+    code *= 2 ** (length - before)
+    before = length
+    let node = 0
+    for (let bit = length - 1; bit > 0; bit--) {
+      const branch = node * 2 + (Math.floor(code / 2 ** bit) & 1)
+      if (tree[branch] === 0) tree[branch] = nodes++
+      node = tree[branch] ?? 0
+    }
+    tree[node * 2 + (code & 1)] = -1 - symbol
+    code++
+  }
+  return tree
+}
+
+let reader: HuffmanReader | null = null
+
+/** The text that the bytes stand for; null when they are none. */
+export function readHuffman(bytes: Buffer, start: number, end: number): string | null {
+  reader ??= new HuffmanReader()
+  return reader.read(bytes, start, end)
+}

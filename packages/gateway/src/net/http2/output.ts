@@ -1,0 +1,227 @@
+import type { Socket } from 'node:net'
+import { GatheringWriter } from '../gathering-writer.ts'
+import { DATA, END_STREAM, FIRST_WINDOW, frameHead, headersFrames, SMALLEST_MAX_FRAME } from './frames.ts'
+import { NO_TABLE } from './hpack/encode.ts'
+
+/** Told by a connection's output about one stream. */
+export interface OutputOwner {
+  /** All that was given has left; more may come. */
+  outputDrained(): void
+  /** The end has left. */
+  outputEnded(): void
+}
+
+/** What one stream has to send and may send. */
+export class StreamOutput {
+  readonly id: number
+  readonly owner: OutputOwner
+  /** Bytes that the client allows; below 0 after it took some of them back. */
+  window: number
+  /** Given, but not sent: the windows are used up, or the socket is full. */
+  queued = 0
+  readonly queue: Buffer[] = []
+  /** Nothing follows the queue but the trailers, an empty block for none; null while more may follow. */
+  trailers: string | null = null
+  /** The end has left, or the stream was given up. */
+  isOver = false
+
+  constructor(id: number, owner: OutputOwner, window: number) {
+    this.id = id
+    this.owner = owner
+    this.window = window
+  }
+
+  drop(): void {
+    this.isOver = true
+    this.queue.length = 0
+    this.queued = 0
+  }
+}
+
+/**
+ * All that a connection sends. Frames are gathered, and those of one turn of the event loop leave in one write. Bodies wait
+ * in their streams while the client's windows or the socket have no room, and then take turns, one frame each.
+ */
+export class FrameOutput {
+  /** Of the connection, as the client allows. */
+  window = FIRST_WINDOW
+  /** Of a new stream. */
+  firstWindow = FIRST_WINDOW
+  maxFrame = SMALLEST_MAX_FRAME
+  /** The client wants a smaller table for our fields: the next block says that there is none. */
+  mustDropTable = false
+  /** DATA frames sent, for whoever weighs what the client sends in turn. */
+  dataFrames = 0
+  readonly #socket: Socket
+  readonly #writer: GatheringWriter
+  /** Streams that have something to send or to be told, in the order of their turns. */
+  readonly #waiting = new Set<StreamOutput>()
+  /** Streams that nothing but the window of the connection holds back. */
+  #starved: StreamOutput[] = []
+  #isDue = false
+  #isPumping = false
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    this.#writer = new GatheringWriter(socket)
+  }
+
+  /** Bytes handed to the socket and taken by the kernel, or so. */
+  get taken(): number {
+    return this.#writer.sent - this.#socket.writableLength
+  }
+
+  get unsent(): number {
+    return this.#writer.pending + this.#socket.writableLength
+  }
+
+  /** Whole frames of no body. */
+  frames(text: string): void {
+    this.#writer.text(text)
+  }
+
+  headers(stream: StreamOutput, block: string, ends: boolean): void {
+    let whole = block
+    if (this.mustDropTable) {
+      this.mustDropTable = false
+      whole = NO_TABLE + block
+    }
+    this.#writer.text(headersFrames(stream.id, whole, ends ? END_STREAM : 0, this.maxFrame))
+    if (ends) stream.isOver = true
+  }
+
+  /** A part of a body, not empty; false when the rest should wait until `outputDrained`. */
+  data(stream: StreamOutput, chunk: Buffer): boolean {
+    if (this.#fits(stream, chunk.length)) this.#write(stream, chunk, 0)
+    else this.#enqueue(stream, chunk)
+    return this.hasRoom(stream)
+  }
+
+  /** The last part, which may be empty, and what comes after it. */
+  end(stream: StreamOutput, chunk: Buffer | null, trailers: string): void {
+    if (trailers === '' && stream.queued === 0 && this.#fits(stream, chunk?.length ?? 0)) {
+      this.#write(stream, chunk ?? NO_BYTES, END_STREAM)
+      return this.#finish(stream)
+    }
+    stream.trailers = trailers
+    this.#enqueue(stream, chunk ?? NO_BYTES)
+  }
+
+  hasRoom(stream: StreamOutput): boolean {
+    if (stream.queued === 0 && !this.#isFull()) return true
+    this.#waiting.add(stream)
+    return false
+  }
+
+  /** The stream may go on, as far as it is concerned. */
+  wake(stream: StreamOutput): void {
+    if (stream.queue.length > 0) this.#waiting.add(stream)
+  }
+
+  /** The connection may go on. */
+  widen(increment: number): void {
+    this.window += increment
+    for (const stream of this.#starved) this.wake(stream)
+    this.#starved = []
+  }
+
+  forget(stream: StreamOutput): void {
+    this.#waiting.delete(stream)
+    stream.drop()
+  }
+
+  /** Sends what can be sent of what waits. */
+  pump(): void {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    for (const stream of this.#waiting) {
+      if (this.#isFull()) break
+      this.#waiting.delete(stream)
+      this.#sendNext(stream)
+    }
+    this.#isPumping = false
+  }
+
+  /** Writes at the end of this turn. */
+  flushSoon(): void {
+    if (this.#isDue) return
+    this.#isDue = true
+    due.push(this)
+    if (due.length === 1) setImmediate(flushDue)
+  }
+
+  flush(): void {
+    this.#isDue = false
+    if (this.#writer.pending > 0) this.#writer.flush()
+  }
+
+  #isFull(): boolean {
+    if (this.#writer.pending >= FULL) this.#writer.flush()
+    return this.#socket.writableNeedDrain
+  }
+
+  #fits(stream: StreamOutput, length: number): boolean {
+    if (stream.queue.length > 0 || length > this.maxFrame) return false
+    return length === 0 || (length <= stream.window && length <= this.window && !this.#isFull())
+  }
+
+  #enqueue(stream: StreamOutput, chunk: Buffer): void {
+    stream.queue.push(chunk)
+    stream.queued += chunk.length
+    this.#waiting.add(stream)
+    this.pump()
+  }
+
+  /** The turn of one stream. It comes again unless its own window is what it waits for. */
+  #sendNext(stream: StreamOutput): void {
+    const [chunk] = stream.queue
+    if (chunk === undefined) return stream.owner.outputDrained()
+    const most = Math.min(chunk.length, this.maxFrame, stream.window, this.window)
+    if (most <= 0 && chunk.length > 0) {
+      if (stream.window > 0) this.#starved.push(stream)
+      return
+    }
+    if (most < chunk.length) {
+      stream.queue[0] = chunk.subarray(most)
+      this.#write(stream, chunk.subarray(0, most), 0)
+      stream.queued -= most
+      this.#waiting.add(stream)
+      return
+    }
+    stream.queue.shift()
+    stream.queued -= most
+    const isLast = stream.queue.length === 0 && stream.trailers !== null
+    if (chunk.length > 0 || (isLast && stream.trailers === '')) {
+      this.#write(stream, chunk, isLast && stream.trailers === '' ? END_STREAM : 0)
+    }
+    if (!isLast) return void this.#waiting.add(stream)
+    if (stream.trailers !== '') this.headers(stream, stream.trailers ?? '', true)
+    this.#finish(stream)
+  }
+
+  #finish(stream: StreamOutput): void {
+    stream.isOver = true
+    stream.owner.outputEnded()
+  }
+
+  #write(stream: StreamOutput, chunk: Buffer, flags: number): void {
+    stream.window -= chunk.length
+    this.window -= chunk.length
+    this.dataFrames++
+    this.#writer.text(frameHead(chunk.length, DATA, flags, stream.id))
+    if (chunk.length > 0) this.#writer.bytes(chunk)
+  }
+}
+
+/** Outputs of this thread that have something to write when the turn is over. */
+let due: FrameOutput[] = []
+
+function flushDue(): void {
+  const outputs = due
+  due = []
+  for (const output of outputs) output.flush()
+}
+
+/** As much as is gathered before it is written. */
+const FULL = 65_536
+const NO_BYTES = Buffer.alloc(0)

@@ -1,0 +1,74 @@
+import {
+  ENHANCE_YOUR_CALM,
+  FLOW_CONTROL_ERROR,
+  FRAME_SIZE_ERROR,
+  frameHead,
+  LARGEST_WINDOW,
+  PROTOCOL_ERROR,
+  SETTINGS,
+  SMALLEST_MAX_FRAME,
+  uint32,
+} from './frames.ts'
+
+/** What a SETTINGS frame says that matters to one who sends; undefined for what it does not speak of (RFC 9113 section 6.5.2). */
+export interface PeerSettings {
+  headerTableSize?: number
+  initialWindowSize?: number
+  maxFrameSize?: number
+}
+
+/** An error code when the frame must not be. */
+export function readSettings(bytes: Buffer, start: number, end: number): PeerSettings | number {
+  const length = end - start
+  if (length % SETTING_SIZE !== 0) return FRAME_SIZE_ERROR
+  if (length > MAX_SETTINGS * SETTING_SIZE) return ENHANCE_YOUR_CALM
+  const settings: PeerSettings = {}
+  for (let at = start; at < end; at += SETTING_SIZE) {
+    const value = bytes.readUInt32BE(at + 2)
+    switch (bytes.readUInt16BE(at)) {
+      case HEADER_TABLE_SIZE:
+        // The lowest counts: what was asked for in between has to be said too.
+        settings.headerTableSize = Math.min(value, settings.headerTableSize ?? value)
+        break
+      case ENABLE_PUSH:
+        if (value > 1) return PROTOCOL_ERROR
+        break
+      case INITIAL_WINDOW_SIZE:
+        if (value > LARGEST_WINDOW) return FLOW_CONTROL_ERROR
+        settings.initialWindowSize = value
+        break
+      case MAX_FRAME_SIZE:
+        if (value < SMALLEST_MAX_FRAME || value > LARGEST_MAX_FRAME) return PROTOCOL_ERROR
+        settings.maxFrameSize = value
+    }
+  }
+  return settings
+}
+
+export function settingsFrame(limits: {
+  maxStreams: number
+  windowSize: number
+  frameSize: number
+  maxHeaderSize: number
+}): string {
+  const payload = [
+    [MAX_CONCURRENT_STREAMS, limits.maxStreams],
+    [INITIAL_WINDOW_SIZE, limits.windowSize],
+    [MAX_FRAME_SIZE, limits.frameSize],
+    [MAX_HEADER_LIST_SIZE, limits.maxHeaderSize],
+  ]
+    .map(([name = 0, value = 0]) => String.fromCharCode(0, name) + uint32(value))
+    .join('')
+  return frameHead(payload.length, SETTINGS, 0, 0) + payload
+}
+
+const HEADER_TABLE_SIZE = 1
+const ENABLE_PUSH = 2
+const MAX_CONCURRENT_STREAMS = 3
+const INITIAL_WINDOW_SIZE = 4
+const MAX_FRAME_SIZE = 5
+const MAX_HEADER_LIST_SIZE = 6
+
+const SETTING_SIZE = 6
+const MAX_SETTINGS = 32
+const LARGEST_MAX_FRAME = 2 ** 24 - 1
