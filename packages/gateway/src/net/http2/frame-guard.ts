@@ -7,9 +7,9 @@ export class FrameGuard {
   #idle = 0
   #useful = 0
 
-  /** A frame that carried a request, a part of a body, or a part of an answer. */
-  useful(): void {
-    this.#useful++
+  /** Frames that carried a request, a part of a body, or a part of an answer. */
+  useful(count = 1): void {
+    this.#useful += count
   }
 
   /** A frame that did not; true when the connection has had enough. */

@@ -50,14 +50,14 @@ export class FrameOutput {
   maxFrame = SMALLEST_MAX_FRAME
   /** The client wants a smaller table for our fields: the next block says that there is none. */
   mustDropTable = false
-  /** DATA frames sent, for whoever weighs what the client sends in turn. */
-  dataFrames = 0
+  /** Frames sent that moved a body on, for whoever weighs what the client sends in turn. */
+  usefulFrames = 0
   readonly #socket: Socket
   readonly #writer: GatheringWriter
   /** Streams that have something to send or to be told, in the order of their turns. */
   readonly #waiting = new Set<StreamOutput>()
   /** Streams that nothing but the window of the connection holds back. */
-  #starved: StreamOutput[] = []
+  readonly #starved = new Set<StreamOutput>()
   #isDue = false
   #isPumping = false
 
@@ -122,11 +122,12 @@ export class FrameOutput {
   widen(increment: number): void {
     this.window += increment
     for (const stream of this.#starved) this.wake(stream)
-    this.#starved = []
+    this.#starved.clear()
   }
 
   forget(stream: StreamOutput): void {
     this.#waiting.delete(stream)
+    this.#starved.delete(stream)
     stream.drop()
   }
 
@@ -178,7 +179,7 @@ export class FrameOutput {
     if (chunk === undefined) return stream.owner.outputDrained()
     const most = Math.min(chunk.length, this.maxFrame, stream.window, this.window)
     if (most <= 0 && chunk.length > 0) {
-      if (stream.window > 0) this.#starved.push(stream)
+      if (stream.window > 0) this.#starved.add(stream)
       return
     }
     if (most < chunk.length) {
@@ -207,7 +208,7 @@ export class FrameOutput {
   #write(stream: StreamOutput, chunk: Buffer, flags: number): void {
     stream.window -= chunk.length
     this.window -= chunk.length
-    this.dataFrames++
+    if (chunk.length >= USEFUL || flags !== 0) this.usefulFrames++
     this.#writer.text(frameHead(chunk.length, DATA, flags, stream.id))
     if (chunk.length > 0) this.#writer.bytes(chunk)
   }
@@ -222,6 +223,8 @@ function flushDue(): void {
   for (const output of outputs) output.flush()
 }
 
+/** A client that widens its window byte by byte gets nothing for it. */
+const USEFUL = 512
 /** As much as is gathered before it is written. */
 const FULL = 65_536
 const NO_BYTES = Buffer.alloc(0)

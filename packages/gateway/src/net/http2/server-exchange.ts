@@ -6,6 +6,8 @@ import { INTERNAL_ERROR, NO_ERROR, PROTOCOL_ERROR } from './frames.ts'
 import { type FrameOutput, type OutputOwner, StreamOutput } from './output.ts'
 import { responseBlock, trailerBlock } from './response-head.ts'
 import type { RequestHead } from './request-head.ts'
+import { ReceiveWindow } from './receive-window.ts'
+import { WaitingBody } from './waiting-body.ts'
 
 /** What an exchange needs of the connection it runs on. */
 export interface ExchangeHost {
@@ -49,15 +51,12 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   isClosed = false
 
   readonly #host: ExchangeHost
-  readonly #windowSize: number
-  /** Bytes that the client may send by now, and those it will be allowed anew with the next update. */
-  #window: number
-  #consumed = 0
+  readonly #window: ReceiveWindow
   #sink: Sink | null = null
   /** Why the rest of the request will not come. */
   #failure: Error | null = null
   /** What has come of the request and nobody has taken; the window bounds it. */
-  #waiting: Buffer[] | null = null
+  #waiting: WaitingBody | null = null
   #received = 0
   #trailers: HeaderBlock | null = null
   #mustContinue: boolean
@@ -80,8 +79,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     this.#host = host
     this.connection = host.info
     this.output = new StreamOutput(id, this, host.output.firstWindow)
-    this.#windowSize = windowSize
-    this.#window = windowSize
+    this.#window = new ReceiveWindow(windowSize)
     this.method = head.method
     this.authority = head.authority
     this.target = head.target
@@ -102,8 +100,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
 
   /** `padding` counts for the window and nothing else. False when the client sends more than it may. */
   takeData(chunk: Buffer, padding: number, ends: boolean): boolean {
-    this.#window -= chunk.length + padding
-    if (this.#window < 0) return false
+    if (!this.#window.take(chunk.length + padding)) return false
     this.#received += chunk.length
     if (!this.#isLengthRight(ends)) {
       this.#host.reset(this, PROTOCOL_ERROR)
@@ -131,8 +128,8 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   #take(chunk: Buffer): void {
     if (this.#dropping || this.requestDone) return this.#giveBack(chunk.length)
     if (this.#sink === null || this.#blocked) {
-      ;(this.#waiting ??= []).push(chunk)
-      return
+      this.#waiting ??= new WaitingBody()
+      return this.#waiting.add(chunk)
     }
     this.#pass(chunk)
     if (chunk.length < LARGE_CHUNK || this.#unflushed >= MOST_UNFLUSHED) return this.flushRequest()
@@ -150,11 +147,9 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
 
   /** Lets the client send as much again, by and by. */
   #giveBack(bytes: number): void {
-    this.#consumed += bytes
-    if (this.inputEnded || this.isClosed || this.#consumed * 2 < this.#windowSize) return
-    this.#host.grant(this.output.id, this.#consumed)
-    this.#window += this.#consumed
-    this.#consumed = 0
+    if (this.inputEnded || this.isClosed) return
+    const granted = this.#window.release(bytes)
+    if (granted > 0) this.#host.grant(this.output.id, granted)
   }
 
   /** Hands on what has come of the request. */
@@ -200,7 +195,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     const waiting = this.#waiting
     this.#waiting = null
     if (waiting !== null) {
-      for (const chunk of waiting) this.#pass(chunk)
+      for (const chunk of waiting.takeAll()) this.#pass(chunk)
       if (!this.inputEnded) this.flushRequest()
     }
     if (this.inputEnded && !this.isClosed) this.#endRequest()
@@ -219,7 +214,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     this.#blocked = false
     const waiting = this.#waiting
     this.#waiting = null
-    for (const chunk of waiting ?? []) this.#giveBack(chunk.length)
+    if (waiting !== null) this.#giveBack(waiting.size)
   }
 
   /** The stream is over; true when its response was whole. */

@@ -1,0 +1,89 @@
+import {
+  CONTINUATION,
+  END_HEADERS,
+  ENHANCE_YOUR_CALM,
+  HEADERS,
+  NO_ERROR,
+  PADDED,
+  PRIORITIZED,
+  PROTOCOL_ERROR,
+} from './frames.ts'
+
+/** Puts blocks of fields together: a HEADERS frame, and CONTINUATION up to the one that says it is the last. */
+export class HeadFrames {
+  /** The block, once it is whole: whose it is, the flags of its HEADERS, and where it lies. */
+  stream = 0
+  flags = 0
+  bytes: Buffer = NO_BYTES
+  start = 0
+  end = 0
+  isWhole = true
+  readonly #maxSize: number
+  #pieces: Buffer[] = []
+  #size = 0
+
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
+  }
+
+  /** Whether a frame may come now: nothing stands between those of one block. */
+  allows(type: number, stream: number): boolean {
+    return this.isWhole ? type !== CONTINUATION : type === CONTINUATION && stream === this.stream
+  }
+
+  /** The error that the frame is, if it is one; then look at `isWhole`. */
+  take(type: number, flags: number, stream: number, bytes: Buffer, start: number, end: number): number {
+    if (type === HEADERS) {
+      const code = this.#begin(flags, stream, bytes, start, end)
+      if (code !== NO_ERROR || this.isWhole) return code
+    } else {
+      this.bytes = bytes
+      this.start = start
+      this.end = end
+    }
+    return this.#collect((flags & END_HEADERS) !== 0)
+  }
+
+  #begin(flags: number, stream: number, bytes: Buffer, start: number, end: number): number {
+    let from = start
+    let to = end
+    if ((flags & PADDED) !== 0) to -= bytes[from++] ?? 0
+    if ((flags & PRIORITIZED) !== 0) {
+      if (from + PRIORITY_SIZE > to || dependencyAt(bytes, from) === stream) return PROTOCOL_ERROR
+      from += PRIORITY_SIZE
+    }
+    if (from > to || stream === 0) return PROTOCOL_ERROR
+    this.stream = stream
+    this.flags = flags
+    this.bytes = bytes
+    this.start = from
+    this.end = to
+    this.isWhole = (flags & END_HEADERS) !== 0
+    return NO_ERROR
+  }
+
+  /** Copies the piece at hand. Who sends more than is ever borne, or splits for the sake of it, is stopped. */
+  #collect(isLast: boolean): number {
+    this.#size += this.end - this.start
+    if (this.#size > this.#maxSize || this.#pieces.length >= MAX_PIECES) return ENHANCE_YOUR_CALM
+    this.#pieces.push(Buffer.from(this.bytes.subarray(this.start, this.end)))
+    this.bytes = NO_BYTES
+    if (!isLast) return NO_ERROR
+    this.bytes = Buffer.concat(this.#pieces)
+    this.start = 0
+    this.end = this.#size
+    this.isWhole = true
+    this.#pieces = []
+    this.#size = 0
+    return NO_ERROR
+  }
+}
+
+/** The stream that a priority names (RFC 7540 section 6.3), which is read for its form only. */
+export function dependencyAt(bytes: Buffer, at: number): number {
+  return bytes.readUInt32BE(at) & 0x7fffffff
+}
+
+export const PRIORITY_SIZE = 5
+const NO_BYTES = Buffer.alloc(0)
+const MAX_PIECES = 64
