@@ -7,7 +7,7 @@ export class FrameGuard {
   #idle = 0
   #useful = 0
 
-  /** Frames that carried a request, a part of a body, or a part of an answer. */
+  /** Frames that carried a request or a part of a body, or as much of an answer. */
   useful(count = 1): void {
     this.#useful += count
   }

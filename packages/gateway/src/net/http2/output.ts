@@ -50,8 +50,8 @@ export class FrameOutput {
   maxFrame = SMALLEST_MAX_FRAME
   /** The client wants a smaller table for our fields: the next block says that there is none. */
   mustDropTable = false
-  /** Frames sent that moved a body on, for whoever weighs what the client sends in turn. */
-  usefulFrames = 0
+  /** Bytes of bodies sent, for whoever weighs what the client sends in turn. */
+  bodyBytes = 0
   readonly #socket: Socket
   readonly #writer: GatheringWriter
   /** Streams that have something to send or to be told, in the order of their turns. */
@@ -60,6 +60,7 @@ export class FrameOutput {
   readonly #starved = new Set<StreamOutput>()
   #isDue = false
   #isPumping = false
+  #isClosed = false
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -77,7 +78,7 @@ export class FrameOutput {
 
   /** Whole frames of no body. */
   frames(text: string): void {
-    this.#writer.text(text)
+    if (!this.#isClosed) this.#writer.text(text)
   }
 
   headers(stream: StreamOutput, block: string, ends: boolean): void {
@@ -86,20 +87,20 @@ export class FrameOutput {
       this.mustDropTable = false
       whole = NO_TABLE + block
     }
-    this.#writer.text(headersFrames(stream.id, whole, ends ? END_STREAM : 0, this.maxFrame))
+    this.frames(headersFrames(stream.id, whole, ends ? END_STREAM : 0, this.maxFrame))
     if (ends) stream.isOver = true
   }
 
   /** A part of a body, not empty; false when the rest should wait until `outputDrained`. */
   data(stream: StreamOutput, chunk: Buffer): boolean {
-    if (this.#fits(stream, chunk.length)) this.#write(stream, chunk, 0)
+    if (this.fits(stream, chunk.length)) this.#write(stream, chunk, 0)
     else this.#enqueue(stream, chunk)
     return this.hasRoom(stream)
   }
 
   /** The last part, which may be empty, and what comes after it. */
   end(stream: StreamOutput, chunk: Buffer | null, trailers: string): void {
-    if (trailers === '' && stream.queued === 0 && this.#fits(stream, chunk?.length ?? 0)) {
+    if (trailers === '' && stream.queued === 0 && this.fits(stream, chunk?.length ?? 0)) {
       this.#write(stream, chunk ?? NO_BYTES, END_STREAM)
       return this.#finish(stream)
     }
@@ -153,7 +154,13 @@ export class FrameOutput {
 
   flush(): void {
     this.#isDue = false
-    if (this.#writer.pending > 0) this.#writer.flush()
+    if (!this.#isClosed && this.#writer.pending > 0) this.#writer.flush()
+  }
+
+  /** These were the last frames. */
+  close(): void {
+    if (!this.#socket.destroyed) this.flush()
+    this.#isClosed = true
   }
 
   #isFull(): boolean {
@@ -161,7 +168,8 @@ export class FrameOutput {
     return this.#socket.writableNeedDrain
   }
 
-  #fits(stream: StreamOutput, length: number): boolean {
+  /** Whether so many bytes would leave at once. */
+  fits(stream: StreamOutput, length: number): boolean {
     if (stream.queue.length > 0 || length > this.maxFrame) return false
     return length === 0 || (length <= stream.window && length <= this.window && !this.#isFull())
   }
@@ -208,7 +216,7 @@ export class FrameOutput {
   #write(stream: StreamOutput, chunk: Buffer, flags: number): void {
     stream.window -= chunk.length
     this.window -= chunk.length
-    if (chunk.length >= USEFUL || flags !== 0) this.usefulFrames++
+    this.bodyBytes += chunk.length
     this.#writer.text(frameHead(chunk.length, DATA, flags, stream.id))
     if (chunk.length > 0) this.#writer.bytes(chunk)
   }
@@ -223,8 +231,6 @@ function flushDue(): void {
   for (const output of outputs) output.flush()
 }
 
-/** A client that widens its window byte by byte gets nothing for it. */
-const USEFUL = 512
 /** As much as is gathered before it is written. */
 const FULL = 65_536
 const NO_BYTES = Buffer.alloc(0)

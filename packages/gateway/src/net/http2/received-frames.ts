@@ -55,7 +55,7 @@ export class ReceivedFrames implements FrameReceiver {
   /** On all streams together. */
   readonly #window: ReceiveWindow
   #hasSettings = false
-  #usefulSeen = 0
+  #bodyBytesSeen = 0
 
   constructor(host: ReceivedFramesHost, streams: StreamTable, limits: ReceiveLimits) {
     this.#host = host
@@ -117,13 +117,13 @@ export class ReceivedFrames implements FrameReceiver {
     const ends = (flags & frames.END_STREAM) !== 0
     const exchange = this.#streams.open.get(stream)
     if (exchange === undefined) return this.#takeLate(stream, ends, size < SMALL)
-    if (exchange.inputEnded) return this.#host.reset(exchange, frames.STREAM_CLOSED)
+    if (exchange.inputEnded) return this.#host.reset(exchange, frames.STREAM_CLOSED, BROKEN)
     const isEmpty = padding === size
     if (isEmpty && !ends) this.#countIdle()
     else this.#guard.useful()
     const from = isPadded ? start + 1 : start
     const data = bytes.subarray(from, from + size - padding)
-    if (!exchange.takeData(data, padding, ends)) this.#host.reset(exchange, frames.FLOW_CONTROL_ERROR)
+    if (!exchange.takeData(data, padding, ends)) this.#host.reset(exchange, frames.FLOW_CONTROL_ERROR, BROKEN)
   }
 
   /** A frame for a stream that is not open. What was on its way when this side ended it is dropped. */
@@ -171,10 +171,10 @@ export class ReceivedFrames implements FrameReceiver {
   #takeTrailers(exchange: Http2Exchange, ends: boolean): void {
     const fields = new TrailerFields()
     if (!this.#decode(fields)) return
-    if (exchange.inputEnded) return this.#host.reset(exchange, frames.STREAM_CLOSED)
+    if (exchange.inputEnded) return this.#host.reset(exchange, frames.STREAM_CLOSED, BROKEN)
     const isTooLarge = this.#decoder.size > this.#limits.maxHeaderSize || this.#decoder.count > MAX_FIELDS
-    if (!ends || fields.isMalformed) this.#host.reset(exchange, frames.PROTOCOL_ERROR)
-    else if (isTooLarge) this.#host.reset(exchange, frames.ENHANCE_YOUR_CALM)
+    if (!ends || fields.isMalformed) this.#host.reset(exchange, frames.PROTOCOL_ERROR, BROKEN)
+    else if (isTooLarge) this.#host.reset(exchange, frames.ENHANCE_YOUR_CALM, BROKEN)
     else exchange.takeTrailers(fields.headers)
   }
 
@@ -196,8 +196,8 @@ export class ReceivedFrames implements FrameReceiver {
     this.#host.refused(status, code)
     const body = Buffer.from(code.replaceAll('_', ' '))
     const answer = new StreamOutput(stream, NOBODY, this.#output.firstWindow)
-    const room = Math.min(this.#output.window, answer.window)
-    const bodyless = method === 'HEAD' || body.length > room
+    // The text is a courtesy: nobody waits for a window to send it.
+    const bodyless = method === 'HEAD' || !this.#output.fits(answer, body.length)
     this.#output.headers(answer, refusalBlock(status, body.length), bodyless)
     if (!bodyless) this.#output.end(answer, body, '')
     if (!ends) this.#refuse(stream, ends, frames.NO_ERROR)
@@ -234,7 +234,6 @@ export class ReceivedFrames implements FrameReceiver {
       if (exchange.output.window > frames.LARGEST_WINDOW) return this.#host.fail(frames.FLOW_CONTROL_ERROR)
       if (change > 0) output.wake(exchange.output)
     }
-    output.pump()
   }
 
   #takePing(flags: number, stream: number, bytes: Buffer, start: number, end: number): void {
@@ -254,19 +253,18 @@ export class ReceivedFrames implements FrameReceiver {
     if (stream === 0) {
       if (increment === 0) return this.#host.fail(frames.PROTOCOL_ERROR)
       if (output.window + increment > frames.LARGEST_WINDOW) return this.#host.fail(frames.FLOW_CONTROL_ERROR)
-      output.widen(increment)
-      return output.pump()
+      return output.widen(increment)
     }
     const exchange = this.#streams.open.get(stream)
     if (exchange === undefined) {
       if (this.#streams.isIdle(stream)) this.#host.fail(frames.PROTOCOL_ERROR)
       return
     }
-    if (increment === 0) return this.#host.reset(exchange, frames.PROTOCOL_ERROR)
+    if (increment === 0) return this.#host.reset(exchange, frames.PROTOCOL_ERROR, BROKEN)
     exchange.output.window += increment
-    if (exchange.output.window > frames.LARGEST_WINDOW) return this.#host.reset(exchange, frames.FLOW_CONTROL_ERROR)
+    if (exchange.output.window > frames.LARGEST_WINDOW)
+      return this.#host.reset(exchange, frames.FLOW_CONTROL_ERROR, BROKEN)
     output.wake(exchange.output)
-    output.pump()
   }
 
   /** The client opens no more streams, and waits for those it has. */
@@ -287,9 +285,10 @@ export class ReceivedFrames implements FrameReceiver {
 
   /** Too many frames that lead nowhere end the connection. */
   #countIdle(): void {
-    const { usefulFrames } = this.#output
-    this.#guard.useful(usefulFrames - this.#usefulSeen)
-    this.#usefulSeen = usefulFrames
+    const { bodyBytes } = this.#output
+    // By bytes: a client that widens its window one by one gets nothing for it.
+    this.#guard.useful((bodyBytes - this.#bodyBytesSeen) / USEFUL_BYTES)
+    this.#bodyBytesSeen = bodyBytes
     if (this.#guard.idle(performance.now())) this.#host.tooManyFrames()
   }
 }
@@ -297,8 +296,11 @@ export class ReceivedFrames implements FrameReceiver {
 function ignore(): void {}
 
 const NOBODY = { field: ignore, outputDrained: ignore, outputEnded: ignore }
+const BROKEN = new Error('client broke the rules of HTTP/2')
 const SETTINGS_ACK = frames.frameHead(0, frames.SETTINGS, frames.ACK, 0)
 const MAX_FIELDS = 256
 /** Of DATA that nobody waits for: more of it costs the client as much as this side. */
 const SMALL = 512
+/** Of a response, that are worth as much as a frame of a request. */
+const USEFUL_BYTES = 2_048
 const LARGEST_SENT_FRAME = 65_536

@@ -159,7 +159,7 @@ export class Http2ServerConnection implements ReceivedFramesHost {
   }
 
   destroy(cause: Error): void {
-    if (this.#isOver) return
+    if (this.#isOver) return void this.#socket.destroy()
     this.#cause = cause
     // A response that breaks off must not look whole.
     const code = this.#streams.open.size === 0 ? frames.NO_ERROR : frames.INTERNAL_ERROR
@@ -191,16 +191,16 @@ export class Http2ServerConnection implements ReceivedFramesHost {
   }
 
   ended(exchange: Http2Exchange): void {
-    if (this.#close(exchange)) this.#resets.completed()
+    if (this.#close(exchange, this.#cause)) this.#resets.completed()
     else this.countReset()
     this.#leaveIfDone()
   }
 
-  reset(exchange: Http2Exchange, code: number): void {
+  reset(exchange: Http2Exchange, code: number, cause: Error): void {
     const { id } = exchange.output
     if (!exchange.inputEnded) this.#streams.cutOff(id)
     this.output.frames(frames.resetFrame(id, code))
-    const whole = this.#close(exchange)
+    const whole = this.#close(exchange, cause)
     // Whoever makes this side reset streams costs it as much as one who resets them.
     if (whole && (code === frames.NO_ERROR || code === frames.INTERNAL_ERROR)) this.#resets.completed()
     else this.countReset()
@@ -208,12 +208,13 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     this.flush()
   }
 
-  #close(exchange: Http2Exchange): boolean {
+  /** True when its response was whole. */
+  #close(exchange: Http2Exchange, cause: Error): boolean {
     const { open } = this.#streams
     open.delete(exchange.output.id)
     this.output.forget(exchange.output)
     if (open.size === 0) this.#idleSince = performance.now()
-    return exchange.closed(this.#cause)
+    return exchange.closed(cause)
   }
 
   // Bytes.
@@ -225,6 +226,8 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     this.#frames.feed(chunk, start, chunk.length)
     this.#isFeeding = false
     if (this.#isOver) return
+    // Once for all that came: a frame for each step of a window would be a small one.
+    this.output.pump()
     this.output.flush()
     this.#adjustReading()
   }
@@ -317,7 +320,7 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     if (this.#isOver) return
     this.#isOver = true
     this.#frames.stop()
-    if (!this.#socket.destroyed) this.output.flush()
+    this.output.close()
     for (const exchange of this.#streams.open.values()) {
       this.output.forget(exchange.output)
       exchange.closed(this.#cause)

@@ -20,7 +20,7 @@ export interface ExchangeHost {
   /** Both sides have ended. */
   ended(exchange: Http2Exchange): void
   /** Ends the stream before its time. */
-  reset(exchange: Http2Exchange, code: number): void
+  reset(exchange: Http2Exchange, code: number, cause: Error): void
 }
 
 /** One stream of an HTTP/2 connection: the source of the request body and the sink of the response. */
@@ -103,7 +103,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     if (!this.#window.take(chunk.length + padding)) return false
     this.#received += chunk.length
     if (!this.#isLengthRight(ends)) {
-      this.#host.reset(this, PROTOCOL_ERROR)
+      this.#host.reset(this, PROTOCOL_ERROR, WRONG_LENGTH)
       return true
     }
     if (ends) this.inputEnded = true
@@ -120,7 +120,8 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
 
   takeTrailers(trailers: HeaderBlock): void {
     this.inputEnded = true
-    if (this.length !== -1 && this.#received !== this.length) return this.#host.reset(this, PROTOCOL_ERROR)
+    if (this.length !== -1 && this.#received !== this.length)
+      return this.#host.reset(this, PROTOCOL_ERROR, WRONG_LENGTH)
     this.#trailers = trailers
     this.#endInput()
   }
@@ -315,7 +316,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   outputEnded(): void {
     // Lets the client stop sending a request that was answered (RFC 9113 section 8.1).
     if (this.inputEnded) this.#host.ended(this)
-    else this.#host.reset(this, NO_ERROR)
+    else this.#host.reset(this, NO_ERROR, ANSWERED)
   }
 
   abort(cause: Error): void {
@@ -329,7 +330,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   reset(cause: Error): void {
     this.source = null
     this.fail(cause)
-    if (!this.isClosed) this.#host.reset(this, INTERNAL_ERROR)
+    if (!this.isClosed) this.#host.reset(this, INTERNAL_ERROR, cause)
   }
 
   /** True when the client has held this stream up for too long; called again and again. */
@@ -366,4 +367,5 @@ function endBodyless(exchange: Http2Exchange): void {
 
 /** What is given to the consumer of a body before it is asked whether it can take more. */
 const MOST_UNFLUSHED = 49_152
+const WRONG_LENGTH = new Error('request body is not as long as announced')
 const ANSWERED = new Error('answered before the request ended')

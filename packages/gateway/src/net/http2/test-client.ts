@@ -127,6 +127,7 @@ function isBadGoaway(frame: Frame): boolean {
 
 export const DATA = 0
 export const HEADERS = 1
+export const PRIORITY = 2
 export const RST_STREAM = 3
 export const SETTINGS = 4
 export const PING = 6
