@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import type { Sink, Source } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { appendFields, fieldsToObject, isEndToEnd, isTrailer, LARGE_CHUNK, takeFields } from '../net/http2/fields.ts'
-import { letGo } from '../net/http2/let-go.ts'
+import { letGo } from './let-go.ts'
 import { spentBuffers } from '../net/spent-buffers.ts'
 import {
   HEAD_LOOKS,
