@@ -127,7 +127,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   }
 
   #take(chunk: Buffer): void {
-    if (this.#dropping || this.requestDone) return this.#giveBack(chunk.length)
+    if (this.#dropping || this.requestDone) return this.#pass(chunk)
     if (this.#sink === null || this.#blocked) {
       this.#waiting ??= new WaitingBody()
       return this.#waiting.add(chunk)

@@ -364,6 +364,26 @@ test('a slow consumer of a large request holds the client back', async (t) => {
   assert.equal((await answer).body, String(body.length))
 })
 
+test('a body that nobody wants any more is read to its end, while the response goes on', async (t) => {
+  const { server, client } = await start(t, (exchange) => {
+    exchange.body.pipe({
+      source: null,
+      write: () => exchange.body.cancel(new Error('enough')),
+      flush: () => true,
+      end: () => assert.fail('nobody asked'),
+      abort: () => assert.fail('nobody asked'),
+    })
+  })
+  const size = 2 ** 20
+  const stream = client.request({ ':method': 'POST' })
+  const answer = answerOf(stream)
+  stream.end(Buffer.alloc(size))
+  await until(() => server.exchanges[0]?.bytesIn === size)
+  reply(server.exchanges[0]!, 200, 'whole')
+  assert.equal((await answer).body, 'whole')
+  assert.equal(stream.rstCode, constants.NGHTTP2_NO_ERROR)
+})
+
 test('a client that cancels aborts the request body and tells the observer once', async (t) => {
   const told: string[] = []
   const { client } = await start(t, (exchange) => {
