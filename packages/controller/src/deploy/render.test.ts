@@ -67,6 +67,23 @@ describe('what is deployed fits the data plane', () => {
   })
 })
 
+describe('the page about data planes', () => {
+  const page = readFileSync(new URL('../../../../docs/data-planes.md', import.meta.url), 'utf8')
+  const examples = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text) as Resource)
+
+  it('has examples that are rendered', () => {
+    const parametersRef = { group: 'portico.dev', kind: 'GwParameters', name: 'edge' }
+    const gateway = {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'Gateway',
+      metadata: { name: 'edge', namespace: 'shop' },
+      spec: { infrastructure: { parametersRef }, listeners: [{ port: 80 }] },
+    }
+    assert.equal(examples.length, 2)
+    for (const example of examples) assert.deepEqual(renderAll([gateway, example]).ok, true, JSON.stringify(example))
+  })
+})
+
 describe('Gateways of strangers', () => {
   it('are rendered, or refused with a reason', () => {
     const text = fc.oneof(fc.string(), fc.constantFrom('IPAddress', '10.0.0.1', '__proto__'))
