@@ -10,7 +10,8 @@ export class Fields {
   readonly #object: JsonObject
   readonly #parent: Fields | null
   readonly #name: string
-  readonly #taken = new Set<string>()
+  /** Some twice: with so few, looking through a list is quicker than keeping a set. */
+  readonly #taken: string[] = []
   #fault: Unsupported | null = null
 
   constructor(object: JsonObject, parent: Fields | null = null, name = '') {
@@ -29,7 +30,7 @@ export class Fields {
   }
 
   take(name: string): Json | undefined {
-    this.#taken.add(name)
+    this.#taken.push(name)
     return this.#object[name] ?? undefined
   }
 
@@ -85,16 +86,15 @@ export class Fields {
   content(name: string): Fields[] {
     const value = this.#object[name]
     if (typeof value !== 'string') return this.list(name)
-    this.#taken.add(name)
+    this.#taken.push(name)
     return [new Fields({ type: 'text', text: value }, this, name)]
   }
 
   /** What nobody took; undefined when that is nothing. */
   rest(): JsonObject | undefined {
-    const names = Object.keys(this.#object)
-    if (names.length <= this.#taken.size && names.every((name) => this.#taken.has(name))) return undefined
-    const rest = Object.entries(this.#object).filter(([name]) => !this.#taken.has(name))
-    return rest.length === 0 ? undefined : Object.fromEntries(rest)
+    const taken = this.#taken
+    if (Object.keys(this.#object).every((name) => taken.includes(name))) return undefined
+    return Object.fromEntries(Object.entries(this.#object).filter(([name]) => !taken.includes(name)))
   }
 
   fail(name: string, expected: string): undefined {

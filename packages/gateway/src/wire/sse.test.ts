@@ -120,4 +120,31 @@ describe('a record', () => {
     const written = sseRecord('{"a":1}', 'named') + sseRecord('[DONE]')
     assert.deepEqual(parse(written), [data('{"a":1}', 'named'), data('[DONE]')])
   })
+
+  it('are the same wherever chunks end, between them too', () => {
+    const piece = fc.constantFrom(
+      'data: a',
+      'data:é',
+      'event: e',
+      'id: 1',
+      ': c',
+      '\n',
+      '\n\n',
+      '\n\n',
+      '\r',
+      '\r\n',
+      'x',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), fc.array(fc.nat(20), { maxLength: 5 }), (pieces, cuts) => {
+        const ends = [...new Set(cuts.map((cut) => Math.min(cut, pieces.length))), 0, pieces.length].sort(
+          (a, b) => a - b,
+        )
+        const chunks = ends.slice(1).map((end, at) => pieces.slice(ends[at], end).join(''))
+        const bytes = Buffer.from(pieces.join(''))
+        assert.deepEqual(parse(...chunks), parse(...Array.from(bytes, (byte) => Buffer.from([byte]))))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
 })

@@ -36,6 +36,7 @@ export class SseParser {
   /** Events that these bytes complete. The chunk is not kept. */
   push(chunk: Buffer): SseEvent[] {
     const events: SseEvent[] = []
+    if (this.#readWhole(chunk, events)) return events
     let start = this.#isAfterReturn && chunk[0] === LF ? 1 : 0
     if (chunk.length > 0) this.#isAfterReturn = false
     // Each is looked for again only once it is passed: nearly every stream uses LF alone.
@@ -57,6 +58,22 @@ export class SseParser {
       else if (chunk[start] === LF) start += 1
     }
     return events
+  }
+
+  /** Whole events, as nearly all chunks are, are one text; false where a look at the bytes is needed. */
+  #readWhole(chunk: Buffer, into: SseEvent[]): boolean {
+    const isBetween = this.#eventBytes === 0 && this.#heldLength === 0 && !this.#isFirstLine && !this.#isAfterReturn
+    const { length } = chunk
+    if (!isBetween || this.#isOverflown || length < 2 || length > this.#maxEventBytes) return false
+    if (chunk[length - 1] !== LF || chunk[length - 2] !== LF) return false
+    const text = chunk.toString('utf8')
+    if (text.includes('\r')) return false
+    for (let start = 0; start < text.length;) {
+      const end = text.indexOf('\n', start)
+      this.#readLine(text.slice(start, end), into)
+      start = end + 1
+    }
+    return true
   }
 
   /** What the stream left unfinished: upstreams forget the last blank line. */

@@ -74,10 +74,12 @@ function unreadRequest(format: FormatName, body: JsonObject, model: string): Cha
 }
 
 /** Arguments of calls are objects in Messages, and long ids in them must not be rounded. */
-function withExactInputs(format: ClientFormat, { bytes, members }: JsonBody, body: JsonObject): JsonObject {
-  const member = format.name === 'messages' ? members.find(({ name }) => name === 'messages') : undefined
+function withExactInputs(format: ClientFormat, original: JsonBody, body: JsonObject): JsonObject {
+  const { bytes } = original
+  // Digits are ASCII; where there are few of them nobody has to look where each member stands.
+  if (format.name !== 'messages' || !hasLargeNumber(bytes.toString('latin1'))) return body
+  const member = original.members.find(({ name }) => name === 'messages')
   if (member === undefined) return body
-  const text = bytes.toString('utf8', member.valueStart, member.valueEnd)
-  const messages = hasLargeNumber(text) ? parseExactJson(text) : undefined
+  const messages = parseExactJson(bytes.toString('utf8', member.valueStart, member.valueEnd))
   return messages === undefined ? body : { ...body, messages }
 }

@@ -1,6 +1,6 @@
 import type { ResponseContext } from '../../format.ts'
 import { countAt, isObject, objectAt, textAt } from '../../../wire/json.ts'
-import type { ChatError, ChatEvent, JsonObject } from '../../middle.ts'
+import type { ChatError, ChatEvent, Json, JsonObject } from '../../middle.ts'
 import type { RecordReader } from '../../sse-json.ts'
 import { type BlockReader, createBlockReader } from './block-reader.ts'
 import { errorOfBody } from './errors.ts'
@@ -36,9 +36,7 @@ export class EventReader implements RecordReader {
         return events
       }
       case 'message_delta': {
-        const delta = objectAt(body, 'delta')
-        this.#stopReason = textAt(delta, 'stop_reason') ?? this.#stopReason
-        this.#stopSequence = textAt(delta, 'stop_sequence') ?? this.#stopSequence
+        this.#noteStop(objectAt(body, 'delta'))
         return this.#readUsage(body)
       }
       case 'message_stop':
@@ -56,10 +54,31 @@ export class EventReader implements RecordReader {
     return this.#stopReason === null ? [] : this.#finish()
   }
 
-  #start(message: JsonObject): ChatEvent[] {
+  /** An answer that came at once: the same, without the records in between. */
+  whole(message: JsonObject, content: readonly Json[]): ChatEvent[] {
+    const events = [this.#started(message)]
+    for (const [index, block] of content.filter(isObject).entries()) {
+      events.push(...this.#startBlock(index, block), ...(this.#blocks.get(index)?.end() ?? []))
+      this.#blocks.delete(index)
+    }
+    this.#noteStop(message)
+    events.push(...this.#readUsage(message), ...this.#finish())
+    return events
+  }
+
+  #noteStop(delta: JsonObject): void {
+    this.#stopReason = textAt(delta, 'stop_reason') ?? this.#stopReason
+    this.#stopSequence = textAt(delta, 'stop_sequence') ?? this.#stopSequence
+  }
+
+  #started(message: JsonObject): ChatEvent {
     const id = textAt(message, 'id') || this.#context.newId('msg_')
     const model = textAt(message, 'model') || this.#context.model
-    return [{ type: 'start', id, model }, ...this.#readUsage(message)]
+    return { type: 'start', id, model }
+  }
+
+  #start(message: JsonObject): ChatEvent[] {
+    return [this.#started(message), ...this.#readUsage(message)]
   }
 
   #startBlock(index: number, begun: JsonObject): ChatEvent[] {
@@ -94,17 +113,5 @@ export function decodeResponse(body: JsonObject, context: ResponseContext): Chat
     const error = errorOfBody(body)
     return error === null ? null : [{ type: 'error', error }]
   }
-  const reader = new EventReader(context)
-  const blocks = body.content
-    .filter(isObject)
-    .flatMap((block, index) => [
-      ...reader.record({ type: 'content_block_start', index, content_block: block }, ''),
-      ...reader.record({ type: 'content_block_stop', index }, ''),
-    ])
-  return [
-    ...reader.record({ type: 'message_start', message: { ...body, usage: null } }, ''),
-    ...blocks,
-    ...reader.record({ type: 'message_delta', delta: body, usage: body.usage ?? null }, ''),
-    ...reader.record({ type: 'message_stop' }, ''),
-  ]
+  return new EventReader(context).whole(body, body.content)
 }

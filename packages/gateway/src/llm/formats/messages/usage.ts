@@ -1,4 +1,4 @@
-import { countAt, objectAt, textAt } from '../../../wire/json.ts'
+import { countAt, objectAt, textAt, withoutAbsent } from '../../../wire/json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
 /** Numbers as this format says them: its input leaves out what was read from, and written to, the cache. */
@@ -13,15 +13,14 @@ export interface OwnUsage {
 
 /** A stream says usage at its start and at its end. Counts only grow, and some servers end with zeros. */
 export function mergeUsage(before: OwnUsage, usage: JsonObject): OwnUsage {
-  const serviceTier = textAt(usage, 'service_tier') ?? before.serviceTier
-  const merged: OwnUsage = {
-    ...larger('input', before, countAt(usage, 'input_tokens')),
-    ...larger('output', before, countAt(usage, 'output_tokens')),
-    ...larger('cacheRead', before, countAt(usage, 'cache_read_input_tokens')),
-    ...larger('cacheWrite', before, countAt(usage, 'cache_creation_input_tokens')),
-    ...larger('reasoning', before, countAt(objectAt(usage, 'output_tokens_details'), 'thinking_tokens')),
-  }
-  return serviceTier === undefined ? merged : { ...merged, serviceTier }
+  return withoutAbsent({
+    input: larger(before.input, countAt(usage, 'input_tokens')),
+    output: larger(before.output, countAt(usage, 'output_tokens')),
+    cacheRead: larger(before.cacheRead, countAt(usage, 'cache_read_input_tokens')),
+    cacheWrite: larger(before.cacheWrite, countAt(usage, 'cache_creation_input_tokens')),
+    reasoning: larger(before.reasoning, countAt(objectAt(usage, 'output_tokens_details'), 'thinking_tokens')),
+    serviceTier: textAt(usage, 'service_tier') ?? before.serviceTier,
+  })
 }
 
 /** Null when nothing was reported. */
@@ -49,8 +48,6 @@ export function encodeUsage(usage: Usage): JsonObject {
   }
 }
 
-function larger(field: Exclude<keyof OwnUsage, 'serviceTier'>, before: OwnUsage, count: number | undefined): OwnUsage {
-  const known = before[field]
-  if (count === undefined) return known === undefined ? {} : { [field]: known }
-  return { [field]: known === undefined ? count : Math.max(known, count) }
+function larger(known: number | undefined, count: number | undefined): number | undefined {
+  return known === undefined || count === undefined ? (count ?? known) : Math.max(known, count)
 }
