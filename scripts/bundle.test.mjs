@@ -137,10 +137,12 @@ test('descriptions of definitions are left out, whatever stands in them', () => 
   c: list(d().describe(\`In \${what('e')}.\`), { max: 1 }).describe(
     'On ' + 'lines.',
   ),
+  f: (g ? h : i()).describe('One of two.'),
 }).describe('All.')`
   const left = `const a = object({
   b: string(short as number).optional(),
   c: list(d(), { max: 1 }),
+  f: (g ? h : i()),
 })`
   assert.equal(dropDescriptions(code, 'schema.ts'), left)
 })

@@ -18,7 +18,8 @@ export function dropDescriptions(code, id) {
   visit(parseAst(code, { lang: 'ts' }, id), (node) => {
     if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return
     if (node.callee.computed || node.callee.property.name !== 'describe') return
-    drops.push([node.callee.object.end, node.end])
+    // From the dot on: what stands before it may end in a bracket that belongs to no node.
+    drops.push([code.lastIndexOf('.', node.callee.property.start), node.end])
   })
   return drops
     .toSorted((a, b) => b[0] - a[0])

@@ -114,6 +114,8 @@ describe('imports go one way', () => {
         imports
           .filter(({ to }) => to.startsWith('../../') || to.startsWith('@portico/'))
           .filter(({ to }) => !(known[name] ?? []).includes(to.split('/')[1] ?? ''))
+          // Loaded by those who run manifests, and by nobody else.
+          .filter(({ to }) => !(name === 'gateway' && /^sources\/manifest/.test(file) && to === '@portico/translate'))
           .map(({ to }) => `${name}/src/${file} imports ${to}`),
       ),
     )

@@ -1,10 +1,12 @@
 import type { Ir } from '@portico/gateway/ir'
 import { Graph } from './graph/graph.ts'
+import type { FieldProblem } from './resources/fields.ts'
 import { type Kind, kindOf, type RouteKind } from './resources/kinds.ts'
 import { ResourceStore } from './resources/lookups.ts'
 import { keyOf, type Resource } from './resources/resource.ts'
 import type { Status } from './resources/status.ts'
 import type { Context, Query, TranslateSettings } from './translate/context.ts'
+import { fieldProblems } from './translate/field-problems.ts'
 import { backendTlsPolicyStatus } from './translate/backend-tls-policy.ts'
 import { gatewayConfig, gatewayEndpoints } from './translate/gateway.ts'
 import { gatewayStatus, listenerSetStatus } from './translate/gateway-status.ts'
@@ -84,6 +86,11 @@ export class Translator implements Translated {
     this.#graph.unwatch(gatewayEndpoints, key)
     if (this.endpoints.delete(key)) this.#gone.endpoints.push(key)
     if (this.gateways.delete(key)) this.#gone.gateways.push(key)
+  }
+
+  /** What is wrong with fields of a resource, and which of them nobody reads. */
+  problemsOf(kind: Kind, key: string): readonly FieldProblem[] {
+    return this.#graph.read(fieldProblems, `${kind}/${key}`)
   }
 
   /** Brings configs and statuses up to date with all that was put and dropped. */

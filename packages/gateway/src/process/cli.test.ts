@@ -35,12 +35,14 @@ const bad = `binds:
 
 describe('the command line', () => {
   test('is read', () => {
-    assert.deepEqual(parseCommand([]), { kind: 'run', file: null, validateOnly: false })
-    assert.deepEqual(parseCommand(['--file=x', '--validate-only']), { kind: 'run', file: 'x', validateOnly: true })
-    assert.deepEqual(parseCommand(['-f', '-']), { kind: 'run', file: '-', validateOnly: false })
+    const plain = { kind: 'run', file: null, gateway: null, validateOnly: false }
+    assert.deepEqual(parseCommand([]), plain)
+    assert.deepEqual(parseCommand(['--file=x', '--validate-only']), { ...plain, file: 'x', validateOnly: true })
+    assert.deepEqual(parseCommand(['-f', '-']), { ...plain, file: '-' })
+    assert.deepEqual(parseCommand(['-f', 'x', '--gateway', 'a/b']), { ...plain, file: 'x', gateway: 'a/b' })
     assert.deepEqual(parseCommand(['-f', 'x', '-V', '-h']), { kind: 'help' })
     assert.deepEqual(parseCommand(['-V']), { kind: 'version' })
-    for (const args of [['x'], ['-f'], ['--files=x'], ['--validate-only=1']]) {
+    for (const args of [['x'], ['-f'], ['--files=x'], ['--validate-only=1'], ['--gateway', 'a/b']]) {
       assert.equal(parseCommand(args).kind, 'mistake', args.join(' '))
     }
   })

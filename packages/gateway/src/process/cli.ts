@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 /** What the command line asks for. */
 export type Command =
   | { kind: 'help' | 'version' }
-  | { kind: 'run'; file: string | null; validateOnly: boolean }
+  | { kind: 'run'; file: string | null; gateway: string | null; validateOnly: boolean }
   | { kind: 'mistake'; message: string }
 
 export function parseCommand(args: readonly string[]): Command {
@@ -12,6 +12,7 @@ export function parseCommand(args: readonly string[]): Command {
       args: [...args],
       options: {
         file: { type: 'string', short: 'f' },
+        gateway: { type: 'string' },
         'validate-only': { type: 'boolean', default: false },
         version: { type: 'boolean', short: 'V', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -20,7 +21,10 @@ export function parseCommand(args: readonly string[]): Command {
     })
     if (values.help) return { kind: 'help' }
     if (values.version) return { kind: 'version' }
-    return { kind: 'run', file: values.file ?? null, validateOnly: values['validate-only'] }
+    const { file = null, gateway = null } = values
+    if (gateway !== null && file === null)
+      return { kind: 'mistake', message: '--gateway chooses among manifests: -f names them' }
+    return { kind: 'run', file, gateway, validateOnly: values['validate-only'] }
   } catch (error) {
     return { kind: 'mistake', message: error instanceof Error ? error.message : String(error) }
   }
@@ -28,11 +32,14 @@ export function parseCommand(args: readonly string[]): Command {
 
 export const HELP = `portico: a gateway for HTTP, LLM and MCP traffic
 
-usage: portico [-f FILE] [--validate-only]
+usage: portico [-f FILE] [--gateway NAMESPACE/NAME] [--validate-only]
 
   -f, --file FILE   the config file (YAML or JSON); - reads standard input.
+                    A folder, or a file with resources of the Gateway API, is run as manifests.
                     Without it a built-in quick start runs on loopback, with a model when
                     OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY is set.
+  --gateway NAMESPACE/NAME
+                    which Gateway of the manifests to run, where there are several
   --validate-only   check the config, say what is wrong, and stop
   -V, --version     print the version
   -h, --help        print this

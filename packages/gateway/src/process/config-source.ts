@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { checkCompile } from '../compile/check.ts'
 import { loadFeatures } from '../compile/load-features.ts'
@@ -30,8 +30,12 @@ export interface RefusedSource {
   files: string[]
 }
 
-export async function configSource(file: string | null): Promise<ConfigSource> {
+/** `gateway` says which one of the manifests is meant. */
+export async function configSource(file: string | null, gateway: string | null = null): Promise<ConfigSource> {
   if (file === null) return quickStartSource()
+  if (file !== '-' && isManifests(file)) return manifestsSource(file, gateway)
+  if (gateway !== null)
+    return { name: file, path: null, guide: null, load: async () => refused(`${file}: ${NO_MANIFESTS}`) }
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
   // Parts are kept from the first reload on: whoever never reloads has no use for them, and they take memory.
@@ -46,6 +50,34 @@ export async function configSource(file: string | null): Promise<ConfigSource> {
       const loading = load(now, { file, dir: dirname(path) }, known)
       known ??= new KnownParts()
       return loading
+    },
+  }
+}
+
+const NO_MANIFESTS = 'found a config, where --gateway chooses among Gateways of manifests'
+
+/** Resources of a cluster, and no config: each of them has a version of its API, which is no key of a config. */
+function isManifests(file: string): boolean {
+  try {
+    if (statSync(file).isDirectory()) return true
+    return /^(?:\{\s*)?["']?apiVersion["']?\s*:/m.test(readFileSync(file, 'utf8'))
+  } catch {
+    // Whoever reads it says what is wrong.
+    return false
+  }
+}
+
+function manifestsSource(file: string, gateway: string | null): ConfigSource {
+  return {
+    name: file,
+    path: resolve(file),
+    guide: null,
+    async load() {
+      // Translation, with all that it needs, is loaded by those who have something to translate.
+      const { loadManifests } = await import('../sources/manifests.ts')
+      const loaded = loadManifests(file, { gateway, env: process.env })
+      if (loaded.ok) return loaded
+      return { ok: false, problems: loaded.problems.map(printProblem), files: loaded.files ?? [] }
     },
   }
 }

@@ -36,6 +36,9 @@ export class Gateway {
   #generation = 0
   #synchronized = false
   #certificates: readonly CertificateEnd[] = []
+  /** Keys of Services whose addresses the newest config came with, and of all that workers know. */
+  #reached: ReadonlySet<string> = new Set()
+  readonly #ever = new Set<string>()
   readonly #reloads = { success: 0, failure: 0 }
 
   constructor({ supervisor, log, collector, ipv6, sessionKeys, wentLive = () => {} }: GatewayOptions) {
@@ -75,6 +78,20 @@ export class Gateway {
     if (problems.length > 0) return this.refused(problems)
     // What workers make of the change is equal to it; what the next load takes over from this one is the same object.
     return this.#goLive(wanted, change, isPart)
+  }
+
+  /** Where Services are reached; others that were said before stay until a config without them is live. */
+  reach(addresses: Readonly<Record<string, readonly string[]>>): void {
+    this.#reached = new Set(Object.keys(addresses))
+    for (const key of this.#reached) this.#ever.add(key)
+    this.#supervisor.setEndpoints({ put: Object.entries(addresses), drop: [] })
+  }
+
+  #dropUnreached(): void {
+    const drop = [...this.#ever].filter((key) => !this.#reached.has(key))
+    if (drop.length === 0) return
+    for (const key of drop) this.#ever.delete(key)
+    this.#supervisor.setEndpoints({ put: [], drop })
   }
 
   /** What is wrong with a config by itself, whatever else is on this machine. */
@@ -140,6 +157,7 @@ export class Gateway {
     this.#certificates = certificateEnds(ir.listeners)
     this.#synchronized = true
     this.#reloads.success++
+    this.#dropUnreached()
     this.#wentLive(ir)
     this.#log.info(`config ${generation} active`, { listeners: ir.listeners.length, routes: ir.routes.length })
     return []

@@ -25,7 +25,7 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stderr.write(`portico: ${command.message}\n\n${HELP}`)
       return BAD_CONFIG
     case 'run': {
-      const source = await configSource(command.file)
+      const source = await configSource(command.file, command.gateway)
       return command.validateOnly ? validate(source) : serve(source)
     }
   }

@@ -82,6 +82,7 @@ export class Reloader {
       this.watch(loaded)
       this.#noticeSettings(loaded, log)
       for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
+      if (loaded.endpoints !== undefined) gateway.reach(loaded.endpoints)
       report(await gateway.apply(loaded.ir, loaded.explain))
     } catch (error) {
       gateway.refused([])

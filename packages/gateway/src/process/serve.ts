@@ -97,11 +97,15 @@ class Program {
   }
 
   /** Null when it runs, else the exit code. */
-  async start({ ir, warnings, explain }: LoadedConfig, { name, guide }: ConfigSource): Promise<number | null> {
+  async start(
+    { ir, warnings, explain, endpoints }: LoadedConfig,
+    { name, guide }: ConfigSource,
+  ): Promise<number | null> {
     for (const warning of warnings) this.#log.warn(printProblem(warning))
     provideProcessMetrics(this.#collector, VERSION)
     // They load their code while the config is checked and the servers for operators start.
     const starting = this.#supervisor.start()
+    if (endpoints !== undefined) this.#gateway.reach(endpoints)
     const faults = await this.#gateway.check(ir, explain)
     if (faults.length > 0) return this.#giveUp(BAD_CONFIG, faults)
     const servers = await startServers(this.#adminOptions())

@@ -48,6 +48,8 @@ export interface LoadedConfig extends CheckableConfig {
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]
   warnings: PlacedProblem[]
+  /** Where Services are reached, by the keys of their backends; left out where there are none. */
+  endpoints?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface RefusedConfig {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync, watch } from 'node:fs'
+import { readdirSync, readFileSync, statSync, watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -69,6 +69,7 @@ class FolderWatch implements ConfigWatch {
 
   update(named: readonly string[]): void {
     const folders = new Set([this.#config, ...named].map((file) => dirname(file)))
+    if (isFolder(this.#config)) folders.add(this.#config)
     for (const [folder, watcher] of this.#watchersByFolder) {
       if (folders.has(folder)) continue
       watcher.close()
@@ -112,7 +113,9 @@ class FolderWatch implements ConfigWatch {
     if (name.startsWith('..')) return whole
     const file = join(folder, name)
     if (file === this.#config) return whole
-    return this.#hashesByNamed.has(file) ? this.#namedQuietMs : null
+    // What comes into a folder of manifests, or goes, is not known by name.
+    const isInside = isFolder(this.#config) && file.startsWith(`${this.#config}/`)
+    return isInside || this.#hashesByNamed.has(file) ? this.#namedQuietMs : null
   }
 
   #drop(folder: string): void {
@@ -178,12 +181,18 @@ function stampOf(file: string): string {
   }
 }
 
+/** Of a folder the names in it, below it too. */
 function textOf(file: string): string | null {
   try {
+    if (isFolder(file)) return readdirSync(file, { recursive: true, encoding: 'utf8' }).toSorted().join('\n') + '\n'
     return readFileSync(file, 'utf8')
   } catch {
     return null
   }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 interface Description {

@@ -151,7 +151,8 @@ function malformedVariable(start: string) {
 }
 
 /** Offset of the key or value at a path, or of the nearest thing around it. */
-function offsetOf(document: Document, path: Path, at: Problem['at']): number {
+/** Where in the text the value at a path begins, or as much of the path as there is. */
+export function offsetOf(document: Document, path: Path, at: Problem['at']): number {
   let node: unknown = document.contents
   let offset = startOf(node) ?? 0
   for (const [index, step] of path.entries()) {

@@ -1,5 +1,5 @@
 import { type FieldProblem, Fields } from '../resources/fields.ts'
-import { isKind, type RouteKind } from '../resources/kinds.ts'
+import { type RouteKind, routeKinds } from '../resources/kinds.ts'
 import { type ParentRef, readParentRefs } from '../resources/references.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Query } from './context.ts'
@@ -73,7 +73,8 @@ export const routeHostnames: Query<string[]> = {
 export function findRoute(id: string): { kind: RouteKind; key: string } | null {
   const slash = id.indexOf('/')
   const kind = id.slice(0, slash)
-  return isKind(kind) ? { kind: kind as RouteKind, key: id.slice(slash + 1) } : null
+  const found = routeKinds.find((each) => each === kind)
+  return found === undefined ? null : { kind: found, key: id.slice(slash + 1) }
 }
 
 function specOf({ spec }: Resource): Fields {
