@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { exchangeRaw, request, sendRaw } from '../testing/client.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
@@ -237,3 +239,23 @@ async function standstill(progress: { sent: number }): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
 }
+
+test('a step that waits for the rest of a body when the time is over says nothing into the 504', async (t) => {
+  const origin = await useOrigin(t, (_seen, response) => void response.writeHead(200).write('half of'))
+  const transformation = { response: { set: [{ name: 'x-size', value: 'size(response.body)' }] } }
+  const policies = { transformation, timeouts: { request: '300ms' }, backend: { http: { version: 'HTTP1' } } }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
+  // HTTP/2 has sent an answer some time after it was handed over; until then the request is not over.
+  const client = connectHttp2(`http://127.0.0.1:${gateway.port()}`)
+  t.after(() => client.destroy())
+  for (let i = 1; i <= 2; i++) {
+    const stream = client.request({ ':path': '/' })
+    const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+    assert.deepEqual([headers[':status'], headers['x-size']], [504, '15'])
+    assert.equal(await text(stream), 'request timeout')
+    await gateway.finished(i)
+  }
+  assert.deepEqual(gateway.bugs, [])
+  assert.equal(gateway.lines.length, 2)
+  for (const line of gateway.lines) assert.match(line, /http\.status=504 .*reason=Timeout/)
+})

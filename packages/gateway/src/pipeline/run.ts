@@ -136,7 +136,10 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
           if (rx.trace !== null) rx.trace.policy(steps.names[i]!, phaseOf[stage])
           this.#runSteps(stage, steps, i + 1)
         },
-        (error: unknown) => this.#bug(error),
+        (error: unknown) => {
+          if (turn === this.#turn) this.#bug(error)
+          else this.#services.bug(error)
+        },
       )
       return
     }
@@ -221,6 +224,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
   }
 
   #timedOut(): void {
+    // Steps that wait, for services or for the rest of a body, hear of it: what they make of that is no answer any more.
+    this.#turn++
     this.#rx.giveUpCallouts()
     if (!this.#responding) return this.failed(failures.requestTimeout)
     this.#call?.cancel(TIMED_OUT)
