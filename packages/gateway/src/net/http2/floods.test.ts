@@ -254,3 +254,26 @@ test('a body without a window stays where it comes from', async (t) => {
   const data = await client.wait(({ type }) => type === DATA)
   assert.deepEqual([data?.stream, data?.payload.length], [1, 4_096])
 })
+
+test('a small piece of a body does not keep the large read that it came with', async (t) => {
+  const pieces: Buffer[] = []
+  const { client } = await open(t, (exchange) =>
+    exchange.body.pipe({
+      source: null,
+      write: (chunk) => void pieces.push(chunk),
+      flush: () => true,
+      end: () => reply(exchange, 200),
+      abort: () => {},
+    }),
+  )
+  const [small, large] = [frame(DATA, 0, 1, Buffer.from('x')), frame(DATA, 0, 3, Buffer.alloc(16_384))]
+  client.headers(1, POST, END_HEADERS)
+  client.headers(3, POST, END_HEADERS)
+  client.socket.write(Buffer.concat([large, small, large, small]))
+  client.send(DATA, END_STREAM, 1)
+  assert.equal(await client.outcome(1), 'status 200')
+  const ones = pieces.filter(({ length }) => length === 1)
+  assert.equal(ones.length, 2)
+  // Unless the piece came in a read of its own.
+  for (const { buffer, byteOffset } of ones) assert.ok(buffer.byteLength === 1 || byteOffset < 100)
+})

@@ -122,7 +122,9 @@ export class ReceivedFrames implements FrameReceiver {
     if (isEmpty && !ends) this.#countIdle()
     else this.#guard.useful()
     const from = isPadded ? start + 1 : start
-    const data = bytes.subarray(from, from + size - padding)
+    const piece = bytes.subarray(from, from + size - padding)
+    // A small piece that somebody keeps must not keep a large read, nor a block of the pool.
+    const data = piece.length * MOST_KEPT < bytes.length ? ownCopy(piece) : piece
     if (!exchange.takeData(data, padding, ends)) this.#host.reset(exchange, frames.FLOW_CONTROL_ERROR, BROKEN)
   }
 
@@ -293,6 +295,12 @@ export class ReceivedFrames implements FrameReceiver {
   }
 }
 
+function ownCopy(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
+}
+
 function ignore(): void {}
 
 const NOBODY = { field: ignore, outputDrained: ignore, outputEnded: ignore }
@@ -301,6 +309,8 @@ const SETTINGS_ACK = frames.frameHead(0, frames.SETTINGS, frames.ACK, 0)
 const MAX_FIELDS = 256
 /** Of DATA that nobody waits for: more of it costs the client as much as this side. */
 const SMALL = 512
+/** A piece may keep a read so many times its size. */
+const MOST_KEPT = 32
 /** Of a response, that are worth as much as a frame of a request. */
 const USEFUL_BYTES = 2_048
 const LARGEST_SENT_FRAME = 65_536
