@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -8,28 +8,28 @@ import { fileURLToPath } from 'node:url'
 import { configFile, validate } from '@portico/gateway/schema'
 import type { Resource } from '@portico/translate'
 import * as fc from 'fast-check'
-import { parse, parseAllDocuments, stringify } from 'yaml'
-import { listAt, textAt, valueAt } from './json.ts'
-import { findLevels } from './parameters-ref.ts'
+import { parse, stringify } from 'yaml'
+import { readDeployCases, wishOf } from '../testing/deploy-cases.ts'
+import { listAt, textAt } from './json.ts'
 import { type Rendered, render } from './render.ts'
 
 /** `PORTICO_UPDATE_GOLDEN=1` writes what comes out; the difference is for whoever reviews it. */
 const isUpdating = process.env['PORTICO_UPDATE_GOLDEN'] === '1'
-const root = fileURLToPath(new URL('../../cases/deploy', import.meta.url))
+const cases = readDeployCases()
 const settings = { image: { registry: 'registry.example', repository: 'portico' }, version: '1.2.3' }
 
 describe('golden cases of what is deployed for a Gateway', () => {
-  for (const name of readdirSync(root).toSorted())
+  for (const { name, folder, resources } of cases)
     it(name, () => {
-      const found = print(renderAll(readResources(join(root, name, 'in.yaml'))))
-      const file = join(root, name, 'out.yaml')
+      const found = print(renderAll(resources))
+      const file = join(folder, 'out.yaml')
       if (isUpdating) writeFileSync(file, found)
       assert.equal(found, readFileSync(file, 'utf8'))
     })
 })
 
 describe('what is deployed fits the data plane', () => {
-  const rendered = readdirSync(root).map((name) => renderAll(readResources(join(root, name, 'in.yaml'))))
+  const rendered = cases.map(({ resources }) => renderAll(resources))
   const objects = rendered.flatMap((rendered) => (rendered.ok ? rendered.objects : []))
 
   it('it takes every config file', () => {
@@ -43,19 +43,14 @@ describe('what is deployed fits the data plane', () => {
 
   it('it reads every variable', () => {
     const page = readFileSync(new URL('../../../../docs/environment.md', import.meta.url), 'utf8')
-    const plain = renderAll(readResources(join(root, 'plain', 'in.yaml')))
-    const deployment = plain.ok ? plain.objects.find(({ kind }) => kind === 'Deployment') : undefined
-    const [container] = listAt(deployment?.spec, 'template', 'spec', 'containers')
-    const names = listAt(container, 'env').map((variable) => textAt(variable, 'name') ?? '')
+    const names = listAt(containerOf('plain'), 'env').map((variable) => textAt(variable, 'name') ?? '')
     assert.equal(names.length, 7)
     for (const name of names) assert.ok(page.includes(`\n| \`${name}\` |`), name)
   })
 
   it('it takes the values of the variables, those of the longest shutdown too', (t) => {
-    const longest = renderAll(readResources(join(root, 'shutdown-longest', 'in.yaml')))
-    const deployment = longest.ok ? longest.objects.find(({ kind }) => kind === 'Deployment') : undefined
-    const [container] = listAt(deployment?.spec, 'template', 'spec', 'containers')
-    const env = listAt(container, 'env').map((variable) => [textAt(variable, 'name'), textAt(variable, 'value') ?? ''])
+    const variables = listAt(containerOf('shutdown-longest'), 'env')
+    const env = variables.map((variable) => [textAt(variable, 'name'), textAt(variable, 'value') ?? ''])
     const folder = mkdtempSync(join(tmpdir(), 'portico-deploy-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'gateway.yaml')
@@ -104,20 +99,14 @@ describe('Gateways of strangers', () => {
 })
 
 function renderAll(resources: readonly Resource[]): Rendered {
-  const ofKind = (kind: string): Resource[] => resources.filter((resource) => resource.kind === kind)
-  const [gateway] = ofKind('Gateway')
-  assert.ok(gateway, 'a case has a Gateway')
-  const className = textAt(gateway.spec, 'gatewayClassName') ?? ''
-  const found = findLevels({
-    gatewayClass: ofKind('GatewayClass').find(({ metadata }) => metadata.name === className),
-    gateway,
-    find: (key) => ofKind('GwParameters').find(({ metadata: { namespace, name } }) => `${namespace}/${name}` === key),
-  })
-  if (!found.ok) return found
-  const ports = [gateway, ...ofKind('ListenerSet')].flatMap(({ spec }) =>
-    listAt(spec, 'listeners').map((listener) => Number(valueAt(listener, 'port'))),
-  )
-  return render({ gateway, className, ports, levels: found.levels, sessionKey: '0123456789abcdef'.repeat(4) }, settings)
+  const asked = wishOf(resources)
+  return asked.ok ? render({ ...asked.wish, sessionKey: '0123456789abcdef'.repeat(4) }, settings) : asked
+}
+
+function containerOf(name: string): unknown {
+  const rendered = renderAll(cases.find((one) => one.name === name)?.resources ?? [])
+  const deployment = rendered.ok ? rendered.objects.find(({ kind }) => kind === 'Deployment') : undefined
+  return listAt(deployment?.spec, 'template', 'spec', 'containers')[0]
 }
 
 function print(rendered: Rendered): string {
@@ -125,12 +114,4 @@ function print(rendered: Rendered): string {
   if (!rendered.ok) return stringify({ problems: rendered.problems }, options)
   const skipped = rendered.skippedPorts.length === 0 ? [] : [{ skippedPorts: rendered.skippedPorts }]
   return [...skipped, ...rendered.objects].map((object) => stringify(object, options)).join('---\n')
-}
-
-function readResources(file: string): Resource[] {
-  return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => {
-    const [problem] = document.errors
-    if (problem !== undefined) throw new Error(`${file}: ${problem.message}`)
-    return document.toJS() as Resource
-  })
 }

@@ -225,10 +225,11 @@ describe('kubectl patch --local says the same', { skip }, () => {
   })
 })
 
+/** That of the bed, where it is built, or that of the machine. */
 function findKubectl(): string | null {
+  const cache = process.env['PORTICO_BED_CACHE'] ?? join(homedir(), '.cache/portico-bed')
   const inPath = (process.env['PATH'] ?? '').split(':').map((folder) => join(folder, 'kubectl'))
-  const inCache = globSync(join(homedir(), '.cache/portico-bed/**/bin/kubectl'))
-  return [...inPath, ...inCache].find((file) => existsSync(file)) ?? null
+  return [...globSync(join(cache, 'kubernetes-*/kubectl')), ...inPath].find((file) => existsSync(file)) ?? null
 }
 
 function patchByKubectl(

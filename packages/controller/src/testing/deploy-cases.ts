@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Resource } from '@portico/translate'
+import { parseAllDocuments } from 'yaml'
+import { listAt, textAt, valueAt } from '../deploy/json.ts'
+import { findLevels } from '../deploy/parameters-ref.ts'
+import type { WishedFor } from '../deploy/deployer.ts'
+
+const root = fileURLToPath(new URL('../../cases/deploy', import.meta.url))
+
+/** One folder of `cases/deploy`: a Gateway and its parameters. */
+export interface DeployCase {
+  name: string
+  folder: string
+  resources: Resource[]
+}
+
+export function readDeployCases(): DeployCase[] {
+  return readdirSync(root)
+    .toSorted()
+    .map((name) => ({ name, folder: join(root, name), resources: readResources(join(root, name, 'in.yaml')) }))
+}
+
+/** What the resources ask for, or what is wrong with the parameters that they name. */
+export function wishOf(
+  resources: readonly Resource[],
+): { ok: true; wish: WishedFor } | { ok: false; problems: string[] } {
+  const ofKind = (kind: string): Resource[] => resources.filter((resource) => resource.kind === kind)
+  const [gateway] = ofKind('Gateway')
+  if (gateway === undefined) throw new Error('there is no Gateway')
+  const className = textAt(gateway.spec, 'gatewayClassName') ?? ''
+  const found = findLevels({
+    gatewayClass: ofKind('GatewayClass').find(({ metadata }) => metadata.name === className),
+    gateway,
+    find: (key) => ofKind('GwParameters').find(({ metadata: { namespace, name } }) => `${namespace}/${name}` === key),
+  })
+  if (!found.ok) return found
+  const ports = [gateway, ...ofKind('ListenerSet')].flatMap(({ spec }) =>
+    listAt(spec, 'listeners').map((listener) => Number(valueAt(listener, 'port'))),
+  )
+  return { ok: true, wish: { gateway, className, ports, levels: found.levels } }
+}
+
+function readResources(file: string): Resource[] {
+  return parseAllDocuments(readFileSync(file, 'utf8')).map((document) => {
+    const [problem] = document.errors
+    if (problem !== undefined) throw new Error(`${file}: ${problem.message}`)
+    return document.toJS() as Resource
+  })
+}
