@@ -7,8 +7,10 @@ import { keyOf, type Resource } from './resources/resource.ts'
 import type { Status } from './resources/status.ts'
 import type { Context, Query, TranslateSettings } from './translate/context.ts'
 import { fieldProblems } from './translate/field-problems.ts'
+import { backendStatus } from './translate/backend.ts'
 import { backendTlsPolicyStatus } from './translate/backend-tls-policy.ts'
 import { gatewayConfig, gatewayEndpoints } from './translate/gateway.ts'
+import { policyStatus } from './translate/policy-status.ts'
 import { gatewayStatus, listenerSetStatus } from './translate/gateway-status.ts'
 import { routeStatus } from './translate/route-status.ts'
 import { gatewayClassStatus } from './translate/gateway-class.ts'
@@ -41,6 +43,8 @@ const statusByKind: Partial<Record<Kind, Query<Status | null>>> = {
   TLSRoute: ofRoute('TLSRoute'),
   TCPRoute: ofRoute('TCPRoute'),
   BackendTLSPolicy: backendTlsPolicyStatus,
+  GwBackend: backendStatus,
+  GwPolicy: policyStatus,
 }
 
 /** Routes of all kinds are looked at by one query. */

@@ -13,6 +13,7 @@ export type { Entries, Field, Json, JsonObject, Node, Output, ReferredBackend, R
 export { inResource, settle } from './resource-form.ts'
 export type { Settled } from './resource-form.ts'
 export { atLeastOneOf, exactlyOneOf, onlyWith, otherRule } from './rules.ts'
+export { isIssuer } from './fields/mcp-oauth.ts'
 export { logFilter } from './fields/names.ts'
 export { labelSelector } from './fields/references.ts'
 export type { LabelSelectorConfig } from './fields/references.ts'

@@ -21,7 +21,7 @@ export type ProblemCode =
   | 'may_fail'
   | 'deprecated'
 
-/** One thing that is wrong with a value. Phrases fit the sentence "<found>, expected <expected>". */
+/** One thing that is wrong with a value. Phrases fit the sentence "<found>, expected <expected>"; an empty expectation goes without saying. */
 export interface Problem {
   code: ProblemCode
   path: Path

@@ -161,7 +161,7 @@ function accepted(result: unknown, at: Path, { problems }: Settling): unknown {
     path: at,
     at: 'value',
     found,
-    expected: 'an object that is there',
+    expected: '',
     suggestion: null,
   })
   return undefined

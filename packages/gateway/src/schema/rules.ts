@@ -148,7 +148,7 @@ function brokenRule(rule: Rule, has: (key: string) => boolean, value: object): B
   if (rule.rule === 'conditional') return brokenConditional(rule, has, value)
   if (rule.rule === 'other') {
     const isBroken = !rule.holds(value as Readonly<Record<string, unknown>>)
-    return isBroken ? [{ code: 'conflict', found: rule.message, expected: 'what the rule asks for' }] : []
+    return isBroken ? [{ code: 'conflict', found: rule.message, expected: '' }] : []
   }
   if (rule.rule === 'uniqueAcross') return brokenUniqueness(rule, value)
   if (rule.rule === 'requiredWhen' || rule.rule === 'requiredUnless') return brokenNeed(rule, has, value)

@@ -1,4 +1,4 @@
-import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
+import { aiTarget, awsTarget, dynamicTarget, sectionKey, staticTarget } from '../ir/backend-targets.ts'
 import type {
   AttachedPolicy,
   Backend,
@@ -17,7 +17,7 @@ import type { NamedBackendConfig } from './backends/schema.ts'
 import type { BindConfig, ListenerConfig } from './binds/schema.ts'
 import type { ReadApis } from './read-apis.ts'
 import type { RouteConfig } from './routes/schema.ts'
-import { attachTargeted, sectionKey, targetKey } from './policies/attach.ts'
+import { attachTargeted, targetKey } from './policies/attach.ts'
 import type { ConfigFile } from './schema.ts'
 
 /** What was found out about the file beside itself. */
@@ -170,15 +170,9 @@ function namedTarget(backend: NamedBackendConfig, key: string, known: Known): Ba
   if (backend.ai !== undefined) return aiTarget(backend.ai, key)
   if (backend.mcp !== undefined) return mcpTarget(backend.mcp, key, known)
   if (backend.aws !== undefined) return awsTarget(backend.aws)
-  if (backend.dynamicForwardProxy !== undefined) return dynamic(backend.dynamicForwardProxy)
-  const { host, port, unixPath } = backend.static
-  return unixPath === undefined
-    ? { kind: 'static', host: host, port: port ?? HTTPS_PORT }
-    : { kind: 'unix', path: unixPath }
+  if (backend.dynamicForwardProxy !== undefined) return dynamicTarget(backend.dynamicForwardProxy)
+  return staticTarget(backend.static)
 }
-
-/** Where TLS is spoken; elsewhere the port has been asked for. */
-const HTTPS_PORT = 443
 
 type EntryConfig = RouteConfig['backends'][number]
 type AiConfig = NonNullable<EntryConfig['ai']>
@@ -199,17 +193,7 @@ function inlineTarget(
   if (ai !== undefined) return aiTarget(ai, key)
   if (mcp !== undefined) return mcpTarget(mcp, key, known)
   if (aws !== undefined) return awsTarget(aws)
-  return host ?? (dynamicForwardProxy && dynamic(dynamicForwardProxy))
-}
-
-function aiTarget({ provider, groups }: AiConfig, key: string): BackendTarget {
-  const all = groups ?? [{ providers: [{ name: vendorOf(provider), ...provider }] }]
-  return {
-    kind: 'ai',
-    groups: all.map(({ providers }) =>
-      providers.map(({ name, policies: _inline, ...config }) => ({ key: sectionKey(key, name), name, config })),
-    ),
-  }
+  return host ?? (dynamicForwardProxy && dynamicTarget(dynamicForwardProxy))
 }
 
 function mcpTarget({ targets, ...config }: McpConfig, key: string, known: Known): BackendTarget {
@@ -224,11 +208,6 @@ function mcpTarget({ targets, ...config }: McpConfig, key: string, known: Known)
       timeouts: target.timeouts,
     })),
   }
-}
-
-function awsTarget({ agentCore }: AwsBackendConfig): BackendTarget {
-  const { agentRuntimeArn, qualifier = null } = agentCore
-  return { kind: 'agentCore', ...agentRuntimeArn, qualifier }
 }
 
 function mcpReached(
@@ -247,15 +226,6 @@ function mcpReached(
   }
   const { host, backendRef, port, protocol, path = protocol === 'SSE' ? '/sse' : '/mcp' } = remote
   return { by: 'http', host: host ?? hosts.get(backendRef.name) ?? '', port, path, protocol }
-}
-
-/** A provider without a name goes by its vendor's. */
-function vendorOf(provider: NonNullable<AiConfig['provider']>): string {
-  return Object.keys(provider).find((name) => typeof provider[name as keyof typeof provider] === 'object') ?? ''
-}
-
-function dynamic(config: { allowCidrs: string[]; ports: number[] }): BackendTarget {
-  return { kind: 'dynamicForwardProxy', ...config }
 }
 
 type MatchConfig = NonNullable<RouteConfig['matches']>[number]

@@ -27,6 +27,10 @@ const GROUPS = {
 
 export type TargetKind = keyof typeof GROUPS
 
+export function isTargetKind(text: string): text is TargetKind {
+  return Object.hasOwn(GROUPS, text)
+}
+
 const kindNames = Object.keys(GROUPS) as TargetKind[]
 
 const group = () => string({ max: 253 }).describe('API group of the kind; empty for a Service.')

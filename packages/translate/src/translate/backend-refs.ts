@@ -1,6 +1,7 @@
 import type { Backend } from '@portico/gateway/ir'
 import { GATEWAY_GROUP, groupByKind } from '../resources/kinds.ts'
 import { type BackendReference, printReference } from '../resources/references.ts'
+import { ownBackend } from './backend.ts'
 import type { Context } from './context.ts'
 import { isGranted } from './grants.ts'
 import type { Unusable } from './materials.ts'
@@ -22,7 +23,7 @@ export function resolveBackend(
     const message = `${printReference(to)} is in another namespace, and no ReferenceGrant there allows ${from.kind}s of ${from.namespace} to use it`
     return { reason: 'RefNotPermitted', message }
   }
-  if (isOwn) return { reason: 'BackendNotFound', message: `${printReference(to)} cannot be used yet` }
+  if (isOwn) return context.read(ownBackend, `${to.namespace}/${to.name}`)
   if (to.port === undefined) return { reason: 'UnsupportedValue', message: `${printReference(to)} needs a port` }
   return context.read(serviceBackend, `${to.namespace}/${to.name}/${to.port}`)
 }

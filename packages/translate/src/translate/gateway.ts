@@ -1,12 +1,15 @@
-import { type AttachedPolicy, type Backend, type Bind, EMPTY_IR, type Ir, type Listener } from '@portico/gateway/ir'
+import { EMPTY_IR, exposeOauth } from '@portico/gateway/ir'
+import type { AttachedPolicy, Backend, Bind, Ir, Listener } from '@portico/gateway/ir'
 import { readGateway } from '../resources/gateway.ts'
 import { GATEWAY_GROUP, routeKinds } from '../resources/kinds.ts'
 import { backendTls } from './backend-tls-policy.ts'
 import type { Context, Query } from './context.ts'
 import { isOurGateway, listenerSetsOf, listenersOf, type ResolvedListener } from './listeners.ts'
 import { certificateOf, type Unusable } from './materials.ts'
+import { attachPolicies } from './policy.ts'
 import { compare } from './precedence.ts'
-import { attached, routeResources } from './route-resources.ts'
+import { attached } from './attached.ts'
+import { routeResources } from './route-resources.ts'
 import { placeOfService, serviceEndpoints } from './service.ts'
 
 /** What one Gateway is to run; null for those of other classes. */
@@ -20,15 +23,19 @@ export const gatewayConfig: Query<Ir | null> = {
     const resources = found.toSorted((one, other) => compare(one.age, other.age))
     const cut = new Set(listeners.flatMap((listener) => (listener.state === 'cut' ? listener.key : [])))
     const backends = new Map(resources.flatMap((part) => part.backends).map((backend) => [backend.key, backend]))
-    const secured = secureBackends(context, key, [...backends.values()])
-    return {
+    const reached = attachPolicies(context, key, [...backends.values()])
+    const secured = secureBackends(context, key, reached.backends)
+    const ir: Ir = {
       binds: bindsOf(listeners),
       listeners: listeners.map(toListener),
       // Whoever asks for a listener that cannot be served is turned away, whatever routes there are.
       routes: resources.flatMap(({ routes }) => routes.filter(({ listener }) => !cut.has(listener))),
       backends: secured.backends,
-      policies: [...secured.policies, ...resources.flatMap(({ policies }) => policies)],
+      // Filters of a rule, and what stands in a backend, win over what targets them.
+      policies: [...reached.policies, ...secured.policies, ...resources.flatMap(({ policies }) => policies)],
     }
+    exposeOauth(ir)
+    return ir
   },
 }
 

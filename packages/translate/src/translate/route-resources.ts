@@ -1,5 +1,6 @@
 import type { AttachedPolicy, Backend, Route, RouteBackend } from '@portico/gateway/ir'
 import type { RouteKind } from '../resources/kinds.ts'
+import { attached } from './attached.ts'
 import { attachmentsOf } from './attachment.ts'
 import type { Query } from './context.ts'
 import { type RoutePlan, routePlan } from './route-plan.ts'
@@ -101,19 +102,4 @@ function addRule({ routes, backends, policies }: RouteResources, place: RulePlac
 
 export function hasMatches(kind: RouteKind): boolean {
   return kind === 'HTTPRoute' || kind === 'GRPCRoute'
-}
-
-export function attached(
-  target: Exclude<AttachedPolicy['target'], { kind: 'gateway' }>,
-  parts: Partial<AttachedPolicy>,
-): AttachedPolicy {
-  return {
-    key: `inline/${target.kind}/${target.key}`,
-    target,
-    frontend: null,
-    traffic: null,
-    phase: 'PostRouting',
-    backend: null,
-    ...parts,
-  }
 }

@@ -1,3 +1,4 @@
+import { sectionKey } from '../../ir/backend-targets.ts'
 import type { AttachedPolicy, Ir, PolicyTarget } from '../../ir/resources.ts'
 import { backendKey } from '../../schema/fields/references.ts'
 import type { ConfigFile } from '../schema.ts'
@@ -24,11 +25,6 @@ export function attachTargeted(policy: TargetedPolicyConfig, known: Known): Atta
 
 export function targetKey(target: PolicyTarget): string {
   return target.kind === 'gateway' ? 'gateway' : `${target.kind}/${target.key}`
-}
-
-/** What policies of one part of a backend, such as a provider, attach to. */
-export function sectionKey(backend: string, name: string): string {
-  return `${backend}/section/${name}`
 }
 
 function targetsOf({ targetRefs = [], targetSelectors = [] }: TargetedPolicyConfig, known: Known): PolicyTarget[] {

@@ -1,0 +1,54 @@
+import type { AwsBackendConfig } from '../backends/agent-core/schema.ts'
+import type { DynamicForwardProxyConfig } from '../backends/dynamic-forward-proxy/schema.ts'
+import type { StaticBackendConfig } from '../backends/static/schema.ts'
+import type { LlmProviderConfig } from '../llm/providers/schema.ts'
+import type { BackendTarget } from './resources.ts'
+
+/** What kinds of backends, as the file or a resource describes them, become. */
+
+/** What policies of one part of a backend, such as a provider, attach to. */
+export function sectionKey(backend: string, name: string): string {
+  return `${backend}/section/${name}`
+}
+
+export function staticTarget({ host, port, unixPath }: StaticBackendConfig): BackendTarget {
+  return unixPath === undefined
+    ? { kind: 'static', host: host, port: port ?? HTTPS_PORT }
+    : { kind: 'unix', path: unixPath }
+}
+
+/** Where TLS is spoken; elsewhere the port has been asked for. */
+const HTTPS_PORT = 443
+
+export interface AiTargetConfig {
+  provider?: LlmProviderConfig | undefined
+  groups?: { providers: (LlmProviderConfig & { name: string; policies?: unknown })[] }[] | undefined
+}
+
+export function aiTarget({ provider, groups }: AiTargetConfig, key: string): BackendTarget {
+  const only = provider === undefined ? [] : [{ name: vendorOf(provider), ...provider }]
+  return {
+    kind: 'ai',
+    groups: (groups ?? [{ providers: only }]).map(({ providers }) =>
+      providers.map(({ name, policies: _inline, ...config }: (typeof providers)[number] & { policies?: unknown }) => ({
+        key: sectionKey(key, name),
+        name,
+        config,
+      })),
+    ),
+  }
+}
+
+/** A provider without a name goes by its vendor's. */
+function vendorOf(provider: LlmProviderConfig): string {
+  return Object.keys(provider).find((name) => typeof provider[name as keyof typeof provider] === 'object') ?? ''
+}
+
+export function awsTarget({ agentCore }: AwsBackendConfig): BackendTarget {
+  const { agentRuntimeArn, qualifier = null } = agentCore
+  return { kind: 'agentCore', ...agentRuntimeArn, qualifier }
+}
+
+export function dynamicTarget(config: DynamicForwardProxyConfig): BackendTarget {
+  return { kind: 'dynamicForwardProxy', ...config }
+}

@@ -1,0 +1,92 @@
+import { aiTarget, awsTarget, dynamicTarget, sectionKey, staticTarget } from '@portico/gateway/ir'
+import type { AttachedPolicy, Backend, BackendTarget } from '@portico/gateway/ir'
+import { printPath, settle } from '@portico/gateway/schema'
+import type { BackendPolicies, Problem } from '@portico/gateway/schema'
+import { gwBackendSpec } from '../resources/gw-backend.ts'
+import type { GwBackendSpec } from '../resources/gw-backend.ts'
+import { readSpec } from '../resources/own-kinds.ts'
+import { condition, type ConditionsStatus } from '../resources/status.ts'
+import type { Query } from './context.ts'
+import type { Unusable } from './materials.ts'
+import { mcpTargets } from './mcp-targets.ts'
+import { ownKey, referredObjects } from './referred-objects.ts'
+import { attached } from './attached.ts'
+
+/** What a GwBackend becomes. */
+export interface OwnBackend {
+  backend: Backend
+  /** Those that stand in it, and in its parts. */
+  policies: AttachedPolicy[]
+}
+
+/** A GwBackend, by `namespace/name`. Anything wrong with it makes the whole of it unusable. */
+export const ownBackend: Query<OwnBackend | Unusable> = {
+  name: 'ownBackend',
+  compute(context, place) {
+    const resource = context.get('GwBackend', place)
+    if (resource === undefined) return { reason: 'BackendNotFound', message: `GwBackend ${place} not found` }
+    const read = readSpec(gwBackendSpec, resource)
+    if (!read.ok) return unusable(place, read.problems)
+    const { namespace = '' } = resource.metadata
+    const objects = referredObjects(context, { kind: 'GwBackend', namespace })
+    const { value: spec, problems } = settle(gwBackendSpec, read.value, objects, ['spec'])
+    if (problems.length > 0) return unusable(place, problems)
+    const key = ownKey(place)
+    const target = spec.mcp === undefined ? targetOf(spec, key) : mcpTargets(context, { namespace, key }, spec.mcp)
+    if ('message' in target) return target
+    return { backend: { key, name: place, target }, policies: policiesIn(spec, key) }
+  },
+}
+
+export const backendStatus: Query<ConditionsStatus | null> = {
+  name: 'backendStatus',
+  compute(context, place) {
+    const resource = context.get('GwBackend', place)
+    if (resource === undefined) return null
+    const { generation = 0 } = resource.metadata
+    const made = context.read(ownBackend, place)
+    const accepted =
+      'reason' in made
+        ? condition('Accepted', false, {
+            reason: 'TranslationError',
+            message: `failed to translate backend: ${made.message}`,
+            generation,
+          })
+        : condition('Accepted', true, { reason: 'Accepted', message: 'Backend successfully accepted', generation })
+    return { conditions: [accepted] }
+  },
+}
+
+function unusable(place: string, problems: readonly Problem[]): Unusable {
+  return { reason: 'BackendError', message: `GwBackend ${place}: ${printProblems(problems)}` }
+}
+
+/** As statuses say them. */
+export function printProblems(problems: readonly Problem[]): string {
+  return problems
+    .map(
+      ({ path, found, expected }) => `${printPath(path)}: ${found}${expected === '' ? '' : `, expected ${expected}`}`,
+    )
+    .join('; ')
+}
+
+function targetOf(spec: GwBackendSpec, key: string): BackendTarget {
+  if (spec.ai !== undefined) return aiTarget(spec.ai, key)
+  if (spec.aws !== undefined) return awsTarget(spec.aws)
+  if (spec.dynamicForwardProxy !== undefined) return dynamicTarget(spec.dynamicForwardProxy)
+  if (spec.static !== undefined) return staticTarget(spec.static)
+  throw new Error('a backend is of no kind')
+}
+
+function policiesIn({ ai, mcp, policies }: GwBackendSpec, key: string): AttachedPolicy[] {
+  const providers = ai?.groups?.flatMap((group) => group.providers) ?? []
+  return [
+    ...providers.flatMap((provider) => inline(sectionKey(key, provider.name), provider.policies)),
+    ...(mcp?.targets ?? []).flatMap((target) => inline(sectionKey(key, target.name), target.static?.policies)),
+    ...inline(key, policies),
+  ]
+}
+
+function inline(key: string, policies: BackendPolicies | undefined): AttachedPolicy[] {
+  return policies === undefined ? [] : [attached({ kind: 'backend', key }, { backend: policies })]
+}

@@ -1,0 +1,94 @@
+import { sectionKey } from '@portico/gateway/ir'
+import type { PolicyTarget } from '@portico/gateway/ir'
+import type { Resource } from '../resources/resource.ts'
+import { attachmentsOf } from './attachment.ts'
+import type { Context } from './context.ts'
+import { listenerSetsOf, listenersOf } from './listeners.ts'
+import type { PolicyPlan, PolicyTargetSpec } from './policy-plan.ts'
+import { ownKey } from './referred-objects.ts'
+import { routePlan } from './route-plan.ts'
+import { routeName, ruleKey } from './route-resources.ts'
+import { serviceKey } from './service.ts'
+
+/** One object that a policy is for. */
+export interface NamedTarget {
+  group: string
+  kind: PolicyTargetSpec['kind']
+  /** `namespace/name` */
+  key: string
+  sectionName: string | undefined
+}
+
+/** Selectors become the objects that they find. Policies and what they are for share a namespace. */
+export function namedTargets(
+  context: Pick<Context, 'list'>,
+  { namespace }: Pick<PolicyPlan, 'namespace'>,
+  { group, kind, name, matchLabels = {}, sectionName }: PolicyTargetSpec,
+): NamedTarget[] {
+  if (name !== undefined) return [{ group, kind, key: `${namespace}/${name}`, sectionName }]
+  const hasLabels = ({ metadata: { labels } }: Resource): boolean =>
+    Object.entries(matchLabels).every(([label, value]) => labels?.[label] === value)
+  return context
+    .list(kind, { by: 'namespace', value: namespace })
+    .filter(hasLabels)
+    .map((resource) => ({ group, kind, key: `${namespace}/${resource.metadata.name}`, sectionName }))
+}
+
+/** Where a target is in the config of a Gateway, which has these backends. */
+export function placesOf(
+  context: Context,
+  gateway: string,
+  { kind, key, sectionName }: NamedTarget,
+  backends: ReadonlySet<string>,
+): PolicyTarget[] {
+  switch (kind) {
+    case 'Gateway':
+      if (key !== gateway) return []
+      return sectionName === undefined
+        ? [{ kind: 'gateway' }]
+        : listenersNamed(context, gateway, kind, key, sectionName)
+    case 'ListenerSet':
+      if (!context.read(listenerSetsOf, gateway).includes(key)) return []
+      return sectionName === undefined
+        ? [{ kind: 'listenerSet', key: `listenerSet/${key}` }]
+        : listenersNamed(context, gateway, kind, key, sectionName)
+    case 'HTTPRoute':
+    case 'GRPCRoute':
+      return routePlaces(context, gateway, `${kind}/${key}`, sectionName)
+    case 'Service': {
+      const prefix = serviceKey(`${key}/`)
+      return [...backends]
+        .filter((each) => (sectionName === undefined ? each.startsWith(prefix) : each === `${prefix}${sectionName}`))
+        .map((each) => ({ kind: 'backend', key: each }))
+    }
+    case 'GwBackend': {
+      const own = ownKey(key)
+      if (!backends.has(own)) return []
+      return [{ kind: 'backend', key: sectionName === undefined ? own : sectionKey(own, sectionName) }]
+    }
+  }
+}
+
+function listenersNamed(context: Context, gateway: string, kind: string, key: string, name: string): PolicyTarget[] {
+  return context
+    .read(listenersOf, gateway)
+    .filter((each) => each.parent.kind === kind && each.parent.key === key && each.name === name)
+    .filter(({ state }) => state !== 'absent')
+    .map((listener) => ({ kind: 'listener', key: listener.key }))
+}
+
+function routePlaces(context: Context, gateway: string, id: string, rule: string | undefined): PolicyTarget[] {
+  const plan = context.read(routePlan, id)
+  if (plan === null) return []
+  const name = routeName(plan)
+  const keys = context
+    .read(attachmentsOf, id)
+    .filter((each) => each.gateway === gateway)
+    .flatMap(({ listeners }) => listeners.map(({ key }) => key))
+  const rules = [...plan.rules.entries()].filter((entry) => entry[1].name === rule)
+  return [...new Set(keys)].flatMap((listener): PolicyTarget[] =>
+    rule === undefined
+      ? [{ kind: 'route', key: `${listener}/${name}` }]
+      : rules.map(([index]) => ({ kind: 'rule', key: ruleKey(listener, name, index) })),
+  )
+}

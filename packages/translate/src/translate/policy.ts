@@ -1,0 +1,95 @@
+import { backendsNamedIn } from '@portico/gateway/ir'
+import type { AttachedPolicy, Backend, PolicyTarget } from '@portico/gateway/ir'
+import { ownBackend } from './backend.ts'
+import type { Context } from './context.ts'
+import { policyPlan, type PolicyPlan } from './policy-plan.ts'
+import { namedTargets, placesOf } from './policy-targets.ts'
+import { compare } from './precedence.ts'
+import { placeOfService, serviceBackend } from './service.ts'
+
+/** What the policies of the cluster add to the config of a Gateway. */
+export interface PoliciesOfGateway {
+  /** Those of routes, and all that policies and backends call. */
+  backends: Backend[]
+  /** Of two for one object the later one wins: of GwPolicies the oldest, then what stands in a backend itself. */
+  policies: AttachedPolicy[]
+}
+
+/**
+ * Policies reach what routes lead to, and what other policies and backends call: both grow until nothing is new.
+ * Backends that call one another come out once.
+ */
+export function attachPolicies(context: Context, gateway: string, ofRoutes: readonly Backend[]): PoliciesOfGateway {
+  const plans = context
+    .keys('GwPolicy')
+    .flatMap((place): [string, PolicyPlan][] => {
+      const plan = context.read(policyPlan, place)
+      return plan === null ? [] : [[place, plan]]
+    })
+    .toSorted(([, one], [, other]) => compare(other.age, one.age))
+  const backends = new Map(ofRoutes.map((backend) => [backend.key, backend]))
+  const invalid = new Map(plans.flatMap(([, plan]) => plan.invalid.map((backend) => [backend.key, backend] as const)))
+  for (;;) {
+    const before = backends.size
+    const targeted = plans.flatMap(([place, plan]) => attachmentsOfPlan(context, gateway, { place, plan }, backends))
+    const inline = [...backends.keys()].flatMap((key) => inlineOf(context, key))
+    for (const key of [...targeted, ...inline, ...backends.values()].flatMap(backendsNamedIn)) {
+      const found = backends.has(key) ? null : (invalid.get(key) ?? backendAt(context, key))
+      if (found !== null) backends.set(key, found)
+    }
+    if (backends.size === before) return { backends: [...backends.values()], policies: [...targeted, ...inline] }
+  }
+}
+
+function attachmentsOfPlan(
+  context: Context,
+  gateway: string,
+  { place, plan }: { place: string; plan: PolicyPlan },
+  backends: ReadonlyMap<string, Backend>,
+): AttachedPolicy[] {
+  const { frontend, traffic, phase, backend } = plan
+  if ([frontend, traffic, backend].every((part) => Object.keys(part ?? {}).length === 0)) return []
+  const keys = new Set(backends.keys())
+  const places = plan.targets
+    .flatMap((target) => namedTargets(context, plan, target))
+    .flatMap((target) => placesOf(context, gateway, target, keys))
+  // Two selectors may find the same object.
+  const distinct = new Map(places.map((target) => [printTarget(target), target]))
+  return [...distinct].map(([name, target]) => ({
+    key: `policy/${place}@${name}`,
+    target,
+    frontend,
+    traffic,
+    phase,
+    backend,
+  }))
+}
+
+function printTarget(target: PolicyTarget): string {
+  return target.kind === 'gateway' ? 'gateway' : `${target.kind}/${target.key}`
+}
+
+/** Policies that stand in a GwBackend. */
+function inlineOf(context: Context, key: string): AttachedPolicy[] {
+  const place = placeOfOwn(key)
+  const made = place === null ? null : context.read(ownBackend, place)
+  return made === null || 'reason' in made ? [] : made.policies
+}
+
+/** A backend that is called by its key; one that cannot be used fails every call. */
+function backendAt(context: Context, key: string): Backend | null {
+  const service = placeOfService(key)
+  const place = placeOfOwn(key)
+  const found =
+    place === null ? (service === null ? null : context.read(serviceBackend, service)) : context.read(ownBackend, place)
+  if (found === null) return null
+  return 'reason' in found
+    ? { key, name: 'invalid', target: { kind: 'invalid', reason: found.message } }
+    : found.backend
+}
+
+/** `backend/<namespace>/<name>`; keys of Services and of parts are longer. */
+function placeOfOwn(key: string): string | null {
+  const parts = key.split('/')
+  return parts.length === 3 && parts[0] === 'backend' ? `${parts[1]}/${parts[2]}` : null
+}
