@@ -10,6 +10,7 @@ import { compileEndpoint, type EndpointParts, endpointIdentity, ownAuth } from '
 import type { TunnelParts } from './services.ts'
 import type { AiProvider } from '../ir/resources.ts'
 import { clientFormats, upstreamFormats } from '../llm/formats/index.ts'
+import { readerSpecimens } from '../llm/specimens.ts'
 import { createIds } from '../llm/new-id.ts'
 import type { CredentialPlace, Provider } from '../llm/providers/provider.ts'
 import { createProvider } from '../llm/providers/index.ts'
@@ -60,6 +61,7 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
     newId: createIds(env.random),
     maxBytes: env.maxBufferBytes,
     bug: bugReport(env.log),
+    specimens: readerSpecimens(),
   }
   return aiBackend(identity, {
     routeType: createRouteTypes(policies.ai?.routes),

@@ -1,7 +1,9 @@
+import { emptySource } from '../net/body.ts'
 import type { Exchange } from '../net/exchange.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { MessageHead } from '../net/http1/head.ts'
 import { Fields, RequestHead } from '../net/http2/request-head.ts'
+import { StartReader } from './body/buffered-body.ts'
 
 /**
  * Keeps the last request of each kind after it is over. Code that V8 has optimised depends on the shapes of the objects it
@@ -13,6 +15,7 @@ export class Specimens {
     new MessageHead(new HeaderBlock()),
     new RequestHead(new HeaderBlock()),
     new Fields(),
+    new StartReader(emptySource, 0, () => {}),
     setImmediate(() => {}),
   ]
   readonly #byProtocol: readonly Map<string, object>[] = Array.from({ length: 4 }, () => new Map<string, object>())

@@ -47,6 +47,8 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   readonly #chat: ClientChat
   /** What the provider at hand was asked. */
   #asked: AskedChat | null = null
+  /** Of the try at hand; that it stays keeps its shape alive. */
+  #context: AnswerContext | null = null
   #streamHeaders: HeaderBlock | null = null
   #streamGuard: Pick<StreamGuard, 'notes' | 'rejection'> | null = null
 
@@ -263,9 +265,13 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   #responseContext(prepared: PreparedChat): ResponseContext {
+    // What it is made of does not change within a try.
+    if (this.#context?.isOf(prepared) === true) return this.#context
     const { clock, newId } = this.services
     const named = this.#chat.body.value['model']
-    return new AnswerContext(prepared, typeof named === 'string' ? named : null, Math.floor(clock() / 1000), newId)
+    const now = Math.floor(clock() / 1000)
+    this.#context = new AnswerContext(prepared, typeof named === 'string' ? named : null, now, newId)
+    return this.#context
   }
 
   // Guards.
@@ -321,6 +327,10 @@ class AnswerContext implements ResponseContext {
 
   get request(): ChatRequest {
     return this.#asked.request
+  }
+
+  isOf({ asked }: PreparedChat): boolean {
+    return this.#asked === asked
   }
 
   get model(): string {

@@ -34,6 +34,8 @@ export interface CallServices {
   newId: (prefix: string) => string
   maxBytes: number
   bug: (error: unknown) => void
+  /** Never read: their shapes live as long as they do. */
+  specimens: readonly object[]
 }
 
 export interface CallParts {

@@ -73,7 +73,7 @@ export function readStart(body: Source, limit: number, done: Done): StepResult {
 }
 
 /** Keeps the start of a body, then gives it out again with the rest behind it. */
-class StartReader implements Sink, Source {
+export class StartReader implements Sink, Source {
   source: Source | null = null
   readonly #body: Source
   readonly #limit: number
