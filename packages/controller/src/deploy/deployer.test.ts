@@ -74,6 +74,28 @@ describe('the deployer', () => {
     assert.equal(scene.reported.length, 2)
   })
 
+  it('removes what it has deployed for a Gateway that has another class now, and nothing else', async (t) => {
+    const scene = useScene(t)
+    scene.deployer.start()
+    scene.deployer.want('shop/a', wishOf('a'))
+    await scene.reports(1)
+    const [, config] = [...scene.cluster.objects.values()]
+    assert.ok(config)
+    const foreign = { ...config, metadata: { ...config.metadata, name: 'of-the-user', ownerReferences: [] } }
+    scene.cluster.objects.set(nameOf(foreign), foreign)
+    scene.cluster.failures = 1
+    scene.deployer.release('shop/a', wishOf('a').gateway)
+    await scene.reports(3)
+    assert.deepEqual([...scene.cluster.objects.keys()], ['ConfigMap shop/of-the-user'])
+    scene.deployer.touch('shop/a')
+    await scene.deployer.stop()
+    assert.equal(scene.reported.length, 3)
+    scene.deployer.start()
+    scene.deployer.want('shop/a', wishOf('a'))
+    await scene.reports(4)
+    assert.equal(scene.reported.at(-1)?.outcome.applied.length, 5)
+  })
+
   it('stops, and begins anew as the leader that it is again', async (t) => {
     const scene = useScene(t)
     scene.cluster.failures = Number.POSITIVE_INFINITY
@@ -89,6 +111,19 @@ describe('the deployer', () => {
     scene.deployer.start()
     await scene.reports(before + 1)
     assert.equal(scene.reported.at(-1)?.outcome.applied.length, 5)
+  })
+
+  it('waits with a Gateway for the try for one of its name that is gone', async (t) => {
+    const scene = useScene(t)
+    const gate = scene.cluster.hold()
+    scene.deployer.start()
+    scene.deployer.want('shop/a', wishOf('a'))
+    await gate.reached
+    scene.deployer.forget('shop/a')
+    scene.deployer.want('shop/a', wishOf('a'))
+    gate.open()
+    await scene.reports(1)
+    assert.equal(scene.cluster.mostAtOnce, 1)
   })
 
   it('asks for a few Gateways at once', async (t) => {

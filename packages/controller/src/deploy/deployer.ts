@@ -1,5 +1,6 @@
 import { Backoff } from '../kube/backoff.ts'
-import { type Cluster, type Outcome, reconcile } from './reconcile.ts'
+import type { Resource } from '@portico/translate'
+import { type Cluster, type Outcome, reconcile, withdraw } from './reconcile.ts'
 import type { DeploySettings, Wish } from './render.ts'
 
 export interface DeployerOptions {
@@ -13,9 +14,9 @@ export interface DeployerOptions {
 export type WishedFor = Omit<Wish, 'sessionKey'>
 
 interface Entry {
-  wish: WishedFor
+  /** A Gateway for which nothing is wanted any more is alone. */
+  wish: WishedFor | { released: Resource }
   backoff: Backoff
-  isRunning: boolean
   retry: NodeJS.Timeout | null
 }
 
@@ -31,7 +32,8 @@ export class Deployer {
   readonly #entryByKey = new Map<string, Entry>()
   /** Keys that wait for their turn, the longest waiting first. */
   readonly #waiting = new Set<string>()
-  readonly #running = new Set<Promise<void>>()
+  /** Tries that are under way, by key: also of a Gateway that is gone, while another of its name has come. */
+  readonly #running = new Map<string, Promise<void>>()
   #isStarted = false
 
   constructor(options: DeployerOptions) {
@@ -41,10 +43,19 @@ export class Deployer {
 
   /** A Gateway that is new, or about which something is. */
   want(key: string, wish: WishedFor): void {
+    this.#set(key, wish)
+  }
+
+  /** A Gateway that is still there, but not of our class any more: what was deployed for it is removed. */
+  release(key: string, gateway: Resource): void {
+    this.#set(key, { released: gateway })
+  }
+
+  #set(key: string, wish: Entry['wish']): void {
     const entry = this.#entryByKey.get(key)
     if (entry === undefined) {
       const backoff = this.#options.createBackoff()
-      this.#entryByKey.set(key, { wish, backoff, isRunning: false, retry: null })
+      this.#entryByKey.set(key, { wish, backoff, retry: null })
     } else {
       entry.wish = wish
       entry.backoff.reset()
@@ -52,7 +63,7 @@ export class Deployer {
     this.touch(key)
   }
 
-  /** A Gateway that is gone, or not ours any more. Its objects go with it: they name it as their owner. */
+  /** A Gateway that is gone. Its objects go with it: they name it as their owner. */
   forget(key: string): void {
     clearRetry(this.#entryByKey.get(key))
     this.#entryByKey.delete(key)
@@ -75,37 +86,40 @@ export class Deployer {
   async stop(): Promise<void> {
     this.#isStarted = false
     for (const entry of this.#entryByKey.values()) clearRetry(entry)
-    await Promise.all(this.#running)
+    await Promise.all(this.#running.values())
   }
 
   #next(): void {
     for (const key of this.#waiting) {
       const entry = this.#entryByKey.get(key)
       if (!this.#isStarted || this.#running.size >= MOST_AT_ONCE) return
-      if (entry === undefined || entry.isRunning) continue
+      if (entry === undefined || this.#running.has(key)) continue
       this.#waiting.delete(key)
       const run = this.#run(key, entry).finally(() => {
-        this.#running.delete(run)
+        this.#running.delete(key)
         this.#next()
       })
-      this.#running.add(run)
+      this.#running.set(key, run)
     }
   }
 
   async #run(key: string, entry: Entry): Promise<void> {
     clearRetry(entry)
-    entry.isRunning = true
-    const outcome = await this.#try(entry.wish)
-    entry.isRunning = false
+    const { wish } = entry
+    const outcome = await this.#try(wish)
     // Whoever was forgotten meanwhile is of no interest.
     if (this.#entryByKey.get(key) !== entry) return
     this.#options.report(key, outcome)
-    if (outcome.failures.length === 0) return entry.backoff.reset()
+    if (outcome.failures.length === 0) {
+      if ('released' in wish && entry.wish === wish) this.forget(key)
+      return entry.backoff.reset()
+    }
     if (this.#isStarted) entry.retry = setTimeout(() => this.touch(key), entry.backoff.next())
   }
 
-  async #try(wish: WishedFor): Promise<Outcome> {
+  async #try(wish: Entry['wish']): Promise<Outcome> {
     try {
+      if ('released' in wish) return await withdraw(this.#options.cluster, wish.released)
       return await reconcile(this.#options.cluster, wish, this.#options.settings)
     } catch (error) {
       const failures = [error instanceof Error ? error.message : String(error)]

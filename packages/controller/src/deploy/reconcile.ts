@@ -41,7 +41,7 @@ export async function reconcile(
   settings: DeploySettings,
 ): Promise<Outcome> {
   const { gateway } = wish
-  const outcome: Outcome = { addresses: [], problems: [], failures: [], skippedPorts: [], applied: [], removed: [] }
+  const outcome = nothingDone()
   const labelled = await objectsOf(cluster, gateway)
   const rendered = await renderWithKey(cluster, { wish, settings, labelled })
   if (!rendered.ok) return { ...outcome, problems: rendered.problems, addresses: addressesIn(labelled, gateway) }
@@ -55,6 +55,18 @@ export async function reconcile(
   const isWhole = outcome.failures.length + outcome.problems.length === 0
   for (const object of isWhole ? remove : []) await attempt(outcome, 'removed', object, () => cluster.remove(object))
   return { ...outcome, skippedPorts: rendered.skippedPorts, addresses: addressesIn([...results, ...live], gateway) }
+}
+
+/** Removes all that is deployed for a Gateway that lives on under another controller. */
+export async function withdraw(cluster: Cluster, gateway: Resource): Promise<Outcome> {
+  const outcome = nothingDone()
+  const { remove } = plan(await objectsOf(cluster, gateway), [], gateway)
+  for (const object of remove) await attempt(outcome, 'removed', object, () => cluster.remove(object))
+  return outcome
+}
+
+function nothingDone(): Outcome {
+  return { addresses: [], problems: [], failures: [], skippedPorts: [], applied: [], removed: [] }
 }
 
 /** All that bears the labels of the Gateway. */
