@@ -161,6 +161,22 @@ test('a server in trouble is asked again, and what went wrong is told', async (t
   ])
 })
 
+test('a server that ends every watch at once is asked with pauses', async (t) => {
+  const scene = await useReflector(t, {
+    lists: [(_, response) => answer(response, 200, list(1))],
+    watches: [
+      (_, response) => response.end(),
+      (_, response) => response.end(),
+      (asked, response) => {
+        assert.equal(asked.query.get('resourceVersion'), '1')
+        response.write(event('ADDED', cup('one', 2)))
+      },
+    ],
+  })
+  await scene.until(() => scene.keys().length === 1)
+  assert.deepEqual(scene.troubles, [])
+})
+
 test('an event without an object it can name is passed over', async (t) => {
   const scene = await useReflector(t, {
     lists: [(_, response) => answer(response, 200, list(1, { metadata: {} }, cup('one', 1)))],

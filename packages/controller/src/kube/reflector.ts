@@ -61,7 +61,7 @@ export class Reflector {
         await this.#watch(signal, backoff)
       } catch (error) {
         if (signal.aborted) return
-        await wait(this.#judge(error, backoff), undefined, { signal }).catch(() => undefined)
+        await pause(this.#judge(error, backoff), signal)
       }
     }
   }
@@ -126,14 +126,19 @@ export class Reflector {
     }
     const accept = this.#accept('PartialObjectMetadata')
     const events = this.#client.stream({ path: this.#path, query, signal: AbortSignal.any([signal, overdue]), accept })
+    const startedAt = performance.now()
+    let hasHeard = false
     try {
       for await (const event of events) {
         this.#take(event)
+        hasHeard = true
         backoff.reset()
       }
     } catch (error) {
       if (!overdue.aborted || signal.aborted) throw error
     }
+    // A server that ends every watch at once is not asked without a pause.
+    if (!hasHeard && performance.now() - startedAt < SHORT_MS) await pause(backoff.next(), signal)
   }
 
   #take(event: unknown): void {
@@ -191,6 +196,11 @@ const LIST_LIMIT_MS = 120_000
 const WATCH_SECONDS = 300
 const GRACE_SECONDS = 30
 const MISSING_MS = 5_000
+const SHORT_MS = 1_000
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => undefined)
+}
 
 function asList(answer: unknown, path: string): List {
   const list = answer as Partial<List> | undefined

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CACHE, CONFORMANCE, DEBIAN, DEBIAN_PACKAGES, KUBERNETES, versionOf } from './programs.ts'
+
+/**
+ * Builds what the bed runs, once for each state of the lock files: Kubernetes and the suite from the Go module proxy, etcd and
+ * nft from Debian. Prints nothing when all is there.
+ */
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const GO_ENV = { ...process.env, CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off' }
+
+function main(): void {
+  const programs = ['go', 'unshare', 'nsenter', 'setpriv', 'ip', 'apt-get', 'dpkg']
+  const missing = programs.filter((name) => !isOnPath(name))
+  if (missing.length > 0) return console.log(`no ${missing.join(', no ')} here: no bed is built`)
+  make(DEBIAN, 'etcd and nft', unpackDebian)
+  make(KUBERNETES, `Kubernetes ${versionOf('kubernetes', 'k8s.io/kubernetes')}`, buildKubernetes)
+  make(CONFORMANCE, `the suite of the Gateway API ${versionOf('conformance', 'sigs.k8s.io/gateway-api')}`, buildSuite)
+}
+
+/** In a folder of another name until it is whole, so that what was broken off is never found. */
+function make(folder: string, what: string, fill: (folder: string) => void): void {
+  if (existsSync(folder)) return
+  console.log(`builds ${what}`)
+  const unfinished = `${folder}.${process.pid}`
+  mkdirSync(unfinished, { recursive: true })
+  try {
+    fill(unfinished)
+    renameSync(unfinished, folder)
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true })
+  }
+}
+
+function unpackDebian(folder: string): void {
+  // Not every machine has the lists of packages from the start.
+  const quiet = { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] }
+  const download = (): void =>
+    void execFileSync('apt-get', ['download', '-qq', '-o', 'APT::Sandbox::User=root', ...DEBIAN_PACKAGES], quiet)
+  try {
+    download()
+  } catch {
+    execFileSync('apt-get', ['update', '-qq'], quiet)
+    download()
+  }
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.deb'))) {
+    execFileSync('dpkg', ['-x', file, '.'], quiet)
+    rmSync(join(folder, file))
+  }
+  mkdirSync(join(folder, 'bin'))
+  symlinkSync('../usr/bin/etcd', join(folder, 'bin/etcd'))
+  // kube-proxy looks for it on the path; its libraries were unpacked beside it.
+  const script = ['#!/bin/sh', 'here=$(dirname "$0")/..', 'LD_LIBRARY_PATH=$(echo "$here"/usr/lib/*-linux-gnu)']
+  script.push('export LD_LIBRARY_PATH', 'exec "$here/usr/sbin/nft" "$@"')
+  writeFileSync(join(folder, 'bin/nft'), `${script.join('\n')}\n`, { mode: 0o755 })
+}
+
+function buildKubernetes(folder: string): void {
+  const version = versionOf('kubernetes', 'k8s.io/kubernetes')
+  const [major, minor] = version.slice(1).split('.')
+  // A build of the modules alone knows no version, and clients ask for it.
+  const fields = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'clean', gitCommit: 'module' }
+  const settings = Object.entries(fields).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+  go('kubernetes', ['build', '-ldflags', ['-s -w', ...settings].join(' '), '-o', join(folder, 'kubernetes'), '.'])
+  for (const name of ['kube-apiserver', 'kube-controller-manager', 'kube-proxy', 'kubectl']) {
+    symlinkSync('kubernetes', join(folder, name))
+  }
+}
+
+function buildSuite(folder: string): void {
+  go('conformance', ['build', '-ldflags', '-s -w', '-o', join(folder, 'echo-basic'), `${SUITE}/echo-basic`])
+  go('conformance', ['test', '-c', '-ldflags', '-s -w', '-o', join(folder, 'conformance.test'), '.'])
+  const [api, suite] = ['sigs.k8s.io/gateway-api', SUITE].map((module) =>
+    go('conformance', ['list', '-m', '-f', '{{.Dir}}', module]).trim(),
+  )
+  cpSync(join(api ?? '', 'config/crd'), join(folder, 'crds'), { recursive: true })
+  for (const name of ['base', 'tests']) {
+    const filter = (path: string): boolean => !path.endsWith('.go')
+    cpSync(join(suite ?? '', name), join(folder, 'manifests', name), { recursive: true, filter })
+  }
+  // The module cache is read-only, and so is what is copied from it.
+  execFileSync('chmod', ['-R', 'u+w', folder])
+}
+
+const SUITE = 'sigs.k8s.io/gateway-api/conformance'
+
+/** Behind everything else that the machine does. */
+function go(folder: string, [command = '', ...args]: readonly string[]): string {
+  const flags = command === 'list' ? [] : ['-trimpath']
+  const words = ['-n', '10', 'go', command, '-C', join(HERE, folder), '-mod=readonly', ...flags, ...args]
+  return execFileSync('nice', words, { env: GO_ENV, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+function isOnPath(name: string): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))
+}
+
+mkdirSync(CACHE, { recursive: true })
+main()

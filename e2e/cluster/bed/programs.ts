@@ -1,0 +1,84 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What `build.ts` makes, each in a folder whose name changes with what it is made of. */
+
+const HERE = fileURLToPath(new URL('.', import.meta.url))
+const { PORTICO_BED_CACHE, XDG_CACHE_HOME } = process.env
+export const CACHE = PORTICO_BED_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-bed')
+
+/** Packages that are unpacked and not installed: nothing of them shall run by itself. */
+export const DEBIAN_PACKAGES = [
+  'etcd-server',
+  'nftables',
+  'libnftables1',
+  'libnftnl11',
+  'libmnl0',
+  'libjansson4',
+  'libedit2',
+  'libgmp10',
+  'libxtables12',
+]
+
+/** etcd and nft, with the libraries of the latter. */
+export const DEBIAN = join(CACHE, `debian-${hashOf(DEBIAN_PACKAGES.join(' '))}`)
+/** kube-apiserver, kube-controller-manager, kube-proxy, kubectl. */
+export const KUBERNETES = join(CACHE, `kubernetes-${hashOfFolder('kubernetes')}`)
+/** The Gateway API's CRDs, the official suite, its manifests and its server. */
+export const CONFORMANCE = join(CACHE, `conformance-${hashOfFolder('conformance')}`)
+
+/** Why there can be no bed here, or false. */
+export const withoutBed: string | false = reason()
+
+/** Why the official suite cannot run here, or false. */
+export const withoutSuite: string | false =
+  withoutBed || (!existsSync(CONFORMANCE) && 'the suite is not built; npm run bed -- build builds it')
+
+/** The version of a module that a folder's programs are made of. */
+export function versionOf(folder: 'kubernetes' | 'conformance', module: string): string {
+  const lines = readFileSync(join(HERE, folder, 'go.mod'), 'utf8').split('\n')
+  const found = lines.map((line) => line.trim().split(' ')).find(([name]) => name === module)
+  if (found?.[1] === undefined) throw new Error(`${folder}/go.mod has no ${module}`)
+  return found[1]
+}
+
+function hashOfFolder(name: string): string {
+  const files = readdirSync(join(HERE, name)).toSorted()
+  return hashOf(...files.map((file) => readFileSync(join(HERE, name, file), 'utf8')))
+}
+
+function hashOf(...texts: string[]): string {
+  const hash = createHash('sha256')
+  for (const text of texts) hash.update(text)
+  return hash.digest('hex').slice(0, 16)
+}
+
+function reason(): string | false {
+  if (process.platform !== 'linux') return 'no bed here: it needs Linux'
+  if (process.getuid?.() !== 0) return 'no bed here: it needs root'
+  if (!existsSync(DEBIAN) || !existsSync(KUBERNETES)) return 'no bed here; npm run bed -- build builds it'
+  return missingAbility()
+}
+
+/** Namespaces, pairs of devices, overlays and packet rules are not given to every container. */
+function missingAbility(): string | false {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-bed-'))
+  const script = `ip link add bed0 type veth peer name bed1
+    ${join(DEBIAN, 'bin/nft')} add table ip bed
+    mkdir upper work root
+    mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root`
+  try {
+    const args = ['--net', '--pid', '--fork', '--mount-proc', 'sh', '-ec', script]
+    execFileSync('unshare', args, { cwd: folder, stdio: 'pipe' })
+    return false
+  } catch (error) {
+    const said = String((error as { stderr?: unknown }).stderr ?? error).trim()
+    return `no bed here: ${said.split('\n').at(-1)}`
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
