@@ -67,6 +67,16 @@ export class Translator implements Translated {
     this.#graph = new Graph((read) => ({ ...store.lookups(read), read, settings }))
   }
 
+  /** How often something was computed, ever: what a change has cost. */
+  get computed(): number {
+    return this.#graph.computed
+  }
+
+  /** How much is remembered. */
+  get size(): number {
+    return this.#graph.size
+  }
+
   /** A resource that is new or has changed. What translation does not read is ignored. */
   put(resource: Resource): void {
     const kind = kindOf(resource)

@@ -36,7 +36,8 @@ export function readBackendTlsPolicy({ metadata, spec: input }: Resource): Backe
     return (type === 'URI' ? uri : host) ?? []
   })
   validation.done()
-  spec.text('options')
+  // Of implementations, and none of ours.
+  spec.raw('options')
   spec.done()
   return { targets, authorities, wellKnown, hostname, names, problems }
 }

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Resource } from './resources/resource.ts'
+import { createTranslator } from './testing/golden.ts'
+
+const COUNT = 500
+
+function route(index: number, path = `/${index}`): Resource {
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { namespace: 'shop', name: `route-${index}`, generation: 1 },
+    spec: {
+      parentRefs: [{ name: 'web' }],
+      rules: [{ matches: [{ path: { value: path } }], backendRefs: [{ name: `service-${index}`, port: 80 }] }],
+    },
+  }
+}
+
+function service(index: number): Resource {
+  const metadata = { namespace: 'shop', name: `service-${index}` }
+  return { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 80 }] } }
+}
+
+function slice(index: number, address: string): Resource {
+  const slice = { addressType: 'IPv4', ports: [{ port: 3000 }], endpoints: [{ addresses: [address] }] }
+  const labels = { 'kubernetes.io/service-name': `service-${index}` }
+  const metadata = { namespace: 'shop', name: `slice-${index}`, labels }
+  return { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, ...slice }
+}
+
+const gateway: Resource[] = [
+  {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'GatewayClass',
+    metadata: { name: 'portico' },
+    spec: { controllerName: 'portico.dev/gateway' },
+  },
+  {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'Gateway',
+    metadata: { namespace: 'shop', name: 'web' },
+    spec: { gatewayClassName: 'portico', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+  },
+]
+
+describe('a change among many resources', () => {
+  const translator = createTranslator()
+  for (const resource of gateway) translator.put(resource)
+  for (let index = 0; index < COUNT; index++) {
+    for (const resource of [route(index), service(index), slice(index, '10.0.0.1')]) translator.put(resource)
+  }
+  translator.settle()
+  const costOf = (change: () => void) => {
+    const before = translator.computed
+    change()
+    const changed = translator.settle()
+    return { cost: translator.computed - before, changed }
+  }
+
+  it('of one route costs that route, and all others stay the same objects', () => {
+    const before = translator.gateways.get('shop/web')?.routes ?? []
+    const { cost, changed } = costOf(() => translator.put(route(7, '/other')))
+    assert.ok(cost < 20, `${cost} computed`)
+    assert.deepEqual(changed, { gateways: ['shop/web'], endpoints: [], statuses: [] })
+    const after = translator.gateways.get('shop/web')?.routes ?? []
+    assert.equal(after.filter((each) => before.includes(each)).length, COUNT - 1)
+  })
+
+  it('of endpoints leaves configs and statuses alone', () => {
+    const { cost, changed } = costOf(() => translator.put(slice(7, '10.0.0.9')))
+    assert.ok(cost < 10, `${cost} computed`)
+    assert.deepEqual(changed, { gateways: [], endpoints: ['shop/web'], statuses: [] })
+    assert.deepEqual(translator.endpoints.get('shop/web')?.['backend/service/shop/service-7/80'], ['10.0.0.9:3000'])
+  })
+
+  it('that leaves a resource as it was costs next to nothing', () => {
+    const { cost, changed } = costOf(() => translator.put(route(8)))
+    assert.ok(cost < 10, `${cost} computed`)
+    assert.deepEqual(changed, { gateways: [], endpoints: [], statuses: [] })
+  })
+
+  it('is forgotten with the resources', () => {
+    const { size } = translator
+    for (let round = 0; round < 3; round++) {
+      for (let index = COUNT; index < COUNT + 100; index++) translator.put(route(index))
+      translator.settle()
+      for (let index = COUNT; index < COUNT + 100; index++) translator.drop('HTTPRoute', `shop/route-${index}`)
+      translator.settle()
+    }
+    assert.equal(translator.size, size)
+  })
+})
