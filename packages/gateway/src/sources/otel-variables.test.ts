@@ -63,6 +63,27 @@ test('headers, time limit and interval', () => {
   assert.deepEqual([read(often).collector?.intervalMs, read(often, 'metrics').collector?.intervalMs], [undefined, 5000])
 })
 
+test('samplers say which requests have spans', () => {
+  const found = (sampler: string, share = '') =>
+    read({ [`${ALL}ENDPOINT`]: 'http://a', OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share }, 'traces')
+  const by = (sampler: string, share?: string) => found(sampler, share).collector?.sampling
+  const mistakes = (sampler: string, share?: string) => found(sampler, share).problems.join()
+  assert.deepEqual([by('', '0.5'), mistakes('', 'unused')], [undefined, ''])
+  assert.deepEqual(by('always_on'), { randomSampling: 'true', clientSampling: 'true' })
+  assert.deepEqual(by('always_off', 'unused'), { randomSampling: 'false', clientSampling: 'false' })
+  assert.deepEqual(by('traceidratio', '0.25'), { randomSampling: '0.25', clientSampling: '0.25' })
+  assert.deepEqual(by('parentbased_always_on'), { randomSampling: 'true', clientSampling: 'true' })
+  assert.deepEqual(by('parentbased_always_off'), { randomSampling: 'false', clientSampling: 'true' })
+  assert.deepEqual(by('parentbased_traceidratio', '0'), { randomSampling: '0', clientSampling: 'true' })
+  assert.deepEqual(by('parentbased_traceidratio'), { randomSampling: '1', clientSampling: 'true' })
+  assert.match(mistakes('jaeger_remote'), /OTEL_TRACES_SAMPLER: .*one of always_on, .*parentbased_traceidratio/)
+  for (const share of ['1.5', '-1', 'request.path', '1e-3', '.5']) {
+    assert.match(mistakes('traceidratio', share), /OTEL_TRACES_SAMPLER_ARG: .*a share from 0 to 1/)
+  }
+  const env = { [`${ALL}ENDPOINT`]: 'http://a', OTEL_TRACES_SAMPLER: 'none at all' }
+  assert.deepEqual(read(env, 'logs').problems, [], 'it is about spans alone')
+})
+
 test('a mistake is told of with the name of its variable, and without its value', () => {
   const endpoint = { [`${ALL}ENDPOINT`]: 'http://a' }
   const wrong: [Record<string, string>, RegExp][] = [

@@ -18,6 +18,13 @@ export interface StandardCollector {
   timeoutMs: number | undefined
   /** Between two pushes of metrics. */
   intervalMs: number | undefined
+  /** Which requests have spans, as the fields of the policy say it. */
+  sampling: Sampling | undefined
+}
+
+interface Sampling {
+  randomSampling: string
+  clientSampling: string
 }
 
 /** Reads variables, and keeps what is wrong with them. Values are never shown: they may hold credentials. */
@@ -56,9 +63,12 @@ export class OtelVariables {
       )
     }
     const protocol = this.#protocol(signal, url)
-    const [headers, timeoutMs, intervalMs] = [this.#headers(signal), this.#timeout(signal), this.#interval(signal)]
-    if (protocol === null || headers === null || timeoutMs === null || intervalMs === null) return null
-    return { url, protocol, path: pathOf(url, endpoint.isOfSignal ? null : signal), headers, timeoutMs, intervalMs }
+    const [headers, timeoutMs] = [this.#headers(signal), this.#timeout(signal)]
+    const [intervalMs, sampling] = [this.#interval(signal), this.#sampling(signal)]
+    if (protocol === null || headers === null || timeoutMs === null || intervalMs === null || sampling === null)
+      return null
+    const path = pathOf(url, endpoint.isOfSignal ? null : signal)
+    return { url, protocol, path, headers, timeoutMs, intervalMs, sampling }
   }
 
   #isWanted(signal: Signal): boolean {
@@ -100,6 +110,21 @@ export class OtelVariables {
     return signal === 'metrics' ? this.#milliseconds('OTEL_METRIC_EXPORT_INTERVAL', 1_000, 3_600_000) : undefined
   }
 
+  #sampling(signal: Signal): Sampling | undefined | null {
+    const [name, argument] = ['OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG']
+    const sampler = signal === 'traces' ? this.#text(name) : undefined
+    if (sampler === undefined) return undefined
+    const share = this.#text(argument) ?? '1'
+    const known = samplers(share).get(sampler)
+    if (known === undefined)
+      return this.#refuse(name, 'another sampler', 'one of ' + [...samplers('').keys()].join(', '))
+    // Others take none, and who changes samplers may leave it there.
+    if (sampler.endsWith('traceidratio') && !/^(0(\.[0-9]{1,9})?|1(\.0{1,9})?)$/.test(share)) {
+      return this.#refuse(argument, 'a text of another form', 'a share from 0 to 1, such as `0.25`')
+    }
+    return known
+  }
+
   /** Undefined where it is not set, null where it is wrong. */
   #milliseconds(name: string, min: number, max: number): number | undefined | null {
     const text = this.#text(name)
@@ -137,6 +162,19 @@ export class OtelVariables {
     })
     return null
   }
+}
+
+/** By their names: what each says of requests that come without a trace, and of those whose clients sample theirs. */
+function samplers(share: string): Map<string, Sampling> {
+  const [all, none] = ['true', 'false']
+  return new Map([
+    ['always_on', { randomSampling: all, clientSampling: all }],
+    ['always_off', { randomSampling: none, clientSampling: none }],
+    ['traceidratio', { randomSampling: share, clientSampling: share }],
+    ['parentbased_always_on', { randomSampling: all, clientSampling: all }],
+    ['parentbased_always_off', { randomSampling: none, clientSampling: all }],
+    ['parentbased_traceidratio', { randomSampling: share, clientSampling: all }],
+  ])
 }
 
 /** The variable of one signal is taken as it is; below that of all, each signal has its place. */

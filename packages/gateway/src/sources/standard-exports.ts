@@ -30,7 +30,7 @@ const PLACES: readonly Place[] = [
     signal: 'traces',
     policy: 'tracing',
     exports: ({ tracing }) => tracing !== undefined,
-    put: (policies, collector) => ({ ...policies, tracing: collector }),
+    put: (policies, config, { sampling }) => ({ ...policies, tracing: { ...config, ...sampling } }),
     drop: ({ tracing: _tracing, ...rest }) => rest,
   },
   {

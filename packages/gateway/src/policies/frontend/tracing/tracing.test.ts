@@ -314,6 +314,27 @@ test('a collector that only a variable names gets the traces that clients sample
   assert.deepEqual([server(collector).traceId, server(collector).attributes['http.path']], [traceId, '/one'])
 })
 
+test('a sampler that a variable names holds for a collector of variables, and for none of the config', async (t) => {
+  const collector = await useHttpCollector(t)
+  const sampler = { OTEL_TRACES_SAMPLER: 'always_on' }
+  const env = { ...sampler, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://${collector.host}/v1/traces` }
+  const gateway = await useGateway(t, httpConfig([direct]), { env })
+  await request(gateway.port(), { path: '/refused', headers: { traceparent: traceparent.replace(/01$/, '00') } })
+  await request(gateway.port(), { path: '/new' })
+  await collector.taken(1)
+  assert.equal(server(collector).attributes['http.path'], '/new')
+
+  const tracing = { backendRef: { host: collector.host }, protocol: 'HTTP', path: '/v1/traces' }
+  const own = await useGateway(t, httpConfig([direct], { frontend: { tracing } }), { env: sampler })
+  await request(own.port(), { path: '/not-new' })
+  await request(own.port(), { path: '/sampled', headers: { traceparent } })
+  await collector.taken(2)
+  assert.deepEqual(
+    collector.spans.map(({ attributes }) => attributes['http.path']),
+    ['/new', '/sampled'],
+  )
+})
+
 test('mistakes are found at load', () => {
   const problems = (tracing: object): string => {
     const text = JSON.stringify({ frontend: { tracing }, binds: [] })
