@@ -8,7 +8,8 @@ import { counting, useLimitServer } from '../../../testing/limit-server.ts'
 import { McpCaller } from '../../../testing/mcp-caller.ts'
 import { useMcpServer } from '../../../testing/mcp-server.ts'
 import { type Collector, type SeenSpan, useGrpcCollector } from '../../../testing/otlp-collector.ts'
-import { closedPort, httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
+import { agree, immediate, useAnsweringProcessor } from '../../../testing/processor.ts'
+import { closedPort, httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
 
 const SERVER = 2
 
@@ -217,4 +218,37 @@ test('a tool is in the name of its span, and one that fails is an error of it', 
   assert.equal(call?.status?.code, 2)
   const own = named(collector, 'tools/call fail').find(({ kind }) => kind === SERVER)
   assert.deepEqual([own?.attributes['mcp.outcome'], own?.status], ['tool_error', null])
+})
+
+test('a stream to a processor is one span, whether it lets the request pass, answers it or cannot be asked', async (t) => {
+  const origin = await useOrigin(t)
+  const processor = await useAnsweringProcessor(t, (message) => agree(message))
+  const refusing = await useAnsweringProcessor(t, () => immediate(403, 'no'))
+  const extProc = (host: string) => ({ extProc: { backendRef: { host } } })
+  const { collector, gateway } = await scene(t, [
+    routeTo(origin, extProc(processor.host), pathPrefix('/passes')),
+    routeTo(origin, extProc(refusing.host), pathPrefix('/refused')),
+    routeTo(origin, extProc(`127.0.0.1:${await closedPort()}`), pathPrefix('/closed')),
+  ])
+  const seen = async (path: string, spans: number) => {
+    collector.spans.length = 0
+    const { status } = await request(gateway.port(), { method: 'POST', path, body: 'x' })
+    await until(() => collector.spans.length === spans)
+    const [call, ...others] = named(collector, 'extProc')
+    assert.deepEqual(
+      [others, call?.parentId, call?.attributes['portico.call']],
+      [[], server(collector).spanId, 'extProc'],
+    )
+    return { status, call }
+  }
+  const passed = await seen('/passes', 3)
+  assert.deepEqual([passed.status, passed.call?.status, passed.call?.attributes['grpc.status']], [200, null, 0])
+  assert.deepEqual(
+    processor.metadata.map((metadata) => metadata.get('traceparent')),
+    [[passed.call === undefined ? '' : parentOf(passed.call)]],
+  )
+  const refused = await seen('/refused', 2)
+  assert.equal(refused.status, 403)
+  const closed = await seen('/closed', 2)
+  assert.deepEqual([closed.status, closed.call?.status?.code], [500, 2])
 })
