@@ -91,6 +91,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       http2: http2Options(frontend.http),
       maxConnectionDurationMs: frontend.http?.maxConnectionDuration ?? 0,
       chooseTls: entrance.chooseTls,
+      ...(sources.some(({ protocol, tls }) => protocol === 'TLS' && tls !== null) && { isRaw: entrance.isRaw }),
       onExchange: entrance.onExchange,
       onRaw: entrance.onRaw,
       onMalformed: telemetry.malformed,
@@ -127,7 +128,9 @@ function compileTls(
   const made = makeEach(sources, (source): [string, ServerTls][] => {
     if (source.tls === null) return []
     const before = previous?.tlsByListener.get(source.key) ?? null
-    const result = createServerTls(source.tls, frontend.tls ?? null, ticketSecret, before)
+    // What is no HTTP speaks a protocol that only both ends know.
+    const policy = source.protocol === 'TLS' ? { ...frontend.tls, alpnProtocols: [] } : (frontend.tls ?? null)
+    const result = createServerTls(source.tls, policy, ticketSecret, before)
     if ('problem' in result) throw tlsFault(source, frontend, result.problem)
     return [[source.key, result.tls]]
   })

@@ -28,7 +28,9 @@ export interface BindState<L> {
   chooseTls(hello: ClientHello): TlsChoice<L> | null
   /** `listener` is the one chosen by server name, or null on plain binds. */
   onExchange(exchange: Exchange, listener: L | null): void
-  /** TCP listeners, and TLS ones that pass through. */
+  /** Whether what is inside of the TLS that ends here is no HTTP; left out where it always is. */
+  isRaw?(listener: L): boolean
+  /** TCP listeners, and TLS ones. */
   onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): void
   /** A message that was answered by the parser because it is no request. */
   onMalformed(info: ConnectionInfo, status: number, code: string): void
@@ -247,6 +249,7 @@ export class BindServer<L> {
         secure.on('error', ignore)
         secure.allowHalfOpen = true
         const info = connectionInfo(socket, proxied, hello.sni ?? '', secure)
+        if (this.#state.isRaw?.(listener) === true) return this.#raw(secure, info, listener)
         if (secure.alpnProtocol === 'h2') this.#serveHttp2(secure, info, listener)
         else this.#serveHttp1(secure, info, listener)
       },

@@ -16,7 +16,7 @@ export interface EntranceParts {
 }
 
 /** What becomes of everything that arrives on one port: whose it is, and who runs it. */
-export type Entrance = Pick<BindState<string>, 'chooseTls' | 'onExchange' | 'onRaw'>
+export type Entrance = Pick<BindState<string>, 'chooseTls' | 'isRaw' | 'onExchange' | 'onRaw'>
 
 export function createEntrance(
   { listeners, tlsByListener, forward }: EntranceParts,
@@ -42,6 +42,7 @@ export function createEntrance(
       const listener = byHost.best(hello.sni ?? '')
       return listener === null ? null : { tls: tlsByListener.get(listener.key) ?? null, listener: listener.key }
     },
+    isRaw: (key) => byKey.get(key)?.protocol === 'TLS',
     onExchange(exchange, admitted) {
       if (forward !== null) forward(exchange)
       run(exchange, listenerFor(exchange, admitted), requests)

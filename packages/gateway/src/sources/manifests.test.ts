@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttps } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { createAuthority, type IssuedCertificate } from '../testing/certificates.ts'
+import { request } from '../testing/client.ts'
+import { TestGateway } from '../testing/gateway.ts'
+import { until, useOrigin, useTcpServer } from '../testing/scene.ts'
+import { openTls, requestTls } from '../testing/tls-client.ts'
+import { loadManifests } from './manifests.ts'
+import { printProblems } from './print-problems.ts'
+
+const GROUP = 'gateway.networking.k8s.io'
+
+function resource(kind: string, name: string, spec: object, more: object = {}): object {
+  return { apiVersion: `${GROUP}/v1`, kind, metadata: { name, ...more }, spec }
+}
+
+const gatewayOf = (...listeners: object[]) => resource('Gateway', 'web', { gatewayClassName: 'portico', listeners })
+const HTTP = gatewayOf({ name: 'http', port: 80, protocol: 'HTTP' })
+
+const routeOf = (...rules: object[]) => resource('HTTPRoute', 'app', { parentRefs: [{ name: 'web' }], rules })
+
+/** A Service with one address on loopback. */
+function serviceAt(name: string, port: number, appProtocol?: string): object[] {
+  const ports = [{ port: 80, ...(appProtocol !== undefined && { appProtocol }) }]
+  return [
+    { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports } },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name, labels: { 'kubernetes.io/service-name': name } },
+      addressType: 'IPv4',
+      ports: [{ port }],
+      endpoints: [{ addresses: ['127.0.0.1'] }],
+    },
+  ]
+}
+
+function secretOf(name: string, { cert, key }: IssuedCertificate): object {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData: { 'tls.crt': cert, 'tls.key': key } }
+}
+
+const to = (name: string, more: object = {}) => ({ name, port: 80, ...more })
+const at = (path: string) => [{ path: { value: path } }]
+
+/** A gateway in this thread, on free ports, that runs these resources. */
+async function useManifests(t: TestContext, resources: object[], random?: () => number): Promise<TestGateway> {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'all.yaml'), resources.map((each) => JSON.stringify(each)).join('\n---\n'))
+  const loaded = loadManifests(folder, { gateway: null, env: {} })
+  if (!loaded.ok) return assert.fail(printProblems(loaded.problems))
+  const gateway = new TestGateway(random === undefined ? {} : { random })
+  t.after(() => gateway.close())
+  gateway.setEndpoints({ put: Object.entries(loaded.endpoints ?? {}), drop: [] })
+  await gateway.use({ ...loaded.ir, binds: loaded.ir.binds.map((bind) => ({ ...bind, port: 0 })) })
+  return gateway
+}
+
+describe('resources of the Gateway API do what they say', () => {
+  test('weights, and the headers of one backend alone', async (t) => {
+    const [one, other] = [await useOrigin(t), await useOrigin(t)]
+    let next = 0
+    const filters = [
+      { type: 'RequestHeaderModifier', requestHeaderModifier: { set: [{ name: 'x-side', value: 'a "b"' }] } },
+    ]
+    const rule = { backendRefs: [to('one', { weight: 9, filters }), to('other', { weight: 1 })] }
+    const resources = [HTTP, routeOf(rule), ...serviceAt('one', one.port), ...serviceAt('other', other.port)]
+    const gateway = await useManifests(t, resources, () => next)
+    for (next of [0, 0.89, 0.91]) assert.equal((await request(gateway.port())).status, 200)
+    assert.deepEqual([one.seen.length, other.seen.length], [2, 1])
+    assert.deepEqual([one.seen[0]?.headers['x-side'], other.seen[0]?.headers['x-side']], ['a "b"', undefined])
+  })
+
+  test('redirects and rewrites', async (t) => {
+    const origin = await useOrigin(t)
+    const redirect = (requestRedirect: object) => [{ type: 'RequestRedirect', requestRedirect }]
+    const rules = [
+      { matches: at('/secure'), filters: redirect({ scheme: 'https', statusCode: 301 }) },
+      { matches: at('/port'), filters: redirect({ port: 8443 }) },
+      {
+        matches: at('/old'),
+        filters: redirect({
+          hostname: 'example.org',
+          path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/new' },
+        }),
+      },
+      {
+        matches: at('/prefix'),
+        filters: [
+          {
+            type: 'URLRewrite',
+            urlRewrite: { hostname: 'inside.test', path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } },
+          },
+        ],
+        backendRefs: [to('app')],
+      },
+    ]
+    const gateway = await useManifests(t, [HTTP, routeOf(...rules), ...serviceAt('app', origin.port)])
+    const goesTo = async (path: string) => {
+      const { status, headers } = await request(gateway.port(), { path, headers: { host: 'shop.test:8080' } })
+      return [status, headers['location']]
+    }
+    assert.deepEqual(await goesTo('/secure/a?b'), [301, 'https://shop.test/secure/a?b'])
+    assert.deepEqual(await goesTo('/port'), [302, 'http://shop.test:8443/port'])
+    assert.deepEqual(await goesTo('/old/a'), [302, 'http://example.org:8080/new/a'])
+    assert.deepEqual(await goesTo('/prefix/a'), [200, undefined])
+    assert.deepEqual([origin.seen[0]?.url, origin.seen[0]?.headers['host']], ['/a', 'inside.test'])
+  })
+
+  test('mirrors, all of them', async (t) => {
+    const [origin, ...mirrors] = [await useOrigin(t), await useOrigin(t), await useOrigin(t)] as const
+    const mirror = (name: string) => ({ type: 'RequestMirror', requestMirror: { backendRef: to(name) } })
+    const rule = { filters: [mirror('m0'), mirror('gone'), mirror('m1')], backendRefs: [to('app')] }
+    const services = mirrors.flatMap(({ port }, index) => serviceAt(`m${index}`, port))
+    const gateway = await useManifests(t, [HTTP, routeOf(rule), ...services, ...serviceAt('app', origin.port)])
+    assert.equal((await request(gateway.port(), { method: 'POST', body: 'hello' })).status, 200)
+    await until(() => mirrors.every(({ seen }) => seen.length === 1))
+    assert.deepEqual(
+      mirrors.map(({ seen }) => seen[0]?.body),
+      ['hello', 'hello'],
+    )
+  })
+
+  test('a listener keeps to its own hostname and routes', async (t) => {
+    const origin = await useOrigin(t)
+    const listeners = ['', '*.example.com', 'a.example.com'].map((hostname, index) => ({
+      name: `l${index}`,
+      port: 80,
+      protocol: 'HTTP',
+      ...(hostname !== '' && { hostname }),
+    }))
+    const routes = listeners.map(({ name }) =>
+      resource('HTTPRoute', name, {
+        parentRefs: [{ name: 'web', sectionName: name }],
+        rules: [
+          {
+            matches: at(`/${name}`),
+            filters: [
+              { type: 'RequestHeaderModifier', requestHeaderModifier: { set: [{ name: 'x-by', value: name }] } },
+            ],
+            backendRefs: [to('app')],
+          },
+        ],
+      }),
+    )
+    const gateway = await useManifests(t, [gatewayOf(...listeners), ...routes, ...serviceAt('app', origin.port)])
+    const ask = async (host: string, path: string) =>
+      (await request(gateway.port(), { path, headers: { host } })).status
+    for (const [host, own] of [
+      ['b.test', 'l0'],
+      ['b.example.com', 'l1'],
+      ['a.example.com', 'l2'],
+    ] as const) {
+      for (const { name } of listeners)
+        assert.equal(await ask(host, `/${name}`), name === own ? 200 : 404, `${host} ${name}`)
+    }
+  })
+
+  test('TLS to backends, by a BackendTLSPolicy', async (t) => {
+    const authority = createAuthority()
+    const { cert, key } = authority.issue({ names: ['inside.test'] })
+    const server = createHttps({ cert, key }, (_request, response) => response.end('secret place'))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const policy = (name: string, hostname: string) =>
+      resource('BackendTLSPolicy', name, {
+        targetRefs: [{ group: '', kind: 'Service', name }],
+        validation: { hostname, caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'authorities' }] },
+      })
+    const gateway = await useManifests(t, [
+      HTTP,
+      routeOf({ matches: at('/good'), backendRefs: [to('good')] }, { matches: at('/bad'), backendRefs: [to('bad')] }),
+      ...serviceAt('good', port),
+      ...serviceAt('bad', port),
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'authorities' }, data: { 'ca.crt': authority.cert } },
+      policy('good', 'inside.test'),
+      policy('bad', 'elsewhere.test'),
+    ])
+    const { status, body } = await request(gateway.port(), { path: '/good' })
+    assert.deepEqual([status, body], [200, 'secret place'])
+    assert.equal((await request(gateway.port(), { path: '/bad' })).status, 503)
+  })
+
+  test('TLS that passes, TLS that ends here, and HTTPS, on one port', async (t) => {
+    const authority = createAuthority()
+    const own = authority.issue({ names: ['inside.test'] })
+    const shown = authority.issue({ names: ['end.test', 'www.test'] })
+    const passed = createHttps(own, (_request, response) => response.end('passed'))
+    passed.listen(0, '127.0.0.1')
+    await once(passed, 'listening')
+    t.after(() => passed.close())
+    const raw = await useTcpServer(t, (socket) => socket.end('raw'))
+    const origin = await useOrigin(t)
+    const tls = { certificateRefs: [{ name: 'shown' }] }
+    const l4 = (name: string) =>
+      resource('TLSRoute', name, {
+        parentRefs: [{ name: 'web' }],
+        hostnames: [`${name}.test`],
+        rules: [{ backendRefs: [to(name)] }],
+      })
+    const gateway = await useManifests(t, [
+      gatewayOf(
+        { name: 'pass', port: 443, protocol: 'TLS', hostname: 'pass.test', tls: { mode: 'Passthrough' } },
+        { name: 'end', port: 443, protocol: 'TLS', hostname: 'end.test', tls: { mode: 'Terminate', ...tls } },
+        { name: 'www', port: 443, protocol: 'HTTPS', hostname: 'www.test', tls },
+      ),
+      secretOf('shown', shown),
+      l4('pass'),
+      l4('end'),
+      routeOf({ backendRefs: [to('app')] }),
+      ...serviceAt('pass', (passed.address() as AddressInfo).port),
+      ...serviceAt('end', raw.port),
+      ...serviceAt('app', origin.port),
+    ])
+    const ask = (servername: string) =>
+      requestTls(gateway.port(), { servername, ca: authority.cert, checkServerIdentity: () => undefined })
+    assert.equal((await ask('pass.test')).body, 'passed')
+    assert.equal((await ask('www.test')).body, 'ok')
+    const socket = await openTls(gateway.port(), { servername: 'end.test', ca: authority.cert })
+    let text = ''
+    for await (const chunk of socket) text += (chunk as Buffer).toString()
+    assert.equal(text, 'raw')
+  })
+
+  test('a limit of time, retries, and a rule that is wrong', async (t) => {
+    let failures = 0
+    const flaky = await useOrigin(t, (_request, response) => response.writeHead(failures++ < 2 ? 503 : 200).end())
+    const silent = await useOrigin(t, () => {})
+    const gateway = await useManifests(t, [
+      HTTP,
+      routeOf(
+        { matches: at('/flaky'), retry: { codes: [503], attempts: 2 }, backendRefs: [to('flaky')] },
+        { matches: at('/slow'), timeouts: { request: '100ms' }, backendRefs: [to('silent')] },
+        { matches: at('/one-try'), timeouts: { backendRequest: '100ms' }, backendRefs: [to('silent')] },
+        { matches: at('/wrong'), filters: [{ type: 'ExtensionRef' }], backendRefs: [to('flaky')] },
+        { matches: at('/empty') },
+      ),
+      ...serviceAt('flaky', flaky.port),
+      ...serviceAt('silent', silent.port),
+    ])
+    const ask = async (path: string) => (await request(gateway.port(), { path })).status
+    assert.equal(await ask('/flaky'), 200)
+    assert.equal(flaky.seen.length, 3)
+    assert.equal(await ask('/slow'), 504)
+    assert.equal(await ask('/one-try'), 504)
+    assert.equal(await ask('/wrong'), 500)
+    assert.equal(await ask('/empty'), 500)
+    await gateway.finished(5)
+    assert.equal(gateway.records[3]?.error, 'Filter ExtensionRef is not supported here')
+  })
+})
