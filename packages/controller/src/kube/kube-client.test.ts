@@ -93,7 +93,7 @@ test('an answer that does not come is an error, one that is left is none of ours
   assert.equal((await failure(api.client.ask({ path: '/slow', limitMs: 30 }))).message, 'GET /slow: no answer in time')
   const leaving = new AbortController()
   const asking = api.client.ask({ path: '/left', signal: leaving.signal })
-  await api.received(2)
+  await api.received('/left')
   leaving.abort(new Error('enough'))
   await assert.rejects(asking, /^Error: enough$/)
 })

@@ -18,8 +18,8 @@ export interface ScriptedApi {
   connection: Connection
   /** All that was asked, in order. */
   asked: Asked[]
-  /** Resolves when so many requests have come in. */
-  received(count: number): Promise<void>
+  /** Resolves when a request for this path has come in. */
+  received(path: string): Promise<void>
 }
 
 export type Script = (asked: Asked, response: ServerResponse) => void
@@ -56,10 +56,10 @@ export async function useScriptedApi(
     server.close()
     await once(server, 'close')
   })
-  const received = (count: number): Promise<void> =>
+  const received = (path: string): Promise<void> =>
     new Promise((resolve) => {
       const check = (): void => {
-        if (asked.length < count) return
+        if (!asked.some((one) => one.path === path)) return
         waiting.delete(check)
         resolve()
       }
