@@ -38,8 +38,8 @@ export async function configSource(file: string | null, gateway: string | null =
     return { name: file, path: null, guide: null, load: async () => refused(`${file}: ${NO_MANIFESTS}`) }
   if (file === '-') return fixedSource('standard input', '<stdin>', () => readFileSync(0, 'utf8'))
   const path = resolve(file)
-  // Parts are kept from the first reload on: whoever never reloads has no use for them, and they take memory.
-  let known: KnownParts | null = null
+  // So that the first reload costs what changed, as all others do.
+  const known = new KnownParts()
   return {
     name: file,
     path,
@@ -47,9 +47,7 @@ export async function configSource(file: string | null, gateway: string | null =
     async load(text) {
       const now = text ?? read(file, () => readFileSync(path, 'utf8'))
       if (typeof now !== 'string') return now
-      const loading = load(now, { file, dir: dirname(path) }, known)
-      known ??= new KnownParts()
-      return loading
+      return load(now, { file, dir: dirname(path) }, known)
     },
   }
 }
