@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { GatewayAddress } from '../../packages/controller/src/deploy/addresses.ts'
+import type { WishedFor } from '../../packages/controller/src/deploy/deployer.ts'
+import { valueAt } from '../../packages/controller/src/deploy/json.ts'
+import { kubeCluster } from '../../packages/controller/src/deploy/kube-cluster.ts'
+import type { Parameters } from '../../packages/controller/src/deploy/parameters.ts'
+import { type Outcome, reconcile } from '../../packages/controller/src/deploy/reconcile.ts'
+import { readDeployCases, wishOf } from '../../packages/controller/src/testing/deploy-cases.ts'
+import { eventually } from '../../packages/gateway/src/testing/process.ts'
+import { type Bed, startBed } from './bed/bed.ts'
+import { withoutBed } from './bed/programs.ts'
+
+const settings = { image: { registry: 'registry.example' }, version: '1.2.3' }
+const PATIENCE_SECONDS = 300
+const PROGRAM = fileURLToPath(new URL('../../packages/gateway/bin/portico.mjs', import.meta.url))
+const NOTHING = { applied: [], removed: [], problems: [], failures: [] }
+
+describe('what is deployed for a Gateway, before a real API server', { skip: withoutBed }, () => {
+  let bed: Bed
+  before(async () => {
+    bed = await startBed({ parts: 'api', gatewayApi: 'none' })
+  })
+  after(async () => bed.stop())
+
+  const run = (wish: WishedFor): Promise<Outcome> => reconcile(kubeCluster(bed.client), wish, settings)
+
+  /** The wish in a namespace of its own, which is made. */
+  const placed = async (wish: WishedFor, namespace: string): Promise<WishedFor> => {
+    await bed.kubectl('create', 'namespace', namespace)
+    const gateway = { ...wish.gateway, metadata: { ...wish.gateway.metadata, namespace, uid: `uid-of-${namespace}` } }
+    return { ...wish, gateway }
+  }
+
+  const plain = (spec: Parameters = {}): WishedFor => {
+    const gateway = {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'Gateway',
+      metadata: { name: 'edge' },
+      spec: {},
+    }
+    return { gateway, className: 'portico', ports: [80], levels: [{ from: 'shop/own', spec }] }
+  }
+
+  it('every case is taken, and then nothing differs', async () => {
+    let count = 0
+    for (const { name, resources } of readDeployCases()) {
+      const asked = wishOf(resources)
+      if (!asked.ok) continue
+      const wish = await placed(asked.wish, name)
+      const first = await run(wish)
+      // Cases whose parameters are wrong are held against their texts elsewhere.
+      if (first.applied.length === 0) continue
+      assert.deepEqual([first.problems, first.failures], [[], []], name)
+      const { applied, removed, problems, failures } = await run(wish)
+      assert.deepEqual({ applied, removed, problems, failures }, NOTHING, name)
+      count++
+    }
+    assert.ok(count > 30, `only ${count} cases were taken`)
+  })
+
+  it('quantities that the server writes in its own way do not differ', async () => {
+    const resources = { limits: { cpu: '1500m', memory: '2048Mi' }, requests: { cpu: 1, memory: '0.5Gi' } }
+    const wish = await placed(plain({ resources }), 'quantities')
+    await run(wish)
+    assert.deepEqual((await run(wish)).applied, [])
+  })
+
+  it('what somebody changes is mended, what is no longer wanted goes, and what others add stays', async () => {
+    const wish = await placed(
+      plain({ podDisruptionBudget: {}, deployment: { spec: { minReadySeconds: 5 } } }),
+      'changes',
+    )
+    assert.equal((await run(wish)).applied.length, 6)
+    await bed.kubectl('-n', 'changes', 'label', 'deployment', 'edge', 'team=shop')
+    await bed.kubectl('-n', 'changes', 'set', 'image', 'deployment/edge', 'portico=other')
+    assert.deepEqual((await run(wish)).applied, ['Deployment changes/edge'])
+    const { applied, removed } = await run({ ...plain(), gateway: wish.gateway })
+    assert.deepEqual([applied, removed], [['Deployment changes/edge'], ['PodDisruptionBudget changes/edge']])
+    const printed = await bed.kubectl('-n', 'changes', 'get', 'deployment', 'edge', '-o', 'json')
+    const deployment: unknown = JSON.parse(printed)
+    assert.equal(valueAt(deployment, 'metadata', 'labels', 'team'), 'shop')
+    assert.equal(valueAt(deployment, 'spec', 'minReadySeconds'), undefined)
+    assert.deepEqual((await run({ ...plain(), gateway: wish.gateway })).applied, [])
+  })
+
+  it('what the server refuses is a problem of the parameters', async () => {
+    const wrong = {
+      'an autoscaler without a limit': { horizontalPodAutoscaler: {} },
+      'a field that is none': { deployment: { spec: { colour: 'blue' } } },
+      'a value of another type': { deployment: { spec: { replicas: 'three' } } },
+      'a value that may not be': { service: { spec: { type: 'Fancy' } } },
+    }
+    for (const [index, [name, spec]] of Object.entries(wrong).entries()) {
+      const { problems, failures } = await run(await placed(plain(spec), `refused-${index}`))
+      assert.deepEqual([problems.length, failures], [1, []], `${name}: ${failures.join()}`)
+    }
+  })
+
+  it('parameters keep their nulls and directives on the way through the server', async () => {
+    const crd = new URL('../../deploy/crds/portico.dev_gwparameters.yaml', import.meta.url)
+    await bed.apply(readFileSync(crd, 'utf8'))
+    await bed.kubectl(
+      'wait',
+      '--for=condition=Established',
+      `--timeout=${PATIENCE_SECONDS}s`,
+      'crd/gwparameters.portico.dev',
+    )
+    const container = { name: 'portico', startupProbe: null, env: [{ name: 'POD_NAME', $patch: 'delete' }] }
+    const spec = {
+      deployment: { spec: { template: { spec: { containers: [container], securityContext: { $patch: 'delete' } } } } },
+    }
+    await bed.kubectl('create', 'namespace', 'parameters')
+    await bed.apply({
+      apiVersion: 'portico.dev/v1alpha1',
+      kind: 'GwParameters',
+      metadata: { name: 'own', namespace: 'parameters' },
+      spec,
+    })
+    const kept = await bed.kubectl('-n', 'parameters', 'get', 'gwparameters', 'own', '-o', 'json')
+    assert.deepEqual(valueAt(JSON.parse(kept), 'spec'), spec)
+  })
+
+  it('what somebody else has under that name is left alone', async () => {
+    const wish = await placed(plain(), 'taken')
+    await bed.kubectl('-n', 'taken', 'create', 'service', 'clusterip', 'edge', '--tcp=80')
+    const { failures, applied } = await run(wish)
+    assert.deepEqual(failures, ['Service taken/edge is there already and belongs to somebody else'])
+    assert.equal(applied.length, 4)
+  })
+})
+
+describe('the Pods of a Gateway', { skip: withoutBed }, () => {
+  let bed: Bed
+  before(async () => {
+    bed = await startBed({ gatewayApi: 'none', images: { portico: { command: [process.execPath, PROGRAM] } } })
+  })
+  after(async () => bed.stop())
+
+  it('run as they are rendered, serve, and are replaced by a change without a lost request', async () => {
+    await bed.kubectl('create', 'namespace', 'shop')
+    const wish = (level: string): WishedFor => ({
+      gateway: {
+        apiVersion: 'gateway.networking.k8s.io/v1',
+        kind: 'Gateway',
+        metadata: { name: 'edge', namespace: 'shop', uid: 'uid-of-edge' },
+        spec: {},
+      },
+      className: 'portico',
+      ports: [8080],
+      levels: [
+        {
+          from: 'shop/own',
+          spec: {
+            logging: { level },
+            shutdown: { min: 20, max: 90 },
+            rawConfig: {
+              binds: [{ port: 80, listeners: [{ routes: [{ policies: { directResponse: { status: 207 } } }] }] }],
+            },
+            service: { spec: { ports: [{ port: 80, name: 'own', targetPort: 80 }] } },
+          },
+        },
+      ],
+    })
+    const cluster = kubeCluster(bed.client)
+    const deployed = async (level: string): Promise<Outcome['addresses']> => {
+      const { addresses, problems, failures } = await reconcile(cluster, wish(level), settings)
+      assert.deepEqual([problems, failures], [[], []])
+      return addresses
+    }
+    await deployed('info')
+    await bed.kubectl('-n', 'shop', 'rollout', 'status', 'deployment/edge', `--timeout=${PATIENCE_SECONDS}s`)
+    let address: GatewayAddress | undefined
+    await eventually('an address', async () => {
+      address = (await deployed('info'))?.[0]
+      return address !== undefined
+    })
+    assert.equal(address?.type, 'IPAddress')
+    const port = await bed.reach(address?.value ?? '', 80)
+    // A fresh connection each; 0 for one that failed.
+    const statusOf = (): Promise<number> =>
+      fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } }).then(
+        ({ status }) => status,
+        () => 0,
+      )
+    assert.equal(await statusOf(), 207)
+    const statuses: number[] = []
+    const over = new AbortController()
+    const asking = (async () => {
+      while (!over.signal.aborted) statuses.push(await statusOf())
+    })()
+    try {
+      await deployed('debug')
+      await bed.kubectl('-n', 'shop', 'rollout', 'status', 'deployment/edge', `--timeout=${PATIENCE_SECONDS}s`)
+    } finally {
+      over.abort()
+      await asking
+    }
+    assert.deepEqual(new Set(statuses), new Set([207]))
+  })
+})
