@@ -133,3 +133,26 @@ test('a request whose time is over while a processor looks at its answer is a 50
   assert.deepEqual(gateway.bugs, [])
   assert.equal(gateway.lines.length, 2)
 })
+
+test('what the processor made of a streamed body is sent again, and the processor is asked once', async (t) => {
+  const processor = await useAnsweringProcessor(t, replacing('Atlantis', 'Ithaca'))
+  let asked = 0
+  const origin = await useOrigin(t, ({ body }, response) => response.writeHead(asked++ === 0 ? 503 : 200).end(body))
+  const extProc = { backendRef: { host: processor.host } }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { extProc, retry: { attempts: 2, codes: [503] } })]))
+  const { status, body } = await request(gateway.port(), { method: 'POST', path: '/', body: 'to Atlantis' })
+  assert.deepEqual([status, body], [200, 'to Ithaca'])
+  assert.deepEqual(
+    origin.seen.map((seen) => [seen.body, seen.headers['x-retry-attempt']]),
+    [
+      ['to Ithaca', undefined],
+      ['to Ithaca', '1'],
+    ],
+  )
+  assert.equal(bytesOf(processor.seen, 'requestBody'), 'to Atlantis')
+  assert.deepEqual(
+    [processor.streams, partsOf(processor.seen).filter((part) => part === 'responseHeaders').length],
+    [1, 1],
+  )
+  assert.deepEqual(gateway.bugs, [])
+})
