@@ -1,10 +1,10 @@
-import { frontendPolicies, trafficPolicies } from '@portico/gateway/schema'
 import { GATEWAY_GROUP, groupByKind } from '../resources/kinds.ts'
 import { condition } from '../resources/status.ts'
 import type { Condition, ParentReference, PolicyAncestorStatus, PolicyStatus } from '../resources/status.ts'
 import type { Context, Query } from './context.ts'
 import { gatewayConfig } from './gateway.ts'
 import { isOurGateway } from './listeners.ts'
+import { conflicts, fieldsOf } from './policy-conflicts.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { type NamedTarget, namedTargets, placesOf } from './policy-targets.ts'
 
@@ -95,64 +95,6 @@ function acceptance(context: Context, place: string, plan: PolicyPlan, generatio
   const left = fields.filter(({ id }) => !taken.some(({ field, isWhole }) => isWhole && field === id))
   if (fields.length > 0 && left.length === 0) return say(false, 'Conflicted')
   return fields.length === 0 ? say(false, 'Invalid') : say(true, 'PartiallyValid')
-}
-
-interface PolicyField {
-  /** `traffic.cors`; before routing `traffic.PreRouting.cors`. */
-  id: string
-  isJoined: boolean
-}
-
-const JOINED = new Set(
-  [...trafficPolicies, ...frontendPolicies]
-    .filter(({ merge }) => merge === 'join')
-    .map(({ section, name }) => `${section}.${name}`),
-)
-
-function fieldsOf({ frontend, traffic, backend, phase }: PolicyPlan): PolicyField[] {
-  const named = (section: string, fields: object | null): PolicyField[] =>
-    Object.keys(fields ?? {}).map((name) => ({
-      id: section === 'traffic' && phase === 'PreRouting' ? `traffic.PreRouting.${name}` : `${section}.${name}`,
-      // Rules about MCP are joined; who may call at all is not.
-      isJoined: JOINED.has(`${section}.${name}`) || (name === 'mcp' && backend?.mcp?.authentication === undefined),
-    }))
-  return [...named('frontend', frontend), ...named('traffic', traffic), ...named('backend', backend)]
-}
-
-/** Fields that an older policy sets for the same target; `isWhole` where that is so for every target. */
-function conflicts(
-  context: Context,
-  place: string,
-  plan: PolicyPlan,
-): { field: string; winner: string; isWhole: boolean }[] {
-  const fields = fieldsOf(plan).filter(({ isJoined }) => !isJoined)
-  const targets = targetIds(context, plan)
-  if (fields.length === 0 || targets.length === 0) return []
-  const older = context.keys('GwPolicy', { by: 'namespace', value: plan.namespace }).flatMap((other) => {
-    const found = other === place ? null : context.read(policyPlan, other)
-    if (found === null || found.age >= plan.age) return []
-    return [
-      {
-        other,
-        age: found.age,
-        fields: new Set(fieldsOf(found).map(({ id }) => id)),
-        targets: new Set(targetIds(context, found)),
-      },
-    ]
-  })
-  const first = older.toSorted((one, other) => (one.age < other.age ? -1 : 1))
-  return fields.flatMap(({ id }) => {
-    const winners = targets.map((target) => first.find((each) => each.fields.has(id) && each.targets.has(target)))
-    const [winner] = winners.filter((each) => each !== undefined)
-    return winner === undefined
-      ? []
-      : [{ field: id, winner: winner.other, isWhole: winners.every((each) => each !== undefined) }]
-  })
-}
-
-function targetIds(context: Context, plan: PolicyPlan): string[] {
-  const named = plan.targets.flatMap((target) => namedTargets(context, plan, target))
-  return named.map(({ kind, key, sectionName = '' }) => `${kind}/${key}/${sectionName}`)
 }
 
 interface LooseTarget {

@@ -1,0 +1,116 @@
+import type { Backend } from '@portico/gateway/ir'
+import {
+  backendPolicies,
+  frontendPolicies,
+  inResource,
+  isIssuer,
+  Refusal,
+  settle,
+  trafficPolicies,
+  validate,
+} from '@portico/gateway/schema'
+import type { Policy, ReferredObjects, TrafficPolicies } from '@portico/gateway/schema'
+import type { Resource } from '../resources/resource.ts'
+import { printProblems } from './backend.ts'
+import { closedForm, withoutBadRules } from './closed-forms.ts'
+import type { Context } from './context.ts'
+import { referredObjects } from './referred-objects.ts'
+
+/** Policies by the section that they stand in. */
+export const policySections = {
+  frontend: frontendPolicies,
+  traffic: trafficPolicies,
+  backend: backendPolicies,
+} as const
+type Section = keyof typeof policySections
+
+interface FieldPlace {
+  at: string[]
+  made: Record<string, unknown>
+  closed: Record<string, unknown>
+}
+
+/** What becomes of the fields of a GwPolicy: one that is wrong harms itself alone, and fails closed where it protects. */
+export class PolicyFields {
+  readonly problems: string[] = []
+  readonly invalid: Backend[] = []
+  readonly #place: string
+  readonly #objects: ReferredObjects
+
+  constructor(context: Context, { metadata: { name, namespace = '' } }: Resource) {
+    this.#place = `${namespace}/${name}`
+    const objects = referredObjects(context, { kind: 'GwPolicy', namespace })
+    this.#objects = { ...objects, backend: (reference) => this.#backend(objects.backend(reference)) }
+  }
+
+  /** What could be made of a section; null where nothing was written. */
+  section(section: Section, written: unknown): object | null {
+    if (typeof written !== 'object' || written === null) return null
+    const made: Record<string, unknown> = {}
+    const closed: Record<string, unknown> = {}
+    const policies = (policySections[section] as readonly Policy[]).filter(({ fileOnly }) => fileOnly !== true)
+    for (const [name, raw] of Object.entries(written)) {
+      const policy = policies.find((each) => each.name === name)
+      if (policy !== undefined) this.#field(policy, raw, { at: ['spec', section, name], made, closed })
+      else if (name !== 'phase') this.problems.push(`spec.${section}.${name}: is not known and was ignored`)
+    }
+    // What refuses wins, wherever it was written.
+    return { ...made, ...closed }
+  }
+
+  /** The field as it is, or in a form that lets nothing pass that it was there to stop. */
+  #field(policy: Policy, raw: unknown, { at, made, closed }: FieldPlace): void {
+    const read = validate(inResource(policy.schema), raw)
+    if (!read.ok) {
+      this.problems.push(printProblems(read.problems.map((each) => ({ ...each, path: [...at, ...each.path] }))))
+      const mended = withoutBadRules(policy.name, raw, read.problems)
+      const again = mended === null ? null : validate(inResource(policy.schema), mended)
+      if (again?.ok === true) made[policy.name] = settle(policy.schema, again.value, this.#objects, at).value
+      else Object.assign(closed, this.#closed(policy))
+      return
+    }
+    const before = this.problems.length
+    const { value, problems } = settle(policy.schema, read.value, this.#objects, at)
+    const fault = problems.length > 0 ? printProblems(problems) : faultIn(policy, value)
+    if (fault !== null) {
+      this.problems.push(fault)
+      Object.assign(closed, this.#closed(policy))
+      return
+    }
+    // The place of a reference is known only here.
+    for (let index = before; index < this.problems.length; index++) {
+      this.problems[index] = `${at.join('.')}: ${this.problems[index]}`
+    }
+    made[policy.name] = value
+  }
+
+  /** A policy that calls somebody who is not there fails as its `failureMode` says. */
+  #backend(found: string | Refusal): string {
+    if (!(found instanceof Refusal)) return found
+    const reason = found.detail ?? 'there is no such backend'
+    this.problems.push(reason)
+    return this.#unreachable(reason)
+  }
+
+  #closed({ section, name }: Policy): Record<string, unknown> {
+    const reason = `GwPolicy ${this.#place}: ${section}.${name} cannot be used`
+    return closedForm(section, name, () => this.#unreachable(reason))
+  }
+
+  /** The key of a backend that nobody reaches. */
+  #unreachable(reason: string): string {
+    const known = this.invalid.find(({ target }) => target.kind === 'invalid' && target.reason === reason)
+    if (known !== undefined) return known.key
+    const key = `backend/policy/${this.#place}/${this.invalid.length}`
+    this.invalid.push({ key, name: 'invalid', target: { kind: 'invalid', reason } })
+    return key
+  }
+}
+
+/** Clients of MCP are led to the first issuer. */
+function faultIn({ section, name }: Policy, value: unknown): string | null {
+  if (section !== 'traffic' || name !== 'jwtAuthentication') return null
+  const { mcp, providers } = value as NonNullable<TrafficPolicies['jwtAuthentication']>
+  if (mcp === undefined || isIssuer(providers[0]?.issuer ?? '')) return null
+  return 'spec.traffic.jwtAuthentication.providers[0].issuer: must be a URL without user, query or fragment, because clients of MCP are led there'
+}
