@@ -9,7 +9,7 @@ import { certificateOf, type Unusable } from './materials.ts'
 import { attachPolicies } from './policy.ts'
 import { compare } from './precedence.ts'
 import { attached } from './attached.ts'
-import { routeResources } from './route-resources.ts'
+import { type RouteResources, routeResources } from './route-resources.ts'
 import { placeOfService, serviceEndpoints } from './service.ts'
 
 /** What one Gateway is to run; null for those of other classes. */
@@ -19,7 +19,7 @@ export const gatewayConfig: Query<Ir | null> = {
     if (!context.read(isOurGateway, key)) return null
     const listeners = context.read(listenersOf, key).filter(({ state }) => state !== 'absent')
     if (listeners.length === 0) return EMPTY_IR
-    const found = context.read(routesOf, key).flatMap((id) => context.read(routeResources, `${key} ${id}`) ?? [])
+    const found = BUCKETS.flatMap((bucket) => context.read(resourcesInBucket, `${key} ${bucket}`))
     const resources = found.toSorted((one, other) => compare(one.age, other.age))
     const cut = new Set(listeners.flatMap((listener) => (listener.state === 'cut' ? listener.key : [])))
     const backends = new Map(resources.flatMap((part) => part.backends).map((backend) => [backend.key, backend]))
@@ -29,7 +29,9 @@ export const gatewayConfig: Query<Ir | null> = {
       binds: bindsOf(listeners),
       listeners: listeners.map(toListener),
       // Whoever asks for a listener that cannot be served is turned away, whatever routes there are.
-      routes: resources.flatMap(({ routes }) => routes.filter(({ listener }) => !cut.has(listener))),
+      routes: resources.flatMap(({ routes }) =>
+        cut.size === 0 ? routes : routes.filter(({ listener }) => !cut.has(listener)),
+      ),
       backends: secured.backends,
       // Filters of a rule, and what stands in a backend, win over what targets them.
       policies: [...reached.policies, ...secured.policies, ...resources.flatMap(({ policies }) => policies)],
@@ -49,6 +51,44 @@ export const routesOf: Query<string[]> = {
     )
     return [...new Set(ids)]
   },
+}
+
+/** Routes of a Gateway are put together in parts: of thousands a change looks at the few that share one with it. */
+const BUCKETS: readonly number[] = Array.from({ length: 64 }, (_, index) => index)
+
+const routesByBucket: Query<string[][]> = {
+  name: 'routesByBucket',
+  compute(context, key) {
+    const buckets = BUCKETS.map((): string[] => [])
+    for (const id of context.read(routesOf, key)) buckets[bucketOf(id)]?.push(id)
+    return buckets
+  },
+}
+
+/** By `namespace/name` of the Gateway, a space, and the bucket. */
+const routesInBucket: Query<string[]> = {
+  name: 'routesInBucket',
+  compute(context, place) {
+    const [key = '', bucket = ''] = place.split(' ')
+    return context.read(routesByBucket, key)[Number(bucket)] ?? []
+  },
+}
+
+const resourcesInBucket: Query<RouteResources[]> = {
+  name: 'resourcesInBucket',
+  compute(context, place) {
+    const [key = ''] = place.split(' ')
+    const found = context
+      .read(routesInBucket, place)
+      .flatMap((id) => context.read(routeResources, `${key} ${id}`) ?? [])
+    return found.toSorted((one, other) => compare(one.age, other.age))
+  },
+}
+
+function bucketOf(id: string): number {
+  let hash = 0
+  for (let index = 0; index < id.length; index++) hash = (hash * 31 + id.charCodeAt(index)) | 0
+  return Math.abs(hash) % BUCKETS.length
 }
 
 /** Where the Services are reached that a Gateway leads to, by the keys of its backends. */
