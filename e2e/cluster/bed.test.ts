@@ -7,12 +7,12 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { type Bed, startBed } from './bed/bed.ts'
-import { KUBERNETES, withoutBed, withoutSuite } from './bed/programs.ts'
+import { KUBERNETES, withoutBed } from './bed/programs.ts'
 
 const PATIENCE_MS = 300_000
 const SHELL = { command: ['sleep', 'infinity'] }
 
-describe('the bed', { skip: withoutSuite }, () => {
+describe('the bed', { skip: withoutBed }, () => {
   let bed: Bed
   before(async () => {
     bed = await startBed({ images: { shell: SHELL, server: { command: [process.execPath, '-e', SERVER] } } })

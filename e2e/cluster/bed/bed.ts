@@ -12,7 +12,7 @@ import { createAuthority } from '../../../packages/gateway/src/testing/certifica
 import { clientFor } from './kubelet/cluster.ts'
 import { API_SERVICE_ADDRESS, type Image, type Images, NODE_ADDRESS, NODE_NAME } from './kubelet/node-settings.ts'
 import { API_PORT, proxyConfig } from './program-arguments.ts'
-import { CONFORMANCE, DEBIAN, KUBERNETES } from './programs.ts'
+import { GATEWAY_API, DEBIAN, KUBERNETES } from './programs.ts'
 import { openRelay } from './relay.ts'
 import { bedFiles, type BedSettings, type Order, type Program } from './settings.ts'
 import { suiteImages } from './suite-images.ts'
@@ -239,7 +239,7 @@ function kubeconfig(server: string, ca: string): object {
 
 function gatewayManifests(channel: 'standard' | 'experimental' | 'none'): string[] {
   if (channel === 'none') return []
-  const folder = join(CONFORMANCE, 'crds', channel)
+  const folder = join(GATEWAY_API, 'crds', channel)
   return readdirSync(folder)
     .filter((name) => name.startsWith('gateway.'))
     .map((name) => join(folder, name))

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CACHE, CONFORMANCE, DEBIAN, DEBIAN_PACKAGES, KUBERNETES, versionOf } from './programs.ts'
+import { CACHE, CONFORMANCE, DEBIAN, DEBIAN_PACKAGES, GATEWAY_API, KUBERNETES, versionOf } from './programs.ts'
 
 /**
  * Builds what the bed runs, once for each state of the lock files: Kubernetes and the suite from the Go module proxy, etcd and
@@ -18,7 +18,8 @@ function main(): void {
   if (missing.length > 0) return console.log(`no ${missing.join(', no ')} here: no bed is built`)
   make(DEBIAN, 'etcd and nft', unpackDebian)
   make(KUBERNETES, `Kubernetes ${versionOf('kubernetes', 'k8s.io/kubernetes')}`, buildKubernetes)
-  make(CONFORMANCE, `the suite of the Gateway API ${versionOf('conformance', 'sigs.k8s.io/gateway-api')}`, buildSuite)
+  make(GATEWAY_API, `the Gateway API ${versionOf('conformance', 'sigs.k8s.io/gateway-api')}`, buildGatewayApi)
+  make(CONFORMANCE, 'its official suite', buildSuite)
 }
 
 /** In a folder of another name until it is whole, so that what was broken off is never found. */
@@ -71,8 +72,11 @@ function buildKubernetes(folder: string): void {
 }
 
 function buildSuite(folder: string): void {
-  go('conformance', ['build', '-ldflags', '-s -w', '-o', join(folder, 'echo-basic'), `${SUITE}/echo-basic`])
   go('conformance', ['test', '-c', '-ldflags', '-s -w', '-o', join(folder, 'conformance.test'), '.'])
+}
+
+function buildGatewayApi(folder: string): void {
+  go('conformance', ['build', '-ldflags', '-s -w', '-o', join(folder, 'echo-basic'), `${SUITE}/echo-basic`])
   const [api, suite] = ['sigs.k8s.io/gateway-api', SUITE].map((module) =>
     go('conformance', ['list', '-m', '-f', '{{.Dir}}', module]).trim(),
   )

@@ -28,7 +28,9 @@ export const DEBIAN_PACKAGES = [
 export const DEBIAN = join(CACHE, `debian-${hashOf(DEBIAN_PACKAGES.join(' '))}`)
 /** kube-apiserver, kube-controller-manager, kube-proxy, kubectl. */
 export const KUBERNETES = join(CACHE, `kubernetes-${hashOfFolder('kubernetes')}`)
-/** The Gateway API's CRDs, the official suite, its manifests and its server. */
+/** The Gateway API's CRDs, and the manifests and the server of its official suite. */
+export const GATEWAY_API = join(CACHE, `gateway-api-${hashOfFolder('conformance')}`)
+/** The suite itself: `conformance.test`. */
 export const CONFORMANCE = join(CACHE, `conformance-${hashOfFolder('conformance')}`)
 
 /** Why there can be no bed here, or false. */
@@ -60,7 +62,8 @@ function hashOf(...texts: string[]): string {
 function reason(): string | false {
   if (process.platform !== 'linux') return 'no bed here: it needs Linux'
   if (process.getuid?.() !== 0) return 'no bed here: it needs root'
-  if (!existsSync(DEBIAN) || !existsSync(KUBERNETES)) return 'no bed here; npm run bed -- build builds it'
+  if (![DEBIAN, KUBERNETES, GATEWAY_API].every((folder) => existsSync(folder)))
+    return 'no bed here; npm run bed -- build builds it'
   return missingAbility()
 }
 

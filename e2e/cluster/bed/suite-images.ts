@@ -1,12 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Image, shortName } from './kubelet/node-settings.ts'
-import { CONFORMANCE } from './programs.ts'
+import { GATEWAY_API } from './programs.ts'
 
 /** What stands for the images that the manifests of the official suite name. */
 export function suiteImages(): Record<string, Image> {
-  const folder = join(CONFORMANCE, 'manifests')
-  if (!existsSync(folder)) return {}
+  const folder = join(GATEWAY_API, 'manifests')
   const texts = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => readFileSync(join(folder, name), 'utf8'))
@@ -18,6 +17,6 @@ export function suiteImages(): Record<string, Image> {
 
 /** Its own server answers for all of its servers; a name server is only asked by tests of UDP. */
 function programFor(name: string): Image {
-  if (name.startsWith('echo-')) return { command: [join(CONFORMANCE, 'echo-basic')] }
+  if (name.startsWith('echo-')) return { command: [join(GATEWAY_API, 'echo-basic')] }
   return { command: ['sleep', 'infinity'], ignoresArguments: true }
 }
