@@ -50,7 +50,7 @@ export const gatewayStatus: Query<GatewayStatus | null> = {
           ? say('Accepted', true, 'Accepted', ['Gateway accepted', ...unknown].join('; '))
           : say(
               'Accepted',
-              bad.length < own.length,
+              own.some(isAccepted),
               'ListenersNotValid',
               ['Some listeners are not valid', ...messages, ...unknown].join('; '),
             )
@@ -135,6 +135,11 @@ function listenerStatus(
     attachedRoutes: counts[key] ?? 0,
     conditions,
   }
+}
+
+/** A listener whose references lead nowhere is accepted all the same. */
+function isAccepted({ conditions }: ResolvedListener): boolean {
+  return conditions.some(({ type, status }) => type === 'Accepted' && status === 'True')
 }
 
 function messageOf(conditions: readonly Condition[]): string {
