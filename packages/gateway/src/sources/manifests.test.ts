@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttps } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
@@ -11,6 +11,7 @@ import { request } from '../testing/client.ts'
 import { TestGateway } from '../testing/gateway.ts'
 import { until, useOrigin, useTcpServer } from '../testing/scene.ts'
 import { openTls, requestTls } from '../testing/tls-client.ts'
+import type { LoadResult } from './file.ts'
 import { loadManifests } from './manifests.ts'
 import { printProblems } from './print-problems.ts'
 
@@ -48,12 +49,22 @@ function secretOf(name: string, { cert, key }: IssuedCertificate): object {
 const to = (name: string, more: object = {}) => ({ name, port: 80, ...more })
 const at = (path: string) => [{ path: { value: path } }]
 
-/** A gateway in this thread, on free ports, that runs these resources. */
-async function useManifests(t: TestContext, resources: object[], random?: () => number): Promise<TestGateway> {
+function load(t: TestContext, text: string): LoadResult {
   const folder = mkdtempSync(join(tmpdir(), 'portico-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  writeFileSync(join(folder, 'all.yaml'), resources.map((each) => JSON.stringify(each)).join('\n---\n'))
-  const loaded = loadManifests(folder, { gateway: null, env: {} })
+  writeFileSync(join(folder, 'all.yaml'), text)
+  return loadManifests(folder, { gateway: null, env: {} })
+}
+
+/** What loading tells of, whether it is in the way or not. */
+function told(t: TestContext, resources: object[]): string {
+  const loaded = load(t, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
+  return printProblems(loaded.ok ? loaded.warnings : loaded.problems)
+}
+
+/** A gateway in this thread, on free ports, that runs these resources. */
+async function useManifests(t: TestContext, resources: object[], random?: () => number): Promise<TestGateway> {
+  const loaded = load(t, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
   if (!loaded.ok) return assert.fail(printProblems(loaded.problems))
   const gateway = new TestGateway(random === undefined ? {} : { random })
   t.after(() => gateway.close())
@@ -228,6 +239,30 @@ describe('resources of the Gateway API do what they say', () => {
     let text = ''
     for await (const chunk of socket) text += (chunk as Buffer).toString()
     assert.equal(text, 'raw')
+  })
+
+  test('the first rule of a TCPRoute serves, and the others are said not to', async (t) => {
+    const [first, second] = await Promise.all(
+      ['first', 'second'].map((name) => useTcpServer(t, (socket) => socket.end(name))),
+    )
+    const route = resource('TCPRoute', 'raw', {
+      parentRefs: [{ name: 'web' }],
+      rules: [{ backendRefs: [to('first')] }, { backendRefs: [to('second')] }],
+    })
+    const resources = [
+      gatewayOf({ name: 'raw', port: 5432, protocol: 'TCP' }),
+      { ...route, apiVersion: `${GROUP}/v1alpha2` },
+      ...serviceAt('first', first?.port ?? 0),
+      ...serviceAt('second', second?.port ?? 0),
+    ]
+    const gateway = await useManifests(t, resources)
+    let text = ''
+    for await (const chunk of connect(gateway.port(), '127.0.0.1')) text += (chunk as Buffer).toString()
+    assert.equal(text, 'first')
+    assert.match(
+      told(t, resources),
+      /TCPRoute default\/raw not as it should be: PartiallyInvalid .*rules\[1\]: is not served/,
+    )
   })
 
   test('a limit of time, retries, and a rule that is wrong', async (t) => {

@@ -39,10 +39,7 @@ export const routePlan: Query<RoutePlan | null> = {
     const rules = (Array.isArray(raw) ? raw : []).map((rule, index) =>
       planRule(context, { kind, namespace }, rule, index),
     )
-    // Of connections without HTTP nothing tells one rule from another.
-    const used = kind === 'TCPRoute' || kind === 'TLSRoute' ? rules.slice(0, 1) : rules
-    const age = ageOf(resource)
-    return { kind, namespace, name, labels, generation, age, hostnames, rules: used, problems }
+    return { kind, namespace, name, labels, generation, age: ageOf(resource), hostnames, rules, problems }
   },
 }
 

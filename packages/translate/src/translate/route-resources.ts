@@ -28,8 +28,9 @@ export const routeResources: Query<RouteResources | null> = {
     const plan = context.read(routePlan, id)
     if (plan === null) return null
     const made: RouteResources = { age: plan.age, routes: [], backends: [], policies: [] }
+    const served = hasMatches(plan.kind) ? plan.rules : plan.rules.slice(0, 1)
     for (const [listener, hostnames] of hostnamesByListener) {
-      for (const [index, rule] of plan.rules.entries()) addRule(made, { plan, rule, index, listener, hostnames })
+      for (const [index, rule] of served.entries()) addRule(made, { plan, rule, index, listener, hostnames })
     }
     return made
   },

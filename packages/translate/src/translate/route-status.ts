@@ -60,6 +60,7 @@ function conditionsOf({ rules, generation, problems }: RoutePlan, refusal: Unusa
         }),
     ...(first === undefined || isWhole || refusal !== null
       ? []
-      : [say('PartiallyInvalid', true, { reason: first.reason, message: listed })]),
+      : // The Gateway API asks for these first words.
+        [say('PartiallyInvalid', true, { reason: first.reason, message: `Dropped Rule: ${listed}` })]),
   ]
 }

@@ -55,13 +55,15 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const made = 'reason' in filters ? filters : trafficOf(context, owner, filters, { ...timeouts.policies, ...retry })
   const wrong = problems.find(({ code }) => code === 'wrong')
   const refusal =
-    'reason' in found
-      ? found
-      : 'reason' in made
-        ? made
-        : wrong === undefined
-          ? prefixProblem(found.matches, made.traffic)
-          : { reason: 'UnsupportedValue', message: printFieldProblem(wrong) }
+    !hasMatches && index > 0
+      ? NOT_THE_FIRST
+      : 'reason' in found
+        ? found
+        : 'reason' in made
+          ? made
+          : wrong === undefined
+            ? prefixProblem(found.matches, made.traffic)
+            : { reason: 'UnsupportedValue', message: printFieldProblem(wrong) }
   const broken = entries.flatMap(({ to }) => ('reason' in to ? to : []))
   const unresolved = [...broken, ...('reason' in made ? [] : made.unresolved)][0] ?? null
   return {
@@ -74,6 +76,12 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
     unresolved,
     problems,
   }
+}
+
+/** Of connections without HTTP nothing tells one rule from another. */
+const NOT_THE_FIRST: Unusable = {
+  reason: 'UnsupportedValue',
+  message: 'is not served, because nothing tells its connections from those of rules[0]',
 }
 
 const NO_FILTERS: FilterPlan = { policies: {}, mirrors: [] }
