@@ -56,7 +56,8 @@ function toResource(value: unknown): Resource | null {
   if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isRecord(metadata)) return null
   const { name, namespace } = metadata
   if (typeof name !== 'string' || (namespace !== undefined && typeof namespace !== 'string')) return null
-  const { namespace: _given, ...rest } = metadata
+  // A key without a value says nothing.
+  const rest = Object.fromEntries(Object.entries(metadata).filter(([key, at]) => key !== 'namespace' && at !== null))
   const place = WITHOUT_NAMESPACE.has(kind) ? {} : { namespace: namespace ?? 'default' }
   return { ...value, apiVersion, kind, metadata: { ...rest, name, ...place } }
 }

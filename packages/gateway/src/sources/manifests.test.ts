@@ -292,3 +292,42 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal(gateway.records[3]?.error, 'Filter ExtensionRef is not supported here')
   })
 })
+
+describe('what is wrong in files of resources has its place', () => {
+  test('labels and annotations that are no texts', (t) => {
+    const text = `apiVersion: v1
+kind: Service
+metadata:
+  name: app
+  labels: { tier: 1, team: shop }
+  annotations:
+    portico.dev/mcp-path: [/mcp]
+    note: true
+spec: { ports: [{ port: 80 }] }
+---
+kind: List
+items:
+- apiVersion: v1
+  kind: Namespace
+  metadata: { name: shop, labels: open, generation: one }
+- apiVersion: gateway.networking.k8s.io/v1
+  kind: Gateway
+  metadata: { name: web, annotations: , labels: , creationTimestamp: 7 }
+  spec: { gatewayClassName: portico, listeners: [{ name: http, port: 80, protocol: HTTP }] }
+`
+    const loaded = load(t, text)
+    if (loaded.ok) return assert.fail('it was loaded')
+    const printed = loaded.problems.map(({ place, path, found }) => {
+      const at = 'line' in place ? `${place.line}:${place.column}` : ''
+      return `${at} ${path.join('.')} ${found}`
+    })
+    assert.deepEqual(printed, [
+      '5:19 metadata.labels.tier found a value that must be a text, is 1',
+      '7:27 metadata.annotations.portico.dev/mcp-path found a value that must be a text, is a list',
+      '8:11 metadata.annotations.note found a value that must be a text, is true',
+      '15:35 metadata.labels found a value that must be an object, is "open"',
+      '15:53 metadata.generation found a value that must be an integer from 0 to 9007199254740991, is "one"',
+      '18:70 metadata.creationTimestamp found a value that must be a text, is 7',
+    ])
+  })
+})

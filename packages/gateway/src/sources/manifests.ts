@@ -142,7 +142,7 @@ function fieldProblems(
       .filter((each) => each.code === code)
       .map(({ path, message }) => {
         const found = `found a value that ${message}`
-        const phrases = code === 'wrong' ? { found, expected: 'what the Gateway API allows' } : { ...UNKNOWN_FIELD }
+        const phrases = code === 'wrong' ? { found, expected: 'what its kind allows' } : { ...UNKNOWN_FIELD }
         return { ...problem(phrases, path), place: placeOf(path) }
       }),
   )

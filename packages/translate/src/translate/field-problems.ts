@@ -1,8 +1,9 @@
 import { readBackendTlsPolicy } from '../resources/backend-tls-policy.ts'
-import type { FieldProblem } from '../resources/fields.ts'
+import { type FieldProblem, Fields } from '../resources/fields.ts'
 import { readGateway } from '../resources/gateway.ts'
 import type { Kind } from '../resources/kinds.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
+import type { Resource } from '../resources/resource.ts'
 import type { Context, Query } from './context.ts'
 import { findRoute, routePlan } from './route-plan.ts'
 
@@ -17,7 +18,21 @@ export const fieldProblems: Query<FieldProblem[]> = {
 
 function problemsOf(context: Context, kind: Kind, key: string): FieldProblem[] {
   const resource = context.get(kind, key)
-  if (resource === undefined) return []
+  return resource === undefined ? [] : [...metadataProblems(resource), ...specProblems(context, kind, key, resource)]
+}
+
+/** An API server would not take them; a file may have any. */
+function metadataProblems(resource: Resource): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const metadata = new Fields(resource.metadata, ['metadata'], problems)
+  metadata.textsByKey('labels')
+  metadata.textsByKey('annotations')
+  metadata.text('creationTimestamp')
+  metadata.integer('generation')
+  return problems
+}
+
+function specProblems(context: Context, kind: Kind, key: string, resource: Resource): FieldProblem[] {
   if (kind === 'Gateway') return readGateway(resource).problems
   if (kind === 'ListenerSet') return readListenerSet(resource).problems
   if (kind === 'BackendTLSPolicy') return readBackendTlsPolicy(resource).problems
