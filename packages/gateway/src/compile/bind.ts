@@ -8,7 +8,7 @@ import type { RequestTracing, RunServices, Tracer } from '../pipeline/run.ts'
 import type { RawServices } from '../pipeline/run-raw.ts'
 import type { Specimens } from '../pipeline/specimens.ts'
 import type { Telemetry } from '../pipeline/telemetry.ts'
-import type { ProxyIdentity } from '../pipeline/trace.ts'
+import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import { ConfigFault, makeEach } from '../pipeline/config-fault.ts'
 import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.ts'
 import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
@@ -73,7 +73,12 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
   const keepalive = frontend.tcp?.keepalive
   return {
     address: bind.address,
-    labels: [bind.key, 'default/default', (listeners.length === 1 ? listeners[0]?.name : undefined) ?? 'several', kind],
+    labels: [
+      bind.key,
+      gatewayName(services.identity),
+      (listeners.length === 1 ? listeners[0]?.name : undefined) ?? 'several',
+      kind,
+    ],
     tlsByListener,
     isGone: (listener) => !stayed.has(listener),
     state: {

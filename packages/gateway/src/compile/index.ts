@@ -198,7 +198,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
   }
   const labels = metricLabels(policies.frontend().metrics)
   const requestMetrics: RouteServices['requestMetrics'] = (route) => services.requestMetrics(route, labels)
-  return { index, policies, backends, services: { requestMetrics }, env }
+  return { index, policies, backends, services: { requestMetrics, identity: services.identity }, env }
 }
 
 function indexIr(ir: Ir, previous: Previous | null): IrIndex {
@@ -244,7 +244,7 @@ function compileListener(
     rawRoutes: createHostnameTable(
       isHttp ? [] : routes.flatMap(({ route, value }) => hostnamesOf(route).map((name) => [name, value] as const)),
     ),
-    countUnrouted: services.requestMetrics(routeLabels(listener, 'unknown', [])),
+    countUnrouted: services.requestMetrics(routeLabels(listener, 'unknown', [], services.identity)),
   }
 }
 

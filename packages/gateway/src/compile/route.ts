@@ -7,6 +7,7 @@ import type { CompiledBackend } from '../pipeline/compiled.ts'
 import { andFaultsOf, makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/body/body-use.ts'
 import { tellFailureOf } from '../pipeline/failure-reply.ts'
+import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import { LazyRoute, type MadeRoute } from '../pipeline/route/lazy-route.ts'
 import type { Env } from '../pipeline/step.ts'
 import { weightedPicker } from '../pipeline/route/weighted.ts'
@@ -15,6 +16,7 @@ import type { RouteLabels } from '../telemetry/metrics/label-sets.ts'
 
 export interface RouteServices {
   requestMetrics: RequestMetrics
+  identity: ProxyIdentity
 }
 
 /** What all routes of a generation are made with. */
@@ -45,7 +47,7 @@ function makeRoute(route: Route, listener: Listener, { policies, backends, servi
     ...compileSteps(traffic, env, widest(entries.map((entry) => entry.requestBody))),
     backends: entries,
     pick: weightedPicker(route.backends.map((entry) => entry.weight)),
-    count: services.requestMetrics(routeLabels(listener, route.name, entries)),
+    count: services.requestMetrics(routeLabels(listener, route.name, entries, services.identity)),
     tellFailure: tellFailureOf(entries),
   }
 }
@@ -55,10 +57,15 @@ export function placeOf(route: Route): { listener: string; key: string; parent: 
   return { listener: route.listener, key: route.key, parent: `${route.listener}/${route.name}` }
 }
 
-export function routeLabels(listener: Listener, route: string, backends: readonly CompiledBackend[]): RouteLabels {
+export function routeLabels(
+  listener: Listener,
+  route: string,
+  backends: readonly CompiledBackend[],
+  identity: ProxyIdentity,
+): RouteLabels {
   return {
     bind: listener.bind,
-    gateway: 'default/default',
+    gateway: gatewayName(identity),
     listener: listener.name,
     route,
     backends: backends.map((backend) => ({ name: backend.name, protocol: 'http' })),

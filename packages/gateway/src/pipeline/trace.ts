@@ -1,3 +1,4 @@
+import type { ProxyIdentity } from './proxy-identity.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { ConnectionInfo } from '../net/exchange.ts'
@@ -30,13 +31,6 @@ export interface TracedRequest {
   readonly status: number
   readonly responseHeaders: HeaderBlock | null
   readonly error: string | null
-}
-
-/** What every snapshot says about the proxy itself. */
-export interface ProxyIdentity {
-  podName: string
-  namespace: string
-  gateway: string
 }
 
 export interface TraceServices {

@@ -34,6 +34,9 @@ describe('manifests without a cluster', () => {
     assert.equal((await ask('/orders')).status, 200)
     assert.equal(origin.seen[0]?.headers['x-shop'], '1')
     assert.equal((await ask('/elsewhere')).status, 404)
+    await program.logged(/request gateway=default\/web listener=.*http\.path=\/orders /)
+    const metrics = await (await fetch(`${program.stats}/metrics`)).text()
+    assert.match(metrics, /portico_requests_total\{.*gateway="default\/web"/)
 
     const more = `
 apiVersion: gateway.networking.k8s.io/v1

@@ -16,6 +16,7 @@ import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { keyFileOf, loadSessionKeys, type SessionKeys } from './session-keys.ts'
 import { Supervisor, type SupervisorOptions } from './supervisor.ts'
 import { identityOf } from './identity.ts'
+import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import { createTraceSource } from './trace-source.ts'
 import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
@@ -45,7 +46,8 @@ async function start(source: ConfigSource): Promise<Program | number> {
   reloader?.watch(loaded)
   const filter = parseLogFilter(loaded.process.logging.level)
   if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)
-  const program = new Program(loaded.process, filter.value, { reloader, path: source.path ?? '' })
+  const identity = identityOf(process.env, loaded.gateway)
+  const program = new Program(loaded.process, filter.value, { reloader, identity, path: source.path ?? '' })
   return (await program.start(loaded, source)) ?? program
 }
 
@@ -68,7 +70,7 @@ class Program {
   constructor(
     settings: ProcessConfig,
     filter: LogFilter,
-    { reloader, path }: { reloader: Reloader | null; path: string },
+    { reloader, identity, path }: { reloader: Reloader | null; identity: ProxyIdentity; path: string },
   ) {
     this.#settings = settings
     this.#reloader = reloader
@@ -83,7 +85,7 @@ class Program {
       log,
       mcpLog: this.#logger.child('mcp'),
       collector,
-      settings: workerSettings(settings, filter.text),
+      settings: workerSettings(settings, identity, filter.text),
     })
     const sessionKeys = (): SessionKeys => sessionKeysOf(settings, path, log)
     this.#gateway = new Gateway({
@@ -199,11 +201,15 @@ function pushedMetrics({ policies, backends }: Ir): PushConfig | null {
   return { intervalMs: otlp.interval, to: backends.find((backend) => backend.key === key)?.name ?? '' }
 }
 
-function workerSettings(settings: ProcessConfig, logFilter: string): SupervisorOptions['settings'] {
+function workerSettings(
+  settings: ProcessConfig,
+  identity: ProxyIdentity,
+  logFilter: string,
+): SupervisorOptions['settings'] {
   return {
     logFilter,
     logFormat: settings.logging.format,
-    identity: identityOf(process.env),
+    identity,
     lookupFamily: settings.enableIpv6 ? settings.dns.lookupFamily : 'V4Only',
     upstream: {
       connectTimeoutMs: settings.backend.connectTimeout,

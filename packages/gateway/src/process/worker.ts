@@ -15,6 +15,7 @@ import type { ConfigMessage, FromWorker, ToWorker, WorkerSettings } from './mess
 import { BindServer } from '../net/listener.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { createExpressions } from '../pipeline/expression.ts'
+import { gatewayName } from '../pipeline/proxy-identity.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import { Specimens } from '../pipeline/specimens.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
@@ -133,6 +134,7 @@ const services = {
   httpDate: createHttpDate(),
   accessLog: createAccessLog({
     format: settings.logFormat,
+    gateway: gatewayName(settings.identity),
     write: writer.write,
     enabled: () => requestLog.enabled('info'),
   }),

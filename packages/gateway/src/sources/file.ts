@@ -44,6 +44,8 @@ export interface CheckableConfig {
 
 export interface LoadedConfig extends CheckableConfig {
   ok: true
+  /** `namespace/name`, where the config says which gateway it is of. */
+  gateway?: string
   process: ProcessConfig
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]

@@ -45,6 +45,7 @@ export function loadManifests(path: string, { gateway, env }: ManifestOptions): 
   }
   return {
     ok: true,
+    gateway: chosen,
     ir: withExports(ir, base.ir),
     process: base.process,
     files: named,

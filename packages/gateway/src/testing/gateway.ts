@@ -270,6 +270,7 @@ export class TestGateway {
   #accessLog(): CompileServices['accessLog'] {
     const writeLine = createAccessLog({
       format: this.#options.logFormat ?? 'text',
+      gateway: 'default/default',
       write: (line) => this.lines.push(line),
       enabled: () => true,
     })

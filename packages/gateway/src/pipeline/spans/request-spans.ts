@@ -78,7 +78,7 @@ export class RequestSpans implements SpanFamily {
     if (this.#messages !== null) for (const message of this.#messages) message.settle()
     this.#attempt?.settle()
     this.#attempt = null
-    const { encoder, removed } = this.tools
+    const { encoder, removed, gateway } = this.tools
     const request = this.request
     const changes = this.#changes?.() ?? null
     const added = changes?.added.get('span.name')
@@ -94,6 +94,7 @@ export class RequestSpans implements SpanFamily {
       endMs: this.wall(request.startedAt + request.durationMs),
     })
     const fault = faultOf(request)
+    if (!removed.has('gateway')) encoder.attribute(GATEWAY, gateway)
     for (const { name, key, isModel, read } of isPlain(request) ? PLAIN_FIELDS : FIELDS) {
       // The span of the model call has them: who adds up tokens would count them twice.
       if ((isModel && this.#hasModelCall) || (removed.size > 0 && removed.has(name))) continue
@@ -140,7 +141,6 @@ const PLAIN_FIELDS = fieldsIn(plainFields)
 
 function fieldsIn(fields: typeof recordFields) {
   return [
-    field('gateway', () => 'default/default'),
     ...fields.filter(([name]) => !UNSAID.has(name)).map(([name, read]) => field(name, read, MODEL_FIELDS.has(name))),
     field('url.scheme', ({ scheme }) => scheme),
     field('network.protocol.version', ({ version }) => (version === null ? null : version.slice('HTTP/'.length))),
@@ -151,6 +151,7 @@ function field(name: string, read: (request: SpannedRequest) => string | number 
   return { name, key: attributeName(name), isModel, read }
 }
 
+const GATEWAY = attributeName('gateway')
 const ERROR_TYPE = attributeName('error.type')
 /** Unknown, deadline exceeded, unimplemented, internal, unavailable, data loss. */
 const GRPC_FAULTS = new Set([2, 4, 12, 13, 14, 15])

@@ -14,6 +14,8 @@ export interface SpanTools {
   clock: () => number
   random: () => number
   encoder: SpanEncoder
+  /** `namespace/name` */
+  gateway: string
   /** Attributes that no span has: the config left them out, or has its own. */
   removed: ReadonlySet<string>
 }

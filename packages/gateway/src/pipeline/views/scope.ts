@@ -5,7 +5,7 @@ import { LlmView } from './llm-view.ts'
 import { McpView } from './mcp-view.ts'
 import type { RequestContext } from '../request-context.ts'
 import { targetPath } from '../route/target.ts'
-import type { ProxyIdentity } from '../trace.ts'
+import type { ProxyIdentity } from '../proxy-identity.ts'
 
 /** What expressions need besides the request. */
 export interface ScopeServices {

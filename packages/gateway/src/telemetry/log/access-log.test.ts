@@ -40,7 +40,12 @@ test('a tcp connection shows its server name and nothing of http', () => {
 test('nothing is made while the log is off', () => {
   let written = 0
   let enabled = false
-  const log = createAccessLog({ format: 'text', write: () => (written += 1), enabled: () => enabled })
+  const log = createAccessLog({
+    format: 'text',
+    gateway: 'default/default',
+    write: () => (written += 1),
+    enabled: () => enabled,
+  })
   log(record)
   enabled = true
   log(record)
@@ -94,6 +99,7 @@ test('the time of a line follows the clock through seconds and milliseconds', ()
   let written = ''
   const log = createAccessLog({
     format: 'text',
+    gateway: 'default/default',
     write: (line) => (written = line),
     enabled: () => true,
     now: () => now,
@@ -111,7 +117,9 @@ test('the time of a line follows the clock through seconds and milliseconds', ()
 function line(format: 'text' | 'json', of: AccessRecord): string {
   let written = ''
   const now = () => Date.UTC(2026, 0, 2, 3, 4, 5, 67)
-  createAccessLog({ format, write: (text) => (written += text), enabled: () => true, now })(of)
+  createAccessLog({ format, gateway: 'default/default', write: (text) => (written += text), enabled: () => true, now })(
+    of,
+  )
   return written
 }
 

@@ -12,7 +12,7 @@ export interface AccessLogOptions {
   write: (line: string) => void
   enabled: () => boolean
   /** `namespace/name` of the gateway. */
-  gateway?: string
+  gateway: string
   now?: () => number
 }
 
@@ -20,7 +20,7 @@ export interface AccessLogOptions {
 export type AccessLog = (record: AccessRecord, edit?: (() => LineChanges | null) | null) => void
 
 export function createAccessLog(options: AccessLogOptions): AccessLog {
-  const { format, write, enabled, gateway = 'default/default', now = Date.now } = options
+  const { format, write, enabled, gateway, now = Date.now } = options
   const timestamp = createTimestamp(now)
   const line = format === 'json' ? jsonLine : textLine
   const editedLine = format === 'json' ? editedJsonLine : editedTextLine

@@ -115,7 +115,12 @@ test('neither names nor values can forge a field or a line', () => {
 })
 
 test('nothing is asked for a line while the log is off', () => {
-  const log = createAccessLog({ format: 'text', write: () => assert.fail('written'), enabled: () => false })
+  const log = createAccessLog({
+    format: 'text',
+    gateway: 'default/default',
+    write: () => assert.fail('written'),
+    enabled: () => false,
+  })
   log(record, () => assert.fail('asked'))
 })
 
@@ -132,7 +137,13 @@ function fields(values: Record<string, LogValue>): Map<string, LogValue> {
 function line(format: LogFormat, of: AccessRecord, changes: LineChanges | 'none' | null): string {
   let written = ''
   const now = () => Date.UTC(2026, 0, 2, 3, 4, 5, 67)
-  const log = createAccessLog({ format, write: (text) => (written += text), enabled: () => true, now })
+  const log = createAccessLog({
+    format,
+    gateway: 'default/default',
+    write: (text) => (written += text),
+    enabled: () => true,
+    now,
+  })
   log(of, changes === null ? null : () => (changes === 'none' ? null : changes))
   return written
 }

@@ -8,6 +8,7 @@ import type { SpanTools } from '../../../pipeline/spans/spanned-request.ts'
 import { readTrace } from '../../../pipeline/spans/trace-headers.ts'
 import type { Env } from '../../../pipeline/step.ts'
 import type { ExportServices } from '../../../pipeline/telemetry.ts'
+import { gatewayName } from '../../../pipeline/proxy-identity.ts'
 import { requestScope } from '../../../pipeline/views/log-scope.ts'
 import type { ScopeServices } from '../../../pipeline/views/scope.ts'
 import type { LogValue } from '../../../telemetry/log/edited-line.ts'
@@ -50,6 +51,7 @@ function spanTools(config: TracingConfig, env: ExportEnv, services: ExportServic
     clock: env.clock,
     random: env.random,
     encoder: new SpanEncoder(exporter),
+    gateway: gatewayName(services.identity),
     removed: removedFields(config.attributes),
   }
 }
