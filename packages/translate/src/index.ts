@@ -22,7 +22,7 @@ export type {
   Status,
 } from './resources/status.ts'
 export { pemChecks } from './pem-checks.ts'
-export type { PemChecks, TranslateSettings } from './translate/context.ts'
+export type { TranslateSettings } from './translate/context.ts'
 export { Translator } from './translator.ts'
 export type { Translated, TranslatedChange } from './translator.ts'
 export { ownKinds, readSpec } from './resources/own-kinds.ts'

@@ -9,7 +9,18 @@ export type { AttachmentPoint, Policy, Section } from './define-policy.ts'
 export { printFields } from './print/docs.ts'
 export { toJsonSchema } from './print/json-schema.ts'
 export { fieldOf, list, map, nodeOf, object, Refusal, scalar } from './kit.ts'
-export type { Entries, Field, Json, JsonObject, Node, Output, ReferredBackend, ReferredObjects, Schema } from './kit.ts'
+export type {
+  Entries,
+  Field,
+  Json,
+  JsonObject,
+  Node,
+  Output,
+  PemChecks,
+  ReferredBackend,
+  ReferredObjects,
+  Schema,
+} from './kit.ts'
 export { inResource, settle } from './resource-form.ts'
 export type { Settled } from './resource-form.ts'
 export { atLeastOneOf, exactlyOneOf, onlyWith, otherRule } from './rules.ts'

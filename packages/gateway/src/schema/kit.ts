@@ -145,6 +145,13 @@ export interface ReferredObjects {
   configMap(name: string): Entries | Refusal
   /** The key of a backend. */
   backend(reference: ReferredBackend): string | Refusal
+  pem: PemChecks
+}
+
+/** What is wrong with a certificate and its key, or with authorities, without repeating them; null when nothing is. */
+export interface PemChecks {
+  pair(cert: string, key: string): string | null
+  authorities(pem: string): string | null
 }
 
 export type Entries = Readonly<Record<string, string>>

@@ -29,13 +29,19 @@ const secrets: Record<string, Entries> = {
   short: { alice: 'short' },
   client: { 'tls.crt': PEM, 'tls.key': KEY, 'ca.crt': PEM },
   'no-client': { 'tls.crt': 'nothing', 'tls.key': KEY },
+  'no-trust': { 'tls.crt': PEM, 'tls.key': KEY, 'ca.crt': 'nothing' },
+  'no-authorities': { 'tls.crt': PEM, 'tls.key': KEY, 'ca.crt': '\n' },
 }
 
 const objects: ReferredObjects = {
   secret: (name) => secrets[name] ?? new Refusal('unknown_reference', { detail: `there is no Secret \`${name}\`` }),
   secrets: () => ({ keys: secrets['keys'] ?? {}, 'more-keys': secrets['more-keys'] ?? {} }),
-  configMap: (name): Entries => (name === 'ca' ? { 'ca.crt': PEM } : {}),
+  configMap: (name): Entries => (name === 'ca' ? { 'ca.crt': PEM } : name === 'bad-ca' ? { 'ca.crt': 'nothing' } : {}),
   backend: ({ name, namespace = 'here', port }) => `backend/service/${namespace}/${name}/${port}`,
+  pem: {
+    pair: (cert, key) => (cert === PEM && key === KEY ? null : 'not a certificate and its key'),
+    authorities: (pem) => (pem === PEM ? null : 'a certificate cannot be read'),
+  },
 }
 
 function settled(schema: Schema, written: unknown): unknown {
@@ -68,6 +74,9 @@ test('a resource becomes what the file would have given', () => {
     settled(tls.schema, { mtlsCertificateRef: [{ name: 'client' }], caCertificateRefs: [{ name: 'ca' }] }),
     { mtlsCertificateRef: { cert: PEM, key: KEY, ca: PEM }, caCertificateRefs: [PEM] },
   )
+  assert.deepEqual(settled(tls.schema, { mtlsCertificateRef: [{ name: 'no-authorities' }] }), {
+    mtlsCertificateRef: { cert: PEM, key: KEY },
+  })
   assert.deepEqual(settled(basicAuthentication.schema, { secretRef: { name: 'users' } }), {
     mode: 'Strict',
     realm: 'Restricted',
@@ -132,7 +141,17 @@ test('what is missing or broken is said with its place, and nothing of a Secret 
     [
       tls.schema,
       { mtlsCertificateRef: [{ name: 'no-client' }] },
-      'spec.mtlsCertificateRef: Secret `no-client` holds no certificate and key in PEM form',
+      'spec.mtlsCertificateRef: Secret `no-client`: not a certificate and its key',
+    ],
+    [
+      tls.schema,
+      { mtlsCertificateRef: [{ name: 'no-trust' }] },
+      'spec.mtlsCertificateRef: Secret `no-trust`, entry `ca.crt`: a certificate cannot be read',
+    ],
+    [
+      tls.schema,
+      { caCertificateRefs: [{ name: 'bad-ca' }] },
+      'spec.caCertificateRefs: ConfigMap `bad-ca`: a certificate cannot be read',
     ],
     [tls.schema, { caCertificateRefs: [{ name: 'x' }] }, 'spec.caCertificateRefs: ConfigMap `x` has no entry `ca.crt`'],
   ]

@@ -200,6 +200,71 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal((await request(gateway.port(), { path: '/bad' })).status, 503)
   })
 
+  test('a broken certificate closes the backends that it is for, and no others', async (t) => {
+    const authority = createAuthority()
+    const origin = await useOrigin(t)
+    const server = createHttps(authority.issue({ names: ['inside.test'] }), (_request, response) => response.end('ok'))
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const broken = authority.cert.replace(/\n.{20}/, `\n${'A'.repeat(20)}`)
+    const own = authority.issue({ names: ['client.test'] })
+    const authorities = (name: string, pem: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name },
+      data: { 'ca.crt': pem },
+    })
+    const backend = (name: string, tls: object) => ({
+      ...resource('GwBackend', name, {
+        static: { host: '127.0.0.1', port },
+        policies: { tls: { sni: 'inside.test', verifySubjectAltNames: ['inside.test'], ...tls } },
+      }),
+      apiVersion: 'portico.dev/v1alpha1',
+    })
+    const policy = {
+      ...resource('GwPolicy', 'policy', {
+        targetRefs: [{ group: '', kind: 'Service', name: 'closed' }],
+        backend: { tls: { caCertificateRefs: [{ name: 'broken' }] } },
+      }),
+      apiVersion: 'portico.dev/v1alpha1',
+    }
+    const ownRule = (name: string) => ({
+      matches: at(`/${name}`),
+      backendRefs: [{ group: 'portico.dev', kind: 'GwBackend', name }],
+    })
+    const resources = [
+      HTTP,
+      routeOf(
+        ...['good', 'broken', 'chain'].map(ownRule),
+        { matches: at('/plain'), backendRefs: [to('plain')] },
+        { matches: at('/closed'), backendRefs: [to('closed')] },
+      ),
+      ...serviceAt('plain', origin.port),
+      ...serviceAt('closed', port),
+      authorities('good', authority.cert),
+      authorities('broken', `${authority.cert}\n${broken}`),
+      secretOf('own', own),
+      secretOf('chain', { ...own, cert: `${own.cert}\n${broken}` }),
+      backend('good', { caCertificateRefs: [{ name: 'good' }], mtlsCertificateRef: [{ name: 'own' }] }),
+      backend('broken', { caCertificateRefs: [{ name: 'broken' }] }),
+      backend('chain', { mtlsCertificateRef: [{ name: 'chain' }] }),
+      policy,
+    ]
+    const gateway = await useManifests(t, resources)
+    const ask = async (path: string) => (await request(gateway.port(), { path })).status
+    assert.equal(await ask('/good'), 200)
+    assert.equal(await ask('/plain'), 200)
+    assert.equal(await ask('/broken'), 500)
+    assert.equal(await ask('/chain'), 500)
+    assert.equal(await ask('/closed'), 403)
+    const text = told(t, resources)
+    assert.match(text, /GwBackend default\/broken .*ConfigMap `broken`: a certificate cannot be read/)
+    assert.match(text, /GwBackend default\/chain .*Secret `chain`: TLS refuses the certificate, or one of its chain/)
+    assert.match(text, /GwPolicy default\/policy .*ConfigMap `broken`: a certificate cannot be read/)
+  })
+
   test('TLS that passes, TLS that ends here, and HTTPS, on one port', async (t) => {
     const authority = createAuthority()
     const own = authority.issue({ names: ['inside.test'] })

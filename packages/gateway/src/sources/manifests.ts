@@ -168,7 +168,10 @@ function bad(documents: readonly ManifestDocument[], { statuses }: Translator): 
       ]
     }
     return conditionsOf(status)
-      .filter(({ type, status: now }) => (now === 'True') === SHOULD_BE_FALSE.has(type))
+      .filter(({ type, status: now, reason }) => {
+        // Of a policy that is taken for a part of it the rest is told too.
+        return (now === 'True') === SHOULD_BE_FALSE.has(type) || reason === 'PartiallyValid'
+      })
       .map(({ where, type, reason, message }) => {
         const found = `found ${name}${where} not as it should be: ${type} (${reason}): ${message}`
         return { ...problem({ found, expected: 'a resource without problems' }), place }

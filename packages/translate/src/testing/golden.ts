@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments, stringify } from 'yaml'
-import type { PemChecks } from '../translate/context.ts'
+import type { PemChecks } from '@portico/gateway/schema'
 import type { Resource } from '../resources/resource.ts'
 import { type Translated, Translator } from '../translator.ts'
 

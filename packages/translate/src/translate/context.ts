@@ -1,3 +1,4 @@
+import type { PemChecks } from '@portico/gateway/schema'
 import type { Query as QueryOf, Read } from '../graph/graph.ts'
 import type { Lookups } from '../resources/lookups.ts'
 
@@ -14,13 +15,7 @@ export interface TranslateSettings {
   clusterDomain: string
   /** Where a Service without EndpointSlices is looked for: nowhere in a cluster, by its name where files say what there is. */
   withoutSlices: 'unavailable' | 'dns'
-  /** What is wrong with a certificate and its key, or with authorities; null when nothing is. */
   pem: PemChecks
-}
-
-export interface PemChecks {
-  pair(cert: string, key: string): string | null
-  authorities(pem: string): string | null
 }
 
 export type Query<Value> = QueryOf<Context, Value>

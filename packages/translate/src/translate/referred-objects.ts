@@ -32,6 +32,7 @@ export function referredObjects(
       return Object.fromEntries(found.map((secret) => [secret.metadata.name, readEntries(secret)]))
     },
     backend: (reference) => backendKeyOf(context, from, reference),
+    pem: context.settings.pem,
   }
 }
 

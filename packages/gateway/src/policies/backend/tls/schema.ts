@@ -18,31 +18,35 @@ const certificateFiles = object({
 /** A Secret of the type `kubernetes.io/tls`, perhaps with authorities. */
 function certificateOf(refs: { name: string }[], objects: ReferredObjects): Output<typeof certificateFiles> | Refusal {
   const [{ name } = { name: '' }] = refs
+  const place = `Secret \`${name}\``
   const entries = objects.secret(name)
-  const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map((entry) => entryOf(`Secret \`${name}\``, entries, entry))
+  const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map((entry) => entryOf(place, entries, entry))
   if (typeof cert !== 'string') return cert as Refusal
   if (typeof key !== 'string') return key as Refusal
-  if (!CERTIFICATE.test(cert) || !PRIVATE_KEY.test(key)) {
-    return new Refusal('bad_certificate', { detail: `Secret \`${name}\` holds no certificate and key in PEM form` })
-  }
-  return typeof ca === 'string' ? { cert, key, ca } : { cert, key }
+  const fault = objects.pem.pair(cert, key)
+  if (fault !== null) return broken(place, fault)
+  // Those who issue certificates leave it empty where they have nothing to say.
+  if (typeof ca !== 'string' || ca.trim() === '') return { cert, key }
+  const distrust = objects.pem.authorities(ca)
+  return distrust === null ? { cert, key, ca } : broken(`${place}, entry \`ca.crt\``, distrust)
 }
 
 function authoritiesOf(refs: { name: string }[], objects: ReferredObjects): string[] | Refusal {
   const texts: string[] = []
   for (const { name } of refs) {
-    const text = entryOf(`ConfigMap \`${name}\``, objects.configMap(name), 'ca.crt')
+    const place = `ConfigMap \`${name}\``
+    const text = entryOf(place, objects.configMap(name), 'ca.crt')
     if (text instanceof Refusal) return text
-    if (!CERTIFICATE.test(text)) {
-      return new Refusal('bad_certificate', { detail: `ConfigMap \`${name}\` holds no certificate in PEM form` })
-    }
+    const fault = objects.pem.authorities(text)
+    if (fault !== null) return broken(place, fault)
     texts.push(text)
   }
   return texts
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/
-const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----/
+function broken(place: string, fault: string): Refusal {
+  return new Refusal('bad_certificate', { detail: `${place}: ${fault}` })
+}
 
 export const tls = definePolicy({
   name: 'tls',
