@@ -6,10 +6,11 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
+import { NO, useAuthorizer } from '../testing/authorizer.ts'
 import { createAuthority, type IssuedCertificate } from '../testing/certificates.ts'
 import { request } from '../testing/client.ts'
 import { TestGateway } from '../testing/gateway.ts'
-import { until, useOrigin, useTcpServer } from '../testing/scene.ts'
+import { closedPort, until, useOrigin, useTcpServer } from '../testing/scene.ts'
 import { openTls, requestTls } from '../testing/tls-client.ts'
 import type { LoadResult } from './file.ts'
 import { loadManifests } from './manifests.ts'
@@ -328,6 +329,59 @@ describe('resources of the Gateway API do what they say', () => {
       told(t, resources),
       /TCPRoute default\/raw not as it should be: PartiallyInvalid .*rules\[1\]: is not served/,
     )
+  })
+
+  test('an authorizer is asked, over HTTP and over gRPC, and without it nobody passes', async (t) => {
+    const origin = await useOrigin(t)
+    const plain = await useOrigin(t, ({ headers }, response) => {
+      if (headers['authorization'] !== 'Bearer good') return response.writeHead(401).end('who are you?')
+      return response.writeHead(200, { 'x-user': 'ann', 'x-other': 'kept here' }).end()
+    })
+    const grpc = await useAuthorizer(t, ({ attributes }) =>
+      attributes?.request?.http?.headers.get('x-pass') === undefined ? NO : {},
+    )
+    const ask = (externalAuth: object) => [{ type: 'ExternalAuth', externalAuth }]
+    const overHttp = (name: string) => ({
+      protocol: 'HTTP',
+      backendRef: to(name),
+      http: { path: '/check', allowedHeaders: ['x-more'], allowedResponseHeaders: ['x-user'] },
+    })
+    const overGrpc = { protocol: 'GRPC', backendRef: to('grpc'), grpc: {} }
+    const redirect = { type: 'RequestRedirect', requestRedirect: { hostname: 'example.org' } }
+    const gateway = await useManifests(t, [
+      HTTP,
+      routeOf(
+        { matches: at('/http'), filters: ask(overHttp('plain')), backendRefs: [to('app')] },
+        { matches: at('/grpc'), filters: ask(overGrpc), backendRefs: [to('app')] },
+        { matches: at('/down'), filters: ask(overHttp('down')), backendRefs: [to('app')] },
+        { matches: at('/gone'), filters: ask(overHttp('gone')), backendRefs: [to('app')] },
+        { matches: at('/away'), filters: [redirect, ...ask(overHttp('gone'))] },
+      ),
+      ...serviceAt('app', origin.port),
+      ...serviceAt('plain', plain.port),
+      ...serviceAt('grpc', Number(grpc.host.split(':').at(-1))),
+      ...serviceAt('down', await closedPort()),
+    ])
+    const get = (path: string, headers: Record<string, string> = {}) => request(gateway.port(), { path, headers })
+    const refused = await get('/http')
+    assert.deepEqual([refused.status, refused.body], [401, 'who are you?'])
+    const headers = { host: 'shop.test', authorization: 'Bearer good', 'x-more': '1', 'x-less': '1', 'x-user': 'eve' }
+    assert.equal((await get('/http/a?b=c', headers)).status, 200)
+    const asked = plain.seen[1]
+    assert.deepEqual(
+      [asked?.url, ...['x-forwarded-host', 'x-more', 'x-less'].map((name) => asked?.headers[name])],
+      ['/check/http/a?b=c', 'shop.test', '1', undefined],
+    )
+    const passed = origin.seen[0]?.headers
+    assert.deepEqual([passed?.['x-user'], passed?.['x-other']], ['ann', undefined])
+    assert.equal((await get('/grpc')).status, 403)
+    assert.equal((await get('/grpc', { 'x-pass': '1' })).status, 200)
+    assert.equal((await get('/down', headers)).status, 403)
+    assert.equal((await get('/gone', headers)).status, 500)
+    assert.equal((await get('/away', headers)).status, 500)
+    assert.equal(origin.seen.length, 2)
+    await gateway.finished(7)
+    assert.equal(gateway.records[5]?.error, 'Service default/gone not found')
   })
 
   test('a limit of time, retries, and a rule that is wrong', async (t) => {

@@ -1,12 +1,16 @@
 import type { Fields } from '../resources/fields.ts'
 import { type BackendReference, readBackendRef } from '../resources/references.ts'
+import { type AuthorizerPlan, readExternalAuth } from './external-auth.ts'
 import type { Unusable } from './materials.ts'
 
-/** What the filters of a rule, or of one backend, ask for: policies as the config file writes them, and mirrors. */
+/** What the filters of a rule, or of one backend, ask for: policies as the config file writes them, and who is called. */
 export interface FilterPlan {
   policies: Record<string, unknown>
   mirrors: { to: BackendReference; percentage: number }[]
+  authorizer: AuthorizerPlan | null
 }
+
+export const NO_FILTERS: FilterPlan = { policies: {}, mirrors: [], authorizer: null }
 
 export const httpFilters = [
   'RequestHeaderModifier',
@@ -15,6 +19,7 @@ export const httpFilters = [
   'URLRewrite',
   'RequestMirror',
   'CORS',
+  'ExternalAuth',
 ] as const
 
 export const grpcFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier', 'RequestMirror'] as const
@@ -25,7 +30,7 @@ export const backendFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier'
 type FilterName = (typeof httpFilters)[number]
 
 export function readFilters(owner: Fields, namespace: string, supported: readonly FilterName[]): FilterPlan | Unusable {
-  const plan: FilterPlan = { policies: {}, mirrors: [] }
+  const plan: FilterPlan = { policies: {}, mirrors: [], authorizer: null }
   for (const filter of owner.objects('filters')) {
     const type = filter.text('type') ?? ''
     const name = supported.find((each) => each === type)
@@ -67,6 +72,13 @@ function addFilter(plan: FilterPlan, name: FilterName, filter: Fields, namespace
       return null
     case 'RequestMirror':
       return addMirror(plan, filter.object('requestMirror'), namespace)
+    case 'ExternalAuth': {
+      if (plan.authorizer !== null) return twice()
+      const found = readExternalAuth(filter.object('externalAuth'), namespace)
+      if ('reason' in found) return found
+      plan.authorizer = found
+      return null
+    }
   }
 }
 

@@ -11,10 +11,10 @@ const route = {
     readParentRefs(new Fields(spec, ['spec'], []), namespace).map(
       (parent) => `${parent.kind}/${parent.namespace}/${parent.name}`,
     ),
-  /** `Service/namespace/name`, mirrors too */
+  /** `Service/namespace/name`, of mirrors and authorizers too */
   backend: ({ metadata: { namespace = '' }, spec }: Resource): string[] =>
     new Fields(spec, ['spec'], []).objects('rules').flatMap((rule) =>
-      [...rule.objects('backendRefs'), ...mirrorsOf(rule), ...rule.objects('backendRefs').flatMap(mirrorsOf)].flatMap(
+      [...rule.objects('backendRefs'), ...calledBy(rule), ...rule.objects('backendRefs').flatMap(calledBy)].flatMap(
         (fields) => {
           const found = readBackendRef(fields, namespace)
           return found === undefined ? [] : [`${found.kind}/${found.namespace}/${found.name}`]
@@ -23,11 +23,13 @@ const route = {
     ),
 }
 
-function mirrorsOf(fields: Fields): Fields[] {
+function calledBy(fields: Fields): Fields[] {
   return fields
     .objects('filters')
-    .filter((filter) => filter.has('requestMirror'))
-    .map((filter) => filter.object('requestMirror').object('backendRef'))
+    .flatMap((filter) =>
+      ['requestMirror', 'externalAuth'].filter((key) => filter.has(key)).map((key) => filter.object(key)),
+    )
+    .map((filter) => filter.object('backendRef'))
 }
 
 export const indexTable: IndexTable = {

@@ -90,7 +90,7 @@ function addRule({ routes, backends, policies }: RouteResources, place: RulePlac
     backends.push(invalid(entry, rule.refusal.message))
     return
   }
-  backends.push(...rule.mirrored)
+  backends.push(...rule.called)
   if (rule.traffic !== null) policies.push(attached({ kind: 'rule', key }, { traffic: rule.traffic }))
   for (const [position, { to, weight, policies: own }] of rule.entries.entries()) {
     const entry = `${key}/backend/${position}`

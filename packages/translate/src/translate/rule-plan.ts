@@ -7,10 +7,11 @@ import { resolveBackend } from './backend-refs.ts'
 import { checkedTraffic } from './checked.ts'
 import type { Context } from './context.ts'
 import { durationAt } from './durations.ts'
-import { backendFilters, type FilterPlan, grpcFilters, httpFilters, readFilters } from './filters.ts'
+import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, readFilters } from './filters.ts'
 import { asTransformation } from './header-expressions.ts'
 import { grpcMatches, httpMatches } from './matches.ts'
 import type { Unusable } from './materials.ts'
+import { trafficOf } from './rule-traffic.ts'
 
 /** A rule, whatever listeners it is for. */
 export interface RulePlan {
@@ -18,8 +19,8 @@ export interface RulePlan {
   matches: RouteMatch[]
   traffic: TrafficPolicies | null
   entries: EntryPlan[]
-  /** Backends that mirrors go to. */
-  mirrored: Backend[]
+  /** Backends that its filters call: those of mirrors, and an authorizer. */
+  called: Backend[]
   /** Why it cannot be run as it is: all of its requests are answered with 500. */
   refusal: Unusable | null
   /** The first reference that leads nowhere. */
@@ -48,11 +49,14 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const filters = hasMatches ? readFilters(rule, owner.namespace, isHttp ? httpFilters : grpcFilters) : NO_FILTERS
   const timeouts = readTimeouts(rule)
   const retry = readRetry(rule)
-  const entries = rule
+  const written = rule
     .objects('backendRefs')
     .map((fields) => planEntry(context, owner, { fields, hasFilters: hasMatches, requestTimeout: timeouts.backend }))
   rule.done()
   const made = 'reason' in filters ? filters : trafficOf(context, owner, filters, { ...timeouts.policies, ...retry })
+  const closed = 'reason' in made ? null : made.closed
+  // Without the authorizer nobody passes, whatever else the rule says.
+  const entries = closed === null ? written : [{ weight: 1, to: closed, policies: null }]
   const wrong = problems.find(({ code }) => code === 'wrong')
   const refusal =
     !hasMatches && index > 0
@@ -70,7 +74,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
     name,
     matches: 'reason' in found ? [] : found.matches,
     traffic: 'reason' in made ? null : made.traffic,
-    mirrored: 'reason' in made ? [] : made.mirrored,
+    called: 'reason' in made ? [] : made.called,
     entries,
     refusal,
     unresolved,
@@ -82,34 +86,6 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
 const NOT_THE_FIRST: Unusable = {
   reason: 'UnsupportedValue',
   message: 'is not served, because nothing tells its connections from those of rules[0]',
-}
-
-const NO_FILTERS: FilterPlan = { policies: {}, mirrors: [] }
-
-interface TrafficPlan {
-  traffic: TrafficPolicies | null
-  mirrored: Backend[]
-  unresolved: Unusable[]
-}
-
-function trafficOf(
-  context: Context,
-  owner: RuleOwner,
-  { policies, mirrors }: FilterPlan,
-  more: Record<string, unknown>,
-): TrafficPlan | Unusable {
-  const found = checkedTraffic({ ...policies, ...more })
-  if ('reason' in found) return found
-  const resolved = mirrors.map(({ to, percentage }) => ({ to: resolveBackend(context, owner, to), percentage }))
-  const unresolved = resolved.flatMap(({ to }) => ('reason' in to ? to : []))
-  const good = resolved.flatMap(({ to, percentage }) => ('reason' in to ? [] : { backend: to.backend, percentage }))
-  const [first, ...others] = good.map(({ backend, percentage }) => ({ backend: backend.key, percentage }))
-  const traffic =
-    first === undefined
-      ? found.traffic
-      : { ...found.traffic, requestMirror: { ...first, ...(others.length > 0 && { others }) } }
-  const isEmpty = Object.keys(traffic).length === 0
-  return { traffic: isEmpty ? null : traffic, mirrored: good.map(({ backend }) => backend), unresolved }
 }
 
 function planEntry(
