@@ -8,6 +8,7 @@ test('private keys, passwords and tokens are hidden, certificates and resource k
   assert.deepEqual(
     redact({
       listeners: [{ key: 'bind/443/a', tls: { cert: 'CERT', key: pem, root: null } }],
+      backends: [{ key: 'b', target: { kind: 'ai', groups: [[{ key: 'b/section/0', config: { key: 'sk-1' } }]] } }],
       policies: [
         {
           key: 'p',
@@ -19,6 +20,9 @@ test('private keys, passwords and tokens are hidden, certificates and resource k
     }),
     {
       listeners: [{ key: 'bind/443/a', tls: { cert: 'CERT', key: '<redacted>', root: null } }],
+      backends: [
+        { key: 'b', target: { kind: 'ai', groups: [[{ key: 'b/section/0', config: { key: '<redacted>' } }]] } },
+      ],
       policies: [
         {
           key: 'p',

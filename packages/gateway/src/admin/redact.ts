@@ -8,6 +8,7 @@ export const RESOURCE_KEYS: readonly string[] = [
   'listeners.*.key',
   'routes.*.key',
   'backends.*.key',
+  'target.groups.*.*.key',
   'policies.*.key',
   'policies.*.target.key',
 ]
