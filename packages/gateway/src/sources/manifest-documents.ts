@@ -2,7 +2,7 @@ import type { Resource } from '@portico/translate'
 import { LineCounter, parseAllDocuments } from 'yaml'
 import type { Path } from '../schema/problem.ts'
 import type { Place, PlacedProblem } from './placed-problem.ts'
-import { offsetOf } from './yaml.ts'
+import { aliasProblems, offsetOf, toValue } from './yaml.ts'
 
 /** One resource of a file. */
 export interface ManifestDocument {
@@ -28,7 +28,10 @@ export function parseManifests(
       problems.push(broken(`found broken YAML (${error.message})`, 'a YAML document', placeAt(error.pos[0])))
       continue
     }
-    for (const { value, path } of valuesOf(document)) {
+    const aliases = aliasProblems(document, placeAt)
+    problems.push(...aliases)
+    if (aliases.length > 0) continue
+    for (const { value, path } of valuesOf(toValue(document, problems, placeAt))) {
       const placeOf = (below: readonly (string | number)[]): Place =>
         placeAt(offsetOf(document, [...path, ...below] as Path, 'value'))
       const resource = toResource(value)
@@ -41,8 +44,7 @@ export function parseManifests(
 }
 
 /** Empty documents are none; a `List` is what it holds. */
-function valuesOf(document: { toJS(): unknown }): { value: unknown; path: (string | number)[] }[] {
-  const value = document.toJS()
+function valuesOf(value: unknown): { value: unknown; path: (string | number)[] }[] {
   if (value === null || value === undefined) return []
   if (isRecord(value) && value['kind'] === 'List' && Array.isArray(value['items'])) {
     return value['items'].map((item, index) => ({ value: item, path: ['items', index] }))

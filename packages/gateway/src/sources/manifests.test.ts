@@ -74,6 +74,27 @@ async function useManifests(t: TestContext, resources: object[], random?: () => 
   return gateway
 }
 
+describe('a file of manifests that cannot be read', () => {
+  const refused = (t: TestContext, text: string): string => {
+    const loaded = load(t, text)
+    return loaded.ok ? assert.fail('it was taken') : printProblems(loaded.problems)
+  }
+
+  test('because of an alias without its anchor', (t) => {
+    const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: *other }\n'
+    assert.match(
+      refused(t, text),
+      /all\.yaml:3:19: found the alias `\*other` of an anchor that does not stand before it/,
+    )
+  })
+
+  test('because of aliases that multiply', (t) => {
+    const lines = ['a0: &a0 [x, x]']
+    for (let i = 1; i < 20; i++) lines.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`)
+    assert.match(refused(t, lines.join('\n')), /all\.yaml:1:1: found broken YAML \(Excessive alias count/)
+  })
+})
+
 describe('resources of the Gateway API do what they say', () => {
   test('weights, and the headers of one backend alone', async (t) => {
     const [one, other] = [await useOrigin(t), await useOrigin(t)]

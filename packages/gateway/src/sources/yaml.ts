@@ -76,7 +76,7 @@ function broken(phrases: Phrases, place: Place): PlacedProblem {
 }
 
 /** Aliases of anchors that do not exist, or come later. */
-function aliasProblems(document: Document, placeAt: (offset: number) => Place): PlacedProblem[] {
+export function aliasProblems(document: Document, placeAt: (offset: number) => Place): PlacedProblem[] {
   const problems: PlacedProblem[] = []
   const anchors = new Set<string>()
   visit(document, {
@@ -104,7 +104,8 @@ function hasAnchors(document: Document): boolean {
   return found
 }
 
-function toValue(document: Document, problems: PlacedProblem[], placeAt: (offset: number) => Place): unknown {
+/** Plain values; a problem more and undefined where there are none. */
+export function toValue(document: Document, problems: PlacedProblem[], placeAt: (offset: number) => Place): unknown {
   try {
     return document.toJS({ maxAliasCount: 1_000 })
   } catch (error) {

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { keyOf, pemChecks, type Resource, type Translated, Translator } from '@portico/translate'
+import { type ManifestDocument, parseManifests } from './manifest-documents.ts'
+import { badConditions, fieldProblems, ignored, problem, repeated, withoutGateway } from './manifest-problems.ts'
+import type { PlacedProblem } from './placed-problem.ts'
+
+export { printProblem } from './print-problems.ts'
+
+export type ManifestTranslation =
+  | { ok: false; problems: PlacedProblem[]; files: string[] }
+  | {
+      ok: true
+      translated: Translated
+      /** What nobody reads. */
+      notes: PlacedProblem[]
+      /** What statuses complain of. */
+      refused: PlacedProblem[]
+      files: string[]
+    }
+
+/** Resources of a cluster, from a file or a folder, by the same translation as in a cluster. */
+export function translateManifests(path: string): ManifestTranslation {
+  const names = filesOf(path)
+  const parsed = names.map((file) => parseManifests(readFileSync(file, 'utf8'), file))
+  const files = names.map((file) => resolve(file))
+  const documents = parsed.flatMap((file) => file.documents)
+  const problems = [...parsed.flatMap((file) => file.problems), ...repeated(documents)]
+  if (problems.length > 0) return { ok: false, problems, files }
+  const translator = translate(documents)
+  const wrong = fieldProblems(documents, translator, 'wrong')
+  if (wrong.length > 0) return { ok: false, problems: wrong, files }
+  const ids = new Set(documents.map(({ resource }) => `${resource.kind}/${keyOf(resource)}`))
+  // The class that is there by itself is not spoken of.
+  const given = new Map([...translator.statuses].filter(([id]) => ids.has(id)))
+  return {
+    ok: true,
+    translated: { gateways: translator.gateways, endpoints: translator.endpoints, statuses: given },
+    notes: [
+      ...ignored(documents),
+      ...fieldProblems(documents, translator, 'unknown'),
+      ...withoutGateway(documents, translator),
+    ],
+    refused: badConditions(documents, translator),
+    files,
+  }
+}
+
+function filesOf(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ya?ml|json)$/.test(entry.name) && !entry.name.startsWith('.'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted()
+}
+
+function translate(documents: readonly ManifestDocument[]): Translator {
+  const translator = new Translator({
+    controllerName: CONTROLLER,
+    clusterDomain: 'cluster.local',
+    withoutSlices: 'dns',
+    pem: pemChecks,
+  })
+  // Without a cluster there is nobody to create it.
+  translator.put(CLASS)
+  for (const { resource } of documents) translator.put(resource)
+  translator.settle()
+  return translator
+}
+
+const CONTROLLER = 'portico.dev/gateway'
+const CLASS: Resource = {
+  apiVersion: 'gateway.networking.k8s.io/v1',
+  kind: 'GatewayClass',
+  metadata: { name: 'portico' },
+  spec: { controllerName: CONTROLLER },
+}
+
+/** Says that the Gateway that is wanted, or the only one, is not there. */
+export function gatewayProblem(file: string, { gateways }: Translated, wanted: string | null): PlacedProblem {
+  const names = [...gateways.keys()].toSorted().join(', ')
+  const found =
+    wanted !== null
+      ? `found no Gateway ${wanted} of class portico${names === '' ? '' : `, but ${names}`}`
+      : names === ''
+        ? 'found no Gateway of class portico'
+        : `found several Gateways: ${names}`
+  const expected = names === '' ? 'one' : 'one of them, chosen by --gateway namespace/name'
+  return { ...problem({ found, expected }), place: { file, line: 1, column: 1 } }
+}
