@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -54,6 +54,16 @@ describe('the packed programs', { skip, timeout: 600_000 }, () => {
       /^portico \d+\.\d+\.\d+\n$/,
     )
     assert.match(execFileSync(program('porticoctl'), ['--help'], { encoding: 'utf8', env }), /trace/)
+  })
+
+  it('translate manifests', async () => {
+    const page = readFileSync(join(root, 'docs/manifests.md'), 'utf8')
+    const file = join(folder, 'shop.yaml')
+    writeFileSync(file, /```yaml\n([^]*?)```/.exec(page)?.[1] ?? '')
+    const { stdout, stderr } = await run(program('porticoctl'), ['translate', '-f', file, '-o', 'json'], { env })
+    assert.equal(stderr, '')
+    const { gateways } = JSON.parse(stdout) as { gateways: Record<string, { binds: { port: number }[] }> }
+    assert.equal(gateways['default/web']?.binds[0]?.port, 8080)
   })
 
   it('run the quick start, serve a request, show how it was decided, and end', async () => {

@@ -147,6 +147,9 @@ test('descriptions of definitions are left out, whatever stands in them', () => 
   assert.equal(dropDescriptions(code, 'schema.ts'), left)
 })
 
+/** Of code that every start of porticoctl loads. */
+const CTL_BYTES = 250_000
+
 /** Of code that a worker of a plain config loads. */
 const WORKER_BYTES = 1_000_000
 
@@ -209,6 +212,26 @@ test('the built gateway says what is wrong with a config', { timeout: 120_000 },
   assert.match(said, /gateway\.yaml:5:36: .*regex/)
   assert.match(said, /gateway\.yaml:7:9: .*unknown key `backend`.*\n.*did you mean `backends`/)
 })
+
+test(
+  'the built porticoctl loads neither translation nor the terminal UI before they are asked for',
+  { timeout: 120_000 },
+  () => {
+    const built = freshProgram('ctl')
+    assert.ok(built !== null)
+    const loaded = new Set(['porticoctl.js'])
+    for (const name of loaded) {
+      const code = readFileSync(join(built, name), 'utf8')
+      for (const [, chunk] of code.matchAll(/^import .*"\.\/([^"]+)";$/gm)) loaded.add(chunk)
+    }
+    for (const later of ['translate-files-', 'trace-to-screen-']) {
+      assert.ok(readdirSync(built).some((name) => name.startsWith(later)))
+      assert.ok(![...loaded].some((name) => name.startsWith(later)), later)
+    }
+    const bytes = [...loaded].reduce((sum, name) => sum + readFileSync(join(built, name)).length, 0)
+    assert.ok(bytes < CTL_BYTES, `a start loads ${bytes} bytes of code`)
+  },
+)
 
 /** What each thread of a gateway with a plain config has loaded: chunks, and whether V8 took what was compiled of them; modules of the runtime. */
 async function loadedBy(node, built) {

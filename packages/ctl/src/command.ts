@@ -7,12 +7,16 @@ export interface FlagOption {
 
 export interface ValueOption {
   readonly kind: 'value'
+  /** One letter: `f` is `-f`. */
+  readonly short?: string
   /** How help names the value, such as `<port>`. */
   readonly value: string
   readonly summary: string
   /** Read when the option is not given; an empty variable counts as unset. */
   readonly env?: string
   readonly fallback?: string
+  /** Shells complete it with names of files. */
+  readonly isPath?: true
 }
 
 /** Options by their name in camel case: `adminToken` is `--admin-token`. */

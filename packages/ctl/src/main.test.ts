@@ -8,9 +8,10 @@ import { VERSION } from './version.ts'
 
 describe('the command line', () => {
   test('--help and --version print on standard output', async () => {
-    const [help, traceHelp, version] = await Promise.all([
+    const [help, traceHelp, translateHelp, version] = await Promise.all([
       runProgram(['--help']),
       runProgram(['trace', '--help']),
+      runProgram(['translate', '--help']),
       runProgram(['--version']),
     ])
     assert.equal(help.code, 0)
@@ -19,6 +20,9 @@ describe('the command line', () => {
     assert.equal(traceHelp.code, 0)
     for (const part of ['--local', '--raw', '--port', '--admin', '--admin-token', '--expression', 'plain lines']) {
       assert.ok(traceHelp.stdout.includes(part), part)
+    }
+    for (const part of ['-f, --file <path>', '--gateway', '-o, --output', 'Secrets are not shown']) {
+      assert.ok(translateHelp.stdout.includes(part), part)
     }
     assert.deepEqual(version, { code: 0, signal: null, stdout: `porticoctl ${VERSION}\n`, stderr: '' })
   })
@@ -35,6 +39,13 @@ describe('the command line', () => {
       [['trace', '--local', '--port', '1'], /--port needs a URL/],
       [['trace', '--local', '--', 'http://x/'], /a URL needs --port/],
       [['trace', '--local', '--port', '1', 'http://x/'], /"http:\/\/x\/" before --/],
+      [['translate'], /-f is required: a file or a folder of manifests/],
+      [['translate', '-f'], /option '-f, --file <path>' argument missing/],
+      [['translate', 'manifests/'], /-f is required/],
+      [['translate', '-f', '.', 'more'], /found "more", expected options only/],
+      [['translate', '-f', '.', '--', 'more'], /found "more", expected options only/],
+      [['translate', '-f', '.', '-o', 'xml'], /found output "xml", expected yaml or json/],
+      [['translate', '-f', '.', '--gateway', 'web'], /found Gateway "web", expected <namespace>\/<name>/],
       [['complete'], /give one shell/],
       [['complete', 'tcsh'], /give one shell/],
     ]
@@ -57,10 +68,10 @@ describe('the command line', () => {
     },
   )
 
-  test('the terminal UI and its libraries are loaded only when it opens', () => {
+  test('the terminal UI, translation and their libraries are loaded only by those who need them', () => {
     const loaded = staticImports(fileURLToPath(new URL('start.ts', import.meta.url)))
     assert.ok(loaded.has('commander') && loaded.has('eventsource-parser'))
-    for (const name of ['ink', 'react', '@bomb.sh/tab']) assert.ok(!loaded.has(name), name)
+    for (const name of ['ink', 'react', '@bomb.sh/tab', 'yaml']) assert.ok(!loaded.has(name), name)
     for (const name of loaded) assert.doesNotMatch(name, /@portico|\.\.\/gateway|\/tui\//)
   })
 })

@@ -1,5 +1,5 @@
 import { Command as CommanderCommand, CommanderError, Option } from 'commander'
-import { type Command, flagOf } from './command.ts'
+import { type Command, type FlagOption, flagOf, type ValueOption } from './command.ts'
 import { commands } from './commands/index.ts'
 import { exitCode, type Io } from './io.ts'
 import { splitArgs } from './split-args.ts'
@@ -28,7 +28,7 @@ const ASKED_FOR = new Set(['commander.helpDisplayed', 'commander.version'])
 
 function createProgram(io: Io): CommanderCommand {
   return new CommanderCommand('porticoctl')
-    .description('Looks into a running Portico gateway.')
+    .description('Looks into a running Portico gateway, and into what it is made of.')
     .version(`porticoctl ${VERSION}`, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this')
     .helpCommand(false)
@@ -56,8 +56,13 @@ function addCommand(
     .allowExcessArguments()
     .addHelpText('after', `\n${command.notes}`)
   for (const [name, option] of Object.entries(command.options)) {
-    const flag = option.kind === 'flag' ? flagOf(name) : `${flagOf(name)} ${option.value}`
-    added.addOption(new Option(flag, option.summary))
+    added.addOption(new Option(flagsOf(name, option), option.summary))
   }
   added.action(async (given: Record<string, unknown>, parsed: CommanderCommand) => run(parsed.args, given))
+}
+
+function flagsOf(name: string, option: FlagOption | ValueOption): string {
+  if (option.kind === 'flag') return flagOf(name)
+  const short = option.short === undefined ? '' : `-${option.short}, `
+  return `${short}${flagOf(name)} ${option.value}`
 }

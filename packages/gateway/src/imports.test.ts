@@ -107,6 +107,7 @@ describe('imports go one way', () => {
       cel: ['regex'],
       gateway: ['cel', 'regex'],
       translate: ['gateway'],
+      ctl: ['gateway'],
       controller: ['translate', 'gateway'],
     }
     const found = [...graphByPackage].flatMap(([name, graph]) =>

@@ -16,16 +16,19 @@ async function suggestions(...words: string[]): Promise<string[]> {
 
 describe('completion', () => {
   test('knows commands, options and shells', async () => {
-    assert.deepEqual(await suggestions(''), ['trace', 'complete', ':4'])
-    assert.deepEqual(await suggestions('tr'), ['trace', ':4'])
+    assert.deepEqual(await suggestions(''), ['trace', 'translate', 'complete', ':4'])
+    assert.deepEqual(await suggestions('tr'), ['trace', 'translate', ':4'])
     assert.deepEqual(await suggestions('trace', '--ad'), ['--admin', '--admin-token', ':4'])
     assert.deepEqual(await suggestions('trace', '--local', '--r'), ['--raw', ':4'])
+    assert.deepEqual(await suggestions('translate', '-'), ['-f', '-o', ':4'])
     assert.deepEqual(await suggestions('complete', 'b'), ['bash', ':4'])
   })
 
   test('leaves values and the arguments of curl to the shell', async () => {
     assert.deepEqual(await suggestions('trace', '--port', ''), [':4'])
     assert.deepEqual(await suggestions('trace', '--local', '--', ''), [':0'])
+    for (const flag of ['-f', '--file']) assert.deepEqual(await suggestions('translate', flag, ''), [':0'])
+    assert.deepEqual(await suggestions('translate', '-o', ''), [':4'])
   })
 
   test('prints a script for every shell', async () => {

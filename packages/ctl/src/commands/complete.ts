@@ -17,7 +17,8 @@ export function createComplete(commands: readonly Command[]): Command {
       const root = describe(new RootCommand(), commands)
       if (afterDashes !== null) {
         // Behind a second `--` the words are curl's.
-        if (afterDashes.slice(0, -1).includes('--')) io.stdout.write(':0\n')
+        const isForShell = afterDashes.slice(0, -1).includes('--') || isPath(afterDashes, commands)
+        if (isForShell) io.stdout.write(':0\n')
         else root.parse([...afterDashes])
         return exitCode.fine
       }
@@ -32,6 +33,17 @@ export function createComplete(commands: readonly Command[]): Command {
   })
 }
 
+/** Whether the last word is the value of an option that names a file. */
+function isPath(words: readonly string[], commands: readonly Command[]): boolean {
+  const command = commands.find(({ name }) => name === words[0])
+  return Object.entries(command?.options ?? {}).some(
+    ([name, option]) =>
+      option.kind === 'value' &&
+      option.isPath === true &&
+      [flagOf(name), `-${option.short ?? ''}`].includes(words.at(-2) ?? ''),
+  )
+}
+
 function describe(root: RootCommand, commands: readonly Command[]): RootCommand {
   for (const command of commands) {
     const described = root.command(command.name, command.summary)
@@ -39,7 +51,7 @@ function describe(root: RootCommand, commands: readonly Command[]): RootCommand 
       const long = flagOf(name).slice('--'.length)
       // An option without a handler counts as one without a value.
       if (option.kind === 'flag') described.option(long, option.summary)
-      else described.option(long, option.summary, () => {})
+      else described.option(long, option.summary, () => {}, option.short)
     }
   }
   root.command('complete', 'print the completion script of a shell').argument('shell', (complete) => {

@@ -1,8 +1,9 @@
 import type { Command } from '../command.ts'
 import { createComplete } from './complete.ts'
 import { trace } from './trace.ts'
+import { translate } from './translate.ts'
 
-const workers: readonly Command[] = [trace]
+const workers: readonly Command[] = [trace, translate]
 
 /** Every command; help and completion are made from this list. */
 export const commands: readonly Command[] = [...workers, createComplete(workers)]

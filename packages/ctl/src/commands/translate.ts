@@ -1,0 +1,58 @@
+import { defineCommand } from '../command.ts'
+import { exitCode } from '../io.ts'
+import { printable } from '../printable.ts'
+
+export const translate = defineCommand({
+  name: 'translate',
+  summary: 'show what becomes of resources of a cluster, without one',
+  usage: '-f <path> [options]',
+  options: {
+    file: {
+      kind: 'value',
+      short: 'f',
+      value: '<path>',
+      summary: 'a file or a folder of manifests (required)',
+      isPath: true,
+    },
+    gateway: { kind: 'value', value: '<namespace/name>', summary: 'the config of this Gateway alone' },
+    output: { kind: 'value', short: 'o', value: '<form>', summary: 'yaml (default) or json', fallback: 'yaml' },
+  },
+  notes: `Prints the config of each Gateway of class portico, the addresses of its Services, and the
+status of every resource, as a controller in a cluster would have them. Secrets are not shown.
+
+What is wrong goes to standard error with file, line and column: mistakes in files, conditions
+that are not as they should be, and what is ignored.
+
+Exit codes: 0 nothing is refused, 1 something is, by a mistake or a condition, 2 bad usage.
+
+  porticoctl translate -f manifests/
+  porticoctl translate -f manifests/ --gateway shop/web -o json
+`,
+  async run({ options: { file, gateway, output }, operands, afterDashes, io }) {
+    const [extra] = [...operands, ...(afterDashes ?? [])]
+    const problem = problemOf({ file, gateway, output, extra })
+    if (file === null || problem !== null) {
+      io.stderr.write(`porticoctl translate: ${printable(problem ?? '')}\n(porticoctl translate --help shows how)\n`)
+      return exitCode.badUsage
+    }
+    // Translation, with all that it needs, is loaded by those who have something to translate.
+    const { translateFiles } = await import('../translate/translate-files.ts')
+    return translateFiles({ file, gateway, isJson: output === 'json' }, io)
+  },
+})
+
+interface Given {
+  file: string | null
+  gateway: string | null
+  output: string
+  extra: string | undefined
+}
+
+function problemOf({ file, gateway, output, extra }: Given): string | null {
+  if (file === null || file === '') return '-f is required: a file or a folder of manifests'
+  if (extra !== undefined) return `found ${JSON.stringify(extra)}, expected options only; -f names one file or folder`
+  if (gateway !== null && !/^[^/]+\/[^/]+$/.test(gateway)) {
+    return `found Gateway ${JSON.stringify(gateway)}, expected <namespace>/<name>`
+  }
+  return ['yaml', 'json'].includes(output) ? null : `found output ${JSON.stringify(output)}, expected yaml or json`
+}

@@ -1,0 +1,65 @@
+import { gatewayProblem, type ManifestTranslation, printProblem, translateManifests } from '@portico/gateway/manifests'
+import { redact } from '@portico/gateway/redact'
+import { stringify } from 'yaml'
+import { exitCode, type Io } from '../io.ts'
+import { printableBlock } from '../printable.ts'
+
+export interface TranslateRequest {
+  file: string
+  /** `namespace/name`; null for all. */
+  gateway: string | null
+  isJson: boolean
+}
+
+/** The configs on standard output, what is wrong on standard error. The result is the exit code. */
+export function translateFiles({ file, gateway, isJson }: TranslateRequest, io: Io): number {
+  const made = read(file)
+  if (typeof made === 'string') return refuse([`${file}: cannot be read: ${made}`], io)
+  if (!made.ok) return refuse(made.problems.map(printProblem), io)
+  const { translated, notes, refused } = made
+  const isThere = gateway === null ? translated.gateways.size > 0 : translated.gateways.has(gateway)
+  const missing = isThere ? [] : [gatewayProblem(file, translated, gateway)]
+  const shown = (key: string): boolean => gateway === null || key === gateway
+  const plain = {
+    // By itself: a name may look like that of a secret.
+    gateways: sorted(translated.gateways, (ir) => redact(ir), shown),
+    endpoints: sorted(translated.endpoints, (addresses) => addresses, shown),
+    statuses: sorted(translated.statuses, (status) => status),
+  }
+  const text = isJson ? `${JSON.stringify(plain, null, 2)}\n` : stringify(plain, YAML_FORM)
+  // A reader may have seen enough, as `head` does.
+  io.stdout.on('error', () => {})
+  io.stdout.write(io.stdout.isTTY ? printableBlock(text) : text)
+  say([...notes, ...refused, ...missing].map(printProblem), io)
+  return refused.length + missing.length === 0 ? exitCode.fine : exitCode.failed
+}
+
+const YAML_FORM = { lineWidth: 120, aliasDuplicateObjects: false }
+
+function read(file: string): ManifestTranslation | string {
+  try {
+    return translateManifests(file)
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    return error.message
+  }
+}
+
+function refuse(problems: readonly string[], io: Io): number {
+  say(problems, io)
+  return exitCode.failed
+}
+
+function say(problems: readonly string[], io: Io): void {
+  for (const problem of problems) io.stderr.write(`${printableBlock(problem)}\n`)
+}
+
+/** Whatever order things were found in. */
+function sorted<Value>(
+  map: ReadonlyMap<string, Value>,
+  show: (value: Value) => unknown,
+  isShown: (key: string) => boolean = () => true,
+): Record<string, unknown> {
+  const entries = [...map].filter(([key]) => isShown(key)).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, value]) => [key, show(value)]))
+}
