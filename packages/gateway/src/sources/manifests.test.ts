@@ -470,4 +470,11 @@ items:
       '18:70 metadata.creationTimestamp found a value that must be a text, is 7',
     ])
   })
+
+  test('an affinity of a Service, which is not served, is a warning', (t) => {
+    const [service, slice] = serviceAt('app', 9000) as [{ spec: object }, object]
+    const affine = { ...service, spec: { ...service.spec, sessionAffinity: 'ClientIP' } }
+    const text = told(t, [HTTP, routeOf({ backendRefs: [to('app')] }), affine, slice])
+    assert.match(text, /all\.yaml:5:\d+: spec\.sessionAffinity: found a field that is not supported and was ignored/)
+  })
 })

@@ -1,4 +1,4 @@
-import { Fields } from './fields.ts'
+import { type FieldProblem, Fields } from './fields.ts'
 import type { Resource } from './resource.ts'
 
 export interface ServicePort {
@@ -8,14 +8,29 @@ export interface ServicePort {
   appProtocol: string | undefined
 }
 
-export function readService({ spec: input }: Resource): { type: string; ports: ServicePort[] } {
-  const spec = new Fields(input, ['spec'], [])
+export interface ServiceSpec {
+  type: string
+  ports: ServicePort[]
+  problems: FieldProblem[]
+}
+
+export function readService({ spec: input }: Resource): ServiceSpec {
+  const problems: FieldProblem[] = []
+  const spec = new Fields(input, ['spec'], problems)
   const ports = spec.objects('ports').flatMap((fields) => {
     const port = fields.integer('port', { min: 1, max: 65_535 })
     if (port === undefined || (fields.text('protocol') ?? 'TCP') !== 'TCP') return []
     return [{ port, name: fields.text('name') ?? '', appProtocol: fields.text('appProtocol') }]
   })
-  return { type: spec.text('type') ?? 'ClusterIP', ports }
+  if (spec.choice('sessionAffinity', ['None', 'ClientIP']) === 'ClientIP') problems.push(NOT_AFFINE)
+  return { type: spec.text('type') ?? 'ClusterIP', ports, problems }
+}
+
+/** Addresses are chosen by how they do, request by request. */
+const NOT_AFFINE: FieldProblem = {
+  path: ['spec', 'sessionAffinity'],
+  code: 'unknown',
+  message: 'ClientIP is not supported and was ignored',
 }
 
 export interface EndpointSliceSpec {

@@ -12,7 +12,7 @@ export function resolveBackend(
   context: Context,
   from: { kind: string; namespace: string },
   to: BackendReference,
-): { backend: Backend } | Unusable {
+): { backend: Backend; ignored?: string[] } | Unusable {
   const isService = to.kind === 'Service' && to.group === ''
   const isOwn = to.kind === 'GwBackend' && to.group === groupByKind.GwBackend
   if (!isService && !isOwn) {

@@ -4,6 +4,7 @@ import { readGateway } from '../resources/gateway.ts'
 import type { Kind } from '../resources/kinds.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
 import type { Resource } from '../resources/resource.ts'
+import { readService } from '../resources/service.ts'
 import type { Context, Query } from './context.ts'
 import { findRoute, routePlan } from './route-plan.ts'
 
@@ -35,6 +36,7 @@ function metadataProblems(resource: Resource): FieldProblem[] {
 function specProblems(context: Context, kind: Kind, key: string, resource: Resource): FieldProblem[] {
   if (kind === 'Gateway') return readGateway(resource).problems
   if (kind === 'ListenerSet') return readListenerSet(resource).problems
+  if (kind === 'Service') return readService(resource).problems
   if (kind === 'BackendTLSPolicy') return readBackendTlsPolicy(resource).problems
   const id = `${kind}/${key}`
   const plan = findRoute(id) === null ? null : context.read(routePlan, id)

@@ -39,7 +39,8 @@ function conditionsOf({ rules, generation, problems }: RoutePlan, refusal: Unusa
   const bad = rules.flatMap((rule, index) => (rule.refusal === null ? [] : [{ index, ...rule.refusal }]))
   const listed = bad.map(({ index, message }) => `rules[${index}]: ${message}`).join('; ')
   const ignored = [...problems, ...rules.flatMap((rule) => rule.problems)].filter(({ code }) => code === 'unknown')
-  const fine = { reason: 'Accepted', message: ['Route accepted', ...ignored.map(printFieldProblem)].join('; ') }
+  const notices = new Set([...ignored.map(printFieldProblem), ...rules.flatMap((rule) => rule.ignored)])
+  const fine = { reason: 'Accepted', message: ['Route accepted', ...notices].join('; ') }
   const [first] = bad
   const isWhole = first !== undefined && bad.length === rules.length
   const unresolved = rules.flatMap((rule, index) =>

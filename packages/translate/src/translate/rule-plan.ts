@@ -26,11 +26,13 @@ export interface RulePlan {
   /** The first reference that leads nowhere. */
   unresolved: Unusable | null
   problems: FieldProblem[]
+  /** What of its backends is not served. */
+  ignored: string[]
 }
 
 export interface EntryPlan {
   weight: number
-  to: { backend: Backend } | Unusable
+  to: { backend: Backend; ignored?: string[] } | Unusable
   policies: BackendPolicies | null
 }
 
@@ -79,6 +81,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
     refusal,
     unresolved,
     problems,
+    ignored: entries.flatMap(({ to }) => ('reason' in to ? [] : (to.ignored ?? []))),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Backend } from '@portico/gateway/ir'
+import { printFieldProblem } from '../resources/fields.ts'
 import { readEndpointSlice, readService, type ServicePort } from '../resources/service.ts'
 import { keyOf } from '../resources/resource.ts'
 import type { Query } from './context.ts'
@@ -14,15 +15,22 @@ export function placeOfService(key: string): string | null {
   return key.startsWith('backend/service/') ? key.slice('backend/service/'.length) : null
 }
 
+export interface ReferredService {
+  backend: Backend
+  port: ServicePort
+  /** What of it is not served; routes to it say so. */
+  ignored: string[]
+}
+
 /** A port of a Service, by `namespace/name/port`, as a backend. */
-export const serviceBackend: Query<{ backend: Backend; port: ServicePort } | Unusable> = {
+export const serviceBackend: Query<ReferredService | Unusable> = {
   name: 'serviceBackend',
   compute(context, place) {
     const [namespace = '', name = '', digits = ''] = place.split('/')
     const notFound = (message: string): Unusable => ({ reason: 'BackendNotFound', message })
     const resource = context.get('Service', `${namespace}/${name}`)
     if (resource === undefined) return notFound(`Service ${namespace}/${name} not found`)
-    const { type, ports } = readService(resource)
+    const { type, ports, problems } = readService(resource)
     if (type === 'ExternalName') {
       return {
         reason: 'UnsupportedValue',
@@ -37,7 +45,10 @@ export const serviceBackend: Query<{ backend: Backend; port: ServicePort } | Unu
     const isByName =
       withoutSlices === 'dns' && context.keys('EndpointSlice', { by: 'service', value: keyOf(resource) }).length === 0
     const target = isByName ? byName : { kind: 'service' as const, host, port: port.port, version: versionOf(port) }
-    return { backend: { key: serviceKey(place), name: `${namespace}/${name}:${port.port}`, target }, port }
+    const ignored = problems
+      .filter(({ code }) => code === 'unknown')
+      .map((problem) => `Service ${namespace}/${name}: ${printFieldProblem(problem)}`)
+    return { backend: { key: serviceKey(place), name: `${namespace}/${name}:${port.port}`, target }, port, ignored }
   },
 }
 
