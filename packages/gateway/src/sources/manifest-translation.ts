@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import { keyOf, pemChecks, type Resource, type Translated, Translator } from '@portico/translate'
 import { type ManifestDocument, parseManifests } from './manifest-documents.ts'
 import { badConditions, fieldProblems, ignored, problem, repeated, withoutGateway } from './manifest-problems.ts'
@@ -22,7 +22,7 @@ export type ManifestTranslation =
 /** Resources of a cluster, from a file or a folder, by the same translation as in a cluster. */
 export function translateManifests(path: string): ManifestTranslation {
   const names = filesOf(path)
-  const parsed = names.map((file) => parseManifests(readFileSync(file, 'utf8'), file))
+  const parsed = names.map(parseFile)
   const files = names.map((file) => resolve(file))
   const documents = parsed.flatMap((file) => file.documents)
   const problems = [...parsed.flatMap((file) => file.problems), ...repeated(documents)]
@@ -46,12 +46,29 @@ export function translateManifests(path: string): ManifestTranslation {
   }
 }
 
+/** Not what is hidden: a mounted ConfigMap has its files there, those of its last version too, and links to the current ones. */
 function filesOf(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path]
   return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ya?ml|json)$/.test(entry.name) && !entry.name.startsWith('.'))
+    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && /\.(ya?ml|json)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter(
+      (file) =>
+        !relative(path, file)
+          .split(sep)
+          .some((part) => part.startsWith('.')),
+    )
     .toSorted()
+}
+
+function parseFile(file: string): ReturnType<typeof parseManifests> {
+  try {
+    return parseManifests(readFileSync(file, 'utf8'), file)
+  } catch (error) {
+    const found = `found a file that cannot be read (${(error as Error).message})`
+    const place = { file, line: 1, column: 1 }
+    return { documents: [], problems: [{ ...problem({ found, expected: 'a file of resources' }), place }] }
+  }
 }
 
 function translate(documents: readonly ManifestDocument[]): Translator {

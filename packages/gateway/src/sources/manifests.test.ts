@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer as createHttps } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -92,6 +92,43 @@ describe('a file of manifests that cannot be read', () => {
     const lines = ['a0: &a0 [x, x]']
     for (let i = 1; i < 20; i++) lines.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`)
     assert.match(refused(t, lines.join('\n')), /all\.yaml:1:1: found broken YAML \(Excessive alias count/)
+  })
+})
+
+describe('a folder of manifests', () => {
+  const gateway = (name: string) =>
+    JSON.stringify(resource('Gateway', name, { gatewayClassName: 'portico', listeners: [] }))
+
+  function useFolder(t: TestContext): string {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    return folder
+  }
+
+  test('may be a ConfigMap that a kubelet mounted, also while it changes', (t) => {
+    const folder = useFolder(t)
+    for (const [version, name] of [
+      ['..2026_01', 'old'],
+      ['..2026_02', 'web'],
+    ] as const) {
+      mkdirSync(join(folder, version))
+      writeFileSync(join(folder, version, 'all.yaml'), gateway(name))
+    }
+    symlinkSync('..2026_02', join(folder, '..data'))
+    symlinkSync('..data/all.yaml', join(folder, 'all.yaml'))
+    const loaded = loadManifests(folder, { gateway: null, env: {} })
+    assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
+    assert.equal(loaded.gateway, 'default/web')
+    assert.deepEqual(loaded.files, [join(folder, 'all.yaml')])
+  })
+
+  test('says which file cannot be read', (t) => {
+    const folder = useFolder(t)
+    writeFileSync(join(folder, 'all.yaml'), gateway('web'))
+    symlinkSync('nowhere', join(folder, 'gone.yaml'))
+    const loaded = loadManifests(folder, { gateway: null, env: {} })
+    assert.ok(!loaded.ok)
+    assert.match(printProblems(loaded.problems), /gone\.yaml:1:1: found a file that cannot be read \(ENOENT/)
   })
 })
 

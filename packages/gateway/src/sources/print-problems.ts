@@ -17,7 +17,8 @@ const MOST = 100
 export function printProblem(problem: PlacedProblem): string {
   const path = printPath(problem.path)
   const where = path === '' ? printPlace(problem.place) : `${printPlace(problem.place)}: ${path}`
-  const line = `${where}: ${problem.found}, expected ${problem.expected}`
+  // A rule between keys says in one sentence what it asks for.
+  const line = `${where}: ${problem.found}${problem.expected === '' ? '' : `, expected ${problem.expected}`}`
   return problem.suggestion === null ? line : `${line}\n    ${problem.suggestion}`
 }
 
