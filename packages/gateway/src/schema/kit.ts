@@ -1,6 +1,6 @@
 import type { ProblemCode } from './problem.ts'
 import type { NamedBackend } from './named-backend.ts'
-import type { ExactlyOneOf, Rule } from './rules.ts'
+import { atLeastOneOf, type ExactlyOneOf, type Rule } from './rules.ts'
 
 /**
  * A definition, as data: what is read by it (`quick-read.ts`), what is wrong with an input (`zod.ts`) and every printer
@@ -279,6 +279,13 @@ export function localForm<S extends Schema, R extends Schema>(
 ): S {
   const form: ResourceForm = { schema: resource, settle: settle as ResourceForm['settle'] }
   return schema.with({ resourceForm: form })
+}
+
+/** Custom resources must set one of its keys at least; the file may leave all of them out. */
+export function filledInResources<S extends Schema>(schema: S): S {
+  const node = nodeOf(schema)
+  if (node.kind !== 'object') throw new Error('only an object has keys')
+  return localForm(schema, object(node.fields, [...node.rules, atLeastOneOf(...Object.keys(node.fields))]), null)
 }
 
 /** The file may write a list of one around it, as custom resources do. */

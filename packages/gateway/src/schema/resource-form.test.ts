@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { accessLog } from '../policies/frontend/access-log/schema.ts'
 import { auth } from '../policies/backend/auth/schema.ts'
+import { mcp } from '../policies/backend/mcp/schema.ts'
 import { tls } from '../policies/backend/tls/schema.ts'
 import { tunnel } from '../policies/backend/tunnel/schema.ts'
 import { apiKeyAuthentication } from '../policies/traffic/api-key-authentication/schema.ts'
 import { authorization } from '../policies/traffic/authorization/schema.ts'
 import { basicAuthentication } from '../policies/traffic/basic-authentication/schema.ts'
+import { headerModifiers } from '../policies/traffic/header-modifiers/schema.ts'
 import { jwtAuthentication } from '../policies/traffic/jwt-authentication/schema.ts'
 import { timeouts } from '../policies/traffic/timeouts/schema.ts'
 import { webhookGuard } from '../llm/guards/webhook/schema.ts'
@@ -175,4 +178,17 @@ test('resources are read as strictly as the API server reads them', () => {
   }
   assert.ok(validate(inResource(timeouts.schema), { request: '1m30s' }).ok)
   assert.ok(validate(inResource(authorization.schema), { policy: { matchExpressions: ['true'] } }).ok)
+})
+
+test('what the file may leave empty, a resource must fill', () => {
+  const cases: [Schema, object, string][] = [
+    [headerModifiers.schema, {}, 'request` or `response'],
+    [mcp.schema, {}, 'authorization` or `authentication'],
+    [accessLog.schema, { attributes: {} }, 'remove` or `add'],
+  ]
+  for (const [schema, written, keys] of cases) {
+    assert.ok(validate(schema, written).ok)
+    const read = validate(inResource(schema), written)
+    assert.deepEqual(read.ok ? [] : read.problems.map(({ expected }) => expected), [`at least one of \`${keys}\``])
+  }
 })

@@ -1,4 +1,4 @@
-import { list, object } from '../../schema/kit.ts'
+import { filledInResources, list, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
 import { integer, string } from '../../schema/fields/values.ts'
@@ -33,14 +33,16 @@ export function promptGuard<Policies>(policies: Schema<Policies>) {
     { ...ofBoth, response: customResponse('The response was rejected due to inappropriate content.') },
     [exactlyOneOf(...Object.keys(ofBoth))],
   ).describe('One guard.')
-  return object({
-    request: list(request, { min: 1, max: 8 })
-      .optional()
-      .describe('What looks at requests before the provider gets them, one after the other.'),
-    response: list(response, { min: 1, max: 8 })
-      .optional()
-      .describe('What looks at answers before the client gets them, streamed ones too, one after the other.'),
-  }).describe('Masks or refuses what must not reach the provider, or the client.')
+  return filledInResources(
+    object({
+      request: list(request, { min: 1, max: 8 })
+        .optional()
+        .describe('What looks at requests before the provider gets them, one after the other.'),
+      response: list(response, { min: 1, max: 8 })
+        .optional()
+        .describe('What looks at answers before the client gets them, streamed ones too, one after the other.'),
+    }),
+  ).describe('Masks or refuses what must not reach the provider, or the client.')
 }
 
 function customResponse(message: string) {

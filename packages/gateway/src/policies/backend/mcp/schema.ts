@@ -1,6 +1,6 @@
 import { authorization } from '../../../schema/fields/authorization.ts'
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { object } from '../../../schema/kit.ts'
+import { filledInResources, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { mcpAuthentication } from '../../../schema/fields/mcp-authentication.ts'
 
@@ -10,14 +10,16 @@ export const mcp = definePolicy({
   section: 'backend',
   attach: ['route', 'backend', 'mcpTarget'],
   merge: 'replace',
-  schema: object({
-    authorization: authorization('mcp')
-      .optional()
-      .describe(
-        'Decides by CEL expressions which tools, prompts, resources and tasks a caller may see and use. Rules of all attachments count together.',
-      ),
-    authentication: mcpAuthentication().optional(),
-  }).describe('Decides which tools, prompts and resources of servers of the Model Context Protocol callers may use.'),
+  schema: filledInResources(
+    object({
+      authorization: authorization('mcp')
+        .optional()
+        .describe(
+          'Decides by CEL expressions which tools, prompts, resources and tasks a caller may see and use. Rules of all attachments count together.',
+        ),
+      authentication: mcpAuthentication().optional(),
+    }),
+  ).describe('Decides which tools, prompts and resources of servers of the Model Context Protocol callers may use.'),
 })
 
 export type McpPolicyConfig = Output<typeof mcp.schema>

@@ -3,7 +3,7 @@ import { definePolicy } from '../../../schema/define-policy.ts'
 import { collectorFields } from '../../../schema/fields/collector.ts'
 import { condition } from '../../../schema/fields/expression.ts'
 import { defaultFields, oneOfFields } from '../../../schema/fields/line-fields.ts'
-import { list, object, Refusal, scalar } from '../../../schema/kit.ts'
+import { filledInResources, list, object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'
 
 /** Words that every line has to say what it is. */
@@ -18,21 +18,23 @@ export const accessLog = definePolicy({
     filter: condition('log')
       .optional()
       .describe('Only what makes this expression true is logged; one that fails is not.'),
-    attributes: object({
-      remove: list(
-        oneOfFields(defaultFields, 'a field that lines of the access log have, such as `http.method`').describe(
-          'Name of a field.',
-        ),
-        { min: 1, max: 32 },
-      )
-        .optional()
-        .describe('Fields that lines have by themselves, and that are left out.'),
-      add: attributes('log', addedField(), 64)
-        .optional()
-        .describe(
-          'Fields at the end of a line, in this order. One of a name that lines have by themselves replaces that one. A field whose expression fails or gives null is left out.',
-        ),
-    })
+    attributes: filledInResources(
+      object({
+        remove: list(
+          oneOfFields(defaultFields, 'a field that lines of the access log have, such as `http.method`').describe(
+            'Name of a field.',
+          ),
+          { min: 1, max: 32 },
+        )
+          .optional()
+          .describe('Fields that lines have by themselves, and that are left out.'),
+        add: attributes('log', addedField(), 64)
+          .optional()
+          .describe(
+            'Fields at the end of a line, in this order. One of a name that lines have by themselves replaces that one. A field whose expression fails or gives null is left out.',
+          ),
+      }),
+    )
       .optional()
       .describe('Which fields a line has.'),
     otlp: object(collectorFields('/v1/logs'))

@@ -4,7 +4,7 @@ import { collectorFields } from '../../../schema/fields/collector.ts'
 import { readExpression, longestExpression } from '../../../schema/fields/expression.ts'
 import { defaultFields, oneOfFields } from '../../../schema/fields/line-fields.ts'
 import { string } from '../../../schema/fields/values.ts'
-import { list, object, Refusal, scalar } from '../../../schema/kit.ts'
+import { filledInResources, list, object, Refusal, scalar } from '../../../schema/kit.ts'
 import type { Output, Schema } from '../../../schema/kit.ts'
 
 /** What spans tell in other ways. */
@@ -26,21 +26,23 @@ export const tracing = definePolicy({
   merge: 'replace',
   schema: object({
     ...collectorFields('/v1/traces'),
-    attributes: object({
-      remove: list(
-        oneOfFields(ownAttributes, 'an attribute that spans have, such as `http.method`').describe(
-          'Name of an attribute.',
-        ),
-        { min: 1, max: 32 },
-      )
-        .optional()
-        .describe('Attributes that spans have by themselves, and that are left out.'),
-      add: attributes('log', attributeName(), 64)
-        .optional()
-        .describe(
-          'Attributes of the span of a request. One of a name that spans have by themselves replaces that one, `span.name` the name of the span. One whose expression fails or gives null is left out.',
-        ),
-    })
+    attributes: filledInResources(
+      object({
+        remove: list(
+          oneOfFields(ownAttributes, 'an attribute that spans have, such as `http.method`').describe(
+            'Name of an attribute.',
+          ),
+          { min: 1, max: 32 },
+        )
+          .optional()
+          .describe('Attributes that spans have by themselves, and that are left out.'),
+        add: attributes('log', attributeName(), 64)
+          .optional()
+          .describe(
+            'Attributes of the span of a request. One of a name that spans have by themselves replaces that one, `span.name` the name of the span. One whose expression fails or gives null is left out.',
+          ),
+      }),
+    )
       .optional()
       .describe('Which attributes spans have.'),
     resources: attributes('process', attributeName(), 64)

@@ -1,5 +1,5 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
-import { list, object } from '../../../schema/kit.ts'
+import { filledInResources, list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { editableHeaderName, headerValue } from '../../../schema/fields/http-parts.ts'
 
@@ -28,10 +28,12 @@ export const headerModifiers = definePolicy({
   attach: ['listener', 'route'],
   merge: 'replace',
   traceKey: { request: 'requestHeaderModifier', response: 'responseHeaderModifier' },
-  schema: object({
-    request: changes('request').optional().describe('Changes to the request before it is sent to the backend.'),
-    response: changes('response').optional().describe('Changes to the response before it is sent to the client.'),
-  }).describe(
+  schema: filledInResources(
+    object({
+      request: changes('request').optional().describe('Changes to the request before it is sent to the backend.'),
+      response: changes('response').optional().describe('Changes to the response before it is sent to the client.'),
+    }),
+  ).describe(
     'Changes headers with literal values. The order is add, set, remove. On requests, `host` is the authority.',
   ),
 })
