@@ -186,7 +186,7 @@ describe('resources of the Gateway API do what they say', () => {
   test('mirrors, all of them', async (t) => {
     const [origin, ...mirrors] = [await useOrigin(t), await useOrigin(t), await useOrigin(t)] as const
     const mirror = (name: string) => ({ type: 'RequestMirror', requestMirror: { backendRef: to(name) } })
-    const rule = { filters: [mirror('m0'), mirror('gone'), mirror('m1')], backendRefs: [to('app')] }
+    const rule = { filters: [mirror('m0'), mirror('gone')], backendRefs: [to('app', { filters: [mirror('m1')] })] }
     const services = mirrors.flatMap(({ port }, index) => serviceAt(`m${index}`, port))
     const gateway = await useManifests(t, [HTTP, routeOf(rule), ...services, ...serviceAt('app', origin.port)])
     assert.equal((await request(gateway.port(), { method: 'POST', body: 'hello' })).status, 200)

@@ -24,8 +24,11 @@ export const httpFilters = [
 
 export const grpcFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier', 'RequestMirror'] as const
 
-/** Those that hold for one backend alone. */
+/** Those that hold for one backend of several. */
 export const backendFilters = ['RequestHeaderModifier', 'ResponseHeaderModifier'] as const
+
+/** Those of a backend that gets all requests of its rule. */
+export const onlyBackendFilters = [...backendFilters, 'RequestMirror'] as const
 
 type FilterName = (typeof httpFilters)[number]
 

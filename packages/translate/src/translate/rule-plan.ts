@@ -1,16 +1,13 @@
 import type { Backend, RouteMatch } from '@portico/gateway/ir'
-import type { BackendPolicies, TrafficPolicies } from '@portico/gateway/schema'
+import type { TrafficPolicies } from '@portico/gateway/schema'
 import { type FieldProblem, Fields, printFieldProblem } from '../resources/fields.ts'
 import type { RouteKind } from '../resources/kinds.ts'
-import { readBackendRef } from '../resources/references.ts'
-import { resolveBackend } from './backend-refs.ts'
-import { checkedTraffic } from './checked.ts'
 import type { Context } from './context.ts'
 import { durationAt } from './durations.ts'
-import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, readFilters } from './filters.ts'
-import { asTransformation } from './header-expressions.ts'
+import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, onlyBackendFilters, readFilters } from './filters.ts'
 import { grpcMatches, httpMatches } from './matches.ts'
 import type { Unusable } from './materials.ts'
+import { type EntryPlan, planEntry } from './rule-entry.ts'
 import { trafficOf } from './rule-traffic.ts'
 
 /** A rule, whatever listeners it is for. */
@@ -30,12 +27,6 @@ export interface RulePlan {
   ignored: string[]
 }
 
-export interface EntryPlan {
-  weight: number
-  to: { backend: Backend; ignored?: string[] } | Unusable
-  policies: BackendPolicies | null
-}
-
 export interface RuleOwner {
   kind: RouteKind
   namespace: string
@@ -51,14 +42,25 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const filters = hasMatches ? readFilters(rule, owner.namespace, isHttp ? httpFilters : grpcFilters) : NO_FILTERS
   const timeouts = readTimeouts(rule)
   const retry = readRetry(rule)
-  const written = rule
-    .objects('backendRefs')
-    .map((fields) => planEntry(context, owner, { fields, hasFilters: hasMatches, requestTimeout: timeouts.backend }))
+  const references = rule.objects('backendRefs')
+  const supported = !hasMatches ? [] : references.length === 1 ? onlyBackendFilters : backendFilters
+  const written = references.map((fields) =>
+    planEntry(context, owner, { fields, supported, requestTimeout: timeouts.backend }),
+  )
   rule.done()
-  const made = 'reason' in filters ? filters : trafficOf(context, owner, filters, { ...timeouts.policies, ...retry })
+  const mirrors = written.flatMap((entry) => entry.mirrors)
+  const made =
+    'reason' in filters
+      ? filters
+      : trafficOf(
+          context,
+          owner,
+          { ...filters, mirrors: [...filters.mirrors, ...mirrors] },
+          { ...timeouts.policies, ...retry },
+        )
   const closed = 'reason' in made ? null : made.closed
   // Without the authorizer nobody passes, whatever else the rule says.
-  const entries = closed === null ? written : [{ weight: 1, to: closed, policies: null }]
+  const entries = closed === null ? written : [{ weight: 1, to: closed, policies: null, mirrors: [] }]
   const wrong = problems.find(({ code }) => code === 'wrong')
   const refusal =
     !hasMatches && index > 0
@@ -89,29 +91,6 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
 const NOT_THE_FIRST: Unusable = {
   reason: 'UnsupportedValue',
   message: 'is not served, because nothing tells its connections from those of rules[0]',
-}
-
-function planEntry(
-  context: Context,
-  owner: RuleOwner,
-  { fields, hasFilters, requestTimeout }: { fields: Fields; hasFilters: boolean; requestTimeout: number | undefined },
-): EntryPlan {
-  const reference = readBackendRef(fields, owner.namespace)
-  const filters = hasFilters ? readFilters(fields, owner.namespace, backendFilters) : NO_FILTERS
-  fields.done()
-  const weight = reference?.weight ?? 1
-  const nothing: Unusable = { reason: 'BackendNotFound', message: 'The backendRef names nothing' }
-  const checkedFilters = 'reason' in filters ? filters : checkedTraffic(filters.policies)
-  if ('reason' in checkedFilters) return { weight, to: checkedFilters, policies: null }
-  const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)
-  const headers = checkedFilters.traffic.headerModifiers
-  const target = 'reason' in to ? null : to.backend.target
-  const version = target?.kind === 'service' ? target.version : null
-  const policies: BackendPolicies = {
-    ...(headers !== undefined && { transformation: asTransformation(headers) }),
-    ...(requestTimeout !== undefined && { http: { requestTimeout, ...(version !== null && { version }) } }),
-  }
-  return { weight, to, policies: Object.keys(policies).length === 0 ? null : policies }
 }
 
 function readTimeouts(rule: Fields): { policies: Record<string, unknown>; backend: number | undefined } {

@@ -1,0 +1,47 @@
+import type { Backend } from '@portico/gateway/ir'
+import type { BackendPolicies } from '@portico/gateway/schema'
+import type { Fields } from '../resources/fields.ts'
+import { readBackendRef } from '../resources/references.ts'
+import { resolveBackend } from './backend-refs.ts'
+import { checkedTraffic } from './checked.ts'
+import type { Context } from './context.ts'
+import { type FilterPlan, NO_FILTERS, readFilters } from './filters.ts'
+import { asTransformation } from './header-expressions.ts'
+import type { Unusable } from './materials.ts'
+
+/** A backend of a rule, and what holds for it alone. */
+export interface EntryPlan {
+  weight: number
+  to: { backend: Backend; ignored?: string[] } | Unusable
+  policies: BackendPolicies | null
+  /** Where copies of what it gets go. */
+  mirrors: FilterPlan['mirrors']
+}
+
+export function planEntry(
+  context: Context,
+  owner: { kind: string; namespace: string },
+  {
+    fields,
+    supported,
+    requestTimeout,
+  }: { fields: Fields; supported: Parameters<typeof readFilters>[2]; requestTimeout: number | undefined },
+): EntryPlan {
+  const reference = readBackendRef(fields, owner.namespace)
+  const filters = supported.length > 0 ? readFilters(fields, owner.namespace, supported) : NO_FILTERS
+  fields.done()
+  const weight = reference?.weight ?? 1
+  const nothing: Unusable = { reason: 'BackendNotFound', message: 'The backendRef names nothing' }
+  const checkedFilters = 'reason' in filters ? filters : checkedTraffic(filters.policies)
+  if ('reason' in checkedFilters) return { weight, to: checkedFilters, policies: null, mirrors: [] }
+  const to = reference === undefined ? nothing : resolveBackend(context, owner, reference)
+  const headers = checkedFilters.traffic.headerModifiers
+  const target = 'reason' in to ? null : to.backend.target
+  const version = target?.kind === 'service' ? target.version : null
+  const policies: BackendPolicies = {
+    ...(headers !== undefined && { transformation: asTransformation(headers) }),
+    ...(requestTimeout !== undefined && { http: { requestTimeout, ...(version !== null && { version }) } }),
+  }
+  const gets = 'reason' in to || 'reason' in filters || weight === 0 ? NO_FILTERS : filters
+  return { weight, to, policies: Object.keys(policies).length === 0 ? null : policies, mirrors: gets.mirrors }
+}
