@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { quoted } from './commands.ts'
 import type { Environment } from './environment.ts'
 import { Logs } from './logs.ts'
@@ -117,6 +118,10 @@ export class Container {
       script.push(`mount --bind ${quoted(from)} ${to}`)
       if (readOnly === true) script.push(`mount -o remount,ro,bind ${to}`)
     }
+    // Programs of the checkout are what images run: also where a volume lies over it, or it is a mount of its own.
+    const checkout = join(root, CHECKOUT)
+    script.push(`mkdir -p ${quoted(checkout)}`, `mount --rbind ${quoted(CHECKOUT)} ${quoted(checkout)}`)
+    script.push(`mount -o remount,ro,bind ${quoted(checkout)}`)
     // Every place for a mount is made by now; the mounts themselves stay as they are.
     if (securityContext?.readOnlyRootFilesystem === true) script.push(`mount -o remount,ro ${root}`)
     const inside = [...rights(pod, securityContext), 'sh', '-c', `cd ${quoted(workingDir)}; exec "$@"`, 'sh', ...words]
@@ -124,6 +129,8 @@ export class Container {
     return script.join('\n')
   }
 }
+
+const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url))
 
 /** Gives up what the container shall not have; root is needed until here. */
 function rights(pod: PodSpec, own: SecurityContext = {}): string[] {
