@@ -1,0 +1,170 @@
+import type { IrChange, ListChange } from '../ir/change.ts'
+import type { Ir } from '../ir/resources.ts'
+import { type HashedIr, IR_LISTS } from './hashes.ts'
+import type { ConfigMessage, ControllerMessage, DataPlaneMessage, EndpointsMessage, Have } from './messages.ts'
+import { StreamFault } from './stream-fault.ts'
+
+/** A line of a controller; throws a `StreamFault` for anything that is not wholly understood. */
+export function readControllerLine(line: string): ControllerMessage {
+  const message = readObject(line)
+  switch (message['type']) {
+    case 'config':
+      return readConfig(message)
+    case 'endpoints':
+      return readEndpoints(message)
+    case 'ping':
+      only(message, ['type'])
+      return { type: 'ping' }
+    case 'goodbye':
+      only(message, ['type', 'reason'])
+      return { type: 'goodbye', reason: text(message['reason'], 'reason', 1_000) }
+    default:
+      throw new StreamFault('a message is of a kind that is not known here')
+  }
+}
+
+/** A line of a data plane; throws a `StreamFault` for anything that is not wholly understood. */
+export function readDataPlaneLine(line: string): DataPlaneMessage {
+  const message = readObject(line)
+  switch (message['type']) {
+    case 'hello':
+      only(message, ['type', 'gateway', 'instance', 'version', 'have'])
+      return {
+        type: 'hello',
+        gateway: gatewayName(message['gateway']),
+        instance: text(message['instance'], 'instance', 253),
+        version: text(message['version'], 'version', 100),
+        have: message['have'] === null ? null : readHave(message['have']),
+      }
+    case 'ack':
+      only(message, ['type', 'generation'])
+      return { type: 'ack', generation: hash(message['generation'], 'generation') }
+    case 'nack':
+      only(message, ['type', 'generation', 'problems'])
+      return {
+        type: 'nack',
+        generation: hash(message['generation'], 'generation'),
+        problems: texts(message['problems'], 'problems', 1_000, 10_000),
+      }
+    case 'pong':
+      only(message, ['type'])
+      return { type: 'pong' }
+    default:
+      throw new StreamFault('a message is of a kind that is not known here')
+  }
+}
+
+function readConfig(message: Fields): ConfigMessage {
+  only(message, ['type', 'generation', 'base', 'change'])
+  const change = fields(message['change'], 'change')
+  only(change, IR_LISTS)
+  for (const name of IR_LISTS) checkListChange(change[name], name)
+  return {
+    type: 'config',
+    generation: hash(message['generation'], 'generation'),
+    base: message['base'] === null ? null : hash(message['base'], 'base'),
+    change: change as unknown as IrChange,
+  }
+}
+
+function checkListChange(value: unknown, name: keyof Ir): asserts value is ListChange<Ir[keyof Ir][number]> {
+  const change = fields(value, name)
+  only(change, ['put', 'drop'])
+  const keys = new Set(texts(change['drop'], `${name}.drop`))
+  for (const each of list(change['put'], `${name}.put`)) {
+    const put = fields(each, `${name}.put`)
+    only(put, ['resource', 'after'])
+    const key = text(fields(put['resource'], `${name}.put`)['key'], `a key of ${name}`)
+    if (keys.has(key)) throw new StreamFault(`${name} has a key twice`)
+    keys.add(key)
+    if (put['after'] !== null) text(put['after'], `${name}.put.after`)
+  }
+}
+
+function readEndpoints(message: Fields): EndpointsMessage {
+  only(message, ['type', 'whole', 'put', 'drop'])
+  const { whole } = message
+  if (typeof whole !== 'boolean') throw new StreamFault('whole: expected true or false')
+  const put = list(message['put'], 'put').map((each): [string, string[]] => {
+    const [key, addresses, ...more] = list(each, 'put')
+    if (more.length > 0) throw new StreamFault('put: expected a key and addresses')
+    const found = texts(addresses, 'addresses', 100_000, 300)
+    if (!found.every((address) => ADDRESS.test(address))) throw new StreamFault('addresses: expected IP:port')
+    return [text(key, 'put'), found]
+  })
+  return { type: 'endpoints', whole, put, drop: texts(message['drop'], 'drop') }
+}
+
+function readHave(value: unknown): Have {
+  const have = fields(value, 'have')
+  only(have, ['generation', 'hashes'])
+  const hashes = fields(have['hashes'], 'hashes')
+  only(hashes, IR_LISTS)
+  const lists = IR_LISTS.map((name) => {
+    const entries = list(hashes[name], name).map((each) => {
+      const [key, of, ...more] = list(each, name)
+      if (more.length > 0) throw new StreamFault(`${name}: expected keys and hashes`)
+      return [text(key, `a key of ${name}`), hash(of, `a hash of ${name}`)] as const
+    })
+    return [name, entries] as const
+  })
+  return {
+    generation: hash(have['generation'], 'generation'),
+    hashes: Object.fromEntries(lists) as Record<keyof Ir, [string, string][]> satisfies HashedIr,
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function readObject(line: string): Fields {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    throw new StreamFault('a line is not JSON')
+  }
+  return fields(value, 'a message')
+}
+
+function fields(value: unknown, name: string): Fields {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new StreamFault(`${name}: expected an object`)
+  }
+  return value as Fields
+}
+
+/** What is not known may be what makes the rest mean something else. */
+function only(found: Fields, known: readonly string[]): void {
+  if (!Object.keys(found).every((key) => known.includes(key))) throw new StreamFault('a field is not known here')
+}
+
+function list(value: unknown, name: string): unknown[] {
+  if (!Array.isArray(value)) throw new StreamFault(`${name}: expected a list`)
+  return value
+}
+
+function text(value: unknown, name: string, most = 10_000): string {
+  if (typeof value !== 'string' || value.length > most) throw new StreamFault(`${name}: expected a text`)
+  return value
+}
+
+function texts(value: unknown, name: string, most = Infinity, longest = 10_000): string[] {
+  const found = list(value, name)
+  if (found.length > most) throw new StreamFault(`${name}: more than ${most}`)
+  return found.map((each) => text(each, name, longest))
+}
+
+function hash(value: unknown, name: string): string {
+  const found = text(value, name)
+  if (!/^[\w-]{22}$/.test(found)) throw new StreamFault(`${name}: expected a hash`)
+  return found
+}
+
+function gatewayName(value: unknown): string {
+  const found = text(value, 'gateway', 600)
+  if (!/^[a-z0-9.-]+\/[a-z0-9.-]+$/.test(found)) throw new StreamFault('gateway: expected namespace/name')
+  return found
+}
+
+/** As `upstream` takes them: `10.0.0.7:8080`, `[fd00::7]:8080`. */
+const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\]):\d{1,5}$/
