@@ -49,6 +49,8 @@ export interface BindObserver {
   handshake(milliseconds: number): void
   /** A connection (status 0) or a message that is not well formed, or not let in. */
   refused: (info: ConnectionInfo, status: number, code: string) => void
+  /** A message of HTTP/2 that got no answer, because it is none. */
+  reset: (info: ConnectionInfo, code: string) => void
 }
 
 interface Drainable {
@@ -80,6 +82,10 @@ export class BindServer<L> {
   readonly #refused = (info: ConnectionInfo, status: number, code: string): void => {
     this.#observer.refused(info, status, code)
     if (status > 0) this.#state.onMalformed(info, status, code)
+  }
+  readonly #reset = (info: ConnectionInfo, code: string): void => {
+    this.#observer.reset(info, code)
+    this.#state.onMalformed(info, 0, code)
   }
 
   constructor(state: BindState<L>, deadlines: Deadlines, observer: BindObserver) {
@@ -306,6 +312,7 @@ export class BindServer<L> {
       idleTimeoutMs: state.http1.idleTimeoutMs,
       maxDurationMs: state.maxConnectionDurationMs,
       onRefused: this.#refused,
+      onReset: this.#reset,
       onClosed: () => this.#connections.delete(live),
     }
     const connection = new Http2ServerConnection(socket, info, options, first?.reader)

@@ -289,6 +289,7 @@ async function listen(bind: CompiledBind, place: { address: string; port: number
       if (status === 0) metrics.refused(code)
       if (code === 'max_connections') warnFull()
     },
+    reset: (info, code) => log.debug('refused', { source: info.source, status: 0, code }),
   })
   await server.listen({ port: place.port, host: place.address, reusePort: settings.reusePort })
   if (isStopping) void server.stopListening()

@@ -200,6 +200,7 @@ export class TestGateway {
     const server = new BindServer<string>(compiled.state, this.#deadlines, {
       ...quiet,
       refused: (_info, _status, code) => this.refusals.push(code),
+      reset: (_info, code) => this.refusals.push(code),
     })
     await server.listen({ port: claimed.port, host: '127.0.0.1', reusePort: false })
     this.#servers.set(bind.key, server)

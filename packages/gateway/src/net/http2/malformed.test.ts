@@ -159,6 +159,7 @@ test('requests that another hop could read differently reach no handler', async 
     const outcome = await client.outcome(1)
     const seen = server.exchanges.splice(0).map((exchange) => exchange.headers.toText())
     assert.deepEqual([outcome, ...seen], [expected], what)
+    assert.deepEqual(server.reset.splice(0), expected === 'reset 1' ? ['malformed_head'] : [], what)
     client.destroy()
   }
 })
@@ -173,7 +174,7 @@ test('a refused request leaves the other streams alone', async (t) => {
   assert.equal(await client.outcome(5), 'status 200')
   assert.equal(await client.outcome(1), 'reset 1')
   assert.equal(await client.outcome(3), 'status 400')
-  assert.deepEqual(server.refused, ['400 authority_mismatch'])
+  assert.deepEqual([server.refused, server.reset], [['400 authority_mismatch'], ['malformed_head']])
   client.destroy()
 })
 

@@ -21,6 +21,8 @@ export interface ReceivedFramesHost extends ExchangeHost {
   opened(exchange: Http2Exchange): void
   /** One was refused, by an answer. */
   refused(status: number, code: string): void
+  /** One was reset, because its head is none. */
+  resetUnread(code: string): void
   /** The client has broken the protocol; the code goes with GOAWAY. */
   fail(code: number): void
   /** A stream came to nothing by what the client did. */
@@ -161,7 +163,9 @@ export class ReceivedFrames implements FrameReceiver {
     const { count, size } = this.#decoder
     const head = size > maxHeaderSize ? HEAD_TOO_LARGE : fields.toHead(ends)
     if (count > MAX_FIELDS || head === MALFORMED) {
-      this.#refuse(stream, ends, count > MAX_FIELDS ? frames.ENHANCE_YOUR_CALM : frames.PROTOCOL_ERROR)
+      const isLong = count > MAX_FIELDS
+      this.#refuse(stream, ends, isLong ? frames.ENHANCE_YOUR_CALM : frames.PROTOCOL_ERROR)
+      this.#host.resetUnread(isLong ? 'too_many_headers' : 'malformed_head')
       return this.#host.countReset()
     }
     if (!(head instanceof RequestHead)) return this.#answerRefused(stream, ends, fields.method, head)

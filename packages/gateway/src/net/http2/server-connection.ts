@@ -36,6 +36,8 @@ export interface Http2ServerOptions extends Http2Limits {
   maxDurationMs: number
   /** Told of every request that was refused; status 0 when the connection itself was. */
   onRefused(info: ConnectionInfo, status: number, code: string): void
+  /** Told of every head that is none of HTTP/2: its stream was reset, and nobody gets an answer. */
+  onReset(info: ConnectionInfo, code: string): void
   onClosed(connection: Http2ServerConnection): void
 }
 
@@ -184,6 +186,10 @@ export class Http2ServerConnection implements ReceivedFramesHost {
 
   refused(status: number, code: string): void {
     this.#options.onRefused(this.info, status, code)
+  }
+
+  resetUnread(code: string): void {
+    this.#options.onReset(this.info, code)
   }
 
   grant(stream: number, bytes: number): void {

@@ -14,6 +14,7 @@ export interface TestServer {
   connections: Http2ServerConnection[]
   exchanges: Exchange[]
   refused: string[]
+  reset: string[]
   closed: number
   close(): Promise<void>
 }
@@ -39,6 +40,7 @@ export async function startServer(
         idleTimeoutMs: 60_000,
         maxDurationMs: 0,
         onRefused: (_info, status, code) => test.refused.push(`${status} ${code}`),
+        onReset: (_info, code) => test.reset.push(code),
         onClosed: () => test.closed++,
         ...options,
       }),
@@ -50,6 +52,7 @@ export async function startServer(
     connections: [],
     exchanges: [],
     refused: [],
+    reset: [],
     closed: 0,
     async close() {
       for (const socket of sockets) socket.destroy()

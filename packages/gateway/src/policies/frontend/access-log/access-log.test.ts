@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { DATA, END_HEADERS, END_STREAM, FrameClient } from '../../../net/http2/test-client.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblem } from '../../../sources/print-problems.ts'
 import { lineFields } from '../../../telemetry/log/edited-line.ts'
@@ -203,6 +204,48 @@ test('messages that are no requests have a source and a status', async (t) => {
     gateway.lines[0]!,
     / http\.status=400 .* error="space_before_colon" reason=InvalidRequest .* client=127\.0\.0\.1\n$/,
   )
+})
+
+test('heads that are none of HTTP/2 have a line, though nobody answers them', async (t) => {
+  const gateway = await start(t, undefined)
+  const client = await FrameClient.open(gateway.port())
+  t.after(() => client.destroy())
+  const head = (...more: [string, string][]): [string, string][] => [
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':authority', 'a.test'],
+    [':path', '/good'],
+    ...more,
+  ]
+  client.headers(1, head(['connection', 'close']))
+  client.headers(3, head(...Array.from({ length: 300 }, (): [string, string] => ['x', '1'])))
+  assert.deepEqual([await client.outcome(1), await client.outcome(3)], ['reset 1', 'reset 11'])
+  await gateway.finished(2)
+  for (const [index, code] of ['malformed_head', 'too_many_headers'].entries()) {
+    const line = gateway.lines[index] ?? ''
+    assert.match(line, new RegExp(` src\\.addr=127\\.0\\.0\\.1:\\d+ .* error="${code}" reason=InvalidRequest `))
+    assert.doesNotMatch(line, /http\.status/)
+  }
+  assert.deepEqual(gateway.refusals, ['malformed_head', 'too_many_headers'])
+})
+
+test('a request of HTTP/2 whose body is not as long as it said has a line that says so', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  const client = await FrameClient.open(gateway.port())
+  t.after(() => client.destroy())
+  const fields: [string, string][] = [
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':authority', 'a.test'],
+    [':path', '/'],
+    ['content-length', '5'],
+  ]
+  client.headers(1, fields, END_HEADERS)
+  client.send(DATA, END_STREAM, 1, Buffer.from('abc'))
+  assert.equal(await client.outcome(1), 'reset 1')
+  await gateway.finished(1)
+  assert.match(gateway.lines[0] ?? '', / error="request body is not as long as announced" reason=ClientGone /)
 })
 
 test('a reload changes lines from the next request on', async (t) => {
