@@ -8,6 +8,7 @@ import { valueAt } from '../../packages/controller/src/deploy/json.ts'
 import { kubeCluster } from '../../packages/controller/src/deploy/kube-cluster.ts'
 import type { Parameters } from '../../packages/controller/src/deploy/parameters.ts'
 import { type Outcome, reconcile } from '../../packages/controller/src/deploy/reconcile.ts'
+import type { DeploySettings } from '../../packages/controller/src/deploy/render.ts'
 import { readDeployCases, wishOf } from '../../packages/controller/src/testing/deploy-cases.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { type Bed, startBed } from './bed/bed.ts'
@@ -25,7 +26,8 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
   })
   after(async () => bed.stop())
 
-  const run = (wish: WishedFor): Promise<Outcome> => reconcile(kubeCluster(bed.client), wish, settings)
+  const run = (wish: WishedFor, given: DeploySettings = settings): Promise<Outcome> =>
+    reconcile(kubeCluster(bed.client), wish, given)
 
   /** The wish in a namespace of its own, which is made. */
   const placed = async (wish: WishedFor, namespace: string): Promise<WishedFor> => {
@@ -46,15 +48,15 @@ describe('what is deployed for a Gateway, before a real API server', { skip: wit
 
   it('every case is taken, and then nothing differs', async () => {
     let count = 0
-    for (const { name, resources } of readDeployCases()) {
+    for (const { name, resources, settings } of readDeployCases()) {
       const asked = wishOf(resources)
       if (!asked.ok) continue
       const wish = await placed(asked.wish, name)
-      const first = await run(wish)
+      const first = await run(wish, settings)
       // Cases whose parameters are wrong are held against their texts elsewhere.
       if (first.applied.length === 0) continue
       assert.deepEqual([first.problems, first.failures], [[], []], name)
-      const { applied, removed, problems, failures } = await run(wish)
+      const { applied, removed, problems, failures } = await run(wish, settings)
       assert.deepEqual({ applied, removed, problems, failures }, NOTHING, name)
       count++
     }

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CACHE, CONFORMANCE, DEBIAN, DEBIAN_PACKAGES, GATEWAY_API, KUBERNETES, versionOf } from './programs.ts'
+import { CACHE, CONFORMANCE, DEBIAN, DEBIAN_PACKAGES, GATEWAY_API, HELM, KUBERNETES, versionOf } from './programs.ts'
 
 /**
- * Builds what the bed runs, once for each state of the lock files: Kubernetes and the suite from the Go module proxy, etcd and
- * nft from Debian. Prints nothing when all is there.
+ * Builds what the bed runs, once for each state of the lock files: Kubernetes, Helm and the suite from the Go module
+ * proxy, etcd and nft from Debian. Prints nothing when all is there.
  */
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
@@ -19,6 +19,7 @@ function main(): void {
   make(DEBIAN, 'etcd and nft', unpackDebian)
   make(KUBERNETES, `Kubernetes ${versionOf('kubernetes', 'k8s.io/kubernetes')}`, buildKubernetes)
   make(GATEWAY_API, `the Gateway API ${versionOf('conformance', 'sigs.k8s.io/gateway-api')}`, buildGatewayApi)
+  make(dirname(HELM), `Helm ${versionOf('helm', 'helm.sh/helm/v3')}`, buildHelm)
   make(CONFORMANCE, 'its official suite', buildSuite)
 }
 
@@ -69,6 +70,10 @@ function buildKubernetes(folder: string): void {
   for (const name of ['kube-apiserver', 'kube-controller-manager', 'kube-proxy', 'kubectl']) {
     symlinkSync('kubernetes', join(folder, name))
   }
+}
+
+function buildHelm(folder: string): void {
+  go('helm', ['build', '-ldflags', '-s -w', '-o', join(folder, 'helm'), 'helm.sh/helm/v3/cmd/helm'])
 }
 
 function buildSuite(folder: string): void {

@@ -33,6 +33,9 @@ export const GATEWAY_API = join(CACHE, `gateway-api-${hashOfFolder('conformance'
 /** The suite itself: `conformance.test`. */
 export const CONFORMANCE = join(CACHE, `conformance-${hashOfFolder('conformance')}`)
 
+/** Helm, which installs charts and needs no bed to render them. */
+export const HELM = join(CACHE, `helm-${hashOfFolder('helm')}`, 'helm')
+
 /** Why there can be no bed here, or false. */
 export const withoutBed: string | false = reason()
 
@@ -40,8 +43,11 @@ export const withoutBed: string | false = reason()
 export const withoutSuite: string | false =
   withoutBed || (!existsSync(CONFORMANCE) && 'the suite is not built; npm run bed -- build builds it')
 
+/** Why charts cannot be rendered here, or false. */
+export const withoutHelm: string | false = !existsSync(HELM) && 'Helm is not built; npm run bed -- build builds it'
+
 /** The version of a module that a folder's programs are made of. */
-export function versionOf(folder: 'kubernetes' | 'conformance', module: string): string {
+export function versionOf(folder: 'kubernetes' | 'conformance' | 'helm', module: string): string {
   const lines = readFileSync(join(HERE, folder, 'go.mod'), 'utf8').split('\n')
   const found = lines.map((line) => line.trim().split(' ')).find(([name]) => name === module)
   if (found?.[1] === undefined) throw new Error(`${folder}/go.mod has no ${module}`)

@@ -96,6 +96,51 @@ describe('the deployer', () => {
     assert.equal(scene.reported.at(-1)?.outcome.applied.length, 5)
   })
 
+  it('removes what another controller has deployed before it for a Gateway that has another class now', async (t) => {
+    const scene = useScene(t)
+    scene.deployer.start()
+    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/b', wishOf('b'))
+    await scene.reports(2)
+    const next = useScene(t, scene.cluster)
+    next.deployer.start()
+    next.deployer.release('shop/a', wishOf('a').gateway)
+    await next.reports(1)
+    assert.deepEqual(next.reported[0]?.outcome.removed.length, 5)
+    assert.ok([...scene.cluster.objects.keys()].every((name) => name.includes('shop/b')))
+    assert.equal(scene.cluster.objects.size, 5)
+  })
+
+  it('has everything again for a Gateway that comes back to its class while it is being removed', async (t) => {
+    const scene = useScene(t)
+    scene.deployer.start()
+    scene.deployer.want('shop/a', wishOf('a'))
+    await scene.reports(1)
+    const gate = scene.cluster.hold()
+    scene.deployer.release('shop/a', wishOf('a').gateway)
+    await gate.reached
+    scene.deployer.want('shop/a', wishOf('a'))
+    gate.open()
+    await scene.reports(3)
+    assert.equal(scene.reported[1]?.outcome.removed.length, 5)
+    assert.equal(scene.cluster.objects.size, 5)
+  })
+
+  it('gives other settings to all Gateways that it has', async (t) => {
+    const scene = useScene(t)
+    scene.deployer.start()
+    scene.deployer.want('shop/a', wishOf('a'))
+    scene.deployer.want('shop/b', wishOf('b'))
+    await scene.reports(2)
+    const controller = { address: 'controller.example:9978', ca: 'one' }
+    scene.deployer.configure({ ...SETTINGS, controller })
+    await scene.reports(4)
+    scene.deployer.configure({ ...SETTINGS, controller: { ...controller, ca: 'one and two' } })
+    await scene.reports(6)
+    const applied = scene.reported.slice(4).flatMap(({ outcome }) => outcome.applied)
+    assert.deepEqual(applied.toSorted(), ['ConfigMap shop/a', 'ConfigMap shop/b'])
+  })
+
   it('stops, and begins anew as the leader that it is again', async (t) => {
     const scene = useScene(t)
     scene.cluster.failures = Number.POSITIVE_INFINITY
@@ -147,13 +192,14 @@ function wishOf(name: string, port = 80): WishedFor {
   return { gateway, className: 'portico', ports: [port], levels: [] }
 }
 
-function useScene(t: TestContext) {
-  const cluster = new SlowCluster()
+const SETTINGS = { image: {}, version: '1.0.0' }
+
+function useScene(t: TestContext, cluster = new SlowCluster()) {
   const reported: { key: string; outcome: Outcome }[] = []
   const waiting = new Set<() => void>()
   const deployer = new Deployer({
     cluster,
-    settings: { image: {}, version: '1.0.0' },
+    settings: SETTINGS,
     report(key, outcome) {
       reported.push({ key, outcome })
       for (const check of waiting) check()

@@ -5,6 +5,7 @@ import type { DeploySettings, Wish } from './render.ts'
 
 export interface DeployerOptions {
   cluster: Cluster
+  /** At first: see `configure`. */
   settings: DeploySettings
   /** Told of every try; the key is that of the Gateway, `namespace/name`. */
   report: (key: string, outcome: Outcome) => void
@@ -29,6 +30,7 @@ const MOST_AT_ONCE = 4
  */
 export class Deployer {
   readonly #options: Required<DeployerOptions>
+  #settings: DeploySettings
   readonly #entryByKey = new Map<string, Entry>()
   /** Keys that wait for their turn, the longest waiting first. */
   readonly #waiting = new Set<string>()
@@ -39,6 +41,13 @@ export class Deployer {
   constructor(options: DeployerOptions) {
     const createBackoff = (): Backoff => new Backoff({ firstMs: 500, mostMs: 10_000 })
     this.#options = { createBackoff, ...options }
+    this.#settings = options.settings
+  }
+
+  /** What holds for all Gateways is another, such as the CA of the controller. */
+  configure(settings: DeploySettings): void {
+    this.#settings = settings
+    for (const key of this.#entryByKey.keys()) this.touch(key)
   }
 
   /** A Gateway that is new, or about which something is. */
@@ -120,7 +129,7 @@ export class Deployer {
   async #try(wish: Entry['wish']): Promise<Outcome> {
     try {
       if ('released' in wish) return await withdraw(this.#options.cluster, wish.released)
-      return await reconcile(this.#options.cluster, wish, this.#options.settings)
+      return await reconcile(this.#options.cluster, wish, this.#settings)
     } catch (error) {
       const failures = [error instanceof Error ? error.message : String(error)]
       return { addresses: null, problems: [], failures, skippedPorts: [], applied: [], removed: [] }

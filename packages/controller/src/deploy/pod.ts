@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { ConnectionParts } from './connection.ts'
 import type { Identity } from './identity.ts'
 import type { JsonObject } from './json.ts'
 import { sessionSecretName } from './names.ts'
@@ -16,15 +17,16 @@ export interface PodParts {
   configFile: string
   /** Null when the user has set one. */
   sessionKey: string | null
+  connection: ConnectionParts
 }
 
-const FOLDER = '/etc/portico'
+export const CONFIG_FOLDER = '/etc/portico'
 export const CONFIG_FILE_NAME = 'gateway.yaml'
 /** As in the image; the files there are his. */
 const USER = 65_532
 
 export function podTemplate(parts: PodParts): JsonObject {
-  const { identity, typed } = parts
+  const { identity, typed, connection } = parts
   return {
     metadata: { labels: identity.podLabels, annotations: annotations(parts) },
     spec: {
@@ -41,6 +43,7 @@ export function podTemplate(parts: PodParts): JsonObject {
       volumes: [
         { name: 'config', configMap: { name: identity.metadata.name } },
         { name: 'tmp', emptyDir: {} },
+        ...connection.volumes,
       ],
     },
   }
@@ -62,7 +65,7 @@ function annotations({ identity, servers, configFile, sessionKey }: PodParts): J
 }
 
 function container(parts: PodParts): JsonObject {
-  const { typed, servers } = parts
+  const { typed, servers, connection } = parts
   const image = { ...parts.image, ...typed.image }
   const { limits = {}, requests = {}, claims } = typed.resources ?? {}
   const resources = {
@@ -74,10 +77,10 @@ function container(parts: PodParts): JsonObject {
     name: 'portico',
     image: imageName(image),
     ...(image.pullPolicy !== undefined && { imagePullPolicy: image.pullPolicy }),
-    args: ['-f', `${FOLDER}/${CONFIG_FILE_NAME}`],
+    args: ['-f', `${CONFIG_FOLDER}/${CONFIG_FILE_NAME}`],
     env: environment(parts),
     ...(servers.metrics !== null && { ports: [{ name: 'metrics', containerPort: servers.metrics, protocol: 'TCP' }] }),
-    ...(servers.readiness !== null && probes(servers.readiness)),
+    ...(servers.readiness !== null && probes(servers.readiness, connection.startupSeconds)),
     ...(Object.keys(resources).length > 0 && { resources }),
     securityContext: {
       allowPrivilegeEscalation: false,
@@ -87,8 +90,9 @@ function container(parts: PodParts): JsonObject {
       runAsUser: USER,
     },
     volumeMounts: [
-      { name: 'config', mountPath: FOLDER, readOnly: true },
+      { name: 'config', mountPath: CONFIG_FOLDER, readOnly: true },
       { name: 'tmp', mountPath: '/tmp' },
+      ...connection.volumeMounts,
     ],
   }
 }
@@ -99,7 +103,7 @@ function imageName({ registry, repository = 'portico', tag, digest }: ImageParts
 }
 
 /** Variables of the user replace those of the same name, and may refer to the others. */
-function environment({ gatewayName, typed, sessionKey }: PodParts): EnvVar[] {
+function environment({ gatewayName, typed, sessionKey, connection }: PodParts): EnvVar[] {
   const given = typed.env ?? []
   const secretKeyRef = { name: sessionSecretName(gatewayName), key: SESSION_SECRET_KEY }
   const own: EnvVar[] = [
@@ -108,6 +112,7 @@ function environment({ gatewayName, typed, sessionKey }: PodParts): EnvVar[] {
     { name: 'GATEWAY', value: gatewayName },
     ...shutdownVariables(typed),
     ...(sessionKey === null ? [] : [{ name: 'SESSION_KEY', valueFrom: { secretKeyRef } }]),
+    ...connection.env,
   ]
   return [...own.filter(({ name }) => given.every((variable) => variable.name !== name)), ...given]
 }
@@ -115,10 +120,10 @@ function environment({ gatewayName, typed, sessionKey }: PodParts): EnvVar[] {
 export const SESSION_SECRET_KEY = 'key'
 
 /** No liveness probe: workers that die are replaced, and a restart would cut those that live. */
-function probes(port: number): JsonObject {
+function probes(port: number, startupSeconds: number): JsonObject {
   const httpGet = { path: '/healthz/ready', port }
   return {
-    startupProbe: { httpGet, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 60 },
+    startupProbe: { httpGet, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: startupSeconds },
     readinessProbe: { httpGet, periodSeconds: 10 },
   }
 }

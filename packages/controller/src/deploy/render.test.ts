@@ -5,23 +5,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { configFile, validate } from '@portico/gateway/schema'
 import type { Resource } from '@portico/translate'
 import * as fc from 'fast-check'
 import { parse, stringify } from 'yaml'
 import { readDeployCases, wishOf } from '../testing/deploy-cases.ts'
 import { listAt, textAt } from './json.ts'
-import { type Rendered, render } from './render.ts'
+import { type DeploySettings, type Rendered, render } from './render.ts'
 
 /** `PORTICO_UPDATE_GOLDEN=1` writes what comes out; the difference is for whoever reviews it. */
 const isUpdating = process.env['PORTICO_UPDATE_GOLDEN'] === '1'
 const cases = readDeployCases()
-const settings = { image: { registry: 'registry.example', repository: 'portico' }, version: '1.2.3' }
+
+const settings: DeploySettings = { image: {}, version: '1.2.3' }
 
 describe('golden cases of what is deployed for a Gateway', () => {
-  for (const { name, folder, resources } of cases)
+  for (const { name, folder, resources, settings } of cases)
     it(name, () => {
-      const found = print(renderAll(resources))
+      const found = print(renderAll(resources, settings))
       const file = join(folder, 'out.yaml')
       if (isUpdating) writeFileSync(file, found)
       assert.equal(found, readFileSync(file, 'utf8'))
@@ -29,7 +31,7 @@ describe('golden cases of what is deployed for a Gateway', () => {
 })
 
 describe('what is deployed fits the data plane', () => {
-  const rendered = cases.map(({ resources }) => renderAll(resources))
+  const rendered = cases.map(({ resources, settings }) => renderAll(resources, settings))
   const objects = rendered.flatMap((rendered) => (rendered.ok ? rendered.objects : []))
 
   it('it takes every config file', () => {
@@ -62,6 +64,23 @@ describe('what is deployed fits the data plane', () => {
   })
 })
 
+describe('a controller with another CA', () => {
+  const { resources = [], settings } = cases.find(({ name }) => name === 'connected') ?? {}
+  assert.ok(settings?.controller)
+  const before = renderAll(resources, settings)
+  const other = { ...settings, controller: { ...settings.controller, ca: 'another CA' } }
+  const after = renderAll(resources, other)
+
+  it('gives it to Pods in their file, and replaces none of them', () => {
+    assert.ok(before.ok && after.ok)
+    const changed = after.objects.filter((object, index) => !isDeepStrictEqual(object, before.objects[index]))
+    assert.deepEqual(
+      changed.map(({ kind, data }) => [kind, textAt(data, 'controller-ca.crt')]),
+      [['ConfigMap', 'another CA']],
+    )
+  })
+})
+
 describe('the page about data planes', () => {
   const page = readFileSync(new URL('../../../../docs/data-planes.md', import.meta.url), 'utf8')
   const examples = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => parse(text) as Resource)
@@ -75,7 +94,8 @@ describe('the page about data planes', () => {
       spec: { infrastructure: { parametersRef }, listeners: [{ port: 80 }] },
     }
     assert.equal(examples.length, 2)
-    for (const example of examples) assert.deepEqual(renderAll([gateway, example]).ok, true, JSON.stringify(example))
+    for (const example of examples)
+      assert.deepEqual(renderAll([gateway, example], settings).ok, true, JSON.stringify(example))
   })
 })
 
@@ -98,13 +118,15 @@ describe('Gateways of strangers', () => {
   })
 })
 
-function renderAll(resources: readonly Resource[]): Rendered {
+function renderAll(resources: readonly Resource[], settings: DeploySettings): Rendered {
   const asked = wishOf(resources)
   return asked.ok ? render({ ...asked.wish, sessionKey: '0123456789abcdef'.repeat(4) }, settings) : asked
 }
 
 function containerOf(name: string): unknown {
-  const rendered = renderAll(cases.find((one) => one.name === name)?.resources ?? [])
+  const found = cases.find((one) => one.name === name)
+  assert.ok(found, name)
+  const rendered = renderAll(found.resources, found.settings)
   const deployment = rendered.ok ? rendered.objects.find(({ kind }) => kind === 'Deployment') : undefined
   return listAt(deployment?.spec, 'template', 'spec', 'containers')[0]
 }

@@ -1,4 +1,5 @@
 import type { Resource } from '@portico/translate'
+import { connectionParts, type ControllerConnection } from './connection.ts'
 import { configFile, rawConfigProblems } from './config-file.ts'
 import { type Identity, identityOf } from './identity.ts'
 import { isObject, type JsonObject } from './json.ts'
@@ -6,7 +7,7 @@ import { sessionSecretName } from './names.ts'
 import { apiVersion, type Deployed, type DeployedKind } from './objects.ts'
 import { overlaid, overlayByKind } from './overlay.ts'
 import { type ImageParts, type Level, mergeTyped } from './parameters.ts'
-import { CONFIG_FILE_NAME, type PodParts, podTemplate, SESSION_SECRET_KEY } from './pod.ts'
+import { CONFIG_FILE_NAME, CONFIG_FOLDER, type PodParts, podTemplate, SESSION_SECRET_KEY } from './pod.ts'
 import { staticAddress, usablePorts } from './ports.ts'
 import { serversOf } from './servers.ts'
 
@@ -28,6 +29,8 @@ export interface DeploySettings {
   image: ImageParts
   /** Of this program. */
   version: string
+  /** Where data planes connect to. Without it they have their file alone. */
+  controller?: ControllerConnection
 }
 
 export type Rendered =
@@ -53,11 +56,12 @@ export function render(wish: Wish, settings: DeploySettings): Rendered {
     image: { tag: settings.version, ...settings.image },
     configFile: configFile(typed),
     sessionKey,
+    connection: connectionParts(settings.controller, CONFIG_FOLDER),
   }
   const account = object(identity, 'ServiceAccount', { automountServiceAccountToken: false })
   const objects = [
     overlaid(account, 'ServiceAccount', levels, problems),
-    object(identity, 'ConfigMap', { data: { [CONFIG_FILE_NAME]: pod.configFile } }),
+    object(identity, 'ConfigMap', { data: { [CONFIG_FILE_NAME]: pod.configFile, ...pod.connection.data } }),
     ...(sessionKey === null ? [] : [sessionSecret(pod, sessionKey)]),
     overlaid(service(identity, ports.used, address), 'Service', levels, problems),
     ...workload(pod, levels, problems),

@@ -1,25 +1,38 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Resource } from '@portico/translate'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { listAt, textAt, valueAt } from '../deploy/json.ts'
 import { findLevels } from '../deploy/parameters-ref.ts'
 import type { WishedFor } from '../deploy/deployer.ts'
+import type { DeploySettings } from '../deploy/render.ts'
 
 const root = fileURLToPath(new URL('../../cases/deploy', import.meta.url))
 
-/** One folder of `cases/deploy`: a Gateway and its parameters. */
+const usual: DeploySettings = { image: { registry: 'registry.example', repository: 'portico' }, version: '1.2.3' }
+
+/** One folder of `cases/deploy`: a Gateway and its parameters, and where it has them, settings of the controller. */
 export interface DeployCase {
   name: string
   folder: string
   resources: Resource[]
+  settings: DeploySettings
 }
 
 export function readDeployCases(): DeployCase[] {
   return readdirSync(root)
     .toSorted()
-    .map((name) => ({ name, folder: join(root, name), resources: readResources(join(root, name, 'in.yaml')) }))
+    .map((name) => {
+      const folder = join(root, name)
+      const resources = readResources(join(folder, 'in.yaml'))
+      return { name, folder, resources, settings: readSettings(join(folder, 'settings.yaml')) }
+    })
+}
+
+function readSettings(file: string): DeploySettings {
+  if (!existsSync(file)) return usual
+  return { ...usual, ...(parse(readFileSync(file, 'utf8')) as Partial<DeploySettings>) }
 }
 
 /** What the resources ask for, or what is wrong with the parameters that they name. */
