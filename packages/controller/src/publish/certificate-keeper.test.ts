@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { test, type TestContext } from 'node:test'
+import { answer, type Asked, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { LIFETIMES } from './authorities.ts'
+import { CertificateKeeper } from './certificate-keeper.ts'
+
+const DAY_MS = 86_400_000
+const NAMES = ['portico.portico-system.svc', '127.0.0.1']
+const ALWAYS = new AbortController().signal
+
+test('the leader makes the authority, and others wait for it', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const [leader, other] = [keeper(), keeper()]
+  await other.refresh()
+  assert.equal(other.bundle, undefined)
+  leader.lead(ALWAYS)
+  await leader.refresh()
+  await other.refresh()
+  assert.ok(leader.bundle?.startsWith('-----BEGIN CERTIFICATE-----'))
+  assert.equal(other.bundle, leader.bundle)
+  // Each has a certificate of its own, and its key is in no Secret.
+  assert.notEqual(other.serving?.cert, leader.serving?.cert)
+  for (const { serving } of [leader, other]) assert.ok(isTrusted(serving?.cert, leader.bundle))
+  assert.deepEqual(Object.keys(api.secret()?.data ?? {}), ['ca.crt', 'ca.key'])
+})
+
+test('two that both take themselves for the leader make one authority', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const all = Array.from({ length: 4 }, () => keeper())
+  for (const one of all) one.lead(ALWAYS)
+  await Promise.all(all.map((one) => one.refresh()))
+  assert.equal(new Set(all.map(({ bundle }) => bundle)).size, 1)
+  assert.equal(api.writes(), 1)
+  api.advance(LIFETIMES.authorityMs - LIFETIMES.authorityRenewalMs + DAY_MS)
+  await Promise.all(all.map((one) => one.refresh()))
+  assert.equal(new Set(all.map(({ bundle }) => bundle)).size, 1)
+  assert.equal(api.writes(), 2)
+})
+
+test('over years, whatever is shown is trusted by whoever read the bundle a day before', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const [leader, other] = [keeper(), keeper()]
+  leader.lead(ALWAYS)
+  await leader.refresh()
+  let known = leader.bundle
+  const authorities = new Set<string | undefined>()
+  const served = new Set<string | undefined>()
+  for (let day = 0; day < 3 * 365; day++) {
+    await leader.refresh()
+    // A replica that reads only now and then.
+    if (day % 2 === 0) await other.refresh()
+    for (const { serving } of [leader, other].slice(0, day === 0 ? 1 : 2)) {
+      assert.ok(isTrusted(serving?.cert, known, api.now()), `on day ${day}`)
+      assert.ok(isTrusted(serving?.cert, known, api.now() - DAY_MS / 2), `on day ${day}, by a clock that is behind`)
+      served.add(serving?.cert)
+    }
+    assert.ok((known?.match(/BEGIN/g)?.length ?? 0) <= 3)
+    known = leader.bundle
+    authorities.add(known)
+    api.advance(DAY_MS)
+  }
+  assert.ok(authorities.size >= 5, `${authorities.size} bundles`)
+  assert.ok(served.size >= 2 * 3 * 12 && served.size <= 2 * 3 * 25, `${served.size} certificates`)
+})
+
+test('a successor is known for days before it signs', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const leader = keeper()
+  leader.lead(ALWAYS)
+  await leader.refresh()
+  const first = leader.bundle ?? ''
+  api.advance(LIFETIMES.authorityMs - LIFETIMES.authorityRenewalMs + DAY_MS)
+  await leader.refresh()
+  const both = leader.bundle ?? ''
+  assert.ok(both.startsWith(first) && both.length > first.length)
+  assert.ok(isTrusted(leader.serving?.cert, first, api.now()))
+  api.advance(LIFETIMES.spreadMs - 1_000)
+  await leader.refresh()
+  assert.equal(leader.bundle, both)
+  api.advance(2_000)
+  await leader.refresh()
+  assert.equal(leader.bundle, both.slice(first.length) + first)
+  assert.ok(isTrusted(leader.serving?.cert, both.slice(first.length), api.now()))
+  // Whoever signs no more has no key left.
+  assert.deepEqual(Object.keys(api.secret()?.data ?? {}), ['ca.crt', 'ca.key', 'previous.crt'])
+})
+
+test('an authority that ended while nobody was there is replaced', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const leader = keeper()
+  leader.lead(ALWAYS)
+  await leader.refresh()
+  const before = leader.bundle
+  api.advance(LIFETIMES.authorityMs + DAY_MS)
+  await leader.refresh()
+  assert.notEqual(leader.bundle, before)
+  assert.ok(isTrusted(leader.serving?.cert, leader.bundle, api.now()))
+})
+
+test('serving certificates are renewed while the API server is away', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const one = keeper()
+  one.lead(ALWAYS)
+  await one.refresh()
+  const before = one.serving
+  api.fail(503, 'away')
+  api.advance(LIFETIMES.servingMs - LIFETIMES.servingRenewalMs + DAY_MS)
+  await one.refresh()
+  assert.notEqual(one.serving, before)
+  assert.ok(isTrusted(one.serving?.cert, one.bundle, api.now()))
+  assert.match(api.troubles[0] ?? '', /503 away/)
+})
+
+test('one that leads no more makes nothing', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const one = keeper()
+  const leading = new AbortController()
+  one.lead(leading.signal)
+  leading.abort()
+  await one.refresh()
+  assert.equal(api.writes(), 0)
+})
+
+for (const [what, data] of [
+  ['nothing', {}],
+  ['a certificate without its key', { 'ca.key': undefined }],
+  ['a key of another', { 'ca.key': Buffer.from('-----BEGIN PRIVATE KEY-----\nMIGH').toString('base64') }],
+  ['half a successor', { 'next.crt': 'AAAA' }],
+  ['a text for a predecessor', { 'previous.crt': Buffer.from('hunter2').toString('base64') }],
+] as const) {
+  test(`a Secret with ${what} is told of, kept, and what was known goes on`, async (t) => {
+    const { keeper, api } = await useReplicas(t)
+    const one = keeper()
+    one.lead(ALWAYS)
+    await one.refresh()
+    const { bundle, serving } = one
+    api.damage(what === 'nothing' ? {} : { ...api.secret()?.data, ...data })
+    await one.refresh()
+    assert.deepEqual([one.bundle, one.serving], [bundle, serving])
+    assert.equal(api.writes(), 1)
+    assert.match(api.troubles[0] ?? '', /^Secret portico-system\/portico-ca: `(ca|next|previous)\.crt`.*of ours$/)
+    assert.doesNotMatch(api.troubles.join(), /hunter2|MIGH|PRIVATE/)
+  })
+}
+
+test('runs until it is told to end, and does at once what a new leader has to', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const one = keeper()
+  const end = new AbortController()
+  const running = one.run(end.signal)
+  await api.received('/api/v1/namespaces/portico-system/secrets/portico-ca')
+  const changed = api.changed()
+  one.lead(end.signal)
+  await changed
+  assert.ok(one.serving)
+  end.abort()
+  await running
+})
+
+interface Secret {
+  metadata: { name: string; namespace: string; resourceVersion: string }
+  data?: Record<string, string | undefined>
+}
+
+/** An API server with one Secret, which knows versions; replicas, and the time that all of them have. */
+async function useReplicas(t: TestContext) {
+  let now = Date.now()
+  let secret: Secret | undefined
+  let version = 0
+  let writes = 0
+  let failing: { status: number; why: string } | undefined
+  const troubles: string[] = []
+  const waiting: (() => void)[] = []
+  const scripted = await useScriptedApi(t, ({ method, body }: Asked, response) => {
+    if (failing !== undefined) return refuse(response, failing.status, failing.why)
+    const sent = body as Secret
+    if (method === 'GET') return secret === undefined ? refuse(response, 404, 'none') : answer(response, 200, secret)
+    const isFresh = method === 'POST' ? secret === undefined : sent.metadata.resourceVersion === `${version}`
+    if (!isFresh) return refuse(response, 409, 'another was faster')
+    writes++
+    secret = { ...sent, metadata: { ...sent.metadata, resourceVersion: `${++version}` } }
+    answer(response, 200, secret)
+  })
+  const keeper = (): CertificateKeeper =>
+    new CertificateKeeper(scripted.client, {
+      namespace: 'portico-system',
+      secret: 'portico-ca',
+      names: NAMES,
+      now: () => now,
+      troubled: (problem) => troubles.push(problem),
+      changed: () => waiting.splice(0).forEach((resolve) => resolve()),
+      missingMs: 600_000,
+    })
+  const api = {
+    received: (path: string) => scripted.received(path),
+    troubles,
+    now: () => now,
+    advance: (ms: number) => (now += ms),
+    secret: () => secret,
+    writes: () => writes,
+    fail: (status: number, why: string) => (failing = { status, why }),
+    damage(data: Record<string, string | undefined>) {
+      if (secret !== undefined) secret = { ...secret, data }
+    },
+    changed: () => new Promise<void>((resolve) => waiting.push(resolve)),
+  }
+  return { keeper, api }
+}
+
+function isTrusted(cert: string | undefined, bundle: string | undefined, now = Date.now()): boolean {
+  if (cert === undefined || bundle === undefined) return false
+  const shown = new X509Certificate(cert)
+  const isValid = ({ validFromDate, validToDate }: X509Certificate): boolean =>
+    validFromDate.getTime() <= now && validToDate.getTime() > now
+  return bundle
+    .split(/(?=-----BEGIN)/)
+    .map((text) => new X509Certificate(text))
+    .some((known) => isValid(known) && isValid(shown) && shown.checkIssued(known) && shown.verify(known.publicKey))
+}
