@@ -5,7 +5,7 @@ import { invalidBackend } from '../pipeline/invalid-backend.ts'
 import { staticBackend } from '../backends/static/call.ts'
 import { loadedAi, loadedMcp } from './load-features.ts'
 import type { BackendPlace, PolicyIndex } from '../ir/merge.ts'
-import type { Backend, BackendTarget, Route, RouteBackend } from '../ir/resources.ts'
+import type { Backend, BackendTarget, McpTarget, Route, RouteBackend } from '../ir/resources.ts'
 import type { SharingMap } from '../ir/sharing-map.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
@@ -114,8 +114,8 @@ function compileBackend(
       return loadedMcp()({
         identity: { ...identity, request: null, sign: null },
         backend: target,
-        policiesOf: ({ key }) => parts.policies.backend({ ...at, section: key }),
-        rulesOf: ({ key }) => parts.policies.mcpAuthorization({ ...at, section: key }),
+        policiesOf: (part) => parts.policies.backend({ ...at, ...placeOfTarget(part) }),
+        rulesOf: (part) => parts.policies.mcpAuthorization({ ...at, ...placeOfTarget(part) }),
         route,
         env: { ...env, attachment: backend.key },
         parts,
@@ -128,6 +128,11 @@ function compileBackend(
     case 'dynamicForwardProxy':
       return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })
   }
+}
+
+function placeOfTarget({ key, reached }: McpTarget): Pick<BackendPlace, 'section' | 'service'> {
+  const service = reached.by === 'http' ? reached.service : undefined
+  return { section: key, ...(service !== undefined && { service }) }
 }
 
 function identityOf(

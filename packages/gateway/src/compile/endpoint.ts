@@ -1,3 +1,5 @@
+import type { Backend } from '../ir/resources.ts'
+import { invalidBackend } from '../pipeline/invalid-backend.ts'
 import { staticBackend } from '../backends/static/call.ts'
 import { compileBackendSteps } from './backend-steps.ts'
 import { connectionSettings } from './connection.ts'
@@ -18,6 +20,8 @@ export interface EndpointParts {
   /** Of the backend. */
   kind: 'ai' | 'mcp'
   address: { host: string; port: number }
+  /** The Service that it is a port of, where its addresses come beside the config. */
+  service?: Backend
   policies: BackendPolicies
   signing?: BackendPlace['signing']
 }
@@ -50,9 +54,10 @@ export function endpointIdentity(
 
 /** A part as something that requests are sent to. */
 export function compileEndpoint(part: EndpointParts, env: Env, parts: TunnelParts): CompiledBackend {
-  const { key, name, kind, address, policies } = part
-  const { resolver, pools, endpoints, upstream, deadlines } = parts.services
+  const { key, name, kind, address, policies, service } = part
+  const { resolver, pools, endpoints, upstream, deadlines, addresses } = parts.services
   const identity = endpointIdentity(part, env)
+  if (service?.target.kind === 'invalid') return invalidBackend(identity, service.target.reason)
   const settings = connectionSettings(policies, upstream)
   // A provider as a whole is judged, not its addresses.
   if (kind === 'ai') settings.health = null
@@ -60,6 +65,10 @@ export function compileEndpoint(part: EndpointParts, env: Env, parts: TunnelPart
     const backend = { key, name, target: { kind: 'static' as const, ...address } }
     settings.tunnel = compileTunnel(backend, policies.tunnel, parts)
   }
-  const common = { settings, address, guard: null, resolver, pools, endpoints }
-  return limitCalls(staticBackend(identity, { backend: identity, ...common }), deadlines)
+  const common = { backend: identity, settings, address, guard: null, resolver, pools, endpoints }
+  const { target } = service ?? {}
+  if (service === undefined || target?.kind !== 'service') return limitCalls(staticBackend(identity, common), deadlines)
+  settings.version ??= target.version
+  const named = { address: { ...address, named: true as const }, resolver: addresses.resolverOf(service.key) }
+  return limitCalls(staticBackend(identity, { ...common, ...named }), deadlines)
 }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
 import { mcpBackend } from '../backends/mcp/call.ts'
 import { compileEndpoint } from './endpoint.ts'
-import type { TunnelParts } from './services.ts'
-import type { McpBackend, McpTarget } from '../ir/resources.ts'
+import { backendOf, type TunnelParts } from './services.ts'
+import type { Backend, McpBackend, McpTarget } from '../ir/resources.ts'
 import { createMcpJudge } from '../mcp/authorize.ts'
 import { createGuard } from '../mcp/client/guard.ts'
 import type { Endpoint } from '../mcp/engine/endpoint.ts'
@@ -131,13 +131,15 @@ function transportOf(target: McpTarget, policies: BackendPolicies, mcp: McpParts
     case 'stdio':
       return stdioTransport(processSpec(target, reached, mcp.backend), mcp.parts.services.hub)
     case 'http': {
-      const connection = connectionOf(target, reached, policies, mcp)
+      const service = reached.service === undefined ? undefined : backendOf(mcp.parts.backendsByKey, reached.service)
+      const connection = connectionOf(target, reached, policies, mcp, service)
       const { path, protocol } = reached
-      const common = { connection, path, authority: authorityOf(reached, policies), bug, maxMessageBytes }
+      const hasReplicas = service?.target.kind === 'service'
+      const common = { connection, path, authority: authorityOf(reached, policies), bug, maxMessageBytes, hasReplicas }
       if (protocol === 'StreamableHTTP') return streamableTransport(common, mcp.parts.services.hub)
       const idleTimeoutMs = mcp.backend.sessionIdleTimeout
       // Its streams outlive reloads, as long as they lead to the same place in the same way.
-      const key = `${target.key} ${JSON.stringify([reached, policies, target.timeouts, maxMessageBytes])}`
+      const key = `${target.key} ${JSON.stringify([reached, service, policies, target.timeouts, maxMessageBytes])}`
       const sse = { ...common, key, hub: mcp.parts.services.hub, idleTimeoutMs, openTimeoutMs: target.timeouts.start }
       return env.kept.held(`mcp sse ${key}`, () => sseTransport(sse))
     }
@@ -149,8 +151,10 @@ function connectionOf(
   { host, port }: { host: string; port: number },
   policies: BackendPolicies,
   { env, parts }: McpParts,
+  service?: Backend,
 ): CompiledBackend {
-  return compileEndpoint({ key, name, kind: 'mcp', address: { host, port }, policies }, env, parts)
+  const place = { address: { host, port }, ...(service !== undefined && { service }) }
+  return compileEndpoint({ key, name, kind: 'mcp', ...place, policies }, env, parts)
 }
 
 /** What the target calls itself; a default port is not part of it. */

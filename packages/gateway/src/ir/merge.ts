@@ -44,6 +44,8 @@ export interface BackendPlace {
   entry: string
   /** A part of the backend, such as one of its providers. */
   section?: string
+  /** Backend that the part is reached by. */
+  service?: string
 }
 
 /** `setByListener` has the listeners that belong to a set. */
@@ -60,10 +62,11 @@ export function indexPolicies(
   const inPhase = (phase: AttachedPolicy['phase'], policies: readonly AttachedPolicy[]): AttachedPolicy[] =>
     policies.filter((policy) => policy.phase === phase)
   const frontend = replaced(at('gateway'), 'frontend')
-  const atBackend = ({ listener, route, parent, backend, entry, section }: BackendPlace): AttachedPolicy[] => [
+  const atBackend = ({ listener, route, parent, backend, entry, section, service }: BackendPlace): AttachedPolicy[] => [
     ...atListener(listener),
     ...at('route', parent),
     ...at('rule', route),
+    ...(service === undefined ? NONE : at('backend', service)),
     ...at('backend', backend),
     ...(entry === backend ? NONE : at('backend', entry)),
     ...(section === undefined ? NONE : at('backend', section)),

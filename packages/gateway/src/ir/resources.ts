@@ -139,7 +139,15 @@ export interface McpTarget {
 
 /** How a target is reached. */
 export type McpReached =
-  | { by: 'http'; host: string; port: number; path: string; protocol: 'StreamableHTTP' | 'SSE' }
+  | {
+      by: 'http'
+      host: string
+      port: number
+      path: string
+      protocol: 'StreamableHTTP' | 'SSE'
+      /** Key of the Backend that is the Service: it says where the server is, and policies of it hold. */
+      service?: string
+    }
   | ({ by: 'stdio' } & StdioTargetConfig)
   | { by: 'openapi'; host: string; port: number; tools: OpenApiTools }
 

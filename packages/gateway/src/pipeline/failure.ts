@@ -29,6 +29,7 @@ export function upstreamFailure(error: UpstreamError): Failure {
     case 'dns_failed':
       return { status: 503, message: 'backends required DNS resolution which failed', reason: 'NoHealthyBackend' }
     case 'no_endpoints':
+    case 'endpoint_gone':
       return { status: 503, message: 'no healthy backends', reason: 'NoHealthyBackend' }
     case 'invalid_backend':
       return failures.noValidBackends

@@ -1,6 +1,7 @@
 import type { UpstreamCall, UpstreamHandler } from '../upstream/upstream-types.ts'
 import { type Attempt, prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from './compiled.ts'
+import { contextWith } from './context-with.ts'
 import type { Failure } from './failure.ts'
 import type { RequestContext } from './request-context.ts'
 import type { CallContext } from './step.ts'
@@ -31,14 +32,5 @@ export function sendAttempt(backend: CompiledBackend, attempt: SentAttempt): voi
 /** A part of a backend has its own idea of what speaks against its health. */
 function judgedBy({ unhealthyCondition }: CompiledBackend, context: CallContext, rx: RequestContext): CallContext {
   if (unhealthyCondition === null) return context
-  return {
-    rx,
-    clientVersion: context.clientVersion,
-    clientScheme: context.clientScheme,
-    span: context.span ?? null,
-    connectingTo: (endpoint) => context.connectingTo(endpoint),
-    hasTried: (endpoint) => context.hasTried?.(endpoint) ?? false,
-    sentAgain: (error) => context.sentAgain?.(error),
-    isUnhealthy: (response) => speaksAgainst(unhealthyCondition, rx, response),
-  }
+  return contextWith(context, { rx, isUnhealthy: (response) => speaksAgainst(unhealthyCondition, rx, response) })
 }

@@ -10,6 +10,8 @@ export interface ScriptedTarget {
   requests: TargetRequest[]
   /** Those of a JSON-RPC method, or of an HTTP method. */
   asked(method: string): TargetRequest[]
+  /** Nobody listens there from now on. */
+  close(): void
 }
 
 export interface TargetRequest {
@@ -59,11 +61,13 @@ export async function useTarget(
   })
   http.listen(0, '127.0.0.1')
   await once(http, 'listening')
-  t.after(() => {
-    http.closeAllConnections()
+  const close = (): void => {
     http.close()
-  })
+    http.closeAllConnections()
+  }
+  t.after(close)
   return {
+    close,
     port: (http.address() as AddressInfo).port,
     requests,
     asked: (method) => requests.filter((request) => request.method === method || request.verb === method),

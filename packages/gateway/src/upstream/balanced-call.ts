@@ -54,7 +54,9 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
   start(error: UpstreamError | null, ways: readonly Way[]): void {
     if (this.#cancelled) return
     if (error !== null) return this.#giveUp(error)
-    this.#ways = ways
+    const only = onlyWays(ways, this.#options.watcher)
+    if (only instanceof UpstreamError) return this.#giveUp(only)
+    this.#ways = only
     this.#try()
   }
 
@@ -111,6 +113,14 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
     const { body } = this.request
     return isAtHand(body) || (body.whole === undefined && isConnectError(error))
   }
+}
+
+/** Of a call that belongs to one address there is no other. */
+function onlyWays(ways: readonly Way[], { belongsTo }: EndpointWatcher): readonly Way[] | UpstreamError {
+  if (!belongsTo?.isOnly) return ways
+  const only = ways.filter(({ endpoint }) => endpoint.name === belongsTo.endpoint)
+  if (only.length > 0) return only
+  return new UpstreamError('endpoint_gone', `${belongsTo.endpoint} is not one of its addresses any more`, true)
 }
 
 export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher }: WayChoice): Way {

@@ -75,7 +75,7 @@ export class Destination {
   ): UpstreamCall {
     const addresses = this.#fixed ?? this.#options.resolver.get(this.#host)
     const only = addresses !== null && addresses.length === 1 ? addresses[0] : undefined
-    if (only !== undefined && this.#isPlain) {
+    if (only !== undefined && this.#isPlain && !watcher.belongsTo) {
       const way = this.#way(only, version)
       watcher.connectingTo(way.endpoint.name)
       return way.pool.request(request, handler, watcher)

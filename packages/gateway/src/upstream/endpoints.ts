@@ -39,6 +39,13 @@ export class Endpoints {
     const rule = owner.health?.eviction ?? null
     const standingOf = ({ endpoint }: Way): Standing =>
       endpoint.standing(now, rule, watcher.hasTried?.(endpoint.name) ?? false)
+    const own = watcher.belongsTo
+      ? ways.find(({ endpoint }) => endpoint.name === watcher.belongsTo?.endpoint)
+      : undefined
+    if (own !== undefined) {
+      const { evicted, tried } = standingOf(own)
+      if (!evicted && !tried) return own
+    }
     if (ways.length > MANY) {
       // Of very many a few stand for all, as long as one of them can be used.
       const some = Array.from({ length: MANY }, () => ways[Math.floor(random() * ways.length)] ?? first)

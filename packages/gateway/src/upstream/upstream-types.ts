@@ -43,8 +43,17 @@ export interface UpstreamCall {
 /** Told once what became of an attempt to connect. */
 export type ConnectDone = (outcome: Socket | UpstreamError) => void
 
+/** An address that a call belongs to. */
+export interface Belonging {
+  endpoint: string
+  /** No other one will do. */
+  isOnly: boolean
+}
+
 /** Follows a call from address to address. */
 export interface EndpointWatcher {
+  /** Where the request belongs, because of one before it. */
+  readonly belongsTo?: Belonging | null
   /** Told each address that is tried. */
   connectingTo(endpoint: string): void
   /** Whether the same request was there before: another address is better then. Left out, none was. */
@@ -58,6 +67,8 @@ export interface EndpointWatcher {
 export type UpstreamErrorCode =
   | 'dns_failed'
   | 'no_endpoints'
+  /** The only address that will do is not one of the backend any more. */
+  | 'endpoint_gone'
   | 'invalid_backend'
   | 'address_refused'
   | 'connect_failed'

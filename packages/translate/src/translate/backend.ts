@@ -17,6 +17,8 @@ export interface OwnBackend {
   backend: Backend
   /** Those that stand in it, and in its parts. */
   policies: AttachedPolicy[]
+  /** What of it is not served; routes to it say so. */
+  ignored: string[]
 }
 
 /** A GwBackend, by `namespace/name`. Anything wrong with it makes the whole of it unusable. */
@@ -32,9 +34,13 @@ export const ownBackend: Query<OwnBackend | Unusable> = {
     const { value: spec, problems } = settle(gwBackendSpec, read.value, objects, ['spec'])
     if (problems.length > 0) return unusable(place, problems)
     const key = ownKey(place)
-    const target = spec.mcp === undefined ? targetOf(spec, key) : mcpTargets(context, { namespace, key }, spec.mcp)
-    if ('message' in target) return target
-    return { backend: { key, name: place, target }, policies: policiesIn(spec, key) }
+    const made =
+      spec.mcp === undefined
+        ? { target: targetOf(spec, key), ignored: [] }
+        : mcpTargets(context, { namespace, key }, spec.mcp)
+    if ('reason' in made) return made
+    const { target, ignored } = made
+    return { backend: { key, name: place, target }, policies: policiesIn(spec, key), ignored }
   },
 }
 
@@ -52,9 +58,14 @@ export const backendStatus: Query<ConditionsStatus | null> = {
             message: `failed to translate backend: ${made.message}`,
             generation,
           })
-        : condition('Accepted', true, { reason: 'Accepted', message: 'Backend successfully accepted', generation })
+        : condition('Accepted', true, { reason: 'Accepted', message: acceptedMessage(made), generation })
     return { conditions: [accepted] }
   },
+}
+
+function acceptedMessage({ ignored }: OwnBackend): string {
+  const leftOut = ignored.length === 0 ? '' : `; left out: ${ignored.join('; ')}`
+  return `Backend successfully accepted${leftOut}`
 }
 
 function unusable(place: string, problems: readonly Problem[]): Unusable {

@@ -7,7 +7,7 @@ import type { Resource } from '../resources/resource.ts'
 import { readService } from '../resources/service.ts'
 import type { Context } from './context.ts'
 import type { Unusable } from './materials.ts'
-import { serviceBackend } from './service.ts'
+import { serviceBackend, serviceKey } from './service.ts'
 
 type McpSpec = NonNullable<GwBackendSpec['mcp']>
 type McpTarget = Extract<BackendTarget, { kind: 'mcp' }>['targets'][number]
@@ -39,13 +39,20 @@ interface Place {
   key: string
 }
 
-export function mcpTargets(context: Context, place: Place, { targets, ...config }: McpSpec): BackendTarget | Unusable {
+/** The target, and what it leaves out. */
+export interface McpServers {
+  target: BackendTarget
+  ignored: string[]
+}
+
+export function mcpTargets(context: Context, place: Place, { targets, ...config }: McpSpec): McpServers | Unusable {
   const made: McpTarget[] = []
+  const ignored: string[] = []
   for (const target of targets as unknown as TargetSpec[]) {
     const { selector, static: remote } = target
     const reached =
       selector !== undefined
-        ? selectedServers(context, place.namespace, selector)
+        ? selectedServers(context, place.namespace, selector, ignored)
         : [{ name: target.name, reached: remote === undefined ? NOWHERE : remoteServer(context, place, remote) }]
     for (const server of reached) {
       if ('reason' in server.reached) return server.reached
@@ -56,7 +63,7 @@ export function mcpTargets(context: Context, place: Place, { targets, ...config 
   }
   const twin = made.find(({ name }, index) => made.findIndex((other) => other.name === name) !== index)
   if (twin !== undefined) return { reason: 'BackendError', message: `two MCP targets are named ${twin.name}` }
-  return { kind: 'mcp', ...config, targets: made }
+  return { target: { kind: 'mcp', ...config, targets: made }, ignored }
 }
 
 const NOWHERE: Unusable = { reason: 'BackendError', message: 'an MCP target leads nowhere' }
@@ -64,9 +71,10 @@ const NOWHERE: Unusable = { reason: 'BackendError', message: 'an MCP target lead
 function remoteServer(context: Context, place: Place, remote: NonNullable<TargetSpec['static']>): Reached | Unusable {
   const { host, backendRef, port, protocol, path = pathOf(protocol) } = remote
   if (host !== undefined) return { by: 'http', host, port, path, protocol }
-  const found = context.read(serviceBackend, `${place.namespace}/${backendRef?.name ?? ''}/${port}`)
+  const at = `${place.namespace}/${backendRef?.name ?? ''}/${port}`
+  const found = context.read(serviceBackend, at)
   if ('reason' in found) return found
-  return { by: 'http', host: hostOf(context, place.namespace, backendRef?.name ?? ''), port, path, protocol }
+  return ofService(context, { namespace: place.namespace, name: backendRef?.name ?? '', port }, { path, protocol })
 }
 
 interface Server {
@@ -79,11 +87,14 @@ function selectedServers(
   context: Context,
   own: string,
   { namespaces, services }: NonNullable<TargetSpec['selector']>,
+  ignored: string[],
 ): Server[] {
   const places = namespaces === undefined ? [own] : selected(context.list('Namespace'), namespaces).map(keyOf)
   const found = places.flatMap((namespace) => {
     const all = context.list('Service', { by: 'namespace', value: namespace })
-    return (services === undefined ? all : selected(all, services)).flatMap((service) => serversOf(context, service))
+    return (services === undefined ? all : selected(all, services)).flatMap((service) =>
+      serversOf(context, service, ignored),
+    )
   })
   // Services of one name in several namespaces are told apart by these.
   const isTwin = ({ name }: Server): boolean => found.filter((other) => other.server.name === name).length > 1
@@ -92,13 +103,18 @@ function selectedServers(
   )
 }
 
-function serversOf(context: Context, service: Resource): { namespace: string; server: Server }[] {
+function serversOf(context: Context, service: Resource, ignored: string[]): { namespace: string; server: Server }[] {
   const { name, namespace = '', annotations } = service.metadata
   return readService(service).ports.flatMap(({ port, name: portName, appProtocol }) => {
     const protocol = PROTOCOLS[appProtocol ?? '']
     if (protocol === undefined) return []
+    const found = context.read(serviceBackend, `${namespace}/${name}/${port}`)
+    if ('reason' in found) {
+      ignored.push(found.message)
+      return []
+    }
     const path = annotations?.[PATH_ANNOTATION] ?? pathOf(protocol)
-    const reached: Reached = { by: 'http', host: hostOf(context, namespace, name), port, path, protocol }
+    const reached = ofService(context, { namespace, name, port }, { path, protocol })
     return [{ namespace, server: { name: `${name}-${portName === '' ? port : portName}`, reached } }]
   })
 }
@@ -112,8 +128,14 @@ function selected(resources: readonly Resource[], selector: Partial<LabelSelecto
   return resources.filter(({ metadata }) => isSelected(metadata.labels ?? {}, whole))
 }
 
-function hostOf({ settings }: Context, namespace: string, name: string): string {
-  return `${name}.${namespace}.svc.${settings.clusterDomain}`
+/** Reached at the addresses of the Service, with the policies that hold for it. */
+function ofService(
+  { settings }: Context,
+  { namespace, name, port }: { namespace: string; name: string; port: number },
+  endpoint: Pick<Reached, 'path' | 'protocol'>,
+): Reached {
+  const host = `${name}.${namespace}.svc.${settings.clusterDomain}`
+  return { by: 'http', host, port, ...endpoint, service: serviceKey(`${namespace}/${name}/${port}`) }
 }
 
 function pathOf(protocol: Reached['protocol']): string {

@@ -72,7 +72,7 @@ export class LiveSession {
     // What it was begun with may be in other words: who it is was not known then.
     const isUnderstood = before instanceof NewerLink || !this.#isNewer(version)
     if (before !== undefined && isUnderstood && (since === null || before.session === session)) return before
-    const link = this.#inItsWords(transport.link({ key, target: session }), version)
+    const link = this.#inItsWords(transport.link({ key, target: session, isPassing: this.isPassing }), version)
     this.#links.set(name, link)
     return link
   }
@@ -121,7 +121,7 @@ export class LiveSession {
   /** The link takes its place only once the target knows the session: until then the old one tells that it is lost. */
   async #begin(target: Target, caller: Caller): Promise<TargetFailure | null> {
     const { key, expiresAt } = this.state
-    const link = target.transport.link({ key, target: '' })
+    const link = target.transport.link({ key, target: '', isPassing: this.isPassing })
     const request = makeMessage({
       jsonrpc: '2.0',
       id: 'portico-initialize',

@@ -22,6 +22,8 @@ export interface LinkSession {
   key: string
   /** What the target calls the session; empty before it has one. */
   target: string
+  /** The client has none: it lasts for a request. */
+  isPassing?: boolean
 }
 
 /** A target within one session. */

@@ -93,6 +93,10 @@ class TracedCall implements UpstreamCall, UpstreamHandler, CallContext {
     return this.#context.clientScheme
   }
 
+  get belongsTo(): CallContext['belongsTo'] {
+    return this.#context.belongsTo
+  }
+
   connectingTo(endpoint: string): void {
     this.#span.endpoint = endpoint
     this.#context.connectingTo(endpoint)

@@ -13,6 +13,8 @@ import { BadMessage, readMessage, type RpcMessage } from '../../message.ts'
 import { Outbox } from '../../outbox.ts'
 import { Flow } from '../../remote/flow.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
+import { soon } from '../local-server.ts'
+import { printAtReplica, watchingReplica } from '../replica.ts'
 import { stopped } from '../stopped.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
 import { headersFor, readEndpoint, sendRequest, type SseServices } from './post.ts'
@@ -37,8 +39,11 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   readonly #idling: NodeJS.Timeout
   #call: UpstreamCall | null = null
   #endpoint: string | null = null
+  /** Who has opened it; empty where there is only one. */
+  #replica = ''
   #whenOpen: ((failure: TargetFailure | null) => void)[] = []
   #usedAt = performance.now()
+  #isStarting = false
   #isFull = false
   #isOver = false
 
@@ -61,12 +66,15 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
     const headers = headersFor(caller)
     headers.set('accept', 'text/event-stream')
     const request = { method: 'GET', target: this.#services.path, headers, body: emptySource }
-    sendRequest(this.#services, caller, request, {
+    const watched = this.#services.hasReplicas ? watchingReplica(caller, (name) => (this.#replica = name)) : caller
+    this.#isStarting = true
+    sendRequest(this.#services, watched, request, {
       handler: this,
       isWanted: () => !this.#isOver,
       refused: (why) => this.#close(stopped(why)),
       sent: (call) => (this.#call = call),
     })
+    this.#isStarting = false
   }
 
   attend(request: RpcMessage | null, sink: AnswerSink, ready: (endpoint: string) => void): LinkCall {
@@ -120,6 +128,8 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
   }
 
   failed(error: UpstreamError): void {
+    // Where no address is there, that is known at once.
+    if (this.#isStarting) return void soon(() => this.failed(error))
     this.#close({ code: error.unsent ? 'unavailable' : 'broken', message: error.message })
   }
 
@@ -177,7 +187,7 @@ export class OwnStream implements HostedStream, UpstreamHandler, Sink {
     if (endpoint === null) {
       return this.#close({ code: 'bad_answer', message: 'it named an endpoint that is not its own' })
     }
-    this.#endpoint = endpoint
+    this.#endpoint = this.#replica === '' ? endpoint : printAtReplica({ endpoint: this.#replica, text: endpoint })
     clearTimeout(this.#opening)
     this.#tellOpen(null)
   }

@@ -11,6 +11,8 @@ import type {
   UpstreamResponse,
 } from '../../../upstream/upstream-types.ts'
 import { httpFailure } from '../streamable-http/http-failure.ts'
+import { soon } from '../local-server.ts'
+import { isReplicaGone, readAtReplica, toReplica } from '../replica.ts'
 import { stopped } from '../stopped.ts'
 import type { Caller, TargetFailure } from '../transport.ts'
 
@@ -23,6 +25,8 @@ export interface SseServices {
   bug: (error: unknown) => void
   /** Of one message. */
   maxMessageBytes: number
+  /** Several servers stand for one another, and each knows its own sessions only. */
+  hasReplicas: boolean
   hub: Hub
   /** Of the target, with what it is made of: streams of another one must not be taken for its own. */
   key: string
@@ -38,6 +42,8 @@ export class Post implements UpstreamHandler {
   readonly #caller: Caller
   readonly #done: (failure: TargetFailure | null) => void
   #call: UpstreamCall | null = null
+  #isPinned = false
+  #isStarting = false
   #isOver = false
 
   constructor(services: SseServices, caller: Caller, done: (failure: TargetFailure | null) => void) {
@@ -50,13 +56,17 @@ export class Post implements UpstreamHandler {
     const headers = headersFor(this.#caller)
     headers.set('accept', 'application/json, text/event-stream')
     headers.set('content-type', 'application/json')
-    const request = { method: 'POST', target: endpoint, headers, body: sourceOf(bytes) }
-    sendRequest(this.#services, this.#caller, request, {
+    const at = this.#services.hasReplicas ? readAtReplica(endpoint) : { endpoint: '', text: endpoint }
+    this.#isPinned = at.endpoint !== ''
+    const request = { method: 'POST', target: at.text, headers, body: sourceOf(bytes) }
+    this.#isStarting = true
+    sendRequest(this.#services, toReplica(this.#caller, at.endpoint), request, {
       handler: this,
       isWanted: () => !this.#isOver,
       refused: (why) => this.#finish(stopped(why)),
       sent: (call) => (this.#call = call),
     })
+    this.#isStarting = false
   }
 
   cancel(cause: Error): void {
@@ -73,7 +83,13 @@ export class Post implements UpstreamHandler {
   }
 
   failed(error: UpstreamError): void {
-    this.#finish({ code: error.unsent ? 'unavailable' : 'broken', message: error.message })
+    // Where no address is there, or not the right one, that is known at once.
+    if (this.#isStarting) return void soon(() => this.failed(error))
+    const isLost = this.#isPinned && isReplicaGone(error)
+    this.#finish({
+      code: isLost ? 'session_lost' : error.unsent ? 'unavailable' : 'broken',
+      message: error.message,
+    })
   }
 
   responded({ status, headers, body }: UpstreamResponse): void {

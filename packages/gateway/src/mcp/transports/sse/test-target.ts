@@ -78,6 +78,7 @@ export function useTransport(t: TestContext, hub: Hub, port: number, idleTimeout
     idleTimeoutMs,
     openTimeoutMs: 30_000,
     maxMessageBytes: 16 * 1024 * 1024,
+    hasReplicas: false,
   })
 }
 

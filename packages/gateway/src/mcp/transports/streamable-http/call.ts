@@ -12,6 +12,8 @@ import {
 } from '../../../upstream/upstream-types.ts'
 import { isObject } from '../../../wire/json.ts'
 import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
+import { soon } from '../local-server.ts'
+import { isReplicaGone } from '../replica.ts'
 import { stopped } from '../stopped.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure } from '../transport.ts'
 import { httpFailure } from './http-failure.ts'
@@ -25,6 +27,8 @@ export interface StreamableServices {
   bug: (error: unknown) => void
   /** Of one message that is looked into. */
   maxMessageBytes: number
+  /** Several servers stand for one another, and each knows its own sessions only. */
+  hasReplicas: boolean
 }
 
 interface CallRequest {
@@ -49,6 +53,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   #events: SseParser | null = null
   #call: UpstreamCall | null = null
   #canTakeMore = true
+  #isStarting = false
   #isOver = false
 
   constructor(
@@ -69,6 +74,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     const { rx, context } = this.#caller
     const { connection, path, authority, bug } = this.#services
     const outgoing = { ...this.#request, target: path, authority, upgrade: '', teTrailers: false }
+    this.#isStarting = true
     sendAttempt(connection, {
       outgoing,
       rx,
@@ -79,6 +85,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
       refused: (why) => this.#end(stopped(why)),
       sent: (call) => (this.#call = call),
     })
+    this.#isStarting = false
     return this
   }
 
@@ -103,7 +110,10 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
   }
 
   failed(error: UpstreamError): void {
-    this.#fail(error.unsent ? 'unavailable' : 'broken', error.message)
+    // Where no address is there, or not the right one, that is known at once.
+    if (this.#isStarting) return void soon(() => this.failed(error))
+    const isLost = this.#caller.context.belongsTo?.isOnly === true && isReplicaGone(error)
+    this.#fail(isLost ? 'session_lost' : error.unsent ? 'unavailable' : 'broken', error.message)
   }
 
   responded(response: UpstreamResponse): void {
@@ -224,7 +234,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     this.#answer.closed()
   }
 
-  #fail(code: 'unavailable' | 'broken' | 'bad_answer', message: string): void {
+  #fail(code: 'session_lost' | 'unavailable' | 'broken' | 'bad_answer', message: string): void {
     this.#end({ code, message })
   }
 

@@ -6,6 +6,7 @@ import { SessionStreams } from '../../remote/session-streams.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink, TargetTransport } from '../transport.ts'
 import { encodeHeaderText, mirroredName } from '../../header-text.ts'
 import { isSessionless } from '../../revisions.ts'
+import { printAtReplica, readAtReplica, toReplica, watchingReplica } from '../replica.ts'
 import { CallerStream } from './caller-stream.ts'
 import { StreamableCall, type StreamableServices } from './call.ts'
 
@@ -16,13 +17,13 @@ export function streamableTransport(services: StreamableServices, hub: Hub): Tar
     addressOf: (session) => `stream:${session}:${services.connection.key}`,
     make: (session, closed) =>
       new CallerStream(
-        (caller, answer) => new StreamableLink(session, services, streams).listen('', caller, answer),
+        (caller, answer) => new StreamableLink(session, true, services, streams).listen('', caller, answer),
         closed,
       ),
   })
   return {
     isPortable: true,
-    link: (session) => new StreamableLink(session.target, services, streams),
+    link: ({ target, isPassing = false }) => new StreamableLink(target, isPassing, services, streams),
   }
 }
 
@@ -30,22 +31,39 @@ export function streamableTransport(services: StreamableServices, hub: Hub): Tar
 class StreamableLink implements TargetLink {
   readonly #services: StreamableServices
   readonly #streams: SessionStreams
+  readonly #isPassing: boolean
   #session: string
+  /** The replica that the session was begun with; empty where there are none. */
+  #endpoint: string
 
-  constructor(session: string, services: StreamableServices, streams: SessionStreams) {
-    this.#session = session
+  constructor(session: string, isPassing: boolean, services: StreamableServices, streams: SessionStreams) {
+    const { endpoint, text } = services.hasReplicas ? readAtReplica(session) : { endpoint: '', text: session }
+    this.#endpoint = endpoint
+    this.#session = text
+    this.#isPassing = isPassing
     this.#services = services
     this.#streams = streams
   }
 
   get session(): string {
-    return this.#session
+    // What a session lasts for may be known to one replica although it calls it nothing.
+    const isPinned = this.#endpoint !== '' && (this.#session !== '' || !this.#isPassing)
+    return isPinned ? printAtReplica({ endpoint: this.#endpoint, text: this.#session }) : this.#session
   }
 
   request(message: RpcMessage, caller: Caller, answer: AnswerSink): LinkCall {
-    const call = this.#post(message, caller, answer)
+    const isBeginning = message.method === 'initialize'
+    let endpoint = ''
+    const asked =
+      isBeginning && this.#services.hasReplicas ? watchingReplica(caller, (name) => (endpoint = name)) : caller
+    const call = this.#post(message, asked, answer)
     call.awaits = message.id
-    if (message.method === 'initialize') call.began = (session) => (this.#session = session)
+    if (isBeginning) {
+      call.began = (session) => {
+        this.#session = session
+        if (session !== '' || !this.#isPassing) this.#endpoint = endpoint
+      }
+    }
     return call.start()
   }
 
@@ -63,18 +81,18 @@ class StreamableLink implements TargetLink {
     headers.set('accept', 'text/event-stream')
     if (lastEventId !== '') headers.set('last-event-id', lastEventId)
     const request = { method: 'GET', headers, body: emptySource }
-    return new StreamableCall(request, caller, answer, this.#services, this.#session !== '').start()
+    return this.#call(request, caller, answer, this.#session !== '').start()
   }
 
   attend(request: RpcMessage | null, caller: Caller, answer: AnswerSink, ready: () => void): LinkCall {
     let attending: LinkCall | null = null
     let isWanted = true
-    this.#streams.findOrOpen(this.#session, caller, (stream) => {
+    this.#streams.findOrOpen(this.session, caller, (stream) => {
       if (!isWanted) return
       const again = (failure: TargetFailure): void => {
         // Another worker was quicker, and a session has one such stream.
         if (failure.status !== CONFLICT) answer.failed(failure)
-        else attending = this.#streams.find(this.#session).attend(request, answer, ready)
+        else attending = this.#streams.find(this.session).attend(request, answer, ready)
       }
       const first = { message: answer.message.bind(answer), closed: answer.closed.bind(answer), failed: again }
       attending = stream.attend(request, first, ready)
@@ -93,7 +111,7 @@ class StreamableLink implements TargetLink {
     const request = { method: 'DELETE', headers: this.#headers(caller), body: emptySource }
     // Whether the target can forget a session on request is its own affair.
     const nobody: AnswerSink = { message: () => true, closed() {}, failed() {} }
-    new StreamableCall(request, caller, nobody, this.#services, false).start()
+    this.#call(request, caller, nobody, false).start()
     this.#session = ''
   }
 
@@ -103,7 +121,16 @@ class StreamableLink implements TargetLink {
     headers.set('content-type', 'application/json')
     if (isSessionless(caller.version)) mirror(message, headers)
     const request = { method: 'POST', headers, body: sourceOf(message.bytes) }
-    return new StreamableCall(request, caller, answer, this.#services, this.#session !== '')
+    return this.#call(request, caller, answer, this.#session !== '')
+  }
+
+  #call(
+    request: ConstructorParameters<typeof StreamableCall>[0],
+    caller: Caller,
+    answer: AnswerSink,
+    hasSession: boolean,
+  ): StreamableCall {
+    return new StreamableCall(request, toReplica(caller, this.#endpoint), answer, this.#services, hasSession)
   }
 
   #headers(caller: Caller): HeaderBlock {

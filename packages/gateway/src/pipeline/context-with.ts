@@ -1,0 +1,17 @@
+import type { CallContext } from './step.ts'
+
+/** The same context but for this. Contexts are often the call itself, whose members are not its own to be spread. */
+export function contextWith(context: CallContext, changes: Partial<CallContext>): CallContext {
+  return {
+    ...(context.rx !== undefined && { rx: context.rx }),
+    clientVersion: context.clientVersion,
+    clientScheme: context.clientScheme,
+    span: context.span ?? null,
+    belongsTo: context.belongsTo ?? null,
+    connectingTo: (endpoint) => context.connectingTo(endpoint),
+    hasTried: (endpoint) => context.hasTried?.(endpoint) ?? false,
+    sentAgain: (error) => context.sentAgain?.(error),
+    isUnhealthy: (response) => context.isUnhealthy?.(response) ?? response.status >= 500,
+    ...changes,
+  }
+}
