@@ -11,16 +11,30 @@ import {
 import { printFieldProblem } from '../resources/fields.ts'
 import { attachmentsOf } from './attachment.ts'
 import type { Query } from './context.ts'
-import { backendCertificate, routesOf } from './gateway.ts'
+import { backendCertificate } from './gateway-backends.ts'
 import { isAllowed, isOurGateway, listenersOf, type ResolvedListener } from './listeners.ts'
+import { BUCKETS, bucketPlace, routesInBucket } from './route-buckets.ts'
 
 /** How many routes each listener of a Gateway has, by its key. */
 const attachedRoutes: Query<Record<string, number>> = {
   name: 'attachedRoutes',
   compute(context, key) {
     const counts: Record<string, number> = {}
-    for (const id of context.read(routesOf, key)) {
-      const own = context.read(attachmentsOf, id).filter(({ gateway }) => gateway === key)
+    for (const bucket of BUCKETS) {
+      const part = context.read(attachedInBucket, bucketPlace(key, bucket))
+      for (const [listener, count] of Object.entries(part)) counts[listener] = (counts[listener] ?? 0) + count
+    }
+    return counts
+  },
+}
+
+const attachedInBucket: Query<Record<string, number>> = {
+  name: 'attachedInBucket',
+  compute(context, place) {
+    const { gateway, ids } = routesInBucket(context, place)
+    const counts: Record<string, number> = {}
+    for (const id of ids) {
+      const own = context.read(attachmentsOf, id).filter((attachment) => attachment.gateway === gateway)
       const listeners = new Set(own.flatMap((attachment) => attachment.listeners.map((listener) => listener.key)))
       for (const listener of listeners) counts[listener] = (counts[listener] ?? 0) + 1
     }

@@ -3,14 +3,17 @@ import { Fields } from '../resources/fields.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
 import { readBackendRef, readParentRefs, readReference } from '../resources/references.ts'
 import type { Resource } from '../resources/resource.ts'
+import { bucketOf } from './route-buckets.ts'
 
 /** What resources are found by from the other end of a reference. */
 const route = {
-  /** `Gateway/namespace/name` */
-  parent: ({ metadata: { namespace = '' }, spec }: Resource): string[] =>
-    readParentRefs(new Fields(spec, ['spec'], []), namespace).map(
-      (parent) => `${parent.kind}/${parent.namespace}/${parent.name}`,
-    ),
+  /** `Gateway/namespace/name`, a space, and the part that the route belongs to */
+  parent({ kind, metadata: { namespace = '', name }, spec }: Resource): string[] {
+    const bucket = bucketOf(`${kind}/${namespace}/${name}`)
+    return readParentRefs(new Fields(spec, ['spec'], []), namespace).map(
+      (parent) => `${parent.kind}/${parent.namespace}/${parent.name} ${bucket}`,
+    )
+  },
   /** `Service/namespace/name`, of mirrors and authorizers too */
   backend: ({ metadata: { namespace = '' }, spec }: Resource): string[] =>
     new Fields(spec, ['spec'], []).objects('rules').flatMap((rule) =>
