@@ -32,6 +32,9 @@ export interface RefusedSource {
 
 /** `gateway` says which one of the manifests is meant. */
 export async function configSource(file: string | null, gateway: string | null = null): Promise<ConfigSource> {
+  // A data plane needs no file: its controller says what it serves.
+  if (file === null && process.env['CONTROLLER_ADDR'])
+    return fixedSource('its controller', '<no file>', () => 'config: {}')
   if (file === null) return quickStartSource()
   if (file !== '-' && isManifests(file)) return manifestsSource(file, gateway)
   if (gateway !== null)
@@ -111,7 +114,7 @@ async function load(
   known: KnownParts | null,
 ): Promise<LoadedConfig | RefusedSource> {
   const loaded = loadConfig(text, { ...place, env: process.env }, known)
-  if (loaded.ok) return loaded
+  if (loaded.ok) return process.env['CONTROLLER_ADDR'] ? withPortsElsewhere(loaded) : loaded
   const { files = [], rest = null } = loaded
   const problems = loaded.problems.map(printProblem)
   if (rest === null) return { ok: false, problems, files }
@@ -119,6 +122,13 @@ async function load(
   // What has no part in the file may be a fault of what was left out.
   const faults = checkCompile(rest.ir).filter(({ part }) => part !== null)
   return { ok: false, problems: [...problems, ...faults.map(rest.explain)], files }
+}
+
+/** That a file opens no port is nothing to warn of where a controller does. */
+function withPortsElsewhere(loaded: LoadedConfig): LoadedConfig {
+  const isAboutPorts = ({ code, path }: LoadedConfig['warnings'][number]): boolean =>
+    code === 'no_effect' && (path.length === 0 || (path.length === 1 && path[0] === 'binds'))
+  return { ...loaded, warnings: loaded.warnings.filter((warning) => !isAboutPorts(warning)) }
 }
 
 function read(name: string, readText: () => string): string | RefusedSource {

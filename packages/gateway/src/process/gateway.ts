@@ -5,6 +5,7 @@ import { applyChange, changeBetween, type IrChange } from '../ir/change.ts'
 import type { Bind, Ir } from '../ir/resources.ts'
 import { type CertificateEnd, certificateEnds } from './certificate-ends.ts'
 import { claimPort } from './ports.ts'
+import { ReachedServices } from './reached-services.ts'
 import type { SessionKeys } from './session-keys.ts'
 import type { Supervisor } from './supervisor.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
@@ -36,15 +37,15 @@ export class Gateway {
   #generation = 0
   #synchronized = false
   #certificates: readonly CertificateEnd[] = []
-  /** Keys of Services whose addresses the newest config came with, and of all that workers know. */
-  #reached: ReadonlySet<string> = new Set()
-  readonly #ever = new Set<string>()
+  /** Where Services are reached, which changes without a config. */
+  readonly services: ReachedServices
   readonly #reloads = { success: 0, failure: 0 }
 
   constructor({ supervisor, log, collector, ipv6, sessionKeys, wentLive = () => {} }: GatewayOptions) {
     this.#wentLive = wentLive
     this.#loadSessionKeys = sessionKeys
     this.#supervisor = supervisor
+    this.services = new ReachedServices((change) => supervisor.setEndpoints(change))
     this.#log = log
     this.#ipv6 = ipv6
     collector.provide('config_synchronized', [], () => (this.#synchronized ? 1 : 0))
@@ -78,20 +79,6 @@ export class Gateway {
     if (problems.length > 0) return this.refused(problems)
     // What workers make of the change is equal to it; what the next load takes over from this one is the same object.
     return this.#goLive(wanted, change, isPart)
-  }
-
-  /** Where Services are reached; others that were said before stay until a config without them is live. */
-  reach(addresses: Readonly<Record<string, readonly string[]>>): void {
-    this.#reached = new Set(Object.keys(addresses))
-    for (const key of this.#reached) this.#ever.add(key)
-    this.#supervisor.setEndpoints({ put: Object.entries(addresses), drop: [] })
-  }
-
-  #dropUnreached(): void {
-    const drop = [...this.#ever].filter((key) => !this.#reached.has(key))
-    if (drop.length === 0) return
-    for (const key of drop) this.#ever.delete(key)
-    this.#supervisor.setEndpoints({ put: [], drop })
   }
 
   /** What is wrong with a config by itself, whatever else is on this machine. */
@@ -157,10 +144,15 @@ export class Gateway {
     this.#certificates = certificateEnds(ir.listeners)
     this.#synchronized = true
     this.#reloads.success++
-    this.#dropUnreached()
+    this.services.wentLive(ir)
     this.#wentLive(ir)
     this.#log.info(`config ${generation} active`, { listeners: ir.listeners.length, routes: ir.routes.length })
     return []
+  }
+
+  /** Something else than what is live is wanted, and cannot be had. */
+  notNewest(): void {
+    this.#synchronized = false
   }
 
   /** The last good config stays; logs, health and metrics say that it is not the newest. */

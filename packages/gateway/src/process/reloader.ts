@@ -1,9 +1,15 @@
 import type { ConfigSource } from './config-source.ts'
 import type { Gateway } from './gateway.ts'
+import type { Ir } from '../ir/resources.ts'
 import type { LoadedConfig } from '../sources/file.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { type ConfigWatch, watchConfig } from '../sources/watch.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
+
+/** What takes the config. */
+export interface ReloadTarget extends Pick<Gateway, 'generation' | 'services' | 'refused'> {
+  apply(ir: Ir, explain: LoadedConfig['explain']): Promise<string[]>
+}
 
 /** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
 export class Reloader {
@@ -11,7 +17,7 @@ export class Reloader {
   readonly #watch: ConfigWatch
   /** Files that the live config names: certificates, keys. */
   #files: readonly string[] = []
-  #target: { gateway: Gateway; log: Logger } | null = null
+  #target: { gateway: ReloadTarget; log: Logger } | null = null
   /** The `config` block that the process was started with. */
   #settings: string | null = null
   #running = false
@@ -32,7 +38,7 @@ export class Reloader {
   }
 
   /** From now on changes go live, those that came in the meantime too. */
-  start(gateway: Gateway, log: Logger): void {
+  start(gateway: ReloadTarget, log: Logger): void {
     this.#target = { gateway, log }
     this.#next()
   }
@@ -65,7 +71,7 @@ export class Reloader {
     })
   }
 
-  async #run(text: string | undefined, { gateway, log }: { gateway: Gateway; log: Logger }): Promise<void> {
+  async #run(text: string | undefined, { gateway, log }: { gateway: ReloadTarget; log: Logger }): Promise<void> {
     const report = (problems: readonly string[]): void => {
       if (problems.length === 0) return
       log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.length })
@@ -82,7 +88,7 @@ export class Reloader {
       this.watch(loaded)
       this.#noticeSettings(loaded, log)
       for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
-      if (loaded.endpoints !== undefined) gateway.reach(loaded.endpoints)
+      if (loaded.endpoints !== undefined) gateway.services.takeAll(Object.entries(loaded.endpoints))
       report(await gateway.apply(loaded.ir, loaded.explain))
     } catch (error) {
       gateway.refused([])

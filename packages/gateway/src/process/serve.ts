@@ -6,6 +6,8 @@ import type { ConfigSource } from './config-source.ts'
 import { onEndSignal } from './end-signals.ts'
 import type { MetricsPush, PushConfig } from './metrics-push.ts'
 import type { Ir } from '../ir/resources.ts'
+import type { Controlled } from './controlled.ts'
+import { type ControllerSettings, controllerSettings } from './controller-settings.ts'
 import { Gateway } from './gateway.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import { Reloader } from './reloader.ts'
@@ -47,8 +49,21 @@ async function start(source: ConfigSource): Promise<Program | number> {
   const filter = parseLogFilter(loaded.process.logging.level)
   if (!filter.ok) return refuse(BAD_CONFIG, filter.problem)
   const identity = identityOf(process.env, loaded.gateway)
-  const program = new Program(loaded.process, filter.value, { reloader, identity, path: source.path ?? '' })
+  const controller = controllerSettings(process.env, identity)
+  if (controller !== null && 'problems' in controller) return refuse(BAD_CONFIG, controller.problems.join('\n'))
+  if (controller !== null && loaded.endpoints !== undefined) return refuse(BAD_CONFIG, NO_MANIFESTS)
+  const program = new Program(loaded.process, filter.value, { reloader, identity, controller, path: source.path ?? '' })
   return (await program.start(loaded, source)) ?? program
+}
+
+const NO_MANIFESTS = 'CONTROLLER_ADDR: found manifests to run beside it, expected a config file or none'
+
+interface ProgramParts {
+  reloader: Reloader | null
+  identity: ProxyIdentity
+  controller: ControllerSettings | null
+  /** Of the config file; empty without one. */
+  path: string
 }
 
 /** The main thread of a gateway. Of its config it keeps what the process itself needs. */
@@ -61,18 +76,18 @@ class Program {
   readonly #collector = new Collector()
   readonly #supervisor: Supervisor
   readonly #gateway: Gateway
+  readonly #controller: ControllerSettings | null
+  readonly #sessionKeys: () => SessionKeys
+  #controlled: Controlled | null = null
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
   /** From the first config on that sends metrics elsewhere. */
   #push: Promise<MetricsPush> | null = null
 
-  constructor(
-    settings: ProcessConfig,
-    filter: LogFilter,
-    { reloader, identity, path }: { reloader: Reloader | null; identity: ProxyIdentity; path: string },
-  ) {
+  constructor(settings: ProcessConfig, filter: LogFilter, { reloader, identity, controller, path }: ProgramParts) {
     this.#settings = settings
+    this.#controller = controller
     this.#reloader = reloader
     this.#logger = createLogger({ filter, format: settings.logging.format, write: this.#writer.write })
     this.#log = this.#logger.child('main')
@@ -88,6 +103,7 @@ class Program {
       settings: workerSettings(settings, identity, filter.text),
     })
     const sessionKeys = (): SessionKeys => sessionKeysOf(settings, path, log)
+    this.#sessionKeys = sessionKeys
     this.#gateway = new Gateway({
       supervisor: this.#supervisor,
       log,
@@ -107,8 +123,8 @@ class Program {
     provideProcessMetrics(this.#collector, VERSION)
     // They load their code while the config is checked and the servers for operators start.
     const starting = this.#supervisor.start()
-    if (endpoints !== undefined) this.#gateway.reach(endpoints)
-    const faults = await this.#gateway.check(ir, explain)
+    if (endpoints !== undefined) this.#gateway.services.takeAll(Object.entries(endpoints))
+    const faults = [...(await this.#prepareControlled(ir, name)), ...(await this.#gateway.check(ir, explain))]
     if (faults.length > 0) return this.#giveUp(BAD_CONFIG, faults)
     const servers = await startServers(this.#adminOptions())
     if (!servers.ok) return this.#giveUp(CANNOT_START, servers.problems)
@@ -119,8 +135,27 @@ class Program {
     this.#listenToSignals()
     const { ports } = this.#gateway
     process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide }))
-    this.#reloader?.start(this.#gateway, this.#log)
+    this.#reloader?.start(this.#controlled?.file ?? this.#gateway, this.#log)
+    void this.#controlled?.start()
     return null
+  }
+
+  /** A data plane of a controller; what it takes for that others do not load. Gives what is wrong, if anything is. */
+  async #prepareControlled(ir: Ir, name: string): Promise<string[]> {
+    const settings = this.#controller
+    if (settings === null) return []
+    const found: SessionKeys = settings.stateFolder === null ? { keys: [] } : this.#sessionKeys()
+    if ('problem' in found) return [found.problem]
+    const { Controlled } = await import('./controlled.ts')
+    this.#controlled = new Controlled({
+      settings,
+      gateway: this.#gateway,
+      file: { ir, name },
+      sessionKeys: found.keys,
+      collector: this.#collector,
+      log: this.#logger.child('controller'),
+    })
+    return []
   }
 
   async #giveUp(code: number, problems: readonly string[]): Promise<number> {
@@ -134,12 +169,13 @@ class Program {
     await this.#ended.promise
     this.#isDraining = true
     this.#reloader?.close()
+    this.#controlled?.hold()
     this.#log.info('draining')
     const { connectionMinTerminationDeadline: minMs, connectionTerminationDeadline: maxMs } = this.#settings
     const push = this.#push
     const last = push === null ? null : async () => (await push).end()
     await shutdown(this.#supervisor, { minMs, maxMs, last })
-    await this.#closeServers()
+    await Promise.all([this.#closeServers(), this.#controlled?.close()])
     this.#log.info('stopped')
     await this.#writer.flush()
     return OK
@@ -162,13 +198,26 @@ class Program {
       addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
       adminToken: process.env['ADMIN_TOKEN'] ?? null,
       metrics: (form) => this.#collector.render(form),
-      readiness: () => ({ draining: this.#isDraining, pending: gateway.generation === 0 ? ['config'] : [] }),
-      configDump: () => redact({ version: VERSION, generation: gateway.generation, config: settings, ...gateway.ir }),
+      readiness: () => ({ draining: this.#isDraining, pending: this.#pending() }),
+      configDump: () =>
+        redact({
+          version: VERSION,
+          generation: gateway.generation,
+          config: settings,
+          ...(this.#controlled !== null && { controller: this.#controlled.describe() }),
+          ...gateway.ir,
+        }),
       logFilter: () => this.#logger.filter().text,
       setLogFilter: (text) => this.#setLogFilter(text),
       trace: createTraceSource(this.#supervisor.traces, () => gateway.ir),
       quit: () => this.#ended.resolve(),
     }
+  }
+
+  /** What readiness waits for. */
+  #pending(): string[] {
+    if (this.#gateway.generation === 0) return ['config']
+    return this.#controlled?.isLive === false ? ['controller'] : []
   }
 
   #setLogFilter(text: string): string | null {

@@ -8,6 +8,7 @@ import { isRecentEnough } from '../../bin/runtime.mjs'
 import { README_MARK } from '../generate/readme-pages.ts'
 import { failures } from '../pipeline/failure.ts'
 import { quickStart } from '../quick-start/quick-start.ts'
+import { controllerSettings } from '../process/controller-settings.ts'
 import { identityOf } from '../process/identity.ts'
 import { loadSessionKeys } from '../process/session-keys.ts'
 import { readEnvironment } from '../sources/environment.ts'
@@ -112,6 +113,7 @@ test('the page of variables names every one that is read and no other', (t) => {
         asked.add(String(name))
         // Others are asked for only where there is one.
         if (name === 'OTEL_TRACES_SAMPLER') return 'always_on'
+        if (name === 'CONTROLLER_ADDR') return 'localhost:9978'
         return name === 'OTEL_EXPORTER_OTLP_ENDPOINT' ? 'http://127.0.0.1' : undefined
       },
     },
@@ -119,7 +121,7 @@ test('the page of variables names every one that is read and no other', (t) => {
   readEnvironment(env, () => false)
   quickStart(env)
   resourceOf(env, {})
-  identityOf(env)
+  controllerSettings(env, identityOf(env))
   withStandardExports({ binds: [], listeners: [], routes: [], backends: [], policies: [] }, env)
   rememberSessionKey(env, t)
   const named = firstColumn(read('docs/environment.md'))

@@ -215,6 +215,21 @@ export const families = {
     help: 'Configs read, by result',
     labels: ['result'],
   },
+  controller_connected: {
+    type: 'gauge',
+    help: 'Whether the controller of this data plane is heard from: 1 or 0',
+    labels: [],
+  },
+  controller_config_age_seconds: {
+    type: 'gauge',
+    help: 'Time since a controller last stood by the running config',
+    labels: [],
+  },
+  controller_configs_total: {
+    type: 'counter',
+    help: 'Configs that came from the controller, by what became of them',
+    labels: ['result'],
+  },
   worker_restarts_total: {
     type: 'counter',
     help: 'Workers that died and were replaced',

@@ -1,0 +1,485 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { EMPTY_IR } from '../ir/change.ts'
+import type { AttachedPolicy, Ir } from '../ir/resources.ts'
+import { ReachedServices } from '../process/reached-services.ts'
+import { generationOf } from '../stream/index.ts'
+import { KeptConfig } from '../stream/kept-config.ts'
+import { createLogger } from '../telemetry/log/logger.ts'
+import { parseLogFilter } from '../telemetry/log/log-filter.ts'
+import { createAuthority } from '../testing/certificates.ts'
+import { eventually } from '../testing/process.ts'
+import { type ScriptedController, useController } from '../testing/scripted-controller.ts'
+import { ServiceAddresses } from '../upstream/service-addresses.ts'
+import { ControllerSource, type ControllerSourceOptions } from './controller.ts'
+
+const KEY = '0123456789abcdef'.repeat(4)
+
+/** Backends that are told apart by their ports. */
+function irOf(...ports: number[]): Ir {
+  const backends = ports.map((port) => ({
+    key: `backend/${port}`,
+    name: String(port),
+    target: { kind: 'static' as const, host: 'h', port },
+  }))
+  return { ...EMPTY_IR, backends }
+}
+
+function policy(parts: object): AttachedPolicy {
+  const base = { key: 'p', target: { kind: 'gateway' }, frontend: null, traffic: null, backend: null }
+  return { ...base, phase: 'PostRouting', ...parts } as AttachedPolicy
+}
+
+interface DataPlane {
+  source: ControllerSource
+  /** What has gone live, in order. */
+  applied: Ir[]
+  /** What the next ones are refused with. */
+  refuse: (problems: string[]) => void
+  /** The next ones wait until they are let go. */
+  pause: () => () => void
+  addresses: () => Record<string, readonly string[]>
+  log: () => string
+  start: () => Promise<void>
+}
+
+function useDataPlane(
+  t: TestContext,
+  controller: ScriptedController,
+  { folder = null as string | null, key = KEY, gateway = 'shop/edge', ...more }: DataPlaneOptions = {},
+): DataPlane {
+  const filter = parseLogFilter('debug')
+  assert.ok(filter.ok)
+  let lines = ''
+  const root = createLogger({ filter: filter.value, format: 'text', write: (line) => void (lines += line) })
+  const log = root.child('controller')
+  const workers = new ServiceAddresses()
+  const services = new ReachedServices((change) => workers.take(change))
+  const applied: Ir[] = []
+  let problems: string[] = []
+  let gate = Promise.resolve()
+  const source = new ControllerSource({
+    address: controller.address,
+    caFile: controller.caFile,
+    tokenFile: controller.tokenFile,
+    gateway,
+    instance: 'pod-1',
+    version: '1.2.3',
+    firstPauseMs: 10,
+    mostPauseMs: 40,
+    target: {
+      services,
+      async apply(ir) {
+        await gate
+        if (problems.length > 0) return problems
+        applied.push(ir)
+        services.wentLive(ir)
+        return []
+      },
+    },
+    kept: folder === null ? null : new KeptConfig({ folder, keys: [key], gateway, log, gapMs: 20 }),
+    log,
+    ...more,
+  })
+  t.after(() => source.close())
+  return {
+    source,
+    applied,
+    refuse: (wanted) => void (problems = wanted),
+    pause() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      gate = promise
+      return resolve
+    },
+    addresses: () => Object.fromEntries(workers.whole().put),
+    log: () => lines,
+    start: () => source.start(),
+  }
+}
+
+type DataPlaneOptions = Partial<ControllerSourceOptions> & { folder?: string | null; key?: string }
+
+function useFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-kept-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+describe('a data plane and its controller', () => {
+  it('it says who it is and what it has, and takes changes of that', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const stream = await controller.stream(0)
+    const hello = { type: 'hello', gateway: 'shop/edge', instance: 'pod-1', version: '1.2.3', have: null }
+    assert.deepEqual(stream.hello, hello)
+    assert.equal(stream.authorization, 'Bearer the-token')
+    await stream.live(irOf(1, 2, 3))
+    const { change } = stream.config(irOf(3, 1, 4))
+    assert.equal(change.backends.put.length, 2)
+    await eventually('the second is live', () => plane.applied.length === 2)
+    assert.deepEqual(plane.applied, [irOf(1, 2, 3), irOf(3, 1, 4)])
+    assert.equal(plane.source.generation, generationOf(irOf(3, 1, 4)))
+    // What has not changed is the same object, so that nothing is made of it again.
+    assert.equal(plane.applied[1]?.backends[1], plane.applied[0]?.backends[0])
+  })
+
+  it('a config that is refused is refused as a whole, and the next one is made of it all the same', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const stream = await controller.stream(0)
+    await stream.live(irOf(1))
+    plane.refuse(['port 80 is taken'])
+    const { generation } = stream.config(irOf(1, 2))
+    await eventually('it is refused', () => stream.has({ type: 'nack', generation, problems: ['port 80 is taken'] }))
+    assert.equal(plane.source.generation, generationOf(irOf(1)))
+    assert.match(plane.log(), /config of the controller refused.*\n.*port 80 is taken/)
+    plane.refuse([])
+    await stream.live(irOf(1, 2, 3))
+    assert.deepEqual(plane.applied, [irOf(1), irOf(1, 2, 3)])
+    assert.deepEqual(plane.source.counts, { received: 3, acked: 2, nacked: 1 })
+  })
+
+  it('while one is applied only the newest waits', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    const go = plane.pause()
+    await plane.start()
+    const stream = await controller.stream(0)
+    for (let port = 1; port <= 5; port++) stream.config(irOf(port))
+    stream.send({ type: 'ping' })
+    await eventually('all are here', () => stream.has({ type: 'pong' }))
+    go()
+    await eventually('the newest is live', () => stream.has({ type: 'ack', generation: generationOf(irOf(5)) }))
+    assert.deepEqual(plane.applied, [irOf(1), irOf(5)])
+    assert.equal(stream.answers().length, 2)
+  })
+
+  it('addresses of Services come beside configs, as a whole and by what differs', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const stream = await controller.stream(0)
+    stream.send({
+      type: 'endpoints',
+      whole: true,
+      put: [
+        ['a', ['10.0.0.1:80']],
+        ['b', []],
+      ],
+      drop: [],
+    })
+    stream.send({ type: 'endpoints', whole: false, put: [['c', ['[fd00::7]:80']]], drop: ['a'] })
+    await stream.live(irOf(1))
+    assert.deepEqual(plane.addresses(), { b: [], c: ['[fd00::7]:80'] })
+    assert.equal(plane.applied.length, 1)
+  })
+
+  it('it comes back with what it has, and is sent what differs', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const first = await controller.stream(0)
+    first.send({
+      type: 'endpoints',
+      whole: true,
+      put: [
+        ['a', ['10.0.0.1:80']],
+        ['b', []],
+      ],
+      drop: [],
+    })
+    await first.live(irOf(1, 2, 3))
+    assert.equal(plane.source.isConnected, true)
+    await controller.stop()
+    await eventually('it knows', () => !plane.source.isConnected)
+    writeFileSync(controller.tokenFile, 'another-token')
+    await controller.start()
+    const second = await controller.stream(1)
+    assert.equal(second.authorization, 'Bearer another-token')
+    second.knows(irOf(1, 2, 3))
+    second.send({ type: 'endpoints', whole: true, put: [['a', ['10.0.0.2:80']]], drop: [] })
+    const { change } = second.config(irOf(1, 2, 3, 4))
+    assert.deepEqual(
+      change.backends.put.map(({ resource }) => resource.key),
+      ['backend/4'],
+    )
+    await eventually('it is live', () => plane.applied.length === 2)
+    assert.deepEqual(plane.addresses(), { a: ['10.0.0.2:80'] })
+  })
+
+  it('a config that it has already is acknowledged, and not applied again', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    await (await controller.stream(0)).live(irOf(1))
+    controller.streams[0]?.cut()
+    const second = await controller.stream(1)
+    second.knows(irOf(1))
+    await second.live(irOf(1))
+    assert.equal(plane.applied.length, 1)
+  })
+
+  it('a goodbye brings it back', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const first = await controller.stream(0)
+    first.send({ type: 'goodbye', reason: 'upgrade' })
+    await controller.stream(1)
+    assert.match(plane.log(), /it says goodbye: upgrade/)
+  })
+
+  const breaches: Record<string, string> = {
+    'a line that is no message': '{"type":"config"}\n',
+    'a change of a config that is not here': JSON.stringify({
+      type: 'config',
+      generation: generationOf(EMPTY_IR),
+      base: generationOf(irOf(9)),
+      change: Object.fromEntries(Object.keys(EMPTY_IR).map((list) => [list, { put: [], drop: [] }])),
+    }),
+    'a change that makes another config than it says': JSON.stringify({
+      type: 'config',
+      generation: generationOf(irOf(9)),
+      base: null,
+      change: Object.fromEntries(Object.keys(EMPTY_IR).map((list) => [list, { put: [], drop: [] }])),
+    }),
+    'first endpoints that are not whole': '{"type":"endpoints","whole":false,"put":[],"drop":[]}\n',
+  }
+  for (const [name, line] of Object.entries(breaches)) {
+    it(`${name} ends the stream, and what is live stays`, async (t) => {
+      const controller = await useController(t)
+      const plane = useDataPlane(t, controller)
+      await plane.start()
+      const first = await controller.stream(0)
+      await first.live(irOf(1))
+      first.sendText(`${line.trimEnd()}\n`)
+      const second = await controller.stream(1)
+      second.knows(irOf(1))
+      assert.equal(plane.applied.length, 1)
+    })
+  }
+
+  it('a controller that is silent is taken for dead', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller, { silenceLimitMs: 120 })
+    await plane.start()
+    await controller.stream(0)
+    await controller.stream(1)
+    assert.match(plane.log(), /it has been silent for too long/)
+  })
+
+  it('one that pings is not, and hears the pong', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller, { silenceLimitMs: 600 })
+    await plane.start()
+    const stream = await controller.stream(0)
+    for (let pings = 1; pings <= 12; pings++) {
+      stream.send({ type: 'ping' })
+      await eventually('a pong', () => stream.received.filter(({ type }) => type === 'pong').length === pings)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    assert.equal(controller.streams.length, 1)
+  })
+
+  it('whoever shows a certificate of another authority, or for another name, is told nothing', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    writeFileSync(controller.caFile, createAuthority().cert)
+    await plane.start()
+    await eventually('it is refused', () => /no controller.*cause=.*(certificate|signature)/.test(plane.log()))
+    assert.equal(controller.streams.length, 0)
+    // The file is read again, so a new authority needs no restart.
+    writeFileSync(controller.caFile, controller.authority.cert)
+    await controller.stream(0)
+
+    const elsewhere = await useController(t, 'other.example')
+    const other = useDataPlane(t, elsewhere)
+    await other.start()
+    await eventually('it is refused', () => /no controller.*altnames/.test(other.log()))
+    assert.equal(elsewhere.streams.length, 0)
+  })
+
+  it('a controller that sends it away, and files that are missing, are tried again', async (t) => {
+    const controller = await useController(t)
+    controller.refuse(403)
+    const plane = useDataPlane(t, controller)
+    rmSync(controller.tokenFile)
+    await plane.start()
+    await eventually('the file is missing', () => /no controller.*token/.test(plane.log()))
+    writeFileSync(controller.tokenFile, 't')
+    await eventually('it is sent away', () =>
+      /no controller.*it answers with status 403: not for you/.test(plane.log()),
+    )
+    controller.refuse(null)
+    await controller.stream(0)
+    assert.doesNotMatch(plane.log(), /the-token/)
+  })
+
+  it('what this version does not know is refused, and named', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const stream = await controller.stream(0)
+    const backend = { key: 'b', name: 'b', target: { kind: 'teleport' } } as unknown as Ir['backends'][number]
+    stream.config({
+      ...EMPTY_IR,
+      backends: [backend],
+      policies: [policy({ traffic: { moat: {}, cors: { allowOrigins: ['*'] } } })],
+    })
+    await eventually('it is refused', () => stream.answers().length === 1)
+    const [answer] = stream.answers()
+    assert.ok(answer?.type === 'nack')
+    assert.deepEqual(answer.problems, [
+      'b: found a kind of backend that is not known here',
+      'p: found `traffic.moat`, which is not known here',
+    ])
+    assert.equal(plane.applied.length, 0)
+  })
+})
+
+describe('the config kept on disk', () => {
+  const secret = 'a-secret-of-the-config'
+  const withSecret: Ir = {
+    ...irOf(1),
+    policies: [policy({ traffic: { cors: { allowOrigins: [secret] } } })],
+  }
+
+  async function keep(t: TestContext, folder: string): Promise<void> {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller, { folder })
+    await plane.start()
+    const stream = await controller.stream(0)
+    stream.send({
+      type: 'endpoints',
+      whole: true,
+      put: [
+        ['a', ['10.0.0.1:80']],
+        ['b', ['10.0.0.2:80']],
+      ],
+      drop: [],
+    })
+    await stream.live(withSecret)
+    stream.send({ type: 'endpoints', whole: false, put: [['a', ['10.0.0.3:80']]], drop: ['b'] })
+    stream.send({ type: 'ping' })
+    await eventually('all is here', () => stream.has({ type: 'pong' }))
+    await plane.source.close()
+    await controller.stop()
+  }
+
+  it('is served with the controller away, addresses too', async (t) => {
+    const folder = useFolder(t)
+    await keep(t, folder)
+    const controller = await useController(t)
+    await controller.stop()
+    const later = useDataPlane(t, controller, { folder, clock: () => Date.now() + 60_000 })
+    await later.start()
+    assert.deepEqual(later.applied, [withSecret])
+    assert.deepEqual(later.addresses(), { a: ['10.0.0.3:80'] })
+    assert.equal(later.source.generation, generationOf(withSecret))
+    assert.equal(later.source.isConnected, false)
+    assert.ok((later.source.ageSeconds ?? 0) >= 60)
+    await controller.start()
+    const stream = await controller.stream(0)
+    stream.knows(withSecret)
+    await stream.live(irOf(1, 2))
+    assert.equal(later.applied.length, 2)
+  })
+
+  it('is sealed, for its owner alone', async (t) => {
+    const folder = useFolder(t)
+    await keep(t, folder)
+    const files = readdirSync(folder)
+    assert.deepEqual(files.toSorted(), ['controller-config.sealed', 'controller-endpoints.sealed'])
+    for (const name of files) {
+      const file = join(folder, name)
+      assert.equal(statSync(file).mode & 0o777, 0o600)
+      const bytes = readFileSync(file)
+      for (const text of [secret, '10.0.0.3', 'backend']) assert.ok(!bytes.includes(text))
+    }
+  })
+
+  const spoil: Record<string, { change?: (folder: string) => void; key?: string; gateway?: string; version?: string }> =
+    {
+      'is damaged': {
+        change(folder) {
+          const file = join(folder, 'controller-config.sealed')
+          const bytes = readFileSync(file)
+          bytes[bytes.length >> 1]! ^= 1
+          writeFileSync(file, bytes)
+        },
+      },
+      'is cut off': {
+        change(folder) {
+          const file = join(folder, 'controller-config.sealed')
+          writeFileSync(file, readFileSync(file).subarray(0, 20))
+        },
+      },
+      'is empty': { change: (folder) => writeFileSync(join(folder, 'controller-config.sealed'), '') },
+      'was sealed with another key': { key: 'fedcba9876543210'.repeat(4) },
+      'is of another Gateway': { gateway: 'shop/other' },
+      'is of another version': { version: '1.2.4' },
+    }
+  for (const [name, { change, ...options }] of Object.entries(spoil)) {
+    it(`that ${name} is ignored, and a line says so`, async (t) => {
+      const folder = useFolder(t)
+      await keep(t, folder)
+      change?.(folder)
+      const controller = await useController(t)
+      const later = useDataPlane(t, controller, { folder, ...options })
+      await later.start()
+      assert.equal(later.source.generation, null)
+      assert.match(later.log(), /the config kept on disk is ignored/)
+      const stream = await controller.stream(0)
+      assert.equal(stream.hello.have, null)
+      await stream.live(irOf(1))
+    })
+  }
+
+  it('that cannot go live leaves it to the controller', async (t) => {
+    const folder = useFolder(t)
+    await keep(t, folder)
+    const controller = await useController(t)
+    const later = useDataPlane(t, controller, { folder })
+    later.refuse(['port 80 is taken'])
+    await later.start()
+    const stream = await controller.stream(0)
+    assert.equal(stream.hello.have, null)
+  })
+
+  it('opens with an older key, while a newer one seals', (t) => {
+    const folder = useFolder(t)
+    const filter = parseLogFilter('off')
+    assert.ok(filter.ok)
+    const log = createLogger({ filter: filter.value, format: 'text', write() {} }).child('controller')
+    const [old, now] = [KEY, 'fedcba9876543210'.repeat(4)]
+    const kept = (keys: string[]) => new KeptConfig({ folder, keys, gateway: 'a/b', log })
+    const first = kept([old])
+    first.keep('config', () => ({ some: 'thing' }))
+    return first.flush().then(async () => {
+      const both = kept([now, old])
+      assert.deepEqual(both.read('config'), { some: 'thing' })
+      both.keep('config', () => ({ other: 'thing' }))
+      await both.flush()
+      assert.deepEqual(kept([now]).read('config'), { other: 'thing' })
+      assert.equal(kept([old]).read('config'), undefined)
+    })
+  })
+
+  it('that cannot be written says so, and nothing else stops', async (t) => {
+    const folder = useFolder(t)
+    const file = join(folder, 'no-folder')
+    writeFileSync(file, '')
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller, { folder: file })
+    await plane.start()
+    const stream = await controller.stream(0)
+    await stream.live(irOf(1))
+    await eventually('it says so', () => /kept on disk is not written/.test(plane.log()))
+    await stream.live(irOf(2))
+  })
+})

@@ -1,0 +1,107 @@
+import { applyChange, EMPTY_IR } from '../ir/change.ts'
+import type { Ir } from '../ir/resources.ts'
+import { type Generation, generationOf, hashesOf } from './hashes.ts'
+import type { Ack, ConfigMessage, Have, Nack } from './messages.ts'
+import { StreamFault } from './stream-fault.ts'
+
+export interface Received {
+  generation: Generation
+  ir: Ir
+}
+
+export interface ReceiverOptions {
+  /** Makes a config live, or says what keeps it from it. */
+  apply: (ir: Ir) => Promise<string[]>
+  wentLive: (live: Received) => void
+}
+
+type Answer = (message: Ack | Nack) => void
+
+/** Puts configs together of what a controller sends, and makes the newest live: whole, or not at all. */
+export class ConfigReceiver {
+  readonly #options: ReceiverOptions
+  #live: Received | null = null
+  /** What the controller knows this end to have: changes are made to it, whatever became of it. */
+  #latest: Received | null = null
+  #next: (Received & { answer: Answer }) | null = null
+  #isRunning = false
+  #isHeld = false
+  readonly counts = { received: 0, acked: 0, nacked: 0 }
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options
+  }
+
+  get live(): Received | null {
+    return this.#live
+  }
+
+  /** Makes a config live that no stream has brought; before the first stream. */
+  async begin(kept: Received): Promise<boolean> {
+    return (await this.#apply({ generation: kept.generation, ir: kept.ir })).length === 0
+  }
+
+  /** For a new stream, on which everything is relative to it. */
+  hello(): Have | null {
+    this.#latest = this.#live
+    if (this.#live === null) return null
+    return { generation: this.#live.generation, hashes: hashesOf(this.#live.ir) }
+  }
+
+  /** Throws where the change does not make what the controller means. */
+  take({ generation, base, change }: ConfigMessage, answer: Answer): void {
+    if (base !== null && base !== this.#latest?.generation) {
+      throw new StreamFault('a change is made to a config that is not here')
+    }
+    const before = base === null ? EMPTY_IR : (this.#latest?.ir ?? EMPTY_IR)
+    const { ir } = applyChange(before, change)
+    if (generationOf(ir) !== generation) throw new StreamFault('a change makes another config than it says')
+    this.counts.received++
+    this.#latest = { generation, ir }
+    this.#next = { generation, ir, answer }
+    if (!this.#isRunning) void this.#run()
+  }
+
+  /** From now on nothing goes live. */
+  hold(): void {
+    this.#isHeld = true
+    this.#next = null
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    while (this.#next !== null && !this.#isHeld) {
+      const { answer, ...wanted } = this.#next
+      this.#next = null
+      const problems = await this.#apply(wanted)
+      // A newer one speaks for itself, but a controller that is told of every one knows which was at fault.
+      if (problems.length === 0) {
+        this.counts.acked++
+        answer({ type: 'ack', generation: wanted.generation })
+      } else {
+        this.counts.nacked++
+        answer({ type: 'nack', generation: wanted.generation, problems: problems.map(short).slice(0, MOST_PROBLEMS) })
+      }
+    }
+    this.#isRunning = false
+  }
+
+  async #apply(wanted: Received): Promise<string[]> {
+    if (wanted.generation === this.#live?.generation) return []
+    try {
+      const problems = await this.#options.apply(wanted.ir)
+      if (problems.length > 0) return problems
+    } catch (error) {
+      return [`the config cannot be put together: ${error instanceof Error ? error.message : String(error)}`]
+    }
+    this.#live = wanted
+    this.#options.wentLive(wanted)
+    return []
+  }
+}
+
+function short(problem: string): string {
+  return problem.slice(0, 2_000)
+}
+
+const MOST_PROBLEMS = 100
