@@ -10,6 +10,8 @@ interface Import {
   /** Path below src, or a package or builtin name. */
   to: string
   typeOnly: boolean
+  /** When something asks for it, and not with the module. */
+  later: boolean
 }
 
 type Graph = ReadonlyMap<string, readonly Import[]>
@@ -102,6 +104,17 @@ describe('imports go one way', () => {
     )
   })
 
+  it('a start without a controller loads nothing of what speaks to one', () => {
+    const loaded = reachable('process/start.ts', ({ later }) => !later)
+    assert.ok(loaded.has('process/serve.ts'))
+    assert.deepEqual(
+      [...loaded].filter(
+        (file) => folderOf(file) === 'stream' || /^(sources|process)\/(controller|controlled)\.ts$/.test(file),
+      ),
+      [],
+    )
+  })
+
   it('packages stand on one another in one order', () => {
     const known: Readonly<Record<string, readonly string[]>> = {
       cel: ['regex'],
@@ -138,11 +151,12 @@ function expectNone(isForbidden: (file: string, found: Import) => boolean): void
   assert.deepEqual(found, [])
 }
 
-function reachable(start: string): Set<string> {
+function reachable(start: string, counts: (found: Import) => boolean = () => true): Set<string> {
   const seen = new Set<string>()
   const visit = (file: string): void => {
-    for (const { to, typeOnly } of importsByFile.get(file) ?? []) {
-      if (typeOnly || seen.has(to)) continue
+    for (const found of importsByFile.get(file) ?? []) {
+      const { to, typeOnly } = found
+      if (typeOnly || seen.has(to) || !counts(found)) continue
       seen.add(to)
       visit(to)
     }
@@ -181,8 +195,12 @@ function importsOf(root: string, file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
   const statements = text.matchAll(/^(?:import|export)\s+(type\s+)?(?:[\w\s{},*$]+\s+from\s+)?'([^']+)'/gm)
   const later = text.matchAll(/\b(typeof )?import\('([^']+)'\)/g)
-  return [...statements, ...later].map(([, keyword, specifier = '']) => ({
-    to: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
-    typeOnly: keyword !== undefined,
-  }))
+  const asImport =
+    (isLater: boolean) =>
+    ([, keyword, specifier = '']: RegExpExecArray): Import => ({
+      to: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
+      typeOnly: keyword !== undefined,
+      later: isLater,
+    })
+  return [...[...statements].map(asImport(false)), ...[...later].map(asImport(true))]
 }

@@ -44,6 +44,15 @@ const gateway: Resource[] = [
   },
 ]
 
+it('names in slices are no addresses', () => {
+  const translator = createTranslator()
+  for (const resource of [...gateway, route(0), service(0), slice(0, '10.0.0.1'), route(1), service(1)])
+    translator.put(resource)
+  translator.put(slice(1, 'db.example'))
+  translator.settle()
+  assert.deepEqual(Object.values(translator.endpoints.get('shop/web') ?? {}), [['10.0.0.1:3000'], []])
+})
+
 describe('a change among many resources', () => {
   const translator = createTranslator()
   for (const resource of gateway) translator.put(resource)

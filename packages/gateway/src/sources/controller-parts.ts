@@ -1,4 +1,4 @@
-import type { BackendTarget, Ir } from '../ir/resources.ts'
+import type { BackendTarget, Ir, McpReached } from '../ir/resources.ts'
 import { backendPolicies, frontendPolicies, trafficPolicies } from '../policies/index.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
 
@@ -10,6 +10,13 @@ export function unknownParts(ir: Ir): string[] {
   const problems: string[] = []
   for (const { key, target } of ir.backends) {
     if (!KINDS.has(target.kind)) problems.push(`${key}: found a kind of backend that is not known here`)
+    // Who may write resources of a cluster may not have programs started, or sockets of the machine opened.
+    if (target.kind === 'unix') problems.push(`${key}: found a socket of the machine, which is for config files alone`)
+    if (target.kind !== 'mcp') continue
+    for (const { key: place, reached } of target.targets) {
+      if (!REACHED.has(reached.by)) problems.push(`${place}: found a kind of target that is not known here`)
+      if (reached.by === 'stdio') problems.push(`${place}: found a program to run, which is for config files alone`)
+    }
   }
   for (const { key, ...policy } of ir.policies) {
     if (!TARGETS.has(policy.target.kind)) problems.push(`${key}: found a kind of target that is not known here`)
@@ -64,6 +71,7 @@ const KINDS = known<BackendTarget['kind']>({
   agentCore: true,
   mcp: true,
 })
+const REACHED = known<McpReached['by']>({ http: true, stdio: true, openapi: true })
 const TARGETS = known<Ir['policies'][number]['target']['kind']>({
   gateway: true,
   listenerSet: true,

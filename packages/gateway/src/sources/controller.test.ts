@@ -320,6 +320,26 @@ describe('a data plane and its controller', () => {
     assert.doesNotMatch(plane.log(), /the-token/)
   })
 
+  it('no program is started and no socket of the machine is opened for a controller', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const stream = await controller.stream(0)
+    const reached = { by: 'stdio', command: 'rm', args: ['-rf', '/'], env: {} }
+    const mcp = { kind: 'mcp', targets: [{ key: 'b/section/t', name: 't', reached, tools: null, timeouts: {} }] }
+    const backends = [
+      { key: 'b', name: 'b', target: mcp },
+      { key: 'u', name: 'u', target: { kind: 'unix', path: '/run/containerd.sock' } },
+    ] as unknown as Ir['backends']
+    const { generation } = stream.config({ ...EMPTY_IR, backends })
+    const problems = [
+      'b/section/t: found a program to run, which is for config files alone',
+      'u: found a socket of the machine, which is for config files alone',
+    ]
+    await eventually('it is refused', () => stream.has({ type: 'nack', generation, problems }))
+    assert.equal(plane.applied.length, 0)
+  })
+
   it('what this version does not know is refused, and named', async (t) => {
     const controller = await useController(t)
     const plane = useDataPlane(t, controller)

@@ -51,7 +51,13 @@ export function readEndpointSlice(resource: Resource): EndpointSliceSpec {
       const conditions = fields.object('conditions')
       // Unknown counts as ready.
       const isReady = conditions.flag('ready') ?? true
-      return { addresses: fields.texts('addresses'), isReady, isServing: conditions.flag('serving') ?? isReady }
+      const addresses = fields.texts('addresses').filter(isAddress)
+      return { addresses, isReady, isServing: conditions.flag('serving') ?? isReady }
     }),
   }
+}
+
+/** Slices of the type FQDN have names, which no data plane takes for addresses. */
+function isAddress(text: string): boolean {
+  return /^\d{1,3}(\.\d{1,3}){3}$/.test(text) || /^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$/.test(text)
 }
