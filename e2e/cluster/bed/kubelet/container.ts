@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { quoted } from './commands.ts'
 import type { Environment } from './environment.ts'
@@ -111,10 +111,11 @@ export class Container {
     ]
     for (const { name, mountPath, subPath, readOnly } of volumeMounts) {
       const from = join(volumeFolder(name), subPath ?? '')
-      const to = quoted(join(root, mountPath))
+      const place = join(root, withoutLinks(mountPath))
+      const to = quoted(place)
       if (!existsSync(from)) mkdirSync(from, { recursive: true })
       const isFile = statSync(from).isFile()
-      script.push(isFile ? `mkdir -p ${quoted(dirname(join(root, mountPath)))}; touch ${to}` : `mkdir -p ${to}`)
+      script.push(isFile ? `mkdir -p ${quoted(dirname(place))}; touch ${to}` : `mkdir -p ${to}`)
       script.push(`mount --bind ${quoted(from)} ${to}`)
       if (readOnly === true) script.push(`mount -o remount,ro,bind ${to}`)
     }
@@ -128,6 +129,12 @@ export class Container {
     script.push(`exec chroot ${root} ${inside.map(quoted).join(' ')}`)
     return script.join('\n')
   }
+}
+
+/** The path that the links of the root lead to: followed from outside, they would lead out of it. */
+function withoutLinks(path: string): string {
+  if (existsSync(path) || path === '/') return realpathSync(path)
+  return join(withoutLinks(dirname(path)), basename(path))
 }
 
 const CHECKOUT = fileURLToPath(new URL('../../../..', import.meta.url))

@@ -1,0 +1,290 @@
+import type { Ir } from '@portico/gateway/ir'
+import type { Logger } from '@portico/gateway/log'
+import { type GatewayStatus, isKind, type Kind, pemChecks, type Resource, Translator } from '@portico/translate'
+import { Deployments } from './deployments.ts'
+import { listAt, valueAt } from './deploy/json.ts'
+import { kubeCluster } from './deploy/kube-cluster.ts'
+import type { DeploySettings } from './deploy/render.ts'
+import { Events } from './kube/events.ts'
+import type { KubeClient } from './kube/kube-client.ts'
+import type { ReflectorOptions } from './kube/reflector.ts'
+import type { Metrics } from './metrics.ts'
+import { type GatewayState, GatewayTruth } from './status/gateway-truth.ts'
+import type { WantedStatus } from './status/merge.ts'
+import { StatusWriter } from './status/status-writer.ts'
+import { Batches } from './watch/batches.ts'
+import { ContentChanges } from './watch/content-changes.ts'
+import { DeployedWatch } from './watch/deployed-watch.ts'
+import { Watches } from './watch/watches.ts'
+
+/** Where configs go. */
+export interface Streams {
+  publish(gateway: string, ir: Ir): void
+  reach(gateway: string, endpoints: Readonly<Record<string, readonly string[]>>): void
+  retire(gateway: string): void
+  stateOf(gateway: string): GatewayState
+}
+
+export interface ControllerOptions {
+  client: KubeClient
+  streams: Streams
+  controllerName: string
+  clusterDomain: string
+  namespaceSelector: string | null
+  deploy: DeploySettings
+  /** `namespace/name` of the Service by which data planes find controllers. */
+  ownService: string
+  log: (module: string) => Logger
+  metrics: Metrics
+  reflector?: ReflectorOptions
+}
+
+/** What the cluster wants, translated and handed out; what became of it, told and deployed by the leader. */
+export class Controller {
+  readonly #options: ControllerOptions
+  readonly #translator: Translator
+  readonly #watches: Watches
+  readonly #deployed: DeployedWatch
+  readonly #deployments: Deployments
+  readonly #writer: StatusWriter
+  readonly #events: Events
+  readonly #truth: GatewayTruth
+  readonly #contents = new ContentChanges()
+  readonly #batches = new Batches(() => this.#settle())
+  /** Gateways about whose deployment something may be new. */
+  readonly #unsettled = new Set<string>()
+  /** Slices of the Service by which data planes find controllers, with how many each has. */
+  readonly #controllersBySlice = new Map<string, number>()
+  #changedAt: number | null = null
+  #isReady = false
+  #isLeading = false
+
+  constructor(options: ControllerOptions) {
+    this.#options = options
+    const { client, controllerName, clusterDomain, namespaceSelector, log, metrics, reflector } = options
+    this.#translator = new Translator({ controllerName, clusterDomain, withoutSlices: 'unavailable', pem: pemChecks })
+    const watchLog = log('watch')
+    const troubled = (kind: string, error: unknown): void => {
+      metrics.count('watch_troubles_total', { kind })
+      watchLog.warn('cannot watch, and try again', { kind, error })
+    }
+    this.#watches = new Watches({
+      client,
+      ...(namespaceSelector !== null && { namespaceSelector }),
+      changed: (kind, key, resource) => this.#changed(kind, key, resource),
+      ready: () => this.#ready(),
+      troubled,
+      ...(reflector && { reflector }),
+    })
+    this.#deployed = new DeployedWatch({
+      client,
+      changed: (gateway) => this.#deployments.touch(gateway),
+      readinessChanged: (gateway) => this.#writer.check('Gateway', gateway),
+      troubled,
+      ...(reflector && { reflector }),
+    })
+    this.#deployments = this.#createDeployments()
+    this.#events = new Events(client, controllerName, (error) =>
+      log('events').warn('cannot record an Event', { error }),
+    )
+    this.#writer = this.#createWriter()
+    this.#truth = new GatewayTruth({
+      find: (gateway) => this.#watches.get('Gateway', gateway),
+      stateOf: (gateway) => options.streams.stateOf(gateway),
+      factsOf: (gateway) => this.#deployments.factsOf(gateway),
+      readyOf: (gateway) => this.#deployed.readyOf(gateway),
+      hasOthers: () => [...this.#controllersBySlice.values()].reduce((sum, count) => sum + count, 0) > 1,
+      changed: (gateway) => this.#writer.check('Gateway', gateway),
+      refused: (gateway, problems) => this.#tellRefusal(gateway, problems),
+    })
+  }
+
+  /** What is still waited for; nothing means ready. */
+  get pending(): readonly string[] {
+    return this.#isReady ? [] : this.#watches.unread
+  }
+
+  /** Works until the signal is raised. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#watches.run(signal), this.#deployed.run(signal)])
+    this.#batches.stop()
+    this.#truth.stop()
+  }
+
+  /** Writes statuses and deploys until it is told to stop. */
+  lead(): void {
+    this.#isLeading = true
+    if (this.#isReady) this.#startLeading()
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async follow(): Promise<void> {
+    this.#isLeading = false
+    await Promise.all([this.#writer.stop(), this.#deployments.stop()])
+  }
+
+  /** A data plane of this Gateway came, went, took or refused a config. */
+  stateChanged(gateway: string): void {
+    this.#truth.stateChanged(gateway)
+  }
+
+  /** What holds for all data planes is another: their Deployments are looked at. */
+  redeploy(): void {
+    this.#deployments.touchAll()
+  }
+
+  /** Brings gauges up to date. */
+  measure(): void {
+    const { metrics, streams } = this.#options
+    metrics.set('synchronized', this.#isReady ? 1 : 0)
+    metrics.set('leader', this.#isLeading ? 1 : 0)
+    metrics.set('gateways', this.#translator.gateways.size)
+    metrics.set('status_backlog', this.#writer.backlog)
+    const connected = [...this.#translator.gateways.keys()].map((key) => streams.stateOf(key).connected)
+    metrics.set(
+      'data_planes',
+      connected.reduce((sum, count) => sum + count, 0),
+    )
+    for (const kind of this.#watches.kinds) metrics.set('objects', this.#watches.count(kind), { kind })
+  }
+
+  #createDeployments(): Deployments {
+    const { client, deploy, metrics, log } = this.#options
+    return new Deployments({
+      cluster: kubeCluster(client),
+      settings: deploy,
+      find: (kind, key) => this.#watches.get(kind, key),
+      isOurs: (gateway) => this.#translator.gateways.has(gateway),
+      portsOf: (gateway) => this.#translator.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
+      changed: (gateway) => this.#writer.check('Gateway', gateway),
+      tried: (gateway, { applied, removed, problems, failures }) => {
+        const isFine = problems.length + failures.length === 0
+        metrics.count('deployments_total', { result: isFine ? 'success' : problems.length > 0 ? 'invalid' : 'error' })
+        if (!isFine) log('deploy').warn('cannot deploy', { gateway, problems, failures })
+        else if (applied.length + removed.length > 0) log('deploy').info('deployed', { gateway, applied, removed })
+      },
+    })
+  }
+
+  #createWriter(): StatusWriter {
+    const { client, controllerName, metrics, log } = this.#options
+    return new StatusWriter({
+      client,
+      controllerName,
+      apiOf: (kind) => this.#watches.apiOf(kind),
+      find: (kind, key) => this.#watches.get(kind, key),
+      wanted: (kind, key) => this.#wantedStatus(kind, key),
+      troubled: (kind, key, error) => log('status').warn('cannot write a status, and try again', { kind, key, error }),
+      wrote: (kind, result) => metrics.count('status_writes_total', { kind, result }),
+    })
+  }
+
+  #changed(kind: Kind, key: string, resource: Resource | undefined): void {
+    const id = `${kind}/${key}`
+    if (resource === undefined) {
+      this.#contents.drop(id)
+      this.#translator.drop(kind, key)
+      this.#writer.forget(kind, key)
+    } else if (this.#contents.take(id, resource)) this.#translator.put(resource)
+    else return this.#writer.check(kind, key)
+    if (hasStatus(kind) && resource !== undefined) this.#writer.check(kind, key)
+    if (kind === 'Gateway') this.#unsettled.add(key)
+    if (kind === 'EndpointSlice') this.#countControllers(key, resource)
+    if (kind === 'GatewayClass' || kind === 'GwParameters') {
+      for (const [gateway] of this.#watches.list('Gateway')) this.#unsettled.add(gateway)
+    }
+    this.#changedAt ??= performance.now()
+    if (this.#isReady) this.#batches.add()
+  }
+
+  #countControllers(key: string, slice: Resource | undefined): void {
+    const { namespace, labels } = slice?.metadata ?? {}
+    const service = `${namespace}/${labels?.['kubernetes.io/service-name']}`
+    if (service !== this.#options.ownService) return void this.#controllersBySlice.delete(key)
+    const ready = listAt(slice, 'endpoints').filter((one) => valueAt(one, 'conditions', 'ready') !== false)
+    this.#controllersBySlice.set(key, ready.length)
+  }
+
+  #ready(): void {
+    this.#settle()
+    this.#isReady = true
+    this.#options.log('watch').info('all kinds are read', { gateways: this.#translator.gateways.size })
+    if (this.#isLeading) this.#startLeading()
+  }
+
+  #startLeading(): void {
+    this.#writer.start()
+    this.#deployments.start()
+    for (const kind of this.#watches.kinds.filter(hasStatus)) {
+      for (const [key] of this.#watches.list(kind)) this.#writer.check(kind, key)
+    }
+  }
+
+  #settle(): void {
+    const { metrics, log } = this.#options
+    const startedAt = performance.now()
+    const changedAt = this.#changedAt ?? startedAt
+    this.#changedAt = null
+    const change = this.#translator.settle()
+    this.#handOut(change.gateways, new Set(change.endpoints))
+    const endedAt = performance.now()
+    metrics.count('settles_total')
+    metrics.observe('settle_duration_seconds', (endedAt - startedAt) / 1000)
+    if (change.gateways.length + change.endpoints.length > 0)
+      metrics.observe('change_to_publish_seconds', (endedAt - changedAt) / 1000)
+    log('translate').debug('settled', { ...change, ms: Math.round(endedAt - startedAt) })
+    for (const key of [...change.gateways, ...this.#unsettled]) this.#deployments.refresh(key)
+    this.#unsettled.clear()
+    for (const id of change.statuses) {
+      const slash = id.indexOf('/')
+      const kind = id.slice(0, slash)
+      if (isKind(kind)) this.#writer.check(kind, id.slice(slash + 1))
+    }
+  }
+
+  /** Addresses first: no route goes live without them. */
+  #handOut(gateways: readonly string[], endpoints: ReadonlySet<string>): void {
+    const { streams } = this.#options
+    for (const key of new Set([...endpoints, ...gateways])) {
+      const ir = this.#translator.gateways.get(key)
+      if (ir === undefined) {
+        streams.retire(key)
+        this.#truth.forget(key)
+        continue
+      }
+      if (endpoints.has(key)) streams.reach(key, this.#translator.endpoints.get(key) ?? {})
+      if (gateways.includes(key)) streams.publish(key, ir)
+    }
+  }
+
+  #wantedStatus(kind: Kind, key: string): WantedStatus | null | undefined {
+    const status = this.#translator.statuses.get(`${kind}/${key}`) ?? null
+    const isGateway = kind === 'Gateway' && status !== null
+    return isGateway ? this.#truth.complete(key, status as GatewayStatus) : status
+  }
+
+  #tellRefusal(gateway: string, message: string): void {
+    this.#options.metrics.count('config_refusals_total')
+    this.#options.log('publish').warn('a data plane refuses the config', { gateway, problems: message })
+    const about = this.#watches.get('Gateway', gateway)
+    if (about === undefined || !this.#isLeading) return
+    void this.#events.record({ about, type: 'Warning', reason: 'ConfigRefused', message })
+  }
+}
+
+const withStatus: ReadonlySet<Kind> = new Set<Kind>([
+  'GatewayClass',
+  'Gateway',
+  'ListenerSet',
+  'HTTPRoute',
+  'GRPCRoute',
+  'TLSRoute',
+  'TCPRoute',
+  'BackendTLSPolicy',
+  'GwBackend',
+  'GwPolicy',
+])
+
+function hasStatus(kind: Kind): boolean {
+  return withStatus.has(kind)
+}

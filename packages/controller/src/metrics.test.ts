@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { describe, it } from 'node:test'
+import { Metrics } from './metrics.ts'
+
+const withoutPromtool = spawnSync('promtool', ['--version']).error !== undefined && 'promtool is not installed'
+
+function counted(): Metrics {
+  const metrics = new Metrics()
+  metrics.set('leader', 1)
+  metrics.count('status_writes_total', { kind: 'Gateway', result: 'success' })
+  metrics.count('status_writes_total', { kind: 'Gateway', result: 'success' }, 2)
+  metrics.count('watch_troubles_total', { kind: 'odd "kind"\\\n' })
+  for (const seconds of [0.0001, 0.003, 99]) metrics.observe('settle_duration_seconds', seconds)
+  return metrics
+}
+
+describe('metrics of the controller', () => {
+  it('are printed as Prometheus reads them', () => {
+    const text = counted().print()
+    assert.match(text, /^portico_controller_status_writes_total\{kind="Gateway",result="success"\} 3$/m)
+    assert.match(text, /^portico_controller_settle_duration_seconds_bucket\{le="0\.005"\} 2$/m)
+    assert.match(text, /^portico_controller_settle_duration_seconds_bucket\{le="\+Inf"\} 3$/m)
+    assert.match(text, /^portico_controller_watch_troubles_total\{kind="odd \\"kind\\"\\\\\\n"\} 1$/m)
+    assert.doesNotMatch(text, /change_to_publish/)
+  })
+
+  it('are what promtool takes', { skip: withoutPromtool }, () => {
+    const { stdout, stderr, status } = spawnSync('promtool', ['check', 'metrics'], {
+      input: counted().print(),
+      encoding: 'utf8',
+    })
+    assert.equal(status, 0, `${stdout}${stderr}`)
+  })
+})

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { HELP, imageOf, options, parseCommand } from './settings.ts'
+
+function settingsOf(args: string[], env: Record<string, string> = {}) {
+  const command = parseCommand(args, env)
+  return command.kind === 'run' ? command.settings : assert.fail(JSON.stringify(command))
+}
+
+describe('settings of the controller', () => {
+  it('come from flags, from the environment, or are the usual ones', () => {
+    assert.equal(settingsOf([]).namespace, 'portico-system')
+    assert.equal(settingsOf([]).controllerAddress, 'portico-controller.portico-system.svc:9978')
+    const env = { POD_NAMESPACE: 'edge', SERVICE_NAME: 'other', LOG_FORMAT: 'json', LOG_LEVEL: '' }
+    const { namespace, logFormat, logLevel, controllerAddress } = settingsOf(['--namespace', 'mine'], env)
+    assert.deepEqual([namespace, logFormat, logLevel], ['mine', 'json', 'info'])
+    assert.equal(controllerAddress, 'other.mine.svc:9978')
+  })
+
+  it('are refused when they cannot be', () => {
+    const refused = [
+      ['--colour', 'blue'],
+      ['--log-format', 'xml'],
+      ['--leader-election', 'perhaps'],
+      ['stray'],
+      ['--image', '@'],
+    ]
+    for (const args of refused) assert.equal(parseCommand(args, {}).kind, 'mistake', args.join(' '))
+  })
+
+  it('are all in the help', () => {
+    for (const [name, { variable }] of Object.entries(options)) {
+      assert.ok(HELP.includes(`--${name} `) && HELP.includes(`; ${variable}\n`), name)
+    }
+  })
+
+  it('know an image by its parts', () => {
+    assert.deepEqual(imageOf('portico'), { repository: 'portico' })
+    assert.deepEqual(imageOf('team/portico:1.2'), { repository: 'team/portico', tag: '1.2' })
+    assert.deepEqual(imageOf('registry.example:5000/team/portico@sha256:0a1b'), {
+      registry: 'registry.example:5000',
+      repository: 'team/portico',
+      digest: 'sha256:0a1b',
+    })
+    assert.deepEqual(imageOf('localhost/portico:v1@sha256:0a'), {
+      registry: 'localhost',
+      repository: 'portico',
+      tag: 'v1',
+      digest: 'sha256:0a',
+    })
+  })
+})

@@ -1,0 +1,75 @@
+import type { Condition, GatewayStatus } from '@portico/translate'
+import type { GatewayAddress } from '../deploy/addresses.ts'
+import type { WantedStatus } from './merge.ts'
+
+/** What translation cannot know of a Gateway. */
+export interface GatewayFacts {
+  addresses: readonly GatewayAddress[]
+  /** What is wrong with its parameters. */
+  parameterProblems: readonly string[]
+  /** What could not be deployed yet. */
+  deployFailures: readonly string[]
+  /** What data planes found wrong with the newest config. */
+  refusals: readonly string[]
+  isProgrammed: boolean
+}
+
+interface Verdict {
+  reason: string
+  message: string
+}
+
+/** The status of a Gateway, with what has become of it in the cluster. */
+export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts): WantedStatus {
+  const { addresses } = facts
+  const verdict = verdictOf(facts)
+  if (verdict === null) return { ...status, addresses }
+  const conditions = status.conditions.map((condition) => {
+    if (condition.type === 'Programmed') return unless(condition, verdict)
+    const isInvalid = condition.type === 'Accepted' && facts.parameterProblems.length > 0
+    return isInvalid ? { ...unless(condition, verdict), reason: 'InvalidParameters' } : condition
+  })
+  const forListeners = verdict.reason === 'Invalid' ? verdict : { ...verdict, reason: 'Pending' }
+  const listeners = status.listeners.map((listener) => ({
+    ...listener,
+    conditions: listener.conditions.map((condition) =>
+      condition.type === 'Programmed' ? unless(condition, forListeners) : condition,
+    ),
+  }))
+  return { ...status, addresses, conditions, listeners }
+}
+
+/** Why it is not programmed; null when it is. */
+function verdictOf({
+  addresses,
+  parameterProblems,
+  deployFailures,
+  refusals,
+  isProgrammed,
+}: GatewayFacts): Verdict | null {
+  if (parameterProblems.length > 0) return { reason: 'Invalid', message: parameterProblems.join('; ') }
+  if (refusals.length > 0)
+    return { reason: 'Invalid', message: `A data plane refuses the config: ${refusals.join('; ')}` }
+  if (!isProgrammed) {
+    const why = deployFailures.length === 0 ? ['No data plane has taken the config yet'] : deployFailures
+    return { reason: 'Pending', message: why.join('; ') }
+  }
+  if (addresses.length === 0) {
+    return { reason: 'AddressNotAssigned', message: 'No address has been assigned yet' }
+  }
+  return null
+}
+
+/** What is false already stays as it is: that comes first. */
+function unless(condition: Condition, { reason, message }: Verdict): Condition {
+  return condition.status === 'True'
+    ? { ...condition, status: 'False', reason, message: shortened(message) }
+    : condition
+}
+
+function shortened(message: string): string {
+  return message.length <= MOST_TEXT ? message : `${message.slice(0, MOST_TEXT - 1)}…`
+}
+
+/** The server takes more, people do not. */
+const MOST_TEXT = 4096

@@ -1,0 +1,107 @@
+import type { GatewayStatus, Resource } from '@portico/translate'
+import type { DeployedFacts } from '../deployments.ts'
+import type { GatewayAddress } from '../deploy/addresses.ts'
+import { listAt, textAt, valueAt } from '../deploy/json.ts'
+import { completeGatewayStatus } from './gateway-status.ts'
+import type { WantedStatus } from './merge.ts'
+import { Programmed } from './programmed.ts'
+
+/** What is known of the data planes of a Gateway. */
+export interface GatewayState {
+  connected: number
+  /** One of them runs the newest config. */
+  acknowledged: boolean
+  /** Of the newest refusal. */
+  problems: readonly string[]
+}
+
+export interface GatewayTruthOptions {
+  find: (gateway: string) => Resource | undefined
+  stateOf: (gateway: string) => GatewayState
+  factsOf: (gateway: string) => DeployedFacts
+  /** Pods that can serve. */
+  readyOf: (gateway: string) => number
+  /** There are other controllers. */
+  hasOthers: () => boolean
+  /** Its status may be another. */
+  changed: (gateway: string) => void
+  /** Data planes refuse its config, for other reasons than before. */
+  refused: (gateway: string, problems: string) => void
+}
+
+const COME_BACK_MS = 500
+
+/** What has become of Gateways in the cluster: deployed or not, taken by data planes or not. */
+export class GatewayTruth {
+  readonly #options: GatewayTruthOptions
+  readonly #programmed = new Programmed()
+  readonly #refusals = new Map<string, string>()
+  /** Looks again at those that wait for data planes. */
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+
+  constructor(options: GatewayTruthOptions) {
+    this.#options = options
+  }
+
+  /** Undefined when it is too early to tell. */
+  complete(key: string, status: GatewayStatus): WantedStatus | undefined {
+    const { find, stateOf, factsOf, readyOf, hasOthers } = this.#options
+    const gateway = find(key)
+    const { problems, ...state } = stateOf(key)
+    const verdict = this.#programmed.judge(key, {
+      ...state,
+      generation: gateway?.metadata.generation ?? 0,
+      ready: readyOf(key),
+      hasOthers: hasOthers(),
+      saidBefore: saysProgrammed(gateway),
+    })
+    if (verdict === 'wait') return this.#comeBack(key)
+    const facts = factsOf(key)
+    return completeGatewayStatus(status, {
+      ...facts,
+      // As long as nobody has looked, what was found before counts.
+      addresses: facts.addresses ?? (listAt(gateway, 'status', 'addresses') as GatewayAddress[]),
+      refusals: problems,
+      isProgrammed: verdict === 'programmed',
+    })
+  }
+
+  /** A data plane of this Gateway came, went, took or refused a config. */
+  stateChanged(key: string): void {
+    const problems = this.#options.stateOf(key).problems.join('; ')
+    const before = this.#refusals.get(key) ?? ''
+    if (problems === '') this.#refusals.delete(key)
+    else this.#refusals.set(key, problems)
+    if (problems !== '' && problems !== before) this.#options.refused(key, problems)
+    this.#options.changed(key)
+  }
+
+  forget(key: string): void {
+    this.#programmed.forget(key)
+    this.#refusals.delete(key)
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    this.#timers.clear()
+  }
+
+  #comeBack(key: string): undefined {
+    if (this.#timers.has(key)) return undefined
+    const timer = setTimeout(() => {
+      this.#timers.delete(key)
+      this.#options.changed(key)
+    }, COME_BACK_MS)
+    this.#timers.set(key, timer)
+    return undefined
+  }
+}
+
+function saysProgrammed(gateway: Resource | undefined): boolean {
+  return listAt(gateway, 'status', 'conditions').some(
+    (condition) =>
+      textAt(condition, 'type') === 'Programmed' &&
+      textAt(condition, 'status') === 'True' &&
+      valueAt(condition, 'observedGeneration') === gateway?.metadata.generation,
+  )
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, it, type TestContext } from 'node:test'
+import { condition, type Kind, type Resource, type RouteStatus } from '@portico/translate'
+import { Backoff } from '../kube/backoff.ts'
+import type { ApiKind } from '../kube/kinds.ts'
+import { eventually } from '../testing/eventually.ts'
+import { type ObjectApi, useObjectApi } from '../testing/object-api.ts'
+import { refuse } from '../testing/scripted-api.ts'
+import { StatusWriter } from './status-writer.ts'
+
+const controllerName = 'portico.dev/gateway'
+const PATH = '/apis/gateway.networking.k8s.io/v1/namespaces/shop/httproutes/cart'
+const API: ApiKind = {
+  group: 'gateway.networking.k8s.io',
+  version: 'v1',
+  kind: 'HTTPRoute',
+  plural: 'httproutes',
+  namespaced: true,
+}
+
+describe('the writer of statuses', () => {
+  it('writes nothing before it leads, and then once', async (t) => {
+    const scene = await useScene(t)
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    assert.equal(patches(scene.api), 0)
+    scene.writer.start()
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    await eventually('it is written', () => reasonIn(scene.api) === 'Accepted')
+    for (let times = 0; times < 5; times++) scene.writer.check('HTTPRoute', 'shop/cart')
+    await scene.writer.stop()
+    assert.equal(patches(scene.api), 1)
+  })
+
+  it('knows what it has written before the watch tells of it', async (t) => {
+    const scene = await useScene(t)
+    // The watch is behind for good.
+    const stale = structuredClone(scene.api.get(PATH))
+    scene.find = () => stale
+    scene.writer.start()
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    await eventually('it is written', () => patches(scene.api) === 1)
+    await eventually('it is idle', () => {
+      scene.writer.check('HTTPRoute', 'shop/cart')
+      return scene.results.length === 1
+    })
+    scene.say('Other')
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    await eventually('it is another', () => reasonIn(scene.api) === 'Other')
+    assert.deepEqual(scene.results, ['success', 'success'])
+  })
+
+  it('writes upon the newest version when another was faster, and keeps what that one wrote', async (t) => {
+    const scene = await useScene(t)
+    const theirs = { parentRef: { name: 'x' }, controllerName: 'other.example/gateway', conditions: [] }
+    let times = 0
+    scene.api.intercept = (asked) => {
+      if (asked.method !== 'PATCH' || ++times > 2) return false
+      const known = scene.api.get(PATH)
+      if (known !== undefined) scene.api.put({ ...known, ...{ status: { parents: [theirs] } } })
+      return false
+    }
+    scene.writer.start()
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    await eventually('it is written', () => reasonIn(scene.api) === 'Accepted')
+    assert.deepEqual(scene.results.toSorted(), ['conflict', 'conflict', 'success'])
+    assert.deepEqual(parentsIn(scene.api)[0], theirs)
+  })
+
+  it('tries again after a failure, and leaves what is gone', async (t) => {
+    const scene = await useScene(t)
+    let failures = 2
+    scene.api.intercept = (asked, response) => {
+      if (asked.method !== 'PATCH' || failures-- <= 0) return false
+      refuse(response, 500, 'not now')
+      return true
+    }
+    scene.writer.start()
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    await eventually('it is written', () => reasonIn(scene.api) === 'Accepted')
+    assert.deepEqual(scene.results, ['error', 'error', 'success'])
+    scene.say('Other')
+    const last = scene.api.get(PATH)
+    scene.find = () => last
+    scene.api.drop(PATH)
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    await eventually('it was tried', () => patches(scene.api) === 4)
+    await scene.writer.stop()
+    assert.equal(scene.troubles, 2)
+  })
+
+  it('is slower and slower with one who undoes it every time', async (t) => {
+    const scene = await useScene(t, () => new Backoff({ firstMs: 40, mostMs: 10_000, random: () => 1 }))
+    scene.api.intercept = (asked) => {
+      if (asked.method === 'PATCH')
+        setImmediate(() => {
+          const { status: _, ...known } = scene.api.get(PATH) ?? assert.fail('it is gone')
+          scene.api.put(known)
+          scene.writer.check('HTTPRoute', 'shop/cart')
+        })
+      return false
+    }
+    scene.writer.start()
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    await wait(1000)
+    await scene.writer.stop()
+    // 40, 80, 160, 320, 640 ms apart.
+    assert.ok(patches(scene.api) >= 2 && patches(scene.api) <= 6, `${patches(scene.api)} writes`)
+  })
+})
+
+interface Scene {
+  api: ObjectApi
+  writer: StatusWriter
+  results: string[]
+  troubles: number
+  find: () => Resource | undefined
+  say(reason: string): void
+}
+
+async function useScene(t: TestContext, createBackoff = () => new Backoff({ firstMs: 5, mostMs: 20 })): Promise<Scene> {
+  const api = await useObjectApi(t, { HTTPRoute: 'httproutes' })
+  api.put({
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { namespace: 'shop', name: 'cart', generation: 1 },
+  })
+  let wanted = statusOf('Accepted')
+  const writer = new StatusWriter({
+    client: api.client,
+    controllerName,
+    apiOf: () => API,
+    find: () => scene.find(),
+    wanted: () => wanted,
+    troubled: () => (scene.troubles += 1),
+    wrote: (_kind: Kind, result) => void scene.results.push(result),
+    createBackoff,
+    gapMs: 1,
+  })
+  const scene: Scene = {
+    api,
+    writer,
+    results: [],
+    troubles: 0,
+    find: () => api.get(PATH),
+    say: (reason) => void (wanted = statusOf(reason)),
+  }
+  t.after(() => writer.stop())
+  return scene
+}
+
+function statusOf(reason: string): RouteStatus {
+  const parentRef = { group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'web' }
+  const conditions = [condition('Accepted', true, { reason, message: '', generation: 1 })]
+  return { parents: [{ parentRef, controllerName, conditions }] }
+}
+
+function patches({ asked }: ObjectApi): number {
+  return asked.filter(({ method }) => method === 'PATCH').length
+}
+
+function parentsIn(api: ObjectApi): { controllerName: string; conditions: { reason: string }[] }[] {
+  return (api.get(PATH)?.status as { parents?: [] } | undefined)?.parents ?? []
+}
+
+function reasonIn(api: ObjectApi): string | undefined {
+  return parentsIn(api).find((entry) => entry.controllerName === controllerName)?.conditions[0]?.reason
+}

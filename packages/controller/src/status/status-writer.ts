@@ -1,0 +1,238 @@
+import type { Kind, Resource } from '@portico/translate'
+import { Backoff } from '../kube/backoff.ts'
+import type { ApiKind } from '../kube/kinds.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import { isStatus } from '../kube/kube-error.ts'
+import { getObject, patchStatus } from '../kube/objects.ts'
+import { statusPatch, type WantedStatus } from './merge.ts'
+
+export interface StatusWriterOptions {
+  client: KubeClient
+  controllerName: string
+  /** Null as long as the server has no such kind. */
+  apiOf: (kind: Kind) => ApiKind | null
+  /** As last seen. */
+  find: (kind: Kind, key: string) => Resource | undefined
+  /** Null for what is not ours to speak of; undefined when it is too early to say anything. */
+  wanted: (kind: Kind, key: string) => WantedStatus | null | undefined
+  /** A write failed; it is tried again. */
+  troubled: (kind: Kind, key: string, error: unknown) => void
+  /** Told of every write, with how it ended. */
+  wrote?: (kind: Kind, result: 'success' | 'conflict' | 'error') => void
+  now?: () => Date
+  createBackoff?: () => Backoff
+  /** Between two writes of one object. */
+  gapMs?: number
+}
+
+interface Entry {
+  kind: Kind
+  key: string
+  /** The answer to the last write, while the watch has not brought it yet. */
+  written: Resource | null
+  wroteAt: number
+  /** What was last asked for, to see who keeps changing it. */
+  text: string
+  backoff: Backoff
+  timer: NodeJS.Timeout | null
+  isRunning: boolean
+  isStale: boolean
+}
+
+const MOST_AT_ONCE = 8
+
+/**
+ * Keeps statuses as they are wanted. Only what differs is written, upon the version that was seen; one write of an object
+ * at a time. Whoever sets the same status to something else again and again is answered more and more slowly.
+ */
+export class StatusWriter {
+  readonly #options: Required<Omit<StatusWriterOptions, 'wrote'>> & Pick<StatusWriterOptions, 'wrote'>
+  readonly #entryById = new Map<string, Entry>()
+  readonly #waiting = new Set<string>()
+  readonly #running = new Set<Promise<void>>()
+  #isStarted = false
+
+  constructor(options: StatusWriterOptions) {
+    const createBackoff = (): Backoff => new Backoff({ firstMs: 100, mostMs: 30_000 })
+    this.#options = { now: () => new Date(), createBackoff, gapMs: 50, ...options }
+  }
+
+  /** How many are to be looked at. */
+  get backlog(): number {
+    return this.#waiting.size
+  }
+
+  /** The object, or what is wanted of it, may be another now. */
+  check(kind: Kind, key: string): void {
+    if (!this.#isStarted) return
+    this.#waiting.add(`${kind}/${key}`)
+    this.#next()
+  }
+
+  /** The object is gone. */
+  forget(kind: Kind, key: string): void {
+    const id = `${kind}/${key}`
+    clearTimer(this.#entryById.get(id))
+    this.#entryById.delete(id)
+    this.#waiting.delete(id)
+  }
+
+  start(): void {
+    this.#isStarted = true
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async stop(): Promise<void> {
+    this.#isStarted = false
+    this.#waiting.clear()
+    for (const entry of this.#entryById.values()) clearTimer(entry)
+    await Promise.all(this.#running)
+    this.#entryById.clear()
+  }
+
+  #next(): void {
+    for (const id of this.#waiting) {
+      if (!this.#isStarted || this.#running.size >= MOST_AT_ONCE) return
+      this.#waiting.delete(id)
+      const entry = this.#entryOf(id)
+      if (entry.isRunning) {
+        entry.isStale = true
+        continue
+      }
+      // Nothing to do, as it is most of the time, costs no promise.
+      const [patch, resource] = this.#patchOf(entry)
+      if (patch === null || resource === undefined) continue
+      const wait = this.#waitMs(entry, patch)
+      if (wait > 0) {
+        this.#later(entry, wait)
+        continue
+      }
+      const run = this.#run(entry, patch, resource).finally(() => {
+        this.#running.delete(run)
+        this.#next()
+      })
+      this.#running.add(run)
+    }
+  }
+
+  #entryOf(id: string): Entry {
+    let entry = this.#entryById.get(id)
+    if (entry === undefined) {
+      const slash = id.indexOf('/')
+      const [kind, key] = [id.slice(0, slash) as Kind, id.slice(slash + 1)]
+      const backoff = this.#options.createBackoff()
+      const blank = { written: null, wroteAt: -Infinity, text: '', timer: null, isRunning: false, isStale: false }
+      this.#entryById.set(id, (entry = { kind, key, backoff, ...blank }))
+    }
+    return entry
+  }
+
+  #patchOf(entry: Entry): [object | null, Resource | undefined] {
+    const { find, wanted } = this.#options
+    const seen = find(entry.kind, entry.key)
+    if (seen === undefined) return [null, undefined]
+    const status = wanted(entry.kind, entry.key)
+    if (status === undefined) return [null, undefined]
+    const resource = newerOf(seen, entry.written)
+    if (resource === seen) entry.written = null
+    return [this.#compare(resource, status), resource]
+  }
+
+  #compare(resource: Resource, status: WantedStatus | null): object | null {
+    const { controllerName, now } = this.#options
+    return statusPatch(statusOf(resource), status, { controllerName, now: now() })
+  }
+
+  /** How long to wait with a write: a moment after the last one, and longer for what was written already. */
+  #waitMs(entry: Entry, patch: object): number {
+    if (entry.timer !== null) return 1
+    const since = performance.now() - entry.wroteAt
+    const text = textOf(patch)
+    if (text === entry.text && since < FORGET_MS) {
+      entry.text = ''
+      return entry.backoff.next()
+    }
+    if (text !== entry.text && entry.text !== '') entry.backoff.reset()
+    return this.#options.gapMs - since
+  }
+
+  #later(entry: Entry, ms: number): void {
+    entry.timer ??= setTimeout(() => {
+      entry.timer = null
+      this.check(entry.kind, entry.key)
+    }, ms)
+  }
+
+  async #run(entry: Entry, patch: object, resource: Resource): Promise<void> {
+    const { kind, key } = entry
+    entry.isRunning = true
+    try {
+      await this.#write(entry, patch, resource)
+    } catch (error) {
+      this.#options.wrote?.(kind, 'error')
+      this.#options.troubled(kind, key, error)
+      if (this.#isStarted && this.#entryById.get(`${kind}/${key}`) === entry) this.#later(entry, entry.backoff.next())
+    } finally {
+      entry.isRunning = false
+    }
+    if (!entry.isStale) return
+    entry.isStale = false
+    this.check(kind, key)
+  }
+
+  /** Upon the newest version, as long as others are faster. */
+  async #write(entry: Entry, patch: object, resource: Resource): Promise<void> {
+    const { kind } = entry
+    const { client, apiOf, wrote } = this.#options
+    const api = apiOf(kind)
+    if (api === null) return
+    const { namespace, name } = resource.metadata
+    const place = namespace === undefined ? { name } : { namespace, name }
+    let next: object | null = patch
+    let upon: Resource | undefined = resource
+    for (let tries = 1; next !== null && upon !== undefined; tries += 1) {
+      const { resourceVersion = '' } = upon.metadata
+      try {
+        entry.written = await patchStatus(client, api, { ...place, resourceVersion }, next)
+        entry.wroteAt = performance.now()
+        entry.text = textOf(next)
+        wrote?.(kind, 'success')
+        return
+      } catch (error) {
+        if (isStatus(error, 404)) return
+        if (!isStatus(error, 409) || tries === MOST_TRIES) throw error
+        wrote?.(kind, 'conflict')
+      }
+      upon = await getObject(client, api, place)
+      const status = this.#options.wanted(kind, entry.key)
+      // Another object of the same name is for the watch to tell of.
+      if (upon === undefined || upon.metadata.uid !== resource.metadata.uid || status === undefined) return
+      next = this.#compare(upon, status)
+      if (next === null) entry.written = upon
+    }
+  }
+}
+
+const MOST_TRIES = 5
+const FORGET_MS = 60_000
+
+/** Without times, which are others at every try. */
+function textOf(patch: object): string {
+  return JSON.stringify(patch, (name, value: unknown) => (name === 'lastTransitionTime' ? undefined : value))
+}
+
+function statusOf(resource: Resource): unknown {
+  return Reflect.get(resource, 'status')
+}
+
+/** Versions are numbers, whatever is said about them. */
+function newerOf(seen: Resource, written: Resource | null): Resource {
+  if (written === null || written.metadata.uid !== seen.metadata.uid) return seen
+  const [one, other] = [seen, written].map(({ metadata }) => Number(metadata.resourceVersion))
+  return (other ?? 0) > (one ?? 0) ? written : seen
+}
+
+function clearTimer(entry: Entry | undefined): void {
+  if (entry?.timer) clearTimeout(entry.timer)
+  if (entry !== undefined) entry.timer = null
+}

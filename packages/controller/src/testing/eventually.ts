@@ -1,0 +1,12 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+const PATIENCE_MS = 20_000
+
+/** Waits until it holds; fails with what was waited for. */
+export async function eventually(what: string, holds: () => boolean): Promise<void> {
+  const limit = performance.now() + PATIENCE_MS
+  while (!holds()) {
+    if (performance.now() > limit) throw new Error(`never happened: ${what}`)
+    await wait(5)
+  }
+}

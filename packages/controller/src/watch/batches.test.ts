@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, it } from 'node:test'
+import { eventually } from '../testing/eventually.ts'
+import { Batches } from './batches.ts'
+
+describe('changes in batches', () => {
+  it('settle at once when one comes alone, and together when several do', async () => {
+    let runs = 0
+    const batches = new Batches(() => (runs += 1))
+    for (let times = 0; times < 10; times++) batches.add()
+    assert.equal(runs, 0)
+    await turn()
+    assert.equal(runs, 1)
+    batches.add()
+    await turn()
+    assert.equal(runs, 2)
+  })
+
+  it('leave as much time as they took to everything else', async () => {
+    let [now, runs] = [0, 0]
+    const work = (): void => {
+      runs += 1
+      now += 40
+    }
+    const batches = new Batches(work, () => now)
+    batches.add()
+    await turn()
+    assert.equal(runs, 1)
+    batches.add()
+    await turn()
+    assert.equal(runs, 1)
+    await eventually('it is done after the rest', () => runs === 2)
+  })
+
+  it('are left when it is over', async () => {
+    const batches = new Batches(() => assert.fail('it is over'))
+    batches.add()
+    batches.stop()
+    await turn()
+  })
+})

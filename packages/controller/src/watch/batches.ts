@@ -1,0 +1,47 @@
+/**
+ * Does the same work again and again when there is something new: at once for a single change, and for many that come
+ * together once. After work that took long, it waits as long, so that half of the time is left for everything else.
+ */
+export class Batches {
+  readonly #work: () => void
+  readonly #now: () => number
+  #restUntil = 0
+  /** Takes back what is planned. */
+  #cancel: (() => void) | null = null
+
+  constructor(work: () => void, now: () => number = () => performance.now()) {
+    this.#work = work
+    this.#now = now
+  }
+
+  /** There is something new. */
+  add(): void {
+    if (this.#cancel !== null) return
+    const rest = this.#restUntil - this.#now()
+    if (rest > 0) {
+      const timer = setTimeout(() => this.#run(), rest)
+      this.#cancel = () => clearTimeout(timer)
+    } else {
+      const immediate = setImmediate(() => this.#run())
+      this.#cancel = () => clearImmediate(immediate)
+    }
+  }
+
+  /** What was added is left. */
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = null
+  }
+
+  #run(): void {
+    this.#cancel = null
+    const startedAt = this.#now()
+    this.#work()
+    const endedAt = this.#now()
+    const took = endedAt - startedAt
+    this.#restUntil = took < SHORT_MS ? 0 : endedAt + Math.min(took, LONGEST_REST_MS)
+  }
+}
+
+const SHORT_MS = 5
+const LONGEST_REST_MS = 100

@@ -1,0 +1,90 @@
+import type { Resource } from '@portico/translate'
+import { MANAGED_BY, MANAGED_BY_LABEL } from '../deploy/identity.ts'
+import { listAt, textAt, valueAt } from '../deploy/json.ts'
+import { apiByKind, type DeployedKind, deployedKinds } from '../deploy/objects.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import type { KubeError } from '../kube/kube-error.ts'
+import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
+
+export interface DeployedWatchOptions {
+  client: KubeClient
+  /** Something of this Gateway, `namespace/name`, is not as it was. */
+  changed: (gateway: string) => void
+  /** Its data planes have become ready, or are no more. */
+  readinessChanged: (gateway: string) => void
+  troubled: (kind: string, error: KubeError) => void
+  reflector?: ReflectorOptions
+}
+
+/** Looks after what is deployed for Gateways, so that what somebody changes is mended. */
+export class DeployedWatch {
+  readonly #reflectors: Reflector[]
+  readonly #seen = new Map<string, { gateway: string; shape: string }>()
+  readonly #readyByGateway = new Map<string, number>()
+
+  constructor({ client, changed, readinessChanged, troubled, reflector = {} }: DeployedWatchOptions) {
+    const options = { ...reflector, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` }
+    this.#reflectors = deployedKinds.map((kind) => {
+      const watcher = {
+        changed: (key: string, object: Resource | undefined) => {
+          const id = `${kind} ${key}`
+          const gateway = object === undefined ? (this.#seen.get(id)?.gateway ?? null) : gatewayOf(object)
+          if (gateway === null) return
+          if (this.#take(id, { gateway, kind, object })) changed(gateway)
+          if (kind === 'Deployment' && this.#count(gateway, object)) readinessChanged(gateway)
+        },
+        synced: () => undefined,
+        troubled: (error: KubeError) => troubled(kind, error),
+      }
+      return new Reflector(client, apiByKind[kind], watcher, { ...options, metadataOnly: metadataSays.has(kind) })
+    })
+  }
+
+  /** Pods of a Gateway that can serve. */
+  readyOf(gateway: string): number {
+    return this.#readyByGateway.get(gateway) ?? 0
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)))
+  }
+
+  #take(
+    id: string,
+    { gateway, kind, object }: { gateway: string; kind: DeployedKind; object: Resource | undefined },
+  ): boolean {
+    const before = this.#seen.get(id)
+    if (object === undefined) return this.#seen.delete(id)
+    const shape = shapeOf(kind, object)
+    this.#seen.set(id, { gateway, shape })
+    return before?.shape !== shape
+  }
+
+  /** Whether there are some now and were none before, or the other way round. */
+  #count(gateway: string, object: Resource | undefined): boolean {
+    const before = this.readyOf(gateway)
+    const ready = Number(valueAt(object, 'status', 'readyReplicas') ?? 0)
+    if (ready === 0) this.#readyByGateway.delete(gateway)
+    else this.#readyByGateway.set(gateway, ready)
+    return ready > 0 !== before > 0
+  }
+}
+
+/** `namespace/name` of the Gateway that owns an object. */
+export function gatewayOf(object: Resource): string | null {
+  const owner = listAt(object, 'metadata', 'ownerReferences').find((one) => textAt(one, 'kind') === 'Gateway')
+  const name = textAt(owner, 'name')
+  return name === undefined ? null : `${object.metadata.namespace ?? ''}/${name}`
+}
+
+/** Kinds of which any change is one of contents. Nobody needs to have those of Secrets twice. */
+const metadataSays: ReadonlySet<DeployedKind> = new Set(['ServiceAccount', 'ConfigMap', 'Secret'])
+
+/** Changes with all that is deployed, and with the addresses of a Service; not with counts of Pods. */
+function shapeOf(kind: DeployedKind, { metadata, spec }: Resource): string {
+  const { uid, labels, annotations, resourceVersion } = metadata
+  if (kind === 'Service' || metadataSays.has(kind)) return `${uid} ${resourceVersion}`
+  // A rollout counts its revisions in one.
+  const { 'deployment.kubernetes.io/revision': _, ...others } = annotations ?? {}
+  return JSON.stringify([uid, labels, others, spec])
+}

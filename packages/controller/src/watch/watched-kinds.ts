@@ -1,0 +1,56 @@
+import { groupByKind, isKind, type Kind } from '@portico/translate'
+import type { ApiKind } from '../kube/kinds.ts'
+
+/** A kind that translation reads, and where the API server may have it. */
+export interface WatchedKind {
+  kind: Kind
+  plural: string
+  namespaced: boolean
+  /** The first that the server has is read. */
+  versions: readonly string[]
+  fieldSelector?: string
+}
+
+type Facts = Omit<WatchedKind, 'kind' | 'namespaced'> & { namespaced?: false }
+
+/** Secrets of these types are big, many, or somebody's way in, and no resource refers to them. */
+const OTHERS_SECRETS = [
+  'helm.sh/release.v1',
+  'kubernetes.io/service-account-token',
+  'kubernetes.io/dockercfg',
+  'kubernetes.io/dockerconfigjson',
+  'bootstrap.kubernetes.io/token',
+]
+
+const facts: Readonly<Record<Kind, Facts>> = {
+  GatewayClass: { plural: 'gatewayclasses', versions: ['v1'], namespaced: false },
+  Gateway: { plural: 'gateways', versions: ['v1'] },
+  ListenerSet: { plural: 'listenersets', versions: ['v1'] },
+  HTTPRoute: { plural: 'httproutes', versions: ['v1'] },
+  GRPCRoute: { plural: 'grpcroutes', versions: ['v1'] },
+  TLSRoute: { plural: 'tlsroutes', versions: ['v1', 'v1alpha3', 'v1alpha2'] },
+  TCPRoute: { plural: 'tcproutes', versions: ['v1', 'v1alpha2'] },
+  BackendTLSPolicy: { plural: 'backendtlspolicies', versions: ['v1', 'v1alpha3'] },
+  ReferenceGrant: { plural: 'referencegrants', versions: ['v1', 'v1beta1'] },
+  Service: { plural: 'services', versions: ['v1'] },
+  EndpointSlice: { plural: 'endpointslices', versions: ['v1'] },
+  Secret: {
+    plural: 'secrets',
+    versions: ['v1'],
+    fieldSelector: OTHERS_SECRETS.map((type) => `type!=${type}`).join(','),
+  },
+  ConfigMap: { plural: 'configmaps', versions: ['v1'] },
+  Namespace: { plural: 'namespaces', versions: ['v1'], namespaced: false },
+  GwBackend: { plural: 'gwbackends', versions: ['v1alpha1'] },
+  GwPolicy: { plural: 'gwpolicies', versions: ['v1alpha1'] },
+  GwParameters: { plural: 'gwparameters', versions: ['v1alpha1'] },
+}
+
+export const watchedKinds: readonly WatchedKind[] = Object.keys(facts)
+  .filter(isKind)
+  .map((kind) => ({ namespaced: true, ...facts[kind], kind }))
+
+/** The kind as the server has it in one of its versions. */
+export function apiKindOf({ kind, plural, namespaced }: WatchedKind, version: string): ApiKind {
+  return { group: groupByKind[kind], version, kind, plural, namespaced }
+}
