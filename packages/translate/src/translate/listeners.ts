@@ -152,7 +152,12 @@ function resolveListener(context: Context, { spec, owner, kind, gateway, conflic
         : say('Accepted', false, refused.reason, refused.message),
       isServed
         ? say('Programmed', true, 'Programmed', 'No errors found')
-        : say('Programmed', false, 'Invalid', refused?.message ?? tls.refs?.message ?? 'Bad TLS configuration'),
+        : say(
+            'Programmed',
+            false,
+            conflict ?? 'Invalid',
+            refused?.message ?? tls.refs?.message ?? 'Bad TLS configuration',
+          ),
       conflict === null
         ? say('Conflicted', false, 'NoConflicts', 'No errors found')
         : say('Conflicted', true, conflict, refused?.message ?? ''),
