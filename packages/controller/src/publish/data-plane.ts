@@ -1,0 +1,157 @@
+import type { ServerHttp2Stream } from 'node:http2'
+import {
+  type Ack,
+  type Generation,
+  type Have,
+  lineOf,
+  type Nack,
+  PING_EVERY_MS,
+  SILENCE_LIMIT_MS,
+} from '@portico/gateway/stream'
+import type { PublishCounts } from './counts.ts'
+import type { Config, GatewayFeed } from './gateway-feed.ts'
+import { LineWire } from './line-wire.ts'
+
+export interface DataPlaneOptions {
+  instance: string
+  have: Have | null
+  feed: GatewayFeed
+  stream: ServerHttp2Stream
+  counts: PublishCounts
+}
+
+/** What one connected data plane has been sent and has said: the newest goes to it whenever it can take more. */
+export class DataPlane {
+  readonly instance: string
+  readonly #feed: GatewayFeed
+  readonly #wire: LineWire
+  readonly #counts: PublishCounts
+  /** What it had when it came; only the first config is relative to it. */
+  #have: Have | null
+  #sent: Config | null = null
+  /** Sent, and nothing was heard of it yet. */
+  #awaited: { generation: Generation; ticks: number } | null = null
+  #acknowledged: Generation | null = null
+  #problems: readonly string[] = []
+  #hasEndpoints = false
+  #quietTicks = 0
+  /** Keys whose addresses it has not been told. */
+  readonly #untold = new Set<string>()
+
+  constructor({ instance, have, feed, stream, counts }: DataPlaneOptions) {
+    this.instance = instance
+    this.#have = have
+    this.#feed = feed
+    this.#wire = new LineWire(stream, (isAll) => {
+      if (isAll) this.flush()
+      else this.heard()
+    })
+    this.#counts = counts
+  }
+
+  /** The config that it runs, as far as it has said on this stream. */
+  get acknowledged(): Generation | null {
+    return this.#acknowledged
+  }
+
+  /** Why it runs another config than it was sent. */
+  get problems(): readonly string[] {
+    return this.#problems
+  }
+
+  /** Sends what is new, if it can be taken: what changes meanwhile is told when it can, once. */
+  flush(): void {
+    const { config } = this.#feed
+    if (config === null || this.#wire.isBusy) return
+    this.#sendEndpoints(config)
+    if (this.#awaited !== null || this.#sent?.generation === config.generation) return
+    this.#send('config', this.#lineFor(config))
+    this.#sent = config
+    this.#have = null
+    this.#awaited = { generation: config.generation, ticks: 0 }
+  }
+
+  /** These keys have other addresses now. */
+  touch(keys: readonly string[]): void {
+    if (this.#hasEndpoints) for (const key of keys) this.#untold.add(key)
+  }
+
+  take(answer: Ack | Nack): void {
+    if (answer.generation === this.#awaited?.generation) this.#awaited = null
+    if (answer.type === 'ack') {
+      this.#counts.acks++
+      this.#acknowledged = answer.generation
+      this.#problems = []
+    } else {
+      this.#counts.nacks++
+      this.#problems = answer.problems.slice(0, MOST_PROBLEMS).map((problem) => problem.slice(0, LONGEST_PROBLEM))
+    }
+  }
+
+  /** Something shows that it is there. */
+  heard(): void {
+    this.#quietTicks = 0
+  }
+
+  /** False when it has been silent for so long that it is not there any more. */
+  ping(): boolean {
+    // What is on its way shows as well that we are there.
+    if (!this.#wire.isBusy) this.#send('ping', Buffer.from(lineOf({ type: 'ping' })))
+    // One that never answers is not kept from what is newer.
+    if (this.#awaited !== null && ++this.#awaited.ticks > PATIENCE_TICKS) this.#awaited = null
+    return ++this.#quietTicks <= MOST_QUIET_TICKS
+  }
+
+  /** The last word; not waited for when it cannot be said at once. */
+  goodbye(reason: string): void {
+    if (this.#wire.isBusy) return this.cut()
+    this.#send('goodbye', Buffer.from(lineOf({ type: 'goodbye', reason })))
+    this.#wire.end()
+  }
+
+  cut(): void {
+    this.#wire.cut()
+  }
+
+  #lineFor(config: Config): Buffer {
+    if (this.#have !== null) return this.#feed.lineSinceHashes(this.#have, config)
+    return this.#feed.lineSince(this.#sent, config)
+  }
+
+  #sendEndpoints(config: Config): void {
+    const { endpoints } = this.#feed
+    if (!this.#hasEndpoints) {
+      this.#hasEndpoints = true
+      this.#sendAddresses({ whole: true, put: [...endpoints], drop: [] })
+      return
+    }
+    if (this.#untold.size === 0) return
+    // What runs until the newest config is live may still need what that one does not.
+    const mayDrop = this.#acknowledged === config.generation
+    const put: [string, readonly string[]][] = []
+    const drop: string[] = []
+    for (const key of this.#untold) {
+      const addresses = endpoints.get(key)
+      if (addresses !== undefined) put.push([key, addresses])
+      else if (mayDrop) drop.push(key)
+      else continue
+      this.#untold.delete(key)
+    }
+    if (put.length > 0 || drop.length > 0) this.#sendAddresses({ whole: false, put, drop })
+  }
+
+  #sendAddresses(change: { whole: boolean; put: [string, readonly string[]][]; drop: string[] }): void {
+    this.#send('endpoints', Buffer.from(lineOf({ type: 'endpoints', ...change })))
+  }
+
+  #send(type: keyof PublishCounts['messages'], line: Buffer): void {
+    this.#counts.messages[type]++
+    this.#counts.bytes += line.length
+    this.#wire.send(line)
+  }
+}
+
+const PATIENCE_TICKS = 1
+const MOST_QUIET_TICKS = SILENCE_LIMIT_MS / PING_EVERY_MS
+const MOST_PROBLEMS = 100
+const LONGEST_PROBLEM = 2_000

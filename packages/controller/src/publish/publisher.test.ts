@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { generationOf, hashesOf } from '@portico/gateway/stream'
+import { irOf, usePublisher } from '../testing/publisher-scene.ts'
+
+describe('a data plane', () => {
+  it('with nothing gets everything, addresses before the config that needs them', async (t) => {
+    const { publisher, connect, changed } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(3))
+    publisher.reach('shop/web', { 'backend/b0': ['10.0.0.7:80'] })
+    const client = await connect().hello().received('config')
+    assert.deepEqual(
+      client.messages.map(({ type }) => type),
+      ['endpoints', 'config'],
+    )
+    assert.equal(client.of('config')[0]?.base, null)
+    assert.equal(client.of('endpoints')[0]?.whole, true)
+    assert.deepEqual(client.ir, irOf(3))
+    assert.deepEqual(client.endpoints, { 'backend/b0': ['10.0.0.7:80'] })
+    assert.deepEqual(publisher.stateOf('shop/web'), { connected: 1, acknowledged: false, problems: [] })
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    assert.deepEqual(changed, ['shop/web', 'shop/web'])
+  })
+
+  it('that comes before its Gateway is known waits, and is told that somebody is there', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    const client = await connect().hello().received('ping')
+    assert.deepEqual(client.messages, [{ type: 'ping' }])
+    publisher.publish('shop/web', irOf(1))
+    await client.received('config')
+    assert.deepEqual(client.ir, irOf(1))
+  })
+
+  it('that comes back gets what differs from what it says it has', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(50, { 7: 'new.example' }))
+    const had = irOf(49)
+    const client = connect()
+    client.ir = had
+    await client.hello({ have: { generation: generationOf(had), hashes: hashesOf(had) } }).received('config')
+    const [config] = client.of('config')
+    assert.equal(config?.base, generationOf(had))
+    assert.deepEqual(
+      config?.change.backends.put.map(({ resource }) => resource.key),
+      ['backend/b7', 'backend/b49'],
+    )
+    assert.deepEqual(client.ir, irOf(50, { 7: 'new.example' }))
+  })
+
+  it('that has it all is asked to say so', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(5))
+    const client = connect()
+    client.ir = irOf(5)
+    await client
+      .hello({ have: { generation: generationOf(client.ir), hashes: hashesOf(client.ir) } })
+      .received('config')
+    assert.deepEqual(client.of('config')[0]?.change.backends, { put: [], drop: [] })
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+  })
+
+  it('that says the same key twice gets the whole', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(2))
+    const hashes = hashesOf(irOf(2))
+    const twice = { ...hashes, backends: [...hashes.backends, ...hashes.backends] }
+    const client = await connect()
+      .hello({ have: { generation: generationOf(irOf(2)), hashes: twice } })
+      .received('config')
+    assert.equal(client.of('config')[0]?.base, null)
+    assert.deepEqual(client.ir, irOf(2))
+  })
+
+  it('is sent the newest when it has answered, and nothing of what came between', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    for (let count = 2; count <= 9; count++) {
+      publisher.publish('shop/web', irOf(count))
+      await Promise.resolve()
+    }
+    client.ack()
+    await client.received('config', 2)
+    assert.equal(client.of('config')[1]?.base, generationOf(irOf(1)))
+    assert.deepEqual(client.ir, irOf(9))
+  })
+
+  it('that never answers is sent what is newer all the same', async (t) => {
+    const { publisher, connect } = await usePublisher(t, { pingEveryMs: 20 })
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    publisher.publish('shop/web', irOf(2))
+    await client.received('config', 2)
+    assert.deepEqual(client.ir, irOf(2))
+  })
+
+  it('that refuses a config says why, until it takes one; changes are made to what it refused', async (t) => {
+    const { publisher, connect, changed } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    client.send({ type: 'nack', generation: generationOf(irOf(1)), problems: ['port 80 is taken', 'x'.repeat(9_000)] })
+    await settled(() => publisher.stateOf('shop/web').problems.length === 2)
+    assert.equal(publisher.stateOf('shop/web').problems[1]?.length, 2_000)
+    assert.equal(publisher.counts.nacks, 1)
+    publisher.publish('shop/web', irOf(2))
+    await client.received('config', 2)
+    assert.equal(client.of('config')[1]?.base, generationOf(irOf(1)))
+    assert.equal(publisher.stateOf('shop/web').problems.length, 2)
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    assert.deepEqual(publisher.stateOf('shop/web').problems, [])
+    const before = changed.length
+    client.ack().send({ type: 'pong' })
+    await settled(() => publisher.counts.acks === 2)
+    assert.equal(changed.length, before)
+  })
+
+  it('that leaves counts no more', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    client.close()
+    await settled(() => publisher.stateOf('shop/web').connected === 0)
+    assert.deepEqual(publisher.stateOf('shop/web'), { connected: 0, acknowledged: false, problems: [] })
+  })
+
+  it('that comes anew before it was missed is there once', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const first = await connect().hello().received('config')
+    await connect().hello().received('config')
+    await first.ended()
+    assert.deepEqual(first.of('goodbye'), [{ type: 'goodbye', reason: 'the same data plane is connected anew' }])
+    assert.equal(publisher.stateOf('shop/web').connected, 1)
+  })
+})
+
+describe('addresses', () => {
+  it('go alone when nothing else changes, and only those that do', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.reach('shop/web', { a: ['10.0.0.1:80'], b: ['10.0.0.2:80'] })
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    publisher.reach('shop/web', { a: ['10.0.0.1:80'], c: ['[fd00::7]:80'] })
+    await client.received('endpoints', 2)
+    const [, change] = client.of('endpoints')
+    assert.deepEqual(change, { type: 'endpoints', whole: false, put: [['c', ['[fd00::7]:80']]], drop: ['b'] })
+    // The same again is no news.
+    publisher.reach('shop/web', { a: ['10.0.0.1:80'], c: ['[fd00::7]:80'] })
+    publisher.reach('shop/web', { a: [], c: ['[fd00::7]:80'] })
+    await client.received('endpoints', 3)
+    assert.deepEqual(client.of('endpoints')[2]?.put, [['a', []]])
+    assert.equal(client.of('config').length, 1)
+  })
+
+  it('that a config needs no more go when it is live, those that it needs before it', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.reach('shop/web', { old: ['10.0.0.1:80'] })
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    publisher.publish('shop/web', irOf(2))
+    publisher.reach('shop/web', { new: ['10.0.0.2:80'] })
+    await client.received('config', 2)
+    assert.deepEqual(client.endpoints, { old: ['10.0.0.1:80'], new: ['10.0.0.2:80'] })
+    assert.equal(client.messages.at(-1)?.type, 'config')
+    client.ack()
+    await client.received('endpoints', 3)
+    assert.deepEqual(client.endpoints, { new: ['10.0.0.2:80'] })
+  })
+})
+
+describe('several data planes', () => {
+  it('of one Gateway share the words of a change, those of another hear nothing of it', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(3))
+    publisher.reach('shop/web', { secret: ['10.0.0.1:80'] })
+    publisher.publish('bank/web', irOf(1, { 0: 'vault.example' }))
+    publisher.reach('bank/web', {})
+    const shop = ['a', 'b', 'c'].map((instance) => connect({ token: `shop/web/${instance}` }).hello({ instance }))
+    const bank = await connect({ token: 'bank/web/x' }).hello({ gateway: 'bank/web' }).received('config')
+    for (const client of shop) {
+      await client.received('config')
+      client.ack()
+    }
+    await settled(() => publisher.counts.acks === 3)
+    assert.equal(publisher.counts.lines, 2)
+    publisher.publish('shop/web', irOf(4))
+    for (const client of shop) await client.received('config', 2)
+    assert.equal(publisher.counts.lines, 3)
+    assert.deepEqual(Object.fromEntries(publisher.connected()), { 'shop/web': 3, 'bank/web': 1 })
+    for (const client of shop) assert.doesNotMatch(JSON.stringify(client.messages), /vault/)
+    assert.doesNotMatch(JSON.stringify(bank.messages), /secret|10\.0\.0\.1|h0\.example/)
+    assert.deepEqual(bank.ir, irOf(1, { 0: 'vault.example' }))
+  })
+
+  it('have what is newest when one of them does', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const [one, other] = ['a', 'b'].map((instance) => connect({ token: `shop/web/${instance}` }).hello({ instance }))
+    await one?.received('config')
+    await other?.received('config')
+    one?.ack()
+    other?.send({ type: 'nack', generation: generationOf(irOf(1)), problems: ['no'] })
+    await settled(() => publisher.counts.acks + publisher.counts.nacks === 2)
+    assert.deepEqual(publisher.stateOf('shop/web'), { connected: 2, acknowledged: true, problems: ['no'] })
+    other?.close()
+    await settled(() => publisher.stateOf('shop/web').connected === 1)
+    assert.deepEqual(publisher.stateOf('shop/web').problems, [])
+  })
+})
+
+describe('a Gateway', () => {
+  it('that is gone says goodbye, and may come again', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    publisher.retire('shop/web')
+    await client.ended()
+    assert.equal(client.of('goodbye')[0]?.reason, 'the Gateway is gone')
+    assert.deepEqual(publisher.stateOf('shop/web'), { connected: 0, acknowledged: false, problems: [] })
+    const again = await connect().hello().received('ping')
+    publisher.publish('shop/web', irOf(2))
+    await again.received('config')
+    assert.deepEqual(again.ir, irOf(2))
+  })
+
+  it('whose config has a key twice keeps the one before, and says so', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    const { backends, ...rest } = irOf(2)
+    publisher.publish('shop/web', { ...rest, backends: [...backends, ...backends] })
+    await settled(() => publisher.stateOf('shop/web').problems.length === 1)
+    assert.deepEqual(publisher.stateOf('shop/web').problems, ['the config has backend/b0 twice'])
+    publisher.publish('shop/web', irOf(1))
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    assert.equal(client.of('config').length, 1)
+  })
+
+  it('of which nothing is known is forgotten with its last data plane', async (t) => {
+    const { publisher, connect, changed } = await usePublisher(t)
+    const client = await connect().hello().received('ping')
+    assert.equal(publisher.connected().size, 1)
+    client.close()
+    await settled(() => publisher.connected().size === 0)
+    assert.deepEqual(changed, ['shop/web', 'shop/web'])
+  })
+})
+
+it('a controller that goes away says goodbye to all', async (t) => {
+  const { publisher, connect } = await usePublisher(t)
+  const client = await connect().hello().received('ping')
+  await publisher.close()
+  await client.ended()
+  assert.equal(client.of('goodbye')[0]?.reason, 'the controller is going away')
+  await assert.rejects(
+    connect()
+      .hello()
+      .until(() => false),
+  )
+})
+
+async function settled(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5))
+}

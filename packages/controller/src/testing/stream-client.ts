@@ -1,0 +1,114 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
+import { applyChange, EMPTY_IR, type Ir } from '@portico/gateway/ir'
+import { type ControllerMessage, type DataPlaneMessage, generationOf, type Hello } from '@portico/gateway/stream'
+import { LineReader, lineOf, readControllerLine, STREAM_PATH } from '@portico/gateway/stream'
+
+export interface StreamClientOptions {
+  port: number
+  ca: string
+  token?: string | null
+  path?: string
+  servername?: string
+}
+
+/** A data plane that does as it is told, and keeps what it is sent. */
+export class StreamClient {
+  readonly messages: ControllerMessage[] = []
+  readonly session: ClientHttp2Session
+  readonly stream: ClientHttp2Stream
+  /** Put together from what came; the contents of the newest config. */
+  ir: Ir = EMPTY_IR
+  endpoints: Record<string, readonly string[]> = {}
+  /** Of the answer. */
+  status: number | undefined
+  /** What a refusal says. */
+  text = ''
+  isOver = false
+  error: string | undefined
+  #waiting: (() => void)[] = []
+
+  constructor({ port, ca, token = 'good', path = STREAM_PATH, servername }: StreamClientOptions) {
+    this.session = connect(`https://127.0.0.1:${port}`, { ca, ...(servername !== undefined && { servername }) })
+    this.session.on('error', (error) => this.#end(error.message))
+    const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
+    const head = { ':method': 'POST', ':path': path, ...authorization }
+    this.stream = this.session.request(head, { endStream: false })
+    const reader = new LineReader(1 << 28, (line) => this.#take(readControllerLine(line)))
+    this.stream.on('response', (headers) => {
+      this.status = headers[':status']
+      this.#notify()
+    })
+    this.stream.on('data', (bytes: Buffer) => {
+      if (this.status === 200) reader.push(bytes)
+      else this.text += bytes.toString()
+    })
+    this.stream.on('error', (error) => this.#end(error.message))
+    this.stream.on('end', () => this.#end())
+    this.stream.on('close', () => this.#end())
+  }
+
+  hello(hello: Partial<Hello> = {}): this {
+    return this.send({ type: 'hello', gateway: 'shop/web', instance: 'web-1', version: '1', have: null, ...hello })
+  }
+
+  send(message: DataPlaneMessage): this {
+    this.stream.write(lineOf(message))
+    return this
+  }
+
+  /** Says that the newest config is live. */
+  ack(): this {
+    return this.send({ type: 'ack', generation: generationOf(this.ir) })
+  }
+
+  of<Type extends ControllerMessage['type']>(type: Type): Extract<ControllerMessage, { type: Type }>[] {
+    return this.messages.filter(
+      (message): message is Extract<ControllerMessage, { type: Type }> => message.type === type,
+    )
+  }
+
+  /** Resolves when so many of them have come. */
+  received(type: ControllerMessage['type'], count = 1): Promise<this> {
+    return this.until(() => this.of(type).length >= count)
+  }
+
+  /** Resolves when something that came or happened makes it true. */
+  async until(isTrue: () => boolean): Promise<this> {
+    while (!isTrue()) {
+      if (this.isOver) throw new Error(`the stream is over: ${this.error ?? this.status}`)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+    return this
+  }
+
+  async ended(): Promise<this> {
+    while (!this.isOver) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    return this
+  }
+
+  close(): void {
+    this.session.destroy()
+  }
+
+  #take(message: ControllerMessage): void {
+    this.messages.push(message)
+    if (message.type === 'ping') this.send({ type: 'pong' })
+    if (message.type === 'config') this.ir = applyChange(this.ir, message.change).ir
+    if (message.type === 'endpoints') {
+      const put = Object.fromEntries(message.put)
+      this.endpoints = message.whole ? put : { ...this.endpoints, ...put }
+      for (const key of message.drop) delete this.endpoints[key]
+    }
+    this.#notify()
+  }
+
+  #end(error?: string): void {
+    this.error ??= error
+    this.isOver = true
+    this.#notify()
+  }
+
+  #notify(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+}
