@@ -267,6 +267,40 @@ test('a cancelled call resets its stream only', async (t) => {
   await until(() => connection.active === 0 && closed.includes(constants.NGHTTP2_CANCEL))
 })
 
+test('a call that is cancelled while its answer is read takes nothing else along', async (t) => {
+  const { port } = await startBackend(t, (stream) => {
+    stream.respond({ ':status': 200 })
+    stream.end('unwanted')
+  })
+  for (const isWhole of [false, true]) {
+    const { connection } = await open(t, port)
+    const body: Source = {
+      length: -1,
+      pipe: (sink) => {
+        sink.source = body
+        // More than the windows of the backend take at once.
+        sink.write(Buffer.alloc(isWhole ? 1_000_000 : 1))
+        sink.flush()
+        if (isWhole) sink.end(HeaderBlock.of([['sum', '42']]))
+      },
+      resume: () => {},
+      cancel: () => {},
+    }
+    const call = handle()
+    const sent = connection.send(request({ method: 'POST', body }), call.handler)
+    const { body: answer } = await call.response
+    const sink = collector(
+      () => assert.fail('whole'),
+      () => {},
+    )
+    answer.pipe({ ...sink, write: () => sent.cancel(new Error('not wanted')), flush: () => true, end: () => {} })
+    await until(() => connection.active === 0)
+    const next = handle()
+    connection.send(request(), next.handler)
+    assert.equal((await next.response).status, 200)
+  }
+})
+
 test('a request body that breaks off does not look whole to the backend', async (t) => {
   const told: string[] = []
   const { port } = await startBackend(t, (stream) => {

@@ -143,6 +143,7 @@ class Http2Call implements UpstreamCall, Sink, Source {
   #interims = 0
   #looks = 0
   #requestDone = false
+  #mayHaveTrailers = false
   #requestTrailers: HeaderBlock | null = null
   #responseTrailers: HeaderBlock | null = null
   /** A chunk that leaves with the next call, so that a small body and the end share one frame. */
@@ -174,6 +175,7 @@ class Http2Call implements UpstreamCall, Sink, Source {
     const hasBody = body.length !== 0
     // The runtime ends a body before it resets it: either its length or the missing trailers show that it was cut off.
     const waitForTrailers = body.length === -1
+    this.#mayHaveTrailers = waitForTrailers
     if (body.length > 0 && !headers.has('content-length')) raw.push('content-length', String(body.length))
     const stream = session.request(raw, { endStream: !hasBody, waitForTrailers })
     this.#stream = stream
@@ -242,7 +244,10 @@ class Http2Call implements UpstreamCall, Sink, Source {
     this.#sink = null
     this.#dropRequest(cause)
     if (this.#state !== ENDED) this.#state = DEAD
-    this.#stream?.close(constants.NGHTTP2_CANCEL)
+    const stream = this.#stream
+    // The runtime puts off a reset from within its own callbacks, and meanwhile aborts the process when it asks for trailers.
+    if (this.#mayHaveTrailers) setImmediate(() => stream?.close(constants.NGHTTP2_CANCEL))
+    else stream?.close(constants.NGHTTP2_CANCEL)
   }
 
   // Source: the response body.
