@@ -62,9 +62,20 @@ export interface WholeOptions {
   started?: (giveUp: (error: Error) => void) => void
 }
 
-export class TooLate extends Error {
+/** An answer that is none, whatever its status says. */
+export class Unusable extends Error {
+  /** As spans have it. */
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export class TooLate extends Unusable {
   constructor() {
-    super('no whole answer in time')
+    super('response_timeout', 'no whole answer in time')
   }
 }
 
@@ -134,7 +145,7 @@ class Fetch implements UpstreamHandler, Sink {
   giveUp(error: Error): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#call?.cancel(NOT_NEEDED)
+    this.#call?.cancel(error)
     this.#done(error, null)
   }
 
@@ -150,13 +161,16 @@ class Fetch implements UpstreamHandler, Sink {
       this.#headers = headers
       return body.pipe(this)
     }
-    body.cancel(NOT_NEEDED)
-    this.giveUp(new Error(isAnswer ? 'the answer is encoded or too long' : `the answer has status ${status}`))
+    const error = isAnswer
+      ? new Unusable('too_long', 'the answer is encoded or too long')
+      : new Unusable(String(status), `the answer has status ${status}`)
+    body.cancel(error)
+    this.giveUp(error)
   }
 
   upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {
     raw.socket.destroy()
-    this.giveUp(new Error('the answer changes the protocol'))
+    this.giveUp(new Unusable('bad_response', 'the answer changes the protocol'))
   }
 
   failed(error: UpstreamError): void {
@@ -170,13 +184,13 @@ class Fetch implements UpstreamHandler, Sink {
   }
 
   flush(): boolean {
-    if (this.#size > this.#taken.maxBytes) this.giveUp(new Error('the answer is too long'))
+    if (this.#size > this.#taken.maxBytes) this.giveUp(new Unusable('too_long', 'the answer is too long'))
     return true
   }
 
   end(): void {
     if (this.#isOver) return
-    if (this.#size > this.#taken.maxBytes) return this.giveUp(new Error('the answer is too long'))
+    if (this.#size > this.#taken.maxBytes) return this.giveUp(new Unusable('too_long', 'the answer is too long'))
     this.#isOver = true
     this.#done(null, { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) })
   }

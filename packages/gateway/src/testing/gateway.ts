@@ -92,6 +92,8 @@ export class TestGateway {
   readonly refusals: string[] = []
   /** Errors that steps threw. */
   readonly bugs: string[] = []
+  /** Lines of the log at `warn`. */
+  readonly warnings: string[] = []
   /** Endpoints left out for a while, in order. */
   readonly evictions: Eviction[] = []
   /** Those with something to send. */
@@ -117,9 +119,10 @@ export class TestGateway {
     this.#deadlines = options.deadlines ?? new Deadlines()
     this.#resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
     this.#pools = new Pools(this.#deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
-    const filter = parseLogFilter('error')
+    const filter = parseLogFilter('warn')
     if (!filter.ok) throw new Error(filter.problem)
-    const logger = createLogger({ filter: filter.value, format: 'text', write: (line) => this.bugs.push(line) })
+    const write = (line: string): void => void (isWarning(line) ? this.warnings : this.bugs).push(line)
+    const logger = createLogger({ filter: filter.value, format: 'text', write })
     this.#mcp = startHub(logger.child('mcp'))
     const hub = new TraceHub()
     this.#traces = createTraceSource(hub, () => this.#ir)
@@ -315,6 +318,10 @@ function parse(yaml: string, options: TestGatewayOptions): Ir {
   if (!loaded.ok) throw new Error(printProblems(loaded.problems))
   // As workers get it.
   return irOfText(textOfIr(loaded.ir))
+}
+
+function isWarning(line: string): boolean {
+  return line.split('\t')[1] === 'warn'
 }
 
 const quiet = { opened() {}, closed() {}, handshake() {} }

@@ -1,6 +1,8 @@
 import type { Sink, Source } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
+import { isGrpcContentType } from '../../net/grpc.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
+import { CANCELLED, GrpcError, UNKNOWN } from '../../upstream/grpc/status.ts'
 import {
   type UpstreamCall,
   UpstreamError,
@@ -8,6 +10,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../../upstream/upstream-types.ts'
+import { Unusable } from '../fetch-text.ts'
 import type { BackendClient, CallContext } from '../step.ts'
 import type { CallSpan } from './call-span.ts'
 import type { SpanPlace } from './request-spans.ts'
@@ -54,8 +57,7 @@ class TracedCall implements UpstreamCall, UpstreamHandler, CallContext {
   }
 
   cancel(cause: Error): void {
-    if (cause instanceof UpstreamError) this.#span.failed(cause.code, cause.message)
-    else this.#span.cut(cause.message)
+    cut(this.#span, cause)
     this.#call?.cancel(cause)
   }
 
@@ -64,8 +66,10 @@ class TracedCall implements UpstreamCall, UpstreamHandler, CallContext {
   }
 
   responded({ status, headers, body }: UpstreamResponse): void {
-    this.#span.answered(status, headers.get('grpc-status'))
-    this.#handler.responded({ status, headers, body: new TracedBody(body, this.#span) })
+    const grpcStatus = headers.get('grpc-status')
+    this.#span.answered(status, grpcStatus)
+    const owesStatus = grpcStatus === null && isGrpcContentType(headers.get('content-type') ?? '')
+    this.#handler.responded({ status, headers, body: new TracedBody(body, this.#span, owesStatus) })
   }
 
   upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
@@ -120,11 +124,14 @@ class TracedBody implements Source, Sink {
   source: Source | null = null
   readonly #body: Source
   readonly #span: CallSpan
+  /** Trailers have to say how a call of gRPC ended. */
+  readonly #owesStatus: boolean
   #sink: Sink | null = null
 
-  constructor(body: Source, span: CallSpan) {
+  constructor(body: Source, span: CallSpan, owesStatus: boolean) {
     this.#body = body
     this.#span = span
+    this.#owesStatus = owesStatus
   }
 
   get length(): number {
@@ -142,7 +149,7 @@ class TracedBody implements Source, Sink {
   }
 
   cancel(cause: Error): void {
-    this.#span.cut(cause.message)
+    cut(this.#span, cause)
     this.#body.cancel(cause)
   }
 
@@ -155,8 +162,10 @@ class TracedBody implements Source, Sink {
   }
 
   end(trailers: HeaderBlock | null): void {
-    this.#span.trailed(trailers?.get('grpc-status') ?? null)
-    this.#span.ended()
+    const grpcStatus = trailers?.get('grpc-status') ?? null
+    this.#span.trailed(grpcStatus)
+    if (grpcStatus === null && this.#owesStatus) this.#span.failed(String(UNKNOWN), 'the call ended without a status')
+    else this.#span.ended()
     this.#sink?.end(trailers)
   }
 
@@ -164,4 +173,11 @@ class TracedBody implements Source, Sink {
     this.#span.failed(cause instanceof UpstreamError ? cause.code : 'connection_lost', cause.message)
     this.#sink?.abort(cause)
   }
+}
+
+/** Whoever made the call does not want the rest: because the answer is no good, or for reasons of its own. */
+function cut(span: CallSpan, cause: Error): void {
+  if (cause instanceof UpstreamError || cause instanceof Unusable) span.failed(cause.code, cause.message)
+  else if (cause instanceof GrpcError && cause.code !== CANCELLED) span.failed(String(cause.code), cause.message)
+  else span.cut(cause.message)
 }

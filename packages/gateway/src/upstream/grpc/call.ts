@@ -85,8 +85,8 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
   }
 
   /** The handler hears nothing more. */
-  drop(): void {
-    if (this.#close()) this.#call?.cancel(NOT_NEEDED)
+  drop(cause: Error = NOT_NEEDED): void {
+    if (this.#close()) this.#call?.cancel(cause)
   }
 
   /** Ends the call, and tells the handler so. */
@@ -105,8 +105,9 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
       this.#headers = headers
       return body.pipe(this)
     }
-    body.cancel(NOT_NEEDED)
-    this.fail((headers.has('grpc-status') ? statusOf(headers) : null) ?? statusOfHttp(status))
+    const error = (headers.has('grpc-status') ? statusOf(headers) : null) ?? statusOfHttp(status)
+    body.cancel(error)
+    this.fail(error)
   }
 
   upgraded(...[, , raw]: Parameters<UpstreamHandler['upgraded']>): void {

@@ -46,10 +46,10 @@ export class GrpcStream<Request, Response> {
     this.#call.proceed()
   }
 
-  /** The handler hears nothing more. */
-  drop(): void {
+  /** The handler hears nothing more; `cause` says why, where something is wrong with the answers. */
+  drop(cause?: GrpcError): void {
     this.#outgoing.close()
-    this.#call.drop()
+    this.#call.drop(cause)
   }
 
   /** Ends the call, and tells the handler so. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { createServer as createHttp2Server } from 'node:http2'
 import type { Socket } from 'node:net'
-import { test, type TestContext } from 'node:test'
+import { describe, it, test, type TestContext } from 'node:test'
 import { Metadata, ServerCredentials } from '@grpc/grpc-js'
 import { checkCompile } from '../../../compile/check.ts'
 import { loadConfig } from '../../../sources/file.ts'
 import { printProblem } from '../../../sources/print-problems.ts'
+import { brokenGrpc, brokenHttp } from '../../../testing/broken-services.ts'
 import { exchangeRaw, request, sendRaw } from '../../../testing/client.ts'
 import type { TestGateway, TestGatewayOptions } from '../../../testing/gateway.ts'
 import { type Collector, type SeenLog, useGrpcCollector, useHttpCollector } from '../../../testing/otlp-collector.ts'
@@ -301,6 +302,25 @@ test('a collector that is dead, silent or speaks something else harms no request
     }
   }
   for (const socket of sockets) socket.destroy()
+})
+
+describe('a collector that is', { concurrency: 4 }, () => {
+  for (const [otlp, faults] of [
+    [{}, brokenGrpc],
+    [http, brokenHttp],
+  ] as const) {
+    for (const { name, outcome, start: startBroken } of faults) {
+      it(`${name}, by ${'protocol' in otlp ? 'HTTP' : 'gRPC'}: nothing counts as taken, and the log says why`, async (t) => {
+        const timeout = outcome === 'timeout' ? '50ms' : '60s'
+        const place = { host: await startBroken(t) }
+        const gateway = await start(t, place, { ...otlp, timeout }, { exportLimits: { retryMs: 50, maxPauseMs: 20 } })
+        await ask(gateway, 3)
+        await until(() => dropped(gateway, 'unreachable') + dropped(gateway, 'refused') === 3)
+        assert.deepEqual([exported(gateway), gateway.lines.length, gateway.bugs], [0, 3, []])
+        assert.match(gateway.warnings.join(''), /telemetry is not exported .*cause=/)
+      })
+    }
+  }
 })
 
 test('gRPC to a server of HTTP, and HTTP to one of gRPC, is counted as dropped', async (t) => {

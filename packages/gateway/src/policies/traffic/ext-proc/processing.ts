@@ -5,7 +5,7 @@ import type { Reply } from '../../../pipeline/reply.ts'
 import type { OpenCall, RequestContext } from '../../../pipeline/request-context.ts'
 import type { Logger } from '../../../telemetry/log/logger.ts'
 import type { CalloutOutcome, RecordCallout } from '../../../telemetry/metrics/callout-metrics.ts'
-import type { GrpcError } from '../../../upstream/grpc/status.ts'
+import { DEADLINE_EXCEEDED, GrpcError, INTERNAL } from '../../../upstream/grpc/status.ts'
 import type { GrpcStream, StreamHandler } from '../../../upstream/grpc/stream.ts'
 import type {
   ImmediateResponse,
@@ -144,7 +144,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
   fail(why: string, detail: string | null = null): void {
     if (this.#isOver) return
     this.#record(why === TOO_LATE ? 'timeout' : 'failed')
-    this.#drop()
+    this.#drop(new GrpcError(why === TOO_LATE ? DEADLINE_EXCEEDED : INTERNAL, why))
     const { failureMode, log } = this.#settings
     const rx = this.#rx
     const goesOn = failureMode === 'FailOpen' && !this.#isGivenAway
@@ -278,11 +278,11 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     this.#askedAt = null
   }
 
-  #drop(): void {
+  #drop(cause?: GrpcError): void {
     this.#isOver = true
     this.#record('cancelled')
     this.#settings.deadlines.clear(this.#silence)
-    this.#stream?.drop()
+    this.#stream?.drop(cause)
   }
 
   /** Time runs while it is the processor's turn: to answer, or to take what waits for it. */
