@@ -7,9 +7,9 @@ export interface FetchedKeys {
   lifetimeMs: number
 }
 
-export interface RemoteKeysOptions {
+export interface RemoteKeysOptions<Asker> {
   /** Rejects when the keys cannot be had; ends within a bounded time. */
-  fetch: () => Promise<FetchedKeys>
+  fetch: (asker: Asker | null) => Promise<FetchedKeys>
   monotonic: () => number
   /** Uniform in [0, 1). */
   random: () => number
@@ -18,10 +18,10 @@ export interface RemoteKeysOptions {
 }
 
 /** Keys that are fetched when somebody needs them: one fetch at a time, and the last good set stays when one fails. */
-export class RemoteKeys {
+export class RemoteKeys<Asker = never> {
   /** The newest way to get them; a reload may bring another client for the same source. */
-  fetch: RemoteKeysOptions['fetch']
-  readonly #options: RemoteKeysOptions
+  fetch: RemoteKeysOptions<Asker>['fetch']
+  readonly #options: RemoteKeysOptions<Asker>
   #keys: KeySet | null = null
   #text = ''
   #underWay: Promise<KeySet | null> | null = null
@@ -34,37 +34,37 @@ export class RemoteKeys {
   #retryAt = -Infinity
   #failures = 0
 
-  constructor(options: RemoteKeysOptions) {
+  constructor(options: RemoteKeysOptions<Asker>) {
     this.#options = options
     this.fetch = options.fetch
   }
 
-  /** The keys; a promise only while there are none that may be used; null when they cannot be had. */
-  current(): KeySet | null | Promise<KeySet | null> {
+  /** The keys; a promise only while there are none that may be used; null when they cannot be had. `asker` is who makes them be fetched. */
+  current(asker: Asker | null = null): KeySet | null | Promise<KeySet | null> {
     const now = this.#options.monotonic()
     if (now < this.#refreshAt) return this.#keys
-    if (this.#underWay === null && now >= this.#retryAt) void this.#start(now)
+    if (this.#underWay === null && now >= this.#retryAt) void this.#start(now, asker)
     return this.#underWay === null || (this.#keys !== null && now < this.#staleAt) ? this.#keys : this.#underWay
   }
 
   /** For a key that is not in the set: it may be new. Null when it is too soon to ask again. */
-  renewed(): Promise<KeySet | null> | null {
+  renewed(asker: Asker | null = null): Promise<KeySet | null> | null {
     if (this.#underWay !== null) return this.#underWay
     const now = this.#options.monotonic()
     if (now < this.#startedAt + COOLDOWN_MS || now < this.#retryAt) return null
-    return this.#start(now)
+    return this.#start(now, asker)
   }
 
-  #start(now: number): Promise<KeySet | null> {
+  #start(now: number, asker: Asker | null): Promise<KeySet | null> {
     this.#startedAt = now
-    this.#underWay = this.#run().finally(() => (this.#underWay = null))
+    this.#underWay = this.#run(asker).finally(() => (this.#underWay = null))
     return this.#underWay
   }
 
   /** Never rejects: many requests may wait for it. */
-  async #run(): Promise<KeySet | null> {
+  async #run(asker: Asker | null): Promise<KeySet | null> {
     try {
-      this.#take(await this.fetch())
+      this.#take(await this.fetch(asker))
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error))
     }

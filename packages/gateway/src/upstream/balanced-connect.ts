@@ -26,7 +26,7 @@ export class BalancedConnect implements UpstreamCall {
     const way = chooseWay(this.#ways, this.#options)
     const visit = this.#options.endpoints.visit(this.#options.owner, way.endpoint)
     this.#tries++
-    this.#cancelDial = way.pool.connect((outcome) => {
+    this.#cancelDial = way.pool.connect(this.#options.watcher, (outcome) => {
       if (this.#cancelled) {
         visit.ended()
         if (!(outcome instanceof UpstreamError)) outcome.destroy()

@@ -2,7 +2,7 @@ import { connect as connectTcp, type Socket, type NetConnectOpts } from 'node:ne
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { connectShared, type SocketReader } from '../net/socket-reader.ts'
-import { type ConnectDone, UpstreamError } from './upstream-types.ts'
+import { type ConnectDone, type EndpointWatcher, UpstreamError } from './upstream-types.ts'
 import { formatHostPort } from './host-port.ts'
 
 /** A proxy that connections to a backend go through. */
@@ -23,6 +23,8 @@ export interface DialOptions {
   tls: ConnectionOptions | null
   connectTimeoutMs: number
   keepalive: { retries: number; timeMs: number; intervalMs: number } | null
+  /** Of the call that it is for; told of tunnels. */
+  watcher?: EndpointWatcher
 }
 
 /** A connection and, where that was decided when it was made, the way to read from it. */
@@ -63,8 +65,11 @@ function connectStraight(options: DialOptions, done: Done): () => void {
   return whenReady(connected, 'connect', done)
 }
 
-function connectThrough(tunnel: Tunnel, { address, tls }: DialOptions, done: Done): () => void {
-  let giveUp = tunnel.open(hostPortOf(address), (outcome) => {
+function connectThrough(tunnel: Tunnel, { address, tls, watcher }: DialOptions, done: Done): () => void {
+  const target = hostPortOf(address)
+  const ended = watcher?.tunnelling?.(target, tunnel.name)
+  let giveUp = tunnel.open(target, (outcome) => {
+    ended?.(outcome instanceof UpstreamError ? outcome : null)
     if (outcome instanceof UpstreamError) return done(outcome)
     if (tls !== null) giveUp = secure(outcome, tls, done)
     else done({ socket: outcome })

@@ -83,7 +83,7 @@ export class Pool {
       }
     }
     this.#enqueue(call)
-    if (this.#needsDial()) this.#dial()
+    if (this.#needsDial()) this.#dial(call)
   }
 
   /** One that comes back stands before those that came after it, so that it is not refused again and again. */
@@ -108,8 +108,9 @@ export class Pool {
   }
 
   /** A connection of its own, outside the pool, for tunnels. */
-  connect(done: ConnectDone): () => void {
-    return dial(this.#options, this.#deadlines, (outcome) =>
+  connect(watcher: EndpointWatcher, done: ConnectDone): () => void {
+    const options = { ...this.#options, watcher }
+    return dial(options, this.#deadlines, (outcome) =>
       done(outcome instanceof UpstreamError ? outcome : outcome.socket),
     )
   }
@@ -122,10 +123,12 @@ export class Pool {
     this.#deadlines.clear(this.#sweep)
   }
 
-  #dial(): void {
+  /** For whoever waits longest, where it is for nobody in particular. */
+  #dial(call = this.#waiting[0]): void {
     this.#dialing++
     const startedAt = performance.now()
-    dial(this.#options, this.#deadlines, (outcome) => {
+    const options = call === undefined ? this.#options : { ...this.#options, watcher: call.watcher }
+    dial(options, this.#deadlines, (outcome) => {
       this.#dialing--
       if (outcome instanceof UpstreamError) {
         this.#observer.connectFailed(outcome, this.#options.address)
@@ -246,7 +249,7 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
   /** A used connection was closed on it: another one might be too. */
   needsNew = false
   readonly #pool: Pool
-  readonly #watcher: EndpointWatcher
+  readonly watcher: EndpointWatcher
   /** Null while it waits for a connection. */
   #call: UpstreamCall | null = null
   #session: Http2Connection | null = null
@@ -256,7 +259,7 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
   constructor(pool: Pool, request: UpstreamRequest, handler: UpstreamHandler, watcher: EndpointWatcher) {
     super(request, handler)
     this.#pool = pool
-    this.#watcher = watcher
+    this.watcher = watcher
   }
 
   get isFirstTry(): boolean {
@@ -285,7 +288,7 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
     if (this.#cancelled) return
     if (this.#call !== null && this.#mayMove(error)) {
       this.#call = null
-      this.#watcher.sentAgain?.(error)
+      this.watcher.sentAgain?.(error)
       this.#pool.start(this)
       return
     }

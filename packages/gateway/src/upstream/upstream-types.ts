@@ -60,6 +60,8 @@ export interface EndpointWatcher {
   hasTried?(endpoint: string): boolean
   /** The connection was of no use, which says why: the request goes to the same address once more. */
   sentAgain?(error: UpstreamError): void
+  /** A connection to `target` is opened through this proxy; what is returned is told how that ended. */
+  tunnelling?(target: string, proxy: string): (error: UpstreamError | null) => void
   /** Whether a response speaks against the health of the endpoint. Left out, a status of 500 and above does. */
   isUnhealthy?(response: UpstreamResponse): boolean
 }

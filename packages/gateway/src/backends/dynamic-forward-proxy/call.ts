@@ -1,5 +1,6 @@
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { AddressGuard } from '../../upstream/address-guard.ts'
+import { tracedConnect } from '../../pipeline/spans/traced-connect.ts'
 import { tracedSend } from '../../pipeline/spans/traced-send.ts'
 import { type UpstreamCall, UpstreamError } from '../../upstream/upstream-types.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
@@ -48,14 +49,14 @@ export function dynamicForwardProxyBackend(
       const version = chooseVersion(settings.version, request, context)
       return destination.send(request, version, context, handler)
     }),
-    connect(authority, context, done) {
+    connect: tracedConnect(identity, (authority, context, done) => {
       const destination = destinationFor(authority, 443)
       if (destination === null) {
         done(new UpstreamError('address_refused', 'the host is not valid', true))
         return NOTHING
       }
       return destination.connect(context, done)
-    },
+    }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
+import { tracedConnect } from '../../pipeline/spans/traced-connect.ts'
 import { tracedSend } from '../../pipeline/spans/traced-send.ts'
 import { Destination, type DestinationOptions } from '../../upstream/destination.ts'
 import { chooseVersion } from '../../upstream/version.ts'
@@ -18,7 +19,7 @@ export function staticBackend(identity: BackendIdentity, options: DestinationOpt
       const version = chooseVersion(settings.version, request, context)
       return destination.send(request, version, context, handler)
     }),
-    connect: (_destination, context, done) => destination.connect(context, done),
+    connect: tracedConnect(identity, (_authority, context, done) => destination.connect(context, done)),
   }
 }
 

@@ -63,7 +63,9 @@ async function discover(exchange: Exchange, target: Target, request: RpcMessage)
 async function begin(exchange: Exchange, target: Target, request: RpcMessage): Promise<Part> {
   const link = exchange.session.link(target)
   const keep = (call: LinkCall): void => void exchange.keep(call)
-  const introduced = await introduce({ link, limits: target.limits, request, caller: exchange.callerFor(target), keep })
+  const { name, limits } = target
+  const caller = exchange.callerFor(target)
+  const introduced = await introduce({ link, target: name, limits, request, caller, keep })
   if ('code' in introduced) return { target, answer: introduced, version: '' }
   return { target, answer: introduced.response, version: introduced.version }
 }

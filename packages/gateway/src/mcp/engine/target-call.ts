@@ -4,7 +4,6 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import { ObservedBody } from '../../net/observed-body.ts'
 import type { MessageSpan } from '../../pipeline/spans/message-span.ts'
 import { withSpan } from '../../pipeline/spans/with-span.ts'
-import { isObject, textAt } from '../../wire/json.ts'
 import { isListMethod } from '../merge/list-page.ts'
 import type { RpcMessage } from '../message.ts'
 import { isSessionless } from '../revisions.ts'
@@ -21,6 +20,7 @@ import {
   wantsSession,
   listenToOlder,
 } from './older-target.ts'
+import { endWith } from './end-span.ts'
 import { withOwnId } from './own-id.ts'
 import type { Target, TargetLimits } from './target.ts'
 
@@ -285,13 +285,6 @@ export class TargetCall implements LinkCall, AnswerSink {
       else this.#send()
     })
   }
-}
-
-/** A tool that failed says so in an answer like any other. */
-function endWith(span: MessageSpan, { value: { error, result } }: RpcMessage): void {
-  if (isObject(error))
-    span.end(typeof error['code'] === 'number' ? String(error['code']) : 'error', textAt(error, 'message') ?? '')
-  else span.end(isObject(result) && result['isError'] === true ? 'tool_error' : null)
 }
 
 /** Calls of tools may take as long as they like. */

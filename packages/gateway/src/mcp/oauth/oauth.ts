@@ -29,7 +29,7 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
   const register = provider === 'Keycloak' ? createRegistration(issuer, env) : null
 
   async function serverMetadata(rx: RequestContext, identifier: string, origin: string): Promise<Reply> {
-    const document = await metadata.current()
+    const document = await metadata.current(rx.spans === null ? null : rx.spans.placeOf('oauth'))
     if (document === null) return problemAnswer(rx, 502, 'the authorization server cannot be asked')
     const audience = audiences?.[0] ?? null
     const registration = origin + registrationPath(rx.path)

@@ -20,7 +20,8 @@ export function createRegistration(issuer: string, env: Env): (rx: RequestContex
   async function forward(rx: RequestContext, body: Buffer): Promise<Reply> {
     const post = { headers: HeaderBlock.of(REQUEST_HEADERS), body, refusals: true }
     try {
-      const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, post }
+      const span = rx.spans === null ? null : rx.spans.placeOf('oauth')
+      const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, post, span }
       const { status, text } = await fetchText(client, options)
       const answer = parseObject(text)
       return answer === null

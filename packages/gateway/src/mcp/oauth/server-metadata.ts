@@ -2,6 +2,7 @@ import { parseBackendUrl, urlKey } from '../../formats/address.ts'
 import { serverMetadataPaths } from '../../formats/well-known.ts'
 import { fetchText } from '../../pipeline/fetch-text.ts'
 import type { JsonObject } from '../../pipeline/request-context.ts'
+import type { SpanPlace } from '../../pipeline/spans/request-spans.ts'
 import type { Env } from '../../pipeline/step.ts'
 import type { IdentityProvider } from './config.ts'
 import { readMetadata } from './read-metadata.ts'
@@ -9,7 +10,7 @@ import { readMetadata } from './read-metadata.ts'
 /** The metadata of one authorization server: one fetch at a time, kept for a while, and the last good one after that. */
 export class ServerMetadata {
   /** The newest way to get it; a reload may bring another client for the same issuer. */
-  fetch: () => Promise<JsonObject>
+  fetch: (span: SpanPlace | null) => Promise<JsonObject>
   readonly #monotonic: () => number
   readonly #failed: (reason: string) => void
   #document: JsonObject | null = null
@@ -17,23 +18,23 @@ export class ServerMetadata {
   /** No fetch before this time. */
   #nextAt = -Infinity
 
-  constructor(fetch: () => Promise<JsonObject>, monotonic: () => number, failed: (reason: string) => void) {
+  constructor(fetch: ServerMetadata['fetch'], monotonic: () => number, failed: (reason: string) => void) {
     this.fetch = fetch
     this.#monotonic = monotonic
     this.#failed = failed
   }
 
-  /** Null when it cannot be had. */
-  current(): JsonObject | null | Promise<JsonObject | null> {
+  /** Null when it cannot be had. `span` is where the call that fetches it hangs. */
+  current(span: SpanPlace | null): JsonObject | null | Promise<JsonObject | null> {
     if (this.#underWay !== null) return this.#underWay
     if (this.#monotonic() < this.#nextAt) return this.#document
-    this.#underWay = this.#run().finally(() => (this.#underWay = null))
+    this.#underWay = this.#run(span).finally(() => (this.#underWay = null))
     return this.#underWay
   }
 
-  async #run(): Promise<JsonObject | null> {
+  async #run(span: SpanPlace | null): Promise<JsonObject | null> {
     try {
-      this.#document = await this.fetch()
+      this.#document = await this.fetch(span)
       this.#nextAt = this.#monotonic() + LIFETIME_MS
     } catch (error) {
       this.#nextAt = this.#monotonic() + PAUSE_MS
@@ -50,17 +51,17 @@ export function sharedServerMetadata(issuer: string, provider: IdentityProvider 
   const client = env.client(key)
   const { oauth, openid } = serverMetadataPaths(url.path)
   const paths = provider === 'Keycloak' ? [openid, oauth] : [oauth, openid]
-  const fetch = async (): Promise<JsonObject> => {
+  const fetch = async (span: SpanPlace | null): Promise<JsonObject> => {
     let fault = ''
     for (const target of paths) {
-      const found = await attempt(target)
+      const found = await attempt(target, span)
       if ('document' in found) return found.document
       fault ||= found.fault
     }
     throw new Error(fault)
   }
-  const attempt = async (target: string): Promise<ReturnType<typeof readMetadata>> => {
-    const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }
+  const attempt = async (target: string, span: SpanPlace | null): Promise<ReturnType<typeof readMetadata>> => {
+    const options = { authority: url.authority, target, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS, span }
     try {
       return readMetadata((await fetchText(client, options)).text, issuer)
     } catch (error) {

@@ -1,5 +1,7 @@
 import { isObject, textAt } from '../../wire/json.ts'
 import { Deadline } from '../../net/deadlines.ts'
+import { withSpan } from '../../pipeline/spans/with-span.ts'
+import { endWith } from '../engine/end-span.ts'
 import type { TargetLimits } from '../engine/target.ts'
 import { asInitialize, discoveryFor, knowsNoSessions } from '../engine/newer-target.ts'
 import type { RpcMessage } from '../message.ts'
@@ -16,6 +18,8 @@ export interface Introduction {
 
 export interface IntroduceParts {
   link: TargetLink
+  /** Name of the target, for its span. */
+  target: string
   limits: TargetLimits
   /** The `initialize` of the client, or one in its name. */
   request: RpcMessage
@@ -45,7 +49,24 @@ export async function introduce(parts: IntroduceParts): Promise<Introduction | T
   return { response: answer, version: isSessionless(version) ? LATEST_WITH_SESSIONS : version }
 }
 
-function askOnce(
+async function askOnce(
+  parts: IntroduceParts,
+  request: RpcMessage,
+  version: string,
+  until: number,
+): Promise<RpcMessage | TargetFailure> {
+  const { target, caller } = parts
+  const begun = caller.rx.spans?.beginMessage({ method: request.method, target, version }) ?? null
+  if (begun === null) return send(parts, request, version, until)
+  const { span, place } = begun
+  const spanned = { ...parts, caller: { ...caller, context: withSpan(caller.context, place) } }
+  const answer = await send(spanned, request, version, until)
+  if ('kind' in answer) endWith(span, answer)
+  else span.end(answer.code, answer.message)
+  return answer
+}
+
+function send(
   { link, limits: { deadlines }, caller, keep }: IntroduceParts,
   request: RpcMessage,
   version: string,

@@ -128,7 +128,7 @@ export class LiveSession {
       method: 'initialize',
       params: this.#initialize,
     })
-    const introduced = await introduce({ link, limits: target.limits, request, caller, keep() {} })
+    const introduced = await introduce({ link, target: target.name, limits: target.limits, request, caller, keep() {} })
     if ('code' in introduced) return introduced
     const { response, version } = introduced
     const { result, error } = response.value

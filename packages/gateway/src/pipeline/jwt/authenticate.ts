@@ -60,7 +60,7 @@ export function tokenCheck(
       if (rx.trace !== null) rx.trace.skipped('no bearer token found')
       return
     }
-    const verdict = verifier.check(token)
+    const verdict = verifier.check(token, rx.spans === null ? null : rx.spans.placeOf('jwks'))
     if (verdict instanceof Promise) return verdict.then((known) => conclude(rx, token, known))
     return conclude(rx, token, verdict)
   }

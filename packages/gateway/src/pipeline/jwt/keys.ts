@@ -2,6 +2,7 @@ import type { PublicJwk } from '../../formats/jwk-set.ts'
 import { ConfigFault } from '../config-fault.ts'
 import { fetchText } from '../fetch-text.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
+import type { SpanPlace } from '../spans/request-spans.ts'
 import type { Env } from '../step.ts'
 import { targetPath } from '../route/target.ts'
 import { KeySet } from '../../state/key-set.ts'
@@ -17,7 +18,7 @@ export interface KeysConfig {
 }
 
 /** The keys of a backend or URL; null where the config holds the keys itself. */
-export function remoteKeySource({ url, remote }: KeysConfig, env: Env): RemoteKeys | null {
+export function remoteKeySource({ url, remote }: KeysConfig, env: Env): RemoteKeys<SpanPlace> | null {
   if (url !== undefined) return remoteKeys(env, { ...url, lifetimeMs: null })
   if (remote === undefined) return null
   const { backendRef, jwksPath, cacheDuration } = remote
@@ -43,7 +44,7 @@ interface RemoteSource {
   lifetimeMs: number | null
 }
 
-function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSource): RemoteKeys {
+function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSource): RemoteKeys<SpanPlace> {
   const { log, monotonic, random } = env
   const client = env.client(backend)
   const { content, address } = env.describe(backend)
@@ -53,15 +54,15 @@ function remoteKeys(env: Env, { backend, authority, path, lifetimeMs }: RemoteSo
     maxBytes: MAX_BYTES,
     timeoutMs: TIMEOUT_MS,
   }
-  const fetch = async (): Promise<FetchedKeys> => {
-    const { headers, text } = await fetchText(client, options)
+  const fetch = async (span: SpanPlace | null): Promise<FetchedKeys> => {
+    const { headers, text } = await fetchText(client, { ...options, span })
     return { text, lifetimeMs: lifetimeMs ?? lifetimeOf(headers) }
   }
   // A query may hold a key of its own.
   const failed = (error: string): void =>
     log.warn('signing keys not fetched', { backend, path: targetPath(path), error })
   const source = JSON.stringify(['jwks', content, options.authority, path, lifetimeMs])
-  const keys = env.kept.held(source, () => new RemoteKeys({ fetch, monotonic, random, failed }))
+  const keys = env.kept.held(source, () => new RemoteKeys<SpanPlace>({ fetch, monotonic, random, failed }))
   // The generation that made the first client may be gone.
   keys.fetch = fetch
   return keys

@@ -1,13 +1,15 @@
 import { parseSafely } from '@portico/cel'
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../request-context.ts'
+import type { SpanPlace } from '../spans/request-spans.ts'
 import type { KeySet, VerificationKey } from '../../state/key-set.ts'
 
 /** The keys of an issuer: fixed, or fetched. */
 export interface KeySource {
-  current(): KeySet | null | Promise<KeySet | null>
+  /** `span` is where the call that fetches them hangs. */
+  current(span?: SpanPlace | null): KeySet | null | Promise<KeySet | null>
   /** After a token named a key that is not there; null when there is nothing newer to be had. */
-  renewed(): Promise<KeySet | null> | null
+  renewed(span?: SpanPlace | null): Promise<KeySet | null> | null
 }
 
 export interface Issuer {
@@ -35,20 +37,21 @@ export class TokenVerifier {
     this.#clock = clock
   }
 
-  check(token: string): Verdict | Promise<Verdict> {
+  check(token: string, span: SpanPlace | null = null): Verdict | Promise<Verdict> {
     if (token.length > MAX_TOKEN) return TOO_LONG
     const known = this.#verified.get(token)
-    if (known !== undefined && known.expiresAt > this.#clock() && known.source.current() === known.keys) return known
-    return this.#underWay.get(token) ?? this.#checkOnce(token)
+    if (known !== undefined && known.expiresAt > this.#clock() && known.source.current(span) === known.keys)
+      return known
+    return this.#underWay.get(token) ?? this.#checkOnce(token, span)
   }
 
-  #checkOnce(token: string): Promise<Verdict> {
-    const verdict = this.#verify(token).finally(() => this.#underWay.delete(token))
+  #checkOnce(token: string, span: SpanPlace | null): Promise<Verdict> {
+    const verdict = this.#verify(token, span).finally(() => this.#underWay.delete(token))
     this.#underWay.set(token, verdict)
     return verdict
   }
 
-  async #verify(token: string): Promise<Verdict> {
+  async #verify(token: string, span: SpanPlace | null): Promise<Verdict> {
     const parsed = parse(token)
     if (parsed === null) return { fault: 'the token is malformed' }
     if (parsed.isCritical) return { fault: 'the token has extensions that are not supported' }
@@ -57,18 +60,23 @@ export class TokenVerifier {
     if (issuers === undefined) return { fault: 'the issuer of the token is not known' }
     let fault = ''
     for (const issuer of issuers) {
-      const verdict = await this.#verifyWith(issuer, token, parsed)
+      const verdict = await this.#verifyWith(issuer, token, parsed, span)
       if ('claims' in verdict) return verdict
       fault ||= verdict.fault
     }
     return { fault }
   }
 
-  async #verifyWith(issuer: Issuer, token: string, { kid, alg }: ParsedToken): Promise<Verdict> {
-    let keys = await issuer.keys.current()
+  async #verifyWith(
+    issuer: Issuer,
+    token: string,
+    { kid, alg }: ParsedToken,
+    span: SpanPlace | null,
+  ): Promise<Verdict> {
+    let keys = await issuer.keys.current(span)
     let candidates = keys?.find(kid) ?? []
     if (candidates.length === 0 && kid !== null) {
-      const renewed = issuer.keys.renewed()
+      const renewed = issuer.keys.renewed(span)
       if (renewed !== null) keys = await renewed
       candidates = keys?.find(kid) ?? []
     }

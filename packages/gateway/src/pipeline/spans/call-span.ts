@@ -144,7 +144,7 @@ export class CallSpan {
     this.#write(CALL, this.#what)
     this.#write(METHOD, method)
     this.#write(HOST, authority)
-    this.#write(PATH, withoutQuery(target))
+    this.#write(PATH, target === '' ? null : withoutQuery(target))
     this.#write(STATUS, this.#status === 0 ? null : this.#status)
     this.#write(GRPC_STATUS, this.#grpcStatus)
     this.#write(ENDPOINT, this.endpoint)

@@ -21,7 +21,7 @@ export interface SpanTools {
 }
 
 /** What a call is made for, where it is not what the request wants. */
-export type CallPurpose = 'extAuth' | 'extProc' | 'rateLimit' | 'guardrail' | 'mirror'
+export type CallPurpose = 'extAuth' | 'extProc' | 'rateLimit' | 'guardrail' | 'mirror' | 'jwks' | 'oauth' | 'tunnel'
 
 /** What the span of a call shares with the others of the request. */
 export interface SpanFamily {

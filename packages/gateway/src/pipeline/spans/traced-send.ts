@@ -13,8 +13,9 @@ import {
 import { Unusable } from '../fetch-text.ts'
 import type { BackendClient, CallContext } from '../step.ts'
 import type { CallSpan } from './call-span.ts'
-import type { SpanPlace } from './request-spans.ts'
+import type { RequestSpans, SpanPlace } from './request-spans.ts'
 import { writeTrace } from './trace-headers.ts'
+import { TracedContext } from './traced-context.ts'
 
 type Send = BackendClient['send']
 
@@ -26,7 +27,7 @@ export function tracedSend(backend: { readonly name: string; readonly kind: stri
     const { method, authority, target } = request
     const { spans, parentId, purpose } = place
     const span = spans.begin({ parentId, purpose, backend, method, authority, target })
-    return new TracedCall(span, context, handler).start(send, withTrace(request, place, span))
+    return new TracedCall(span, spans, context, handler).start(send, withTrace(request, place, span))
   }
 }
 
@@ -39,15 +40,12 @@ function withTrace(request: UpstreamRequest, { spans }: SpanPlace, span: CallSpa
 }
 
 /** Stands between a call and who made it, and tells the span what becomes of it. */
-class TracedCall implements UpstreamCall, UpstreamHandler, CallContext {
-  readonly #span: CallSpan
-  readonly #context: CallContext
+class TracedCall extends TracedContext implements UpstreamCall, UpstreamHandler {
   readonly #handler: UpstreamHandler
   #call: UpstreamCall | null = null
 
-  constructor(span: CallSpan, context: CallContext, handler: UpstreamHandler) {
-    this.#span = span
-    this.#context = context
+  constructor(span: CallSpan, spans: RequestSpans, context: CallContext, handler: UpstreamHandler) {
+    super(span, spans, context)
     this.#handler = handler
   }
 
@@ -57,7 +55,7 @@ class TracedCall implements UpstreamCall, UpstreamHandler, CallContext {
   }
 
   cancel(cause: Error): void {
-    cut(this.#span, cause)
+    cut(this.callSpan, cause)
     this.#call?.cancel(cause)
   }
 
@@ -67,55 +65,20 @@ class TracedCall implements UpstreamCall, UpstreamHandler, CallContext {
 
   responded({ status, headers, body }: UpstreamResponse): void {
     const grpcStatus = headers.get('grpc-status')
-    this.#span.answered(status, grpcStatus)
+    this.callSpan.answered(status, grpcStatus)
     const owesStatus = grpcStatus === null && isGrpcContentType(headers.get('content-type') ?? '')
-    this.#handler.responded({ status, headers, body: new TracedBody(body, this.#span, owesStatus) })
+    this.#handler.responded({ status, headers, body: new TracedBody(body, this.callSpan, owesStatus) })
   }
 
   upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {
-    this.#span.answered(status, null)
-    raw.socket.once('close', () => this.#span.ended())
+    this.callSpan.answered(status, null)
+    raw.socket.once('close', () => this.callSpan.ended())
     this.#handler.upgraded(status, headers, raw, protocol)
   }
 
   failed(error: UpstreamError): void {
-    this.#span.failed(error.code, error.message)
+    this.callSpan.failed(error.code, error.message)
     this.#handler.failed(error)
-  }
-
-  // What the call asks of the request.
-
-  get rx(): CallContext['rx'] {
-    return this.#context.rx
-  }
-
-  get clientVersion(): string {
-    return this.#context.clientVersion
-  }
-
-  get clientScheme(): 'http' | 'https' {
-    return this.#context.clientScheme
-  }
-
-  get belongsTo(): CallContext['belongsTo'] {
-    return this.#context.belongsTo
-  }
-
-  connectingTo(endpoint: string): void {
-    this.#span.endpoint = endpoint
-    this.#context.connectingTo(endpoint)
-  }
-
-  hasTried(endpoint: string): boolean {
-    return this.#context.hasTried?.(endpoint) ?? false
-  }
-
-  sentAgain(error: UpstreamError): void {
-    this.#context.sentAgain?.(error)
-  }
-
-  isUnhealthy(response: UpstreamResponse): boolean {
-    return this.#context.isUnhealthy?.(response) ?? response.status >= 500
   }
 }
 

@@ -1,0 +1,10 @@
+import type { MessageSpan } from '../../pipeline/spans/message-span.ts'
+import { isObject, textAt } from '../../wire/json.ts'
+import type { RpcMessage } from '../message.ts'
+
+/** A tool that failed says so in an answer like any other. */
+export function endWith(span: MessageSpan, { value: { error, result } }: RpcMessage): void {
+  if (isObject(error))
+    span.end(typeof error['code'] === 'number' ? String(error['code']) : 'error', textAt(error, 'message') ?? '')
+  else span.end(isObject(result) && result['isError'] === true ? 'tool_error' : null)
+}

@@ -1,0 +1,63 @@
+import type { UpstreamError, UpstreamResponse } from '../../upstream/upstream-types.ts'
+import type { CallContext } from '../step.ts'
+import type { CallSpan } from './call-span.ts'
+import type { RequestSpans } from './request-spans.ts'
+
+/** What a call asks of its request, where the span of the call is to know it too. */
+export class TracedContext implements CallContext {
+  protected readonly callSpan: CallSpan
+  readonly #spans: RequestSpans
+  readonly #context: CallContext
+
+  constructor(span: CallSpan, spans: RequestSpans, context: CallContext) {
+    this.callSpan = span
+    this.#spans = spans
+    this.#context = context
+  }
+
+  get rx(): CallContext['rx'] {
+    return this.#context.rx
+  }
+
+  get clientVersion(): string {
+    return this.#context.clientVersion
+  }
+
+  get clientScheme(): 'http' | 'https' {
+    return this.#context.clientScheme
+  }
+
+  get belongsTo(): CallContext['belongsTo'] {
+    return this.#context.belongsTo
+  }
+
+  connectingTo(endpoint: string): void {
+    this.callSpan.endpoint = endpoint
+    this.#context.connectingTo(endpoint)
+  }
+
+  /** The CONNECT that is sent to a proxy first has a span under that of the call. */
+  tunnelling(target: string, proxy: string): (error: UpstreamError | null) => void {
+    const backend = { name: proxy, kind: 'tunnel' }
+    const { id: parentId } = this.callSpan
+    const start = { parentId, purpose: 'tunnel', backend, method: 'CONNECT', authority: target, target: '' } as const
+    const span = this.#spans.begin(start)
+    return (error) => {
+      if (error !== null) return span.failed(error.code, error.message)
+      span.answered(200, null)
+      span.ended()
+    }
+  }
+
+  hasTried(endpoint: string): boolean {
+    return this.#context.hasTried?.(endpoint) ?? false
+  }
+
+  sentAgain(error: UpstreamError): void {
+    this.#context.sentAgain?.(error)
+  }
+
+  isUnhealthy(response: UpstreamResponse): boolean {
+    return this.#context.isUnhealthy?.(response) ?? response.status >= 500
+  }
+}
