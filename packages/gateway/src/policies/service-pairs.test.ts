@@ -273,8 +273,9 @@ describe('a processor', () => {
     const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)], { frontend: { tracing } }))
     assert.equal((await request(gateway.port(), { method: 'POST', body: 'x' })).status, 200)
     await collector.taken(4)
-    const calls = collector.spans.map(({ attributes }) => String(attributes['portico.call'] ?? 'request'))
-    assert.deepEqual(calls.toSorted(), ['backend', 'backend', 'extProc', 'request'])
+    const count = (what: string) =>
+      collector.spans.filter(({ attributes }) => attributes['portico.call'] === what).length
+    assert.deepEqual([count('extProc'), count('backend')], [1, 2])
   })
 })
 
