@@ -1,28 +1,39 @@
 #!/usr/bin/env bash
-# Makes an OCI image archive of the gateway without a container engine: the Node that npm ci installed, the libraries it
+# Makes an OCI image archive of a program without a container engine: the Node that npm ci installed, the libraries it
 # needs, and the built program; nothing else. Needs the checkout after npm ci, and tar, gzip and ldd.
-#   deploy/oci.sh [file]     default: out/portico-<version>.oci.tar; load it with skopeo, podman or docker
+#   deploy/oci.sh [gateway|controller] [file]     default: gateway, out/<name>-<version>.oci.tar
+# Load the archive with skopeo, podman or docker.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+package=gateway
+case "${1:-}" in gateway | controller) package=$1; shift ;; esac
+case "$package" in
+  gateway) name=portico command='"-f","/etc/portico/gateway.yaml"' state='"XDG_STATE_HOME=/var/lib",' ;;
+  controller) name=portico-controller command='' state='' ;;
+esac
 case "$(uname -m)" in
   x86_64) arch=x64 platform=amd64 ;;
   aarch64) arch=arm64 platform=arm64 ;;
   *) echo "no image for $(uname -m)" >&2; exit 1 ;;
 esac
 node="node_modules/node-linux-$arch/bin/node"
-version=$("$node" -p "require('./packages/gateway/package.json').version")
-file=${1:-out/portico-$version.oci.tar}
+version=$("$node" -p "require('./packages/$package/package.json').version")
+file=${1:-out/$name-$version.oci.tar}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root="$work/root" image="$work/image"
-mkdir -p "$root/opt/portico/node_modules/@node-rs" "$root/usr/bin" "$root/etc/portico" "$image/blobs/sha256" "$(dirname "$file")"
+mkdir -p "$root/opt/portico" "$root/usr/bin" "$root/etc/portico" "$image/blobs/sha256" "$(dirname "$file")"
 
-# The program, and the one module that is native code.
+# The program, and of the gateway the one module that is native code.
 "$node" scripts/build.mjs
-cp -r packages/gateway/bin packages/gateway/dist packages/gateway/package.json LICENSE "$root/opt/portico/"
+(cd "packages/$package" && cp -r bin dist package.json "$root/opt/portico/")
+cp LICENSE "$root/opt/portico/"
 rm -f "$root"/opt/portico/bin/*.d.mts
-cp -r node_modules/@node-rs/bcrypt "node_modules/@node-rs/bcrypt-linux-$arch-gnu" "$root/opt/portico/node_modules/@node-rs/"
+if [ "$package" = gateway ]; then
+  mkdir -p "$root/opt/portico/node_modules/@node-rs"
+  cp -r node_modules/@node-rs/bcrypt "node_modules/@node-rs/bcrypt-linux-$arch-gnu" "$root/opt/portico/node_modules/@node-rs/"
+fi
 
 # The runtime, with the libraries where its loader looks for them.
 cp "$node" "$root/usr/bin/node"
@@ -47,9 +58,9 @@ diff=$(sha256sum "$work/layer.tar" | cut -d' ' -f1)
 gzip -n "$work/layer.tar"
 read -r layer layer_size < <(store "$work/layer.tar.gz")
 cat > "$work/config" <<JSON
-{"architecture":"$platform","os":"linux","config":{"User":"65532:65532","Env":["PATH=/usr/bin","XDG_STATE_HOME=/var/lib"],
-"Entrypoint":["/usr/bin/node","/opt/portico/bin/portico.mjs"],"Cmd":["-f","/etc/portico/gateway.yaml"],"WorkingDir":"/etc/portico",
-"Labels":{"org.opencontainers.image.title":"portico","org.opencontainers.image.version":"$version","org.opencontainers.image.licenses":"Apache-2.0"}},
+{"architecture":"$platform","os":"linux","config":{"User":"65532:65532","Env":[$state"PATH=/usr/bin"],
+"Entrypoint":["/usr/bin/node","/opt/portico/bin/$name.mjs"],"Cmd":[$command],"WorkingDir":"/etc/portico",
+"Labels":{"org.opencontainers.image.title":"$name","org.opencontainers.image.version":"$version","org.opencontainers.image.licenses":"Apache-2.0"}},
 "rootfs":{"type":"layers","diff_ids":["sha256:$diff"]}}
 JSON
 read -r config config_size < <(store "$work/config")
@@ -63,7 +74,7 @@ echo '{"imageLayoutVersion":"1.0.0"}' > "$image/oci-layout"
 cat > "$image/index.json" <<JSON
 {"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json",
 "manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"sha256:$manifest","size":$manifest_size,
-"platform":{"architecture":"$platform","os":"linux"},"annotations":{"org.opencontainers.image.ref.name":"portico:$version"}}]}
+"platform":{"architecture":"$platform","os":"linux"},"annotations":{"org.opencontainers.image.ref.name":"$name:$version"}}]}
 JSON
 tar --sort=name --mtime=@0 --numeric-owner --owner=0 --group=0 -C "$image" -cf "$file" .
 echo "$file"

@@ -73,7 +73,15 @@ function buildKubernetes(folder: string): void {
 }
 
 function buildHelm(folder: string): void {
-  go('helm', ['build', '-ldflags', '-s -w', '-o', join(folder, 'helm'), 'helm.sh/helm/v3/cmd/helm'])
+  // Without a cluster it takes charts for as old as it was told when it was built.
+  const [major = '', minor = ''] = versionOf('kubernetes', 'k8s.io/kubernetes').slice(1).split('.')
+  const settings = ['chartutil', 'lint/rules'].flatMap((place) => [
+    `-X helm.sh/helm/v3/pkg/${place}.k8sVersionMajor=${major}`,
+    `-X helm.sh/helm/v3/pkg/${place}.k8sVersionMinor=${minor}`,
+  ])
+  settings.push(`-X helm.sh/helm/v3/internal/version.version=${versionOf('helm', 'helm.sh/helm/v3')}`)
+  const flags = ['-s -w', ...settings].join(' ')
+  go('helm', ['build', '-ldflags', flags, '-o', join(folder, 'helm'), 'helm.sh/helm/v3/cmd/helm'])
 }
 
 function buildSuite(folder: string): void {
