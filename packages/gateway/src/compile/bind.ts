@@ -95,6 +95,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       http1: http1Options(frontend.http),
       http2: http2Options(frontend.http),
       maxConnectionDurationMs: frontend.http?.maxConnectionDuration ?? 0,
+      isSilent: sources.every(({ protocol }) => protocol === 'TLS'),
       chooseTls: entrance.chooseTls,
       ...(sources.some(({ protocol, tls }) => protocol === 'TLS' && tls !== null) && { isRaw: entrance.isRaw }),
       onExchange: entrance.onExchange,

@@ -15,6 +15,8 @@ export interface AcceptTlsOptions<T> {
   deadlines: Deadlines
   /** Milliseconds for the hello and the handshake together. */
   timeout: number
+  /** Whether a name that nobody has is closed without an alert, as one would be that leads to a server that is gone. */
+  isSilent?: boolean
   /** Null refuses the connection: no listener serves this name. */
   choose: (hello: ClientHello) => TlsChoice<T> | null
   onSecure: (socket: TLSSocket, listener: T, hello: ClientHello) => void
@@ -76,7 +78,8 @@ class TlsAcceptance<T> {
     const socket = this.#socket
     const choice = this.#options.choose(hello)
     if (choice === null) {
-      return this.#refuse(`no listener for ${hello.sni ?? 'a client that names no server'}`, ALERT_UNKNOWN_NAME)
+      const lastWords = this.#options.isSilent === true ? undefined : ALERT_UNKNOWN_NAME
+      return this.#refuse(`no listener for ${hello.sni ?? 'a client that names no server'}`, lastWords)
     }
     this.#stopReading()
     socket.unshift(this.#received)

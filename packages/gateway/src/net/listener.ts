@@ -24,6 +24,8 @@ export interface BindState<L> {
   http2: Http2Limits
   /** 0 is no limit. */
   maxConnectionDurationMs: number
+  /** TLS binds of which no listener ends TLS for HTTP: a name that nobody has is closed without an alert. */
+  isSilent?: boolean
   /** TLS binds: the listener for a server name. */
   chooseTls(hello: ClientHello): TlsChoice<L> | null
   /** `listener` is the one chosen by server name, or null on plain binds. */
@@ -248,6 +250,7 @@ export class BindServer<L> {
     acceptTls<L>(socket, {
       deadlines: this.#deadlines,
       timeout: this.#state.handshakeTimeoutMs,
+      isSilent: this.#state.isSilent === true,
       choose: (hello) => this.#state.chooseTls(hello),
       onSecure: (secure, listener, hello) => {
         this.#observer.handshake(performance.now() - startedAt)

@@ -43,6 +43,14 @@ test('a server name that no listener has is refused in the handshake', async (t)
   await assert.rejects(openTls(port, { ca, servername: 'c.test' }), /unrecognized name/i)
 })
 
+test('a server name that no listener has is closed without an alert where TLS is only passed on', async (t) => {
+  const through = { name: 'a', protocol: 'TLS', hostname: 'a.test', routes: [{ backends: [{ host: '127.0.0.1:9' }] }] }
+  const { port, ca } = await setUp(t, [through], [])
+  await assert.rejects(openTls(port, { ca, servername: 'c.test' }), { code: 'ECONNRESET' })
+  const mixed = await setUp(t, [through, listener('b.test')], ['b.test'])
+  await assert.rejects(openTls(mixed.port, { ca: mixed.ca, servername: 'c.test' }), /unrecognized name/i)
+})
+
 test('a Host of another listener is misdirected', async (t) => {
   const { port, ca } = await setUp(t, [listener('a.test'), listener('b.test')], ['a.test', 'b.test'])
   const { status, body } = await requestTls(port, { ca, servername: 'a.test', headers: { host: 'b.test' } })
