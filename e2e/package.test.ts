@@ -27,14 +27,14 @@ describe('the packed programs', { skip, timeout: 600_000 }, () => {
     folder = mkdtempSync(join(tmpdir(), 'portico-packed-'))
     await run(process.execPath, [join(root, 'scripts/pack.mjs')], { cwd: root })
     const packed = readdirSync(join(root, 'out')).filter((name) => name.endsWith('.tgz'))
-    assert.equal(packed.length, 2)
+    assert.equal(packed.length, 3)
     const tarballs = packed.map((name) => join(root, 'out', name))
     await run('npm', ['install', '--ignore-scripts', ...tarballs], { cwd: folder, env: { ...process.env, PATH: path } })
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
   it('hold the built program, its licence and what is bundled, and no source or test', () => {
-    for (const name of ['gateway', 'ctl']) {
+    for (const name of ['gateway', 'ctl', 'controller']) {
       const installed = join(folder, 'node_modules/@portico', name)
       const files = readdirSync(installed, { recursive: true, encoding: 'utf8' })
       assert.deepEqual(
@@ -54,6 +54,7 @@ describe('the packed programs', { skip, timeout: 600_000 }, () => {
       /^portico \d+\.\d+\.\d+\n$/,
     )
     assert.match(execFileSync(program('porticoctl'), ['--help'], { encoding: 'utf8', env }), /trace/)
+    assert.match(execFileSync(program('portico-controller'), ['--help'], { encoding: 'utf8', env }), /--namespace NAME/)
   })
 
   it('translate manifests', async () => {

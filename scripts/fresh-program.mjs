@@ -18,7 +18,7 @@ const KEPT = 8
 /**
  * The folder with the bundled program, built now unless it is there already; null where it cannot be built.
  *
- * @param {'gateway' | 'ctl'} name of the package
+ * @param {'gateway' | 'ctl' | 'controller'} name of the package
  */
 export function freshProgram(name) {
   const folder = join(cache, `${name}-${fingerprint()}`)

@@ -13,6 +13,7 @@ export const programs = {
   },
   // Asked for only where it is installed.
   ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core'], threads: [] },
+  controller: { input: { 'portico-controller': 'src/start.ts' }, external: [], threads: [] },
 }
 
 /** Big packages that few starts of the gateway need: their code is loaded when it is first called. */

@@ -1,0 +1,60 @@
+import { onEndSignal } from '@portico/gateway/end-signals'
+import { createLogger, LineWriter, parseLogFilter, type RootLogger } from '@portico/gateway/log'
+import { run } from './run.ts'
+import { HELP, parseCommand, type Settings } from './settings.ts'
+import { VERSION } from './version.ts'
+
+const OK = 0
+const FAILED = 1
+const BAD_USAGE = 2
+
+/** Runs the program; the promise is the exit code, once it is over. */
+export async function main(args: readonly string[]): Promise<number> {
+  const command = parseCommand(args, process.env)
+  switch (command.kind) {
+    case 'help':
+      process.stdout.write(HELP)
+      return OK
+    case 'version':
+      process.stdout.write(`portico-controller ${VERSION}\n`)
+      return OK
+    case 'mistake':
+      return refuse(command.message)
+    case 'run':
+      return start(command.settings)
+  }
+}
+
+async function start(settings: Settings): Promise<number> {
+  const filter = parseLogFilter(settings.logLevel)
+  if (!filter.ok) return refuse(filter.problem)
+  const writer = new LineWriter()
+  const logger: RootLogger = createLogger({
+    filter: filter.value,
+    format: settings.logFormat,
+    write: writer.write,
+  })
+  const log = logger.child('controller')
+  const stop = new AbortController()
+  onEndSignal(process, (times) => {
+    // Who asks twice does not want to wait.
+    if (times > 1) process.exit(FAILED)
+    log.info('going to stop')
+    stop.abort()
+  })
+  try {
+    await run({ settings, logger, signal: stop.signal })
+    log.info('stopped')
+    return OK
+  } catch (error) {
+    log.error('cannot go on', { error })
+    return FAILED
+  } finally {
+    await writer.flush()
+  }
+}
+
+function refuse(message: string): number {
+  process.stderr.write(`portico-controller: ${message}\n(portico-controller --help lists the options)\n`)
+  return BAD_USAGE
+}

@@ -1,0 +1,212 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseLogFilter, type RootLogger } from '@portico/gateway/log'
+import { parseAddress } from '@portico/gateway/operators'
+import { Controller } from './controller.ts'
+import { objectName } from './deploy/names.ts'
+import type { DeploySettings } from './deploy/render.ts'
+import type { Connection } from './kube/connection.ts'
+import { inClusterConnection } from './kube/in-cluster.ts'
+import { KubeClient } from './kube/kube-client.ts'
+import { readKubeconfig } from './kube/kubeconfig.ts'
+import { Election } from './kube/lease.ts'
+import { reviewToken } from './kube/token-review.ts'
+import { Metrics } from './metrics.ts'
+import { CertificateKeeper } from './publish/certificate-keeper.ts'
+import { Publisher } from './publish/publisher.ts'
+import { startServers } from './servers.ts'
+import type { Settings } from './settings.ts'
+import { VERSION } from './version.ts'
+
+const AUDIENCE = 'portico'
+/** The Lease and the Secret are named after what they are for. */
+const LEASE = 'portico-controller'
+const AUTHORITY_SECRET = 'portico-controller-ca'
+
+export interface RunOptions {
+  settings: Settings
+  logger: RootLogger
+  signal: AbortSignal
+}
+
+/** Runs a controller until the signal is raised and all is put away. */
+export async function run(options: RunOptions): Promise<void> {
+  const program = new Program(options)
+  await program.run()
+}
+
+class Program {
+  readonly #settings: Settings
+  readonly #logger: RootLogger
+  readonly #signal: AbortSignal
+  readonly #client: KubeClient
+  readonly #metrics = new Metrics()
+  readonly #keeper: CertificateKeeper
+  readonly #publisher: Publisher
+  readonly #controller: Controller
+  #isServing = false
+
+  constructor({ settings, logger, signal }: RunOptions) {
+    this.#settings = settings
+    this.#logger = logger
+    this.#signal = signal
+    this.#client = new KubeClient(connectionOf(settings))
+    this.#keeper = this.#createKeeper()
+    this.#publisher = new Publisher({
+      review: (token) => reviewToken(this.#client, token, AUDIENCE),
+      serviceAccountOf: (gateway) => objectName(gateway.slice(gateway.indexOf('/') + 1)),
+      changed: (gateway) => this.#controller.stateChanged(gateway),
+      log: logger.child('publish'),
+    })
+    this.#controller = new Controller({
+      client: this.#client,
+      streams: this.#publisher,
+      controllerName: settings.controllerName,
+      clusterDomain: settings.clusterDomain,
+      namespaceSelector: settings.namespaceSelector,
+      deploy: this.#deploySettings(),
+      ownService: `${settings.namespace}/${settings.serviceName}`,
+      log: (module) => logger.child(module),
+      metrics: this.#metrics,
+    })
+  }
+
+  async run(): Promise<void> {
+    const log = this.#logger.child('controller')
+    const servers = await startServers({
+      ...this.#settings,
+      pending: () => this.#pending(),
+      metrics: () => this.#printMetrics(),
+      logFilter: () => this.#logger.filter().text,
+      setLogFilter: (text) => {
+        const filter = parseLogFilter(text)
+        if (filter.ok) this.#logger.setFilter(filter.value)
+        return filter.ok ? null : filter.problem
+      },
+    })
+    const { health, admin } = servers
+    log.info('started', { version: VERSION, health: health.join(), admin: admin.join() })
+    // When one of them cannot go on, none does: whoever started the program starts it anew.
+    const failed = new AbortController()
+    const signal = AbortSignal.any([this.#signal, failed.signal])
+    const parts = [this.#keeper.run(signal), this.#controller.run(signal), this.#serve(signal), this.#elect(signal)]
+    try {
+      await Promise.all(parts)
+    } finally {
+      failed.abort()
+      await Promise.allSettled(parts)
+      await this.#publisher.close()
+      await servers.close()
+      this.#client.close()
+    }
+  }
+
+  #createKeeper(): CertificateKeeper {
+    const { namespace, serviceName, controllerAddress, clusterDomain } = this.#settings
+    const log = this.#logger.child('certificates')
+    const service = `${serviceName}.${namespace}.svc`
+    const host = controllerAddress.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+    let bundle: string | undefined
+    return new CertificateKeeper(this.#client, {
+      namespace,
+      secret: AUTHORITY_SECRET,
+      names: [...new Set([host, service, `${service}.${clusterDomain}`])],
+      changed: () => {
+        const { serving } = this.#keeper
+        if (serving !== undefined && this.#isServing) this.#publisher.renew(serving)
+        if (this.#keeper.bundle !== bundle) this.#controller.redeploy()
+        bundle = this.#keeper.bundle
+      },
+      troubled: (problem) => log.warn('cannot have certificates, and try again', { problem }),
+    })
+  }
+
+  /** Read for every deployment: the authorities change now and then. */
+  #deploySettings(): DeploySettings {
+    const { image, controllerAddress: address } = this.#settings
+    const keeper = this.#keeper
+    return {
+      image,
+      version: VERSION,
+      get controller() {
+        return { address, ca: keeper.bundle ?? '' }
+      },
+    }
+  }
+
+  /** Listens for data planes as soon as there is a certificate to show. */
+  async #serve(signal: AbortSignal): Promise<void> {
+    const parsed = parseAddress(this.#settings.streamAddress)
+    if (!parsed.ok) throw new Error(parsed.problem)
+    if (parsed.value.kind !== 'tcp') throw new Error('the address for data planes has to be one with a port')
+    const { hosts, port } = parsed.value
+    const serving = await this.#whenThere(() => this.#keeper.serving, signal)
+    if (serving === undefined) return
+    const [host] = hosts
+    const bound = await this.#publisher.listen(serving, { host, port }).catch((error: NodeJS.ErrnoException) => {
+      if (host !== '::' || error.code !== 'EAFNOSUPPORT') throw error
+      return this.#publisher.listen(serving, { host: '0.0.0.0', port })
+    })
+    this.#isServing = true
+    this.#logger.child('publish').info('listening for data planes', { host, port: bound })
+  }
+
+  async #elect(signal: AbortSignal): Promise<void> {
+    const { namespace, podName, leaderElection } = this.#settings
+    const log = this.#logger.child('election')
+    if (!leaderElection) return this.#lead(signal)
+    const identity = `${podName}_${crypto.randomUUID()}`
+    const troubled = (error: unknown): void => log.warn('cannot take part in the election, and try again', { error })
+    const election = new Election(this.#client, { namespace, name: LEASE, identity, troubled })
+    let leading = Promise.resolve()
+    await election.run(signal, (untilThen) => {
+      log.info('leading')
+      leading = this.#lead(untilThen)
+    })
+    await leading
+  }
+
+  async #lead(signal: AbortSignal): Promise<void> {
+    this.#keeper.lead(signal)
+    // Nothing is deployed that could not connect.
+    const bundle = await this.#whenThere(() => this.#keeper.bundle, signal)
+    if (bundle !== undefined) this.#controller.lead()
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    await this.#controller.follow()
+    this.#logger.child('election').info('not leading any more')
+  }
+
+  async #whenThere<Value>(find: () => Value | undefined, signal: AbortSignal): Promise<Value | undefined> {
+    while (!signal.aborted) {
+      const found = find()
+      if (found !== undefined) return found
+      await wait(50, undefined, { signal }).catch(() => undefined)
+    }
+    return undefined
+  }
+
+  #pending(): readonly string[] {
+    if (this.#signal.aborted) return ['the end']
+    return [...this.#controller.pending, ...(this.#isServing ? [] : ['streams'])]
+  }
+
+  #printMetrics(): string {
+    const metrics = this.#metrics
+    this.#controller.measure()
+    const { messages, refused, bytes, acks } = this.#publisher.counts
+    for (const [type, count] of Object.entries(messages)) metrics.set('stream_messages_total', count, { type })
+    for (const [reason, count] of Object.entries(refused)) metrics.set('stream_refusals_total', count, { reason })
+    metrics.set('stream_sent_bytes_total', bytes)
+    metrics.set('stream_acknowledgements_total', acks)
+    const { user, system } = process.cpuUsage()
+    metrics.set('build_info', 1, { tag: VERSION })
+    metrics.set('process_cpu_seconds_total', (user + system) / 1e6)
+    metrics.set('process_resident_memory_bytes', process.memoryUsage.rss())
+    metrics.set('process_start_time_seconds', Math.round((performance.timeOrigin / 1000) * 1000) / 1000)
+    return metrics.print()
+  }
+}
+
+function connectionOf({ kubeconfig }: Settings): Connection {
+  const inside = kubeconfig === null ? inClusterConnection(process.env) : undefined
+  return inside ?? readKubeconfig(kubeconfig === null ? {} : { file: kubeconfig })
+}
