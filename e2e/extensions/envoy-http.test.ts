@@ -1,8 +1,8 @@
 import { describe, it, type TestContext } from 'node:test'
 import type { OriginHandler } from '../../packages/gateway/src/testing/origin.ts'
-import { closedPort, httpConfig, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
-import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
-import { any, compare, type Difference, envoyConfig, lastSeen, ownWays, type Parts, type Side } from './side-by-side.ts'
+import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { withoutEnvoy as skip } from './servers.ts'
+import { any, compare, type Difference, lastSeen, ownWays, type Parts, type Side, useBoth } from './side-by-side.ts'
 
 const requests: Record<string, Parts> = {
   'a plain one': {},
@@ -71,11 +71,9 @@ describe('Envoy beside the gateway, with an authorizer that speaks HTTP', { skip
   })
 })
 
-/** Envoy and the gateway, in this order, with one authorizer and one backend. */
 async function useSides(t: TestContext): Promise<[Side, Side]> {
   const origin = await useOrigin(t)
   const authorizer = await useOrigin(t, judge)
-  const port = await closedPort()
   const exactly = (names: string[]) => ({ patterns: names.map((exact) => ({ exact })) })
   const filter = {
     name: 'envoy.filters.http.ext_authz',
@@ -89,8 +87,6 @@ async function useSides(t: TestContext): Promise<[Side, Side]> {
       },
     }),
   }
-  const ports = { port, origin: origin.port, server: authorizer.port }
-  await useEnvoy(t, port, envoyConfig({ ...ports, isGrpc: false, filter, route: { route: { cluster: 'origin' } } }))
   const extAuth = {
     backendRef: { host: authorizer.host },
     timeout: '10s',
@@ -100,8 +96,6 @@ async function useSides(t: TestContext): Promise<[Side, Side]> {
       allowedResponseHeaders: ['x-user', 'x-groups'],
     },
   }
-  const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
-  const gateway = await useGateway(t, httpConfig([{ policies: { extAuth }, backends: [backend] }]))
-  const side = (at: number): Side => ({ port: at, asked: () => lastSeen(authorizer), backend: () => lastSeen(origin) })
-  return [side(port), side(gateway.port())]
+  const { port: server } = authorizer
+  return useBoth(t, { origin, server, isGrpc: false, filter, policies: { extAuth }, asked: () => lastSeen(authorizer) })
 }

@@ -1,18 +1,8 @@
 import { describe, it, type TestContext } from 'node:test'
 import { type Judge, useLimitServer } from '../../packages/gateway/src/testing/limit-server.ts'
-import { closedPort, httpConfig, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
-import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
-import {
-  any,
-  compare,
-  type Difference,
-  envoyConfig,
-  lastSeen,
-  ownWays,
-  type Parts,
-  portOf,
-  type Side,
-} from './side-by-side.ts'
+import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { withoutEnvoy as skip } from './servers.ts'
+import { any, compare, type Difference, ownWays, type Parts, portOf, type Side, useBoth } from './side-by-side.ts'
 
 const requests: Record<string, Parts> = {
   'within its limit': { headers: ['x-user: ann'] },
@@ -77,11 +67,9 @@ describe('Envoy beside the gateway, with a server of limits', { skip }, () => {
   })
 })
 
-/** Envoy and the gateway, in this order, with one server of limits and one backend. */
 async function useSides(t: TestContext): Promise<[Side, Side]> {
   const origin = await useOrigin(t)
   const limits = await useLimitServer(t, judge)
-  const port = await closedPort()
   const filter = {
     name: 'envoy.filters.http.ratelimit',
     typed_config: any('filters.http.ratelimit.v3.RateLimit', {
@@ -97,20 +85,13 @@ async function useSides(t: TestContext): Promise<[Side, Side]> {
   }
   const byUser = { actions: [{ request_headers: { header_name: 'x-user', descriptor_key: 'user' } }] }
   const route = { route: { cluster: 'origin', rate_limits: [byUser] } }
-  const ports = { port, origin: origin.port, server: portOf(limits) }
-  await useEnvoy(t, port, envoyConfig({ ...ports, isGrpc: true, filter, route }))
   const global = {
     backendRef: { host: limits.host },
     domain: 'shop',
     timeout: '10s',
     descriptors: [{ entries: [{ name: 'user', expression: 'request.headers["x-user"]' }] }],
   }
-  const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
-  const gateway = await useGateway(t, httpConfig([{ policies: { rateLimit: { global } }, backends: [backend] }]))
-  const side = (at: number): Side => ({
-    port: at,
-    asked: () => limits.seen.splice(0),
-    backend: () => lastSeen(origin),
-  })
-  return [side(port), side(gateway.port())]
+  const policies = { rateLimit: { global } }
+  const server = portOf(limits)
+  return useBoth(t, { origin, server, isGrpc: true, filter, route, policies, asked: () => limits.seen.splice(0) })
 }

@@ -1,30 +1,16 @@
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   agree,
   answerTo,
   bodyOf,
-  bytesOf,
-  fieldsOf,
   headers,
   immediate,
-  partsOf,
   type Process,
-  useAnsweringProcessor,
 } from '../../packages/gateway/src/testing/processor.ts'
-import { closedPort, httpConfig, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import type { ProcessingRequest } from '../../packages/gateway/src/wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
-import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
-import {
-  any,
-  compare,
-  type Difference,
-  envoyConfig,
-  lastSeen,
-  ownWays,
-  type Parts,
-  portOf,
-  type Side,
-} from './side-by-side.ts'
+import { ofProcessors, useProcessorSides } from './processor-sides.ts'
+import { withoutEnvoy as skip } from './servers.ts'
+import { compare, type Difference, type Parts } from './side-by-side.ts'
 
 /** The same requests to both, one processor and one backend behind them. */
 const requests: Record<string, Parts> = {
@@ -68,22 +54,6 @@ const byPath = (path: string, message: ProcessingRequest): ReturnType<Process> =
   return agree(message)
 }
 
-const always: readonly Difference[] = [
-  ...ownWays,
-  { what: /^asked heads 0 x-request-id$/, why: 'Envoy makes one up.' },
-  { what: /^asked heads 0 x-forwarded-(for|host)$/, why: 'Envoy adds them only when told to.' },
-  { what: /^asked heads 1 x-envoy-upstream-service-time$/, why: "A header of Envoy's own." },
-  {
-    what: /^asked heads 1 connection$/,
-    why: 'It belongs to the connection, and is taken off before policies see the answer.',
-  },
-  {
-    what: /^client headers transfer-encoding$/,
-    requests: ['HEAD'],
-    why: 'An answer to HEAD has no body, and no framing where the backend states no length.',
-  },
-]
-
 const ofHeads: readonly Difference[] = [
   {
     what: /^(backend|client) headers (content-length|transfer-encoding)$/,
@@ -103,62 +73,8 @@ const ofBodies: readonly Difference[] = [
 for (const mode of ['None', 'Buffered'] as const) {
   describe(`Envoy beside the gateway, with a processor (${mode})`, { skip }, () => {
     it('the processor, the client and the backend see the same but for what is listed', async (t) => {
-      await compare(await useSides(t, mode), requests, [...always, ...(mode === 'None' ? ofHeads : ofBodies)])
+      const sides = await useProcessorSides(t, mode, byPath)
+      await compare(sides, requests, [...ofProcessors, ...(mode === 'None' ? ofHeads : ofBodies)])
     })
   })
-}
-
-async function useSides(t: TestContext, mode: 'None' | 'Buffered'): Promise<[Side, Side]> {
-  const origin = await useOrigin(t, (_seen, response) => response.end('from origin'))
-  let path = ''
-  const processor = await useAnsweringProcessor(t, (message) => {
-    path = fieldsOf(message)[':path'] ?? path
-    return byPath(path, message)
-  })
-  const port = await closedPort()
-  const filter = {
-    name: 'envoy.filters.http.ext_proc',
-    typed_config: any('filters.http.ext_proc.v3.ExternalProcessor', {
-      grpc_service: { envoy_grpc: { cluster_name: 'server' }, timeout: '10s' },
-      message_timeout: '10s',
-      processing_mode: {
-        request_header_mode: 'SEND',
-        response_header_mode: 'SEND',
-        request_body_mode: mode.toUpperCase(),
-        response_body_mode: mode.toUpperCase(),
-      },
-    }),
-  }
-  const ports = { port, origin: origin.port, server: portOf(processor) }
-  await useEnvoy(t, port, envoyConfig({ ...ports, isGrpc: true, filter, route: { route: { cluster: 'origin' } } }))
-  const extProc = {
-    backendRef: { host: processor.host },
-    processingOptions: { requestBodyMode: mode, responseBodyMode: mode },
-    messageTimeout: '10s',
-  }
-  const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
-  const gateway = await useGateway(t, httpConfig([{ policies: { extProc }, backends: [backend] }]))
-  const side = (at: number): Side => ({
-    port: at,
-    asked: () => asked(processor.seen.splice(0)),
-    backend: () => lastSeen(origin),
-  })
-  return [side(port), side(gateway.port())]
-}
-
-function asked(seen: readonly ProcessingRequest[]): unknown {
-  const heads = seen.filter(({ request }) => request?.$case.endsWith('Headers') === true)
-  return {
-    parts: partsOf(seen).join(' '),
-    protocol: JSON.stringify(seen[0]?.protocolConfig),
-    ends: heads
-      .map(
-        ({ request }) =>
-          request?.$case.endsWith('Headers') === true && 'endOfStream' in request.value && request.value.endOfStream,
-      )
-      .join(' '),
-    heads: heads.map((head) => ({ ...fieldsOf(head), date: '' })),
-    requestBody: bytesOf(seen, 'requestBody'),
-    responseBody: bytesOf(seen, 'responseBody'),
-  }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { type Check, denied, ok, option, useAuthorizer } from '../../packages/gateway/src/testing/authorizer.ts'
-import { closedPort, httpConfig, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import type { CheckRequest } from '../../packages/gateway/src/wire/protos/envoy/service/auth/v3/external_auth.ts'
-import { useEnvoy, withoutEnvoy as skip } from './servers.ts'
-import { any, compare, type Difference, envoyConfig, lastSeen, type Parts, portOf, type Side } from './side-by-side.ts'
+import { withoutEnvoy as skip } from './servers.ts'
+import { any, compare, type Difference, type Parts, portOf, type Side, useBoth } from './side-by-side.ts'
 
 const MAX_BODY = 64
 
@@ -119,11 +119,9 @@ describe('Envoy beside the gateway', { skip }, () => {
   })
 })
 
-/** Envoy and the gateway, in this order, with one authorizer and one backend. */
 async function useSides(t: TestContext): Promise<[Side, Side]> {
   const origin = await useOrigin(t)
   const authorizer = await useAuthorizer(t, check)
-  const port = await closedPort()
   const perRoute = any('filters.http.ext_authz.v3.ExtAuthzPerRoute', {
     check_settings: { context_extensions: { tier: 'gold' } },
   })
@@ -136,23 +134,23 @@ async function useSides(t: TestContext): Promise<[Side, Side]> {
     }),
   }
   const route = { route: { cluster: 'origin' }, typed_per_filter_config: { [filter.name]: perRoute } }
-  const ports = { port, origin: origin.port, server: portOf(authorizer) }
-  await useEnvoy(t, port, envoyConfig({ ...ports, isGrpc: true, filter, route }))
   const extAuth = {
     backendRef: { host: authorizer.host },
     forwardBody: { maxSize: MAX_BODY },
     timeout: '10s',
     grpc: { contextExtensions: { tier: 'gold' } },
   }
-  // Envoy speaks HTTP/1.1 to the backend of a gRPC call too.
-  const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
-  const gateway = await useGateway(t, httpConfig([{ policies: { extAuth }, backends: [backend] }]))
-  const side = (at: number): Side => ({
-    port: at,
+  const policies = { extAuth }
+  const server = portOf(authorizer)
+  return useBoth(t, {
+    origin,
+    server,
+    isGrpc: true,
+    filter,
+    route,
+    policies,
     asked: () => asked(authorizer.seen.splice(0)),
-    backend: () => lastSeen(origin),
   })
-  return [side(port), side(gateway.port())]
 }
 
 /** But for the time, and for ports, which are others on each side. */

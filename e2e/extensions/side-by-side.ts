@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import type { TestContext } from 'node:test'
 import { type RawResponse, sendRaw } from '../../packages/gateway/src/testing/client.ts'
 import type { Origin } from '../../packages/gateway/src/testing/origin.ts'
+import { closedPort, httpConfig, useGateway } from '../../packages/gateway/src/testing/scene.ts'
+import { useEnvoy } from './servers.ts'
 
 /** Envoy and the gateway with the same servers behind them: the same requests to both, and what differs is listed. */
 
@@ -72,14 +75,17 @@ function bytesOf({ line = 'GET /', headers = [], body = '' }: Parts): string {
 }
 
 /** But for what is new in every answer, and the names of the programs. */
-function told({ status, headers, body }: RawResponse) {
+function told({ status, headers: all, body, text }: RawResponse) {
   const own = ['date', 'server', 'x-envoy-upstream-service-time']
-  return { status, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name))), body }
+  const headers = Object.fromEntries(Object.entries(all).filter(([name]) => !own.includes(name)))
+  return { status, headers, body, trailers: /\r\n0\r\n((?:.+\r\n)+)\r\n$/.exec(text)?.[1] ?? '' }
 }
 
 /** What an origin has seen since; of bodies the length. */
 export function lastSeen({ seen }: Pick<Origin, 'seen'>): unknown {
-  return seen.splice(0).map(({ method, url, headers, body }) => ({ method, url, headers, length: body.length }))[0]
+  return seen
+    .splice(0)
+    .map(({ method, url, headers, trailers, body }) => ({ method, url, headers, trailers, length: body.length }))[0]
 }
 
 /** Every leaf by its path. */
@@ -96,19 +102,36 @@ export const any = (type: string, value: object = {}): object => ({
   ...value,
 })
 
-export interface EnvoyParts {
-  port: number
-  origin: number
-  /** The server that is asked, and whether by HTTP/2. */
+/** What stands behind both, and how each is told of the server that is asked. */
+export interface BothParts {
+  origin: Origin
+  /** Port of the server that is asked, and whether by HTTP/2. */
   server: number
   isGrpc: boolean
   filter: { name: string; typed_config: object }
   /** Of the one route, besides what it matches. */
-  route: { route: object; typed_per_filter_config?: object }
+  route?: { route: object; typed_per_filter_config?: object }
+  /** Envoy takes trailers of HTTP/1.1 only when told to. */
+  trailers?: boolean
+  /** Of the one route of the gateway. */
+  policies: object
+  asked: Side['asked']
+}
+
+/** Envoy and the gateway, in this order, with one server and one backend. */
+export async function useBoth(t: TestContext, parts: BothParts): Promise<[Side, Side]> {
+  const { origin, policies, asked } = parts
+  const port = await closedPort()
+  await useEnvoy(t, port, envoyConfig(port, parts))
+  // Envoy speaks HTTP/1.1 to the backend of a gRPC call too.
+  const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
+  const gateway = await useGateway(t, httpConfig([{ policies, backends: [backend] }]))
+  const side = (at: number): Side => ({ port: at, asked, backend: () => lastSeen(origin) })
+  return [side(port), side(gateway.port())]
 }
 
 /** Envoy with one filter, which asks the cluster `server`; the cluster `origin` is the backend. */
-export function envoyConfig({ port, origin, server, isGrpc, filter, route }: EnvoyParts): object {
+function envoyConfig(port: number, { origin, server, isGrpc, filter, route, trailers = false }: BothParts): object {
   const address = (at: number) => ({ socket_address: { address: '127.0.0.1', port_value: at } })
   const cluster = (name: string, at: number, more: object = {}) => ({
     name,
@@ -117,23 +140,26 @@ export function envoyConfig({ port, origin, server, isGrpc, filter, route }: Env
     ...more,
     load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: address(at) } }] }] },
   })
-  const http2 = {
+  const speaking = (explicit_http_config: object) => ({
     typed_extension_protocol_options: {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': any('upstreams.http.v3.HttpProtocolOptions', {
-        explicit_http_config: { http2_protocol_options: {} },
+        explicit_http_config,
       }),
     },
-  }
-  const routes = [{ match: { prefix: '/' }, ...route }]
+  })
+  const http2 = speaking({ http2_protocol_options: {} })
+  const http1 = { http_protocol_options: { enable_trailers: trailers } }
+  const routes = [{ match: { prefix: '/' }, ...(route ?? { route: { cluster: 'origin' } }) }]
   const manager = any('filters.network.http_connection_manager.v3.HttpConnectionManager', {
     stat_prefix: 'http',
+    ...http1,
     route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes }] },
     http_filters: [filter, { name: 'envoy.filters.http.router', typed_config: any('filters.http.router.v3.Router') }],
   })
   return {
     static_resources: {
       listeners: [{ address: address(port), filter_chains: [{ filters: [{ name: 'http', typed_config: manager }] }] }],
-      clusters: [cluster('origin', origin), cluster('server', server, isGrpc ? http2 : {})],
+      clusters: [cluster('origin', origin.port, speaking(http1)), cluster('server', server, isGrpc ? http2 : {})],
     },
   }
 }

@@ -1,0 +1,98 @@
+import { describe, it } from 'node:test'
+import type { OriginHandler } from '../../packages/gateway/src/testing/origin.ts'
+import {
+  agree,
+  answerTo,
+  headers,
+  immediate,
+  piece,
+  type Process,
+} from '../../packages/gateway/src/testing/processor.ts'
+import type { ProcessingRequest } from '../../packages/gateway/src/wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import { ofProcessors, useProcessorSides } from './processor-sides.ts'
+import { withoutEnvoy as skip } from './servers.ts'
+import { compare, type Difference, type Parts } from './side-by-side.ts'
+
+const chunked = (line: string, body: string, more: string[] = []): Parts => ({
+  line,
+  headers: ['transfer-encoding: chunked', ...more],
+  body,
+})
+const withTrailers = (line: string): Parts =>
+  chunked(line, '5\r\nhello\r\n0\r\nx-sum: 42\r\nx-other: 1\r\n\r\n', ['trailer: x-sum, x-other'])
+
+/** The same requests to both; bodies and trailers go through one processor piece by piece, both ways. */
+const requests: Record<string, Parts> = {
+  'a plain one': {},
+  HEAD: { line: 'HEAD /' },
+  'a body': { line: 'POST /', body: 'hello' },
+  'an empty body': { line: 'POST /', headers: ['content-length: 0'] },
+  'a body in chunks': chunked('POST /', '5\r\nhello\r\n2\r\n!!\r\n0\r\n\r\n'),
+  'a long body': { line: 'POST /', body: 'x'.repeat(300_000) },
+  'trailers of a request': withTrailers('POST /'),
+  'trailers of an answer': { line: 'GET /trailing' },
+  'trailers both ways': withTrailers('POST /trailing'),
+  'trailers that are changed': withTrailers('POST /trailing/changed'),
+  'an answer without a body': { line: 'GET /none' },
+  'other bodies': { line: 'POST /shout', body: 'question' },
+  'other headers': { line: 'POST /edited', headers: ['x-user: mallory', 'x-secret: s'], body: 'hello' },
+  'a body that grows': { line: 'POST /grow', body: 'hello' },
+  'a body that is swallowed': { line: 'POST /swallow', body: 'hello' },
+  'answered at once': { line: 'POST /denied', body: 'hello' },
+  'answered at its body': { line: 'POST /refused', body: 'question' },
+  'answered at its trailers': withTrailers('POST /late'),
+  'answered in place of the answer': { line: 'GET /hidden' },
+}
+
+const answer: OriginHandler = ({ url }, response) => {
+  if (url.startsWith('/none')) return void response.writeHead(204).end()
+  if (!url.startsWith('/trailing')) return void response.end('from origin')
+  response.writeHead(200, { trailer: 'x-check, x-more' })
+  response.write('from ')
+  response.addTrailers({ 'x-check': 'ok', 'x-more': '2' })
+  response.end('origin')
+}
+
+const byPath = (path: string, message: ProcessingRequest): ReturnType<Process> => {
+  const part = message.request
+  if (part === undefined) return null
+  const { $case: asked } = part
+  if (asked === 'requestHeaders') {
+    if (path === '/denied') return immediate(403, 'not you', { 'x-why': 'tired' })
+    if (path === '/edited') return answerTo(asked, headers({ 'x-user': 'ann' }, ['x-secret']))
+  }
+  if (asked === 'responseHeaders') {
+    if (path === '/hidden') return immediate(451, 'hidden')
+    if (path === '/edited') return answerTo(asked, headers({ ':status': '201', 'x-new': 'n' }))
+  }
+  if (asked === 'requestBody' && path === '/refused') return immediate(422, 'no')
+  if (asked === 'requestTrailers' && path === '/late') return immediate(422, 'too late')
+  if ((asked === 'requestTrailers' || asked === 'responseTrailers') && path === '/trailing/changed')
+    return answerTo(asked, headers({ 'x-added': 'yes' }, ['x-other', 'x-more']))
+  if (asked !== 'requestBody' && asked !== 'responseBody') return agree(message)
+  const { body, endOfStream } = part.value
+  const text = Buffer.from(body).toString()
+  if (path === '/shout') return piece(asked, Buffer.from(text.toUpperCase()), endOfStream)
+  if (path === '/grow') return piece(asked, Buffer.from(text.repeat(1000)), endOfStream)
+  if (path === '/swallow') return piece(asked, Buffer.alloc(0), endOfStream)
+  return agree(message)
+}
+
+const differences: readonly Difference[] = [
+  {
+    what: /^asked heads 1 transfer-encoding$/,
+    requests: ['trailers of an answer', 'trailers both ways', 'trailers that are changed'],
+    why: 'It belongs to the connection, and is taken off before policies see the answer.',
+  },
+  {
+    what: /^(asked heads [01]|backend headers|client headers) trailer$/,
+    why: 'It belongs to the connection; what follows a body says its own name.',
+  },
+]
+
+describe('Envoy beside the gateway, with a processor (FullDuplexStreamed)', { skip }, () => {
+  it('the processor, the client and the backend see the same but for what is listed', async (t) => {
+    const sides = await useProcessorSides(t, 'FullDuplexStreamed', byPath, answer)
+    await compare(sides, requests, [...ofProcessors, ...differences])
+  })
+})

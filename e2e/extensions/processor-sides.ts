@@ -1,0 +1,95 @@
+import type { TestContext } from 'node:test'
+import type { OriginHandler } from '../../packages/gateway/src/testing/origin.ts'
+import {
+  bytesOf,
+  fieldsOf,
+  partsOf,
+  type Process,
+  useAnsweringProcessor,
+} from '../../packages/gateway/src/testing/processor.ts'
+import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import type { ProcessingRequest } from '../../packages/gateway/src/wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import { any, type Difference, ownWays, portOf, type Side, useBoth } from './side-by-side.ts'
+
+export type Mode = 'None' | 'Buffered' | 'FullDuplexStreamed'
+
+/** What differs with any processor. */
+export const ofProcessors: readonly Difference[] = [
+  ...ownWays,
+  { what: /^asked heads 0 x-request-id$/, why: 'Envoy makes one up.' },
+  { what: /^asked heads 0 x-forwarded-(for|host)$/, why: 'Envoy adds them only when told to.' },
+  { what: /^asked heads 1 x-envoy-upstream-service-time$/, why: "A header of Envoy's own." },
+  {
+    what: /^asked heads 1 connection$/,
+    why: 'It belongs to the connection, and is taken off before policies see the answer.',
+  },
+  {
+    what: /^client headers transfer-encoding$/,
+    requests: ['HEAD'],
+    why: 'An answer to HEAD has no body, and no framing where the backend states no length.',
+  },
+]
+
+const MODES: Readonly<Record<Mode, string>> = {
+  None: 'NONE',
+  Buffered: 'BUFFERED',
+  FullDuplexStreamed: 'FULL_DUPLEX_STREAMED',
+}
+
+/** Both with a processor that says what it does by the path of the request. */
+export async function useProcessorSides(
+  t: TestContext,
+  mode: Mode,
+  byPath: (path: string, message: ProcessingRequest) => ReturnType<Process>,
+  answer: OriginHandler = (_seen, response) => response.end('from origin'),
+): Promise<[Side, Side]> {
+  const origin = await useOrigin(t, answer)
+  let path = ''
+  const processor = await useAnsweringProcessor(t, (message) => {
+    path = fieldsOf(message)[':path'] ?? path
+    return byPath(path, message)
+  })
+  const isStreamed = mode === 'FullDuplexStreamed'
+  const filter = {
+    name: 'envoy.filters.http.ext_proc',
+    typed_config: any('filters.http.ext_proc.v3.ExternalProcessor', {
+      grpc_service: { envoy_grpc: { cluster_name: 'server' }, timeout: '10s' },
+      message_timeout: '10s',
+      processing_mode: {
+        request_header_mode: 'SEND',
+        response_header_mode: 'SEND',
+        request_body_mode: MODES[mode],
+        response_body_mode: MODES[mode],
+        ...(isStreamed && { request_trailer_mode: 'SEND', response_trailer_mode: 'SEND' }),
+      },
+    }),
+  }
+  const extProc = {
+    backendRef: { host: processor.host },
+    processingOptions: { requestBodyMode: mode, responseBodyMode: mode },
+    messageTimeout: '10s',
+  }
+  const server = portOf(processor)
+  const seen = (): unknown => asked(processor.seen.splice(0))
+  const parts = { origin, server, isGrpc: true, filter, policies: { extProc }, asked: seen, trailers: isStreamed }
+  return useBoth(t, parts)
+}
+
+function asked(seen: readonly ProcessingRequest[]): unknown {
+  const of = (part: 'Headers' | 'Trailers') => seen.filter(({ request }) => request?.$case.endsWith(part) === true)
+  const parts = partsOf(seen)
+  return {
+    // Bodies come in as many pieces as they came in.
+    parts: parts.filter((part, index) => !part.endsWith('Body') || part !== parts[index - 1]).join(' '),
+    protocol: JSON.stringify(seen[0]?.protocolConfig),
+    ends: seen
+      .flatMap(({ request }) =>
+        request !== undefined && 'endOfStream' in request.value && request.value.endOfStream ? [request.$case] : [],
+      )
+      .join(' '),
+    heads: of('Headers').map((head) => ({ ...fieldsOf(head), date: '' })),
+    trailers: of('Trailers').map(fieldsOf),
+    requestBody: bytesOf(seen, 'requestBody'),
+    responseBody: bytesOf(seen, 'responseBody'),
+  }
+}
