@@ -262,6 +262,8 @@ function runToEnd(program: string, args: readonly string[], input: string, env: 
       if (error !== null && typeof error.code !== 'number' && child.exitCode === null) reject(error)
       else resolve({ code: child.exitCode ?? 1, stdout, stderr })
     })
+    // Who does not read it to the end is no failure.
+    child.stdin?.on('error', () => undefined)
     child.stdin?.end(input)
   })
 }

@@ -32,16 +32,15 @@ export function usablePorts(listeners: readonly number[], typed: Typed, servers:
   }
 }
 
-/** The address that the Gateway asks for; null when it is left to the platform. */
+/** The address that the Gateway asks for, the first of several; null when it is left to the platform. */
 export function staticAddress({ spec }: Resource, problems: string[]): string | null {
   const asked = listAt(spec, 'addresses')
     .map((address) => ({ type: textAt(address, 'type') ?? 'IPAddress', value: textAt(address, 'value') ?? '' }))
     // An address without a value is one that the platform chooses.
     .filter(({ value }) => value !== '')
-  const [first, second] = asked
+  const [first] = asked
   if (first === undefined) return null
-  if (second !== undefined) problems.push(`spec.addresses: ${asked.length} addresses are given, a Service has one`)
-  else if (first.type !== 'IPAddress')
+  if (first.type !== 'IPAddress')
     problems.push(`spec.addresses: type ${first.type} is not supported, expected IPAddress`)
   else if (isIP(first.value) === 0) problems.push(`spec.addresses: ${JSON.stringify(first.value)} is no IP address`)
   return first.value

@@ -5,6 +5,8 @@ import type { WantedStatus } from './merge.ts'
 /** What translation cannot know of a Gateway. */
 export interface GatewayFacts {
   addresses: readonly GatewayAddress[]
+  /** Those that it asks for. */
+  askedAddresses: readonly string[]
   /** What is wrong with its parameters. */
   parameterProblems: readonly string[]
   /** What could not be deployed yet. */
@@ -27,7 +29,7 @@ export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts
   const conditions = status.conditions.map((condition) => {
     if (condition.type === 'Programmed') return unless(condition, verdict)
     const isInvalid = condition.type === 'Accepted' && facts.parameterProblems.length > 0
-    return isInvalid ? { ...unless(condition, verdict), reason: 'InvalidParameters' } : condition
+    return isInvalid ? unless(condition, { ...verdict, reason: 'InvalidParameters' }) : condition
   })
   const forListeners = verdict.reason === 'Invalid' ? verdict : { ...verdict, reason: 'Pending' }
   const listeners = status.listeners.map((listener) => ({
@@ -42,6 +44,7 @@ export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts
 /** Why it is not programmed; null when it is. */
 function verdictOf({
   addresses,
+  askedAddresses,
   parameterProblems,
   deployFailures,
   refusals,
@@ -50,6 +53,9 @@ function verdictOf({
   if (parameterProblems.length > 0) return { reason: 'Invalid', message: parameterProblems.join('; ') }
   if (refusals.length > 0)
     return { reason: 'Invalid', message: `A data plane refuses the config: ${refusals.join('; ')}` }
+  const missing = askedAddresses.filter((asked) => addresses.every(({ value }) => value !== asked))
+  if (missing.length > 0)
+    return { reason: 'AddressNotUsable', message: `Not given by the platform: ${missing.join(', ')}` }
   if (!isProgrammed) {
     const why = deployFailures.length === 0 ? ['No data plane has taken the config yet'] : deployFailures
     return { reason: 'Pending', message: why.join('; ') }

@@ -61,6 +61,7 @@ export class GatewayTruth {
       ...facts,
       // As long as nobody has looked, what was found before counts.
       addresses: facts.addresses ?? (listAt(gateway, 'status', 'addresses') as GatewayAddress[]),
+      askedAddresses: listAt(gateway, 'spec', 'addresses').flatMap((address) => textAt(address, 'value') || []),
       refusals: problems,
       isProgrammed: verdict === 'programmed',
     })

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { eventually } from '../../packages/gateway/src/testing/process.ts'
+import { type Bed, startBed } from './bed/bed.ts'
+import { withoutBed } from './bed/programs.ts'
+import { install, ownImages, rolledOut } from './installed.ts'
+
+const PATIENCE_MS = 300_000
+const SYSTEM = 'portico-system'
+/** Says which Pod it is, and serves for a moment longer when it is told to end, as Pods that are replaced should. */
+const ECHO = `const server = require('http').createServer((_, response) => response.end(JSON.stringify({ pod: process.env.POD_NAME })))
+server.listen(3000)
+process.on('SIGTERM', () => setTimeout(() => process.exit(), 3000))`
+
+describe('a controller in a cluster', { skip: withoutBed }, () => {
+  let bed: Bed
+  let address = ''
+  before(async () => {
+    bed = await startBed({ images: { ...ownImages(), echo: { command: [process.execPath, '-e', ECHO] } } })
+    await install(bed)
+    await bed.kubectl('create', 'namespace', 'shop')
+    await bed.apply(...echo('cart'), ...echo('other'), gateway(), route('cart', '/'))
+    await eventually('the Gateway is programmed', () => isProgrammed(), PATIENCE_MS)
+    address = await path('gateway', 'web', '.status.addresses[0].value')
+  })
+  after(async () => bed.stop())
+
+  const path = async (kind: string, name: string, expression: string): Promise<string> =>
+    bed.kubectl('-n', 'shop', 'get', kind, name, '-o', `jsonpath={${expression}}`)
+  const isProgrammed = async (): Promise<boolean> =>
+    (await path('gateway', 'web', '.status.conditions[?(@.type=="Programmed")].status')) === 'True'
+  const ask = async (url: string): Promise<{ status: string; pod: string }> => {
+    const { stdout } = await bed.exec(['curl', '-s', '-m', '5', '-w', '\n%{http_code}', `http://${address}${url}`])
+    return { status: stdout.trim().split('\n').at(-1) ?? '', pod: /"pod":"([^"]+)"/.exec(stdout)?.[1] ?? '' }
+  }
+
+  /** Asks again and again until it is stopped; how many answers there were, and those that were not 200. */
+  const askOn = (url: string): { stop(): Promise<{ total: number; bad: string[] }> } => {
+    const over = new AbortController()
+    let total = 0
+    const bad: string[] = []
+    const run = (async () => {
+      while (!over.signal.aborted) {
+        const { status } = await ask(url)
+        total += 1
+        if (status !== '200') bad.push(status)
+      }
+    })()
+    return {
+      async stop() {
+        over.abort()
+        await run
+        return { total, bad }
+      },
+    }
+  }
+
+  it('has traffic flow through the address of the load balancer, and statuses that say so', async () => {
+    const { status, pod } = await ask('/anything')
+    assert.equal(status, '200')
+    assert.match(pod, /^cart-/)
+    const conditions = async (kind: string, name: string, list: string): Promise<string> =>
+      path(kind, name, `range ${list}[*]}{.type}={.status} {.reason};{end`)
+    assert.equal(
+      await conditions('gateway', 'web', '.status.conditions'),
+      'Accepted=True Accepted;Programmed=True Programmed;',
+    )
+    assert.match(await conditions('gateway', 'web', '.status.listeners[0].conditions'), /Programmed=True Programmed;/)
+    assert.equal(await path('gateway', 'web', '.status.listeners[0].attachedRoutes'), '1')
+    assert.equal(
+      await conditions('httproute', 'cart', '.status.parents[0].conditions'),
+      'Accepted=True Accepted;ResolvedRefs=True ResolvedRefs;',
+    )
+    const gatewayClass = await bed.kubectl('get', 'gatewayclass', 'portico', '-o', 'jsonpath={.status}')
+    assert.match(gatewayClass, /"reason":"Accepted","status":"True"/)
+    assert.match(gatewayClass, /"name":"HTTPRouteCORS"/)
+  })
+
+  it('makes a changed route live, and tells of one that leads nowhere', async () => {
+    await bed.apply(route('cart', '/', 'other'))
+    await eventually('it leads elsewhere', async () => (await ask('/')).pod.startsWith('other-'), PATIENCE_MS)
+    await bed.apply(route('lost', '/lost', 'nowhere'))
+    const reason = '.status.parents[0].conditions[?(@.type=="ResolvedRefs")].reason'
+    await eventually(
+      'it is told',
+      async () => (await path('httproute', 'lost', reason)) === 'BackendNotFound',
+      PATIENCE_MS,
+    )
+    assert.equal((await ask('/lost')).status, '500')
+    assert.equal((await ask('/')).status, '200')
+    assert.equal(await path('gateway', 'web', '.status.listeners[0].attachedRoutes'), '2')
+    await bed.kubectl('-n', 'shop', 'delete', 'httproute', 'lost')
+    await eventually(
+      'it is gone',
+      async () => (await path('gateway', 'web', '.status.listeners[0].attachedRoutes')) === '1',
+      PATIENCE_MS,
+    )
+    await bed.apply(route('cart', '/'))
+    await eventually('it leads back', async () => (await ask('/')).pod.startsWith('cart-'), PATIENCE_MS)
+  })
+
+  it('loses no request while Pods behind a Service are replaced', async () => {
+    const asking = askOn('/')
+    await bed.kubectl('-n', 'shop', 'rollout', 'restart', 'deployment/cart')
+    await rolledOut(bed, 'shop', 'cart')
+    const { total, bad } = await asking.stop()
+    assert.ok(total > 10, `${total} requests`)
+    assert.deepEqual(bad, [])
+  })
+
+  it('is not needed by data planes that have their config', async () => {
+    const asking = askOn('/')
+    await bed.kubectl('-n', SYSTEM, 'scale', 'deployment/portico-controller', '--replicas=0')
+    await eventually(
+      'there is no controller',
+      async () => (await bed.kubectl('-n', SYSTEM, 'get', 'pods', '-o', 'name')) === '',
+      PATIENCE_MS,
+    )
+    assert.equal((await ask('/')).status, '200')
+    await bed.kubectl('-n', SYSTEM, 'scale', 'deployment/portico-controller', '--replicas=2')
+    await rolledOut(bed, SYSTEM, 'portico-controller')
+    const { bad } = await asking.stop()
+    assert.deepEqual(bad, [])
+    assert.ok(await isProgrammed())
+  })
+
+  it('leaves the lead to another when it ends', async () => {
+    const holder = async (): Promise<string> =>
+      bed.kubectl('-n', SYSTEM, 'get', 'lease', 'portico-controller', '-o', 'jsonpath={.spec.holderIdentity}')
+    await eventually('one leads', async () => (await holder()) !== '', PATIENCE_MS)
+    const first = await holder()
+    const pods = (await bed.kubectl('-n', SYSTEM, 'get', 'pods', '-o', 'jsonpath={.items[*].metadata.name}')).split(' ')
+    assert.equal(pods.length, 2)
+    assert.ok(pods.some((pod) => first.startsWith(`${pod}_`)))
+    await bed.kubectl('-n', SYSTEM, 'delete', 'pod', first.slice(0, first.indexOf('_')), '--wait=false')
+    await eventually('another leads', async () => !['', first].includes(await holder()), PATIENCE_MS)
+    await bed.apply(route('late', '/late', 'other'))
+    await eventually('it is served', async () => (await ask('/late')).pod.startsWith('other-'), PATIENCE_MS)
+    const accepted = '.status.parents[0].conditions[?(@.type=="Accepted")].status'
+    await eventually('it is told', async () => (await path('httproute', 'late', accepted)) === 'True', PATIENCE_MS)
+  })
+
+  it('mends what somebody takes away', async () => {
+    await bed.kubectl('-n', 'shop', 'delete', 'service', 'web')
+    await eventually(
+      'it is there again',
+      async () => (await bed.kubectl('-n', 'shop', 'get', 'service', '-o', 'name')).includes('service/web\n'),
+      PATIENCE_MS,
+    )
+  })
+})
+
+function gateway(): object {
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'Gateway',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { gatewayClassName: 'portico', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+  }
+}
+
+function route(name: string, path: string, service = 'cart'): object {
+  const rules = [
+    { matches: [{ path: { type: 'PathPrefix', value: path } }], backendRefs: [{ name: service, port: 8080 }] },
+  ]
+  return {
+    apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'HTTPRoute',
+    metadata: { name, namespace: 'shop' },
+    spec: { parentRefs: [{ name: 'web' }], rules },
+  }
+}
+
+function echo(name: string): object[] {
+  const container = {
+    name: 'echo',
+    image: 'echo',
+    env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+    readinessProbe: { tcpSocket: { port: 3000 }, periodSeconds: 1 },
+  }
+  const labels = { app: name }
+  return [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name, namespace: 'shop' },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container] } },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name, namespace: 'shop' },
+      spec: { selector: labels, ports: [{ port: 8080, targetPort: 3000 }] },
+    },
+  ]
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { condition, type GatewayStatus } from '@portico/translate'
+import { completeGatewayStatus, type GatewayFacts } from './gateway-status.ts'
+
+const say = (type: string, isTrue = true, reason = type) =>
+  condition(type, isTrue, { reason, message: '', generation: 1 })
+const listener = (name: string, isProgrammed = true) => ({
+  name,
+  supportedKinds: [],
+  attachedRoutes: 0,
+  conditions: [say('Programmed', isProgrammed, isProgrammed ? 'Programmed' : 'Invalid')],
+})
+const translated: GatewayStatus = {
+  conditions: [say('Accepted'), say('Programmed')],
+  listeners: [listener('http'), listener('broken', false)],
+  attachedListenerSets: 0,
+}
+const address = { type: 'IPAddress' as const, value: '10.97.0.1' }
+const fine: GatewayFacts = {
+  addresses: [address],
+  askedAddresses: [],
+  parameterProblems: [],
+  deployFailures: [],
+  refusals: [],
+  isProgrammed: true,
+}
+
+/** Reasons of Accepted, of Programmed, and of Programmed of each listener; those of what is false with a mark. */
+function reasons(facts: Partial<GatewayFacts>, status = translated): string[] {
+  const { conditions, listeners } = completeGatewayStatus(status, { ...fine, ...facts }) as GatewayStatus
+  const all = [...conditions, ...listeners.flatMap((one) => one.conditions)]
+  return all.map(({ reason, status: is }) => (is === 'True' ? reason : `not ${reason}`))
+}
+
+describe('the status of a Gateway', () => {
+  it('is that of its translation when data planes have taken it, with its addresses', () => {
+    assert.deepEqual(completeGatewayStatus(translated, fine), { ...translated, addresses: [address] })
+  })
+
+  it('tells why it is not programmed, of its listeners too', () => {
+    const pending = ['Accepted', 'not Pending', 'not Pending', 'not Invalid']
+    assert.deepEqual(reasons({ isProgrammed: false }), pending)
+    assert.deepEqual(reasons({ addresses: [] }), ['Accepted', 'not AddressNotAssigned', 'not Pending', 'not Invalid'])
+    const refused = ['Accepted', 'not Invalid', 'not Invalid', 'not Invalid']
+    assert.deepEqual(reasons({ refusals: ['no'] }), refused)
+    assert.deepEqual(reasons({ refusals: ['no'], isProgrammed: false }), refused)
+  })
+
+  it('tells of addresses that the platform does not give', () => {
+    const unusable = ['Accepted', 'not AddressNotUsable', 'not Pending', 'not Invalid']
+    assert.deepEqual(reasons({ askedAddresses: ['10.97.0.9'], addresses: [] }), unusable)
+    assert.deepEqual(reasons({ askedAddresses: ['10.97.0.1', '10.97.0.9'] }), unusable)
+    assert.deepEqual(reasons({ askedAddresses: ['10.97.0.1'] })[1], 'Programmed')
+  })
+
+  it('tells of parameters that are wrong before all else, unless it is not accepted anyway', () => {
+    const problems = { parameterProblems: ['no such parameters'], isProgrammed: false }
+    assert.deepEqual(reasons(problems), ['not InvalidParameters', 'not Invalid', 'not Invalid', 'not Invalid'])
+    const unsupported = { ...translated, conditions: [say('Accepted', false, 'UnsupportedAddress'), say('Programmed')] }
+    assert.deepEqual(reasons(problems, unsupported).slice(0, 2), ['not UnsupportedAddress', 'not Invalid'])
+  })
+
+  it('says in which words data planes and deployment failed, and not without end', () => {
+    const message = (facts: Partial<GatewayFacts>): string => {
+      const { conditions } = completeGatewayStatus(translated, { ...fine, ...facts }) as GatewayStatus
+      return conditions[1]?.message ?? ''
+    }
+    assert.match(message({ refusals: ['route cart: odd'] }), /route cart: odd/)
+    assert.match(message({ isProgrammed: false, deployFailures: ['Service shop/web: taken'] }), /shop\/web: taken/)
+    assert.equal(message({ refusals: ['x'.repeat(10_000)] }).length, 4096)
+  })
+})
