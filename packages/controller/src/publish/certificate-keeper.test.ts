@@ -123,7 +123,7 @@ test('one that leads no more makes nothing', async (t) => {
 })
 
 for (const [what, data] of [
-  ['nothing', {}],
+  ['something else', { other: 'AAAA', 'ca.crt': undefined }],
   ['a certificate without its key', { 'ca.key': undefined }],
   ['a key of another', { 'ca.key': Buffer.from('-----BEGIN PRIVATE KEY-----\nMIGH').toString('base64') }],
   ['half a successor', { 'next.crt': 'AAAA' }],
@@ -135,7 +135,7 @@ for (const [what, data] of [
     one.lead(ALWAYS)
     await one.refresh()
     const { bundle, serving } = one
-    api.damage(what === 'nothing' ? {} : { ...api.secret()?.data, ...data })
+    api.damage({ ...api.secret()?.data, ...data })
     await one.refresh()
     assert.deepEqual([one.bundle, one.serving], [bundle, serving])
     assert.equal(api.writes(), 1)
@@ -143,6 +143,23 @@ for (const [what, data] of [
     assert.doesNotMatch(api.troubles.join(), /hunter2|MIGH|PRIVATE/)
   })
 }
+
+test('a Secret that was put there empty is filled, with all that it has besides', async (t) => {
+  const { keeper, api } = await useReplicas(t)
+  const [leader, other] = [keeper(), keeper()]
+  api.place({
+    type: 'portico.dev/authority',
+    metadata: { name: 'portico-ca', namespace: 'portico-system', labels: { a: 'b' } },
+  })
+  await other.refresh()
+  assert.equal(other.bundle, undefined)
+  leader.lead(ALWAYS)
+  await leader.refresh()
+  await other.refresh()
+  assert.ok(leader.bundle !== undefined && other.bundle === leader.bundle)
+  assert.equal(api.secret()?.type, 'portico.dev/authority')
+  assert.deepEqual(api.secret()?.metadata.labels, { a: 'b' })
+})
 
 test('runs until it is told to end, and does at once what a new leader has to', async (t) => {
   const { keeper, api } = await useReplicas(t)
@@ -159,7 +176,8 @@ test('runs until it is told to end, and does at once what a new leader has to', 
 })
 
 interface Secret {
-  metadata: { name: string; namespace: string; resourceVersion: string }
+  type?: string
+  metadata: { name: string; namespace: string; resourceVersion: string; labels?: Record<string, string> }
   data?: Record<string, string | undefined>
 }
 
@@ -200,6 +218,9 @@ async function useReplicas(t: TestContext) {
     secret: () => secret,
     writes: () => writes,
     fail: (status: number, why: string) => (failing = { status, why }),
+    place(placed: { type: string; metadata: Omit<Secret['metadata'], 'resourceVersion'> }) {
+      secret = { ...placed, metadata: { ...placed.metadata, resourceVersion: `${++version}` } }
+    },
     damage(data: Record<string, string | undefined>) {
       if (secret !== undefined) secret = { ...secret, data }
     },

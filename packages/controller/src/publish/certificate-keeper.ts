@@ -101,16 +101,20 @@ export class CertificateKeeper {
     if (secret === undefined) {
       if (!this.#isLeading()) return
       const made = this.#settle(undefined)
-      await createObject(this.#client, SECRET, { metadata: { namespace, name }, ...contentOf(made) })
+      const data = writeAuthorities(made)
+      await createObject(this.#client, SECRET, { metadata: { namespace, name }, type: 'Opaque', data })
       this.#authorities = made
       return
     }
-    const read = readAuthorities((secret.data ?? {}) as Record<string, unknown>)
+    const data = (secret.data ?? {}) as Record<string, unknown>
+    // One that was put there empty is to be filled.
+    const read = Object.keys(data).length === 0 ? NOTHING : readAuthorities(data)
     // Not replaced: somebody who damaged it may still mend it, or delete it to have a new one.
     if (!read.ok) return this.#trouble(read.problem)
     const wanted = this.#isLeading() ? this.#settle(read.authorities) : read.authorities
+    if (wanted === undefined) return
     if (wanted !== read.authorities)
-      await updateObject(this.#client, SECRET, { metadata: secret.metadata, ...contentOf(wanted) })
+      await updateObject(this.#client, SECRET, { ...secret, data: writeAuthorities(wanted) })
     this.#authorities = wanted
   }
 
@@ -134,6 +138,4 @@ export class CertificateKeeper {
   }
 }
 
-function contentOf(authorities: Authorities): { type: string; data: Record<string, string> } {
-  return { type: 'Opaque', data: writeAuthorities(authorities) }
-}
+const NOTHING = { ok: true, authorities: undefined } as const

@@ -6,7 +6,8 @@ import type { KeyPair } from './certificate.ts'
 import { PublishCounts } from './counts.ts'
 import { DataPlane } from './data-plane.ts'
 import { GatewayFeed } from './gateway-feed.ts'
-import { type Caller, StreamServer, type StreamServerOptions, type Taken } from './stream-server.ts'
+import { RefusalLog } from './refusal-log.ts'
+import { addressOf, type Caller, StreamServer, type StreamServerOptions, type Taken } from './stream-server.ts'
 
 export interface GatewayState {
   connected: number
@@ -51,14 +52,17 @@ export class Publisher {
 
   constructor(options: PublisherOptions) {
     this.#options = options
+    const refusals = new RefusalLog((reason, fields) => {
+      const level = reason === 'handshake' || reason === 'closing' ? 'debug' : 'warn'
+      options.log[level]('a stream is refused', { reason, ...fields })
+    })
     this.#server = new StreamServer({
       ...options.limits,
       review: options.review,
       take: (hello, caller, stream) => this.#take(hello, caller, stream),
       refused: (reason, fields) => {
         this.counts.refused[reason]++
-        const level = reason === 'handshake' || reason === 'closing' ? 'debug' : 'warn'
-        options.log[level]('a stream is refused', { reason, ...fields })
+        refusals.note(reason, fields)
       },
     })
   }
@@ -141,7 +145,7 @@ export class Publisher {
     }
     const dataPlane = new DataPlane({ instance, have, feed: served.feed, stream, counts: this.counts })
     served.dataPlanes.add(dataPlane)
-    const fields = { gateway, instance, version, address: stream.session?.socket.remoteAddress }
+    const fields = { gateway, instance, version, address: addressOf(stream) }
     this.#options.log.info('a data plane is connected', fields)
     if (served.feed.config === null) dataPlane.ping()
     this.#touch(gateway)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { constants } from 'node:http2'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -194,6 +196,58 @@ describe('lines that are against the rules', () => {
   })
 })
 
+describe('streams that are over before they are answered', () => {
+  for (const [when, token, first] of [
+    ['without a token', null, ''],
+    ['with a bad token', 'bad', ''],
+    ['with a bad first line', 'good', 'hello\n'],
+    ['with a good first line', 'good', `${JSON.stringify(hello)}\n`],
+    ['with a line against the rules after it', 'good', `${JSON.stringify(hello)}\n`.repeat(2)],
+  ] as const) {
+    it(`${when} harm nobody`, async (t) => {
+      const { publisher, connect } = await usePublisher(t, { limits: { mostStreams: 1_000 } })
+      publisher.publish('shop/web', irOf(1))
+      for (const pause of [0, 0, 0, 1, 2, 5, 10]) {
+        for (const how of ['reset', 'session', 'socket'] as const) {
+          const client = connect({ token })
+          if (first !== '') client.stream.write(first)
+          if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
+          else await once(client.session, 'connect').catch(() => undefined)
+          if (how === 'reset') client.stream.close(constants.NGHTTP2_CANCEL)
+          else if (how === 'session') client.session.destroy()
+          else client.session.socket.destroy()
+          await client.ended()
+          client.close()
+        }
+      }
+      const good = await connect({ token: 'shop/web/good' }).hello({ instance: 'good' }).received('config')
+      assert.deepEqual(good.ir, irOf(1))
+      await until(() => publisher.stateOf('shop/web').connected === 1)
+    })
+  }
+
+  for (const [when, token, data] of [
+    ['without a token', '', ''],
+    ['with a token', 'good', ''],
+    ['with a bad first line', 'good', 'hello\n'],
+    ['with a good first line', 'good', `${JSON.stringify(hello)}\n`],
+  ] as const) {
+    it(`${when}, in one go with their own end, harm nobody`, async (t) => {
+      const { publisher, connect, port, ca } = await usePublisher(t, { limits: { mostStreams: 1_000 } })
+      publisher.publish('shop/web', irOf(1))
+      const socket = connectTls({ port, host: '127.0.0.1', ca, ALPNProtocols: ['h2'] })
+      socket.on('error', () => {}).resume()
+      await once(socket, 'secureConnect')
+      const streams = Array.from({ length: 20 }, (_, index) => streamFrames(2 * index + 1, token, data))
+      socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0), ...streams]))
+      const good = await connect({ token: 'shop/web/good' }).hello({ instance: 'good' }).received('config')
+      assert.deepEqual(good.ir, irOf(1))
+      socket.destroy()
+      await until(() => publisher.stateOf('shop/web').connected === 1)
+    })
+  }
+})
+
 describe('a data plane that does not read', () => {
   it('makes nobody keep more than the newest, and is told it when it reads again', async (t) => {
     const { publisher, connect } = await usePublisher(t)
@@ -243,4 +297,23 @@ function until(isTrue: () => boolean): Promise<void> {
 
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()))
+}
+
+/** A stream from its head to its reset (RFC 9113 6), in one piece. */
+function streamFrames(id: number, token: string, data: string): Buffer {
+  const text = (value: string): Buffer => Buffer.concat([Buffer.of(value.length), Buffer.from(value)])
+  // Indexed `:method: POST` and `:scheme: https`; names by index, values as they are (RFC 7541 6).
+  const head = [Buffer.of(0x83, 0x87, 0x04), text('/v1/stream'), Buffer.of(0x01), text('x')]
+  if (token !== '') head.push(Buffer.of(0x0f, 0x08), text(`Bearer ${token}`))
+  const frames = [frame(1, 4, id, Buffer.concat(head))]
+  if (data !== '') frames.push(frame(0, 0, id, Buffer.from(data)))
+  return Buffer.concat([...frames, frame(3, 0, id, Buffer.of(0, 0, 0, 8))])
+}
+
+function frame(type: number, flags: number, stream: number, payload: Uint8Array = Buffer.of()): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.set([type, flags], 3)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
 }

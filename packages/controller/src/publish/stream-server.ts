@@ -99,7 +99,7 @@ export class StreamServer {
 
   async #meet(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
     stream.on('error', () => {})
-    const address = stream.session?.socket.remoteAddress
+    const address = addressOf(stream)
     if (this.#isClosing) return this.#refuse(stream, 'closing', { address })
     if (headers[':method'] !== 'POST' || headers[':path'] !== STREAM_PATH)
       return this.#refuse(stream, 'unknown_path', { address })
@@ -149,6 +149,7 @@ export class StreamServer {
     const late = setTimeout(() => refuse('no_hello'), helloLimitMs)
     const begin = (line: string): void => {
       clearTimeout(late)
+      if (stream.closed) return
       const hello = readDataPlaneLine(line)
       if (hello.type !== 'hello') throw new StreamFault('the first message is no hello')
       taken = take(hello, caller, stream)
@@ -185,7 +186,7 @@ export class StreamServer {
 
   #refuse(stream: ServerHttp2Stream, reason: Refusal, fields: Readonly<Record<string, unknown>>): void {
     this.#options.refused(reason, fields)
-    if (stream.destroyed || stream.headersSent) return
+    if (stream.destroyed || stream.closed || stream.headersSent) return
     const headers = { ':status': STATUSES[reason] ?? 400, 'content-type': 'text/plain' }
     stream.respond(headers)
     // What the other end still wanted to say is not waited for.
@@ -207,6 +208,11 @@ const STATUSES: Partial<Record<Refusal, number>> = {
   malformed: 400,
   foreign_gateway: 403,
   closing: 503,
+}
+
+/** Undefined when the connection is gone. */
+export function addressOf({ session }: ServerHttp2Stream): string | undefined {
+  return session === undefined || session.destroyed ? undefined : session.socket.remoteAddress
 }
 
 function secure({ cert, key }: KeyPair): { cert: string; key: string; minVersion: 'TLSv1.3' } {
