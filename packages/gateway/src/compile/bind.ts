@@ -1,3 +1,4 @@
+import type { CallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import type { Bind, Listener } from '../ir/resources.ts'
 import type { Deadlines } from '../net/deadlines.ts'
 import type { BindState } from '../net/listener.ts'
@@ -26,7 +27,7 @@ export interface BindServices {
   clock: () => number
   identity: ProxyIdentity
   httpDate: () => string
-  callTimer: (milliseconds: number) => void
+  callTimer: CallTimer
   tracer: Tracer
   specimens: Specimens
   log: Logger

@@ -1,5 +1,6 @@
 import { isAtHand } from '../net/body.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
+import type { CallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import type { RawConnection } from '../net/exchange.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import {
@@ -22,7 +23,7 @@ export interface BackendCallServices {
   deadlines: Deadlines
   now: () => number
   /** Told the milliseconds from a call to the head of its response. */
-  callTimer: (milliseconds: number) => void
+  callTimer: CallTimer
   /** A bug in a step: the request is answered, the error must be seen. */
   bug: (error: unknown) => void
 }
@@ -199,7 +200,7 @@ export class BackendCall implements UpstreamHandler, CallContext {
   responded(response: UpstreamResponse): void {
     if (this.#over) return response.body.cancel(ABANDONED)
     this.#clear()
-    this.#services.callTimer(this.#services.now() - this.#calledAt)
+    this.#services.callTimer(this.#services.now() - this.#calledAt, this.#rx.spans)
     // A backend of several providers has told itself what each of them said.
     if (this.#rx.trace?.callIsOpen) this.#rx.trace.callEnded(response.status, null)
     const { retry } = this.#rx

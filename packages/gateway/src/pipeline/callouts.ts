@@ -113,7 +113,7 @@ export class Callouts {
     if (rx !== null) (rx.callouts ??= new Set()).add(giveUp)
     return (outcome) => {
       const milliseconds = this.#env.monotonic() - startedAt
-      this.#record(outcome, milliseconds)
+      this.#record(outcome, milliseconds, rx?.spans ?? null)
       rx?.callouts?.delete(giveUp)
       const microseconds = Math.round(milliseconds * 1000)
       rx?.trace?.note({ callout: { target: this.authority, outcome, microseconds } })

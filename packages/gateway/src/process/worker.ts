@@ -29,6 +29,7 @@ import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
 import { Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import { watchEventLoop } from '../telemetry/metrics/runtime-metrics.ts'
+import { Exemplars } from '../telemetry/metrics/exemplars.ts'
 import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetry/metrics/pool-metrics.ts'
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
@@ -105,6 +106,7 @@ const shared = {
   clock: Date.now,
   log: logger.child('pipeline'),
 }
+const exemplars = new Exemplars((exemplar) => post({ type: 'exemplar', exemplar }))
 /** With something to send before the end. */
 const exporters = new Set<Exporter>()
 const services = {
@@ -118,10 +120,10 @@ const services = {
   requestMetrics: createRequestMetrics(
     registry,
     (names) => log.warn('labels of metrics have too many values, new ones are counted as other', { labels: names }),
-    (exemplar) => post({ type: 'exemplar', exemplar }),
+    exemplars,
   ),
-  callTimer: createCallTimer(registry, 'Primary', 'Http'),
-  callouts: createCalloutMetrics(registry),
+  callTimer: createCallTimer(registry, ['Primary', 'Http'], exemplars),
+  callouts: createCalloutMetrics(registry, exemplars),
   keyWithoutRoom: createLimitMetrics(registry),
   upstream: settings.upstream,
   ticketSecret: Buffer.from(settings.ticketSecret),

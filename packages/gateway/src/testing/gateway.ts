@@ -27,6 +27,8 @@ import { createLogger, type LogFormat, type Logger } from '../telemetry/log/logg
 import { Collector, type TextForm } from '../telemetry/metrics/metrics-collect.ts'
 import { createRegion, Registry, type SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
+import { Exemplars } from '../telemetry/metrics/exemplars.ts'
+import { createCallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
 import { type Exporter, exportLimits, type ExportLimits } from '../telemetry/otlp/exporter.ts'
@@ -105,6 +107,7 @@ export class TestGateway {
   readonly #mcp: ReturnType<typeof startHub>
   readonly #collector = new Collector()
   readonly #registry: Registry
+  readonly #exemplars = new Exemplars((exemplar) => this.#collector.exemplify('0', exemplar))
   readonly #traces: TraceSource
   readonly #services: CompileServices
   readonly #servers = new Map<string, BindServer<string>>()
@@ -231,8 +234,8 @@ export class TestGateway {
       endpoints: new Endpoints({ ...shared, evicted: (eviction) => this.evictions.push(eviction) }),
       addresses: this.#addresses,
       requestMetrics: this.#requestMetrics(),
-      callTimer: () => {},
-      callouts: createCalloutMetrics(this.#registry),
+      callTimer: createCallTimer(this.#registry, ['Primary', 'Http'], this.#exemplars),
+      callouts: createCalloutMetrics(this.#registry, this.#exemplars),
       keyWithoutRoom: createLimitMetrics(this.#registry),
       upstream: {
         connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
@@ -267,7 +270,7 @@ export class TestGateway {
     return createRequestMetrics(
       this.#registry,
       (names) => this.bugs.push(`too many values of ${names.join()}`),
-      (exemplar) => this.#collector.exemplify('0', exemplar),
+      this.#exemplars,
     )
   }
 

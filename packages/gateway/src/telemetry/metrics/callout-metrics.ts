@@ -1,3 +1,4 @@
+import type { Exemplars, SampledSpans } from './exemplars.ts'
 import { families } from './families.ts'
 import { observe, type Registry } from './metrics.ts'
 import { createCallTimer } from './pool-metrics.ts'
@@ -9,10 +10,11 @@ export type CalloutKind = 'ExtAuthz' | 'ExtProc' | 'RateLimit'
 export const calloutOutcomes = ['answered', 'failed', 'timeout', 'cancelled'] as const
 export type CalloutOutcome = (typeof calloutOutcomes)[number]
 
-export type RecordCallout = (outcome: CalloutOutcome, milliseconds: number) => void
+/** `spans` are those of the request that is asked about. */
+export type RecordCallout = (outcome: CalloutOutcome, milliseconds: number, spans: SampledSpans | null) => void
 
 /** Times calls of policies to services outside; all series of a kind are there once a policy of it is. */
-export function createCalloutMetrics(registry: Registry): (kind: CalloutKind) => RecordCallout {
+export function createCalloutMetrics(registry: Registry, exemplars: Exemplars): (kind: CalloutKind) => RecordCallout {
   const { values } = registry
   const { buckets } = families.callout_duration_seconds
   const made = new Map<CalloutKind, RecordCallout>()
@@ -20,11 +22,14 @@ export function createCalloutMetrics(registry: Registry): (kind: CalloutKind) =>
     const slots = new Map(
       calloutOutcomes.map((outcome) => [outcome, registry.slot('callout_duration_seconds', [kind, outcome])]),
     )
-    const timeCall = createCallTimer(registry, 'Policy', kind)
-    return (outcome, milliseconds) => {
+    const timeCall = createCallTimer(registry, ['Policy', kind], exemplars)
+    return (outcome, milliseconds, spans) => {
       const slot = slots.get(outcome)
-      if (slot !== undefined) observe(values, slot, buckets, milliseconds / 1000)
-      if (outcome === 'answered') timeCall(milliseconds)
+      if (slot !== undefined) {
+        observe(values, slot, buckets, milliseconds / 1000)
+        exemplars.note(slot, buckets, milliseconds / 1000, spans)
+      }
+      if (outcome === 'answered') timeCall(milliseconds, spans)
     }
   }
   return (kind) => {

@@ -9,9 +9,9 @@ export interface Exemplar {
   time: number
 }
 
-interface SpanIds {
-  traceId: string
-  spanId: string
+/** The spans of a request that is sampled. */
+export interface SampledSpans {
+  readonly context: { readonly traceId: string; readonly spanId: string }
 }
 
 /** Chooses requests that stand for a bucket: at most one of each in ten seconds, which is as often as scrapes come, so that telling of them costs nothing. */
@@ -23,7 +23,9 @@ export class Exemplars {
     this.#tell = tell
   }
 
-  note(first: number, buckets: readonly number[], value: number, spans: { readonly context: SpanIds }): void {
+  /** `first` is the slot of the first bucket; nothing is noted of requests without spans. */
+  note(first: number, buckets: readonly number[], value: number, spans: SampledSpans | null): void {
+    if (spans === null) return
     const above = buckets.findIndex((bound) => value <= bound)
     const slot = first + (above === -1 ? buckets.length : above)
     const time = Date.now()

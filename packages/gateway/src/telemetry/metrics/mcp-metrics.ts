@@ -1,4 +1,5 @@
 import type { McpRecord } from '../../records/mcp-record.ts'
+import type { Exemplars, SampledSpans } from './exemplars.ts'
 import { families, type LabelValues } from './families.ts'
 import { BoundedSeries, labelText, type RouteLabels } from './label-sets.ts'
 import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
@@ -7,6 +8,7 @@ import { increase, type CustomLabels, observe, type Registry } from './metrics.t
 export interface McpMessage {
   readonly mcp: McpRecord
   readonly durationMs: number
+  readonly spans: SampledSpans | null
 }
 
 /** Labels whose values clients choose, and that say `other` once there are too many. */
@@ -15,11 +17,13 @@ export const mcpLabels = ['resource'] as const
 /** Counts MCP messages of one thread. */
 export class McpMetrics {
   readonly #values: Float64Array
+  readonly #exemplars: Exemplars
   readonly #series: BoundedSeries<McpLabels, McpSeries>
 
   /** `onFull` hears once that new sets of labels find no room. */
-  constructor(registry: Registry, onFull: () => void) {
+  constructor(registry: Registry, exemplars: Exemplars, onFull: () => void) {
     this.#values = registry.values
+    this.#exemplars = exemplars
     this.#series = new BoundedSeries<McpLabels, McpSeries>({
       make: (labels, custom) => ({
         count: registry.slot('mcp_requests_total', labels, custom),
@@ -31,12 +35,14 @@ export class McpMetrics {
   }
 
   /** `custom` are the labels that the config adds. */
-  record({ mcp, durationMs }: McpMessage, route: RouteLabels, custom: CustomLabels | null): void {
+  record({ mcp, durationMs, spans }: McpMessage, route: RouteLabels, custom: CustomLabels | null): void {
     // A stream is opened or ended, or the client answers: nothing is asked.
     if (mcp.method === '') return
     const { count, duration } = this.#series.of(labelsOf(mcp, route), custom)
     increase(this.#values, count, 1)
-    observe(this.#values, duration, families.mcp_request_duration_seconds.buckets, durationMs / 1000)
+    const { buckets } = families.mcp_request_duration_seconds
+    observe(this.#values, duration, buckets, durationMs / 1000)
+    this.#exemplars.note(duration, buckets, durationMs / 1000, spans)
   }
 }
 

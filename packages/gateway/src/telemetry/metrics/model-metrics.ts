@@ -1,4 +1,5 @@
 import type { LlmRecord, ProviderAttempt } from '../../records/llm-record.ts'
+import type { Exemplars, SampledSpans } from './exemplars.ts'
 import { families, type HistogramName, type LabelValues } from './families.ts'
 import { BoundedSeries, labelText, type RouteLabels } from './label-sets.ts'
 import { increase, type CustomLabels, observe, type Registry } from './metrics.ts'
@@ -8,6 +9,7 @@ export interface ModelCall {
   readonly llm: LlmRecord
   readonly startedAt: number
   readonly durationMs: number
+  readonly spans: SampledSpans | null
 }
 
 /** Labels whose values clients choose, and that say `other` once there are too many. */
@@ -16,13 +18,15 @@ export const modelLabels = ['gen_ai_request_model', 'gen_ai_response_model'] as 
 /** Counts model calls of one thread. */
 export class ModelMetrics {
   readonly #registry: Registry
+  readonly #exemplars: Exemplars
   readonly #series: BoundedSeries<ModelLabels, ModelSeries>
   readonly #failureSlots = new Map<string, number>()
   #last: LastSeries | null = null
 
   /** `onFull` hears once that new sets of labels find no room. */
-  constructor(registry: Registry, onFull: () => void) {
+  constructor(registry: Registry, exemplars: Exemplars, onFull: () => void) {
     this.#registry = registry
+    this.#exemplars = exemplars
     this.#series = new BoundedSeries<ModelLabels, ModelSeries>({
       make: (labels, custom) => ({ labels, custom, tokens: new Map(), times: new Map() }),
       asOther: ([operation, system, , , ...place]) => [operation, system, 'other', 'other', ...place],
@@ -31,19 +35,19 @@ export class ModelMetrics {
   }
 
   /** `custom` are the labels that the config adds. */
-  record({ llm, startedAt, durationMs }: ModelCall, route: RouteLabels, custom: CustomLabels | null): void {
+  record({ llm, startedAt, durationMs, spans }: ModelCall, route: RouteLabels, custom: CustomLabels | null): void {
     this.#countFailures(llm.attempts, route)
     // Never sent, or something else at the provider than a call of a model.
     if (llm.provider === '' || (llm.requestModel === '' && llm.responseModel === '')) return
     const series = this.#seriesOf(llm, route, custom)
     const { input, output, cacheRead, cacheWrite } = llm.usage
-    this.#countTokens(series, 'input', input)
-    this.#countTokens(series, 'output', output)
-    this.#countTokens(series, 'input_cache_read', cacheRead)
-    this.#countTokens(series, 'input_cache_write', cacheWrite)
-    this.#time(series, 'gen_ai_server_request_duration', durationMs)
-    this.#time(series, 'gen_ai_server_time_to_first_token', llm.timeToFirstToken(startedAt))
-    this.#time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken)
+    this.#countTokens(series, 'input', input, spans)
+    this.#countTokens(series, 'output', output, spans)
+    this.#countTokens(series, 'input_cache_read', cacheRead, spans)
+    this.#countTokens(series, 'input_cache_write', cacheWrite, spans)
+    this.#time(series, 'gen_ai_server_request_duration', durationMs, spans)
+    this.#time(series, 'gen_ai_server_time_to_first_token', llm.timeToFirstToken(startedAt), spans)
+    this.#time(series, 'gen_ai_server_time_per_output_token', llm.timePerOutputToken, spans)
   }
 
   /** Most calls are like the one before: that is seen sooner than their labels are made and looked up. */
@@ -84,7 +88,12 @@ export class ModelMetrics {
     return slot
   }
 
-  #countTokens({ labels, custom, tokens }: ModelSeries, type: TokenType, count: number | undefined): void {
+  #countTokens(
+    { labels, custom, tokens }: ModelSeries,
+    type: TokenType,
+    count: number | undefined,
+    spans: SampledSpans | null,
+  ): void {
     // Providers write these numbers: one that is none would spoil the sum for ever.
     if (count === undefined || !Number.isSafeInteger(count)) return
     let slot = tokens.get(type)
@@ -92,14 +101,24 @@ export class ModelMetrics {
       slot = this.#registry.slot('gen_ai_client_token_usage', [type, ...labels], custom)
       tokens.set(type, slot)
     }
-    observe(this.#registry.values, slot, families.gen_ai_client_token_usage.buckets, count)
+    this.#observe(slot, families.gen_ai_client_token_usage.buckets, count, spans)
   }
 
-  #time({ labels, custom, times }: ModelSeries, name: TimeName, millis: number | null): void {
+  #time(
+    { labels, custom, times }: ModelSeries,
+    name: TimeName,
+    millis: number | null,
+    spans: SampledSpans | null,
+  ): void {
     if (millis === null) return
     let slot = times.get(name)
     if (slot === undefined) times.set(name, (slot = this.#registry.slot(name, labels, custom)))
-    observe(this.#registry.values, slot, families[name].buckets, millis / 1000)
+    this.#observe(slot, families[name].buckets, millis / 1000, spans)
+  }
+
+  #observe(slot: number, buckets: readonly number[], value: number, spans: SampledSpans | null): void {
+    observe(this.#registry.values, slot, buckets, value)
+    this.#exemplars.note(slot, buckets, value, spans)
   }
 }
 

@@ -1,3 +1,4 @@
+import { Exemplars } from './exemplars.ts'
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
@@ -171,7 +172,7 @@ test('connections to backends are timed when they open, and failures are counted
   upstream.opened(4)
   upstream.closed()
   upstream.connectFailed()
-  createCallTimer(registry, 'Primary', 'Http')(250)
+  createCallTimer(registry, ['Primary', 'Http'], new Exemplars(() => {}))(250, null)
   assert.deepEqual(lines('portico_upstream_connections_active'), ['{transport="tls"} 1'])
   assert.deepEqual(lines('portico_upstream_connect_failures_total'), ['{transport="tls"} 1'])
   assert.deepEqual(lines('portico_upstream_connect_duration_seconds_sum'), ['{transport="tls"} 0.008'])

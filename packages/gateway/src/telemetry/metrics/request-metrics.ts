@@ -1,6 +1,6 @@
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
-import { type Exemplar, Exemplars } from './exemplars.ts'
+import { Exemplars, type SampledSpans } from './exemplars.ts'
 import { families, type LabelValues } from './families.ts'
 import { createLabelSets, type LabelSets, MOST_LABEL_SETS, type RouteLabels } from './label-sets.ts'
 import { McpMetrics, mcpLabels } from './mcp-metrics.ts'
@@ -25,7 +25,7 @@ export interface RequestOutcome {
   /** The MCP message behind the request, where there was one. */
   readonly mcp: McpRecord | null
   /** Where spans of the request go to a collector. */
-  readonly spans?: { readonly context: { readonly traceId: string; readonly spanId: string } } | null
+  readonly spans?: SampledSpans | null
 }
 
 /** Labels that a config adds, each computed for every request. */
@@ -42,19 +42,18 @@ export type RequestMetrics = (route: RouteLabels, added?: AddedLabels | null) =>
 
 /**
  * Gives the function that is made once for each compiled route, kept with it and called at the end of each request.
- * `tellExemplar` gets sampled requests that stand for a bucket.
+ * `exemplars` are told of sampled requests, which may stand for a bucket.
  * `onFull` hears once for each set of labels that their values have become too many: added ones, those of models, and those of MCP.
  */
 export function createRequestMetrics(
   registry: Registry,
   onFull: (names: readonly string[]) => void = () => {},
-  tellExemplar: (exemplar: Exemplar) => void = () => {},
+  exemplars: Exemplars = new Exemplars(() => {}),
 ): RequestMetrics {
-  const exemplars = new Exemplars(tellExemplar)
   const { values } = registry
   const reasonId = createReasonIds()
-  const modelMetrics = new ModelMetrics(registry, () => onFull(modelLabels))
-  const mcpMetrics = new McpMetrics(registry, () => onFull(mcpLabels))
+  const modelMetrics = new ModelMetrics(registry, exemplars, () => onFull(modelLabels))
+  const mcpMetrics = new McpMetrics(registry, exemplars, () => onFull(mcpLabels))
   // By name, so that a reload which leaves the labels alone does not make room for as many again.
   const setsByNames = new Map<string, LabelSets>()
 
@@ -74,9 +73,9 @@ export function createRequestMetrics(
         seriesByKey.set(key, series)
       }
       record(series, outcome)
-      const { llm, mcp, startedAt, durationMs } = outcome
-      if (llm !== null) modelMetrics.record({ llm, startedAt, durationMs }, route, series.custom)
-      if (mcp !== null) mcpMetrics.record({ mcp, durationMs }, route, series.custom)
+      const { llm, mcp, startedAt, durationMs, spans = null } = outcome
+      if (llm !== null) modelMetrics.record({ llm, startedAt, durationMs, spans }, route, series.custom)
+      if (mcp !== null) mcpMetrics.record({ mcp, durationMs, spans }, route, series.custom)
     }
   }
 
@@ -92,8 +91,7 @@ export function createRequestMetrics(
     increase(values, series.requestBytes, outcome.requestBytes)
     increase(values, series.responseBytes, outcome.responseBytes)
     observe(values, series.duration, DURATION_BUCKETS, outcome.durationMs / 1000)
-    const { spans = null } = outcome
-    if (spans !== null) exemplars.note(series.duration, DURATION_BUCKETS, outcome.durationMs / 1000, spans)
+    exemplars.note(series.duration, DURATION_BUCKETS, outcome.durationMs / 1000, outcome.spans ?? null)
     if (outcome.retryAttempt > 0) {
       if (series.retries < 0) series.retries = registry.slot('retries_total', series.labels, series.custom)
       increase(values, series.retries, outcome.retryAttempt)

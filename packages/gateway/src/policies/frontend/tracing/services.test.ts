@@ -252,3 +252,40 @@ test('a stream to a processor is one span, whether it lets the request pass, ans
   const closed = await seen('/closed', 2)
   assert.deepEqual([closed.status, closed.call?.status?.code], [500, 2])
 })
+
+test('times of models, MCP messages, calls and services outside lead to traces too', async (t) => {
+  const authorizer = await useAuthorizer(t, () => ({}))
+  const processor = await useAnsweringProcessor(t, (message) => agree(message))
+  const target = await useMcpServer(t)
+  const origin = await useOrigin(t)
+  const asking = {
+    extAuth: { backendRef: { host: authorizer.host } },
+    extProc: { backendRef: { host: processor.host } },
+  }
+  const targets = [{ name: 'one', static: { host: '127.0.0.1', port: target.port } }]
+  const { collector, gateway } = await scene(t, [
+    { ...pathPrefix('/v1'), backends: [{ ai: { provider: { mock: {} } } }] },
+    { ...pathPrefix('/mcp'), backends: [{ mcp: { targets } }] },
+    routeTo(origin, asking),
+  ])
+  await request(gateway.port(), chat({ stream: true }))
+  await (await new McpCaller(gateway.port()).begin()).ask('tools/list')
+  await request(gateway.port(), { path: '/asked' })
+  await until(() => collector.spans.some(({ attributes }) => attributes['http.path'] === '/asked'))
+  const text = gateway.metrics('openMetrics')
+  const known = new Set(collector.spans.map(({ traceId }) => traceId))
+  for (const series of [
+    'portico_gen_ai_client_token_usage_bucket{gen_ai_token_type="output"',
+    'portico_gen_ai_server_request_duration_bucket{',
+    'portico_gen_ai_server_time_to_first_token_bucket{',
+    'portico_mcp_request_duration_seconds_bucket{',
+    'portico_upstream_call_duration_seconds_bucket{kind="Primary"',
+    'portico_upstream_call_duration_seconds_bucket{kind="Policy"',
+    'portico_callout_duration_seconds_bucket{kind="ExtAuthz",outcome="answered"',
+    'portico_callout_duration_seconds_bucket{kind="ExtProc",outcome="answered"',
+  ]) {
+    const lines = text.split('\n').filter((line) => line.startsWith(series))
+    const traces = lines.flatMap((line) => / # \{trace_id="(\w+)",span_id="\w{16}"\} /.exec(line)?.[1] ?? [])
+    assert.ok(traces.length > 0 && traces.every((trace) => known.has(trace)), `${series}: ${lines.join('\n')}`)
+  }
+})

@@ -274,7 +274,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
 
   #record(outcome: CalloutOutcome): void {
     if (this.#askedAt === null) return
-    this.#settings.record(outcome, this.#settings.now() - this.#askedAt)
+    this.#settings.record(outcome, this.#settings.now() - this.#askedAt, this.#rx.spans)
     this.#askedAt = null
   }
 
