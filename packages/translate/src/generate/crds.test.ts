@@ -28,6 +28,10 @@ test('definitions fit into the annotation that `kubectl apply` keeps them in', (
   for (const own of ownKinds) assert.ok(JSON.stringify(crdOf(own)).length < 256 * 1_024, own.kind)
 })
 
+test('there is nothing that the API server would leave out: applied again, they do not differ', () => {
+  for (const own of ownKinds) assert.ok(!JSON.stringify(crdOf(own)).includes('"properties":{}'), own.kind)
+})
+
 test('every field has a description, and every list, map and text a bound', () => {
   const missing: string[] = []
   const visit = (schema: JsonObject, path: string): void => {

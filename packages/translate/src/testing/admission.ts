@@ -20,9 +20,9 @@ function closed(schema: JsonObject): JsonObject {
   if (schema['x-kubernetes-int-or-string'] === true) copy['type'] = ['integer', 'string']
   if (items !== undefined) copy['items'] = closed(items)
   if (additionalProperties !== undefined) copy['additionalProperties'] = closed(additionalProperties)
-  if (properties === undefined) return copy
+  if (schema['type'] !== 'object' || additionalProperties !== undefined) return copy
   copy['properties'] = Object.fromEntries(
-    Object.entries<JsonObject>(properties).map(([name, child]) => [name, closed(child)]),
+    Object.entries<JsonObject>(properties ?? {}).map(([name, child]) => [name, closed(child)]),
   )
   copy['additionalProperties'] = schema['x-kubernetes-preserve-unknown-fields'] === true
   return copy

@@ -47,9 +47,10 @@ function print(schema: Schema, name: string | null): JsonObject {
 function printObject(node: ObjectNode): JsonObject {
   const fields = Object.entries(node.fields)
   const required = fields.filter(([, schema]) => fieldOf(schema).required).map(([name]) => name)
-  const printed: JsonObject = {
-    type: 'object',
-    properties: Object.fromEntries(fields.map(([name, schema]) => [name, print(schema, name)])),
+  const printed: JsonObject = { type: 'object' }
+  // The API server leaves empty ones out, and whoever applies the definition again would find that they differ.
+  if (fields.length > 0) {
+    printed['properties'] = Object.fromEntries(fields.map(([name, schema]) => [name, print(schema, name)]))
   }
   if (required.length > 0) printed['required'] = required
   if (node.rules.length > 0) printed['x-kubernetes-validations'] = node.rules.flatMap(toCel)
