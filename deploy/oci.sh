@@ -26,7 +26,7 @@ root="$work/root" image="$work/image"
 mkdir -p "$root/opt/portico" "$root/usr/bin" "$root/etc/portico" "$image/blobs/sha256" "$(dirname "$file")"
 
 # The program, and of the gateway the one module that is native code.
-"$node" scripts/build.mjs
+"$node" scripts/build.mjs "$package"
 (cd "packages/$package" && cp -r bin dist package.json "$root/opt/portico/")
 cp LICENSE "$root/opt/portico/"
 rm -f "$root"/opt/portico/bin/*.d.mts

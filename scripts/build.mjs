@@ -1,6 +1,9 @@
 // Bundles the programs into `dist` of their packages: the gateway's main thread and its workers; porticoctl, and apart
-// from it what only its terminal UI needs.
+// from it what only its terminal UI needs. `npm run build -- gateway` bundles one of them.
 import { bundle } from './bundle.mjs'
 import { programs } from './programs.mjs'
 
-for (const name of Object.keys(programs)) await bundle(name, new URL(`../packages/${name}/dist/`, import.meta.url))
+const [only] = process.argv.slice(2)
+const names = Object.keys(programs).filter((name) => only === undefined || name === only)
+if (names.length === 0) throw new Error(`there is no program ${only}`)
+for (const name of names) await bundle(name, new URL(`../packages/${name}/dist/`, import.meta.url))
