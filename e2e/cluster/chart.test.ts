@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { parseAllDocuments } from 'yaml'
@@ -9,40 +10,45 @@ import { withoutHelm } from './bed/programs.ts'
 import { DEPLOY, helm, renderInstall, template } from './chart.ts'
 
 describe('the charts', { skip: withoutHelm }, () => {
-  it('are what `deploy/install.yaml` is rendered from; otherwise run `npm run install-yaml`', () => {
-    assert.ok(renderInstall() === readFileSync(join(DEPLOY, 'install.yaml'), 'utf8'), 'deploy/install.yaml is stale')
+  it('are what `deploy/install.yaml` is rendered from; otherwise run `npm run install-yaml`', async () => {
+    assert.ok(
+      (await renderInstall()) === readFileSync(join(DEPLOY, 'install.yaml'), 'utf8'),
+      'deploy/install.yaml is stale',
+    )
   })
 
-  it('have nothing that Helm finds fault with', () => {
+  it('have nothing that Helm finds fault with', async () => {
     for (const chart of ['helm/portico', 'helm/portico-crds']) {
-      const { ok, stdout, stderr } = helm('lint', '--strict', '--quiet', chart)
+      const { ok, stdout, stderr } = await helm('lint', '--strict', '--quiet', chart)
       assert.ok(ok, stdout + stderr)
     }
   })
 
-  it('keep the kinds when they are uninstalled, unless they are told otherwise', () => {
-    const kept = objectsOf('portico-crds').map(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'])
+  it('keep the kinds when they are uninstalled, unless they are told otherwise', async () => {
+    const kept = (await objectsOf('portico-crds')).map(
+      ({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'],
+    )
     assert.deepEqual(kept, ['keep', 'keep', 'keep'])
-    const others = objectsOf('portico-crds', 'keep=false')
+    const others = await objectsOf('portico-crds', 'keep=false')
     assert.deepEqual(
       others.map(({ metadata: { name, annotations } }) => [name, annotations]),
       ['gwbackends', 'gwparameters', 'gwpolicies'].map((name) => [`${name}.portico.dev`, undefined]),
     )
   })
 
-  it('install no more than is asked for', () => {
-    const kinds = kindsOf(objectsOf('portico'))
+  it('install no more than is asked for', async () => {
+    const kinds = kindsOf(await objectsOf('portico'))
     const usual = ['ClusterRole', 'ClusterRoleBinding', 'Deployment', 'GatewayClass', 'Role', 'RoleBinding', 'Service']
     assert.deepEqual(kinds, [...usual, 'ServiceAccount'])
     const without = ['rbac.create=false', 'gatewayClass.create=false', 'serviceAccount={"create":false,"name":"own"}']
-    assert.deepEqual(kindsOf(objectsOf('portico', ...without)), ['Deployment', 'Service'])
+    assert.deepEqual(kindsOf(await objectsOf('portico', ...without)), ['Deployment', 'Service'])
     const more = ['replicas=2', 'podMonitor.enabled=true', 'networkPolicy.enabled=true']
-    const added = kindsOf(objectsOf('portico', ...more)).filter((kind) => !kinds.includes(kind))
+    const added = kindsOf(await objectsOf('portico', ...more)).filter((kind) => !kinds.includes(kind))
     assert.deepEqual(added, ['NetworkPolicy', 'PodDisruptionBudget', 'PodMonitor', 'PodMonitor'])
   })
 
-  it('give the controller what values say', () => {
-    const objects = objectsOf(
+  it('give the controller what values say', async () => {
+    const objects = await objectsOf(
       'portico',
       'image={"registry":"registry.example/team","tag":"2.0.0","pullPolicy":"Always","pullSecrets":["pull"]}',
       `dataPlane.image={"registry":"registry.example","digest":"sha256:${'a'.repeat(64)}","pullPolicy":"Never"}`,
@@ -91,7 +97,19 @@ describe('the charts', { skip: withoutHelm }, () => {
     assert.equal(find('Service').metadata.annotations?.['note'], 's')
   })
 
-  it('refuse wrong values, and say which', () => {
+  it('take the values of the page about installing', async (t) => {
+    const page = readFileSync(join(DEPLOY, '../docs/install.md'), 'utf8')
+    const [, values = ''] = /^```yaml\n(.*?)^```/ms.exec(page) ?? []
+    const folder = mkdtempSync(join(tmpdir(), 'portico-chart-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'values.yaml'), values)
+    const { ok, stdout, stderr } = await helm('template', 'portico', 'helm/portico', '-f', join(folder, 'values.yaml'))
+    assert.ok(ok, stderr)
+    assert.match(stdout, /^ {2}replicas: 2$/m)
+    assert.match(stdout, /image: "registry\.example\/portico-controller:/)
+  })
+
+  it('refuse wrong values, and say which', async () => {
     const wrong: [string, RegExp][] = [
       ['replicas=0', /at '\/replicas': minimum: got 0, want 1/],
       ['replicas="two"', /at '\/replicas': got string, want integer/],
@@ -107,15 +125,15 @@ describe('the charts', { skip: withoutHelm }, () => {
       ['serviceAccount.create=false', /serviceAccount\.name is needed where serviceAccount\.create is false/],
     ]
     for (const [value, told] of wrong) {
-      const { ok, stderr } = template('portico', value)
+      const { ok, stderr } = await template('portico', value)
       assert.ok(!ok, value)
       assert.match(stderr, told)
     }
   })
 })
 
-function objectsOf(chart: 'portico' | 'portico-crds', ...values: string[]): Resource[] {
-  const { ok, stdout, stderr } = template(chart, ...values)
+async function objectsOf(chart: 'portico' | 'portico-crds', ...values: string[]): Promise<Resource[]> {
+  const { ok, stdout, stderr } = await template(chart, ...values)
   assert.ok(ok, stderr)
   return parseAllDocuments(stdout).flatMap((document) => (document.toJS() as Resource | null) ?? [])
 }

@@ -5,4 +5,4 @@ import { DEPLOY, renderInstall } from './chart.ts'
 
 /** `npm run install-yaml`. */
 if (withoutHelm !== false) throw new Error(withoutHelm)
-writeFileSync(join(DEPLOY, 'install.yaml'), renderInstall())
+writeFileSync(join(DEPLOY, 'install.yaml'), await renderInstall())

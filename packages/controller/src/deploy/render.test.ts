@@ -45,8 +45,8 @@ describe('what is deployed fits the data plane', () => {
 
   it('it reads every variable', () => {
     const page = readFileSync(new URL('../../../../docs/environment.md', import.meta.url), 'utf8')
-    const names = listAt(containerOf('plain'), 'env').map((variable) => textAt(variable, 'name') ?? '')
-    assert.equal(names.length, 7)
+    const names = listAt(containerOf('connected'), 'env').map((variable) => textAt(variable, 'name') ?? '')
+    assert.equal(names.length, 11)
     for (const name of names) assert.ok(page.includes(`\n| \`${name}\` |`), name)
   })
 

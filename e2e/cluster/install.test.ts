@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { valueAt } from '../../packages/controller/src/deploy/json.ts'
+import { type Bed, startBed } from './bed/bed.ts'
+import { versionOf, withoutBed, withoutHelm } from './bed/programs.ts'
+import { DEPLOY, helm, NAMESPACE } from './chart.ts'
+
+const INSTALL = join(DEPLOY, 'install.yaml')
+const page = readFileSync(new URL('../../docs/install.md', import.meta.url), 'utf8')
+
+describe('what is installed, before a real API server', { skip: withoutBed }, () => {
+  let bed: Bed
+  before(async () => {
+    bed = await startBed({ parts: 'api', gatewayApi: 'standard' })
+  })
+  after(async () => bed.stop())
+
+  it('is of the Gateway API that the page names', () => {
+    assert.ok(page.includes(`/releases/download/${versionOf('conformance', 'sigs.k8s.io/gateway-api')}/`))
+  })
+
+  it('is taken as it is, and then nothing differs', async () => {
+    await patiently(() => bed.kubectl('apply', '-f', INSTALL))
+    const again = (await patiently(() => bed.kubectl('apply', '-f', INSTALL))).trim().split('\n')
+    assert.equal(again.length, 12)
+    assert.deepEqual(
+      again.filter((line) => !line.endsWith(' unchanged')),
+      [],
+    )
+  })
+
+  it('lets the controller do what it has to, and nothing more', async () => {
+    const wrong: string[] = []
+    for (const [expected, asked] of [
+      ['yes', MAY],
+      ['no', MAY_NOT],
+    ] as const) {
+      for (const question of asked) {
+        const found = await isAllowed(bed, question)
+        if (found !== (expected === 'yes')) wrong.push(`${question}: expected ${expected}`)
+      }
+    }
+    assert.deepEqual(wrong, [])
+    // kubectl says the same.
+    const as = `--as=system:serviceaccount:${NAMESPACE}:portico-controller`
+    assert.equal((await bed.kubectl('auth', 'can-i', 'list', 'httproutes', '-A', as)).trim(), 'yes')
+    await assert.rejects(bed.kubectl('auth', 'can-i', 'create', 'pods/exec', '-A', as))
+  })
+
+  it('goes as it came', async () => {
+    await bed.kubectl('delete', '--wait=false', '-f', INSTALL)
+    assert.equal((await bed.kubectl('get', 'clusterroles,gatewayclasses', '-o', 'name')).includes('portico'), false)
+  })
+})
+
+describe('the charts, before a real API server', { skip: withoutBed || withoutHelm }, () => {
+  let bed: Bed
+  before(async () => {
+    bed = await startBed({ parts: 'api', gatewayApi: 'standard' })
+  })
+  after(async () => bed.stop())
+
+  const helmHere = async (...args: string[]): Promise<string> => {
+    const { ok, stdout, stderr } = await helm('--kubeconfig', bed.kubeconfig, ...args)
+    assert.ok(ok, stderr)
+    return stdout
+  }
+
+  it('are installed, upgraded and uninstalled, and the kinds stay', async () => {
+    const crds = ['portico-crds', 'helm/portico-crds']
+    await patiently(() => helmHere('upgrade', '--install', ...crds))
+    const controller = ['portico', 'helm/portico', '--namespace', NAMESPACE, '--set', 'networkPolicy.enabled=true']
+    const said = await helmHere('install', ...controller, '--create-namespace')
+    assert.match(said, /Gateways of the class portico are served/)
+    await helmHere('upgrade', ...crds)
+    await helmHere('upgrade', ...controller, '--reuse-values', '--set', 'replicas=2')
+    const get = (...args: string[]): Promise<string> => bed.kubectl('get', '-n', NAMESPACE, '-o', 'name', ...args)
+    assert.match(await get('deployments,poddisruptionbudgets,networkpolicies'), /poddisruptionbudget/)
+    await helmHere('uninstall', 'portico', '--namespace', NAMESPACE)
+    await helmHere('uninstall', 'portico-crds')
+    assert.equal(await get('deployments,poddisruptionbudgets,networkpolicies,roles'), '')
+    assert.equal((await get('crds')).split('\n').filter((name) => name.includes('portico.dev')).length, 3)
+  })
+})
+
+describe('a whole installation', { skip: withoutBed }, () => {
+  let bed: Bed
+  before(async () => {
+    const command = (path: string): { command: string[] } => ({
+      command: [process.execPath, fileURLToPath(new URL(`../../packages/${path}`, import.meta.url))],
+    })
+    const controller = command('controller/bin/portico-controller.mjs')
+    const images = { portico: command('gateway/bin/portico.mjs'), 'portico-controller': controller }
+    bed = await startBed({ gatewayApi: 'standard', images })
+  })
+  after(async () => bed.stop())
+
+  it('serves the first Gateway of the page', async () => {
+    await patiently(() => bed.kubectl('apply', '-f', INSTALL))
+    const timeout = '--timeout=300s'
+    await bed.kubectl('-n', NAMESPACE, 'rollout', 'status', 'deployment/portico-controller', timeout)
+    await bed.kubectl('wait', '--for=condition=Accepted', timeout, 'gatewayclass/portico')
+    const [, manifests = ''] = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => text)
+    assert.match(manifests, /kind: Gateway\n/)
+    await bed.apply(manifests)
+    await bed.kubectl('wait', '--for=condition=Programmed', timeout, 'gateway/edge')
+    const address = await bed.kubectl('get', 'gateway', 'edge', '-o', 'jsonpath={.status.addresses[0].value}')
+    const answer = await fetch(`http://127.0.0.1:${await bed.reach(address, 80)}/hello`)
+    assert.deepEqual([answer.status, await answer.text()], [200, 'hello from the edge\n'])
+  })
+
+  it('goes, and its data planes go on', async () => {
+    await bed.kubectl('-n', NAMESPACE, 'delete', 'deployment', 'portico-controller', '--wait=true')
+    const address = await bed.kubectl('get', 'gateway', 'edge', '-o', 'jsonpath={.status.addresses[0].value}')
+    const answer = await fetch(`http://127.0.0.1:${await bed.reach(address, 80)}/hello`)
+    assert.equal(answer.status, 200)
+    await answer.text()
+  })
+})
+
+/** The kinds have many rules: on a machine that does much else the server checks them for longer than it gives a request. */
+async function patiently(act: () => Promise<string>): Promise<string> {
+  for (let left = 5; ; left--) {
+    try {
+      return await act()
+    } catch (error) {
+      if (left === 0 || !/timeout|deadline/i.test(String(error))) throw error
+    }
+  }
+}
+
+/** `verb group/resource[/part] [namespace[/name]]`. */
+async function isAllowed(bed: Bed, question: string): Promise<boolean> {
+  const [verb = '', what = '', where = ''] = question.split(' ')
+  const [group = '', resource = '', subresource] = what.split('/')
+  const [namespace, name] = where.split('/')
+  const resourceAttributes = { verb, group, resource, subresource, namespace, name }
+  const answer = await bed.client.ask({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: {
+        user: `system:serviceaccount:${NAMESPACE}:portico-controller`,
+        groups: ['system:serviceaccounts', `system:serviceaccounts:${NAMESPACE}`, 'system:authenticated'],
+        resourceAttributes,
+      },
+    },
+  })
+  return valueAt(answer, 'status', 'allowed') === true
+}
+
+const GATEWAY_KINDS = [
+  'gatewayclasses',
+  'gateways',
+  'listenersets',
+  'httproutes',
+  'grpcroutes',
+  'tlsroutes',
+  'tcproutes',
+  'backendtlspolicies',
+].map((plural) => `gateway.networking.k8s.io/${plural}`)
+const OWN_KINDS = ['portico.dev/gwbackends', 'portico.dev/gwpolicies']
+const DEPLOYED_KINDS = [
+  '/serviceaccounts',
+  '/configmaps',
+  '/secrets',
+  '/services',
+  'apps/deployments',
+  'policy/poddisruptionbudgets',
+  'autoscaling/horizontalpodautoscalers',
+]
+const READ_KINDS = [
+  '/namespaces',
+  'discovery.k8s.io/endpointslices',
+  'gateway.networking.k8s.io/referencegrants',
+  'portico.dev/gwparameters',
+]
+const each = (verbs: readonly string[], kinds: readonly string[], where = ''): string[] =>
+  kinds.flatMap((kind) => verbs.map((verb) => `${verb} ${kind}${where}`))
+
+const MAY = [
+  ...each(['list', 'watch'], [...GATEWAY_KINDS, ...OWN_KINDS, ...READ_KINDS]),
+  ...each(
+    ['patch'],
+    [...GATEWAY_KINDS, ...OWN_KINDS].map((kind) => `${kind}/status`),
+    ' shop',
+  ),
+  ...each(['get', 'list', 'watch', 'create', 'patch', 'delete'], DEPLOYED_KINDS, ' shop'),
+  ...each(['create', 'patch'], ['/events'], ' shop'),
+  'create authentication.k8s.io/tokenreviews',
+  'update gateway.networking.k8s.io/gateways/finalizers shop',
+  `create coordination.k8s.io/leases ${NAMESPACE}`,
+  ...each(['get', 'update'], ['coordination.k8s.io/leases'], ` ${NAMESPACE}/portico-controller`),
+  ...each(['get', 'update'], ['/secrets'], ` ${NAMESPACE}/portico-controller-ca`),
+]
+
+const MAY_NOT = [
+  // What users write is theirs.
+  ...each(['create', 'update', 'patch', 'delete'], [...GATEWAY_KINDS, ...OWN_KINDS, ...READ_KINDS], ' shop'),
+  ...each(
+    ['update'],
+    [...GATEWAY_KINDS, ...OWN_KINDS].map((kind) => `${kind}/status`),
+    ' shop',
+  ),
+  ...each(['update', 'deletecollection'], DEPLOYED_KINDS, ' shop'),
+  'update /secrets kube-system/bootstrap',
+  `update /secrets ${NAMESPACE}/another`,
+  // Ways to other machines and to other rights.
+  ...each(['get', 'list', 'watch', 'create', 'delete'], ['/pods', '/nodes', '/persistentvolumes'], ' kube-system'),
+  ...each(['create', 'get'], ['/pods/exec', '/pods/attach', '/pods/portforward', '/nodes/proxy'], ' kube-system'),
+  ...each(['get'], ['/pods/log'], ' kube-system'),
+  'create /serviceaccounts/token kube-system',
+  ...each(['impersonate'], ['/users', '/groups', '/serviceaccounts']),
+  ...each(
+    ['get', 'create', 'update', 'patch', 'bind', 'escalate'],
+    ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'].map((name) => `rbac.authorization.k8s.io/${name}`),
+  ),
+  ...each(['create', 'update', 'patch', 'delete'], ['apiextensions.k8s.io/customresourcedefinitions']),
+  ...each(['create', 'update'], ['admissionregistration.k8s.io/validatingwebhookconfigurations']),
+  ...each(['create', 'patch'], ['apps/daemonsets', 'apps/statefulsets', 'batch/jobs', 'batch/cronjobs'], ' shop'),
+  // Its Lease and its authority are in its own namespace.
+  ...each(['create', 'get', 'update'], ['coordination.k8s.io/leases'], ' shop'),
+  ...each(['get', 'update'], ['coordination.k8s.io/leases'], ' kube-system/kube-controller-manager'),
+  ...each(['list', 'delete'], ['coordination.k8s.io/leases'], ` ${NAMESPACE}`),
+]
