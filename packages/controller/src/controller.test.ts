@@ -96,6 +96,30 @@ describe('the controller', () => {
     assert.match(textAt(event?.body, 'message') ?? '', /not like that/)
   })
 
+  it('keeps quiet about a changed Gateway until it has the address that it asks for', async (t) => {
+    const scene = await useScene(t)
+    scene.state = { connected: 1, acknowledged: true, problems: [] }
+    scene.controller.lead()
+    scene.start()
+    const service = '/api/v1/namespaces/shop/services/web'
+    await eventually('it is deployed', () => scene.api.get(service) !== undefined)
+    scene.api.put(withAddress(scene.api))
+    await eventually('it is programmed', () => reasonOf(scene.api, GATEWAY, 'Programmed') === 'Programmed')
+    const live = scene.api.get(GATEWAY) ?? assert.fail('there is no Gateway')
+    const asking = gateway({ addresses: [{ value: '10.97.0.2' }] })
+    scene.api.put({ ...live, spec: asking.spec, metadata: { ...live.metadata, generation: 2 } })
+    const asked = (): boolean => valueAt(scene.api.get(service), 'spec', 'loadBalancerIP') === '10.97.0.2'
+    await eventually('the address is asked for', asked)
+    const observed = (): unknown => valueAt(findCondition(scene.api, GATEWAY, 'Programmed'), 'observedGeneration')
+    assert.equal(observed(), 1)
+    scene.api.put(withAddress(scene.api, '10.97.0.2'))
+    await eventually('it is told of', () => observed() === 2)
+    assert.equal(reasonOf(scene.api, GATEWAY, 'Programmed'), 'Programmed')
+    assert.deepEqual(valueAt(scene.api.get(GATEWAY), 'status', 'addresses'), [
+      { type: 'IPAddress', value: '10.97.0.2' },
+    ])
+  })
+
   it('tells of parameters that are wrong, and mends it when they are right', async (t) => {
     const scene = await useScene(t)
     const parametersRef = { group: 'portico.dev', kind: 'GwParameters', name: 'small' }
@@ -236,9 +260,9 @@ function slice(address: string): Resource {
 }
 
 /** What a load balancer does to the Service of the Gateway. */
-function withAddress(api: ObjectApi): Resource {
+function withAddress(api: ObjectApi, ip = '10.97.0.1'): Resource {
   const found = api.get('/api/v1/namespaces/shop/services/web') ?? assert.fail('there is no Service')
-  return { ...found, ...{ status: { loadBalancer: { ingress: [{ ip: '10.97.0.1' }] } } } }
+  return { ...found, ...{ status: { loadBalancer: { ingress: [{ ip }] } } } }
 }
 
 function findCondition(api: ObjectApi, path: string, type: string): unknown {

@@ -26,9 +26,16 @@ export interface DeployedFacts {
   addresses: readonly GatewayAddress[] | null
   parameterProblems: readonly string[]
   deployFailures: readonly string[]
+  /** Of the Gateway that was deployed last; null as long as none was. */
+  deployedGeneration: number | null
 }
 
-const UNKNOWN: DeployedFacts = { addresses: null, parameterProblems: [], deployFailures: [] }
+const UNKNOWN: DeployedFacts = {
+  addresses: null,
+  parameterProblems: [],
+  deployFailures: [],
+  deployedGeneration: null,
+}
 
 /** Says what is to be deployed for each Gateway, and knows what has become of it. */
 export class Deployments {
@@ -37,6 +44,7 @@ export class Deployments {
   readonly #factsByKey = new Map<string, DeployedFacts>()
   /** What was last wished for, to see what is new. */
   readonly #wishTexts = new Map<string, string>()
+  readonly #generations = new Map<string, number>()
 
   constructor(options: DeploymentsOptions) {
     this.#options = options
@@ -99,6 +107,7 @@ export class Deployments {
     const text = JSON.stringify([uid, generation, labels, annotations, wish.className, wish.ports, wish.levels])
     if (this.#wishTexts.get(key) === text) return
     this.#wishTexts.set(key, text)
+    this.#generations.set(key, generation ?? 0)
     if (!this.#factsByKey.has(key)) this.#factsByKey.set(key, UNKNOWN)
     this.#deployer.want(key, wish)
   }
@@ -106,12 +115,14 @@ export class Deployments {
   #release(key: string, gateway: Resource): void {
     if (!this.#factsByKey.delete(key)) return
     this.#wishTexts.delete(key)
+    this.#generations.delete(key)
     this.#deployer.release(key, gateway)
   }
 
   #forget(key: string): void {
     this.#factsByKey.delete(key)
     this.#wishTexts.delete(key)
+    this.#generations.delete(key)
     this.#deployer.forget(key)
   }
 
@@ -120,7 +131,9 @@ export class Deployments {
     if (!this.#wishTexts.has(key)) return
     const { addresses, problems, failures } = outcome
     const known = this.factsOf(key).addresses
-    this.#set(key, { addresses: addresses ?? known, parameterProblems: problems, deployFailures: failures })
+    const deployedGeneration = this.#generations.get(key) ?? null
+    const facts = { addresses: addresses ?? known, parameterProblems: problems, deployFailures: failures }
+    this.#set(key, { ...facts, deployedGeneration })
   }
 
   #set(key: string, facts: DeployedFacts): void {

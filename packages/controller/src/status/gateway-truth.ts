@@ -2,7 +2,8 @@ import type { GatewayStatus, Resource } from '@portico/translate'
 import type { DeployedFacts } from '../deployments.ts'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 import { listAt, textAt, valueAt } from '../deploy/json.ts'
-import { completeGatewayStatus } from './gateway-status.ts'
+import { completeGatewayStatus, type GatewayFacts } from './gateway-status.ts'
+import { Grace } from './grace.ts'
 import type { WantedStatus } from './merge.ts'
 import { Programmed } from './programmed.ts'
 
@@ -35,6 +36,7 @@ const COME_BACK_MS = 500
 export class GatewayTruth {
   readonly #options: GatewayTruthOptions
   readonly #programmed = new Programmed()
+  readonly #grace = new Grace()
   readonly #refusals = new Map<string, string>()
   /** Looks again at those that wait for data planes. */
   readonly #timers = new Map<string, NodeJS.Timeout>()
@@ -47,24 +49,24 @@ export class GatewayTruth {
   complete(key: string, status: GatewayStatus): WantedStatus | undefined {
     const { find, stateOf, factsOf, readyOf, hasOthers } = this.#options
     const gateway = find(key)
+    const generation = gateway?.metadata.generation ?? 0
     const { problems, ...state } = stateOf(key)
-    const verdict = this.#programmed.judge(key, {
-      ...state,
-      generation: gateway?.metadata.generation ?? 0,
-      ready: readyOf(key),
-      hasOthers: hasOthers(),
-      saidBefore: saysProgrammed(gateway),
-    })
-    if (verdict === 'wait') return this.#comeBack(key)
-    const facts = factsOf(key)
-    return completeGatewayStatus(status, {
-      ...facts,
+    const saidBefore = saysProgrammed(gateway)
+    const standing = { ...state, generation, ready: readyOf(key), hasOthers: hasOthers(), saidBefore }
+    const verdict = this.#programmed.judge(key, standing)
+    const { deployedGeneration, ...deployed } = factsOf(key)
+    const facts: GatewayFacts = {
+      ...deployed,
       // As long as nobody has looked, what was found before counts.
-      addresses: facts.addresses ?? (listAt(gateway, 'status', 'addresses') as GatewayAddress[]),
+      addresses: deployed.addresses ?? (listAt(gateway, 'status', 'addresses') as GatewayAddress[]),
       askedAddresses: listAt(gateway, 'spec', 'addresses').flatMap((address) => textAt(address, 'value') || []),
       refusals: problems,
       isProgrammed: verdict === 'programmed',
-    })
+    }
+    const isThere = isDeployed(facts, generation, deployedGeneration)
+    const isOpen = verdict === 'unanswered' || (speaksOfEarlier(gateway) && !isThere)
+    if (isOpen && this.#grace.holds(key, generation)) return this.#comeBack(key)
+    return completeGatewayStatus(status, facts)
   }
 
   /** A data plane of this Gateway came, went, took or refused a config. */
@@ -79,6 +81,7 @@ export class GatewayTruth {
 
   forget(key: string): void {
     this.#programmed.forget(key)
+    this.#grace.forget(key)
     this.#refusals.delete(key)
   }
 
@@ -96,6 +99,23 @@ export class GatewayTruth {
     this.#timers.set(key, timer)
     return undefined
   }
+}
+
+/** Whether this generation is deployed, with the addresses that it asks for, or cannot be. */
+function isDeployed(
+  { addresses, askedAddresses, parameterProblems, deployFailures }: GatewayFacts,
+  generation: number,
+  deployedGeneration: number | null,
+): boolean {
+  if (parameterProblems.length + deployFailures.length > 0) return true
+  const isGiven = (asked: string): boolean => addresses.some(({ value }) => value === asked)
+  return deployedGeneration === generation && askedAddresses.every(isGiven)
+}
+
+/** Its status is that of a generation before. */
+function speaksOfEarlier(gateway: Resource | undefined): boolean {
+  const spoken = listAt(gateway, 'status', 'conditions').map((condition) => valueAt(condition, 'observedGeneration'))
+  return spoken.some((generation) => typeof generation === 'number' && generation < (gateway?.metadata.generation ?? 0))
 }
 
 function saysProgrammed(gateway: Resource | undefined): boolean {
