@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -38,4 +39,9 @@ test('the last request of each kind stays, until there is another config', async
   assert.deepEqual(await outlive(made), ['second', 'chat', 'over HTTP/2', 'long stream'])
   specimens.drop()
   assert.deepEqual(await outlive(made), [])
+})
+
+test('a socket has broken before any code is optimised for those that have not', () => {
+  const { shortLived } = new Specimens()
+  assert.ok(shortLived.some((each) => each instanceof Socket && each.errored !== null))
 })

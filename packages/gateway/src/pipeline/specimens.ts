@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { emptySource } from '../net/body.ts'
 import type { Exchange } from '../net/exchange.ts'
 import { HeaderBlock } from '../net/header-block.ts'
@@ -17,6 +18,7 @@ export class Specimens {
     new Fields(),
     new StartReader(emptySource, 0, () => {}),
     setImmediate(() => {}),
+    brokenSocket(),
   ]
   readonly #byProtocol: readonly Map<string, object>[] = Array.from({ length: 4 }, () => new Map<string, object>())
 
@@ -32,6 +34,16 @@ export class Specimens {
   drop(): void {
     for (const kept of this.#byProtocol) kept.clear()
   }
+}
+
+/**
+ * A socket keeps the error it broke of, which gives its state a shape of its own; where that is the first such shape, all
+ * code that took the other one for the only one is thrown away. So one has it before any code is optimised.
+ */
+function brokenSocket(): Socket {
+  const socket = new Socket()
+  socket.on('error', () => {})
+  return socket.destroy(new Error('broken'))
 }
 
 /** The kind of what streams answers of language models: other objects than those of a whole answer. */

@@ -143,7 +143,8 @@ export class WireBuffer {
    * before. `name` is its first field. False where the text is another; nothing is written then.
    */
   shortAttribute(tag: number, name: Uint8Array, text: string): boolean {
-    const size = name.length + 4 + text.length
+    const { length } = text
+    const size = name.length + 4 + length
     if (size > 0x7f) return false
     this.#reserve(size + 2)
     const own = this.#bytes
@@ -152,11 +153,11 @@ export class WireBuffer {
     own[at++] = size
     for (let i = 0; i < name.length; i++) own[at++] = name[i]!
     own[at++] = VALUE
-    own[at++] = text.length + 2
+    own[at++] = length + 2
     own[at++] = TEXT
-    own[at++] = text.length
+    own[at++] = length
     let bits = 0
-    for (let i = 0; i < text.length; i++) bits |= own[at++] = text.charCodeAt(i)
+    for (let i = 0; i < length; i++) bits |= own[at++] = codeAt(text, i)
     if (bits > 0x7f) return false
     this.#length = at
     return true
@@ -168,7 +169,7 @@ export class WireBuffer {
     const own = this.#bytes
     const at = this.#length
     if (byteLength !== value.length || byteLength > SHORT) own.write(value, at, 'utf8')
-    else for (let i = 0; i < byteLength; i++) own[at + i] = value.charCodeAt(i)
+    else for (let i = 0; i < byteLength; i++) own[at + i] = codeAt(value, i)
     this.#length = at + byteLength
   }
 
@@ -186,9 +187,18 @@ export class WireBuffer {
 
 /** Bytes that a text takes; what is no Unicode is replaced, as `text` does it. */
 export function textSize(value: string): number {
-  if (value.length > SHORT) return Buffer.byteLength(value)
-  for (let i = 0; i < value.length; i++) if (value.charCodeAt(i) > 0x7f) return Buffer.byteLength(value)
-  return value.length
+  const { length } = value
+  if (length > SHORT) return Buffer.byteLength(value)
+  for (let i = 0; i < length; i++) if (codeAt(value, i) > 0x7f) return Buffer.byteLength(value)
+  return length
+}
+
+/**
+ * `charCodeAt`, known before the text is: texts have more inner shapes (slices, joins, constants) than V8 keeps in mind
+ * for one place in the code, and beyond that it would look for the method anew at each character.
+ */
+function codeAt(text: string, at: number): number {
+  return String.prototype.charCodeAt.call(text, at)
 }
 
 export function varintSize(value: number): number {
