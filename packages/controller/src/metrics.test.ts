@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { Metrics } from './metrics.ts'
+import { families, Metrics } from './metrics.ts'
 
 const withoutPromtool = spawnSync('promtool', ['--version']).error !== undefined && 'promtool is not installed'
 
@@ -23,6 +24,16 @@ describe('metrics of the controller', () => {
     assert.match(text, /^portico_controller_settle_duration_seconds_bucket\{le="\+Inf"\} 3$/m)
     assert.match(text, /^portico_controller_watch_troubles_total\{kind="odd \\"kind\\"\\\\\\n"\} 1$/m)
     assert.doesNotMatch(text, /change_to_publish/)
+  })
+
+  it('are all in the docs, and no others', () => {
+    const page = readFileSync(new URL('../../../docs/install.md', import.meta.url), 'utf8')
+    const rows = [...page.matchAll(/^\| `(portico_controller|process)_(\w+)` \| (\w+) \|/gm)]
+    const found = rows.map(([, prefix, name, type]) => `${prefix === 'process' ? 'process_' : ''}${name} ${type}`)
+    assert.deepEqual(
+      found,
+      Object.entries(families).map(([name, { type }]) => `${name} ${type}`),
+    )
   })
 
   it('are what promtool takes', { skip: withoutPromtool }, () => {

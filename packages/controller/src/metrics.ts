@@ -8,7 +8,7 @@ interface Family {
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const
 
 /** Every metric there is; each has `portico_controller_` before its name. */
-const families = {
+export const families = {
   build_info: { type: 'gauge', help: 'The running version; always 1' },
   leader: { type: 'gauge', help: 'Whether this controller writes statuses and deploys: 1 or 0' },
   synchronized: { type: 'gauge', help: 'Whether all kinds were read: 1 or 0' },

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import manifest from '../../packages/gateway/package.json' with { type: 'json' }
+import { supportedFeatures } from '../../packages/translate/src/translate/supported-features.ts'
+import { startBed } from './bed/bed.ts'
+import { CONFORMANCE } from './bed/programs.ts'
+import { install, ownImages } from './installed.ts'
+
+const PROFILES = ['GATEWAY-HTTP', 'GATEWAY-GRPC', 'GATEWAY-TLS']
+
+export interface SuiteResult {
+  /** 0 when all of it passes. */
+  code: number
+  /** What the suite has printed, unless it went to the terminal. */
+  output: string
+  report: string
+}
+
+/** The official suite of the Gateway API before the controller in a bed of its own. */
+export async function runSuite({
+  flags,
+  isShown,
+}: {
+  flags: readonly string[]
+  isShown: boolean
+}): Promise<SuiteResult> {
+  const bed = await startBed({ images: ownImages() })
+  try {
+    await install(bed)
+    const report = join(bed.folder, 'report.yaml')
+    const [program = '', ...words] = bed.enter([join(CONFORMANCE, 'conformance.test'), ...suiteFlags(report), ...flags])
+    const stdio = isShown ? 'inherit' : 'pipe'
+    const suite = spawn(program, words, {
+      env: { ...process.env, ...bed.environment },
+      stdio: ['ignore', stdio, stdio],
+    })
+    const parts: Buffer[] = []
+    for (const stream of [suite.stdout, suite.stderr]) stream?.on('data', (part: Buffer) => parts.push(part))
+    const [code] = (await once(suite, 'close')) as [number | null]
+    return { code: code ?? 1, output: Buffer.concat(parts).toString(), report: readReport(report) }
+  } finally {
+    await bed.stop()
+  }
+}
+
+/** A run of single tests writes none. */
+function readReport(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function suiteFlags(report: string): string[] {
+  const values = {
+    'gateway-class': 'portico',
+    'conformance-profiles': PROFILES.join(','),
+    'supported-features': supportedFeatures.join(','),
+    organization: 'portico',
+    project: 'portico',
+    url: 'https://portico.dev',
+    version: manifest.version,
+    contact: 'https://portico.dev',
+    // The last that load balancers of the bed have, and one that they have not.
+    'usable-address': '10.97.0.200',
+    'unusable-address': '203.0.113.1',
+    'report-output': report,
+  }
+  const named = Object.entries(values).map(([name, value]) => `-${name}=${value}`)
+  return ['-test.v', '-test.timeout=60m', '-cleanup-base-resources=false', ...named]
+}
