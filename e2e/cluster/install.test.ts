@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -30,6 +31,16 @@ describe('what is installed, before a real API server', { skip: withoutBed }, ()
       again.filter((line) => !line.endsWith(' unchanged')),
       [],
     )
+  })
+
+  it('gets a registry by the customization of the page', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'portico-install-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    copyFileSync(INSTALL, join(folder, 'install.yaml'))
+    writeFileSync(join(folder, 'kustomization.yaml'), exampleOf('kind: Kustomization\n'))
+    const printed = await bed.kubectl('kustomize', folder)
+    assert.match(printed, /^ +image: registry\.example\/portico-controller:\d/m)
+    assert.match(printed, /- name: PROXY_IMAGE\n +value: registry\.example\/portico\n/)
   })
 
   it('lets the controller do what it has to, and nothing more', async () => {
@@ -103,9 +114,8 @@ describe('a whole installation', { skip: withoutBed }, () => {
     const timeout = '--timeout=300s'
     await bed.kubectl('-n', NAMESPACE, 'rollout', 'status', 'deployment/portico-controller', timeout)
     await bed.kubectl('wait', '--for=condition=Accepted', timeout, 'gatewayclass/portico')
-    const [, manifests = ''] = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text = '']) => text)
-    assert.match(manifests, /kind: Gateway\n/)
-    await bed.apply(manifests)
+    await bed.kubectl('label', 'namespace', 'default', 'pod-security.kubernetes.io/enforce=restricted')
+    await bed.apply(exampleOf('kind: Gateway\n'))
     await bed.kubectl('wait', '--for=condition=Programmed', timeout, 'gateway/edge')
     const address = await bed.kubectl('get', 'gateway', 'edge', '-o', 'jsonpath={.status.addresses[0].value}')
     const answer = await fetch(`http://127.0.0.1:${await bed.reach(address, 80)}/hello`)
@@ -120,6 +130,12 @@ describe('a whole installation', { skip: withoutBed }, () => {
     await answer.text()
   })
 })
+
+/** The YAML of the page that has this in it. */
+function exampleOf(text: string): string {
+  const examples = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, example = '']) => example)
+  return examples.find((example) => example.includes(text)) ?? assert.fail(`no example with ${text}`)
+}
 
 /** The kinds have many rules: on a machine that does much else the server checks them for longer than it gives a request. */
 async function patiently(act: () => Promise<string>): Promise<string> {

@@ -149,10 +149,11 @@ export class Controller {
   }
 
   #createDeployments(): Deployments {
-    const { client, deploy, metrics, log } = this.#options
+    const { client, controllerName, deploy, metrics, log } = this.#options
     return new Deployments({
       cluster: kubeCluster(client),
       settings: deploy,
+      controllerName,
       find: (kind, key) => this.#watches.get(kind, key),
       isOurs: (gateway) => this.#translator.gateways.has(gateway),
       portsOf: (gateway) => this.#translator.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],

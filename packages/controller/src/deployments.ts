@@ -10,6 +10,7 @@ export interface DeploymentsOptions {
   cluster: Cluster
   /** Read anew for every try. */
   settings: DeploySettings
+  controllerName: string
   find: (kind: 'Gateway' | 'GatewayClass' | 'GwParameters', key: string) => Resource | undefined
   /** Whether the class of a Gateway is ours. */
   isOurs: (gateway: string) => boolean
@@ -61,7 +62,9 @@ export class Deployments {
     const gateway = this.#options.find('Gateway', key)
     if (gateway === undefined || Reflect.get(gateway.metadata, 'deletionTimestamp') !== undefined)
       return this.#forget(key)
-    if (!this.#options.isOurs(key)) return this.#release(key, gateway)
+    if (this.#isOthers(gateway)) return this.#release(key, gateway)
+    // Its class is not there: it may come back, and until then its data planes serve what they have.
+    if (!this.#options.isOurs(key)) return this.#forget(key)
     const wish = this.#wishOf(key, gateway)
     if (!('problems' in wish)) return this.#want(key, wish)
     // What is deployed stays as it is until the parameters are right.
@@ -76,7 +79,10 @@ export class Deployments {
 
   /** Somebody has changed something of it, or what holds for all Gateways is another. */
   touch(key: string): void {
-    this.#deployer.touch(key)
+    const gateway = this.#options.find('Gateway', key)
+    // Deployed in an earlier life.
+    if (gateway !== undefined && this.#isOthers(gateway)) this.#deployer.release(key, gateway)
+    else this.#deployer.touch(key)
   }
 
   touchAll(): void {
@@ -89,6 +95,13 @@ export class Deployments {
 
   stop(): Promise<void> {
     return this.#deployer.stop()
+  }
+
+  /** Whether another controller serves it. */
+  #isOthers(gateway: Resource): boolean {
+    const gatewayClass = this.#options.find('GatewayClass', textAt(gateway.spec, 'gatewayClassName') ?? '')
+    if (gatewayClass === undefined) return false
+    return textAt(gatewayClass.spec, 'controllerName') !== this.#options.controllerName
   }
 
   #wishOf(key: string, gateway: Resource): WishedFor | { problems: readonly string[] } {

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { it } from 'node:test'
 import { groupByKind, type Resource } from '@portico/translate'
 import { parseAllDocuments } from 'yaml'
-import { listAt, textAt } from './deploy/json.ts'
+import { listAt, textAt, valueAt } from './deploy/json.ts'
 import { apiByKind } from './deploy/objects.ts'
+import { options, parseCommand } from './settings.ts'
 import { watchedKinds } from './watch/watched-kinds.ts'
 
 const text = readFileSync(new URL('../../../deploy/install.yaml', import.meta.url), 'utf8')
@@ -20,6 +21,26 @@ it('the controller may do what it does, and nothing else', () => {
     'coordination.k8s.io/leases/portico-controller get',
     'coordination.k8s.io/leases/portico-controller update',
   ])
+})
+
+it('the controller reads every variable that it is installed with, and listens where its Pods are asked', () => {
+  const [container] = listAt(find('Deployment').spec, 'template', 'spec', 'containers')
+  const env = listAt(container, 'env').map((one) => [textAt(one, 'name') ?? '', textAt(one, 'value') ?? 'x'])
+  const known = new Set<string>([...Object.values(options).map(({ variable }) => variable), 'POD_NAME'])
+  assert.deepEqual(
+    env.map(([name = '']) => name).filter((name) => !known.has(name)),
+    [],
+  )
+  const command = parseCommand([], Object.fromEntries(env) as Record<string, string>)
+  assert.ok(command.kind === 'run')
+  const { streamAddress, healthAddress, controllerAddress } = command.settings
+  const portOf = (name: string): string =>
+    String(
+      listAt(container, 'ports').flatMap((one) => (valueAt(one, 'name') === name ? valueAt(one, 'containerPort') : [])),
+    )
+  assert.ok(streamAddress.endsWith(`:${portOf('stream')}`), streamAddress)
+  assert.ok(healthAddress.endsWith(`:${portOf('metrics')}`), healthAddress)
+  assert.equal(controllerAddress, `${find('Service').metadata.name}.x.svc:9978`)
 })
 
 /** Each as `group/resource verb`. */
@@ -54,8 +75,12 @@ const withoutStatus: ReadonlySet<string> = new Set([
   'GwParameters',
 ])
 
+function find(kind: string): Resource {
+  return install.find((object) => object.kind === kind) ?? assert.fail(kind)
+}
+
 function rightsOf(kind: 'ClusterRole' | 'Role'): string[] {
-  const role = install.find((object) => object.kind === kind)
+  const role = find(kind)
   const rights = listAt(role, 'rules').flatMap((rule) => {
     const names = listAt(rule, 'resourceNames').map((name) => `/${String(name)}`)
     return listAt(rule, 'apiGroups').flatMap((group) =>
