@@ -42,7 +42,7 @@ function irOf(port: number, paths: readonly string[] = ['/']): Ir {
 const endpoints = (...addresses: string[]) =>
   ({ type: 'endpoints', whole: true, put: [['service/shop/orders/80', addresses]], drop: [] }) as const
 
-function variables({ address, caFile, tokenFile, folder }: ScriptedController): Record<string, string> {
+function variables({ address, caFile, tokenFile, home }: ScriptedController): Record<string, string> {
   return {
     CONTROLLER_ADDR: address,
     CONTROLLER_CA_FILE: caFile,
@@ -51,7 +51,7 @@ function variables({ address, caFile, tokenFile, folder }: ScriptedController): 
     GATEWAY: 'edge',
     POD_NAME: 'edge-1',
     SESSION_KEY: KEY,
-    STATE_DIRECTORY: `${folder}/state`,
+    STATE_DIRECTORY: `${home}/state`,
     WORKER_THREADS: '2',
   }
 }
@@ -119,7 +119,7 @@ describe('a data plane', () => {
     assert.equal(await isReady(first), true)
     await eventually(
       'it is kept',
-      () => readdirSync(`${controller.folder}/state`).filter((name) => name.endsWith('.sealed')).length === 2,
+      () => readdirSync(`${controller.home}/state`).filter((name) => name.endsWith('.sealed')).length === 2,
     )
     // Without a chance to write anything more.
     first.child.kill('SIGKILL')

@@ -63,6 +63,9 @@ test('a Service that is dropped is reached until no config that is live needs it
   assert.ok(known().has('a'))
   services.wentLive(irOf(['b']))
   assert.deepEqual([...known().keys()], ['b'])
+  services.take({ put: [['c', []]], drop: [] })
+  services.take({ put: [], drop: ['c'] })
+  assert.deepEqual([...known().keys()], ['b'])
 })
 
 test('workers do not hear of what is as it was', () => {

@@ -9,6 +9,7 @@ export class ReachedServices {
   readonly #addressesByKey = new Map<string, readonly string[]>()
   /** Those that nobody speaks of any more: a config that is live may still need them. */
   readonly #left = new Set<string>()
+  #live: Ir | null = null
 
   constructor(tell: (change: EndpointsChange) => void) {
     this.#tell = tell
@@ -27,6 +28,7 @@ export class ReachedServices {
     for (const [key] of put) this.#left.delete(key)
     for (const [key, addresses] of changed) this.#addressesByKey.set(key, addresses)
     if (changed.length > 0) this.#tell({ put: changed, drop: [] })
+    this.#dropUnneeded()
   }
 
   /** What is spoken of, for whoever keeps it. */
@@ -34,10 +36,15 @@ export class ReachedServices {
     return [...this.#addressesByKey].filter(([key]) => !this.#left.has(key))
   }
 
-  /** A config is live: what it does not need, and nobody speaks of, goes. */
-  wentLive({ backends }: Ir): void {
-    if (this.#left.size === 0) return
-    const needed = new Set(backends.map(({ key }) => key))
+  /** What it does not need, and nobody speaks of, goes. */
+  wentLive(ir: Ir): void {
+    this.#live = ir
+    this.#dropUnneeded()
+  }
+
+  #dropUnneeded(): void {
+    if (this.#left.size === 0 || this.#live === null) return
+    const needed = new Set(this.#live.backends.map(({ key }) => key))
     const drop = [...this.#left].filter((key) => !needed.has(key))
     if (drop.length === 0) return
     for (const key of drop) {

@@ -5,18 +5,14 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { EMPTY_IR } from '../ir/change.ts'
 import type { AttachedPolicy, Ir } from '../ir/resources.ts'
-import { ReachedServices } from '../process/reached-services.ts'
 import { generationOf } from '../stream/index.ts'
 import { KeptConfig } from '../stream/kept-config.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createAuthority } from '../testing/certificates.ts'
+import { SESSION_KEY, useDataPlane } from '../testing/data-plane.ts'
 import { eventually } from '../testing/process.ts'
-import { type ScriptedController, useController } from '../testing/scripted-controller.ts'
-import { ServiceAddresses } from '../upstream/service-addresses.ts'
-import { ControllerSource, type ControllerSourceOptions } from './controller.ts'
-
-const KEY = '0123456789abcdef'.repeat(4)
+import { useController } from '../testing/scripted-controller.ts'
 
 /** Backends that are told apart by their ports. */
 function irOf(...ports: number[]): Ir {
@@ -32,75 +28,6 @@ function policy(parts: object): AttachedPolicy {
   const base = { key: 'p', target: { kind: 'gateway' }, frontend: null, traffic: null, backend: null }
   return { ...base, phase: 'PostRouting', ...parts } as AttachedPolicy
 }
-
-interface DataPlane {
-  source: ControllerSource
-  /** What has gone live, in order. */
-  applied: Ir[]
-  /** What the next ones are refused with. */
-  refuse: (problems: string[]) => void
-  /** The next ones wait until they are let go. */
-  pause: () => () => void
-  addresses: () => Record<string, readonly string[]>
-  log: () => string
-  start: () => Promise<void>
-}
-
-function useDataPlane(
-  t: TestContext,
-  controller: ScriptedController,
-  { folder = null as string | null, key = KEY, gateway = 'shop/edge', ...more }: DataPlaneOptions = {},
-): DataPlane {
-  const filter = parseLogFilter('debug')
-  assert.ok(filter.ok)
-  let lines = ''
-  const root = createLogger({ filter: filter.value, format: 'text', write: (line) => void (lines += line) })
-  const log = root.child('controller')
-  const workers = new ServiceAddresses()
-  const services = new ReachedServices((change) => workers.take(change))
-  const applied: Ir[] = []
-  let problems: string[] = []
-  let gate = Promise.resolve()
-  const source = new ControllerSource({
-    address: controller.address,
-    caFile: controller.caFile,
-    tokenFile: controller.tokenFile,
-    gateway,
-    instance: 'pod-1',
-    version: '1.2.3',
-    firstPauseMs: 10,
-    mostPauseMs: 40,
-    target: {
-      services,
-      async apply(ir) {
-        await gate
-        if (problems.length > 0) return problems
-        applied.push(ir)
-        services.wentLive(ir)
-        return []
-      },
-    },
-    kept: folder === null ? null : new KeptConfig({ folder, keys: [key], gateway, log, gapMs: 20 }),
-    log,
-    ...more,
-  })
-  t.after(() => source.close())
-  return {
-    source,
-    applied,
-    refuse: (wanted) => void (problems = wanted),
-    pause() {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      gate = promise
-      return resolve
-    },
-    addresses: () => Object.fromEntries(workers.whole().put),
-    log: () => lines,
-    start: () => source.start(),
-  }
-}
-
-type DataPlaneOptions = Partial<ControllerSourceOptions> & { folder?: string | null; key?: string }
 
 function useFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'portico-kept-'))
@@ -266,7 +193,7 @@ describe('a data plane and its controller', () => {
 
   it('a controller that is silent is taken for dead', async (t) => {
     const controller = await useController(t)
-    const plane = useDataPlane(t, controller, { silenceLimitMs: 120 })
+    const plane = useDataPlane(t, { ...controller, silenceLimitMs: 120 })
     await plane.start()
     await controller.stream(0)
     await controller.stream(1)
@@ -275,7 +202,7 @@ describe('a data plane and its controller', () => {
 
   it('one that pings is not, and hears the pong', async (t) => {
     const controller = await useController(t)
-    const plane = useDataPlane(t, controller, { silenceLimitMs: 600 })
+    const plane = useDataPlane(t, { ...controller, silenceLimitMs: 600 })
     await plane.start()
     const stream = await controller.stream(0)
     for (let pings = 1; pings <= 12; pings++) {
@@ -371,7 +298,7 @@ describe('the config kept on disk', () => {
 
   async function keep(t: TestContext, folder: string): Promise<void> {
     const controller = await useController(t)
-    const plane = useDataPlane(t, controller, { folder })
+    const plane = useDataPlane(t, { ...controller, folder })
     await plane.start()
     const stream = await controller.stream(0)
     stream.send({
@@ -396,7 +323,7 @@ describe('the config kept on disk', () => {
     await keep(t, folder)
     const controller = await useController(t)
     await controller.stop()
-    const later = useDataPlane(t, controller, { folder, clock: () => Date.now() + 60_000 })
+    const later = useDataPlane(t, { ...controller, folder, clock: () => Date.now() + 60_000 })
     await later.start()
     assert.deepEqual(later.applied, [withSecret])
     assert.deepEqual(later.addresses(), { a: ['10.0.0.3:80'] })
@@ -450,7 +377,7 @@ describe('the config kept on disk', () => {
       await keep(t, folder)
       change?.(folder)
       const controller = await useController(t)
-      const later = useDataPlane(t, controller, { folder, ...options })
+      const later = useDataPlane(t, { ...controller, folder, ...options })
       await later.start()
       assert.equal(later.source.generation, null)
       assert.match(later.log(), /the config kept on disk is ignored/)
@@ -464,7 +391,7 @@ describe('the config kept on disk', () => {
     const folder = useFolder(t)
     await keep(t, folder)
     const controller = await useController(t)
-    const later = useDataPlane(t, controller, { folder })
+    const later = useDataPlane(t, { ...controller, folder })
     later.refuse(['port 80 is taken'])
     await later.start()
     const stream = await controller.stream(0)
@@ -476,7 +403,7 @@ describe('the config kept on disk', () => {
     const filter = parseLogFilter('off')
     assert.ok(filter.ok)
     const log = createLogger({ filter: filter.value, format: 'text', write() {} }).child('controller')
-    const [old, now] = [KEY, 'fedcba9876543210'.repeat(4)]
+    const [old, now] = [SESSION_KEY, 'fedcba9876543210'.repeat(4)]
     const kept = (keys: string[]) => new KeptConfig({ folder, keys, gateway: 'a/b', log })
     const first = kept([old])
     first.keep('config', () => ({ some: 'thing' }))
@@ -495,7 +422,7 @@ describe('the config kept on disk', () => {
     const file = join(folder, 'no-folder')
     writeFileSync(file, '')
     const controller = await useController(t)
-    const plane = useDataPlane(t, controller, { folder: file })
+    const plane = useDataPlane(t, { ...controller, folder: file })
     await plane.start()
     const stream = await controller.stream(0)
     await stream.live(irOf(1))

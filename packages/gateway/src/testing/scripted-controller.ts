@@ -100,7 +100,8 @@ export interface ScriptedController {
   authority: TestAuthority
   caFile: string
   tokenFile: string
-  folder: string
+  /** A folder that goes away with it. */
+  home: string
   /** All streams that ever began, in order. */
   streams: ScriptedStream[]
   /** The stream of that number, once it has said hello. */
@@ -131,7 +132,7 @@ export async function useController(t: TestContext, name = '127.0.0.1'): Promise
     authority,
     caFile,
     tokenFile,
-    folder,
+    home: folder,
     streams,
     async stream(index) {
       await eventually(`stream ${index} says hello`, () => streams[index]?.received[0]?.type === 'hello')
