@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readdirSync } from 'node:fs'
-import { describe, it, type TestContext } from 'node:test'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it, type TestContext } from 'node:test'
 import type { Ir } from '../ir/resources.ts'
 import { generationOf } from '../stream/index.ts'
 import { request } from '../testing/client.ts'
@@ -42,7 +44,17 @@ function irOf(port: number, paths: readonly string[] = ['/']): Ir {
 const endpoints = (...addresses: string[]) =>
   ({ type: 'endpoints', whole: true, put: [['service/shop/orders/80', addresses]], drop: [] }) as const
 
-function variables({ address, caFile, tokenFile, home }: ScriptedController): Record<string, string> {
+/** Programs end after the hooks of what they were started with, so what they write goes last of all. */
+const folders = new Map<ScriptedController, string>()
+
+function stateOf(controller: ScriptedController): string {
+  const folder = folders.get(controller) ?? mkdtempSync(join(tmpdir(), 'portico-state-'))
+  folders.set(controller, folder)
+  return folder
+}
+
+function variables(controller: ScriptedController): Record<string, string> {
+  const { address, caFile, tokenFile } = controller
   return {
     CONTROLLER_ADDR: address,
     CONTROLLER_CA_FILE: caFile,
@@ -51,7 +63,7 @@ function variables({ address, caFile, tokenFile, home }: ScriptedController): Re
     GATEWAY: 'edge',
     POD_NAME: 'edge-1',
     SESSION_KEY: KEY,
-    STATE_DIRECTORY: `${home}/state`,
+    STATE_DIRECTORY: stateOf(controller),
     WORKER_THREADS: '2',
   }
 }
@@ -64,6 +76,10 @@ async function useDataPlane(t: TestContext, controller: ScriptedController, args
 }
 
 describe('a data plane', () => {
+  after(() => {
+    for (const folder of folders.values()) rmSync(folder, { recursive: true, force: true })
+  })
+
   it('serves what its controller says, is ready only then, and follows addresses without a new config', async (t) => {
     const [one, other] = [await useOrigin(t), await useOrigin(t)]
     const controller = await useController(t)
@@ -119,7 +135,7 @@ describe('a data plane', () => {
     assert.equal(await isReady(first), true)
     await eventually(
       'it is kept',
-      () => readdirSync(`${controller.home}/state`).filter((name) => name.endsWith('.sealed')).length === 2,
+      () => readdirSync(stateOf(controller)).filter((name) => name.endsWith('.sealed')).length === 2,
     )
     // Without a chance to write anything more.
     first.child.kill('SIGKILL')

@@ -41,6 +41,7 @@ export class ControllerSource {
   /** When the controller last said anything, and so stood by what is live; null when never. */
   #heardAt: number | null = null
   #isFirst = true
+  #isClosed = false
 
   constructor(options: ControllerSourceOptions) {
     this.#options = options
@@ -54,7 +55,7 @@ export class ControllerSource {
   /** First what was kept, so that it serves with the controller away; then the controller. */
   async start(): Promise<void> {
     await this.#useKept()
-    if (this.#client !== null) return
+    if (this.#isClosed) return
     const { gateway, instance, version } = this.#options
     this.#client = new ControllerClient({
       ...this.#options,
@@ -90,6 +91,7 @@ export class ControllerSource {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#receiver.hold()
     this.#client?.close()
     await this.#options.kept?.flush()

@@ -53,10 +53,10 @@ export class ControllerStream {
       },
       { endStream: false },
     )
-    this.#listen()
-    this.#stream.write(lineOf(hello))
     // A thread that was busy counts one tick, however many have passed: what has arrived meanwhile is read first.
     this.#watch = setInterval(() => this.#tick(), silenceLimitMs / TICKS)
+    this.#listen()
+    this.#stream.write(lineOf(hello))
   }
 
   get isOver(): boolean {

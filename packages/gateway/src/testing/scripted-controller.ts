@@ -100,8 +100,6 @@ export interface ScriptedController {
   authority: TestAuthority
   caFile: string
   tokenFile: string
-  /** A folder that goes away with it. */
-  home: string
   /** All streams that ever began, in order. */
   streams: ScriptedStream[]
   /** The stream of that number, once it has said hello. */
@@ -132,7 +130,6 @@ export async function useController(t: TestContext, name = '127.0.0.1'): Promise
     authority,
     caFile,
     tokenFile,
-    home: folder,
     streams,
     async stream(index) {
       await eventually(`stream ${index} says hello`, () => streams[index]?.received[0]?.type === 'hello')
