@@ -3,13 +3,15 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { valueAt } from '../../packages/controller/src/deploy/json.ts'
 import { type Bed, startBed } from './bed/bed.ts'
 import { versionOf, withoutBed, withoutHelm } from './bed/programs.ts'
 import { DEPLOY, helm, NAMESPACE } from './chart.ts'
+import { ownImages } from './installed.ts'
 
 const INSTALL = join(DEPLOY, 'install.yaml')
+const TIMEOUT = '--timeout=300s'
 const page = readFileSync(new URL('../../docs/install.md', import.meta.url), 'utf8')
 
 describe('what is installed, before a real API server', { skip: withoutBed }, () => {
@@ -67,10 +69,10 @@ describe('what is installed, before a real API server', { skip: withoutBed }, ()
   })
 })
 
-describe('the charts, before a real API server', { skip: withoutBed || withoutHelm }, () => {
+describe('the charts in a cluster', { skip: withoutBed || withoutHelm }, () => {
   let bed: Bed
   before(async () => {
-    bed = await startBed({ parts: 'api', gatewayApi: 'standard' })
+    bed = await startBed({ gatewayApi: 'standard', images: ownImages() })
   })
   after(async () => bed.stop())
 
@@ -79,57 +81,77 @@ describe('the charts, before a real API server', { skip: withoutBed || withoutHe
     assert.ok(ok, stderr)
     return stdout
   }
+  const crds = ['portico-crds', 'helm/portico-crds']
+  const controller = ['portico', 'helm/portico', '--namespace', NAMESPACE, '--wait', '--timeout', '5m']
+  const get = (...args: string[]): Promise<string> => bed.kubectl('get', '-n', NAMESPACE, '-o', 'name', ...args)
 
-  it('are installed, upgraded and uninstalled, and the kinds stay', async () => {
-    const crds = ['portico-crds', 'helm/portico-crds']
+  it('install two controllers, whose class has parameters', async () => {
     await patiently(() => helmHere('upgrade', '--install', ...crds))
-    const controller = ['portico', 'helm/portico', '--namespace', NAMESPACE, '--set', 'networkPolicy.enabled=true']
-    const said = await helmHere('install', ...controller, '--create-namespace')
+    await bed.kubectl('create', 'namespace', NAMESPACE)
+    await bed.apply({
+      apiVersion: 'portico.dev/v1alpha1',
+      kind: 'GwParameters',
+      metadata: { name: 'defaults', namespace: NAMESPACE },
+      spec: { deployment: { metadata: { labels: { tier: 'edge' } } } },
+    })
+    const values = ['replicas=2', 'gatewayClass.parametersRef.name=defaults', 'networkPolicy.enabled=true']
+    const said = await helmHere('install', ...controller, ...values.flatMap((value) => ['--set', value]))
     assert.match(said, /Gateways of the class portico are served/)
-    await helmHere('upgrade', ...crds)
-    await helmHere('upgrade', ...controller, '--reuse-values', '--set', 'replicas=2')
-    const get = (...args: string[]): Promise<string> => bed.kubectl('get', '-n', NAMESPACE, '-o', 'name', ...args)
-    assert.match(await get('deployments,poddisruptionbudgets,networkpolicies'), /poddisruptionbudget/)
-    await helmHere('uninstall', 'portico', '--namespace', NAMESPACE)
+    assert.match(await get('poddisruptionbudgets'), /portico-controller/)
+    await bed.apply(exampleOf('kind: Gateway\n'))
+    await bed.kubectl('wait', '--for=condition=Programmed', TIMEOUT, 'gateway/edge')
+    assert.equal(await bed.kubectl('get', 'deployments', '-l', 'tier=edge', '-o', 'name'), 'deployment.apps/edge\n')
+  })
+
+  it('are upgraded and uninstalled, and the kinds and the data planes stay', async () => {
+    await patiently(() => helmHere('upgrade', ...crds))
+    await helmHere('upgrade', ...controller, '--reuse-values', '--set', 'logging.level=debug')
+    await helmHere('uninstall', 'portico', '--namespace', NAMESPACE, '--wait')
     await helmHere('uninstall', 'portico-crds')
     assert.equal(await get('deployments,poddisruptionbudgets,networkpolicies,roles'), '')
     assert.equal((await get('crds')).split('\n').filter((name) => name.includes('portico.dev')).length, 3)
+    assert.equal(await hello(bed), 'hello from the edge\n')
   })
 })
 
 describe('a whole installation', { skip: withoutBed }, () => {
   let bed: Bed
   before(async () => {
-    const command = (path: string): { command: string[] } => ({
-      command: [process.execPath, fileURLToPath(new URL(`../../packages/${path}`, import.meta.url))],
-    })
-    const controller = command('controller/bin/portico-controller.mjs')
-    const images = { portico: command('gateway/bin/portico.mjs'), 'portico-controller': controller }
-    bed = await startBed({ gatewayApi: 'standard', images })
+    bed = await startBed({ gatewayApi: 'standard', images: ownImages() })
   })
   after(async () => bed.stop())
 
   it('serves the first Gateway of the page', async () => {
     await patiently(() => bed.kubectl('apply', '-f', INSTALL))
-    const timeout = '--timeout=300s'
-    await bed.kubectl('-n', NAMESPACE, 'rollout', 'status', 'deployment/portico-controller', timeout)
-    await bed.kubectl('wait', '--for=condition=Accepted', timeout, 'gatewayclass/portico')
+    await bed.kubectl('-n', NAMESPACE, 'rollout', 'status', 'deployment/portico-controller', TIMEOUT)
+    await bed.kubectl('wait', '--for=condition=Accepted', TIMEOUT, 'gatewayclass/portico')
     await bed.kubectl('label', 'namespace', 'default', 'pod-security.kubernetes.io/enforce=restricted')
     await bed.apply(exampleOf('kind: Gateway\n'))
-    await bed.kubectl('wait', '--for=condition=Programmed', timeout, 'gateway/edge')
-    const address = await bed.kubectl('get', 'gateway', 'edge', '-o', 'jsonpath={.status.addresses[0].value}')
-    const answer = await fetch(`http://127.0.0.1:${await bed.reach(address, 80)}/hello`)
-    assert.deepEqual([answer.status, await answer.text()], [200, 'hello from the edge\n'])
+    await bed.kubectl('wait', '--for=condition=Programmed', TIMEOUT, 'gateway/edge')
+    assert.equal(await hello(bed), 'hello from the edge\n')
   })
 
-  it('goes, and its data planes go on', async () => {
+  it('goes with its class first, and its data planes go on', async () => {
+    const service = ['-n', NAMESPACE, 'get', 'service', 'portico-controller']
+    const own = await bed.kubectl(...service, '-o', 'jsonpath={.spec.clusterIP}')
+    const metrics = `http://127.0.0.1:${await bed.reach(own, 9979)}/metrics`
+    await bed.kubectl('delete', 'gatewayclass', 'portico')
+    const isClassless = async (): Promise<boolean> =>
+      /^portico_controller_gateways 0$/m.test(await (await fetch(metrics)).text())
+    await eventually('the class is gone for the controller', isClassless, 120_000)
     await bed.kubectl('-n', NAMESPACE, 'delete', 'deployment', 'portico-controller', '--wait=true')
-    const address = await bed.kubectl('get', 'gateway', 'edge', '-o', 'jsonpath={.status.addresses[0].value}')
-    const answer = await fetch(`http://127.0.0.1:${await bed.reach(address, 80)}/hello`)
-    assert.equal(answer.status, 200)
-    await answer.text()
+    assert.match(await bed.kubectl('get', 'deployments', '-o', 'name'), /deployment\.apps\/edge/)
+    assert.equal(await hello(bed), 'hello from the edge\n')
   })
 })
+
+/** What the first Gateway of the page answers. */
+async function hello(bed: Bed): Promise<string> {
+  const address = await bed.kubectl('get', 'gateway', 'edge', '-o', 'jsonpath={.status.addresses[0].value}')
+  const answer = await fetch(`http://127.0.0.1:${await bed.reach(address, 80)}/hello`)
+  assert.equal(answer.status, 200)
+  return answer.text()
+}
 
 /** The YAML of the page that has this in it. */
 function exampleOf(text: string): string {
