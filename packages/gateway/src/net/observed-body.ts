@@ -1,5 +1,6 @@
-import type { Sink, Source } from './body.ts'
+import type { Source } from './body.ts'
 import type { HeaderBlock } from './header-block.ts'
+import { ThroughBody } from './through-body.ts'
 
 export interface BodyObserver {
   /** Each piece, before it goes on; it may be a view of a buffer that the next read fills again. */
@@ -23,54 +24,33 @@ export function keepCopy(limit: number, over: (copy: Buffer | null) => void): Bo
 }
 
 /** A body that passes as it is, while somebody looks on. */
-export class ObservedBody implements Source, Sink {
-  source: Source | null = null
-  readonly #body: Source
+export class ObservedBody extends ThroughBody {
   readonly #observer: BodyObserver
-  #sink: Sink | null = null
   #isOver = false
 
   constructor(body: Source, observer: BodyObserver) {
-    this.#body = body
+    super(body)
     this.#observer = observer
   }
 
-  get length(): number {
-    return this.#body.length
-  }
-
-  pipe(sink: Sink): void {
-    sink.source = this
-    this.#sink = sink
-    this.#body.pipe(this)
-  }
-
-  resume(): void {
-    this.#body.resume()
-  }
-
-  cancel(cause: Error): void {
+  override cancel(cause: Error): void {
     this.#over(false)
-    this.#body.cancel(cause)
+    super.cancel(cause)
   }
 
-  write(chunk: Buffer): void {
+  override write(chunk: Buffer): void {
     this.#observer.chunk(chunk)
-    this.#sink?.write(chunk)
+    super.write(chunk)
   }
 
-  flush(): boolean {
-    return this.#sink?.flush() ?? true
-  }
-
-  end(trailers: HeaderBlock | null): void {
+  override end(trailers: HeaderBlock | null): void {
     this.#over(true)
-    this.#sink?.end(trailers)
+    super.end(trailers)
   }
 
-  abort(cause: Error): void {
+  override abort(cause: Error): void {
     this.#over(false)
-    this.#sink?.abort(cause)
+    super.abort(cause)
   }
 
   #over(whole: boolean): void {

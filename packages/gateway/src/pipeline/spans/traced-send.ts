@@ -1,20 +1,18 @@
-import type { Sink, Source } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
 import { isGrpcContentType } from '../../net/grpc.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import { CANCELLED, GrpcError, UNKNOWN } from '../../upstream/grpc/status.ts'
 import {
   type UpstreamCall,
-  UpstreamError,
+  type UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
   type UpstreamResponse,
 } from '../../upstream/upstream-types.ts'
-import { Unusable } from '../fetch-text.ts'
 import type { BackendClient, CallContext } from '../step.ts'
 import type { CallSpan } from './call-span.ts'
 import type { RequestSpans, SpanPlace } from './request-spans.ts'
 import { writeTrace } from './trace-headers.ts'
+import { TracedBody, tellCut } from './traced-body.ts'
 import { TracedContext } from './traced-context.ts'
 
 type Send = BackendClient['send']
@@ -55,7 +53,7 @@ class TracedCall extends TracedContext implements UpstreamCall, UpstreamHandler 
   }
 
   cancel(cause: Error): void {
-    cut(this.callSpan, cause)
+    tellCut(this.callSpan, cause)
     this.#call?.cancel(cause)
   }
 
@@ -80,67 +78,4 @@ class TracedCall extends TracedContext implements UpstreamCall, UpstreamHandler 
     this.callSpan.failed(error.code, error.message)
     this.#handler.failed(error)
   }
-}
-
-/** The body of an answer, passed on as it comes; its end is the end of the call. */
-class TracedBody implements Source, Sink {
-  source: Source | null = null
-  readonly #body: Source
-  readonly #span: CallSpan
-  /** Trailers have to say how a call of gRPC ended. */
-  readonly #owesStatus: boolean
-  #sink: Sink | null = null
-
-  constructor(body: Source, span: CallSpan, owesStatus: boolean) {
-    this.#body = body
-    this.#span = span
-    this.#owesStatus = owesStatus
-  }
-
-  get length(): number {
-    return this.#body.length
-  }
-
-  pipe(sink: Sink): void {
-    sink.source = this
-    this.#sink = sink
-    this.#body.pipe(this)
-  }
-
-  resume(): void {
-    this.#body.resume()
-  }
-
-  cancel(cause: Error): void {
-    cut(this.#span, cause)
-    this.#body.cancel(cause)
-  }
-
-  write(chunk: Buffer): void {
-    this.#sink?.write(chunk)
-  }
-
-  flush(): boolean {
-    return this.#sink?.flush() ?? true
-  }
-
-  end(trailers: HeaderBlock | null): void {
-    const grpcStatus = trailers?.get('grpc-status') ?? null
-    this.#span.trailed(grpcStatus)
-    if (grpcStatus === null && this.#owesStatus) this.#span.failed(String(UNKNOWN), 'the call ended without a status')
-    else this.#span.ended()
-    this.#sink?.end(trailers)
-  }
-
-  abort(cause: Error): void {
-    this.#span.failed(cause instanceof UpstreamError ? cause.code : 'connection_lost', cause.message)
-    this.#sink?.abort(cause)
-  }
-}
-
-/** Whoever made the call does not want the rest: because the answer is no good, or for reasons of its own. */
-function cut(span: CallSpan, cause: Error): void {
-  if (cause instanceof UpstreamError || cause instanceof Unusable) span.failed(cause.code, cause.message)
-  else if (cause instanceof GrpcError && cause.code !== CANCELLED) span.failed(String(cause.code), cause.message)
-  else span.cut(cause.message)
 }

@@ -1,5 +1,6 @@
 import type { Sink, Source } from '../../../net/body.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
+import { ThroughBody } from '../../../net/through-body.ts'
 
 export interface Ends {
   /** New bytes in place of the first ones. */
@@ -11,63 +12,54 @@ export interface Ends {
 }
 
 /** A body that goes on as it comes, but for its beginning and what follows it. */
-export class PassingBody implements Source, Sink {
-  source: Source | null = null
-  readonly length: number
-  readonly #body: Source
+export class PassingBody extends ThroughBody {
   readonly #ends: Ends
   #skip: number
-  #sink: Sink | null = null
   #isOver = false
 
   constructor(body: Source, ends: Ends) {
-    this.#body = body
+    super(body)
     this.#ends = ends
     this.#skip = ends.start?.replaces ?? 0
-    this.length = ends.start === undefined ? body.length : -1
   }
 
-  pipe(sink: Sink): void {
+  override get length(): number {
+    return this.#ends.start === undefined ? this.body.length : -1
+  }
+
+  override pipe(sink: Sink): void {
     sink.source = this
-    this.#sink = sink
+    this.sink = sink
     if (this.#ends.start !== undefined) sink.write(this.#ends.start.bytes)
-    this.#body.pipe(this)
+    this.body.pipe(this)
   }
 
-  resume(): void {
-    this.#body.resume()
-  }
-
-  cancel(cause: Error): void {
-    this.#sink = null
-    this.#body.cancel(cause)
+  override cancel(cause: Error): void {
+    this.sink = null
+    super.cancel(cause)
     this.#over()
   }
 
-  write(chunk: Buffer): void {
+  override write(chunk: Buffer): void {
     const skipped = Math.min(this.#skip, chunk.length)
     this.#skip -= skipped
-    if (skipped < chunk.length) this.#sink?.write(skipped === 0 ? chunk : chunk.subarray(skipped))
+    if (skipped < chunk.length) super.write(skipped === 0 ? chunk : chunk.subarray(skipped))
   }
 
-  flush(): boolean {
-    return this.#sink?.flush() ?? true
-  }
-
-  end(trailers: HeaderBlock | null): void {
+  override end(trailers: HeaderBlock | null): void {
     if (trailers === null || this.#ends.trailers === undefined) return this.#end(trailers)
-    this.#sink?.flush()
+    this.flush()
     this.#ends.trailers(trailers, (changed) => this.#end(changed))
   }
 
-  abort(cause: Error): void {
-    this.#sink?.abort(cause)
+  override abort(cause: Error): void {
+    super.abort(cause)
     this.#over()
   }
 
   #end(trailers: HeaderBlock | null): void {
-    const sink = this.#sink
-    this.#sink = null
+    const sink = this.sink
+    this.sink = null
     // First, because with the end of the body the request may be over.
     this.#over()
     sink?.end(trailers)

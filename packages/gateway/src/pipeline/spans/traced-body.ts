@@ -1,0 +1,45 @@
+import type { Source } from '../../net/body.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import { ThroughBody } from '../../net/through-body.ts'
+import { CANCELLED, GrpcError, UNKNOWN } from '../../upstream/grpc/status.ts'
+import { UpstreamError } from '../../upstream/upstream-types.ts'
+import { Unusable } from '../fetch-text.ts'
+import type { CallSpan } from './call-span.ts'
+
+/** The body of an answer; its end is the end of the call. */
+export class TracedBody extends ThroughBody {
+  readonly #span: CallSpan
+  /** Trailers have to say how a call of gRPC ended. */
+  readonly #owesStatus: boolean
+
+  constructor(body: Source, span: CallSpan, owesStatus: boolean) {
+    super(body)
+    this.#span = span
+    this.#owesStatus = owesStatus
+  }
+
+  override cancel(cause: Error): void {
+    tellCut(this.#span, cause)
+    super.cancel(cause)
+  }
+
+  override end(trailers: HeaderBlock | null): void {
+    const grpcStatus = trailers?.get('grpc-status') ?? null
+    this.#span.trailed(grpcStatus)
+    if (grpcStatus === null && this.#owesStatus) this.#span.failed(String(UNKNOWN), 'the call ended without a status')
+    else this.#span.ended()
+    super.end(trailers)
+  }
+
+  override abort(cause: Error): void {
+    this.#span.failed(cause instanceof UpstreamError ? cause.code : 'connection_lost', cause.message)
+    super.abort(cause)
+  }
+}
+
+/** Whoever made the call does not want the rest: because the answer is no good, or for reasons of its own. */
+export function tellCut(span: CallSpan, cause: Error): void {
+  if (cause instanceof UpstreamError || cause instanceof Unusable) span.failed(cause.code, cause.message)
+  else if (cause instanceof GrpcError && cause.code !== CANCELLED) span.failed(String(cause.code), cause.message)
+  else span.cut(cause.message)
+}
