@@ -2,7 +2,7 @@ import { AlikeRoutes, type WatchedRoom } from './alike-routes.ts'
 import { compileBackends } from './backends.ts'
 import { backendOf, type BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
-import { loadedMetrics, loadedOtlp, loadedTracing } from './load-features.ts'
+import { loadedMetrics, loadedOtlp, loadedSeal, loadedTracing } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { compileSteps } from './steps.ts'
 import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
@@ -28,6 +28,7 @@ import { networkAuthorization } from '../policies/frontend/network-authorization
 import type { FrontendPolicies } from '../policies/index.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
+import type { Seal } from '../state/seal.ts'
 import type { Deliver } from '../telemetry/otlp/retrying-sender.ts'
 import { formatHostPort } from '../upstream/host-port.ts'
 
@@ -193,12 +194,19 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     callouts: services.callouts,
     keyWithoutRoom: services.keyWithoutRoom,
     kept: services.kept,
+    seal: () => sealOf(services),
     credentials: services.credentials,
     log: services.log,
   }
   const labels = metricLabels(policies.frontend().metrics)
   const requestMetrics: RouteServices['requestMetrics'] = (route) => services.requestMetrics(route, labels)
   return { index, policies, backends, services: { requestMetrics, identity: services.identity }, env }
+}
+
+/** What was given out once is good over reloads. */
+function sealOf({ kept, sessionKeys }: CompileServices): Seal {
+  const keys = sessionKeys()
+  return kept.held(`seal ${keys.join()}`, () => loadedSeal()(keys.map((key) => Buffer.from(key, 'hex'))))
 }
 
 function indexIr(ir: Ir, previous: Previous | null): IrIndex {

@@ -4,6 +4,7 @@ import type { metricsDelivery } from '../policies/frontend/metrics/otlp.ts'
 import type { otlpLog } from '../policies/frontend/access-log/otlp.ts'
 import type { requestTracing } from '../policies/frontend/tracing/tracing.ts'
 import type { Ir } from '../ir/resources.ts'
+import type { createSeal } from '../state/seal.ts'
 
 /**
  * Parts of the program that most configs do not need, loaded before the first config that does: calling language models
@@ -15,12 +16,14 @@ const loaded: {
   otlp: typeof otlpLog | null
   tracing: typeof requestTracing | null
   metrics: typeof metricsDelivery | null
+  seal: typeof createSeal | null
 } = {
   ai: null,
   mcp: null,
   otlp: null,
   tracing: null,
   metrics: null,
+  seal: null,
 }
 
 /** Must be awaited before a config is compiled. */
@@ -34,6 +37,13 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   if (exportsSpans) loaded.tracing ??= (await import('../policies/frontend/tracing/tracing.ts')).requestTracing
   const pushesMetrics = ir.policies.some(({ frontend }) => frontend?.metrics?.otlp !== undefined)
   if (pushesMetrics) loaded.metrics ??= (await import('../policies/frontend/metrics/otlp.ts')).metricsDelivery
+  const isSticky = ir.policies.some(({ traffic }) => traffic?.sessionPersistence !== undefined)
+  if (isSticky) loaded.seal ??= (await import('../state/seal.ts')).createSeal
+}
+
+export function loadedSeal(): typeof createSeal {
+  if (loaded.seal === null) throw new Error('loadFeatures was not awaited')
+  return loaded.seal
 }
 
 export function loadedOtlp(): typeof otlpLog {

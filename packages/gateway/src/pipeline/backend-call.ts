@@ -83,6 +83,12 @@ export class BackendCall implements UpstreamHandler, CallContext {
     return spans === null ? null : spans.place
   }
 
+  get belongsTo(): CallContext['belongsTo'] {
+    const { sticky } = this.#rx
+    if (sticky === null || sticky.backend !== this.#backend.key) return null
+    return { endpoint: sticky.endpoint, isOnly: false }
+  }
+
   connectingTo(endpoint: string): void {
     this.#rx.endpoint = endpoint
     if (this.#rx.retry !== null) (this.#tried ??= []).push(endpoint)

@@ -1,6 +1,7 @@
 import type { ConnectDone, UpstreamCall } from '../upstream/upstream-types.ts'
 import type { HostnameTable } from './route/hostname.ts'
 import type { RouteTable } from './route/route-table.ts'
+import type { PickBackend } from './route/weighted.ts'
 import type { BackendClient, CallContext, StepResult } from './step.ts'
 import type { BodyUse } from './body/body-use.ts'
 import type { Expression } from './expression.ts'
@@ -36,7 +37,7 @@ export interface CompiledRoute extends RouteIdentity {
   readonly effectivePolicy: Readonly<Record<string, unknown>>
   readonly backends: CompiledBackend[]
   /** Index of a backend for a number in [0, 1); null when none can be picked. */
-  readonly pick: ((random: number) => number) | null
+  readonly pick: PickBackend | null
 }
 
 /** What a backend is, apart from how it is reached. */

@@ -65,6 +65,13 @@ export interface HeaderEdit {
   way: 'set' | 'append' | 'absent' | 'present'
 }
 
+/** Where requests of a client go. */
+export interface StickyPlace {
+  /** Key of the backend. */
+  backend: string
+  endpoint: string
+}
+
 export interface RetryRule {
   attempts: number
   backoffMs: number
@@ -85,7 +92,7 @@ export interface RouteIdentity {
   readonly name: string
   /** Name of the rule, or empty. */
   readonly rule: string
-  readonly backends: readonly { readonly name: string; readonly kind: string }[]
+  readonly backends: readonly { readonly key: string; readonly name: string; readonly kind: string }[]
   /** Counts a finished request or connection. */
   readonly count: RecordRequest
   /** How its clients read errors of the gateway itself; null for a line of text. */
@@ -201,6 +208,8 @@ export class RequestContext implements RoutableRequest {
   backendIndex = -1
   /** Address of the last attempt, `host:port`. */
   endpoint: string | null = null
+  /** Where a request of the same client went before. */
+  sticky: StickyPlace | null = null
   /** Number of the last attempt; 0 is the first. */
   retryAttempt = 0
   durationMs = 0

@@ -201,7 +201,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
     if (refusal !== null) return this.failed(refusal)
     const answered = countHop(rx)
     if (answered !== null) return this.#stop(false, answered)
-    const index = route.pick === null ? -1 : route.pick(route.backends.length === 1 ? 0 : this.#services.random())
+    const index = this.#pick(route)
     const backend = route.backends[index]
     if (backend === undefined) return this.failed(failures.noValidBackends)
     rx.backendIndex = index
@@ -211,6 +211,18 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
     }
     this.#call = new BackendCall(rx, backend, this.#services, this)
     this.#call.start()
+  }
+
+  /** -1 when there is none. */
+  #pick({ pick, backends }: CompiledRoute): number {
+    if (pick === null) return -1
+    if (backends.length === 1) return pick(0)
+    const { sticky } = this.#rx
+    if (sticky === null) return pick(this.#services.random())
+    return pick(
+      this.#services.random(),
+      backends.findIndex(({ key }) => key === sticky.backend),
+    )
   }
 
   /** Changing the protocol is for the route to allow. */

@@ -3,6 +3,7 @@ import type { EndpointWatcher, UpstreamCall, UpstreamHandler, UpstreamRequest } 
 import type { Deadlines } from '../net/deadlines.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
+import type { Seal } from '../state/seal.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
 import type { CalloutKind, RecordCallout } from '../telemetry/metrics/callout-metrics.ts'
 import type { CountKeysWithoutRoom } from '../telemetry/metrics/limit-metrics.ts'
@@ -63,6 +64,8 @@ export interface Env {
   keyWithoutRoom: CountKeysWithoutRoom
   /** What this worker keeps from one generation to the next. */
   kept: WorkerCache
+  /** For what clients are given to show again. */
+  seal: () => Seal
   /** What the gateway shows to clouds. */
   credentials: CloudCredentials
   log: Logger

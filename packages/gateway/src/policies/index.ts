@@ -34,6 +34,7 @@ import { rateLimit } from './traffic/rate-limit/schema.ts'
 import { requestMirror } from './traffic/request-mirror/schema.ts'
 import { requestRedirect } from './traffic/request-redirect/schema.ts'
 import { retry } from './traffic/retry/schema.ts'
+import { sessionPersistence } from './traffic/session-persistence/schema.ts'
 import { timeouts } from './traffic/timeouts/schema.ts'
 import { transformation } from './traffic/transformation/schema.ts'
 import { upgrades } from './traffic/upgrades/schema.ts'
@@ -70,6 +71,7 @@ export const trafficPolicies = [
   requestMirror,
   requestRedirect,
   retry,
+  sessionPersistence,
   timeouts,
   transformation,
   upgrades,

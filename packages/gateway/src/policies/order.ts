@@ -20,6 +20,7 @@ import { rateLimit } from './traffic/rate-limit/step.ts'
 import { requestMirror } from './traffic/request-mirror/step.ts'
 import { requestRedirect } from './traffic/request-redirect/step.ts'
 import { retry } from './traffic/retry/step.ts'
+import { sessionPersistence } from './traffic/session-persistence/step.ts'
 import { timeouts } from './traffic/timeouts/step.ts'
 import { transformation } from './traffic/transformation/step.ts'
 import { upgrades } from './traffic/upgrades/step.ts'
@@ -37,6 +38,7 @@ type AllSteps = { [Name in TrafficName]-?: MakeStep<ConfigOf<Name>> }
 /** Every traffic policy, in the order in which requests meet them, with the reason. One that is missing does not compile. */
 export const requestOrder = [
   { steps: { timeouts, retry, upgrades }, why: 'limits for everything after them' },
+  { steps: { sessionPersistence }, why: 'sees cookies as the client sent them' },
   { steps: { cors }, why: 'a preflight carries no credentials, so it is answered before anything could ask for some' },
   {
     steps: { jwtAuthentication, mcpAuthentication, basicAuthentication, apiKeyAuthentication },
@@ -72,6 +74,7 @@ type RespondingName = {
 export const responseReasons: { readonly [Name in RespondingName]: string } = {
   extAuth: 'headers that the authorizer asked for come first, so that rules of your own may change them',
   rateLimit: 'what it tells of its limits comes first, so that rules of your own may change it',
+  sessionPersistence: 'its cookie comes before rules of your own, which may change what it says',
   headerModifiers: 'literals come before expressions, which see them',
   transformation: 'sees what the others have written',
   extProc: 'the processor sees the answer as it leaves',

@@ -164,7 +164,7 @@ export class Gateway {
   }
 
   #sessionKeysFor(ir: Ir): SessionKeys {
-    if (!ir.backends.some(({ target }) => target.kind === 'mcp')) return { keys: [] }
+    if (!needsKeys(ir)) return { keys: [] }
     const found = this.#sessionKeys ?? this.#loadSessionKeys()
     // What is wrong with a file may be put right before the next reload.
     if ('keys' in found) this.#sessionKeys = found
@@ -176,6 +176,14 @@ export class Gateway {
     const binds = this.#ir?.binds ?? []
     return binds.some((bind) => this.#ports[bind.key] === port && overlap(bind.address, address))
   }
+}
+
+/** Whether clients are given something to show again. */
+function needsKeys({ backends, policies }: Ir): boolean {
+  return (
+    backends.some(({ target }) => target.kind === 'mcp') ||
+    policies.some(({ traffic }) => traffic?.sessionPersistence !== undefined)
+  )
 }
 
 function overlap(a: string, b: string): boolean {

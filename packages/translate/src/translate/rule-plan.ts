@@ -8,6 +8,7 @@ import { backendFilters, grpcFilters, httpFilters, NO_FILTERS, onlyBackendFilter
 import { grpcMatches, httpMatches } from './matches.ts'
 import type { Unusable } from './materials.ts'
 import { type EntryPlan, planEntry } from './rule-entry.ts'
+import { readPersistence } from './session-persistence.ts'
 import { trafficOf } from './rule-traffic.ts'
 
 /** A rule, whatever listeners it is for. */
@@ -42,6 +43,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const filters = hasMatches ? readFilters(rule, owner.namespace, isHttp ? httpFilters : grpcFilters) : NO_FILTERS
   const timeouts = readTimeouts(rule)
   const retry = readRetry(rule)
+  const persistence = hasMatches ? readPersistence(rule) : {}
   const references = rule.objects('backendRefs')
   const supported = !hasMatches ? [] : references.length === 1 ? onlyBackendFilters : backendFilters
   const written = references.map((fields) =>
@@ -56,7 +58,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
           context,
           owner,
           { ...filters, mirrors: [...filters.mirrors, ...mirrors] },
-          { ...timeouts.policies, ...retry },
+          { ...timeouts.policies, ...retry, ...persistence },
         )
   const closed = 'reason' in made ? null : made.closed
   // Without the authorizer nobody passes, whatever else the rule says.
