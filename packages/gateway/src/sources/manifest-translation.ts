@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join, relative, resolve, sep } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { keyOf, pemChecks, type Resource, type Translated, Translator } from '@portico/translate'
+import { filesBelow } from './files-below.ts'
 import { type ManifestDocument, parseManifests } from './manifest-documents.ts'
 import { badConditions, fieldProblems, ignored, problem, repeated, withoutGateway } from './manifest-problems.ts'
 import type { PlacedProblem } from './placed-problem.ts'
@@ -46,19 +47,9 @@ export function translateManifests(path: string): ManifestTranslation {
   }
 }
 
-/** Not what is hidden: a mounted ConfigMap has its files there, those of its last version too, and links to the current ones. */
 function filesOf(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path]
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && /\.(ya?ml|json)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter(
-      (file) =>
-        !relative(path, file)
-          .split(sep)
-          .some((part) => part.startsWith('.')),
-    )
-    .toSorted()
+  return filesBelow(path).filter((file) => /\.(ya?ml|json)$/.test(file))
 }
 
 function parseFile(file: string): ReturnType<typeof parseManifests> {

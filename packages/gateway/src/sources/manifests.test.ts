@@ -122,6 +122,16 @@ describe('a folder of manifests', () => {
     assert.deepEqual(loaded.files, [join(folder, 'all.yaml')])
   })
 
+  test('may have links to other folders, also to itself', (t) => {
+    const [folder, elsewhere] = [useFolder(t), useFolder(t)]
+    writeFileSync(join(elsewhere, 'all.yaml'), gateway('web'))
+    symlinkSync(elsewhere, join(folder, 'shared'))
+    symlinkSync(folder, join(elsewhere, 'back'))
+    const loaded = loadManifests(folder, { gateway: null, env: {} })
+    assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
+    assert.deepEqual(loaded.files, [join(folder, 'shared', 'all.yaml')])
+  })
+
   test('says which file cannot be read', (t) => {
     const folder = useFolder(t)
     writeFileSync(join(folder, 'all.yaml'), gateway('web'))

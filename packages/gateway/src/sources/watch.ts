@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync, watch } from 'node:fs'
+import { readFileSync, statSync, watch } from 'node:fs'
 import type { FSWatcher } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { filesBelow, isFolder } from './files-below.ts'
 
 export interface WatchOptions {
   /** Quiet time after the config was written in place before the change counts, so that half-written text settles. */
@@ -184,15 +185,11 @@ function stampOf(file: string): string {
 /** Of a folder the names in it, below it too. */
 function textOf(file: string): string | null {
   try {
-    if (isFolder(file)) return readdirSync(file, { recursive: true, encoding: 'utf8' }).toSorted().join('\n') + '\n'
+    if (isFolder(file)) return filesBelow(file).join('\n') + '\n'
     return readFileSync(file, 'utf8')
   } catch {
     return null
   }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 interface Description {

@@ -20,10 +20,14 @@ export function bucketPlace(gateway: string, bucket: number): string {
 }
 
 /** Ids of the routes of a part that name a Gateway, or one of its ListenerSets. */
-export function routesInBucket(context: Context, place: string): { gateway: string; ids: string[] } {
+export function routesInBucket(
+  context: Context,
+  place: string,
+  kinds: readonly RouteKind[] = routeKinds,
+): { gateway: string; ids: string[] } {
   const [gateway = '', bucket = ''] = place.split(' ')
   const parents = [`Gateway/${gateway}`, ...context.read(listenerSetsOf, gateway).map((set) => `ListenerSet/${set}`)]
-  const ids = routeKinds.flatMap((kind: RouteKind) =>
+  const ids = kinds.flatMap((kind) =>
     parents.flatMap((parent) =>
       context.keys(kind, { by: 'parent', value: `${parent} ${bucket}` }).map((route) => `${kind}/${route}`),
     ),

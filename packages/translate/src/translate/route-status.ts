@@ -3,6 +3,7 @@ import { type Condition, condition, type RouteParentStatus, type RouteStatus } f
 import { attachmentsOf, type ParentAttachment } from './attachment.ts'
 import type { Query } from './context.ts'
 import type { Unusable } from './materials.ts'
+import { lostBy } from './route-conflicts.ts'
 import { type RoutePlan, routePlan } from './route-plan.ts'
 
 /** Of a route, by `Kind/namespace/name`; null where none of its parents is ours. */
@@ -13,11 +14,21 @@ export const routeStatus: Query<RouteStatus | null> = {
     const plan = context.read(routePlan, id)
     if (plan === null || attachments.length === 0) return null
     const { controllerName } = context.settings
-    return { parents: attachments.map((attachment) => parentStatus(plan, attachment, controllerName)) }
+    return {
+      parents: attachments.map((attachment) => {
+        const { refusal, notices } = lostBy(context, id, attachment)
+        return parentStatus(plan, { ...attachment, refusal: attachment.refusal ?? refusal }, notices, controllerName)
+      }),
+    }
   },
 }
 
-function parentStatus(plan: RoutePlan, { ref, refusal }: ParentAttachment, controllerName: string): RouteParentStatus {
+function parentStatus(
+  plan: RoutePlan,
+  { ref, refusal }: ParentAttachment,
+  notices: readonly string[],
+  controllerName: string,
+): RouteParentStatus {
   const { group, kind, namespace, name, sectionName, port } = ref
   return {
     parentRef: {
@@ -29,17 +40,21 @@ function parentStatus(plan: RoutePlan, { ref, refusal }: ParentAttachment, contr
       ...(port !== undefined && { port }),
     },
     controllerName,
-    conditions: conditionsOf(plan, refusal),
+    conditions: conditionsOf(plan, refusal, notices),
   }
 }
 
-function conditionsOf({ rules, generation, problems }: RoutePlan, refusal: Unusable | null): Condition[] {
+function conditionsOf(
+  { rules, generation, problems }: RoutePlan,
+  refusal: Unusable | null,
+  lost: readonly string[],
+): Condition[] {
   const say = (type: string, isTrue: boolean, { reason, message }: Unusable): Condition =>
     condition(type, isTrue, { reason, message, generation })
   const bad = rules.flatMap((rule, index) => (rule.refusal === null ? [] : [{ index, ...rule.refusal }]))
   const listed = bad.map(({ index, message }) => `rules[${index}]: ${message}`).join('; ')
   const ignored = [...problems, ...rules.flatMap((rule) => rule.problems)].filter(({ code }) => code === 'unknown')
-  const notices = new Set([...ignored.map(printFieldProblem), ...rules.flatMap((rule) => rule.ignored)])
+  const notices = new Set([...lost, ...ignored.map(printFieldProblem), ...rules.flatMap((rule) => rule.ignored)])
   const fine = { reason: 'Accepted', message: ['Route accepted', ...notices].join('; ') }
   const [first] = bad
   const isWhole = first !== undefined && bad.length === rules.length
