@@ -60,7 +60,9 @@ const claimsInBucket: Query<Claim[]> = {
         .read(attachmentsOf, id)
         .filter((attachment) => attachment.gateway === gateway)
         .flatMap(({ listeners }) => listeners)
-        .flatMap(({ key, hostnames }) => namesOf(hostnames).map((hostname) => ({ place: placeOf(key, hostname), id, age })))
+        .flatMap(({ key, hostnames }) =>
+          namesOf(hostnames).map((hostname) => ({ place: placeOf(key, hostname), id, age })),
+        )
     })
   },
 }

@@ -41,8 +41,8 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   const hasMatches = isHttp || owner.kind === 'GRPCRoute'
   const found = hasMatches ? (isHttp ? httpMatches(rule) : grpcMatches(rule)) : { matches: [] }
   const filters = hasMatches ? readFilters(rule, owner.namespace, isHttp ? httpFilters : grpcFilters) : NO_FILTERS
-  const timeouts = readTimeouts(rule)
-  const retry = readRetry(rule)
+  const timeouts = isHttp ? readTimeouts(rule) : owner.kind === 'GRPCRoute' ? UNLIMITED : NO_TIMEOUTS
+  const retry = isHttp ? readRetry(rule) : {}
   const persistence = hasMatches ? readPersistence(rule) : {}
   const references = rule.objects('backendRefs')
   const supported = !hasMatches ? [] : references.length === 1 ? onlyBackendFilters : backendFilters
@@ -95,7 +95,16 @@ const NOT_THE_FIRST: Unusable = {
   message: 'is not served, because nothing tells its connections from those of rules[0]',
 }
 
-function readTimeouts(rule: Fields): { policies: Record<string, unknown>; backend: number | undefined } {
+interface Timeouts {
+  policies: Record<string, unknown>
+  backend: number | undefined
+}
+
+const NO_TIMEOUTS: Timeouts = { policies: {}, backend: undefined }
+/** What policies say of all routes of a Gateway is for HTTPRoutes: calls of gRPC may be streams. */
+const UNLIMITED: Timeouts = { policies: { timeouts: {} }, backend: undefined }
+
+function readTimeouts(rule: Fields): Timeouts {
   const timeouts = rule.object('timeouts')
   const [request, backend] = [durationAt(timeouts, 'request'), durationAt(timeouts, 'backendRequest')]
   timeouts.done()
