@@ -2,10 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { crdFiles } from './crds.ts'
+import { kindPages } from './kind-pages.ts'
 
 /** `npm run generate`: writes what is printed from the schemas of the own kinds. */
 const root = new URL('../../../../', import.meta.url)
-const files = crdFiles()
+const files = new Map([...crdFiles(), ...kindPages()])
 for (const [path, content] of files) {
   const file = fileURLToPath(new URL(path, root))
   mkdirSync(dirname(file), { recursive: true })
