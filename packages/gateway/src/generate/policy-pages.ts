@@ -74,6 +74,7 @@ const tasks: Tasks = [
     [
       ['limit how long something takes', ['traffic.timeouts', 'backend.http', 'backend.tcp']],
       ['try again', ['traffic.retry']],
+      ['keep clients on one server', ['traffic.sessionPersistence']],
       ['leave out addresses and providers that fail', ['backend.health']],
     ],
   ],
