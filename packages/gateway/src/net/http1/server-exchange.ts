@@ -214,9 +214,10 @@ export class Http1Exchange implements Exchange, Sink, Source {
       if (status === 204) headers.remove('content-length')
     } else if (length >= 0) {
       const announced = headers.get('content-length')
-      // A policy that changed method or status may have left the length of another body.
-      if (announced !== null && Number(announced) !== length) headers.set('content-length', String(length))
-      else if (announced === null) framing = 'content-length: ' + length + '\r\n'
+      // A policy that changed method or status may have left the length of another body. Compared as texts: a number read
+      // from one costs a call into the runtime.
+      if (announced === null) framing = 'content-length: ' + length + '\r\n'
+      else if (announced !== String(length)) headers.set('content-length', String(length))
     } else {
       headers.remove('content-length')
       if (this.version === 'HTTP/1.1') {
