@@ -2,8 +2,8 @@ import type { Resource } from '@portico/translate'
 import { textsAt } from './json.ts'
 import { labelValue, objectName } from './names.ts'
 import type { Deployed, DeployedMetadata } from './objects.ts'
+import { selectorOf } from './selector.ts'
 
-export const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name'
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 export const MANAGED_BY = 'portico'
 
@@ -21,11 +21,7 @@ export function identityOf(
   { className, version }: { className: string; version: string },
 ): Identity {
   const { name, namespace = 'default', uid = '' } = gateway.metadata
-  const selector = {
-    'app.kubernetes.io/name': 'portico',
-    'app.kubernetes.io/instance': labelValue(name),
-    [GATEWAY_NAME_LABEL]: labelValue(name),
-  }
+  const selector = selectorOf(name)
   const given = Object.entries(textsAt(gateway.spec, 'infrastructure', 'labels'))
   const podLabels = {
     // Those of the API itself are ours to set.

@@ -1,12 +1,13 @@
 import type { Resource } from '@portico/translate'
 import { isStatus } from '../kube/kube-error.ts'
 import { addressesOf, type GatewayAddress } from './addresses.ts'
-import { GATEWAY_NAME_LABEL, isOwnedBy, MANAGED_BY, MANAGED_BY_LABEL } from './identity.ts'
+import { isOwnedBy, MANAGED_BY, MANAGED_BY_LABEL } from './identity.ts'
 import { labelValue, sessionSecretName } from './names.ts'
 import { type Deployed, type DeployedKind, deployedKinds } from './objects.ts'
 import { nameOf, plan } from './plan.ts'
 import { type DeploySettings, hasOwnSessionKey, type Rendered, render, type Wish } from './render.ts'
 import { sessionKeyOf } from './session-key.ts'
+import { GATEWAY_NAME_LABEL } from './selector.ts'
 
 /** What is asked of the API server. It throws KubeErrors. */
 export interface Cluster {

@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import * as http from 'node:http'
 import * as https from 'node:https'
+import type { Duplex } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Connection, Credentials } from './connection.ts'
 import { KubeError, retryAfterMs } from './kube-error.ts'
@@ -16,6 +17,20 @@ export interface Ask {
   signal?: AbortSignal
   /** How long the answer may take; the head of it for a stream. */
   limitMs?: number
+}
+
+export interface AskUpgrade {
+  path: string
+  /** What is spoken from then on. */
+  protocol: string
+  headers: Readonly<Record<string, string>>
+  signal?: AbortSignal
+}
+
+/** A connection that has left HTTP, and what of it came with the answer. */
+export interface Upgraded {
+  socket: Duplex
+  head: Buffer
 }
 
 /** Requests to one API server: connections that are kept, credentials that change, answers with limits. */
@@ -68,6 +83,40 @@ export class KubeClient {
     }
   }
 
+  /** A connection of its own, which speaks another protocol after the answer. A refusal is a KubeError. */
+  async upgrade({ path, protocol, headers, signal }: AskUpgrade): Promise<Upgraded> {
+    const ask: Ask = { method: 'POST', path }
+    const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
+    const ending = signal === undefined ? limit : AbortSignal.any([signal, limit])
+    const send = async (isFresh: boolean): Promise<Upgraded | IncomingMessage> => {
+      const credentials = await this.#connection.credentials(isFresh)
+      const request = this.#request({ ...ask, signal: ending }, credentials, {
+        ...headers,
+        connection: 'Upgrade',
+        upgrade: protocol,
+      })
+      return new Promise((resolve, reject) => {
+        request.on('upgrade', (_response, socket, head) => resolve({ socket, head }))
+        request.on('response', resolve).on('error', reject).end()
+      })
+    }
+    try {
+      let answer = await send(false)
+      if (!('head' in answer) && answer.statusCode === 401) {
+        answer.resume()
+        answer = await send(true)
+      }
+      if ('head' in answer) return answer
+      await successOf(ask, answer)
+      throw new KubeError(asked(ask), { message: `the answer is not an upgrade to ${protocol}` })
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      throw limit.aborted
+        ? new KubeError(asked(ask), { message: 'no answer in time', cause: error })
+        : asKubeError(asked(ask), error)
+    }
+  }
+
   /** Ends the connections that nobody uses. */
   close(): void {
     this.#agent?.destroy()
@@ -82,23 +131,25 @@ export class KubeClient {
   }
 
   #sendAs(ask: Ask, credentials: Credentials): Promise<IncomingMessage> {
-    const { method = 'GET', accept = 'application/json', contentType = 'application/json', signal } = ask
+    const body = ask.body === undefined ? undefined : Buffer.from(JSON.stringify(ask.body))
+    const { contentType = 'application/json' } = ask
+    const sent: Record<string, string> =
+      body === undefined ? {} : { 'content-type': contentType, 'content-length': String(body.length) }
+    return new Promise((resolve, reject) => {
+      this.#request(ask, credentials, sent).on('response', resolve).on('error', reject).end(body)
+    })
+  }
+
+  #request(ask: Ask, credentials: Credentials, more: Readonly<Record<string, string>>): ClientRequest {
+    const { method = 'GET', accept = 'application/json', signal } = ask
     const url = new URL(this.#base.pathname.replace(/\/$/, '') + ask.path, this.#base)
     for (const [name, value] of Object.entries(ask.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value))
     }
-    const body = ask.body === undefined ? undefined : JSON.stringify(ask.body)
-    const headers: Record<string, string | number> = { accept, 'user-agent': 'portico' }
+    const headers: Record<string, string> = { accept, 'user-agent': 'portico', ...more }
     if (credentials.authorization !== undefined) headers['authorization'] = credentials.authorization
-    if (body !== undefined) {
-      headers['content-type'] = contentType
-      headers['content-length'] = Buffer.byteLength(body)
-    }
     const { request } = url.protocol === 'https:' ? https : http
-    return new Promise((resolve, reject) => {
-      const options = { method, headers, agent: this.#agentFor(credentials), ...(signal && { signal }) }
-      request(url, options, resolve).on('error', reject).end(body)
-    })
+    return request(url, { method, headers, agent: this.#agentFor(credentials), ...(signal && { signal }) })
   }
 
   #agentFor(credentials: Credentials): http.Agent {

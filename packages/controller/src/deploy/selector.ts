@@ -1,0 +1,12 @@
+import { labelValue } from './names.ts'
+
+export const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name'
+
+/** Labels that the Pods of a Gateway have, and no others of its namespace. */
+export function selectorOf(gateway: string): Record<string, string> {
+  return {
+    'app.kubernetes.io/name': 'portico',
+    'app.kubernetes.io/instance': labelValue(gateway),
+    [GATEWAY_NAME_LABEL]: labelValue(gateway),
+  }
+}

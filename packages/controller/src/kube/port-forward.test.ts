@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { describe, it, type TestContext } from 'node:test'
+import { type SpdyStream } from '../../../../e2e/cluster/bed/kubelet/spdy.ts'
+import { acceptSpdy } from '../../../../e2e/cluster/bed/kubelet/spdy-upgrade.ts'
+import { KubeClient } from './kube-client.ts'
+import { isStatus, KubeError } from './kube-error.ts'
+import { PortForward } from './port-forward.ts'
+
+const POD = { namespace: 'shop', pod: 'web-1' }
+
+interface Node {
+  client: KubeClient
+  asked: IncomingMessage[]
+  sockets: Duplex[]
+}
+
+/** An API server that hands Pods to a node; streams of data get an answer, and ports below 1024 are closed. */
+async function useNode(t: TestContext, answers: (port: number, stream: Duplex) => void): Promise<Node> {
+  const [asked, sockets]: [IncomingMessage[], Duplex[]] = [[], []]
+  const server = createServer((request, response) => {
+    asked.push(request)
+    const message = 'pods "web-1" is forbidden: User "ann" cannot create resource "pods/portforward"'
+    response
+      .writeHead(403, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ reason: 'Forbidden', message }))
+  })
+  server.on('upgrade', (request, socket: Duplex) => {
+    asked.push(request)
+    sockets.push(socket)
+    const problemsById = new Map<string, Duplex>()
+    acceptSpdy({ request, socket, protocols: ['portforward.k8s.io'] }, ({ headers, stream }: SpdyStream) => {
+      const [id, port] = [headers.get('requestid') ?? '', Number(headers.get('port'))]
+      if (headers.get('streamtype') === 'error') return void problemsById.set(id, stream.resume())
+      const problems = problemsById.get(id)
+      if (port < 1024) {
+        problems?.end('connection refused')
+        stream.end()
+        return
+      }
+      answers(port, stream)
+      stream.on('end', () => problems?.end())
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = new KubeClient({
+    server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    credentials: () => Promise.resolve({ authorization: 'Bearer secret-token' }),
+  })
+  t.after(async () => {
+    client.close()
+    for (const socket of sockets) socket.destroy()
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
+  return { client, asked, sockets }
+}
+
+const echo = (_port: number, stream: Duplex): void => void stream.pipe(stream)
+
+describe('ports of Pods', () => {
+  it('are reached by streams that carry any bytes both ways, several at once', async (t) => {
+    const { client, asked } = await useNode(t, echo)
+    const forward = await PortForward.open(client, POD)
+    t.after(() => forward.close())
+    assert.equal(asked[0]?.method, 'POST')
+    assert.equal(asked[0]?.url, '/api/v1/namespaces/shop/pods/web-1/portforward')
+    assert.equal(asked[0]?.headers['authorization'], 'Bearer secret-token')
+    const texts = ['one', 'x'.repeat(1_000_000), '']
+    const answers = await Promise.all(
+      texts.map(async (text) => {
+        const { stream, problem } = await forward.connect(8080)
+        stream.end(text)
+        return [(await buffer(stream)).toString(), await problem]
+      }),
+    )
+    assert.deepEqual(
+      answers,
+      texts.map((text) => [text, null]),
+    )
+  })
+
+  it('that are closed are told in the words of the node', async (t) => {
+    const { client } = await useNode(t, echo)
+    const forward = await PortForward.open(client, POD)
+    t.after(() => forward.close())
+    const { stream, problem } = await forward.connect(80)
+    assert.equal((await buffer(stream)).length, 0)
+    assert.equal(await problem, 'connection refused')
+  })
+
+  it('are not read faster than who asks for them', async (t) => {
+    let written = 0
+    const { client } = await useNode(t, (_port, stream) => {
+      const more = (): void => {
+        written += 65_536
+        if (written < 64 * 1024 * 1024) stream.write(Buffer.alloc(65_536), () => setImmediate(more))
+        else stream.end()
+      }
+      more()
+    })
+    const forward = await PortForward.open(client, POD)
+    t.after(() => forward.close())
+    const { stream } = await forward.connect(8080)
+    await once(stream, 'readable')
+    let before = -1
+    // Once nothing more is written, all buffers in between are full.
+    while (before !== written) {
+      before = written
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+    assert.ok(written < 48 * 1024 * 1024, `${written} bytes were taken for a reader of none`)
+    stream.destroy()
+  })
+
+  it('are gone with the connection to the API server', async (t) => {
+    const { client, sockets } = await useNode(t, echo)
+    const forward = await PortForward.open(client, POD)
+    const { stream, problem } = await forward.connect(8080)
+    const closed = once(stream, 'close')
+    sockets[0]?.destroy()
+    await closed
+    assert.equal(await problem, null)
+    await assert.rejects(forward.connect(8080), /the connection is closed/)
+  })
+
+  it('need a right, which the refusal names', async (t) => {
+    const { client } = await useNode(t, echo)
+    const refusal = await client.upgrade({ path: '/x', protocol: 'other', headers: {} }).then(
+      () => assert.fail('it was not refused'),
+      (error: unknown) => error,
+    )
+    assert.ok(refusal instanceof KubeError && isStatus(refusal, 403))
+    assert.doesNotMatch(refusal.message, /secret-token/)
+  })
+})

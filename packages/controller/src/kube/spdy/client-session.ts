@@ -1,0 +1,186 @@
+import { Duplex } from 'node:stream'
+import {
+  controlFrame,
+  dataFrame,
+  FIN,
+  type Frame,
+  frameType,
+  headerBlock,
+  headerCompressor,
+  MOST_DATA_BYTES,
+} from './frames.ts'
+import { number, takeFrames } from './frames.ts'
+
+/** How often the other end hears of us, so that nobody in between takes the connection for dead. */
+const PING_EVERY_MS = 5000
+
+/** The asking end of SPDY/3.1, as kubelets speak it: streams that this end opens, no windows, no pushes. */
+export class SpdyClientSession {
+  readonly #socket: Duplex
+  readonly #compress = headerCompressor()
+  readonly #streams = new Map<number, SpdyClientStream>()
+  readonly #pings: NodeJS.Timeout
+  /** Bytes of a frame that has not come whole. */
+  #rest: Buffer = Buffer.alloc(0)
+  /** Blocks of headers are one compressed text: streams are opened in the order of their numbers. */
+  #opening: Promise<unknown> = Promise.resolve()
+  #nextId = 1
+  #nextPing = 1
+  #isOver = false
+
+  constructor(socket: Duplex, head: Buffer) {
+    this.#socket = socket
+    this.#pings = setInterval(() => this.#ping(), PING_EVERY_MS)
+    this.#pings.unref()
+    socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    socket.on('error', () => this.#end())
+    socket.on('end', () => this.#end())
+    socket.on('close', () => this.#end())
+    if (head.length > 0) this.#take(head)
+  }
+
+  /** Resolves when the other end has taken the stream. */
+  open(headers: Readonly<Record<string, string>>): Promise<Duplex> {
+    const opened = this.#opening.then(() => this.#open(headers))
+    this.#opening = opened.catch(() => undefined)
+    return opened
+  }
+
+  close(): void {
+    this.#write(controlFrame(frameType.goAway, 0, Buffer.alloc(8)))
+    this.#socket.end()
+    this.#end()
+  }
+
+  async #open(headers: Readonly<Record<string, string>>): Promise<Duplex> {
+    const block = await this.#compress(headerBlock(headers))
+    if (this.#isOver) throw new Error('the connection is closed')
+    const id = this.#nextId
+    this.#nextId += 2
+    const { promise, resolve, reject } = Promise.withResolvers<Duplex>()
+    const stream = new SpdyClientStream({
+      send: (chunk, done) => this.#data(id, chunk, done),
+      finish: (done) => this.#write(dataFrame(id, FIN, Buffer.alloc(0)), done),
+      resume: () => this.#socket.resume(),
+      left: (isWhole) => this.#left(id, isWhole),
+      replied: () => resolve(stream),
+    })
+    stream.once('close', () => reject(new Error('the stream was refused')))
+    this.#streams.set(id, stream)
+    // Number, stream that it belongs to (none), priority.
+    this.#write(controlFrame(frameType.open, 0, Buffer.concat([number(id), number(0), Buffer.alloc(2), block])))
+    return promise
+  }
+
+  #left(id: number, isWhole: boolean): void {
+    if (!this.#streams.delete(id) || isWhole) return
+    this.#write(controlFrame(frameType.reset, 0, Buffer.concat([number(id), number(CANCEL)])))
+  }
+
+  #data(id: number, chunk: Buffer, done: () => void): void {
+    if (chunk.length === 0) return done()
+    for (let at = 0; at < chunk.length; at += MOST_DATA_BYTES) {
+      const part = chunk.subarray(at, at + MOST_DATA_BYTES)
+      this.#write(dataFrame(id, 0, part), at + MOST_DATA_BYTES < chunk.length ? undefined : done)
+    }
+  }
+
+  #write(frame: Buffer, done: () => void = () => undefined): void {
+    if (this.#socket.writable) this.#socket.write(frame, () => done())
+    else done()
+  }
+
+  #take(chunk: Buffer): void {
+    const { frames, rest } = takeFrames(this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]))
+    this.#rest = rest
+    for (const frame of frames) this.#takeFrame(frame)
+  }
+
+  #takeFrame(frame: Frame): void {
+    if (frame.kind === 'data') {
+      const stream = this.#streams.get(frame.stream)
+      // One slow reader holds up all streams; there are no windows that could hold up one.
+      if (stream?.receive(frame.body, (frame.flags & FIN) !== 0) === false) this.#socket.pause()
+      return
+    }
+    const { type, body } = frame
+    if (type === frameType.ping) {
+      // Odd ones are answers to ours.
+      if (body.length >= 4 && body.readUInt32BE(0) % 2 === 0) this.#write(controlFrame(frameType.ping, 0, body))
+      return
+    }
+    const stream = body.length >= 4 ? this.#streams.get(body.readUInt32BE(0)) : undefined
+    if (type === frameType.reply) stream?.replied((frame.flags & FIN) !== 0)
+    else if (type === frameType.reset) stream?.destroy()
+    else if (type === frameType.goAway) this.#socket.end()
+  }
+
+  #ping(): void {
+    this.#write(controlFrame(frameType.ping, 0, number(this.#nextPing)))
+    this.#nextPing += 2
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearInterval(this.#pings)
+    this.#socket.destroy()
+    for (const stream of this.#streams.values()) stream.destroy()
+    this.#streams.clear()
+  }
+}
+
+const CANCEL = 5
+
+interface StreamEnds {
+  send: (chunk: Buffer, done: () => void) => void
+  finish: (done: () => void) => void
+  /** More is wanted. */
+  resume: () => void
+  /** `isWhole`: both ends have said all. */
+  left: (isWhole: boolean) => void
+  replied: () => void
+}
+
+class SpdyClientStream extends Duplex {
+  readonly #ends: StreamEnds
+
+  constructor(ends: StreamEnds) {
+    super()
+    this.#ends = ends
+    this.on('error', () => undefined)
+  }
+
+  /** False when its reader should be waited for. */
+  receive(bytes: Buffer, isLast: boolean): boolean {
+    const isWanted = bytes.length === 0 || this.push(bytes)
+    if (!isLast) return isWanted
+    this.push(null)
+    // Nobody asks for more of a stream that has ended, and others may wait behind it.
+    this.#ends.resume()
+    return true
+  }
+
+  replied(isLast: boolean): void {
+    this.#ends.replied()
+    if (isLast) this.push(null)
+  }
+
+  override _read(): void {
+    this.#ends.resume()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#ends.send(chunk, done)
+  }
+
+  override _final(done: () => void): void {
+    this.#ends.finish(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#ends.left(this.readableEnded && this.writableFinished)
+    this.#ends.resume()
+    done(error)
+  }
+}
