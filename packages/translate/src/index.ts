@@ -6,6 +6,13 @@ export type { Kind, RouteKind } from './resources/kinds.ts'
 export type { Index, Lookups } from './resources/lookups.ts'
 export { keyOf } from './resources/resource.ts'
 export type { Metadata, Resource } from './resources/resource.ts'
+export { readGateway } from './resources/gateway.ts'
+export { readListenerSet } from './resources/listener-set.ts'
+export { readBackendRef, readParentRefs } from './resources/references.ts'
+export type { BackendReference, ParentRef } from './resources/references.ts'
+export { readEndpointSlice, readService } from './resources/service.ts'
+export { conditionTypes, isFine, reasonEntry, reasons } from './resources/reasons.ts'
+export type { ConditionType, Reason, ReasonEntry } from './resources/reasons.ts'
 export { condition } from './resources/status.ts'
 export type {
   Condition,

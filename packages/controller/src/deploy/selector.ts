@@ -1,5 +1,7 @@
 import { labelValue } from './names.ts'
 
+export { CONTROLLER_NAME } from '../identity.ts'
+
 export const GATEWAY_NAME_LABEL = 'gateway.networking.k8s.io/gateway-name'
 
 /** Labels that the Pods of a Gateway have, and no others of its namespace. */

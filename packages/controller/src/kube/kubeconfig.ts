@@ -53,6 +53,11 @@ interface Found<T> {
   folder: string
 }
 
+/** No file of a kubeconfig is there. */
+export class NoKubeconfig extends Error {
+  override readonly name = 'NoKubeconfig'
+}
+
 /** The connection that kubectl would use. Problems name the file or the entry. */
 export function readKubeconfig({ file, context, env = process.env }: KubeconfigOptions = {}): Kubeconfig {
   const files = filesOf(file, env).map(readConfig)
@@ -77,7 +82,7 @@ function filesOf(file: string | undefined, env: Readonly<Record<string, string |
   const named = (env['KUBECONFIG'] ?? '').split(delimiter).filter((one) => one !== '')
   const files = named.length > 0 ? named : [join(env['HOME'] ?? homedir(), '.kube', 'config')]
   const there = files.filter((one) => existsSync(one))
-  if (there.length === 0) throw new Error(`there is no kubeconfig: ${files.join(', ')}`)
+  if (there.length === 0) throw new NoKubeconfig(`there is no kubeconfig: ${files.join(', ')}`)
   return there
 }
 

@@ -1,7 +1,18 @@
+import type { Duplex } from 'node:stream'
+
 export interface AdminAddress {
   /** As messages name it. */
   readonly label: string
-  readonly connect: { readonly host: string; readonly port: number } | { readonly socketPath: string }
+  readonly connect: AddressAndPort | { readonly socketPath: string }
+  /** Why a connection has failed, where more is known than this end has seen; null where not. */
+  readonly explain?: () => Promise<string | null>
+}
+
+interface AddressAndPort {
+  readonly host: string
+  readonly port: number
+  /** How it is reached, where not over the network of this machine. */
+  readonly createConnection?: (options: unknown, connected: (error: Error | null, stream?: Duplex) => void) => void
 }
 
 /** `127.0.0.1:15000`, `[::1]:15000`, `localhost:15000`, with or without `http://`, or `unix:/path`; null otherwise. */

@@ -3,6 +3,7 @@ import { createParser } from 'eventsource-parser'
 import { printable } from '../printable.ts'
 import type { AdminAddress } from './admin-address.ts'
 import { LAST_TYPE, parseEvent, type TraceEvent } from './event.ts'
+import { connectionOf } from './connection-of.ts'
 import { refusalProblem, unreachableProblem } from './problems.ts'
 
 export interface ArmOptions {
@@ -17,7 +18,13 @@ export interface ArmOptions {
 }
 
 export type Armed =
-  | { readonly ok: true; readonly ended: Promise<StreamEnd>; readonly close: () => void }
+  | {
+      readonly ok: true
+      readonly ended: Promise<StreamEnd>
+      readonly close: () => void
+      /** Of those that could not be asked, where others could. */
+      readonly problems: readonly string[]
+    }
   | { readonly ok: false; readonly problem: string; readonly isExpressionRefused: boolean }
 
 export type StreamEnd =
@@ -39,8 +46,10 @@ export function arm(options: ArmOptions): Promise<Armed> {
       resolve({ ok: false, problem, isExpressionRefused })
       call.destroy()
     }
+    const fail = async (error: NodeJS.ErrnoException) =>
+      refuse((await admin.explain?.()) ?? unreachableProblem(admin, error))
     const call = request({
-      ...admin.connect,
+      ...connectionOf(admin),
       method: 'POST',
       path: `/debug/trace${expression === null ? '' : `?expression=${encodeURIComponent(expression)}`}`,
       headers: {
@@ -48,7 +57,6 @@ export function arm(options: ArmOptions): Promise<Armed> {
         ...('socketPath' in admin.connect ? { host: 'localhost' } : {}),
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       },
-      agent: false,
       signal,
     })
     const late = setTimeout(
@@ -56,7 +64,7 @@ export function arm(options: ArmOptions): Promise<Armed> {
       readyWithinMs,
     )
     // Errors that come after the answer began are told by the stream.
-    call.on('error', (error: NodeJS.ErrnoException) => refuse(unreachableProblem(admin, error)))
+    call.on('error', (error: NodeJS.ErrnoException) => void fail(error))
     call.on('close', () => clearTimeout(late))
     call.on('response', (response) => {
       if (response.statusCode === 200 && isEventStream(response)) {
@@ -101,7 +109,7 @@ function follow({ call, response, options }: Stream, onArmed: (armed: Armed) => 
     onComment(comment) {
       if (isArmed || comment.trim() !== 'ready') return
       isArmed = true
-      onArmed({ ok: true, ended, close: () => finish({ kind: 'stopped' }) })
+      onArmed({ ok: true, ended, close: () => finish({ kind: 'stopped' }), problems: [] })
     },
     onEvent({ data }) {
       if (isOver) return

@@ -2,12 +2,19 @@ import { spawn } from 'node:child_process'
 import type { PortRange } from './local-ports.ts'
 
 export interface Injection {
-  /** The listener's port on this machine. */
+  /** The listener's port: on this machine, unless `via` leads elsewhere. */
   readonly port: number
   /** Its host becomes the Host header and the TLS server name; it is never looked up. */
   readonly url: string
   /** Passed to curl as they are, never through a shell. */
   readonly args: readonly string[]
+  /** A socket that leads to this port of a Pod. */
+  readonly via?: {
+    readonly socketPath: string
+    readonly label: string
+    /** Why it leads nowhere; null when it does. */
+    readonly problem: () => string | null
+  }
 }
 
 export interface CurlOptions extends Injection {
@@ -67,14 +74,13 @@ export function startCurl(options: CurlOptions): RunningCurl {
 }
 
 /** The options that send the request to this machine come first; with --connect-to the first match holds. */
-export function curlArguments({ port, url, args, localPorts }: Omit<CurlOptions, 'mayReadInput'>): string[] {
+export function curlArguments({ port, url, args, localPorts, via }: Omit<CurlOptions, 'mayReadInput'>): string[] {
   return [
     '--silent',
     '--show-error',
     '--noproxy',
     '*',
-    '--connect-to',
-    `::127.0.0.1:${port}`,
+    ...(via === undefined ? ['--connect-to', `::127.0.0.1:${port}`] : ['--unix-socket', via.socketPath]),
     ...(localPorts === null ? [] : ['--local-port', `${localPorts.first}-${localPorts.last}`]),
     '--url',
     url,
@@ -82,7 +88,8 @@ export function curlArguments({ port, url, args, localPorts }: Omit<CurlOptions,
   ]
 }
 
-export function hasSentNothing(end: CurlEnd): boolean {
+export function hasSentNothing(end: CurlEnd, { via }: Injection): boolean {
+  if (via !== undefined && via.problem() !== null) return true
   return end.kind === 'missing' || (end.code !== null && NOTHING_SENT.has(end.code))
 }
 
@@ -91,14 +98,17 @@ export function couldNotBind(end: CurlEnd): boolean {
 }
 
 /** Why curl failed, in one line; null when it did not. */
-export function curlProblem(end: CurlEnd, { port }: Injection): string | null {
+export function curlProblem(end: CurlEnd, { port, via }: Injection): string | null {
   if (end.kind === 'missing')
     return 'curl was not found: install it, or leave out the URL and send the request yourself'
   if (end.code === 0) return null
+  const said = via?.problem() ?? null
+  if (via !== undefined && said !== null)
+    return `nothing answers on port ${port} of ${via.label}: give the port of a listener with --port (${said.split('\n')[0]})`
   if (end.code === COULD_NOT_CONNECT)
     return `nothing listens on 127.0.0.1:${port}: give the port of a listener with --port`
-  const said = end.errors.split('\n').find(isComplaint)
-  return said ?? `curl ended with ${end.code === null ? 'a signal' : `exit code ${end.code}`}`
+  const complaint = end.errors.split('\n').find(isComplaint)
+  return complaint ?? `curl ended with ${end.code === null ? 'a signal' : `exit code ${end.code}`}`
 }
 
 /** Told from the notes that curl writes with -v. */

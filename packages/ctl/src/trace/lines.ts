@@ -20,8 +20,9 @@ export async function traceToLines(request: TraceRequest, { io, isRaw }: { io: I
   const outcome = await runTrace(
     { ...request, mayReadInput: true },
     {
-      armed() {
-        if (request.injection === null) io.stderr.write(`${request.admin.label}: waiting for the next request\n`)
+      armed(problems) {
+        for (const problem of problems) io.stderr.write(`porticoctl: ${printable(problem)}\n`)
+        if (request.injection === null) io.stderr.write(`${request.label}: waiting for the next request\n`)
       },
       event(event) {
         count++

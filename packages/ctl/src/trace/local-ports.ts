@@ -14,6 +14,9 @@ const COUNT = 16
 /** Options with which the request comes from elsewhere. */
 const OTHER_ORIGIN = new Set(['--local-port', '--interface', '--unix-socket', '--abstract-unix-socket'])
 
+/** How a request of our own is told from others; null where it cannot be. */
+export type Origin = PortRange | 'loopback' | null
+
 /** The ports that curl may send from, so that its request can be told from others; null when the user chose. */
 export function pickLocalPorts(curlArgs: readonly string[]): PortRange | null {
   if (curlArgs.some((arg) => OTHER_ORIGIN.has(arg))) return null
@@ -21,10 +24,14 @@ export function pickLocalPorts(curlArgs: readonly string[]): PortRange | null {
   return { first, last: first + COUNT - 1 }
 }
 
-/** CEL that is true for the user's expression and, when ports were picked, only for requests from them. */
-export function requestFilter(expression: string | null, ports: PortRange | null): string | null {
-  if (ports === null) return expression
-  const fromPorts = `source.rawAddress == "127.0.0.1" && source.rawPort >= ${ports.first} && source.rawPort <= ${ports.last}`
+/** CEL that is true for the user's expression and, where its origin is known, only for requests from there. */
+export function requestFilter(expression: string | null, origin: Origin): string | null {
+  if (origin === null) return expression
+  const fromPorts =
+    origin === 'loopback'
+      ? // What is forwarded comes from the Pod itself, and hardly anything else does.
+        'source.rawAddress in ["127.0.0.1", "::1"]'
+      : `source.rawAddress == "127.0.0.1" && source.rawPort >= ${origin.first} && source.rawPort <= ${origin.last}`
   // On lines of their own: a comment at the end of the expression must not swallow the rest.
   return expression === null ? fromPorts : `(\n${expression}\n) && ${fromPorts}`
 }

@@ -27,8 +27,11 @@ test('a watch and an injection are planned', () => {
 
 test('what cannot work is refused with what to do', () => {
   const cases: [Partial<TraceArguments>, RegExp][] = [
-    [{ local: false }, /^--local is required: this build reads a standalone gateway$/],
-    [{ operands: ['gateway/x'] }, /"gateway\/x" before --/],
+    [{ local: false }, /^name a Gateway of the cluster, gateway\/<name>, or give --local/],
+    [{ operands: ['gateway/x'] }, /^--local traces a standalone gateway: leave it out, or gateway\/<name>$/],
+    [{ local: false, operands: ['httproute/x'] }, /"httproute\/x" before --/],
+    [{ local: false, operands: ['gateway/x', 'y'] }, /"y" before --/],
+    [{ local: false, operands: ['gateway/X y'] }, /"gateway\/X y" before --/],
     [{ port: '3000' }, /^--port needs a URL/],
     [{ port: '3000', afterDashes: [] }, /^--port needs a URL/],
     [{ afterDashes: ['http://x/'] }, /^a URL needs --port/],

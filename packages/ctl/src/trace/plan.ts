@@ -1,13 +1,24 @@
 import { type AdminAddress, parseAdminAddress } from './admin-address.ts'
+import { gatewayNameOf } from '../cluster/gateway-name.ts'
 import type { Injection } from './curl.ts'
 
 /** What a trace was asked for, checked. */
 export interface TraceRequest {
-  readonly admin: AdminAddress
+  /** Who is asked, as messages name it. */
+  readonly label: string
+  /** Each watches; the first that sees a request tells of it. A request of our own goes to the first of them. */
+  readonly admins: readonly [AdminAddress, ...AdminAddress[]]
   readonly token: string | null
   readonly expression: string | null
   /** Null waits for a request from any client. */
   readonly injection: Injection | null
+}
+
+/** The same, before it is known how a Gateway of a cluster is reached. */
+export interface PlannedTrace extends Omit<TraceRequest, 'label' | 'admins'> {
+  readonly from:
+    | { readonly kind: 'local'; readonly admin: AdminAddress }
+    | { readonly kind: 'gateway'; readonly name: string }
 }
 
 export interface TraceArguments {
@@ -24,16 +35,9 @@ export type Planned<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problem: string }
 
-export function planTrace(given: TraceArguments): Planned<TraceRequest> {
-  if (!given.local) return refuse('--local is required: this build reads a standalone gateway')
-  const [operand] = given.operands
-  if (operand !== undefined) {
-    return refuse(`found ${JSON.stringify(operand)} before --: options only there, the URL and curl arguments after --`)
-  }
-  const admin = parseAdminAddress(given.admin)
-  if (admin === null) {
-    return refuse(`found admin address ${JSON.stringify(given.admin)}, expected <host>:<port> or unix:/<path>`)
-  }
+export function planTrace(given: TraceArguments): Planned<PlannedTrace> {
+  const from = planSource(given)
+  if (!from.ok) return from
   // The value stays out of the message: it is a secret.
   if (given.adminToken !== null && !/^[\x21-\x7e]+$/.test(given.adminToken)) {
     return refuse('the admin token may hold only visible ASCII characters')
@@ -42,7 +46,26 @@ export function planTrace(given: TraceArguments): Planned<TraceRequest> {
   const injection = planInjection(given)
   if (!injection.ok) return injection
   const { adminToken: token, expression } = given
-  return { ok: true, value: { admin, token, expression, injection: injection.value } }
+  return { ok: true, value: { from: from.value, token, expression, injection: injection.value } }
+}
+
+function planSource({ local, operands, admin: address }: TraceArguments): Planned<PlannedTrace['from']> {
+  const [operand, extra] = operands
+  const name = operand === undefined ? null : gatewayNameOf(operand)
+  if (operand !== undefined && (name === null || extra !== undefined)) {
+    const found = JSON.stringify(name === null ? operand : extra)
+    return refuse(
+      `found ${found} before --: gateway/<name> and options only there, the URL and curl arguments after --`,
+    )
+  }
+  if (local && name !== null) return refuse('--local traces a standalone gateway: leave it out, or gateway/<name>')
+  if (name !== null) return { ok: true, value: { kind: 'gateway', name } }
+  if (!local) return refuse('name a Gateway of the cluster, gateway/<name>, or give --local for a standalone gateway')
+  const admin = parseAdminAddress(address)
+  if (admin === null) {
+    return refuse(`found admin address ${JSON.stringify(address)}, expected <host>:<port> or unix:/<path>`)
+  }
+  return { ok: true, value: { kind: 'local', admin } }
 }
 
 function planInjection({ port, afterDashes }: TraceArguments): Planned<Injection | null> {
@@ -50,7 +73,7 @@ function planInjection({ port, afterDashes }: TraceArguments): Planned<Injection
   if (port === null) {
     return url === undefined
       ? { ok: true, value: null }
-      : refuse('a URL needs --port: the listener port on 127.0.0.1 that the request is sent to')
+      : refuse('a URL needs --port: the listener port that the request is sent to')
   }
   const number = /^\d{1,5}$/.test(port) ? Number(port) : 0
   if (number < 1 || number > 65_535) return refuse(`found port ${JSON.stringify(port)}, expected a number up to 65535`)

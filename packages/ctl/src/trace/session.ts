@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { arm, type Armed, type StreamEnd } from './client.ts'
+import { armFirst } from './arm-first.ts'
+import type { Armed, StreamEnd } from './client.ts'
 import { couldNotBind, type CurlEnd, curlProblem, hasSentNothing, type Injection, startCurl } from './curl.ts'
 import type { TraceEvent } from './event.ts'
-import { pickLocalPorts, type PortRange, requestFilter } from './local-ports.ts'
+import { type Origin, pickLocalPorts, requestFilter } from './local-ports.ts'
 import type { TraceRequest } from './plan.ts'
 
 export interface TracePlan extends TraceRequest {
@@ -12,7 +13,7 @@ export interface TracePlan extends TraceRequest {
 
 export interface TraceView {
   /** The gateway watches; a request is sent only after this is done. */
-  armed(): void
+  armed(problems: readonly string[]): void
   event(event: TraceEvent): void
 }
 
@@ -32,9 +33,9 @@ export async function runTrace(plan: TracePlan, view: TraceView, signal: AbortSi
 }
 
 async function watch(plan: TracePlan, view: TraceView, signal: AbortSignal): Promise<TraceOutcome> {
-  const armed = await arm({ ...plan, onEvent: (event) => view.event(event), signal })
+  const armed = await armFirst({ ...plan, onEvent: (event) => view.event(event), signal })
   if (!armed.ok) return { kind: 'failed', problem: armed.problem, curl: null }
-  view.armed()
+  view.armed(armed.problems)
   return { ...(await armed.ended), curl: null }
 }
 
@@ -46,21 +47,24 @@ interface Scene {
 }
 
 async function inject(scene: Scene): Promise<TraceOutcome> {
-  const ports = pickLocalPorts(scene.injection.args)
-  const pinned = ports === null ? null : await injectFrom(ports, scene)
-  // Where the ports cannot be used, the next request is taken, whoever sends it.
+  const { via, args } = scene.injection
+  const origin = via === undefined ? pickLocalPorts(args) : 'loopback'
+  const pinned = origin === null ? null : await injectFrom(origin, scene)
+  // Where its origin cannot be chosen, the next request is taken, whoever sends it.
   return pinned ?? injectFrom(null, scene)
 }
 
-/** Null when nothing was sent because of the ports. */
-async function injectFrom(ports: null, scene: Scene): Promise<TraceOutcome>
-async function injectFrom(ports: PortRange, scene: Scene): Promise<TraceOutcome | null>
-async function injectFrom(ports: PortRange | null, scene: Scene): Promise<TraceOutcome | null> {
+/** Null when nothing was sent because of the origin. */
+async function injectFrom(origin: null, scene: Scene): Promise<TraceOutcome>
+async function injectFrom(origin: Origin, scene: Scene): Promise<TraceOutcome | null>
+async function injectFrom(origin: Origin, scene: Scene): Promise<TraceOutcome | null> {
   const { plan, injection, view, signal } = scene
   const { promise: firstEvent, resolve: sawEvent } = Promise.withResolvers<void>()
-  const armed = await arm({
+  const [admin] = plan.admins
+  const armed = await armFirst({
     ...plan,
-    expression: requestFilter(plan.expression, ports),
+    admins: [admin],
+    expression: requestFilter(plan.expression, origin),
     onEvent(event) {
       sawEvent()
       view.event(event)
@@ -68,17 +72,18 @@ async function injectFrom(ports: PortRange | null, scene: Scene): Promise<TraceO
     signal,
   })
   if (!armed.ok) {
-    return ports !== null && armed.isExpressionRefused ? null : { kind: 'failed', problem: armed.problem, curl: null }
+    return origin !== null && armed.isExpressionRefused ? null : { kind: 'failed', problem: armed.problem, curl: null }
   }
-  view.armed()
+  view.armed([])
   if (signal.aborted) return { kind: 'stopped', curl: null }
-  const curl = startCurl({ ...injection, localPorts: ports, mayReadInput: plan.mayReadInput })
+  const localPorts = origin === 'loopback' ? null : origin
+  const curl = startCurl({ ...injection, localPorts, mayReadInput: plan.mayReadInput })
   const stopCurl = () => curl.stop()
   signal.addEventListener('abort', stopCurl)
   try {
     const curlEnd = await Promise.race([curl.ended, armed.ended.then(() => null)])
     if (curlEnd === null) return await afterStream(await armed.ended, curl)
-    if (ports !== null && couldNotBind(curlEnd)) return null
+    if (localPorts !== null && couldNotBind(curlEnd)) return null
     return await afterCurl({ scene, armed, firstEvent, curlEnd })
   } finally {
     signal.removeEventListener('abort', stopCurl)
@@ -100,7 +105,7 @@ interface CurlFirst {
 
 async function afterCurl({ scene, armed, firstEvent, curlEnd }: CurlFirst): Promise<TraceOutcome> {
   const { plan, injection } = scene
-  const waitMs = hasSentNothing(curlEnd) ? 0 : FIRST_EVENT_WITHIN_MS
+  const waitMs = hasSentNothing(curlEnd, injection) ? 0 : FIRST_EVENT_WITHIN_MS
   const timer = new AbortController()
   const late = delay(waitMs, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const)
   const first = await Promise.race([firstEvent, armed.ended, late])
@@ -108,7 +113,7 @@ async function afterCurl({ scene, armed, firstEvent, curlEnd }: CurlFirst): Prom
   if (first !== 'late') return { ...(await armed.ended), curl: curlEnd }
   const problem =
     curlProblem(curlEnd, injection) ??
-    `curl got its answer, but ${plan.admin.label} traced no such request: is ${injection.port} a port of this gateway` +
+    `curl got its answer, but ${plan.admins[0].label} traced no such request: is ${injection.port} a port of this gateway` +
       `${plan.expression === null ? '' : ', does --expression fit the request'}, and is no other trace waiting?`
   return { kind: 'failed', problem, curl: curlEnd }
 }

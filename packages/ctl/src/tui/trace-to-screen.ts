@@ -47,7 +47,7 @@ interface ScreenOptions {
 }
 
 function openScreen({ request, store, io, stop }: ScreenOptions): Screen {
-  const title = `porticoctl trace  ${request.admin.label}${request.injection === null ? '' : `  ${printable(request.injection.url)}`}`
+  const title = `porticoctl trace  ${request.label}${request.injection === null ? '' : `  ${printable(request.injection.url)}`}`
   const app = render(h(App, { title, store, theme: themeFor(io.env) }), {
     stdin: io.stdin,
     stdout: io.stdout,

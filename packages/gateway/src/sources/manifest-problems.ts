@@ -1,5 +1,6 @@
 import {
   type Condition,
+  isFine,
   type Kind,
   keyOf,
   kindOf,
@@ -66,22 +67,13 @@ export function badConditions(documents: readonly ManifestDocument[], { statuses
     const name = `${kind} ${keyOf(resource)}`
     const status = statuses.get(`${kind}/${keyOf(resource)}`)
     return (status === undefined ? [] : conditionsOf(status))
-      .filter(({ type, status: now, reason }) => {
-        // Of a policy that is taken for a part of it the rest is told too.
-        return (now === 'True') === SHOULD_BE_FALSE.has(type) || reason === 'PartiallyValid'
-      })
+      .filter((condition) => !isFine(condition))
       .map(({ where, type, reason, message }) => {
         const found = `found ${name}${where} not as it should be: ${type} (${reason}): ${message}`
         return { ...problem({ found, expected: 'a resource without problems' }), place: placeOf([]) }
       })
   })
 }
-
-const SHOULD_BE_FALSE: ReadonlySet<string> = new Set([
-  'Conflicted',
-  'PartiallyInvalid',
-  'InsecureFrontendValidationMode',
-])
 
 function conditionsOf(status: Status): (Condition & { where: string })[] {
   const of = (where: string, conditions: readonly Condition[]) => conditions.map((each) => ({ ...each, where }))

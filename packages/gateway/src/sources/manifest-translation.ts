@@ -13,6 +13,8 @@ export type ManifestTranslation =
   | {
       ok: true
       translated: Translated
+      /** As the files have them. */
+      resources: Resource[]
       /** What nobody reads. */
       notes: PlacedProblem[]
       /** What statuses complain of. */
@@ -36,6 +38,7 @@ export function translateManifests(path: string): ManifestTranslation {
   const given = new Map([...translator.statuses].filter(([id]) => ids.has(id)))
   return {
     ok: true,
+    resources: documents.map(({ resource }) => resource),
     translated: { gateways: translator.gateways, endpoints: translator.endpoints, statuses: given },
     notes: [
       ...ignored(documents),

@@ -3,10 +3,12 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { crdFiles } from './crds.ts'
 import { kindPages } from './kind-pages.ts'
+import { troubleshootingPage } from './troubleshooting.ts'
 
 /** `npm run generate`: writes what is printed from the schemas of the own kinds. */
 const root = new URL('../../../../', import.meta.url)
-const files = new Map([...crdFiles(), ...kindPages()])
+const pages = [['docs/troubleshooting.md', troubleshootingPage()]] as const
+const files = new Map([...crdFiles(), ...kindPages(), ...pages])
 for (const [path, content] of files) {
   const file = fileURLToPath(new URL(path, root))
   mkdirSync(dirname(file), { recursive: true })

@@ -1,3 +1,5 @@
+import type { ConditionType, Reason } from './reasons.ts'
+
 /** What becomes the status of a resource; times and entries of other controllers are added by who writes it. */
 export type Status =
   | ConditionsStatus
@@ -75,9 +77,9 @@ export interface PolicyAncestorStatus {
 }
 
 export function condition(
-  type: string,
+  type: ConditionType,
   isTrue: boolean,
-  { reason, message, generation }: { reason: string; message: string; generation: number },
+  { reason, message, generation }: { reason: Reason; message: string; generation: number },
 ): Condition {
   return { type, status: isTrue ? 'True' : 'False', reason, message, observedGeneration: generation }
 }

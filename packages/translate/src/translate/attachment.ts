@@ -1,3 +1,4 @@
+import type { Reason } from '../resources/reasons.ts'
 import type { ParentRef } from '../resources/references.ts'
 import { GATEWAY_GROUP } from '../resources/kinds.ts'
 import type { Context, Query } from './context.ts'
@@ -45,7 +46,7 @@ function attach(
   ref: ParentRef,
   gateway: string,
 ): Pick<ParentAttachment, 'listeners' | 'refusal'> {
-  const refuse = (reason: string, message: string) => ({ listeners: [], refusal: { reason, message } })
+  const refuse = (reason: Reason, message: string) => ({ listeners: [], refusal: { reason, message } })
   const parent = `${ref.namespace}/${ref.name}`
   if (ref.kind === 'ListenerSet') {
     const set = context.get('ListenerSet', parent)

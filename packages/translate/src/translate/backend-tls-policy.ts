@@ -54,7 +54,7 @@ function verifiedWith(
   }
   const { namespace = '' } = policy.metadata
   const from = { group: GATEWAY_GROUP, kind: 'BackendTLSPolicy', namespace }
-  const found = authorities.map((reference) => {
+  const found = authorities.map((reference): { pem: string } | Unusable => {
     const each = authoritiesOf(context, from, reference)
     // Of this kind of resource the condition has a name of its own.
     return 'reason' in each && each.reason === 'InvalidCACertificateKind' ? { ...each, reason: 'InvalidKind' } : each

@@ -1,6 +1,7 @@
 import { readGateway } from '../resources/gateway.ts'
 import { GATEWAY_GROUP } from '../resources/kinds.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
+import type { ConditionType, Reason } from '../resources/reasons.ts'
 import {
   type Condition,
   condition,
@@ -48,7 +49,7 @@ export const gatewayStatus: Query<GatewayStatus | null> = {
     const resource = context.get('Gateway', key)
     if (resource === undefined || !context.read(isOurGateway, key)) return null
     const generation = resource.metadata.generation ?? 0
-    const say = (type: string, isTrue: boolean, reason: string, message: string): Condition =>
+    const say = (type: ConditionType, isTrue: boolean, reason: Reason, message: string): Condition =>
       condition(type, isTrue, { reason, message, generation })
     const spec = readGateway(resource)
     const all = context.read(listenersOf, key)
@@ -111,7 +112,7 @@ export const listenerSetStatus: Query<ListenerSetStatus | null> = {
     const gateway = `${parent.namespace}/${parent.name}`
     if (!context.read(isOurGateway, gateway)) return null
     const generation = resource.metadata.generation ?? 0
-    const both = (isTrue: boolean, [accepted, programmed]: [string, string], message: string): Condition[] => [
+    const both = (isTrue: boolean, [accepted, programmed]: [Reason, Reason], message: string): Condition[] => [
       condition('Accepted', isTrue, { reason: accepted, message, generation }),
       condition('Programmed', isTrue, { reason: programmed, message, generation }),
     ]

@@ -4,6 +4,7 @@ import { GATEWAY_GROUP, type RouteKind } from '../resources/kinds.ts'
 import type { ListenerSpec } from '../resources/listener.ts'
 import { isSelected } from '../resources/label-selector.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
+import type { ConditionType, Reason } from '../resources/reasons.ts'
 import { keyOf, type Resource } from '../resources/resource.ts'
 import { type Condition, condition } from '../resources/status.ts'
 import type { Context, Query } from './context.ts'
@@ -119,7 +120,7 @@ interface Place {
 
 function resolveListener(context: Context, { spec, owner, kind, gateway, conflict }: Place): ResolvedListener {
   const generation = owner.metadata.generation ?? 0
-  const say = (type: string, isTrue: boolean, reason: string, message: string): Condition =>
+  const say = (type: ConditionType, isTrue: boolean, reason: Reason, message: string): Condition =>
     condition(type, isTrue, { reason, message, generation })
   const protocol = protocolOf(spec.protocol)
   const offered = protocol === null ? [] : kindsOf(protocol, spec)

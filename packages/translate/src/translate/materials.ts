@@ -1,12 +1,13 @@
 import type { Certificate } from '@portico/gateway/ir'
 import { readValue } from '../resources/material.ts'
+import type { Reason } from '../resources/reasons.ts'
 import { type ObjectReference, printReference } from '../resources/references.ts'
 import type { Context } from './context.ts'
 import { isGranted } from './grants.ts'
 
 /** Why something that is referred to cannot be used, as conditions say it. */
 export interface Unusable {
-  reason: string
+  reason: Reason
   message: string
 }
 

@@ -1,4 +1,5 @@
 import { GATEWAY_GROUP, groupByKind } from '../resources/kinds.ts'
+import type { Reason } from '../resources/reasons.ts'
 import { condition } from '../resources/status.ts'
 import type { Condition, ParentReference, PolicyAncestorStatus, PolicyStatus } from '../resources/status.ts'
 import type { Context, Query } from './context.ts'
@@ -89,7 +90,7 @@ function acceptance(context: Context, place: string, plan: PolicyPlan, generatio
     return `${[...new Set(names)].join(', ')} is set for the same target by GwPolicy ${winner}, which comes first`
   })
   const message = [...plan.problems, ...lost].join('; ')
-  const say = (isTrue: boolean, reason: string): Condition =>
+  const say = (isTrue: boolean, reason: Reason): Condition =>
     condition('Accepted', isTrue, { reason, message, generation })
   if (message === '') return condition('Accepted', true, { reason: 'Valid', message: 'Policy accepted', generation })
   const left = fields.filter(({ id }) => !taken.some(({ field, isWhole }) => isWhole && field === id))

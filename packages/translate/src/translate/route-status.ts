@@ -1,4 +1,5 @@
 import { printFieldProblem } from '../resources/fields.ts'
+import type { ConditionType } from '../resources/reasons.ts'
 import { type Condition, condition, type RouteParentStatus, type RouteStatus } from '../resources/status.ts'
 import { attachmentsOf, type ParentAttachment } from './attachment.ts'
 import type { Query } from './context.ts'
@@ -49,13 +50,13 @@ function conditionsOf(
   refusal: Unusable | null,
   lost: readonly string[],
 ): Condition[] {
-  const say = (type: string, isTrue: boolean, { reason, message }: Unusable): Condition =>
+  const say = (type: ConditionType, isTrue: boolean, { reason, message }: Unusable): Condition =>
     condition(type, isTrue, { reason, message, generation })
   const bad = rules.flatMap((rule, index) => (rule.refusal === null ? [] : [{ index, ...rule.refusal }]))
   const listed = bad.map(({ index, message }) => `rules[${index}]: ${message}`).join('; ')
   const ignored = [...problems, ...rules.flatMap((rule) => rule.problems)].filter(({ code }) => code === 'unknown')
   const notices = new Set([...lost, ...ignored.map(printFieldProblem), ...rules.flatMap((rule) => rule.ignored)])
-  const fine = { reason: 'Accepted', message: ['Route accepted', ...notices].join('; ') }
+  const fine: Unusable = { reason: 'Accepted', message: ['Route accepted', ...notices].join('; ') }
   const [first] = bad
   const isWhole = first !== undefined && bad.length === rules.length
   const unresolved = rules.flatMap((rule, index) =>

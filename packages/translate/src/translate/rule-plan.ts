@@ -64,7 +64,7 @@ export function planRule(context: Context, owner: RuleOwner, input: unknown, ind
   // Without the authorizer nobody passes, whatever else the rule says.
   const entries = closed === null ? written : [{ weight: 1, to: closed, policies: null, mirrors: [] }]
   const wrong = problems.find(({ code }) => code === 'wrong')
-  const refusal =
+  const refusal: Unusable | null =
     !hasMatches && index > 0
       ? NOT_THE_FIRST
       : 'reason' in found

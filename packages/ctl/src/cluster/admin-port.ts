@@ -1,0 +1,50 @@
+import type { ApiKind } from '@portico/controller/kube'
+import { Fields } from '@portico/translate'
+import { parse } from 'yaml'
+import type { Cluster, LiveResource } from './cluster.ts'
+import { ClusterProblem } from './problem.ts'
+
+const USUAL_PORT = 15_000
+const CONTAINER = 'portico'
+const CONFIG_MAP: ApiKind = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true }
+
+/** The port of a Pod's admin server, which a variable or its config file may have moved or turned off. */
+export async function adminPortOf(cluster: Cluster, pod: LiveResource): Promise<number> {
+  const name = `Pod ${pod.metadata.namespace}/${pod.metadata.name}`
+  const address = addressInVariables(pod) ?? (await addressInFile(cluster, pod)) ?? `localhost:${USUAL_PORT}`
+  if (address === 'off')
+    throw new ClusterProblem(`the admin server of ${name} is off: ADMIN_ADDR, or adminAddr of its config, turns it off`)
+  const [, port] = /:(\d{1,5})$/.exec(address) ?? []
+  if (port === undefined) {
+    throw new ClusterProblem(
+      `the admin server of ${name} is at ${JSON.stringify(address)}, which is no port: it cannot be forwarded`,
+    )
+  }
+  return Number(port)
+}
+
+function addressInVariables({ spec }: LiveResource): string | undefined {
+  const containers = new Fields(spec, ['spec'], []).objects('containers')
+  const own = containers.find((container) => container.text('name') === CONTAINER) ?? containers[0]
+  const variable = own?.objects('env').find((each) => each.text('name') === 'ADMIN_ADDR')
+  // An empty variable is none.
+  return variable?.text('value') || undefined
+}
+
+/** Who may not read the file takes the usual port. */
+async function addressInFile(cluster: Cluster, { metadata, spec }: LiveResource): Promise<string | undefined> {
+  const names = new Fields(spec, ['spec'], [])
+    .objects('volumes')
+    .filter((volume) => volume.text('name') === 'config')
+    .flatMap((volume) => volume.object('configMap').text('name') ?? [])
+  const [name] = names
+  if (name === undefined) return undefined
+  try {
+    const map = await cluster.get(CONFIG_MAP, name, metadata.namespace)
+    const text = new Fields(map?.data, ['data'], []).text('gateway.yaml')
+    const file: unknown = text === undefined ? undefined : parse(text)
+    return new Fields(file, [], []).object('config').text('adminAddr') || undefined
+  } catch {
+    return undefined
+  }
+}

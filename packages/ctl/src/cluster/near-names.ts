@@ -1,0 +1,24 @@
+/** Names that somebody may have meant, the nearest first. */
+export function nearNames(wanted: string, names: readonly string[]): string[] {
+  const most = Math.max(2, Math.floor(wanted.length / 3))
+  return names
+    .map((name) => ({ name, distance: name.includes(wanted) || wanted.includes(name) ? 1 : distance(wanted, name) }))
+    .filter((each) => each.distance <= most)
+    .toSorted((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))
+    .map(({ name }) => name)
+    .slice(0, 3)
+}
+
+/** Letters to add, drop or change. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [at, letter] of from.split('').entries()) {
+    const next = [at + 1]
+    for (const [index, other] of to.split('').entries()) {
+      const [above = 0, before = 0, corner = 0] = [row[index + 1], next[index], row[index]]
+      next.push(Math.min(above + 1, before + 1, corner + (letter === other ? 0 : 1)))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

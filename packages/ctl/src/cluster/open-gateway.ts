@@ -1,0 +1,72 @@
+import type { PortForward } from '@portico/controller/kube'
+import type { Io } from '../io.ts'
+import type { AdminAddress } from '../trace/admin-address.ts'
+import type { Injection } from '../trace/curl.ts'
+import { adminPortOf } from './admin-port.ts'
+import { type Cluster, type LiveResource, openCluster } from './cluster.ts'
+import { readyPodsOf } from './gateway-pods.ts'
+import { forwardListener, type ListenerForward } from './listener-forward.ts'
+import type { ClusterArguments } from './options.ts'
+import { podAdmin } from './pod-admin.ts'
+
+/** The Pods of a Gateway as they are reached from here. */
+export interface OpenGateway {
+  /** As messages name it. */
+  label: string
+  admins: readonly [AdminAddress, ...AdminAddress[]]
+  /** Sends the request to the first Pod. */
+  through(injection: Injection): Promise<Injection>
+  close(): Promise<void>
+}
+
+export interface GatewayPlace extends ClusterArguments {
+  readonly gateway: string
+  /** Where one will do. */
+  readonly onePod: boolean
+}
+
+/** More would open connections for an answer that one of them gives. */
+const MOST_PODS = 16
+
+/** Opens ports of the Gateway's ready Pods. Whatever hinders it is a ClusterProblem. */
+export async function openGateway({ gateway, onePod, ...place }: GatewayPlace, env: Io['env']): Promise<OpenGateway> {
+  const cluster = openCluster(place, env)
+  const forwards: PortForward[] = []
+  const listeners: ListenerForward[] = []
+  const close = async (): Promise<void> => {
+    for (const forward of forwards) forward.close()
+    await Promise.all(listeners.map((listener) => listener.close()))
+    cluster.close()
+  }
+  try {
+    const pods = (await readyPodsOf(cluster, gateway)).slice(0, onePod ? 1 : MOST_PODS)
+    const tried = await Promise.allSettled(pods.map((pod) => openPod(cluster, pod)))
+    const opened = tried.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+    forwards.push(...opened.map(({ forward }) => forward))
+    const [first, ...others] = opened
+    // One that went away in between is no loss while there are others.
+    if (first === undefined) throw tried.find((each) => each.status === 'rejected')?.reason
+    const name = `Gateway ${cluster.namespace}/${gateway}`
+    return {
+      label: others.length === 0 ? first.admin.label : `${name} (${opened.length} Pods)`,
+      admins: [first.admin, ...others.map(({ admin }) => admin)],
+      async through(injection) {
+        const listener = await forwardListener(first.forward, injection.port)
+        listeners.push(listener)
+        const { socketPath } = listener
+        return { ...injection, via: { socketPath, label: first.admin.label, problem: () => listener.problem() } }
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function openPod(cluster: Cluster, pod: LiveResource): Promise<{ forward: PortForward; admin: AdminAddress }> {
+  const { name, namespace = cluster.namespace } = pod.metadata
+  const port = await adminPortOf(cluster, pod)
+  const forward = await cluster.forward(name, namespace)
+  return { forward, admin: podAdmin(forward, { label: `Pod ${namespace}/${name}`, port }) }
+}

@@ -1,0 +1,22 @@
+/** Where a cluster is, as kubectl is told. */
+export const clusterOptions = {
+  namespace: {
+    kind: 'value',
+    short: 'n',
+    value: '<namespace>',
+    summary: 'namespace in the cluster (default: that of the context)',
+  },
+  context: { kind: 'value', value: '<name>', summary: 'context of the kubeconfig (default: the current one)' },
+  kubeconfig: {
+    kind: 'value',
+    value: '<path>',
+    summary: 'kubeconfig (env KUBECONFIG, default ~/.kube/config; in a Pod its service account)',
+    isPath: true,
+  },
+} as const
+
+export interface ClusterArguments {
+  readonly namespace: string | null
+  readonly context: string | null
+  readonly kubeconfig: string | null
+}

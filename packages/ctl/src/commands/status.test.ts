@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { fileURLToPath } from 'node:url'
+import { describe, test } from 'node:test'
+import { readCases, translateAll } from '../../../translate/src/testing/golden.ts'
+import { type FakeCluster, useFakeCluster } from '../testing/fake-cluster.ts'
+import { runProgram } from '../testing/program.ts'
+
+const FILE = fileURLToPath(new URL('../../../translate/cases/routes/cross-namespace-backend/in.yaml', import.meta.url))
+const FINE = fileURLToPath(new URL('../../../translate/cases/routes/endpoints/in.yaml', import.meta.url))
+
+describe('status of files', () => {
+  test('names the first broken link, with what to do', async () => {
+    const { code, stdout, stderr } = await runProgram(['status', 'httproute/orders', '-f', FILE])
+    assert.equal(code, 1, stderr)
+    assert.match(
+      stdout,
+      /^HTTPRoute shop\/orders: broken at HTTPRoute shop\/orders at Gateway shop\/web\n {2}ok {6}GatewayClass portico/,
+    )
+    assert.match(stdout, /\n {10}fix: Create a ReferenceGrant/)
+  })
+
+  test('is a value for programs', async () => {
+    const { stdout } = await runProgram(['status', '-f', FILE, '-n', 'shop', '-o', 'json'])
+    const { findings } = JSON.parse(stdout) as {
+      findings: { resource: string; broken: { condition?: object } | null }[]
+    }
+    assert.deepEqual(
+      findings.map(({ resource, broken }) => [resource, broken === null]),
+      [
+        ['Gateway shop/web', true],
+        ['HTTPRoute shop/orders', false],
+      ],
+    )
+    assert.deepEqual(Object.keys(findings[1]?.broken?.condition ?? {}), ['type', 'status', 'reason', 'message'])
+    assert.match(
+      (await runProgram(['status', '-f', FILE, '-o', 'yaml'])).stdout,
+      /^findings:\n {2}- resource: Gateway shop\/web\n/,
+    )
+  })
+
+  test('says in its exit code that all is well', async () => {
+    const { code, stdout } = await runProgram(['status', '-f', FINE])
+    assert.equal(code, 0, stdout)
+    assert.match(stdout, /^ok {6}Gateway shop\/web\n/)
+  })
+
+  test('refuses what it cannot do', async () => {
+    const cases: [string[], number, RegExp][] = [
+      [['status', 'orders'], 2, /expected <kind>\/<name> such as httproute\/orders/],
+      [['status', 'pod/x'], 2, /found "pod\/x"/],
+      [['status', 'gateway/a', 'gateway/b'], 2, /found "gateway\/b"/],
+      [['status', '-o', 'xml'], 2, /found output "xml"/],
+      [['status', 'httproute/order', '-f', FILE], 1, /there is no HTTPRoute order; did you mean orders\?/],
+      [['status', '-f', '/nowhere'], 1, /\/nowhere: cannot be read/],
+      [['status', '-f', FILE, '-n', 'empty'], 1, /there is nothing of Gateways in namespace empty/],
+    ]
+    for (const [args, code, problem] of cases) {
+      const ended = await runProgram(args)
+      assert.equal(ended.code, code, ended.stderr)
+      assert.match(ended.stderr, problem)
+    }
+  })
+})
+
+const GROUP = 'gateway.networking.k8s.io'
+const PLURALS: Readonly<Record<string, string>> = {
+  GatewayClass: 'gatewayclasses',
+  Gateway: 'gateways',
+  HTTPRoute: 'httproutes',
+  Service: 'services',
+  EndpointSlice: 'endpointslices',
+}
+const PREFIXES: Readonly<Record<string, string>> = { Service: '/api/v1', EndpointSlice: '/apis/discovery.k8s.io/v1' }
+
+/** The golden case as a cluster has it, with statuses that a controller wrote. */
+function objectsOf(name: string): Record<string, unknown> {
+  const { resources } = readCases().find((each) => each.name === name) ?? assert.fail(name)
+  const { statuses } = translateAll([...resources])
+  const objects: Record<string, unknown> = {
+    [`/apis/${GROUP}`]: { preferredVersion: { version: 'v1' }, versions: [{ version: 'v1beta1' }, { version: 'v1' }] },
+    [`/apis/${GROUP}/v1`]: {
+      resources: ['GatewayClass', 'Gateway', 'HTTPRoute'].flatMap((kind) => [
+        { name: PLURALS[kind], kind, namespaced: kind !== 'GatewayClass' },
+        { name: `${PLURALS[kind]}/status`, kind, namespaced: kind !== 'GatewayClass' },
+      ]),
+    },
+    [`/apis/${GROUP}/v1beta1`]: { resources: [{ name: 'gateways', kind: 'Gateway', namespaced: true }] },
+  }
+  for (const [kind, plural] of Object.entries(PLURALS)) {
+    for (const namespace of ['shop', 'stock', '']) {
+      const items = resources
+        .filter((each) => each.kind === kind && (each.metadata.namespace ?? '') === namespace)
+        .map((each) => ({
+          ...each,
+          status: statuses.get(`${kind}/${namespace === '' ? '' : `${namespace}/`}${each.metadata.name}`),
+        }))
+      const inside = namespace === '' ? '' : `/namespaces/${namespace}`
+      const path = `${PREFIXES[kind] ?? `/apis/${GROUP}/v1`}${inside}/${plural}`
+      objects[path] = { apiVersion: items[0]?.apiVersion ?? 'v1', kind: 'List', metadata: {}, items }
+      for (const item of items) objects[`${path}/${item.metadata.name}`] = item
+    }
+  }
+  return objects
+}
+
+const args = ({ kubeconfig }: FakeCluster, ...more: string[]): string[] => [
+  'status',
+  '--kubeconfig',
+  kubeconfig,
+  ...more,
+]
+
+describe('status in a cluster', () => {
+  test('reads what the controller wrote, in other namespaces too', async (t) => {
+    const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend') })
+    const { code, stdout, stderr } = await runProgram(args(cluster, 'httproute/orders'))
+    assert.equal(code, 1, stderr)
+    const { stdout: offline } = await runProgram(['status', 'httproute/orders', '-f', FILE])
+    assert.equal(stdout, offline)
+    assert.match(stdout, /Service stock\/open:8080 +1 address/)
+  })
+
+  test('a missing right leaves a gap that is named', async (t) => {
+    const path = '/api/v1/namespaces/stock/services/open'
+    const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend'), forbidden: [path] })
+    const { stdout } = await runProgram(args(cluster, 'httproute/orders'))
+    assert.match(stdout, /unknown +Service stock\/open\n +not looked at: no right to get services in namespace stock\n/)
+  })
+
+  test('without a right to the resource itself that is the answer', async (t) => {
+    const path = `/apis/${GROUP}/v1/namespaces/shop/httproutes`
+    const cluster = await useFakeCluster(t, { objects: objectsOf('routes/cross-namespace-backend'), forbidden: [path] })
+    const { code, stderr } = await runProgram(args(cluster, 'httproute/orders'))
+    assert.equal(code, 1)
+    assert.match(stderr, /no right to list httproutes\.gateway\.networking\.k8s\.io in namespace shop/)
+  })
+
+  test('a cluster without the Gateway API says so', async (t) => {
+    const cluster = await useFakeCluster(t, { objects: {} })
+    const { code, stderr } = await runProgram(args(cluster))
+    assert.equal(code, 1)
+    assert.match(stderr, /the cluster has no Gateway API/)
+  })
+})

@@ -1,0 +1,57 @@
+import { clusterOptions } from '../cluster/options.ts'
+import { defineCommand } from '../command.ts'
+import { exitCode } from '../io.ts'
+import { printable } from '../printable.ts'
+import { type Asked, readAsked } from '../status/asked.ts'
+
+const FORMS = ['text', 'yaml', 'json'] as const
+type Form = (typeof FORMS)[number]
+
+export const status = defineCommand({
+  name: 'status',
+  summary: 'say what is wrong with a route, a Gateway, a policy or a backend',
+  usage: '[<kind>/<name>] [options]',
+  options: {
+    ...clusterOptions,
+    file: {
+      kind: 'value',
+      short: 'f',
+      value: '<path>',
+      summary: 'a file or a folder of manifests, in place of a cluster',
+      isPath: true,
+    },
+    output: { kind: 'value', short: 'o', value: '<form>', summary: 'text (default), yaml or json', fallback: 'text' },
+  },
+  notes: `Walks the way of a request: GatewayClass, Gateway, listener, route, policies, backends, addresses of
+Services. The first link that is broken is named with its condition and what to do about it. Without
+<kind>/<name> all of the namespace is looked at.
+
+Kinds: gateway, listenerset, httproute, grpcroute, tlsroute, tcproute, gwpolicy, backendtlspolicy,
+gwbackend.
+
+Exit codes: 0 nothing is broken, 1 something is, or could not be looked at, 2 bad usage.
+
+  porticoctl status httproute/orders -n shop
+  porticoctl status -n shop
+  porticoctl status -f manifests/ -o json
+`,
+  async run({ options, operands, afterDashes, io }) {
+    const planned = plan(options.output, [...operands, ...(afterDashes ?? [])])
+    if (typeof planned === 'string') {
+      io.stderr.write(`porticoctl status: ${printable(planned)}\n(porticoctl status --help shows how)\n`)
+      return exitCode.badUsage
+    }
+    // Clusters and translation are loaded by those who ask for them.
+    const { showStatus } = await import('../status/show-status.ts')
+    return showStatus({ ...options, ...planned }, io)
+  },
+})
+
+/** A text says what is wrong. */
+function plan(output: string, [first, extra]: readonly string[]): { asked: Asked | null; form: Form } | string {
+  if (extra !== undefined) return `found ${JSON.stringify(extra)}, expected one <kind>/<name>`
+  const form = FORMS.find((each) => each === output)
+  if (form === undefined) return `found output ${JSON.stringify(output)}, expected ${FORMS.join(', ')}`
+  const asked = first === undefined ? null : readAsked(first)
+  return typeof asked === 'string' ? asked : { asked, form }
+}

@@ -1,0 +1,59 @@
+import { type BackendReference, keyOf, readEndpointSlice, readService, type Resource } from '@portico/translate'
+import { missing } from './gateway-links.ts'
+import { broken, conditionsLink, type Link, ok, readConditions, statusFields, unknown } from './link.ts'
+import type { World } from './world.ts'
+
+/** A backend that a route names, and the addresses behind it. */
+export function backendLink(world: World, { kind, namespace, name, port }: BackendReference): Link | null {
+  const key = `${namespace}/${name}`
+  if (kind === 'GwBackend') {
+    const resource = world.get('GwBackend', key)
+    return resource === undefined ? missing(world, 'GwBackend', key) : ownBackendLink(world, resource)
+  }
+  // Of others the route says that they cannot be backends.
+  if (kind !== 'Service') return null
+  const resource = world.get('Service', key)
+  return resource === undefined ? missing(world, 'Service', key) : serviceLink(world, resource, port)
+}
+
+export function ownBackendLink(world: World, resource: Resource): Link {
+  const conditions = readConditions(statusFields(world.statusOf('GwBackend', resource)))
+  return conditionsLink(`GwBackend ${keyOf(resource)}`, resource, conditions)
+}
+
+function serviceLink(world: World, resource: Resource, port: number | undefined): Link {
+  const key = keyOf(resource)
+  const what = `Service ${key}${port === undefined ? '' : `:${port}`}`
+  const { ports, type } = readService(resource)
+  const found = ports.find((each) => each.port === port)
+  if (found === undefined) {
+    const offered = ports.map((each) => each.port).join(', ') || 'none'
+    return broken(what, `it has no TCP port ${port ?? ''}`, `Use a port of the Service: ${offered}.`)
+  }
+  if (type === 'ExternalName') {
+    return broken(
+      what,
+      'it is an ExternalName, which could lead anywhere',
+      'Use a GwBackend with `static` for a host outside of the cluster.',
+    )
+  }
+  const right = world.hiddenBy('EndpointSlice', key)
+  if (right !== undefined) return unknown(`addresses of ${what}`, right)
+  const { namespace = '', name } = resource.metadata
+  const slices = world
+    .list('EndpointSlice', namespace)
+    .filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === name)
+  if (slices.length === 0 && world.isOffline) return ok(what, 'found; its addresses are looked up by its name')
+  const endpoints = slices.map(readEndpointSlice).flatMap((slice) => {
+    return slice.ports.some((each) => each.name === found.name) ? slice.endpoints : []
+  })
+  const usable = endpoints.filter(({ isReady, isServing }) => isReady || isServing)
+  if (usable.length > 0) return ok(what, `${usable.length} ${usable.length === 1 ? 'address' : 'addresses'}`)
+  return broken(
+    what,
+    endpoints.length === 0 ? 'there are no Pods behind it' : `none of its ${endpoints.length} Pods is ready`,
+    endpoints.length === 0
+      ? 'Check the selector of the Service against the labels of the Pods, and the name of its targetPort.'
+      : `Look at the readiness of its Pods: kubectl get endpointslices -n ${namespace} -l kubernetes.io/service-name=${name}`,
+  )
+}

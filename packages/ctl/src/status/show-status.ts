@@ -1,0 +1,102 @@
+import { printProblem, translateManifests } from '@portico/gateway/manifests'
+import { keyOf } from '@portico/translate'
+import { stringify } from 'yaml'
+import { openCluster } from '../cluster/cluster.ts'
+import { nearNames } from '../cluster/near-names.ts'
+import type { ClusterArguments } from '../cluster/options.ts'
+import { ClusterProblem } from '../cluster/problem.ts'
+import { exitCode, type Io } from '../io.ts'
+import { printable, printableBlock } from '../printable.ts'
+import type { Asked } from './asked.ts'
+import { diagnose, diagnoseAll, type Finding } from './diagnose.ts'
+import { gather } from './gather.ts'
+import { printFinding, printShort } from './print.ts'
+import { World } from './world.ts'
+
+export interface StatusRequest extends ClusterArguments {
+  /** Null for all of the namespace. */
+  readonly asked: Asked | null
+  /** Manifests in place of a cluster. */
+  readonly file: string | null
+  readonly form: 'text' | 'yaml' | 'json'
+}
+
+/** What is wrong, on standard output. The result is the exit code. */
+export async function showStatus(request: StatusRequest, io: Io): Promise<number> {
+  // A reader may have seen enough, as `head` does.
+  io.stdout.on('error', () => {})
+  try {
+    const { world, namespace } = await worldOf(request, io)
+    const findings = request.asked === null ? diagnoseAll(world, namespace) : [find(world, request.asked, namespace)]
+    if (findings.length === 0)
+      throw new ClusterProblem(
+        `there is nothing of Gateways in ${namespace === null ? 'these files' : `namespace ${namespace}`}`,
+      )
+    write(findings, request, io)
+    return findings.some(({ broken }) => broken !== null) ? exitCode.failed : exitCode.fine
+  } catch (error) {
+    if (!(error instanceof ClusterProblem)) throw error
+    io.stderr.write(`porticoctl: ${printableBlock(error.message)}\n`)
+    return exitCode.failed
+  }
+}
+
+async function worldOf(request: StatusRequest, io: Io): Promise<{ world: World; namespace: string | null }> {
+  if (request.file !== null) return { world: worldOfFiles(request.file), namespace: request.namespace }
+  const cluster = openCluster(request, io.env)
+  try {
+    const withRoutesOfAll = request.asked?.kind === 'Gateway' || request.asked?.kind === 'ListenerSet'
+    return { world: await gather(cluster, { withRoutesOfAll }), namespace: cluster.namespace }
+  } finally {
+    cluster.close()
+  }
+}
+
+/** Statuses are those that a controller would write. */
+function worldOfFiles(file: string): World {
+  let made: ReturnType<typeof translateManifests>
+  try {
+    made = translateManifests(file)
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new ClusterProblem(`${file}: cannot be read: ${error.message}`, { cause: error })
+  }
+  if (!made.ok) throw new ClusterProblem(made.problems.map(printProblem).join('\n'))
+  const { statuses } = made.translated
+  return new World({
+    resources: made.resources,
+    statusOf: (kind, resource) => statuses.get(`${kind}/${keyOf(resource)}`),
+    isOffline: true,
+  })
+}
+
+/** Without a namespace, in files, one of any namespace will do while it is the only one. */
+function find(world: World, { kind, name }: Asked, namespace: string | null): Finding {
+  const found = world.list(kind, namespace ?? undefined).filter(({ metadata }) => metadata.name === name)
+  const [only, other] = found
+  if (only !== undefined && other === undefined) return diagnose(world, kind, only)
+  if (other !== undefined) throw new ClusterProblem(`there are several: ${found.map(keyOf).join(', ')}; choose by -n`)
+  const right = namespace === null ? undefined : world.hiddenBy(kind, `${namespace}/${name}`)
+  if (right !== undefined) throw new ClusterProblem(`no right to ${right}`)
+  const near = nearNames(
+    name,
+    world.list(kind, namespace ?? undefined).map(({ metadata }) => metadata.name),
+  )
+  const hint = near.length === 0 ? '' : `; did you mean ${near.join(' or ')}?`
+  throw new ClusterProblem(
+    `there is no ${kind} ${name}${namespace === null ? '' : ` in namespace ${namespace}`}${hint}`,
+  )
+}
+
+function write(findings: readonly Finding[], { form, asked }: StatusRequest, io: Io): void {
+  const text =
+    form === 'json'
+      ? `${JSON.stringify({ findings }, null, 2)}\n`
+      : form === 'yaml'
+        ? stringify({ findings }, { lineWidth: 120, aliasDuplicateObjects: false })
+        : findings
+            .flatMap(asked === null ? printShort : printFinding)
+            .map((line) => `${printable(line)}\n`)
+            .join('')
+  io.stdout.write(form !== 'text' && io.stdout.isTTY ? printableBlock(text) : text)
+}

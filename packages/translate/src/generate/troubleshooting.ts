@@ -1,0 +1,54 @@
+import { conditionTypes, reasons } from '../resources/reasons.ts'
+
+/** docs/troubleshooting.md: what conditions and reasons mean, with what to do. */
+export function troubleshootingPage(): string {
+  return `# When a resource does not do what it should
+
+Every resource says in its status what has become of it. One command walks all of it, from the Gateway to the addresses of
+Services, and names the first link that is broken:
+
+\`\`\`sh
+porticoctl status httproute/orders -n shop
+\`\`\`
+
+[porticoctl](porticoctl.md#what-is-wrong) tells more about it. Where nothing is broken and a request still goes wrong,
+\`porticoctl trace gateway/<name>\` shows how it is decided.
+
+## Conditions
+
+${table(
+  ['Condition', 'On', 'Should be', 'What it says'],
+  Object.entries(conditionTypes).map(([type, { on, should, means }]) => [`\`${type}\``, on, should, means]),
+)}
+\`observedGeneration\` says which version of the resource a condition is about. When it is behind \`metadata.generation\`, the
+controller has not looked at the last change. A resource of another controller's class has no entry of \`portico.dev/gateway\`.
+
+## Reasons
+
+${table(
+  ['Reason', 'On', 'What it means', 'What to do'],
+  Object.entries(reasons).map(([reason, { on, means, fix }]) => [
+    `\`${reason}\``,
+    on,
+    means,
+    fix ?? 'Nothing: all is well.',
+  ]),
+)}
+## Without a condition
+
+| What you see | What to do |
+|---|---|
+| a route without a status of \`portico.dev/gateway\` | none of its \`parentRefs\` leads to a Gateway of class \`portico\`: check name, namespace and kind of the parent, and \`gatewayClassName\` of the Gateway |
+| a Gateway without conditions, or \`Unknown\` | there is no GatewayClass of this name with the controller name \`portico.dev/gateway\`, or the controller does not run |
+| conditions are fine, requests get 503 | no Pod of the Service is ready: \`porticoctl status\` names the Service |
+| conditions are fine, requests get 404 | no route fits: \`porticoctl trace\` shows which were looked at |
+`
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+  return `${lines
+    .join('\n')
+    .replace(/\| --- (?=\|)/g, '|---')
+    .replace('--- |\n', '---|\n')}\n`
+}
