@@ -1,10 +1,11 @@
 import type { Command } from '../command.ts'
 import { createComplete } from './complete.ts'
+import { effective } from './effective.ts'
 import { status } from './status.ts'
 import { trace } from './trace.ts'
 import { translate } from './translate.ts'
 
-const workers: readonly Command[] = [trace, status, translate]
+const workers: readonly Command[] = [trace, status, effective, translate]
 
 /** Every command; help and completion are made from this list. */
 export const commands: readonly Command[] = [...workers, createComplete(workers)]

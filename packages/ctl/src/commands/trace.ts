@@ -1,3 +1,4 @@
+import { adminOptions } from '../admin-options.ts'
 import { type ClusterArguments, clusterOptions } from '../cluster/options.ts'
 import { defineCommand } from '../command.ts'
 import { exitCode, type Io } from '../io.ts'
@@ -14,19 +15,7 @@ export const trace = defineCommand({
     raw: { kind: 'flag', summary: 'print JSON Lines, one event per line, instead of the terminal UI' },
     port: { kind: 'value', value: '<port>', summary: 'listener port that the request is sent to' },
     expression: { kind: 'value', value: '<CEL>', summary: 'trace the next request for which this is true' },
-    admin: {
-      kind: 'value',
-      value: '<host:port>',
-      summary: 'admin address of the gateway, or unix:/path (env PORTICO_ADMIN_ADDR, default 127.0.0.1:15000)',
-      env: 'PORTICO_ADMIN_ADDR',
-      fallback: '127.0.0.1:15000',
-    },
-    adminToken: {
-      kind: 'value',
-      value: '<token>',
-      summary: 'token of the admin server (env PORTICO_ADMIN_TOKEN, which other users of the machine cannot see)',
-      env: 'PORTICO_ADMIN_TOKEN',
-    },
+    ...adminOptions,
     ...clusterOptions,
   },
   notes: `Without a URL it waits for the next request from any client. With --port and a URL it sends

@@ -28,10 +28,10 @@ test('a watch and an injection are planned', () => {
 test('what cannot work is refused with what to do', () => {
   const cases: [Partial<TraceArguments>, RegExp][] = [
     [{ local: false }, /^name a Gateway of the cluster, gateway\/<name>, or give --local/],
-    [{ operands: ['gateway/x'] }, /^--local traces a standalone gateway: leave it out, or gateway\/<name>$/],
-    [{ local: false, operands: ['httproute/x'] }, /"httproute\/x" before --/],
-    [{ local: false, operands: ['gateway/x', 'y'] }, /"y" before --/],
-    [{ local: false, operands: ['gateway/X y'] }, /"gateway\/X y" before --/],
+    [{ operands: ['gateway/x'] }, /^--local is for a standalone gateway: leave it out, or gateway\/<name>$/],
+    [{ local: false, operands: ['httproute/x'] }, /found "httproute\/x", expected gateway\/<name>/],
+    [{ local: false, operands: ['gateway/x', 'y'] }, /found "y"/],
+    [{ local: false, operands: ['gateway/X y'] }, /found "gateway\/X y"/],
     [{ port: '3000' }, /^--port needs a URL/],
     [{ port: '3000', afterDashes: [] }, /^--port needs a URL/],
     [{ afterDashes: ['http://x/'] }, /^a URL needs --port/],

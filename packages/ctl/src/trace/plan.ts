@@ -1,6 +1,6 @@
-import { type AdminAddress, parseAdminAddress } from './admin-address.ts'
-import { gatewayNameOf } from '../cluster/gateway-name.ts'
+import type { AdminAddress } from './admin-address.ts'
 import type { Injection } from './curl.ts'
+import { type Planned, planSource, refuse, type Source, type SourceArguments, tokenProblem } from './source.ts'
 
 /** What a trace was asked for, checked. */
 export interface TraceRequest {
@@ -16,56 +16,26 @@ export interface TraceRequest {
 
 /** The same, before it is known how a Gateway of a cluster is reached. */
 export interface PlannedTrace extends Omit<TraceRequest, 'label' | 'admins'> {
-  readonly from:
-    | { readonly kind: 'local'; readonly admin: AdminAddress }
-    | { readonly kind: 'gateway'; readonly name: string }
+  readonly from: Source
 }
 
-export interface TraceArguments {
-  readonly local: boolean
+export interface TraceArguments extends SourceArguments {
   readonly port: string | null
   readonly expression: string | null
-  readonly admin: string
   readonly adminToken: string | null
-  readonly operands: readonly string[]
   readonly afterDashes: readonly string[] | null
 }
-
-export type Planned<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly problem: string }
 
 export function planTrace(given: TraceArguments): Planned<PlannedTrace> {
   const from = planSource(given)
   if (!from.ok) return from
-  // The value stays out of the message: it is a secret.
-  if (given.adminToken !== null && !/^[\x21-\x7e]+$/.test(given.adminToken)) {
-    return refuse('the admin token may hold only visible ASCII characters')
-  }
+  const badToken = tokenProblem(given.adminToken)
+  if (badToken !== null) return refuse(badToken)
   if (given.expression?.trim() === '') return refuse('--expression is empty')
   const injection = planInjection(given)
   if (!injection.ok) return injection
   const { adminToken: token, expression } = given
   return { ok: true, value: { from: from.value, token, expression, injection: injection.value } }
-}
-
-function planSource({ local, operands, admin: address }: TraceArguments): Planned<PlannedTrace['from']> {
-  const [operand, extra] = operands
-  const name = operand === undefined ? null : gatewayNameOf(operand)
-  if (operand !== undefined && (name === null || extra !== undefined)) {
-    const found = JSON.stringify(name === null ? operand : extra)
-    return refuse(
-      `found ${found} before --: gateway/<name> and options only there, the URL and curl arguments after --`,
-    )
-  }
-  if (local && name !== null) return refuse('--local traces a standalone gateway: leave it out, or gateway/<name>')
-  if (name !== null) return { ok: true, value: { kind: 'gateway', name } }
-  if (!local) return refuse('name a Gateway of the cluster, gateway/<name>, or give --local for a standalone gateway')
-  const admin = parseAdminAddress(address)
-  if (admin === null) {
-    return refuse(`found admin address ${JSON.stringify(address)}, expected <host>:<port> or unix:/<path>`)
-  }
-  return { ok: true, value: { kind: 'local', admin } }
 }
 
 function planInjection({ port, afterDashes }: TraceArguments): Planned<Injection | null> {
@@ -92,8 +62,4 @@ function planInjection({ port, afterDashes }: TraceArguments): Planned<Injection
 function isWebUrl(text: string): boolean {
   // curl expands braces and brackets itself, so only the part that it sends elsewhere is checked.
   return /^https?:\/\/[^/?#\s]/i.test(text)
-}
-
-function refuse(problem: string): { ok: false; problem: string } {
-  return { ok: false, problem }
 }

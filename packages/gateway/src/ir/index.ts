@@ -2,7 +2,7 @@ export { aiTarget, awsTarget, dynamicTarget, sectionKey, staticTarget } from './
 export { applyChange, changeBetween, EMPTY_IR } from './change.ts'
 export type { ChangedIr, IrChange, ListChange, Put } from './change.ts'
 export { exposeOauth } from '../sources/expose-oauth.ts'
-export { indexPolicies } from './merge.ts'
+export { indexPolicies, setsOfListeners } from './merge.ts'
 export { backendsNamedIn } from './named-backends.ts'
 export { PoliciesByTarget } from './policies-by-target.ts'
 export type { PolicyIndex } from './merge.ts'

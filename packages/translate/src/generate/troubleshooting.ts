@@ -12,7 +12,8 @@ porticoctl status httproute/orders -n shop
 \`\`\`
 
 [porticoctl](porticoctl.md#what-is-wrong) tells more about it. Where nothing is broken and a request still goes wrong,
-\`porticoctl trace gateway/<name>\` shows how it is decided.
+\`porticoctl trace gateway/<name>\` shows how it is decided, and \`porticoctl effective gateway/<name>\` which policies hold
+where.
 
 ## Conditions
 
@@ -42,6 +43,7 @@ ${table(
 | a Gateway without conditions, or \`Unknown\` | there is no GatewayClass of this name with the controller name \`portico.dev/gateway\`, or the controller does not run |
 | conditions are fine, requests get 503 | no Pod of the Service is ready: \`porticoctl status\` names the Service |
 | conditions are fine, requests get 404 | no route fits: \`porticoctl trace\` shows which were looked at |
+| a policy is attached and does nothing | a nearer policy sets the same field: \`porticoctl effective\` says which one counts |
 `
 }
 

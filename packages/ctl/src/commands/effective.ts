@@ -1,0 +1,45 @@
+import { adminOptions } from '../admin-options.ts'
+import { clusterOptions } from '../cluster/options.ts'
+import { defineCommand } from '../command.ts'
+import { exitCode } from '../io.ts'
+import { printable } from '../printable.ts'
+import { planSource, tokenProblem } from '../trace/source.ts'
+
+export const effective = defineCommand({
+  name: 'effective',
+  summary: 'show which policies hold where, once all are merged',
+  usage: 'gateway/<name> | --local [options]',
+  options: {
+    local: { kind: 'flag', summary: 'ask a standalone gateway instead of one in a cluster' },
+    route: { kind: 'value', value: '<name>', summary: 'routes of this name alone, such as shop/orders' },
+    output: { kind: 'value', short: 'o', value: '<form>', summary: 'yaml (default) or json', fallback: 'yaml' },
+    ...adminOptions,
+    ...clusterOptions,
+  },
+  notes: `Prints the listeners of the running config with what holds before routing, their routes with what holds
+there, and the backends of each. Every policy is shown with where it comes from. Secrets are not shown.
+Of a Gateway in a cluster one ready Pod is asked.
+
+Exit codes: 0 it is shown, 1 it could not be had, 2 bad usage.
+
+  porticoctl effective gateway/web -n shop
+  porticoctl effective gateway/web -n shop --route orders -o json
+  porticoctl effective --local
+`,
+  async run({ options, operands, afterDashes, io }) {
+    const { output, adminToken } = options
+    const source = planSource({ ...options, operands: [...operands, ...(afterDashes ?? [])] })
+    const problem = source.ok ? (tokenProblem(adminToken) ?? formProblem(output)) : source.problem
+    if (!source.ok || problem !== null) {
+      io.stderr.write(`porticoctl effective: ${printable(problem ?? '')}\n(porticoctl effective --help shows how)\n`)
+      return exitCode.badUsage
+    }
+    // Merging, with all that it needs, is loaded by those who ask for it.
+    const { showEffective } = await import('../effective/show-effective.ts')
+    return showEffective({ ...options, from: source.value, isJson: output === 'json' }, io)
+  },
+})
+
+function formProblem(output: string): string | null {
+  return ['yaml', 'json'].includes(output) ? null : `found output ${JSON.stringify(output)}, expected yaml or json`
+}
