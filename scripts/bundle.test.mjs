@@ -214,7 +214,7 @@ test('the built gateway says what is wrong with a config', { timeout: 120_000 },
 })
 
 test(
-  'the built porticoctl loads neither translation nor the terminal UI before they are asked for',
+  'the built porticoctl loads neither translation, clusters nor the terminal UI before they are asked for',
   { timeout: 120_000 },
   () => {
     const built = freshProgram('ctl')
@@ -224,7 +224,7 @@ test(
       const code = readFileSync(join(built, name), 'utf8')
       for (const [, chunk] of code.matchAll(/^import .*"\.\/([^"]+)";$/gm)) loaded.add(chunk)
     }
-    for (const later of ['translate-files-', 'trace-to-screen-']) {
+    for (const later of ['translate-files-', 'trace-to-screen-', 'cluster-', 'show-status-', 'show-effective-']) {
       assert.ok(readdirSync(built).some((name) => name.startsWith(later)))
       assert.ok(![...loaded].some((name) => name.startsWith(later)), later)
     }

@@ -1,5 +1,5 @@
 import type { ApiKind } from '@portico/controller/kube'
-import { Fields } from '@portico/translate'
+import { Fields } from '@portico/translate/fields'
 import { parse } from 'yaml'
 import type { Cluster, LiveResource } from './cluster.ts'
 import { ClusterProblem } from './problem.ts'

@@ -1,6 +1,6 @@
 import { selectorOf } from '@portico/controller/selector'
 import type { ApiKind } from '@portico/controller/kube'
-import { Fields } from '@portico/translate'
+import { Fields } from '@portico/translate/fields'
 import { type Cluster, type LiveResource, POD } from './cluster.ts'
 import { nearNames } from './near-names.ts'
 import { ClusterProblem } from './problem.ts'

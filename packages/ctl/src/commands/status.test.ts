@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, test } from 'node:test'
 import { readCases, translateAll } from '../../../translate/src/testing/golden.ts'
@@ -42,6 +45,26 @@ describe('status of files', () => {
     const { code, stdout } = await runProgram(['status', '-f', FINE])
     assert.equal(code, 0, stdout)
     assert.match(stdout, /^ok {6}Gateway shop\/web\n/)
+  })
+
+  test('prints what its page shows', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'status-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const api = { apiVersion: 'gateway.networking.k8s.io/v1' }
+    const placed = (name: string) => ({ name, namespace: 'shop' })
+    const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }]
+    const rules = [{ backendRefs: [{ name: 'order', port: 80 }] }]
+    const resources = [
+      { ...api, kind: 'Gateway', metadata: placed('web'), spec: { gatewayClassName: 'portico', listeners } },
+      { ...api, kind: 'HTTPRoute', metadata: placed('orders'), spec: { parentRefs: [{ name: 'web' }], rules } },
+      { apiVersion: 'v1', kind: 'Service', metadata: placed('orders'), spec: { ports: [{ port: 80 }] } },
+    ]
+    const file = join(folder, 'shop.yaml')
+    writeFileSync(file, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
+    const { stdout } = await runProgram(['status', 'httproute/orders', '-f', file])
+    const page = readFileSync(new URL('../../../../docs/porticoctl.md', import.meta.url), 'utf8')
+    const start = '$ porticoctl status httproute/orders -n shop\n'
+    assert.ok(page.includes(`\`\`\`\n${start}${stdout}\`\`\``), stdout)
   })
 
   test('refuses what it cannot do', async () => {
