@@ -1,12 +1,18 @@
 /** Names that somebody may have meant, the nearest first. */
 export function nearNames(wanted: string, names: readonly string[]): string[] {
-  const most = Math.max(2, Math.floor(wanted.length / 3))
+  const most = Math.max(1, Math.floor(wanted.length / 3))
   return names
-    .map((name) => ({ name, distance: name.includes(wanted) || wanted.includes(name) ? 1 : distance(wanted, name) }))
+    .map((name) => ({ name, distance: isPart(name, wanted) ? 1 : distance(wanted, name) }))
     .filter((each) => each.distance <= most)
     .toSorted((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))
     .map(({ name }) => name)
     .slice(0, 3)
+}
+
+/** Whether one is a good part of the other. */
+function isPart(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  return short.length > 2 && long.includes(short)
 }
 
 /** Letters to add, drop or change. */

@@ -44,11 +44,11 @@ export class World {
 
   /** The right that would be needed to know of an object; undefined when it is known whether it is there. */
   hiddenBy(kind: Kind, key: string): string | undefined {
-    const slash = key.indexOf('/')
-    return this.#hidden.get(`${kind} ${slash < 0 ? '' : key.slice(0, slash)}`)
+    return this.#hidden.get(`${kind} ${namespaceOf(key)}`)
   }
 }
 
+/** Empty for kinds without one. */
 export function namespaceOf(key: string): string {
-  return key.slice(0, key.indexOf('/'))
+  return key.slice(0, Math.max(key.indexOf('/'), 0))
 }

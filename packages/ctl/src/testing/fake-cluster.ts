@@ -16,7 +16,7 @@ export interface FakeCluster {
 }
 
 export interface FakeClusterOptions {
-  /** By path; what is not there is 404. */
+  /** By path, or what makes one of a query; what is not there is 404. */
   objects: Readonly<Record<string, unknown>>
   /** Ports of Pods that lead to ports of this machine, by `pod:port`. */
   ports?: Readonly<Record<string, number>>
@@ -30,13 +30,14 @@ export async function useFakeCluster(t: TestContext, options: FakeClusterOptions
   const asked: string[] = []
   const sockets = new Set<Duplex>()
   const server = createServer((request, response) => {
-    const { pathname, search } = new URL(request.url ?? '', 'http://api')
+    const { pathname, search, searchParams } = new URL(request.url ?? '', 'http://api')
     asked.push(`${request.method} ${pathname}${search}`)
     const say = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (request.headers.authorization !== 'Bearer of-ann') return say(401, { message: 'Unauthorized' })
     if (forbidden.includes(pathname)) return say(403, { reason: 'Forbidden', message: `${pathname} is forbidden` })
-    const found = objects[pathname]
+    const known = objects[pathname]
+    const found: unknown = typeof known === 'function' ? known(searchParams) : known
     return found === undefined ? say(404, { reason: 'NotFound', message: 'not found' }) : say(200, found)
   })
   server.on('upgrade', (request, socket: Duplex) => {

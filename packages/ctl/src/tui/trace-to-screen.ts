@@ -18,7 +18,8 @@ export async function traceToScreen(request: TraceRequest, io: Io): Promise<numb
   const outcome = await runTrace(
     { ...request, mayReadInput: false },
     {
-      armed() {
+      armed(problems) {
+        for (const problem of problems) store.setStatus(printable(problem), true)
         ui.screen ??= openScreen({ request, store, io, stop })
       },
       event: (event) => store.add(event),
