@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, it, type TestContext } from 'node:test'
-import { condition, type Kind, type Resource, type RouteStatus } from '@portico/translate'
+import type { Kind, Resource, RouteStatus } from '@portico/translate'
 import { Backoff } from '../kube/backoff.ts'
 import type { ApiKind } from '../kube/kinds.ts'
 import { eventually } from '../testing/eventually.ts'
@@ -151,7 +151,7 @@ async function useScene(t: TestContext, createBackoff = () => new Backoff({ firs
 
 function statusOf(reason: string): RouteStatus {
   const parentRef = { group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'web' }
-  const conditions = [condition('Accepted', true, { reason, message: '', generation: 1 })]
+  const conditions = [{ type: 'Accepted', status: 'True' as const, reason, message: '', observedGeneration: 1 }]
   return { parents: [{ parentRef, controllerName, conditions }] }
 }
 
