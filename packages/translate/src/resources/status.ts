@@ -1,4 +1,4 @@
-import type { ConditionType, Reason } from './reasons.ts'
+import type { Reason } from './reasons.ts'
 
 /** What becomes the status of a resource; times and entries of other controllers are added by who writes it. */
 export type Status =
@@ -77,7 +77,7 @@ export interface PolicyAncestorStatus {
 }
 
 export function condition(
-  type: ConditionType,
+  type: string,
   isTrue: boolean,
   { reason, message, generation }: { reason: Reason; message: string; generation: number },
 ): Condition {
