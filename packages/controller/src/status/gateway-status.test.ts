@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { condition, type GatewayStatus } from '@portico/translate'
+import { condition, type GatewayStatus, type Reason } from '@portico/translate'
 import { completeGatewayStatus, type GatewayFacts } from './gateway-status.ts'
 
-const say = (type: string, isTrue = true, reason = type) =>
+const say = (type: Reason, isTrue = true, reason = type) =>
   condition(type, isTrue, { reason, message: '', generation: 1 })
 const listener = (name: string, isProgrammed = true) => ({
   name,
