@@ -34,7 +34,8 @@ export const reasons = {
   },
   Conflicted: {
     on: 'TLSRoute, TCPRoute, GwPolicy, BackendTLSPolicy',
-    means: 'An older policy says the same for the same target, or an older route has the same connections: the older one counts.',
+    means:
+      'An older policy says the same for the same target, or an older route has the same connections: the older one counts.',
     fix: 'Take the fields out of one of the two policies, or give them different targets. Give routes hostnames or listeners of their own.',
   },
   HostnameConflict: {
