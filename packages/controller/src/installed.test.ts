@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { it } from 'node:test'
 import { groupByKind, type Resource } from '@portico/translate'
 import { parseAllDocuments } from 'yaml'
@@ -12,6 +12,14 @@ const text = readFileSync(new URL('../../../deploy/install.yaml', import.meta.ur
 const install = parseAllDocuments(text.slice(text.indexOf('# Source: portico/templates'))).map(
   (document) => document.toJS() as Resource,
 )
+
+it('what is installed has the definitions as they are printed; otherwise run `npm run install-yaml`', () => {
+  const folder = new URL('../../../deploy/crds/', import.meta.url)
+  const files = readdirSync(folder)
+  assert.equal(files.length, 3)
+  for (const file of files)
+    assert.ok(text.includes(readFileSync(new URL(file, folder), 'utf8').trim()), `${file} is stale`)
+})
 
 it('the controller may do what it does, and nothing else', () => {
   assert.deepEqual(rightsOf('ClusterRole'), [...neededEverywhere()].toSorted())
