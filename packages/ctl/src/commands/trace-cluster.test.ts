@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type FakeCluster, GATEWAYS, listOf, podOf, PODS, useFakeCluster } from '../testing/fake-cluster.ts'
 import { type FakeGateway, useFakeGateway } from '../testing/fake-gateway.ts'
@@ -57,18 +58,18 @@ describe('trace gateway/<name>', () => {
       const gateway = await useFakeGateway(t, { refuses: (expression) => expression?.includes('rawAddress') === true })
       const ports = { 'web-1:15000': adminPort(gateway), 'web-1:80': gateway.port }
       const cluster = await useFakeCluster(t, { objects: { [PODS]: listOf(podOf('web-1'), podOf('web-2')) }, ports })
+      const folder = mkdtempSync(join(tmpdir(), 'trace-'))
+      t.after(() => rmSync(folder, { recursive: true, force: true }))
       const ended = await runProgram(
         trace(cluster, '--port', '80', '--', 'http://api.example.com/users', '-H', 'x-a: 1'),
+        { env: { TMPDIR: folder } },
       )
       assert.equal(ended.code, 0, ended.stderr)
       assert.deepEqual(pathsIn(ended), ['/users'])
       const [seen] = gateway.seen
       assert.deepEqual([seen?.headers.host, seen?.headers['x-a']], ['api.example.com', '1'])
       assert.deepEqual(gateway.expressions, ['source.rawAddress in ["127.0.0.1", "::1"]', null])
-      assert.deepEqual(
-        readdirSync(tmpdir()).filter((name) => name.startsWith('porticoctl-')),
-        [],
-      )
+      assert.deepEqual(readdirSync(folder), [], 'it leaves nothing behind')
     },
   )
 
