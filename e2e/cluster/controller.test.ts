@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { type Bed, startBed } from './bed/bed.ts'
 import { withoutBed } from './bed/programs.ts'
@@ -140,6 +141,26 @@ describe('a controller in a cluster', { skip: withoutBed }, () => {
     await eventually('it is told', async () => (await path('httproute', 'late', accepted)) === 'True', PATIENCE_MS)
   })
 
+  it('goes on when the API server was away, and loses no request meanwhile', async () => {
+    const asking = askOn('/')
+    await bed.kill('kube-apiserver')
+    // Longer than a leader leads that cannot renew its lease.
+    await wait(20_000)
+    bed.start('kube-apiserver')
+    await eventually('it serves', () => bed.kubectl('get', '--raw', '/readyz').then(isTrue, isFalse), PATIENCE_MS)
+    await eventually(
+      'it takes changes',
+      () => bed.apply(route('again', '/again', 'other')).then(isTrue, isFalse),
+      PATIENCE_MS,
+    )
+    await eventually('it is served', async () => (await ask('/again')).pod.startsWith('other-'), PATIENCE_MS)
+    const accepted = '.status.parents[0].conditions[?(@.type=="Accepted")].status'
+    await eventually('it is told', async () => (await path('httproute', 'again', accepted)) === 'True', PATIENCE_MS)
+    const { total, bad } = await asking.stop()
+    assert.ok(total > 10, `${total} requests`)
+    assert.deepEqual(bad, [])
+  })
+
   it('mends what somebody takes away', async () => {
     await bed.kubectl('-n', 'shop', 'delete', 'service', 'web')
     await eventually(
@@ -149,6 +170,9 @@ describe('a controller in a cluster', { skip: withoutBed }, () => {
     )
   })
 })
+
+const isTrue = (): boolean => true
+const isFalse = (): boolean => false
 
 function gateway(): object {
   return {
