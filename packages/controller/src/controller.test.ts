@@ -96,6 +96,30 @@ describe('the controller', () => {
     assert.match(textAt(event?.body, 'message') ?? '', /not like that/)
   })
 
+  it('says of a ListenerSet that it is programmed when its Gateway is', async (t) => {
+    const scene = await useScene(t)
+    const set = `/apis/${GATEWAY_API}/namespaces/shop/listenersets/more`
+    const listeners = [{ name: 'more', port: 8080, protocol: 'HTTP' }]
+    scene.api.put(gateway({ allowedListeners: { namespaces: { from: 'Same' } } }))
+    scene.api.put({
+      apiVersion: GATEWAY_API,
+      kind: 'ListenerSet',
+      metadata: { namespace: 'shop', name: 'more', generation: 1 },
+      spec: { parentRef: { name: 'web' }, listeners },
+    })
+    scene.controller.lead()
+    scene.start()
+    await eventually('it waits', () => reasonOf(scene.api, set, 'Programmed') === 'Pending')
+    scene.state = { connected: 1, acknowledged: true, problems: [] }
+    scene.controller.stateChanged('shop/web')
+    await eventually('it is programmed', () => reasonOf(scene.api, set, 'Programmed') === 'Programmed')
+    const ports = valueAt(scene.api.get('/api/v1/namespaces/shop/services/web'), 'spec', 'ports')
+    assert.deepEqual(
+      (ports as { port: number }[]).map(({ port }) => port),
+      [80, 8080],
+    )
+  })
+
   it('keeps quiet about a changed Gateway until it has the address that it asks for', async (t) => {
     const scene = await useScene(t)
     scene.state = { connected: 1, acknowledged: true, problems: [] }

@@ -1,8 +1,16 @@
 import type { Ir } from '@portico/gateway/ir'
 import type { Logger } from '@portico/gateway/log'
-import { type GatewayStatus, isKind, type Kind, pemChecks, type Resource, Translator } from '@portico/translate'
+import {
+  type GatewayStatus,
+  isKind,
+  type Kind,
+  type ListenerSetStatus,
+  pemChecks,
+  type Resource,
+  Translator,
+} from '@portico/translate'
 import { Deployments } from './deployments.ts'
-import { listAt, valueAt } from './deploy/json.ts'
+import { listAt, textAt, valueAt } from './deploy/json.ts'
 import { kubeCluster } from './deploy/kube-cluster.ts'
 import type { DeploySettings } from './deploy/render.ts'
 import { Events } from './kube/events.ts'
@@ -79,7 +87,7 @@ export class Controller {
     this.#deployed = new DeployedWatch({
       client,
       changed: (gateway) => this.#deployments.touch(gateway),
-      readinessChanged: (gateway) => this.#writer.check('Gateway', gateway),
+      readinessChanged: (gateway) => this.#checkGateway(gateway),
       troubled,
       ...(reflector && { reflector }),
     })
@@ -94,7 +102,7 @@ export class Controller {
       factsOf: (gateway) => this.#deployments.factsOf(gateway),
       readyOf: (gateway) => this.#deployed.readyOf(gateway),
       hasOthers: () => [...this.#controllersBySlice.values()].reduce((sum, count) => sum + count, 0) > 1,
-      changed: (gateway) => this.#writer.check('Gateway', gateway),
+      changed: (gateway) => this.#checkGateway(gateway),
       refused: (gateway, problems) => this.#tellRefusal(gateway, problems),
     })
   }
@@ -157,7 +165,7 @@ export class Controller {
       find: (kind, key) => this.#watches.get(kind, key),
       isOurs: (gateway) => this.#translator.gateways.has(gateway),
       portsOf: (gateway) => this.#translator.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
-      changed: (gateway) => this.#writer.check('Gateway', gateway),
+      changed: (gateway) => this.#checkGateway(gateway),
       tried: (gateway, { applied, removed, problems, failures }) => {
         const isFine = problems.length + failures.length === 0
         metrics.count('deployments_total', { result: isFine ? 'success' : problems.length > 0 ? 'invalid' : 'error' })
@@ -258,10 +266,20 @@ export class Controller {
     }
   }
 
+  #checkGateway(gateway: string): void {
+    this.#writer.check('Gateway', gateway)
+    for (const [key, set] of this.#watches.list('ListenerSet')) {
+      if (gatewayOfSet(set) === gateway) this.#writer.check('ListenerSet', key)
+    }
+  }
+
   #wantedStatus(kind: Kind, key: string): WantedStatus | null | undefined {
     const status = this.#translator.statuses.get(`${kind}/${key}`) ?? null
-    const isGateway = kind === 'Gateway' && status !== null
-    return isGateway ? this.#truth.complete(key, status as GatewayStatus) : status
+    if (status === null) return null
+    if (kind === 'Gateway') return this.#truth.complete(key, status as GatewayStatus)
+    if (kind !== 'ListenerSet') return status
+    const gateway = gatewayOfSet(this.#watches.get(kind, key))
+    return this.#truth.completeSet(gateway, status as ListenerSetStatus)
   }
 
   #tellRefusal(gateway: string, message: string): void {
@@ -288,4 +306,10 @@ const withStatus: ReadonlySet<Kind> = new Set<Kind>([
 
 function hasStatus(kind: Kind): boolean {
   return withStatus.has(kind)
+}
+
+/** `namespace/name` of the Gateway that a ListenerSet names. */
+function gatewayOfSet(set: Resource | undefined): string {
+  const parent = valueAt(set?.spec, 'parentRef')
+  return `${textAt(parent, 'namespace') ?? set?.metadata.namespace ?? ''}/${textAt(parent, 'name') ?? ''}`
 }

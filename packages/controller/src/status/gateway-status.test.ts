@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { condition, type GatewayStatus, type Reason } from '@portico/translate'
-import { completeGatewayStatus, type GatewayFacts } from './gateway-status.ts'
+import { completeGatewayStatus, completeListenerSetStatus, type GatewayFacts } from './gateway-status.ts'
 
 const say = (type: Reason, isTrue = true, reason = type) =>
   condition(type, isTrue, { reason, message: '', generation: 1 })
@@ -69,5 +69,19 @@ describe('the status of a Gateway', () => {
     assert.match(message({ refusals: ['route cart: odd'] }), /route cart: odd/)
     assert.match(message({ isProgrammed: false, deployFailures: ['Service shop/web: taken'] }), /shop\/web: taken/)
     assert.equal(message({ refusals: ['x'.repeat(10_000)] }).length, 4096)
+  })
+})
+
+describe('the status of a ListenerSet', () => {
+  it('is programmed with its Gateway', () => {
+    const { conditions, listeners } = translated
+    const set = { conditions, listeners }
+    assert.equal(completeListenerSetStatus(set, true), set)
+    const pending = completeListenerSetStatus(set, false)
+    const all = [...pending.conditions, ...pending.listeners.flatMap((one) => one.conditions)]
+    assert.deepEqual(
+      all.map(({ reason, status }) => `${status} ${reason}`),
+      ['True Accepted', 'False Pending', 'False Pending', 'False Invalid'],
+    )
   })
 })

@@ -1,4 +1,4 @@
-import type { Condition, GatewayStatus } from '@portico/translate'
+import type { Condition, GatewayStatus, ListenerSetStatus, ListenerStatus } from '@portico/translate'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 import type { WantedStatus } from './merge.ts'
 
@@ -32,13 +32,23 @@ export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts
     return isInvalid ? unless(condition, { ...verdict, reason: 'InvalidParameters' }) : condition
   })
   const forListeners = verdict.reason === 'Invalid' ? verdict : { ...verdict, reason: 'Pending' }
-  const listeners = status.listeners.map((listener) => ({
-    ...listener,
-    conditions: listener.conditions.map((condition) =>
-      condition.type === 'Programmed' ? unless(condition, forListeners) : condition,
-    ),
-  }))
+  const listeners = status.listeners.map((listener) => ({ ...listener, ...programmedUnless(listener, forListeners) }))
   return { ...status, addresses, conditions, listeners }
+}
+
+/** The status of a ListenerSet, which is programmed with its Gateway. */
+export function completeListenerSetStatus(status: ListenerSetStatus, isProgrammed: boolean): ListenerSetStatus {
+  if (isProgrammed) return status
+  const verdict = { reason: 'Pending', message: NOT_TAKEN }
+  const listeners = status.listeners.map((listener) => ({ ...listener, ...programmedUnless(listener, verdict) }))
+  return { ...programmedUnless(status, verdict), listeners }
+}
+
+function programmedUnless(
+  { conditions }: Pick<ListenerStatus, 'conditions'>,
+  verdict: Verdict,
+): Pick<ListenerStatus, 'conditions'> {
+  return { conditions: conditions.map((one) => (one.type === 'Programmed' ? unless(one, verdict) : one)) }
 }
 
 /** Why it is not programmed; null when it is. */
@@ -57,7 +67,7 @@ function verdictOf({
   if (missing.length > 0)
     return { reason: 'AddressNotUsable', message: `Not given by the platform: ${missing.join(', ')}` }
   if (!isProgrammed) {
-    const why = deployFailures.length === 0 ? ['No data plane has taken the config yet'] : deployFailures
+    const why = deployFailures.length === 0 ? [NOT_TAKEN] : deployFailures
     return { reason: 'Pending', message: why.join('; ') }
   }
   if (addresses.length === 0) {
@@ -79,3 +89,4 @@ function shortened(message: string): string {
 
 /** The server takes more, people do not. */
 const MOST_TEXT = 4096
+const NOT_TAKEN = 'No data plane has taken the config yet'

@@ -1,11 +1,11 @@
-import type { GatewayStatus, Resource } from '@portico/translate'
+import type { GatewayStatus, ListenerSetStatus, Resource } from '@portico/translate'
 import type { DeployedFacts } from '../deployments.ts'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 import { listAt, textAt, valueAt } from '../deploy/json.ts'
-import { completeGatewayStatus, type GatewayFacts } from './gateway-status.ts'
+import { completeGatewayStatus, completeListenerSetStatus, type GatewayFacts } from './gateway-status.ts'
 import { Grace } from './grace.ts'
 import type { WantedStatus } from './merge.ts'
-import { Programmed } from './programmed.ts'
+import { Programmed, type Verdict } from './programmed.ts'
 
 /** What is known of the data planes of a Gateway. */
 export interface GatewayState {
@@ -47,13 +47,11 @@ export class GatewayTruth {
 
   /** Undefined when it is too early to tell. */
   complete(key: string, status: GatewayStatus): WantedStatus | undefined {
-    const { find, stateOf, factsOf, readyOf, hasOthers } = this.#options
+    const { find, stateOf, factsOf } = this.#options
     const gateway = find(key)
     const generation = gateway?.metadata.generation ?? 0
-    const { problems, ...state } = stateOf(key)
-    const saidBefore = saysProgrammed(gateway)
-    const standing = { ...state, generation, ready: readyOf(key), hasOthers: hasOthers(), saidBefore }
-    const verdict = this.#programmed.judge(key, standing)
+    const { problems } = stateOf(key)
+    const verdict = this.#judge(key, gateway)
     const { deployedGeneration, ...deployed } = factsOf(key)
     const facts: GatewayFacts = {
       ...deployed,
@@ -67,6 +65,25 @@ export class GatewayTruth {
     const isOpen = verdict === 'unanswered' || (speaksOfEarlier(gateway) && !isThere)
     if (isOpen && this.#grace.holds(key, generation)) return this.#comeBack(key)
     return completeGatewayStatus(status, facts)
+  }
+
+  /** A ListenerSet is served with its Gateway. */
+  completeSet(gateway: string, status: ListenerSetStatus): ListenerSetStatus {
+    const verdict = this.#judge(gateway, this.#options.find(gateway))
+    return completeListenerSetStatus(status, verdict !== 'pending')
+  }
+
+  #judge(key: string, gateway: Resource | undefined): Verdict {
+    const { stateOf, readyOf, hasOthers } = this.#options
+    const { connected, acknowledged } = stateOf(key)
+    return this.#programmed.judge(key, {
+      connected,
+      acknowledged,
+      generation: gateway?.metadata.generation ?? 0,
+      ready: readyOf(key),
+      hasOthers: hasOthers(),
+      saidBefore: saysProgrammed(gateway),
+    })
   }
 
   /** A data plane of this Gateway came, went, took or refused a config. */
