@@ -113,11 +113,11 @@ describe('the controller', () => {
     scene.state = { connected: 1, acknowledged: true, problems: [] }
     scene.controller.stateChanged('shop/web')
     await eventually('it is programmed', () => reasonOf(scene.api, set, 'Programmed') === 'Programmed')
-    const ports = valueAt(scene.api.get('/api/v1/namespaces/shop/services/web'), 'spec', 'ports')
-    assert.deepEqual(
-      (ports as { port: number }[]).map(({ port }) => port),
-      [80, 8080],
-    )
+    const ports = (): string =>
+      listAt(scene.api.get('/api/v1/namespaces/shop/services/web'), 'spec', 'ports')
+        .map((one) => valueAt(one, 'port'))
+        .join()
+    await eventually('its port is deployed', () => ports() === '80,8080')
   })
 
   it('keeps quiet about a changed Gateway until it has the address that it asks for', async (t) => {

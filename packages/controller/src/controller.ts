@@ -1,16 +1,15 @@
-import type { Ir } from '@portico/gateway/ir'
 import type { Logger } from '@portico/gateway/log'
 import {
   type GatewayStatus,
   isKind,
   type Kind,
   type ListenerSetStatus,
-  pemChecks,
   type Resource,
-  Translator,
+  type Translated,
+  type TranslatedChange,
 } from '@portico/translate'
 import { Deployments } from './deployments.ts'
-import { listAt, textAt, valueAt } from './deploy/json.ts'
+import { textAt, valueAt } from './deploy/json.ts'
 import { kubeCluster } from './deploy/kube-cluster.ts'
 import type { DeploySettings } from './deploy/render.ts'
 import { Events } from './kube/events.ts'
@@ -20,16 +19,13 @@ import type { Metrics } from './metrics.ts'
 import { type GatewayState, GatewayTruth } from './status/gateway-truth.ts'
 import type { WantedStatus } from './status/merge.ts'
 import { StatusWriter } from './status/status-writer.ts'
-import { Batches } from './watch/batches.ts'
-import { ContentChanges } from './watch/content-changes.ts'
+import { type ConfigStreams, Translation } from './translation.ts'
+import { ControllerCount } from './watch/controller-count.ts'
 import { DeployedWatch } from './watch/deployed-watch.ts'
 import { Watches } from './watch/watches.ts'
 
-/** Where configs go. */
-export interface Streams {
-  publish(gateway: string, ir: Ir): void
-  reach(gateway: string, endpoints: Readonly<Record<string, readonly string[]>>): void
-  retire(gateway: string): void
+/** Where configs go, and who knows what data planes made of them. */
+export interface Streams extends ConfigStreams {
   stateOf(gateway: string): GatewayState
 }
 
@@ -50,27 +46,28 @@ export interface ControllerOptions {
 /** What the cluster wants, translated and handed out; what became of it, told and deployed by the leader. */
 export class Controller {
   readonly #options: ControllerOptions
-  readonly #translator: Translator
+  readonly #translation: Translation
   readonly #watches: Watches
   readonly #deployed: DeployedWatch
   readonly #deployments: Deployments
   readonly #writer: StatusWriter
   readonly #events: Events
   readonly #truth: GatewayTruth
-  readonly #contents = new ContentChanges()
-  readonly #batches = new Batches(() => this.#settle())
+  readonly #controllers: ControllerCount
   /** Gateways about whose deployment something may be new. */
   readonly #unsettled = new Set<string>()
-  /** Slices of the Service by which data planes find controllers, with how many each has. */
-  readonly #controllersBySlice = new Map<string, number>()
-  #changedAt: number | null = null
   #isReady = false
   #isLeading = false
 
   constructor(options: ControllerOptions) {
     this.#options = options
-    const { client, controllerName, clusterDomain, namespaceSelector, log, metrics, reflector } = options
-    this.#translator = new Translator({ controllerName, clusterDomain, withoutSlices: 'unavailable', pem: pemChecks })
+    const { client, controllerName, namespaceSelector, ownService, log, metrics, reflector } = options
+    this.#controllers = new ControllerCount(ownService)
+    this.#translation = new Translation({
+      ...options,
+      log: log('translate'),
+      settled: (change) => this.#settled(change),
+    })
     const watchLog = log('watch')
     const troubled = (kind: string, error: unknown): void => {
       metrics.count('watch_troubles_total', { kind })
@@ -101,10 +98,14 @@ export class Controller {
       stateOf: (gateway) => options.streams.stateOf(gateway),
       factsOf: (gateway) => this.#deployments.factsOf(gateway),
       readyOf: (gateway) => this.#deployed.readyOf(gateway),
-      hasOthers: () => [...this.#controllersBySlice.values()].reduce((sum, count) => sum + count, 0) > 1,
+      hasOthers: () => this.#controllers.hasOthers,
       changed: (gateway) => this.#checkGateway(gateway),
       refused: (gateway, problems) => this.#tellRefusal(gateway, problems),
     })
+  }
+
+  get #translated(): Translated {
+    return this.#translation.translated
   }
 
   /** What is still waited for; nothing means ready. */
@@ -115,7 +116,7 @@ export class Controller {
   /** Works until the signal is raised. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#watches.run(signal), this.#deployed.run(signal)])
-    this.#batches.stop()
+    this.#translation.stop()
     this.#truth.stop()
   }
 
@@ -146,9 +147,9 @@ export class Controller {
     const { metrics, streams } = this.#options
     metrics.set('synchronized', this.#isReady ? 1 : 0)
     metrics.set('leader', this.#isLeading ? 1 : 0)
-    metrics.set('gateways', this.#translator.gateways.size)
+    metrics.set('gateways', this.#translated.gateways.size)
     metrics.set('status_backlog', this.#writer.backlog)
-    const connected = [...this.#translator.gateways.keys()].map((key) => streams.stateOf(key).connected)
+    const connected = [...this.#translated.gateways.keys()].map((key) => streams.stateOf(key).connected)
     metrics.set(
       'data_planes',
       connected.reduce((sum, count) => sum + count, 0),
@@ -163,8 +164,8 @@ export class Controller {
       settings: deploy,
       controllerName,
       find: (kind, key) => this.#watches.get(kind, key),
-      isOurs: (gateway) => this.#translator.gateways.has(gateway),
-      portsOf: (gateway) => this.#translator.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
+      isOurs: (gateway) => this.#translated.gateways.has(gateway),
+      portsOf: (gateway) => this.#translated.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
       changed: (gateway) => this.#checkGateway(gateway),
       tried: (gateway, { applied, removed, problems, failures }) => {
         const isFine = problems.length + failures.length === 0
@@ -189,35 +190,21 @@ export class Controller {
   }
 
   #changed(kind: Kind, key: string, resource: Resource | undefined): void {
-    const id = `${kind}/${key}`
-    if (resource === undefined) {
-      this.#contents.drop(id)
-      this.#translator.drop(kind, key)
-      this.#writer.forget(kind, key)
-    } else if (this.#contents.take(id, resource)) this.#translator.put(resource)
-    else return this.#writer.check(kind, key)
-    if (hasStatus(kind) && resource !== undefined) this.#writer.check(kind, key)
+    const isOther = this.#translation.take(kind, key, resource)
+    if (resource === undefined) this.#writer.forget(kind, key)
+    else if (hasStatus(kind)) this.#writer.check(kind, key)
+    if (!isOther) return
+    if (kind === 'EndpointSlice') this.#controllers.take(key, resource)
     if (kind === 'Gateway') this.#unsettled.add(key)
-    if (kind === 'EndpointSlice') this.#countControllers(key, resource)
     if (kind === 'GatewayClass' || kind === 'GwParameters') {
       for (const [gateway] of this.#watches.list('Gateway')) this.#unsettled.add(gateway)
     }
-    this.#changedAt ??= performance.now()
-    if (this.#isReady) this.#batches.add()
-  }
-
-  #countControllers(key: string, slice: Resource | undefined): void {
-    const { namespace, labels } = slice?.metadata ?? {}
-    const service = `${namespace}/${labels?.['kubernetes.io/service-name']}`
-    if (service !== this.#options.ownService) return void this.#controllersBySlice.delete(key)
-    const ready = listAt(slice, 'endpoints').filter((one) => valueAt(one, 'conditions', 'ready') !== false)
-    this.#controllersBySlice.set(key, ready.length)
   }
 
   #ready(): void {
-    this.#settle()
+    this.#translation.start()
     this.#isReady = true
-    this.#options.log('watch').info('all kinds are read', { gateways: this.#translator.gateways.size })
+    this.#options.log('watch').info('all kinds are read', { gateways: this.#translated.gateways.size })
     if (this.#isLeading) this.#startLeading()
   }
 
@@ -229,40 +216,14 @@ export class Controller {
     }
   }
 
-  #settle(): void {
-    const { metrics, log } = this.#options
-    const startedAt = performance.now()
-    const changedAt = this.#changedAt ?? startedAt
-    this.#changedAt = null
-    const change = this.#translator.settle()
-    this.#handOut(change.gateways, new Set(change.endpoints))
-    const endedAt = performance.now()
-    metrics.count('settles_total')
-    metrics.observe('settle_duration_seconds', (endedAt - startedAt) / 1000)
-    if (change.gateways.length + change.endpoints.length > 0)
-      metrics.observe('change_to_publish_seconds', (endedAt - changedAt) / 1000)
-    log('translate').debug('settled', { ...change, ms: Math.round(endedAt - startedAt) })
-    for (const key of [...change.gateways, ...this.#unsettled]) this.#deployments.refresh(key)
+  #settled({ gateways, statuses }: TranslatedChange): void {
+    for (const key of gateways) if (!this.#translated.gateways.has(key)) this.#truth.forget(key)
+    for (const key of [...gateways, ...this.#unsettled]) this.#deployments.refresh(key)
     this.#unsettled.clear()
-    for (const id of change.statuses) {
+    for (const id of statuses) {
       const slash = id.indexOf('/')
       const kind = id.slice(0, slash)
       if (isKind(kind)) this.#writer.check(kind, id.slice(slash + 1))
-    }
-  }
-
-  /** Addresses first: no route goes live without them. */
-  #handOut(gateways: readonly string[], endpoints: ReadonlySet<string>): void {
-    const { streams } = this.#options
-    for (const key of new Set([...endpoints, ...gateways])) {
-      const ir = this.#translator.gateways.get(key)
-      if (ir === undefined) {
-        streams.retire(key)
-        this.#truth.forget(key)
-        continue
-      }
-      if (endpoints.has(key)) streams.reach(key, this.#translator.endpoints.get(key) ?? {})
-      if (gateways.includes(key)) streams.publish(key, ir)
     }
   }
 
@@ -274,7 +235,7 @@ export class Controller {
   }
 
   #wantedStatus(kind: Kind, key: string): WantedStatus | null | undefined {
-    const status = this.#translator.statuses.get(`${kind}/${key}`) ?? null
+    const status = this.#translated.statuses.get(`${kind}/${key}`) ?? null
     if (status === null) return null
     if (kind === 'Gateway') return this.#truth.complete(key, status as GatewayStatus)
     if (kind !== 'ListenerSet') return status

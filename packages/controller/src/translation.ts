@@ -1,0 +1,103 @@
+import type { Ir } from '@portico/gateway/ir'
+import type { Logger } from '@portico/gateway/log'
+import {
+  type Kind,
+  pemChecks,
+  type Resource,
+  type Translated,
+  type TranslatedChange,
+  Translator,
+} from '@portico/translate'
+import type { Metrics } from './metrics.ts'
+import { Batches } from './watch/batches.ts'
+import { ContentChanges } from './watch/content-changes.ts'
+
+/** Where configs go. */
+export interface ConfigStreams {
+  publish(gateway: string, ir: Ir): void
+  reach(gateway: string, endpoints: Readonly<Record<string, readonly string[]>>): void
+  retire(gateway: string): void
+}
+
+export interface TranslationOptions {
+  controllerName: string
+  clusterDomain: string
+  streams: ConfigStreams
+  /** Told after every batch, when all of it is handed out. */
+  settled: (change: TranslatedChange) => void
+  log: Logger
+  metrics: Metrics
+}
+
+/** What changes in the cluster, translated in batches and handed out. */
+export class Translation {
+  readonly #options: TranslationOptions
+  readonly #translator: Translator
+  readonly #contents = new ContentChanges()
+  readonly #batches = new Batches(() => this.settle())
+  #changedAt: number | null = null
+  #isStarted = false
+
+  constructor(options: TranslationOptions) {
+    this.#options = options
+    const { controllerName, clusterDomain } = options
+    this.#translator = new Translator({ controllerName, clusterDomain, withoutSlices: 'unavailable', pem: pemChecks })
+  }
+
+  get translated(): Translated {
+    return this.#translator
+  }
+
+  /** False for a change that leaves all but the status as it was. */
+  take(kind: Kind, key: string, resource: Resource | undefined): boolean {
+    const id = `${kind}/${key}`
+    if (resource === undefined) {
+      this.#contents.drop(id)
+      this.#translator.drop(kind, key)
+    } else if (this.#contents.take(id, resource)) this.#translator.put(resource)
+    else return false
+    this.#changedAt ??= performance.now()
+    if (this.#isStarted) this.#batches.add()
+    return true
+  }
+
+  /** All that there is has been taken: from now on every change is handed out. */
+  start(): void {
+    this.#isStarted = true
+    this.settle()
+  }
+
+  stop(): void {
+    this.#batches.stop()
+  }
+
+  settle(): void {
+    const { metrics, log, settled } = this.#options
+    const startedAt = performance.now()
+    const changedAt = this.#changedAt ?? startedAt
+    this.#changedAt = null
+    const change = this.#translator.settle()
+    this.#handOut(change)
+    const endedAt = performance.now()
+    metrics.count('settles_total')
+    metrics.observe('settle_duration_seconds', (endedAt - startedAt) / 1000)
+    if (change.gateways.length + change.endpoints.length > 0)
+      metrics.observe('change_to_publish_seconds', (endedAt - changedAt) / 1000)
+    log.debug('settled', { ...change, ms: Math.round(endedAt - startedAt) })
+    settled(change)
+  }
+
+  /** Addresses first: no route goes live without them. */
+  #handOut({ gateways, endpoints }: TranslatedChange): void {
+    const { streams } = this.#options
+    for (const key of new Set([...endpoints, ...gateways])) {
+      const ir = this.#translator.gateways.get(key)
+      if (ir === undefined) {
+        streams.retire(key)
+        continue
+      }
+      if (endpoints.includes(key)) streams.reach(key, this.#translator.endpoints.get(key) ?? {})
+      if (gateways.includes(key)) streams.publish(key, ir)
+    }
+  }
+}
