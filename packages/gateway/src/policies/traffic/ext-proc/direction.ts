@@ -1,58 +1,22 @@
-import type { HeaderBlock } from '../../../net/header-block.ts'
 import { sourceOf } from '../../../net/body.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
 import { wholeBody } from '../../../pipeline/body/body-use.ts'
 import { Reply } from '../../../pipeline/reply.ts'
-import type { JsonObject } from '../../../pipeline/request-context.ts'
-import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
-import type {
-  CommonResponse,
-  HeaderMutation,
-} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
-import { type BodyPeer, DuplexBody } from './duplex-body.ts'
-import { bodyMessage, headersMessage, newBody, type Said, trailersMessage } from './messages.ts'
+import type { CommonResponse } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import { bodyMessage, headersMessage, newBody, trailersMessage } from './messages.ts'
 import type { DirectionModes } from './modes.ts'
-import { applyMutation, bufferOf, type Changed, changedTrailers } from './mutation.ts'
+import { applyMutation, changedTrailers } from './mutation.ts'
 import { PassingBody } from './passing-body.ts'
 import type { Side } from './side.ts'
-
-export type Part = 'headers' | 'body' | 'trailers'
-
-/** What the processor said of one part. */
-export interface Answer {
-  common?: CommonResponse | undefined
-  /** Of trailers. */
-  mutation?: HeaderMutation | undefined
-  metadata: JsonObject | undefined
-  override: ProcessingMode | undefined
-}
-
-/** The talk with the processor, as one direction of it sees it. */
-export interface Talk {
-  readonly isOver: boolean
-  readonly isBlocked: boolean
-  readonly maxBufferBytes: number
-  open(): Promise<void>
-  modes(name: Side['name']): DirectionModes
-  say(said: Said): void
-  /** An answer is waited for. */
-  asked(): void
-  /** What the processor said of a part, and what that changed. */
-  noted(part: Part, answer: Answer, changed: Changed): void
-  /** The request is answered with this, and there is nothing more to process. */
-  stop(reply: Reply): void
-  fail(why: string): void
-  /** Whether the direction is full, waits or is done may have changed. */
-  changed(): void
-}
+import { StreamedBody } from './streamed-body.ts'
+import type { Answer, Part, Talk } from './talk.ts'
 
 /** One direction of an exchange: its parts go to the processor one after the other, and change as it says. */
-export class Direction implements BodyPeer {
+export class Direction {
   readonly #side: Side
   readonly #talk: Talk
   #expected: { part: Part; then: (answer: Answer | null) => void } | null = null
-  #duplex: DuplexBody | null = null
-  /** Given away with a streamed body, until the answer to it comes. */
-  #trailers: HeaderBlock | null = null
+  #streamed: StreamedBody | null = null
   /** Bytes of the body pass, and their end is waited for. */
   #isPassing = false
   #isRunning = true
@@ -64,26 +28,22 @@ export class Direction implements BodyPeer {
 
   /** The processor has what is needed to go on without it. */
   get isGivenAway(): boolean {
-    return this.#duplex !== null && this.#duplex.isGivenAway
+    return this.#streamed !== null && this.#streamed.body.isGivenAway
   }
 
   /** It is the processor's turn to speak. */
   get isOwed(): boolean {
-    const duplex = this.#duplex
-    if (duplex !== null && !duplex.isDone) return duplex.isOwed && !duplex.isFull
+    const body = this.#streamed?.body ?? null
+    if (body !== null && !body.isDone) return body.isOwed && !body.isFull
     return this.#expected !== null
   }
 
   get isFull(): boolean {
-    return this.#duplex !== null && this.#duplex.isFull
+    return this.#streamed !== null && this.#streamed.body.isFull
   }
 
   get isDone(): boolean {
-    return !this.#isRunning && !this.#isPassing && (this.#duplex === null || this.#duplex.isDone)
-  }
-
-  get isBlocked(): boolean {
-    return this.#talk.isBlocked
+    return !this.#isRunning && !this.#isPassing && (this.#streamed === null || this.#streamed.body.isDone)
   }
 
   async run(): Promise<void> {
@@ -103,8 +63,8 @@ export class Direction implements BodyPeer {
       expected.then(answer)
       return true
     }
-    if (part === 'body' && expected === null && this.#duplex !== null) return this.#takeStreamed(answer, this.#duplex)
-    return part === 'trailers' && this.#takeTrailers(answer)
+    if (part === 'body' && expected === null && this.#streamed !== null) return this.#streamed.take(answer)
+    return part === 'trailers' && this.#streamed !== null && this.#streamed.takeTrailers(answer)
   }
 
   /** There is no processor any more: everything goes on as it is. */
@@ -112,11 +72,11 @@ export class Direction implements BodyPeer {
     const expected = this.#expected
     this.#expected = null
     expected?.then(null)
-    this.#duplex?.pass()
+    this.#streamed?.body.pass()
   }
 
   drained(): void {
-    this.#duplex?.drained()
+    this.#streamed?.body.drained()
   }
 
   async #process(): Promise<void> {
@@ -135,7 +95,7 @@ export class Direction implements BodyPeer {
       this.#use('headers', answer)
       if (this.#replaced(answer.common)) return
     } else if (streams) this.#stream()
-    if (this.#duplex !== null) return this.#commit(this.#duplex)
+    if (this.#streamed !== null) return this.#commit(this.#streamed)
     if (hasBody) await this.#processBody()
   }
 
@@ -162,68 +122,19 @@ export class Direction implements BodyPeer {
     }
   }
 
-  // Streamed bodies.
-
   /** The processor need not have answered before: what comes is given away at once. */
-  #stream(): DuplexBody {
-    const side = this.#side
-    const duplex = new DuplexBody(side.body, this)
-    this.#duplex = duplex
-    side.body = duplex
-    side.buffered = null
-    duplex.start()
-    return duplex
+  #stream(): StreamedBody {
+    const streamed = new StreamedBody(this.#side, this.#talk)
+    this.#streamed = streamed
+    streamed.body.start()
+    return streamed
   }
 
-  #commit(duplex: DuplexBody): void {
+  #commit({ body }: StreamedBody): void {
     // The processor may have left meanwhile, without having got anything.
     if (this.#talk.isOver) return
-    duplex.commit()
+    body.commit()
     this.#side.message.headers.remove('content-length')
-  }
-
-  give(chunk: Buffer): void {
-    // Servers take 4 MB at most unless they are told otherwise.
-    for (let at = 0; at < chunk.length; at += MAX_PIECE) {
-      this.#talk.say(bodyMessage(this.#side.name, chunk.subarray(at, at + MAX_PIECE), false))
-    }
-  }
-
-  giveEnd(trailers: HeaderBlock | null): void {
-    if (trailers === null || trailers.size === 0) this.#talk.say(bodyMessage(this.#side.name, EMPTY, true))
-    else {
-      this.#trailers = trailers
-      this.#talk.say(trailersMessage(this.#side.name, trailers))
-    }
-    this.#talk.changed()
-  }
-
-  lost(cause: Error): void {
-    const reply = this.#side.brokenOff(cause)
-    if (reply !== null) this.#talk.stop(reply)
-  }
-
-  changed(): void {
-    this.#talk.changed()
-  }
-
-  #takeStreamed({ common }: Answer, duplex: DuplexBody): boolean {
-    const mutation = common?.bodyMutation?.mutation
-    if (mutation?.$case !== 'streamedResponse') {
-      this.#talk.fail('a streamed body was answered without streamed_response')
-      return true
-    }
-    const { body, endOfStream } = mutation.value
-    duplex.take(bufferOf(body))
-    // With trailers behind it, the body ends where they are answered.
-    if (endOfStream && this.#trailers === null) duplex.takeEnd(null)
-    return true
-  }
-
-  #takeTrailers({ mutation }: Answer): boolean {
-    if (this.#trailers === null || this.#duplex === null) return false
-    this.#duplex.takeEnd(changedTrailers(this.#trailers, mutation))
-    return true
   }
 
   // Bodies that are read first.
@@ -301,7 +212,7 @@ export class Direction implements BodyPeer {
 
   /** The answer to the head may have the whole body already. */
   #replaced(common: CommonResponse | undefined): boolean {
-    const bytes = common?.status === REPLACE && this.#duplex === null ? newBody(common.bodyMutation) : null
+    const bytes = common?.status === REPLACE && this.#streamed === null ? newBody(common.bodyMutation) : null
     if (bytes === null || bytes === 'piece') return false
     this.#side.message.replaceBody(() => bytes)
     return true
@@ -310,4 +221,3 @@ export class Direction implements BodyPeer {
 
 const EMPTY = Buffer.alloc(0)
 const REPLACE = 1
-const MAX_PIECE = 1_048_576

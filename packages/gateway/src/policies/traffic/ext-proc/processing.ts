@@ -1,43 +1,22 @@
-import { Deadline, type Deadlines } from '../../../net/deadlines.ts'
+import { Deadline } from '../../../net/deadlines.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { OpenCall, RequestContext } from '../../../pipeline/request-context.ts'
-import type { Logger } from '../../../telemetry/log/logger.ts'
-import type { CalloutOutcome, RecordCallout } from '../../../telemetry/metrics/callout-metrics.ts'
+import type { CalloutOutcome } from '../../../telemetry/metrics/callout-metrics.ts'
 import { DEADLINE_EXCEEDED, GrpcError, INTERNAL } from '../../../upstream/grpc/status.ts'
-import type { GrpcStream, StreamHandler } from '../../../upstream/grpc/stream.ts'
+import type { StreamHandler } from '../../../upstream/grpc/stream.ts'
 import type {
   ImmediateResponse,
   ProcessingRequest,
   ProcessingResponse,
 } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
-import { type Answer, Direction, type Part, type Talk } from './direction.ts'
+import { Direction } from './direction.ts'
 import { bodyModeNumber, type DirectionModes, type Modes, overridden } from './modes.ts'
 import { type Changed, immediateReply } from './mutation.ts'
+import type { ProcessingSettings, Stream } from './processing-settings.ts'
 import type { Side } from './side.ts'
-
-export type Stream = Pick<
-  GrpcStream<ProcessingRequest, ProcessingResponse>,
-  'send' | 'finish' | 'hold' | 'proceed' | 'drop'
->
-
-/** What all requests of one policy share. */
-export interface ProcessingSettings {
-  readonly modes: Modes
-  readonly allowModeOverride: boolean
-  readonly failureMode: 'FailClosed' | 'FailOpen'
-  readonly timeoutMs: number
-  readonly maxBufferBytes: number
-  readonly deadlines: Deadlines
-  readonly log: Logger
-  readonly now: () => number
-  /** Told how long each answer was waited for. */
-  readonly record: RecordCallout
-  connect(rx: RequestContext, handler: StreamHandler<ProcessingResponse>): Promise<Stream>
-  /** What the first message of a direction carries besides. */
-  context(rx: RequestContext, name: Side['name']): Pick<ProcessingRequest, 'attributes' | 'metadataContext'>
-}
+import type { Answer, Part, Talk } from './talk.ts'
 
 /** The talk of one request with its processor: one stream, opened when there is something to say. */
 export class Processing implements Talk, OpenCall, StreamHandler<ProcessingResponse> {

@@ -1,0 +1,33 @@
+import type { Deadlines } from '../../../net/deadlines.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+import type { Logger } from '../../../telemetry/log/logger.ts'
+import type { RecordCallout } from '../../../telemetry/metrics/callout-metrics.ts'
+import type { GrpcStream, StreamHandler } from '../../../upstream/grpc/stream.ts'
+import type {
+  ProcessingRequest,
+  ProcessingResponse,
+} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { Modes } from './modes.ts'
+import type { Side } from './side.ts'
+
+export type Stream = Pick<
+  GrpcStream<ProcessingRequest, ProcessingResponse>,
+  'send' | 'finish' | 'hold' | 'proceed' | 'drop'
+>
+
+/** What all requests of one policy share. */
+export interface ProcessingSettings {
+  readonly modes: Modes
+  readonly allowModeOverride: boolean
+  readonly failureMode: 'FailClosed' | 'FailOpen'
+  readonly timeoutMs: number
+  readonly maxBufferBytes: number
+  readonly deadlines: Deadlines
+  readonly log: Logger
+  readonly now: () => number
+  /** Told how long each answer was waited for. */
+  readonly record: RecordCallout
+  connect(rx: RequestContext, handler: StreamHandler<ProcessingResponse>): Promise<Stream>
+  /** What the first message of a direction carries besides. */
+  context(rx: RequestContext, name: Side['name']): Pick<ProcessingRequest, 'attributes' | 'metadataContext'>
+}

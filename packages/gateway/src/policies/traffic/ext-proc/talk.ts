@@ -1,0 +1,41 @@
+import type { Reply } from '../../../pipeline/reply.ts'
+import type { JsonObject } from '../../../pipeline/request-context.ts'
+import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
+import type {
+  CommonResponse,
+  HeaderMutation,
+} from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { Said } from './messages.ts'
+import type { DirectionModes } from './modes.ts'
+import type { Changed } from './mutation.ts'
+import type { Side } from './side.ts'
+
+export type Part = 'headers' | 'body' | 'trailers'
+
+/** What the processor said of one part. */
+export interface Answer {
+  common?: CommonResponse | undefined
+  /** Of trailers. */
+  mutation?: HeaderMutation | undefined
+  metadata: JsonObject | undefined
+  override: ProcessingMode | undefined
+}
+
+/** The talk with the processor, as one direction of it sees it. */
+export interface Talk {
+  readonly isOver: boolean
+  readonly isBlocked: boolean
+  readonly maxBufferBytes: number
+  open(): Promise<void>
+  modes(name: Side['name']): DirectionModes
+  say(said: Said): void
+  /** An answer is waited for. */
+  asked(): void
+  /** What the processor said of a part, and what that changed. */
+  noted(part: Part, answer: Answer, changed: Changed): void
+  /** The request is answered with this, and there is nothing more to process. */
+  stop(reply: Reply): void
+  fail(why: string): void
+  /** Whether the direction is full, waits or is done may have changed. */
+  changed(): void
+}
