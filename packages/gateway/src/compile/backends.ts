@@ -95,6 +95,7 @@ function compileBackend(
         ...common,
         resolver: parts.services.addresses.resolverOf(backend.key),
         address: { host: target.host, port: target.port, named: true },
+        byClient: target.affinity === 'ClientIP',
         guard: null,
       })
     case 'invalid':

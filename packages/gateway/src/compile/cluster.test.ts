@@ -114,6 +114,25 @@ describe('a Service', () => {
     assert.equal(gateway.records[3]?.error, 'web.shop.svc.cluster.local has no ready endpoint')
   })
 
+  test('with affinity keeps a client at one address as long as that is there', async (t) => {
+    const origins = [await useOrigin(t), await useOrigin(t), await useOrigin(t)]
+    const affine = service(KEY)
+    const backend = { ...affine, target: { ...affine.target, affinity: 'ClientIP' as const } }
+    const gateway = await useConfig(t, config({ routes: [route('web', [[KEY, 1]])], backends: [backend] }))
+    const reach = (hosts: readonly string[]): void => gateway.setEndpoints({ put: [[KEY, hosts]], drop: [] })
+    const hosts = origins.map(({ host }) => host)
+    reach(hosts)
+    for (let turn = 0; turn < 20; turn++) await request(gateway.port(), { path: '/web' })
+    const own = origins.find(({ seen }) => seen.length > 0) ?? assert.fail('nobody was asked')
+    assert.equal(own.seen.length, 20)
+    reach(hosts.filter((host) => host !== own.host))
+    for (let turn = 0; turn < 10; turn++) assert.equal((await request(gateway.port(), { path: '/web' })).status, 200)
+    assert.deepEqual(
+      origins.map(({ seen }) => seen.length).toSorted((one, other) => one - other),
+      [0, 10, 20],
+    )
+  })
+
   test('with several addresses uses them all', async (t) => {
     const origins = [await useOrigin(t), await useOrigin(t), await useOrigin(t)]
     const gateway = await useConfig(t, config({ routes: [route('web', [[KEY, 1]])], backends: [service(KEY)] }))

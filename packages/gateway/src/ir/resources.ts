@@ -102,7 +102,7 @@ export type BackendTarget =
   | { kind: 'static'; host: string; port: number }
   | { kind: 'unix'; path: string }
   /** Addresses come beside the config, by the key of the backend: when they change, nothing is compiled. */
-  | { kind: 'service'; host: string; port: number; version: 'HTTP1' | 'HTTP2' | null }
+  | { kind: 'service'; host: string; port: number; version: 'HTTP1' | 'HTTP2' | null; affinity?: 'ClientIP' }
   /** Stands where something is referred to that cannot be used: requests for it are answered with 500. */
   | { kind: 'invalid'; reason: string }
   | { kind: 'dynamicForwardProxy'; allowCidrs: string[]; ports: number[] }

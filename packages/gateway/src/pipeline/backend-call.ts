@@ -83,6 +83,10 @@ export class BackendCall implements UpstreamHandler, CallContext {
     return spans === null ? null : spans.place
   }
 
+  get clientAddress(): string {
+    return this.#rx.connection.address
+  }
+
   get belongsTo(): CallContext['belongsTo'] {
     const { sticky } = this.#rx
     if (sticky === null || sticky.backend !== this.#backend.key) return null

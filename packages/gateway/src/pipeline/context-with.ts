@@ -8,6 +8,7 @@ export function contextWith(context: CallContext, changes: Partial<CallContext>)
     clientScheme: context.clientScheme,
     span: context.span ?? null,
     belongsTo: context.belongsTo ?? null,
+    ...(context.clientAddress !== undefined && { clientAddress: context.clientAddress }),
     connectingTo: (endpoint) => context.connectingTo(endpoint),
     hasTried: (endpoint) => context.hasTried?.(endpoint) ?? false,
     sentAgain: (error) => context.sentAgain?.(error),

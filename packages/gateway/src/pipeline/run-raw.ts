@@ -63,6 +63,10 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
     this.listenerName = listener.name
   }
 
+  get clientAddress(): string {
+    return this.connection.address
+  }
+
   connectingTo(endpoint: string): void {
     this.endpoint = endpoint
   }

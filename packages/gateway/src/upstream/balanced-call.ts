@@ -9,6 +9,7 @@ import {
   type UpstreamRequest,
   type UpstreamResponse,
 } from './upstream-types.ts'
+import { endpointFor } from './affinity.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { EndpointOwner } from './endpoint-call.ts'
@@ -28,6 +29,8 @@ export interface WayChoice {
   owner: EndpointOwner
   endpoints: Endpoints
   watcher: EndpointWatcher
+  /** Requests from one address stay at one endpoint. */
+  byClient: boolean
 }
 
 export interface BalancedCallOptions extends WayChoice {
@@ -123,8 +126,16 @@ function onlyWays(ways: readonly Way[], { belongsTo }: EndpointWatcher): readonl
   return new UpstreamError('endpoint_gone', `${belongsTo.endpoint} is not one of its addresses any more`, true)
 }
 
-export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher }: WayChoice): Way {
-  const way = endpoints.choose(owner, ways, watcher)
+export function chooseWay(ways: readonly Way[], { owner, endpoints, watcher, byClient }: WayChoice): Way {
+  const own = watcher.belongsTo?.endpoint
+  const wanted =
+    own === undefined && byClient && ways.length > 1
+      ? endpointFor(
+          watcher.clientAddress ?? '',
+          ways.map(({ endpoint }) => endpoint.name),
+        )
+      : own
+  const way = endpoints.choose(owner, ways, watcher, wanted)
   watcher.connectingTo(way.endpoint.name)
   return way
 }

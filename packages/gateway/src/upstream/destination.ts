@@ -27,6 +27,8 @@ export interface DestinationOptions {
   /** With `named` addresses the resolver gives them with their ports. */
   address: { host: string; port: number; named?: true } | { path: string }
   settings: ConnectionSettings
+  /** Requests from one address stay at one of the addresses. */
+  byClient?: boolean
   /** Judges every address before it is dialled; null where the config itself names the host. */
   guard: AddressGuard | null
   resolver: Resolver
@@ -80,11 +82,12 @@ export class Destination {
       watcher.connectingTo(way.endpoint.name)
       return way.pool.request(request, handler, watcher)
     }
-    const { endpoints } = this.#options
+    const { endpoints, byClient = false } = this.#options
     const call = new BalancedCall(request, handler, {
       owner: this.#owner,
       endpoints,
       watcher,
+      byClient,
       keepsBody: version === 'HTTP2',
     })
     this.#judge(addresses, (error, found) => call.start(error, this.#ways(found, version)))
@@ -93,8 +96,8 @@ export class Destination {
 
   /** A connection of its own, for tunnels. */
   connect(watcher: EndpointWatcher, done: ConnectDone): { cancel(): void } {
-    const { endpoints } = this.#options
-    const call = new BalancedConnect({ owner: this.#owner, endpoints, watcher }, done)
+    const { endpoints, byClient = false } = this.#options
+    const call = new BalancedConnect({ owner: this.#owner, endpoints, watcher, byClient }, done)
     this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) =>
       call.start(error, this.#ways(found, 'HTTP1')),
     )

@@ -25,11 +25,12 @@ export class Endpoints {
     return endpoint
   }
 
-  /** The one of them that a call goes to. */
+  /** The one of them that a call goes to: the one that is wanted, if it is of use. */
   choose<Way extends { endpoint: Endpoint }>(
     owner: EndpointOwner,
     ways: readonly Way[],
     watcher: EndpointWatcher,
+    wanted?: string,
   ): Way {
     const { random, monotonic } = this.#services
     const [first] = ways
@@ -39,9 +40,7 @@ export class Endpoints {
     const rule = owner.health?.eviction ?? null
     const standingOf = ({ endpoint }: Way): Standing =>
       endpoint.standing(now, rule, watcher.hasTried?.(endpoint.name) ?? false)
-    const own = watcher.belongsTo
-      ? ways.find(({ endpoint }) => endpoint.name === watcher.belongsTo?.endpoint)
-      : undefined
+    const own = wanted === undefined ? undefined : ways.find(({ endpoint }) => endpoint.name === wanted)
     if (own !== undefined) {
       const { evicted, tried } = standingOf(own)
       if (!evicted && !tried) return own

@@ -54,6 +54,8 @@ export interface Belonging {
 export interface EndpointWatcher {
   /** Where the request belongs, because of one before it. */
   readonly belongsTo?: Belonging | null
+  /** Who asks, for backends that go by that. */
+  readonly clientAddress?: string
   /** Told each address that is tried. */
   connectingTo(endpoint: string): void
   /** Whether the same request was there before: another address is better then. Left out, none was. */

@@ -11,6 +11,8 @@ export interface ServicePort {
 export interface ServiceSpec {
   type: string
   ports: ServicePort[]
+  /** Clients stay with one Pod. */
+  isAffine: boolean
   problems: FieldProblem[]
 }
 
@@ -22,15 +24,8 @@ export function readService({ spec: input }: Resource): ServiceSpec {
     if (port === undefined || (fields.text('protocol') ?? 'TCP') !== 'TCP') return []
     return [{ port, name: fields.text('name') ?? '', appProtocol: fields.text('appProtocol') }]
   })
-  if (spec.choice('sessionAffinity', ['None', 'ClientIP']) === 'ClientIP') problems.push(NOT_AFFINE)
-  return { type: spec.text('type') ?? 'ClusterIP', ports, problems }
-}
-
-/** Addresses are chosen by how they do, request by request. */
-const NOT_AFFINE: FieldProblem = {
-  path: ['spec', 'sessionAffinity'],
-  code: 'unknown',
-  message: 'ClientIP is not supported and was ignored',
+  const isAffine = spec.choice('sessionAffinity', ['None', 'ClientIP']) === 'ClientIP'
+  return { type: spec.text('type') ?? 'ClusterIP', ports, isAffine, problems }
 }
 
 export interface EndpointSliceSpec {

@@ -30,7 +30,7 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
     const notFound = (message: string): Unusable => ({ reason: 'BackendNotFound', message })
     const resource = context.get('Service', `${namespace}/${name}`)
     if (resource === undefined) return notFound(`Service ${namespace}/${name} not found`)
-    const { type, ports, problems } = readService(resource)
+    const { type, ports, isAffine, problems } = readService(resource)
     if (type === 'ExternalName') {
       return {
         reason: 'UnsupportedValue',
@@ -44,7 +44,15 @@ export const serviceBackend: Query<ReferredService | Unusable> = {
     const { withoutSlices } = context.settings
     const isByName =
       withoutSlices === 'dns' && context.keys('EndpointSlice', { by: 'service', value: keyOf(resource) }).length === 0
-    const target = isByName ? byName : { kind: 'service' as const, host, port: port.port, version: versionOf(port) }
+    const target = isByName
+      ? byName
+      : {
+          kind: 'service' as const,
+          host,
+          port: port.port,
+          version: versionOf(port),
+          ...(isAffine && { affinity: 'ClientIP' as const }),
+        }
     const ignored = problems
       .filter(({ code }) => code === 'unknown')
       .map((problem) => `Service ${namespace}/${name}: ${printFieldProblem(problem)}`)

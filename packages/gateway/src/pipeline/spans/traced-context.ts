@@ -27,6 +27,10 @@ export class TracedContext implements CallContext {
     return this.#context.clientScheme
   }
 
+  get clientAddress(): string {
+    return this.#context.clientAddress ?? ''
+  }
+
   get belongsTo(): CallContext['belongsTo'] {
     return this.#context.belongsTo
   }
