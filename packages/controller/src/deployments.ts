@@ -73,10 +73,6 @@ export class Deployments {
     this.#set(key, { ...this.factsOf(key), parameterProblems: wish.problems })
   }
 
-  refreshAll(): void {
-    for (const key of this.#factsByKey.keys()) this.refresh(key)
-  }
-
   /** Somebody has changed something of it, or what holds for all Gateways is another. */
   touch(key: string): void {
     const gateway = this.#options.find('Gateway', key)
