@@ -518,10 +518,17 @@ items:
     ])
   })
 
-  test('an affinity of a Service, which is not served, is a warning', (t) => {
+  test('the affinity of a Service goes to its backend, without a warning', (t) => {
     const [service, slice] = serviceAt('app', 9000) as [{ spec: object }, object]
     const affine = { ...service, spec: { ...service.spec, sessionAffinity: 'ClientIP' } }
-    const text = told(t, [HTTP, routeOf({ backendRefs: [to('app')] }), affine, slice])
-    assert.match(text, /all\.yaml:5:\d+: spec\.sessionAffinity: found a field that is not supported and was ignored/)
+    const resources = [HTTP, routeOf({ backendRefs: [to('app')] }), affine, slice]
+    assert.equal(told(t, resources), '')
+    const loaded = load(t, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: resources }))
+    if (!loaded.ok) return assert.fail('it was not loaded')
+    const targets = loaded.ir.backends.map(({ target }) => target)
+    assert.deepEqual(
+      targets.map((target) => target.kind === 'service' && target.affinity),
+      ['ClientIP'],
+    )
   })
 })
