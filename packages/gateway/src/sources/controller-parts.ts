@@ -71,7 +71,11 @@ const KINDS = known<BackendTarget['kind']>({
   agentCore: true,
   mcp: true,
 })
-const REACHED = known<McpReached['by']>({ http: true, stdio: true, openapi: true })
+const REACHED = known<McpReached['by']>({
+  http: true,
+  stdio: true,
+  openapi: true,
+})
 const TARGETS = known<Ir['policies'][number]['target']['kind']>({
   gateway: true,
   listenerSet: true,
