@@ -9,7 +9,7 @@ const token = "[A-Za-z0-9!#$%&'*+.^_`|~-]"
 const pathPattern = /^\/[!$&'()*+,\-./0-9:;=@A-Z_a-z~%]*$/
 
 /** Headers that say how a message is framed on one connection; a rule that touches them would break it. */
-const framingHeaders = [
+export const framingHeaders: readonly string[] = [
   'connection',
   'content-length',
   'keep-alive',

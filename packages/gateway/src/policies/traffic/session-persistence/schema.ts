@@ -1,8 +1,17 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
+import { framingHeaders } from '../../../schema/fields/http-parts.ts'
 import { enumeration, duration, string } from '../../../schema/fields/values.ts'
 import { object } from '../../../schema/kit.ts'
-import { requiredWhen } from '../../../schema/rules.ts'
+import { otherRule, requiredWhen } from '../../../schema/rules.ts'
 import type { Output } from '../../../schema/kit.ts'
+
+/** A token in their place would break every answer. */
+const carriedByHeader = otherRule(
+  '`sessionName` must not be a header that frames messages when `type` is `Header`.',
+  `self.type != 'Header' || !has(self.sessionName) || !(self.sessionName.lowerAscii() in ['${framingHeaders.join("', '")}'])`,
+  ({ type, sessionName }) =>
+    type !== 'Header' || typeof sessionName !== 'string' || !framingHeaders.includes(sessionName.toLowerCase()),
+)
 
 export const sessionPersistence = definePolicy({
   name: 'sessionPersistence',
@@ -31,7 +40,7 @@ export const sessionPersistence = definePolicy({
         .prefault('Session')
         .describe('Of a cookie: `Session` leaves its end to the browser, `Permanent` keeps it for `absoluteTimeout`.'),
     },
-    [requiredWhen('absoluteTimeout', 'lifetimeType', 'Permanent')],
+    [requiredWhen('absoluteTimeout', 'lifetimeType', 'Permanent'), carriedByHeader],
   ).describe('Sends all requests of a client to the backend, and to the address, that got its first one.'),
 })
 

@@ -158,6 +158,15 @@ describe('a header', () => {
   })
 })
 
+test('a header that says how a message is framed cannot carry it', async (t) => {
+  for (const sessionName of ['Content-Length', 'transfer-encoding', 'Connection']) {
+    const config = httpConfig([{ policies: { sessionPersistence: { type: 'Header', sessionName } } }])
+    await assert.rejects(useGateway(t, config), /sessionName/)
+  }
+  const { gateway } = await useShops(t, { policy: { sessionName: 'connection' } })
+  assert.match((await ask(gateway)).line, /^connection=/)
+})
+
 test('a watcher of the request is told where it belongs', async (t) => {
   const { gateway } = await useShops(t, { policy: { sessionName: 's' } })
   const { cookie } = await ask(gateway)
