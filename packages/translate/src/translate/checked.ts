@@ -31,5 +31,5 @@ export function checked<Out>(schema: Schema<Out>, input: unknown): { value: Out 
 
 function printProblem({ path, found, expected }: Problem): string {
   const place = path.length === 0 ? '' : `${printPath(path)}: `
-  return `${place}${found}, expected ${expected}`
+  return `${place}${found}${expected === '' ? '' : `, expected ${expected}`}`
 }

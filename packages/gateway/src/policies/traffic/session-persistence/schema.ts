@@ -7,7 +7,7 @@ import type { Output } from '../../../schema/kit.ts'
 
 /** A token in their place would break every answer. */
 const carriedByHeader = otherRule(
-  '`sessionName` must not be a header that frames messages when `type` is `Header`.',
+  '`sessionName` must not be a header that frames messages when `type` is `Header`',
   `self.type != 'Header' || !has(self.sessionName) || !(self.sessionName.lowerAscii() in ['${framingHeaders.join("', '")}'])`,
   ({ type, sessionName }) =>
     type !== 'Header' || typeof sessionName !== 'string' || !framingHeaders.includes(sessionName.toLowerCase()),
