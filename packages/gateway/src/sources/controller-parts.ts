@@ -10,11 +10,10 @@ export function unknownParts(ir: Ir): string[] {
   const problems: string[] = []
   for (const { key, target } of ir.backends) {
     if (!KINDS.has(target.kind)) problems.push(`${key}: found a kind of backend that is not known here`)
-    // Who may write resources of a cluster may not have programs started, or sockets of the machine opened.
-    if (target.kind === 'unix') problems.push(`${key}: found a socket of the machine, which is for config files alone`)
     if (target.kind !== 'mcp') continue
     for (const { key: place, reached } of target.targets) {
       if (!REACHED.has(reached.by)) problems.push(`${place}: found a kind of target that is not known here`)
+      // Who may write resources of a cluster may not have programs started.
       if (reached.by === 'stdio') problems.push(`${place}: found a program to run, which is for config files alone`)
     }
   }

@@ -247,24 +247,30 @@ describe('a data plane and its controller', () => {
     assert.doesNotMatch(plane.log(), /the-token/)
   })
 
-  it('no program is started and no socket of the machine is opened for a controller', async (t) => {
+  it('no program is started for a controller', async (t) => {
     const controller = await useController(t)
     const plane = useDataPlane(t, controller)
     await plane.start()
     const stream = await controller.stream(0)
     const reached = { by: 'stdio', command: 'rm', args: ['-rf', '/'], env: {} }
     const mcp = { kind: 'mcp', targets: [{ key: 'b/section/t', name: 't', reached, tools: null, timeouts: {} }] }
-    const backends = [
-      { key: 'b', name: 'b', target: mcp },
-      { key: 'u', name: 'u', target: { kind: 'unix', path: '/run/containerd.sock' } },
-    ] as unknown as Ir['backends']
+    const backends = [{ key: 'b', name: 'b', target: mcp }] as unknown as Ir['backends']
     const { generation } = stream.config({ ...EMPTY_IR, backends })
-    const problems = [
-      'b/section/t: found a program to run, which is for config files alone',
-      'u: found a socket of the machine, which is for config files alone',
-    ]
+    const problems = ['b/section/t: found a program to run, which is for config files alone']
     await eventually('it is refused', () => stream.has({ type: 'nack', generation, problems }))
     assert.equal(plane.applied.length, 0)
+  })
+
+  it('a socket of a volume that Pods share is taken, as resources may name one', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const stream = await controller.stream(0)
+    const backends = [
+      { key: 'u', name: 'u', target: { kind: 'unix', path: '/run/shop.sock' } },
+    ] as unknown as Ir['backends']
+    await stream.live({ ...EMPTY_IR, backends })
+    assert.deepEqual(plane.applied, [{ ...EMPTY_IR, backends }])
   })
 
   it('what this version does not know is refused, and named', async (t) => {
