@@ -18,6 +18,10 @@ export interface ReflectorOptions {
   /** How often a kind is looked for that the server does not have. */
   missingMs?: number
   backoff?: BackoffOptions
+  /** Objects as another reflector had them: only what differs from them is told. */
+  known?: ReadonlyMap<string, Resource>
+  /** Comes back, with the objects as they are, when the server has no such kind. */
+  untilMissing?: boolean
 }
 
 export interface Watcher {
@@ -36,7 +40,7 @@ export class Reflector {
   readonly #watcher: Watcher
   readonly #options: ReflectorOptions
   readonly #path: string
-  readonly #items = new Map<string, Resource>()
+  readonly #items: Map<string, Resource>
   #version = ''
 
   constructor(client: KubeClient, kind: ApiKind, watcher: Watcher, options: ReflectorOptions = {}) {
@@ -44,7 +48,8 @@ export class Reflector {
     this.#kind = kind
     this.#watcher = watcher
     this.#options = options
-    const { namespace } = options
+    const { namespace, known = [] } = options
+    this.#items = new Map(known)
     this.#path = pathOf(kind, namespace === undefined ? {} : { namespace })
   }
 
@@ -52,7 +57,7 @@ export class Reflector {
     return this.#items
   }
 
-  /** Works until the signal is raised. */
+  /** Works until the signal is raised, or, if so wished, until the kind is missing. */
   async run(signal: AbortSignal): Promise<void> {
     const backoff = new Backoff(this.#options.backoff)
     while (!signal.aborted) {
@@ -61,6 +66,7 @@ export class Reflector {
         await this.#watch(signal, backoff)
       } catch (error) {
         if (signal.aborted) return
+        if (this.#options.untilMissing === true && isStatus(error, 404)) return
         await pause(this.#judge(error, backoff), signal)
       }
     }
@@ -215,6 +221,7 @@ function isSame(one: Resource | undefined, other: Resource): boolean {
   const { uid, resourceVersion } = other.metadata
   return (
     one !== undefined &&
+    one.apiVersion === other.apiVersion &&
     resourceVersion !== undefined &&
     one.metadata.resourceVersion === resourceVersion &&
     one.metadata.uid === uid

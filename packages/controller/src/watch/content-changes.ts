@@ -9,7 +9,7 @@ export class ContentChanges {
     const { uid, generation, labels, annotations } = resource.metadata
     // Without a generation nothing tells whether it is another.
     if (generation === undefined) return true
-    const text = JSON.stringify([uid, generation, labels, annotations])
+    const text = JSON.stringify([resource.apiVersion, uid, generation, labels, annotations])
     if (this.#textById.get(id) === text) return false
     this.#textById.set(id, text)
     return true

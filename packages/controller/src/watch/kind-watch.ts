@@ -9,17 +9,26 @@ import { servedKind } from './served-version.ts'
 import type { WatchedKind } from './watched-kinds.ts'
 
 const MISSING_MS = 5_000
+/** How often another version is looked for when the one that was read is gone. */
+const SOON_MS = 250
+
+export interface KindWatchOptions extends ReflectorOptions {
+  /** How long objects are kept of a kind that the server has in no version; one may be about to come. */
+  graceMs?: number
+}
 
 /** The objects of a kind, in whichever version the server has it, also when it comes only later. */
 export class KindWatch {
   readonly #client: KubeClient
   readonly #watched: WatchedKind
   readonly #watcher: Watcher
-  readonly #options: ReflectorOptions
-  #reflector: Reflector | null = null
+  readonly #options: KindWatchOptions
+  #items: ReadonlyMap<string, Resource> = NONE
   #api: ApiKind | null = null
+  /** Since when the kind that was read is in no version there; null while it is. */
+  #missingSince: number | null = null
 
-  constructor(client: KubeClient, watched: WatchedKind, watcher: Watcher, options: ReflectorOptions = {}) {
+  constructor(client: KubeClient, watched: WatchedKind, watcher: Watcher, options: KindWatchOptions = {}) {
     this.#client = client
     this.#watched = watched
     this.#watcher = watcher
@@ -28,7 +37,7 @@ export class KindWatch {
   }
 
   get items(): ReadonlyMap<string, Resource> {
-    return this.#reflector?.items ?? NONE
+    return this.#items
   }
 
   /** As the server has it; null as long as it has not. */
@@ -43,9 +52,8 @@ export class KindWatch {
       try {
         const api = await servedKind(this.#client, this.#watched, signal)
         backoff.reset()
-        if (api === null) this.#watcher.synced(true)
-        else await this.#watch(api, signal)
-        await pause(this.#options.missingMs ?? MISSING_MS, signal)
+        if (api !== null) await this.#watch(api, signal)
+        if (!signal.aborted) await pause(this.#miss(), signal)
       } catch (error) {
         if (signal.aborted) return
         if (!(error instanceof KubeError)) throw error
@@ -57,18 +65,34 @@ export class KindWatch {
 
   /** Until the server has this version no more. */
   async #watch(api: ApiKind, signal: AbortSignal): Promise<void> {
-    const gone = new AbortController()
     const watcher: Watcher = {
       changed: (key, resource) => this.#watcher.changed(key, resource),
       troubled: (error) => this.#watcher.troubled(error),
       synced: (isMissing) => {
-        this.#api = isMissing ? null : api
+        this.#api = api
+        this.#missingSince = null
         this.#watcher.synced(isMissing)
-        if (isMissing) gone.abort()
       },
     }
-    this.#reflector = new Reflector(this.#client, api, watcher, this.#options)
-    await this.#reflector.run(AbortSignal.any([signal, gone.signal]))
+    // What was read in another version holds until it is read in this one.
+    const options = { ...this.#options, known: this.#items, untilMissing: true }
+    const reflector = new Reflector(this.#client, api, watcher, options)
+    this.#items = reflector.items
+    await reflector.run(signal)
+  }
+
+  /** The server has no version that could be read. How long to wait until the next look. */
+  #miss(): number {
+    const { missingMs = MISSING_MS, graceMs = MISSING_MS } = this.#options
+    const now = performance.now()
+    this.#missingSince ??= now
+    if (this.#api !== null && now - this.#missingSince < graceMs) return Math.min(SOON_MS, missingMs)
+    this.#api = null
+    const gone = this.#items
+    this.#items = NONE
+    for (const key of gone.keys()) this.#watcher.changed(key, undefined)
+    this.#watcher.synced(true)
+    return missingMs
   }
 }
 
