@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
-import type { Ir } from '@portico/gateway/ir'
-import { createLogger, parseLogFilter } from '@portico/gateway/log'
-import type { Resource } from '@portico/translate'
-import { Controller, type Streams } from './controller.ts'
+import { describe, it } from 'node:test'
 import { listAt, textAt, valueAt } from './deploy/json.ts'
-import { apiByKind } from './deploy/objects.ts'
-import { Metrics } from './metrics.ts'
+import {
+  conditionOf,
+  findCondition,
+  gateway,
+  GATEWAY,
+  GATEWAY_API,
+  reasonOf,
+  route,
+  ROUTE,
+  slice,
+  useController,
+  withAddress,
+} from './testing/controller-scene.ts'
 import { eventually } from './testing/eventually.ts'
-import { type ObjectApi, useObjectApi } from './testing/object-api.ts'
-import type { GatewayState } from './status/gateway-truth.ts'
-import { watchedKinds } from './watch/watched-kinds.ts'
 
-const GATEWAY_API = 'gateway.networking.k8s.io/v1'
-const GATEWAY = `/apis/${GATEWAY_API}/namespaces/shop/gateways/web`
-const ROUTE = `/apis/${GATEWAY_API}/namespaces/shop/httproutes/cart`
 const ROUTES = `/apis/${GATEWAY_API}/httproutes`
 
 describe('the controller', () => {
   it('hands out nothing before all kinds are read', async (t) => {
-    const scene = await useScene(t)
+    const scene = await useController(t)
     let release = (): void => undefined
     scene.api.intercept = ({ path }, response) => {
       if (path !== '/api/v1/services') return false
@@ -39,7 +40,7 @@ describe('the controller', () => {
   })
 
   it('hands out what changes, and not what it has written itself', async (t) => {
-    const scene = await useScene(t)
+    const scene = await useController(t)
     scene.controller.lead()
     scene.start()
     await eventually('the route has a status', () => conditionOf(scene.api, ROUTE, 'Accepted') === 'True')
@@ -58,7 +59,7 @@ describe('the controller', () => {
   })
 
   it('waits for kinds that the server has not got, and takes them up', async (t) => {
-    const scene = await useScene(t)
+    const scene = await useController(t)
     scene.api.setMissing(ROUTES, true)
     scene.start()
     await eventually('it is published', () => scene.published.length === 1)
@@ -68,7 +69,7 @@ describe('the controller', () => {
   })
 
   it('says of a Gateway what data planes say', async (t) => {
-    const scene = await useScene(t)
+    const scene = await useController(t)
     scene.controller.lead()
     scene.start()
     const reason = (): string | undefined => reasonOf(scene.api, GATEWAY, 'Programmed')
@@ -97,7 +98,7 @@ describe('the controller', () => {
   })
 
   it('says of a ListenerSet that it is programmed when its Gateway is', async (t) => {
-    const scene = await useScene(t)
+    const scene = await useController(t)
     const set = `/apis/${GATEWAY_API}/namespaces/shop/listenersets/more`
     const listeners = [{ name: 'more', port: 8080, protocol: 'HTTP' }]
     scene.api.put(gateway({ allowedListeners: { namespaces: { from: 'Same' } } }))
@@ -121,7 +122,7 @@ describe('the controller', () => {
   })
 
   it('keeps quiet about a changed Gateway until it has the address that it asks for', async (t) => {
-    const scene = await useScene(t)
+    const scene = await useController(t)
     scene.state = { connected: 1, acknowledged: true, problems: [] }
     scene.controller.lead()
     scene.start()
@@ -145,7 +146,7 @@ describe('the controller', () => {
   })
 
   it('tells of parameters that are wrong, and mends it when they are right', async (t) => {
-    const scene = await useScene(t)
+    const scene = await useController(t)
     const parametersRef = { group: 'portico.dev', kind: 'GwParameters', name: 'small' }
     scene.api.put({ ...gateway({ infrastructure: { parametersRef } }) })
     scene.controller.lead()
@@ -165,7 +166,7 @@ describe('the controller', () => {
   })
 
   it('leaves statuses and Deployments to the leader', async (t) => {
-    const scene = await useScene(t)
+    const scene = await useController(t)
     scene.start()
     await eventually('it is published', () => scene.published.length === 1)
     scene.controller.lead()
@@ -179,126 +180,3 @@ describe('the controller', () => {
     assert.equal(writes(), before)
   })
 })
-
-interface Scene {
-  api: ObjectApi
-  controller: Controller
-  metrics: Metrics
-  published: Ir[]
-  reached: Map<string, Readonly<Record<string, readonly string[]>>>
-  order: string[]
-  state: GatewayState
-  start(): void
-}
-
-async function useScene(t: TestContext): Promise<Scene> {
-  const plurals = [...watchedKinds, ...Object.values(apiByKind)].map(({ kind, plural }) => [kind, plural] as const)
-  const api = await useObjectApi(t, Object.fromEntries(plurals))
-  for (const resource of [gatewayClass, gateway(), route('/'), service, slice('10.0.0.7')]) api.put(resource)
-  const filter = parseLogFilter('off')
-  assert.ok(filter.ok)
-  const logger = createLogger({ filter: filter.value, format: 'text', write: () => undefined })
-  const streams: Streams = {
-    publish(key, ir) {
-      scene.order.push(`publish ${key}`)
-      scene.published.push(ir)
-    },
-    reach(key, endpoints) {
-      scene.order.push(`reach ${key}`)
-      scene.reached.set(key, endpoints)
-    },
-    retire: (key) => void scene.order.push(`retire ${key}`),
-    stateOf: () => scene.state,
-  }
-  const metrics = new Metrics()
-  const controller = new Controller({
-    client: api.client,
-    streams,
-    controllerName: 'portico.dev/gateway',
-    clusterDomain: 'cluster.local',
-    namespaceSelector: null,
-    deploy: { image: {}, version: '1.2.3' },
-    ownService: 'portico-system/portico-controller',
-    log: (module) => logger.child(module),
-    metrics,
-    reflector: { missingMs: 20, backoff: { firstMs: 5, mostMs: 20 } },
-  })
-  const stop = new AbortController()
-  let running = Promise.resolve()
-  t.after(async () => {
-    stop.abort()
-    await controller.follow()
-    await running
-  })
-  const scene: Scene = {
-    api,
-    controller,
-    metrics,
-    published: [],
-    reached: new Map(),
-    order: [],
-    state: { connected: 0, acknowledged: false, problems: [] },
-    start: () => void (running = controller.run(stop.signal)),
-  }
-  return scene
-}
-
-const gatewayClass: Resource = {
-  apiVersion: GATEWAY_API,
-  kind: 'GatewayClass',
-  metadata: { name: 'portico', generation: 1 },
-  spec: { controllerName: 'portico.dev/gateway' },
-}
-
-function gateway(spec: object = {}): Resource {
-  const metadata = { namespace: 'shop', name: 'web', generation: 1 }
-  const listeners = [{ name: 'http', port: 80, protocol: 'HTTP' }]
-  return {
-    apiVersion: GATEWAY_API,
-    kind: 'Gateway',
-    metadata,
-    spec: { gatewayClassName: 'portico', listeners, ...spec },
-  }
-}
-
-let generation = 0
-
-function route(path: string): Resource {
-  const rules = [{ matches: [{ path: { value: path } }], backendRefs: [{ name: 'cart', port: 80 }] }]
-  const metadata = { namespace: 'shop', name: 'cart', generation: ++generation }
-  return { apiVersion: GATEWAY_API, kind: 'HTTPRoute', metadata, spec: { parentRefs: [{ name: 'web' }], rules } }
-}
-
-const service: Resource = {
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: { namespace: 'shop', name: 'cart' },
-  spec: { ports: [{ port: 80 }] },
-}
-
-function slice(address: string): Resource {
-  const labels = { 'kubernetes.io/service-name': 'cart' }
-  const metadata = { namespace: 'shop', name: 'cart-1', labels, generation: ++generation }
-  const facts = { addressType: 'IPv4', ports: [{ port: 3000 }], endpoints: [{ addresses: [address] }] }
-  return { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata, ...facts }
-}
-
-/** What a load balancer does to the Service of the Gateway. */
-function withAddress(api: ObjectApi, ip = '10.97.0.1'): Resource {
-  const found = api.get('/api/v1/namespaces/shop/services/web') ?? assert.fail('there is no Service')
-  return { ...found, ...{ status: { loadBalancer: { ingress: [{ ip }] } } } }
-}
-
-function findCondition(api: ObjectApi, path: string, type: string): unknown {
-  const status = api.get(path)?.status
-  const lists = [status, ...listAt(status, 'parents')].flatMap((one) => listAt(one, 'conditions'))
-  return lists.find((one) => textAt(one, 'type') === type)
-}
-
-function conditionOf(api: ObjectApi, path: string, type: string): string | undefined {
-  return textAt(findCondition(api, path, type), 'status')
-}
-
-function reasonOf(api: ObjectApi, path: string, type: string): string | undefined {
-  return textAt(findCondition(api, path, type), 'reason')
-}

@@ -4,6 +4,8 @@ import {
   isKind,
   type Kind,
   type ListenerSetStatus,
+  type MaterialKind,
+  materialKinds,
   type Resource,
   type Translated,
   type TranslatedChange,
@@ -12,8 +14,10 @@ import { Deployments } from './deployments.ts'
 import { textAt, valueAt } from './deploy/json.ts'
 import { kubeCluster } from './deploy/kube-cluster.ts'
 import type { DeploySettings } from './deploy/render.ts'
+import { apiByKind } from './deploy/objects.ts'
 import { Events } from './kube/events.ts'
 import type { KubeClient } from './kube/kube-client.ts'
+import { getObject } from './kube/objects.ts'
 import type { ReflectorOptions } from './kube/reflector.ts'
 import type { Metrics } from './metrics.ts'
 import { type GatewayState, GatewayTruth } from './status/gateway-truth.ts'
@@ -66,6 +70,7 @@ export class Controller {
     this.#translation = new Translation({
       ...options,
       log: log('translate'),
+      readMaterial: (kind, key, signal) => this.#readMaterial(kind, key, signal),
       settled: (change) => this.#settled(change),
     })
     const watchLog = log('watch')
@@ -154,6 +159,7 @@ export class Controller {
       'data_planes',
       connected.reduce((sum, count) => sum + count, 0),
     )
+    for (const kind of materialKinds) metrics.set('materials', this.#translation.held(kind), { kind })
     for (const kind of this.#watches.kinds) metrics.set('objects', this.#watches.count(kind), { kind })
   }
 
@@ -201,6 +207,12 @@ export class Controller {
     }
   }
 
+  #readMaterial(kind: MaterialKind, key: string, signal: AbortSignal): Promise<Resource | undefined> {
+    const [namespace = '', name = ''] = key.split('/')
+    const limits = { signal, limitMs: MATERIAL_LIMIT_MS }
+    return getObject(this.#options.client, apiByKind[kind], { namespace, name }, limits)
+  }
+
   #ready(): void {
     this.#translation.start()
     this.#isReady = true
@@ -235,6 +247,7 @@ export class Controller {
   }
 
   #wantedStatus(kind: Kind, key: string): WantedStatus | null | undefined {
+    if (this.#translation.waits(`${kind}/${key}`)) return undefined
     const status = this.#translated.statuses.get(`${kind}/${key}`) ?? null
     if (status === null) return null
     if (kind === 'Gateway') return this.#truth.complete(key, status as GatewayStatus)
@@ -251,6 +264,8 @@ export class Controller {
     void this.#events.record({ about, type: 'Warning', reason: 'ConfigRefused', message })
   }
 }
+
+const MATERIAL_LIMIT_MS = 5_000
 
 const withStatus: ReadonlySet<Kind> = new Set<Kind>([
   'GatewayClass',

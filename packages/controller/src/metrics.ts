@@ -13,6 +13,11 @@ export const families = {
   leader: { type: 'gauge', help: 'Whether this controller writes statuses and deploys: 1 or 0' },
   synchronized: { type: 'gauge', help: 'Whether all kinds were read: 1 or 0' },
   objects: { type: 'gauge', help: 'Objects that are watched, by kind' },
+  materials: { type: 'gauge', help: 'Secrets and ConfigMaps that are held with their contents, by kind' },
+  material_troubles_total: {
+    type: 'counter',
+    help: 'Reads of a Secret or ConfigMap that failed and were tried again, by kind',
+  },
   watch_troubles_total: { type: 'counter', help: 'Lists and watches that failed and were tried again, by kind' },
   settles_total: { type: 'counter', help: 'Translations of what had changed' },
   settle_duration_seconds: { type: 'histogram', help: 'Time to translate what had changed and to hand it out' },

@@ -1,7 +1,9 @@
 import type { Ir } from '@portico/gateway/ir'
 import type { Logger } from '@portico/gateway/log'
 import {
+  isMaterialKind,
   type Kind,
+  type MaterialKind,
   pemChecks,
   type Resource,
   type Translated,
@@ -11,6 +13,7 @@ import {
 import type { Metrics } from './metrics.ts'
 import { Batches } from './watch/batches.ts'
 import { ContentChanges } from './watch/content-changes.ts'
+import { Materials, type MaterialsOptions } from './watch/materials.ts'
 
 /** Where configs go. */
 export interface ConfigStreams {
@@ -23,6 +26,8 @@ export interface TranslationOptions {
   controllerName: string
   clusterDomain: string
   streams: ConfigStreams
+  /** What a Secret or ConfigMap holds that something refers to. */
+  readMaterial: MaterialsOptions['read']
   /** Told after every batch, when all of it is handed out. */
   settled: (change: TranslatedChange) => void
   log: Logger
@@ -34,6 +39,7 @@ export class Translation {
   readonly #options: TranslationOptions
   readonly #translator: Translator
   readonly #contents = new ContentChanges()
+  readonly #materials: Materials
   readonly #batches = new Batches(() => this.settle())
   #changedAt: number | null = null
   #isStarted = false
@@ -42,23 +48,40 @@ export class Translation {
     this.#options = options
     const { controllerName, clusterDomain } = options
     this.#translator = new Translator({ controllerName, clusterDomain, withoutSlices: 'unavailable', pem: pemChecks })
+    this.#materials = new Materials({
+      read: options.readMaterial,
+      changed: (kind, key, resource) => this.#take(kind, key, resource),
+      troubled: (kind, key, error) => {
+        options.metrics.count('material_troubles_total', { kind })
+        options.log.warn('cannot read what it holds, and try again', { kind, key, error })
+      },
+    })
   }
 
   get translated(): Translated {
     return this.#translator
   }
 
+  /** Whether it is too early to say anything of `Kind/namespace/name`: it is made of what is still to be read. */
+  waits(id: string): boolean {
+    return this.#translator.waits(id)
+  }
+
   /** False for a change that leaves all but the status as it was. */
   take(kind: Kind, key: string, resource: Resource | undefined): boolean {
     const id = `${kind}/${key}`
-    if (resource === undefined) {
-      this.#contents.drop(id)
-      this.#translator.drop(kind, key)
-    } else if (this.#contents.take(id, resource)) this.#translator.put(resource)
+    if (isMaterialKind(kind)) this.#materials.take(kind, key, resource)
+    else if (resource === undefined || this.#contents.take(id, resource)) this.#take(kind, key, resource)
     else return false
+    if (resource === undefined) this.#contents.drop(id)
+    return true
+  }
+
+  #take(kind: Kind, key: string, resource: Resource | undefined): void {
+    if (resource === undefined) this.#translator.drop(kind, key)
+    else this.#translator.put(resource)
     this.#changedAt ??= performance.now()
     if (this.#isStarted) this.#batches.add()
-    return true
   }
 
   /** All that there is has been taken: from now on every change is handed out. */
@@ -69,6 +92,12 @@ export class Translation {
 
   stop(): void {
     this.#batches.stop()
+    this.#materials.stop()
+  }
+
+  /** How many Secrets or ConfigMaps are held with what is in them. */
+  held(kind: MaterialKind): number {
+    return this.#materials.count(kind)
   }
 
   settle(): void {
@@ -76,6 +105,7 @@ export class Translation {
     const startedAt = performance.now()
     const changedAt = this.#changedAt ?? startedAt
     this.#changedAt = null
+    this.#materials.want(this.#translator.materials())
     const change = this.#translator.settle()
     this.#handOut(change)
     const endedAt = performance.now()

@@ -1,5 +1,5 @@
 import type { Ir } from '@portico/gateway/ir'
-import { Graph } from './graph/graph.ts'
+import { type Changed, Graph } from './graph/graph.ts'
 import type { FieldProblem } from './resources/fields.ts'
 import { type Kind, kindOf, type RouteKind } from './resources/kinds.ts'
 import { ResourceStore } from './resources/lookups.ts'
@@ -59,6 +59,7 @@ export class Translator implements Translated {
   readonly statuses = new Map<string, Status>()
   readonly #graph: Graph<Context>
   readonly #store: ResourceStore<Context>
+  readonly #waiting = new Set<string>()
   readonly #gone: TranslatedChange = { gateways: [], endpoints: [], statuses: [] }
 
   constructor(settings: TranslateSettings) {
@@ -107,13 +108,26 @@ export class Translator implements Translated {
     return this.#graph.read(fieldProblems, `${kind}/${key}`)
   }
 
-  /** Brings configs and statuses up to date with all that was put and dropped. */
+  /** Secrets and ConfigMaps that something is made of, or would be if they were there: `Kind/namespace/name`. */
+  materials(): string[] {
+    this.#graph.refresh()
+    return [...this.#graph.args(this.#store.material)].map((arg) => arg.replace(' ', '/'))
+  }
+
+  /** Whether what is to be said of `Kind/namespace/name` waits for contents of a material that are still to be read. */
+  waits(id: string): boolean {
+    return this.#waiting.has(id)
+  }
+
+  /** Brings configs and statuses up to date with all that was put and dropped; what waits for materials stays as it was. */
   settle(): TranslatedChange {
     const gateways = new Set(this.#gone.gateways.splice(0))
     const endpoints = new Set(this.#gone.endpoints.splice(0))
     const statuses = new Set(this.#gone.statuses.splice(0))
-    for (const { query, arg } of this.#graph.settle()) {
+    for (const { query, arg } of this.#graph.settle(this.#hold())) {
       if (query === gatewayConfig) {
+        // One that had to wait is told of as a whole.
+        if (this.endpoints.has(arg) && !this.gateways.has(arg)) endpoints.add(arg)
         if (keep(this.gateways, arg, this.#graph.read(gatewayConfig, arg))) gateways.add(arg)
         continue
       }
@@ -129,9 +143,25 @@ export class Translator implements Translated {
     }
     return {
       gateways: [...gateways].toSorted(),
-      endpoints: [...endpoints].toSorted(),
+      endpoints: [...endpoints].filter((key) => this.gateways.has(key) || !this.waits(`Gateway/${key}`)).toSorted(),
       statuses: [...statuses].toSorted(),
     }
+  }
+
+  /** What is made of materials of which only the metadata is known. */
+  #hold(): ReadonlySet<Changed<Context>> {
+    this.#waiting.clear()
+    this.#graph.refresh()
+    const { material } = this.#store
+    const partial = [...this.#graph.args(material)].filter((arg) => this.#store.isPartial(arg))
+    const held = this.#graph.madeOf(material, partial)
+    for (const { query, arg } of held) {
+      if (query === gatewayConfig) this.#waiting.add(`Gateway/${arg}`)
+      for (const [kind, status] of Object.entries(statusByKind)) {
+        if (query === status) this.#waiting.add(`${kind}/${arg}`)
+      }
+    }
+    return held
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Resource } from '@portico/translate'
-import type { KubeClient } from './kube-client.ts'
+import type { Ask, KubeClient } from './kube-client.ts'
 import { isStatus } from './kube-error.ts'
 import { type ApiKind, apiVersionOf, pathOf } from './kinds.ts'
 
@@ -10,9 +10,14 @@ export interface Name {
 }
 
 /** Undefined when there is none. */
-export async function getObject(client: KubeClient, kind: ApiKind, name: Name): Promise<Resource | undefined> {
+export async function getObject(
+  client: KubeClient,
+  kind: ApiKind,
+  name: Name,
+  limits: Pick<Ask, 'signal' | 'limitMs'> = {},
+): Promise<Resource | undefined> {
   try {
-    return (await client.ask({ path: pathOf(kind, name) })) as Resource
+    return (await client.ask({ ...limits, path: pathOf(kind, name) })) as Resource
   } catch (error) {
     if (isStatus(error, 404)) return undefined
     throw error

@@ -12,6 +12,8 @@ export interface ReflectorOptions {
   fieldSelector?: string
   /** Names, labels and annotations, without the rest. */
   metadataOnly?: boolean
+  /** What of an object is kept; all but who wrote which field, if it is not given. */
+  keep?: (resource: Resource) => Resource
   pageSize?: number
   /** How long the server keeps a watch, at least; up to twice as long. */
   watchSeconds?: number
@@ -180,7 +182,13 @@ export class Reflector {
     const { metadata } = (item ?? {}) as Partial<Resource>
     if (typeof metadata?.name !== 'string') return undefined
     const { managedFields: _, ...kept } = metadata as Resource['metadata'] & { managedFields?: unknown }
-    return { ...(item as Resource), apiVersion: apiVersionOf(this.#kind), kind: this.#kind.kind, metadata: kept }
+    const resource = {
+      ...(item as Resource),
+      apiVersion: apiVersionOf(this.#kind),
+      kind: this.#kind.kind,
+      metadata: kept,
+    }
+    return this.#options.keep === undefined ? resource : this.#options.keep(resource)
   }
 
   #selectors(): { labelSelector: string | undefined; fieldSelector: string | undefined } {

@@ -18,7 +18,7 @@ export interface ObjectApi extends ScriptedApi {
 
 export async function useObjectApi(t: TestContext, plurals: Readonly<Record<string, string>>): Promise<ObjectApi> {
   const objects = new Map<string, Resource>()
-  const watchers = new Map<string, Map<ServerResponse, string>>()
+  const watchers = new Map<string, Map<ServerResponse, Watching>>()
   const missing = new Set<string>()
   const history: { type: string; object: Resource; version: number }[] = []
   let version = 0
@@ -34,8 +34,8 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
   }
   const tell = (type: string, object: Resource): void => {
     history.push({ type, object, version })
-    for (const [response, selector] of watchers.get(listPathOf(object)) ?? [])
-      if (isSelected(object, selector)) response.write(`${JSON.stringify({ type, object })}\n`)
+    for (const [response, { selector, form }] of watchers.get(listPathOf(object)) ?? [])
+      if (isSelected(object, selector)) response.write(`${JSON.stringify({ type, object: form(object) })}\n`)
   }
   const put = (resource: Resource): Resource => {
     const path = pathOf(resource)
@@ -58,6 +58,7 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
     const target = path.replace(/\/status$/, '')
     const known = objects.get(target)
     const labels = query.get('labelSelector') ?? ''
+    const form = asked.headers.accept?.includes('as=PartialObjectMetadata') === true ? metadataOf : asItIs
     if (method === 'PATCH' && asked.headers['content-type'] === 'application/apply-patch+yaml')
       return answer(response, 200, put({ ...known, ...(asked.body as Resource) }))
     if (method === 'PATCH') {
@@ -77,14 +78,18 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
       const items = [...objects.values()]
         .filter((object) => listPathOf(object) === inside && isSelected(object, labels))
         .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
-      return answer(response, 200, { metadata: { resourceVersion: `${version}` }, items })
+      const from = Number(query.get('continue') ?? 0)
+      const to = Math.min(items.length, from + Number(query.get('limit') ?? items.length))
+      const rest = to < items.length ? { continue: `${to}` } : {}
+      const page = items.slice(from, to).map(form)
+      return answer(response, 200, { metadata: { resourceVersion: `${version}`, ...rest }, items: page })
     }
-    const open = watchers.get(path) ?? new Map<ServerResponse, string>()
-    watchers.set(path, open.set(response, labels))
+    const open = watchers.get(path) ?? new Map<ServerResponse, Watching>()
+    watchers.set(path, open.set(response, { selector: labels, form }))
     response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
     for (const { type, object, version: at } of history) {
       if (at <= Number(query.get('resourceVersion')) || listPathOf(object) !== path) continue
-      if (isSelected(object, labels)) response.write(`${JSON.stringify({ type, object })}\n`)
+      if (isSelected(object, labels)) response.write(`${JSON.stringify({ type, object: form(object) })}\n`)
     }
     response.on('close', () => open.delete(response))
   }
@@ -109,6 +114,19 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
     intercept: () => false,
   }
   return scene
+}
+
+interface Watching {
+  selector: string
+  form: (object: Resource) => Resource
+}
+
+function asItIs(object: Resource): Resource {
+  return object
+}
+
+function metadataOf({ metadata }: Resource): Resource {
+  return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata }
 }
 
 function isSelected({ metadata: { labels } }: Resource, selector: string): boolean {

@@ -1,16 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Resource } from '@portico/translate'
+import { isMaterialKind, type Resource } from '@portico/translate'
 import { Backoff } from '../kube/backoff.ts'
 import type { ApiKind } from '../kube/kinds.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import { KubeError } from '../kube/kube-error.ts'
 import { Reflector, type ReflectorOptions, type Watcher } from '../kube/reflector.ts'
+import { partOf } from './material-forms.ts'
 import { servedKind } from './served-version.ts'
 import type { WatchedKind } from './watched-kinds.ts'
 
 const MISSING_MS = 5_000
 /** How often another version is looked for when the one that was read is gone. */
 const SOON_MS = 250
+/** What was applied may stand in annotations, up to 256 kB of each. */
+const MATERIAL_PAGE = 200
 
 export interface KindWatchOptions extends ReflectorOptions {
   /** How long objects are kept of a kind that the server has in no version; one may be about to come. */
@@ -32,8 +35,9 @@ export class KindWatch {
     this.#client = client
     this.#watched = watched
     this.#watcher = watcher
-    const { fieldSelector } = watched
-    this.#options = { ...(fieldSelector !== undefined && { fieldSelector }), ...options }
+    const { fieldSelector, kind } = watched
+    const part = isMaterialKind(kind) ? { metadataOnly: true, keep: partOf, pageSize: MATERIAL_PAGE } : {}
+    this.#options = { ...part, ...(fieldSelector !== undefined && { fieldSelector }), ...options }
   }
 
   get items(): ReadonlyMap<string, Resource> {

@@ -100,6 +100,27 @@ describe('graph', () => {
     assert.equal(graph.read(other, ''), 2)
   })
 
+  it('tells of what is held when it is held no more, and of all else at once', () => {
+    const values = new Map([
+      ['a', 1],
+      ['b', 1],
+    ])
+    const input = createInputs(values)
+    const twice: Query<number> = { name: 'twice', compute: ({ read }, arg) => 2 * read(input, arg) }
+    const text: Query<string> = { name: 'text', compute: ({ read }, arg) => `${read(twice, arg)}` }
+    const graph = createGraph()
+    for (const arg of ['a', 'b']) graph.watch(text, arg)
+    graph.refresh()
+    assert.deepEqual([...graph.args(input)], ['a', 'b'])
+    const held = graph.madeOf(input, ['a', 'unknown'])
+    assert.deepEqual(graph.settle(held), [{ query: text, arg: 'b' }])
+    assert.deepEqual(graph.settle(held), [])
+    assert.deepEqual(graph.settle(), [{ query: text, arg: 'a' }])
+    graph.unwatch(text, 'a')
+    graph.refresh()
+    assert.deepEqual([...graph.args(input)], ['b'])
+  })
+
   it('gives the same values as computing everything from scratch, in random graphs', () => {
     const layers = fc.array(
       fc.array(fc.record({ reads: fc.array(fc.nat(9), { maxLength: 4 }), modulus: fc.integer({ min: 1, max: 5 }) }), {

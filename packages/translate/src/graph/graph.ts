@@ -77,16 +77,38 @@ export class Graph<Context> {
     if (node.readers.size === 0) this.#unread.add(node)
   }
 
-  /** Brings all that is watched up to date, and says what of it has changed since the last time. */
-  settle(): Changed<Context>[] {
+  /** Brings all that is watched up to date. */
+  refresh(): void {
     for (const node of this.#doubted) {
       this.#refresh(node)
       this.#doubted.delete(node)
     }
-    const changed = [...this.#changed].map(({ query, arg }) => ({ query, arg }))
-    this.#changed.clear()
     this.#forgetUnread()
-    return changed
+  }
+
+  /** What of a query is kept: after `refresh`, what something is made of. */
+  args(query: Query<Context, unknown>): Iterable<string> {
+    return this.#nodes.get(query)?.keys() ?? NONE
+  }
+
+  /** All that is watched and made of these. */
+  madeOf(query: Query<Context, unknown>, args: Iterable<string>): ReadonlySet<Changed<Context>> {
+    const found = new Set<Node<Context>>()
+    for (const arg of args) {
+      const node = this.#nodes.get(query)?.get(arg)
+      if (node !== undefined) found.add(node)
+    }
+    // What is added on the way comes later in the same loop.
+    for (const node of found) for (const reader of node.readers) found.add(reader)
+    return new Set([...found].filter(({ isWatched }) => isWatched))
+  }
+
+  /** Brings all that is watched up to date, and says what has changed since it was last told of; what is held is told later. */
+  settle(held: ReadonlySet<Changed<Context>> = new Set()): Changed<Context>[] {
+    this.refresh()
+    const told = [...this.#changed].filter((node) => !held.has(node))
+    for (const node of told) this.#changed.delete(node)
+    return told.map(({ query, arg }) => ({ query, arg }))
   }
 
   #read(query: Query<Context, unknown>, arg: string): unknown {

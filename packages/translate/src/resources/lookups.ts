@@ -1,5 +1,6 @@
 import type { Query, Read } from '../graph/graph.ts'
 import { type Kind, kindOf } from './kinds.ts'
+import { isMaterialKind } from './material.ts'
 import { keyOf, type Resource } from './resource.ts'
 
 /** What translation reads. Every read is recorded, so that a change leads to what was made of it. */
@@ -31,10 +32,12 @@ export class ResourceStore<Context> {
   readonly #changed: InputChanged<Context>
   readonly #resource: Query<Context, Resource | undefined> = {
     name: 'resource',
-    compute: (_context, arg) => {
-      const [kind, key] = cut(arg)
-      return this.#byKind.get(kind as Kind)?.get(key)
-    },
+    compute: (_context, arg) => this.#at(arg),
+  }
+  /** Secrets and ConfigMaps, by `kind namespace/name`: apart, so that it is known which of them are read. */
+  readonly material: Query<Context, Resource | undefined> = {
+    name: 'material',
+    compute: (_context, arg) => this.#at(arg),
   }
   readonly #keys: Query<Context, readonly string[]> = {
     name: 'keys',
@@ -64,8 +67,13 @@ export class ResourceStore<Context> {
     return [...(this.#byKind.get(kind)?.keys() ?? [])]
   }
 
+  /** Whether only the metadata of a material is known. */
+  isPartial(arg: string): boolean {
+    return this.#at(arg)?.isPartial === true
+  }
+
   lookups(read: Read<Context>): Lookups {
-    const get = (kind: Kind, key: string): Resource | undefined => read(this.#resource, `${kind} ${key}`)
+    const get = (kind: Kind, key: string): Resource | undefined => read(this.#inputOf(kind), `${kind} ${key}`)
     const keys = (kind: Kind, index?: Index): readonly string[] => read(this.#keys, indexKey(kind, index))
     return { get, keys, list: (kind, index) => keys(kind, index).flatMap((key) => get(kind, key) ?? []) }
   }
@@ -79,8 +87,17 @@ export class ResourceStore<Context> {
     const [from, to] = [this.#indexKeys(kind, before), this.#indexKeys(kind, resource)]
     for (const index of from.difference(to)) this.#unindex(index, key)
     for (const index of to.difference(from)) this.#index(index, key)
-    if (before !== resource) this.#changed(this.#resource, `${kind} ${key}`)
+    if (before !== resource) this.#changed(this.#inputOf(kind), `${kind} ${key}`)
     return before
+  }
+
+  #inputOf(kind: Kind): Query<Context, Resource | undefined> {
+    return isMaterialKind(kind) ? this.material : this.#resource
+  }
+
+  #at(arg: string): Resource | undefined {
+    const [kind, key] = cut(arg)
+    return this.#byKind.get(kind as Kind)?.get(key)
   }
 
   #index(index: string, key: string): void {

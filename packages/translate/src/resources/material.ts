@@ -1,4 +1,14 @@
+import type { Kind } from './kinds.ts'
 import type { Resource } from './resource.ts'
+
+/** Kinds of which there are many and big ones that nothing refers to: of those, translation needs no more than the metadata. */
+export const materialKinds = ['Secret', 'ConfigMap'] as const
+
+export type MaterialKind = (typeof materialKinds)[number]
+
+export function isMaterialKind(kind: Kind): kind is MaterialKind {
+  return kind === 'Secret' || kind === 'ConfigMap'
+}
 
 /** A value of a ConfigMap, or of a Secret, whose values are base64; undefined when it is not there. */
 export function readValue({ kind, data, stringData }: Resource, key: string): string | undefined {

@@ -8,6 +8,8 @@ export interface Resource {
   data?: unknown
   /** Of Secrets in files. */
   stringData?: unknown
+  /** Only its metadata is known so far: nothing that is made of it counts. */
+  isPartial?: true
 }
 
 export interface Metadata {

@@ -54,6 +54,11 @@ export const indexTable: IndexTable = {
       return name === undefined ? [] : [`${namespace}/${name}`]
     },
   },
+  Secret: {
+    /** `namespace name=value` of each label */
+    label: ({ metadata: { namespace = '', labels } }) =>
+      Object.entries(labels ?? {}).map(([name, value]) => `${namespace} ${name}=${value}`),
+  },
   BackendTLSPolicy: {
     /** `Service/namespace/name` */
     target: ({ metadata: { namespace = '' }, spec }) =>

@@ -24,10 +24,12 @@ export function referredObjects(
     secret: (name) => entriesOf(context, { group: '', kind: 'Secret', namespace, name }),
     configMap: (name) => entriesOf(context, { group: '', kind: 'ConfigMap', namespace, name }),
     secrets(labels) {
-      const found = context.list('Secret', { by: 'namespace', value: namespace }).filter((secret) => {
-        const own = secret.metadata.labels ?? {}
-        return Object.entries(labels).every(([label, value]) => own[label] === value)
-      })
+      const [first = [], ...others] = Object.entries(labels).map(([name, value]) =>
+        context.keys('Secret', { by: 'label', value: `${namespace} ${name}=${value}` }),
+      )
+      // Only these are looked into: what other Secrets of the namespace hold is nobody's business here.
+      const keys = first.filter((key) => others.every((other) => other.includes(key)))
+      const found = keys.flatMap((key) => context.get('Secret', key) ?? [])
       if (found.length === 0) return refuse(`there is no Secret with these labels in ${namespace}`)
       return Object.fromEntries(found.map((secret) => [secret.metadata.name, readEntries(secret)]))
     },
