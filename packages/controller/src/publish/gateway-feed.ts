@@ -45,7 +45,7 @@ export class GatewayFeed {
     const hadProblem = this.#problem !== null
     this.#problem = change === null ? `the config has ${keyTwice(ir)} twice` : null
     if (change === null) return true
-    const generation = generationOf(ir)
+    const generation = generationOf(ir, before?.ir)
     if (generation === before?.generation) return hadProblem
     this.#config = { ir, generation }
     this.#forgetLines()

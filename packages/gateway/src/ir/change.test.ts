@@ -64,3 +64,19 @@ test('keys that are not unique ask for the whole', () => {
   assert.equal(changeBetween(twice, more), null)
   assert.equal(changeBetween(twice, EMPTY_IR), null)
 })
+
+test('keys that are not unique are found in every config of a row, each made of the one before', () => {
+  const anyLists = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.nat(1)), { maxLength: 5 })
+  const isUnique = ({ backends }: Ir): boolean => new Set(backends.map(({ key }) => key)).size === backends.length
+  fc.assert(
+    fc.property(fc.array(anyLists, { minLength: 2, maxLength: 8 }), (row) => {
+      let before = EMPTY_IR
+      for (const after of row.map(irOf)) {
+        const isSame = JSON.stringify(before) === JSON.stringify(after)
+        assert.equal(changeBetween(before, after) === null, !isSame && !(isUnique(before) && isUnique(after)))
+        before = after
+      }
+    }),
+    { numRuns: 3_000 },
+  )
+})

@@ -67,9 +67,12 @@ function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]):
   while (end < most && isEqual(before[before.length - 1 - end], after[after.length - 1 - end])) end++
   const [old, now] = [before.slice(start, before.length - end), after.slice(start, after.length - end)]
   if (old.length === 0 && now.length === 0) return { put: [], drop: [] }
-  if (!isUnique(before) || !isUnique(after)) return null
   const positions = new Map(old.map(({ key }, index) => [key, index]))
   const keys = new Set(now.map(({ key }) => key))
+  if (keys.size < now.length || !isUnique(before)) return null
+  const added = keys.difference(positions)
+  if (added.size > 0 && before.some(({ key }) => added.has(key))) return null
+  unique.add(after)
   /** Where each that is as it was stood before; -1 for others. */
   const same = now.map((resource) => {
     const position = positions.get(resource.key)
@@ -82,8 +85,14 @@ function listChange<R extends Keyed>(before: readonly R[], after: readonly R[]):
   return { put, drop: [...positions.keys()].filter((key) => !keys.has(key)) }
 }
 
+/** Lists whose keys are known to be so. They are never changed in place, and each is made of the one before. */
+const unique = new WeakSet<readonly Keyed[]>()
+
 function isUnique(list: readonly Keyed[]): boolean {
-  return new Set(list.map(({ key }) => key)).size === list.length
+  if (unique.has(list)) return true
+  const isSo = new Set(list.map(({ key }) => key)).size === list.length
+  if (isSo) unique.add(list)
+  return isSo
 }
 
 /** Indexes of as many numbers as can be left where they are, so that all others are moved; -1 is never one. */

@@ -55,7 +55,7 @@ export class ConfigReceiver {
     }
     const before = base === null ? EMPTY_IR : (this.#latest?.ir ?? EMPTY_IR)
     const { ir } = applyChange(before, change)
-    if (generationOf(ir) !== generation) throw new StreamFault('a change makes another config than it says')
+    if (generationOf(ir, before) !== generation) throw new StreamFault('a change makes another config than it says')
     this.counts.received++
     this.#latest = { generation, ir }
     this.#next = { generation, ir, answer }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { applyChange, EMPTY_IR } from '../ir/change.ts'
-import type { Ir } from '../ir/resources.ts'
+import type { Backend, Ir } from '../ir/resources.ts'
 import { changeSince, generationOf, hashesOf, hashOf } from './hashes.ts'
 import { irs } from './test-irs.ts'
 
@@ -36,6 +36,32 @@ test('a generation is one of contents and order', () => {
   const [one, two] = [{ ...backend }, { ...backend, key: 'b' }]
   const irOf = (backends: Ir['backends']): Ir => ({ ...EMPTY_IR, backends })
   assert.notEqual(generationOf(irOf([one, two])), generationOf(irOf([two, one])))
+})
+
+test('a generation made of the one before is the one from scratch, whatever has changed', () => {
+  const edits = fc.record({ at: fc.nat(), cut: fc.nat(3), put: fc.array(fc.nat(3), { maxLength: 3 }), back: fc.nat(2) })
+  fc.assert(
+    fc.property(fc.array(fc.nat(3), { maxLength: 20 }), fc.array(edits, { maxLength: 12 }), (first, changes) => {
+      let made = 0
+      const backendOf = (port: number): Backend => ({
+        key: `backend/${made++}`,
+        name: 'b',
+        target: { kind: 'static', host: 'h', port },
+      })
+      const seen: Ir[] = [{ ...EMPTY_IR, backends: first.map(backendOf) }]
+      for (const { at, cut, put, back } of changes) {
+        // Mostly of the newest, as a stream has it; now and then of an older one.
+        const before = seen.at(-1 - back) ?? EMPTY_IR
+        const moved = before.backends.slice(0, back)
+        const backends = before.backends.slice(back)
+        backends.splice(at % (backends.length + 1), cut, ...put.map(backendOf), ...moved)
+        const after = { ...before, backends }
+        assert.equal(generationOf(after, before), generationOf(overTheWire(after)))
+        seen.push(after)
+      }
+    }),
+    { numRuns: 1_000 },
+  )
 })
 
 test('keys that are not unique ask for the whole', () => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, type Hash } from 'node:crypto'
 import { changeBetween, EMPTY_IR, type IrChange, type ListChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 
@@ -13,15 +13,20 @@ export type HashedIr = Readonly<Record<keyof Ir, readonly (readonly [key: string
 
 export const IR_LISTS = Object.keys(EMPTY_IR) as (keyof Ir)[]
 
-/** Resources are never changed in place, and most are in one config after the other. */
-const known = new WeakMap<object, string>()
+type Resource = Ir[keyof Ir][number]
+
+/** Resources and lists are never changed in place, and most are in one config after the other. */
+const hashByResource = new WeakMap<Resource, string>()
+const hashesByList = new WeakMap<readonly Resource[], Buffer>()
+const HASH_LENGTH = 22
+const NO_HASHES = Buffer.alloc(0)
 
 /** Of what is on the wire: equal for equal texts of JSON. */
-export function hashOf(resource: Ir[keyof Ir][number]): string {
-  const before = known.get(resource)
-  if (before !== undefined) return before
-  const hash = digest(JSON.stringify(resource))
-  known.set(resource, hash)
+export function hashOf(resource: Resource): string {
+  const known = hashByResource.get(resource)
+  if (known !== undefined) return known
+  const hash = shortened(createHash('sha256').update(JSON.stringify(resource)))
+  hashByResource.set(resource, hash)
   return hash
 }
 
@@ -35,10 +40,34 @@ export function hashesOf(ir: Ir): HashedIr {
   }
 }
 
-/** The name of a config: the order of its lists counts. */
-export function generationOf(ir: Ir): Generation {
-  // Hashes are all of one length, and cover the keys.
-  return digest(IR_LISTS.map((list) => ir[list].map(hashOf).join('')).join('/'))
+/** The name of a config: the order of its lists counts. What it shares with the one before is not looked at again. */
+export function generationOf(ir: Ir, before: Ir = EMPTY_IR): Generation {
+  const hash = createHash('sha256')
+  for (const [index, list] of IR_LISTS.entries()) {
+    if (index > 0) hash.update('/')
+    hash.update(hashesInOrder(ir[list], before[list]))
+  }
+  return shortened(hash)
+}
+
+/** Hashes are all of one length, and cover the keys. */
+function hashesInOrder(list: readonly Resource[], before: readonly Resource[]): Buffer {
+  const known = hashesByList.get(list)
+  if (known !== undefined) return known
+  const old = hashesByList.get(before) ?? NO_HASHES
+  const most = Math.min(list.length, old.length / HASH_LENGTH)
+  let start = 0
+  while (start < most && list[start] === before[start]) start++
+  let end = 0
+  while (end < most - start && list[list.length - 1 - end] === before[before.length - 1 - end]) end++
+  const hashes = Buffer.allocUnsafeSlow(list.length * HASH_LENGTH)
+  old.copy(hashes, 0, 0, start * HASH_LENGTH)
+  old.copy(hashes, hashes.length - end * HASH_LENGTH, old.length - end * HASH_LENGTH)
+  for (const [index, resource] of list.slice(start, list.length - end).entries()) {
+    hashes.write(hashOf(resource), (start + index) * HASH_LENGTH, 'latin1')
+  }
+  hashesByList.set(list, hashes)
+  return hashes
 }
 
 /** What makes `after` of the config with these hashes; null when keys are not unique: then only the whole says what is meant. */
@@ -54,7 +83,7 @@ export function changeSince(before: HashedIr, after: Ir): IrChange | null {
   }
 }
 
-function keyAndHash(resource: Ir[keyof Ir][number]): [string, string] {
+function keyAndHash(resource: Resource): [string, string] {
   return [resource.key, hashOf(resource)]
 }
 
@@ -70,6 +99,6 @@ function filled<R extends { key: string }>({ put, drop }: ListChange<R>, after: 
   return { put: put.map((each) => ({ ...each, resource: byKey.get(each.resource.key) ?? each.resource })), drop }
 }
 
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+function shortened(hash: Hash): string {
+  return hash.digest('base64url').slice(0, HASH_LENGTH)
 }
