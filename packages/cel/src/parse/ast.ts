@@ -6,7 +6,13 @@ export type Expr = Node & {
   offset: number
   /** Of the tree beneath it. */
   depth: number
+  /** All of its text, with the brackets around it. */
+  start: number
+  end: number
 }
+
+/** One that does not know yet how far it reaches. */
+export type OpenExpr = Node & { offset: number; depth: number }
 
 type Node =
   | { kind: 'literal'; value: Value }

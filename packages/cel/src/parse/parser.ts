@@ -1,6 +1,6 @@
 import type { Problem } from '../position.ts'
 import { positionAt } from '../position.ts'
-import type { BinaryOperator, Expr } from './ast.ts'
+import type { BinaryOperator, Expr, OpenExpr } from './ast.ts'
 import type { Token } from './lexer.ts'
 import { numberValue, readToken } from './lexer.ts'
 import { SyntaxProblem } from './syntax-problem.ts'
@@ -33,6 +33,8 @@ class Parser {
   readonly #source: string
   #token: Token
   #depth = 0
+  /** Of the last token that was taken. */
+  #end = 0
 
   constructor(source: string) {
     this.#source = source
@@ -149,6 +151,8 @@ class Parser {
     if (this.#take('(')) {
       const inner = this.#expression()
       this.#expect(')')
+      inner.start = offset
+      inner.end = this.#end
       return inner
     }
     if (this.#take('[')) return this.#list(offset)
@@ -205,9 +209,13 @@ class Parser {
     return this.#made({ kind: 'map', offset, depth: 0, entries })
   }
 
-  #made(expr: Expr): Expr {
-    // Counted for the tree, because left-leaning chains are built by loops.
-    for (const child of childrenOf(expr)) expr.depth = Math.max(expr.depth, child.depth + 1)
+  #made(open: OpenExpr): Expr {
+    const expr: Expr = Object.assign(open, { start: open.offset, end: this.#end })
+    for (const child of childrenOf(expr)) {
+      // Counted for the tree, because left-leaning chains are built by loops.
+      expr.depth = Math.max(expr.depth, child.depth + 1)
+      expr.start = Math.min(expr.start, child.start)
+    }
     if (expr.depth >= MAX_DEPTH) throw new SyntaxProblem('the expression is nested too deeply', expr.offset)
     return expr
   }
@@ -228,6 +236,7 @@ class Parser {
 
   #advance(): Token {
     const token = this.#token
+    this.#end = token.end
     if (token.kind !== 'end') this.#token = readToken(this.#source, token.end)
     return token
   }
