@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { WatchedRoom } from './alike-routes.ts'
 import { checkAll, checkChange, type CompileServices } from './index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
@@ -73,7 +72,8 @@ export function checkServices(
   workers = 1,
 ): { services: CompileServices; close: () => void } {
   const deadlines = new Deadlines()
-  const resolver = createResolver({ family: 'Auto' })
+  // Room for names and endpoints is taken at once, and nobody asks for any here.
+  const resolver = createResolver({ family: 'Auto', maxNames: 1 })
   const shared = { random: () => 0, kept: new WorkerCache(), monotonic: () => 0, clock: () => 0, log: silent }
   return {
     services: {
@@ -82,13 +82,13 @@ export function checkServices(
       resolver,
       pools: new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} })),
       addresses: new ServiceAddresses(),
-      endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }),
+      endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }, 1),
       upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },
       requestMetrics: () => () => {},
       callTimer: () => {},
       callouts: () => () => {},
       keyWithoutRoom: () => () => {},
-      ticketSecret: randomBytes(32),
+      ticketSecret: NO_SECRET,
       ...shared,
       counters,
       tables: counters,
@@ -106,7 +106,7 @@ export function checkServices(
         busy: new Set(),
       },
       tracer: { armed: false, claim: () => null },
-      specimens: new Specimens(),
+      specimens: (unusedSpecimens ??= new Specimens()),
       hub: NOBODY,
     },
     close() {
@@ -120,6 +120,9 @@ export function checkServices(
 function newCounters(): Reservations {
   return new Reservations(new SharedTable(createTable()))
 }
+
+const NO_SECRET = Buffer.alloc(32)
+let unusedSpecimens: Specimens | undefined
 
 /** Nothing runs here, so nothing is shared. */
 const NOBODY: Hub = {

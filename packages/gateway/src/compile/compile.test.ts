@@ -37,14 +37,28 @@ test('a generation that was replaced can be forgotten', async (t) => {
 test('a route that is not affected is the same object in the next generation, met before or not', () => {
   for (const isMet of [true, false]) {
     const first = next(null, 1)
-    if (isMet) for (const route of first.config.routes.values()) route.make()
+    if (isMet) for (const [, route] of first.config.routes.byKey.entries()) route.make()
     const second = next(first, 2)
-    const kept = [...second.config.routes].flatMap(([key, route]) =>
-      route === first.config.routes.get(key) ? [route.name] : [],
-    )
+    const routes = [...second.config.routes.byKey.entries()]
+    const kept = routes.flatMap(([key, route]) => (route === first.config.routes.byKey.get(key) ? [route.name] : []))
     assert.deepEqual(kept, ['stays'])
-    assert.equal(second.config.routes.size, 2)
+    assert.equal(routes.length, 2)
   }
+})
+
+test('a route that is met late is the one of its own generation, whether a later one went live or not', () => {
+  const first = next(null, 1)
+  const second = next(first, 2)
+  const third = next(second, 3)
+  const bodyOf = ({ config }: Generation, name: string): unknown => {
+    const route = [...config.routes.byKey.entries()].find(([, each]) => each.name === name)?.[1]
+    return (route?.make().effectivePolicy['directResponse'] as { body?: string } | undefined)?.body
+  }
+  assert.deepEqual(
+    [first, second, third].map((generation) => bodyOf(generation, 'differs')),
+    ['1', '2', '3'],
+  )
+  assert.equal(bodyOf(third, 'stays'), 'same')
 })
 
 /** One route that stays and one that differs in each generation. */

@@ -4,20 +4,19 @@ import { backendOf, type BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
 import { loadedMetrics, loadedOtlp, loadedSeal, loadedTracing } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
+import { CompiledRoutes, type ListenerRoutes, type NextRoutes } from './routes.ts'
 import { compileSteps } from './steps.ts'
-import { affectedBy, EVERYTHING, type IrIndex, touchedTargets } from '../ir/affected.ts'
+import { affectedBy, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
 import { indexPolicies, type PolicyIndex, setsOfListeners, targetKey } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../ir/resources.ts'
 import { SharingMap } from '../ir/sharing-map.ts'
-import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
+import type { CompiledListener } from '../pipeline/compiled.ts'
 import { CyclicBackend, makeEach } from '../pipeline/config-fault.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
-import { canonicalHostname, createHostnameTable } from '../pipeline/route/hostname.ts'
+import { canonicalHostname } from '../pipeline/route/hostname.ts'
 import { createExpressions } from '../pipeline/expression.ts'
-import type { LazyRoute } from '../pipeline/route/lazy-route.ts'
-import { RouteTable } from '../pipeline/route/route-table.ts'
 import { limitCalls } from '../pipeline/limited-call.ts'
 import { serviceClient } from '../pipeline/service-client.ts'
 import type { Env } from '../pipeline/step.ts'
@@ -43,7 +42,7 @@ export type CompileServices = BackendServices &
 export interface CompiledConfig {
   binds: Map<string, CompiledBind>
   listeners: Map<string, CompiledListener>
-  routes: Map<string, LazyRoute<RouteParts>>
+  routes: CompiledRoutes
   parts: RouteParts
   /** The way to the collector of metrics; null where the config names none. */
   deliverMetrics: Deliver | null
@@ -67,21 +66,10 @@ function assemble(
   previous: Previous | null,
 ): CompiledConfig {
   const frontend = parts.policies.frontend()
-  const changed = previous?.changed ?? null
-  const affected = changed === null ? EVERYTHING : affectedBy(changed, parts.index)
-  const routes = new Map<string, LazyRoute<RouteParts>>()
-  const routesByListener = Map.groupBy(ir.routes, (route) => route.listener)
+  const { routes, adopt } = nextRoutes(ir, parts, previous)
   const listeners = new Map<string, CompiledListener>()
   makeEach(ir.listeners, (listener) => {
-    const own = (routesByListener.get(listener.key) ?? []).map((route) => {
-      const known = affected.route(route) ? undefined : previous?.config.routes.get(route.key)
-      known?.rebase(parts)
-      const value = known ?? lazyRoute(route, listener, parts)
-      routes.set(route.key, value)
-      return { route, value }
-    })
-    const before = previous?.config.listeners.get(listener.key) ?? null
-    listeners.set(listener.key, compileListener(listener, own, parts, before))
+    listeners.set(listener.key, compileListener(listener, routes.of(listener), parts))
   })
   const admits = networkAuthorization(parts.policies.networkAuthorization())
   const telemetry = compileTelemetry(frontend, parts.env, services)
@@ -95,7 +83,15 @@ function assemble(
     const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry, tracing }
     binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
   })
+  // Nothing after this fails.
+  adopt()
   return { binds, listeners, routes, parts, deliverMetrics }
+}
+
+function nextRoutes(ir: Pick<Ir, 'listeners' | 'routes'>, parts: RouteParts, previous: Previous | null): NextRoutes {
+  const changed = previous?.changed ?? null
+  if (previous === null || changed === null) return { routes: CompiledRoutes.of(ir, parts), adopt() {} }
+  return previous.config.routes.after(ir, changed, parts)
 }
 
 function compileTelemetry(
@@ -120,8 +116,8 @@ export function checkAll(ir: Ir, services: CompileServices, room: WatchedRoom): 
     if ('target' in part) return parts.backends.named(part.key)
     const listener = listeners.get(part.listener)
     if (listener === undefined) return null
-    candidatesOf(part, null)
-    return alike.check(part, () => lazyRoute(part, listener, parts).make())
+    candidatesOf(part, null, { order: 0 })
+    return alike.check(part, () => lazyRoute(part, listener, { current: parts }).make())
   }
   const checks = [
     // Tables of routes are for those who look something up.
@@ -137,30 +133,35 @@ export function checkChange(changed: ChangedIr, services: CompileServices): void
   const parts = createParts(ir, services, null)
   const affected = affectedBy(changed, parts.index)
   const touched = touchedTargets(changed)
-  const routes = ir.routes.filter((route) => affected.route(route))
+  const routes = affected.routesIn(ir.routes)
   const keys = new Set(routes.map(({ listener }) => listener))
   const isMeant = ({ key }: Listener): boolean => keys.has(key) || touched.has(targetKey({ kind: 'listener', key }))
   const meant = new Set(ir.listeners.filter(isMeant).map(({ bind }) => bind))
   const binds = ir.binds.filter((bind) => meant.has(bind.key) || came.binds.includes(bind))
   const listeners = ir.listeners.filter(({ bind }) => binds.some(({ key }) => key === bind))
   const config = assemble({ binds, listeners, routes }, parts, services, null)
-  makeEach(config.routes.values(), (route) => route.make())
+  makeEach(config.routes.byKey.entries(), ([, route]) => route.make())
   // A backend that lost its last route stands for itself now.
   const lost = new Set(gone.routes.flatMap((route) => route.backends.map(({ backend }) => backend)))
   const hasTunnel = ({ backend }: AttachedPolicy): boolean => backend?.tunnel !== undefined
   const isAny = gone.policies.some(hasTunnel) || came.policies.some(hasTunnel)
-  for (const backend of unusedBackends(ir)) {
-    if (isAny || lost.has(backend.key) || affected.backend(backend)) parts.backends.named(backend.key)
-  }
+  const mayStand = ir.backends.filter((backend) => isAny || lost.has(backend.key) || affected.backend(backend))
+  for (const { key } of unusedBackends(ir, mayStand)) parts.backends.named(key)
 }
 
-function unusedBackends(ir: Ir): Backend[] {
-  const used = new Set(ir.routes.flatMap((route) => route.backends.map(({ backend }) => backend)))
+/** Those of them that no route leads to. */
+function unusedBackends(ir: Ir, backends: readonly Backend[] = ir.backends): Backend[] {
+  const asked = new Set(backends.map(({ key }) => key))
+  const used = new Set<string>()
+  for (const route of ir.routes) {
+    for (const { backend } of route.backends) if (asked.has(backend)) used.add(backend)
+    if (used.size === asked.size) break
+  }
   const tunnels = ir.policies.filter(({ backend }) => backend?.tunnel !== undefined)
   // A proxy is looked at with what goes through it: a tunnel of the whole gateway does not hold for the proxy itself.
   for (const { backend } of tunnels) if (backend?.tunnel !== undefined) used.add(backend.tunnel.backendRef.name)
   for (const { target } of tunnels) if (target.kind === 'backend') used.delete(target.key)
-  return ir.backends.filter(({ key }) => !used.has(key))
+  return backends.filter(({ key }) => !used.has(key))
 }
 
 /** Apart from `compile`, whose variables hold the generation before: steps keep what they are made with. */
@@ -236,11 +237,9 @@ function describeBackend(backend: Backend, policies: PolicyIndex): ReturnType<En
 
 function compileListener(
   listener: Listener,
-  routes: { route: Route; value: CompiledRoute }[],
+  { table, raw }: ListenerRoutes,
   { policies, services, env }: RouteParts,
-  before: CompiledListener | null,
 ): CompiledListener {
-  const isHttp = listener.protocol === 'HTTP' || listener.protocol === 'HTTPS'
   return {
     ...compileSteps(policies.preRouting(listener.key), env),
     key: listener.key,
@@ -248,16 +247,10 @@ function compileListener(
     bind: listener.bind,
     protocol: listener.protocol,
     hostname: canonicalHostname(listener.hostname),
-    routes: new RouteTable(isHttp ? routes : [], before?.routes),
-    rawRoutes: createHostnameTable(
-      isHttp ? [] : routes.flatMap(({ route, value }) => hostnamesOf(route).map((name) => [name, value] as const)),
-    ),
+    routes: table,
+    rawRoutes: raw,
     countUnrouted: services.requestMetrics(routeLabels(listener, 'unknown', [], services.identity)),
   }
-}
-
-function hostnamesOf(route: Route): string[] {
-  return route.hostnames.length === 0 ? [''] : route.hostnames
 }
 
 /** 2 MiB, as the schema has it. */

@@ -8,7 +8,7 @@ import { andFaultsOf, makeEach } from '../pipeline/config-fault.ts'
 import { widest } from '../pipeline/body/body-use.ts'
 import { tellFailureOf } from '../pipeline/failure-reply.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
-import { LazyRoute, type MadeRoute } from '../pipeline/route/lazy-route.ts'
+import { type CurrentParts, LazyRoute, type MadeRoute } from '../pipeline/route/lazy-route.ts'
 import type { Env } from '../pipeline/step.ts'
 import { weightedPicker } from '../pipeline/route/weighted.ts'
 import type { RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
@@ -30,7 +30,7 @@ export interface RouteParts {
 }
 
 /** Put together when the first request meets it, from what stands ready here. */
-export function lazyRoute(route: Route, listener: Listener, parts: RouteParts): LazyRoute<RouteParts> {
+export function lazyRoute(route: Route, listener: Listener, parts: CurrentParts<RouteParts>): LazyRoute<RouteParts> {
   return new LazyRoute(route, (given) => makeRoute(route, listener, given), parts)
 }
 

@@ -8,10 +8,12 @@ import type { SharingMap } from './sharing-map.ts'
 /** What a change does not leave as it was: what has changed itself, and all that depends on it. */
 export interface Affected {
   route(route: Route): boolean
+  /** Those of them that are. */
+  routesIn(routes: readonly Route[]): Route[]
   backend(backend: Backend): boolean
 }
 
-export const EVERYTHING: Affected = { route: () => true, backend: () => true }
+export const EVERYTHING: Affected = { route: () => true, routesIn: (routes) => [...routes], backend: () => true }
 
 /** Where to find what the new config is made of. */
 export interface IrIndex {
@@ -46,12 +48,16 @@ export function affectedBy(changed: ChangedIr, { byTarget, backendsByKey }: IrIn
     const backend = backendsByKey.get(key)
     return own(key) || sectionsOf(backend).some(own) || (backend !== undefined && named.size > 0 && isNaming(backend))
   }
+  const isTouched = (route: Route): boolean =>
+    rule(route.key) ||
+    listener(route.listener) ||
+    (parent !== never && parent(`${route.listener}/${route.name}`)) ||
+    route.backends.some((entry) => isBackendTouched(entry.backend) || own(entry.key))
+  // Mostly nothing but some routes has changed, and of thousands each is looked at.
+  const isByRule = [set, itself, parent, own].every((each) => each === never)
   return {
-    route: (route) =>
-      rule(route.key) ||
-      listener(route.listener) ||
-      (parent !== never && parent(`${route.listener}/${route.name}`)) ||
-      route.backends.some((entry) => isBackendTouched(entry.backend) || own(entry.key)),
+    route: isTouched,
+    routesIn: (routes) => routes.filter(isByRule ? ({ key }) => rule(key) : isTouched),
     backend: ({ key }) => isBackendTouched(key),
   }
 }

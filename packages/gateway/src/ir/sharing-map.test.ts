@@ -26,6 +26,7 @@ test('each one holds what it was made with, whatever is made of it', () => {
           assert.equal(map.get(key), model.get(key))
           assert.equal(map.has(key), model.has(key))
         }
+        assert.deepEqual(new Map(map.entries()), model)
       }
     }),
   )

@@ -26,6 +26,11 @@ export class SharingMap<Value> {
     return this.get(key) !== undefined
   }
 
+  *entries(): Generator<[string, Value]> {
+    for (const [key, value] of this.#shared) if (!this.#own.has(key)) yield [key, value]
+    for (const [key, value] of this.#own) if (value !== undefined) yield [key, value]
+  }
+
   /** With these entries; what is undefined is taken out. */
   with(entries: Iterable<readonly [string, Value | undefined]>): SharingMap<Value> {
     const own = new Map(this.#own)

@@ -7,10 +7,11 @@ import { EndpointCall, type EndpointOwner, type EndpointServices } from './endpo
 /** The endpoints of a worker, by backend and address; they outlive config generations. */
 export class Endpoints {
   readonly #services: EndpointServices
-  readonly #endpointsByKey = new LRUCache<string, Endpoint>({ max: MAX_ENDPOINTS })
+  readonly #endpointsByKey: LRUCache<string, Endpoint>
 
-  constructor(services: EndpointServices) {
+  constructor(services: EndpointServices, most = MAX_ENDPOINTS) {
     this.#services = services
+    this.#endpointsByKey = new LRUCache({ max: most })
   }
 
   /** Scores that a policy speaks of are shared by all workers; others are not worth a place in their table. */

@@ -20,12 +20,15 @@ export interface RankedCandidate<T> {
   candidate: RouteCandidate<T>
   hostnames: readonly string[]
   pathLength: number
-  /** Position of the route in its listener: ties are decided by it. */
+  place: Place
+}
+
+/** Where a route stands among those of its listener: ties are decided by it. */
+export interface Place {
   order: number
 }
 
-/** The candidates of a route, which do not yet know where it stands. */
-export function candidatesOf<T>(route: Route, value: T): RankedCandidate<T>[] {
+export function candidatesOf<T>(route: Route, value: T, place: Place): RankedCandidate<T>[] {
   const hostnames =
     route.hostnames.length === 0 ? EVERY_HOST : [...new Set(route.hostnames.map((name) => canonicalHostname(name)))]
   return route.matches.map((match, matchIndex) => {
@@ -35,7 +38,7 @@ export function candidatesOf<T>(route: Route, value: T): RankedCandidate<T>[] {
       candidate: { value, routeKey: route.key, match, matchIndex, pathPrefix, conditions },
       hostnames,
       pathLength: (pathPrefix ?? match.path.value).length,
-      order: 0,
+      place,
     }
   })
 }
@@ -51,7 +54,7 @@ export function byPrecedence(left: RankedCandidate<unknown>, right: RankedCandid
     methodFirst(one) - methodFirst(other) ||
     other.headers.length - one.headers.length ||
     other.query.length - one.query.length ||
-    left.order - right.order ||
+    left.place.order - right.place.order ||
     left.candidate.matchIndex - right.candidate.matchIndex
   )
 }

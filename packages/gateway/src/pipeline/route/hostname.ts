@@ -39,18 +39,35 @@ export interface HostnameTable<V> {
 /** Of two entries with one hostname the first stays. Hosts to look up are normalised already. */
 export function createHostnameTable<V>(entries: Iterable<readonly [hostname: string, value: V]>): HostnameTable<V> {
   const exact = new Map<string, V>()
+  const others = new Map<string, V>()
+  for (const [hostname, value] of entries) {
+    const name = canonicalHostname(hostname)
+    putFirst(isExact(name) ? exact : others, name, value)
+  }
+  return hostnameTableOf(exact, others)
+}
+
+/** Whether it stands for one host alone. */
+export function isExact(canonical: string): boolean {
+  return canonical !== '' && !canonical.startsWith('*.')
+}
+
+/** Values of hostnames that stand for one host, and of all others; both by canonical names. */
+export function hostnameTableOf<V>(
+  exact: { get(host: string): V | undefined },
+  others: ReadonlyMap<string, V>,
+): HostnameTable<V> {
   const bySuffix = new Map<string, V>()
   let everyHost: V | null = null
   let maxLabels = 0
-  for (const [hostname, value] of entries) {
-    const name = canonicalHostname(hostname)
-    if (name === '') everyHost ??= value
-    else if (!name.startsWith('*.')) putFirst(exact, name, value)
-    else {
-      const suffix = name.slice(1)
-      putFirst(bySuffix, suffix, value)
-      maxLabels = Math.max(maxLabels, countDots(suffix))
+  for (const [name, value] of others) {
+    if (name === '') {
+      everyHost = value
+      continue
     }
+    const suffix = name.slice(1)
+    bySuffix.set(suffix, value)
+    maxLabels = Math.max(maxLabels, countDots(suffix))
   }
   return { best, first }
 

@@ -12,7 +12,7 @@ const routes = [
 ]
 
 function explain(parts: RequestParts) {
-  return new RouteTable(routes.map((route) => ({ route, value: route.key }))).explain(makeRequest(parts))
+  return RouteTable.of(routes.map((route) => ({ route, value: route.key }))).explain(makeRequest(parts))
 }
 
 test('where no route fits, the nearest come first, each with what the request lacked', () => {
@@ -40,7 +40,7 @@ test('of ten thousand routes the twenty nearest are told', () => {
     const match = matchOf({ path: exact(`/${order}`), method: order === 7_000 ? 'GET' : 'POST' })
     return { route: makeRoute(order, { matches: [match] }), value: order }
   })
-  const { rejected } = new RouteTable(many).explain(makeRequest({ path: '/none' }))
+  const { rejected } = RouteTable.of(many).explain(makeRequest({ path: '/none' }))
   assert.equal(rejected.length, 20)
   assert.deepEqual(rejected[0], { route: 'r7000', match: 0, lacks: ['path exactly /7000'] })
 })

@@ -6,18 +6,23 @@ export type MadeRoute = Pick<
   'request' | 'response' | 'done' | 'effectivePolicy' | 'backends' | 'pick' | 'count' | 'tellFailure'
 >
 
+/** What routes are made with: the newest, for all routes that generations have in common. */
+export interface CurrentParts<Parts> {
+  current: Parts
+}
+
 /** A route that is put together when the first request meets it: of ten thousand routes most are never asked for. */
 export class LazyRoute<Parts> implements CompiledRoute {
   readonly key: string
   readonly name: string
   readonly rule: string
-  #recipe: { make: (parts: Parts) => MadeRoute; parts: Parts } | null
+  #recipe: { make: (parts: Parts) => MadeRoute; parts: CurrentParts<Parts> } | null
   #made: MadeRoute | null = null
 
   constructor(
     { key, name, rule }: Pick<CompiledRoute, 'key' | 'name' | 'rule'>,
     make: (parts: Parts) => MadeRoute,
-    parts: Parts,
+    parts: CurrentParts<Parts>,
   ) {
     this.key = key
     this.name = name
@@ -25,16 +30,16 @@ export class LazyRoute<Parts> implements CompiledRoute {
     this.#recipe = { make, parts }
   }
 
-  /** Takes the parts of the next generation, which differ in nothing that it needs: until made, it holds on to its own. */
-  rebase(parts: Parts): void {
-    if (this.#recipe !== null) this.#recipe.parts = parts
+  /** It is of no later generation: what those are made with is not for it. */
+  pin(parts: Parts): void {
+    if (this.#recipe !== null) this.#recipe.parts = { current: parts }
   }
 
   make(): MadeRoute {
     if (this.#made !== null) return this.#made
     const recipe = this.#recipe
     if (recipe === null) throw new Error('a route is made once')
-    this.#made = recipe.make(recipe.parts)
+    this.#made = recipe.make(recipe.parts.current)
     this.#recipe = null
     return this.#made
   }

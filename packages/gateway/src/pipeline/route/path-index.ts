@@ -3,7 +3,6 @@ import type { RoutableRequest } from './request.ts'
 
 /** Candidates of one hostname. Exact and prefix paths are found by lookups, only regexes are tried one by one. */
 export class PathIndex<T> {
-  readonly #candidates: readonly RouteCandidate<T>[]
   readonly #byExactPath = new Map<string, RouteCandidate<T>[]>()
   readonly #byPrefix = new Map<string, RouteCandidate<T>[]>()
   readonly #regexes: RouteCandidate<T>[] = []
@@ -14,19 +13,12 @@ export class PathIndex<T> {
 
   /** Expects the candidates in order of precedence. */
   constructor(candidates: readonly RouteCandidate<T>[]) {
-    this.#candidates = candidates
     for (const candidate of candidates) {
       const { pathPrefix, match } = candidate
       if (pathPrefix !== null) this.#addPrefix(pathPrefix, candidate)
       else if (match.path.kind === 'exact') push(this.#byExactPath, match.path.value, candidate)
       else this.#regexes.push(candidate)
     }
-  }
-
-  /** Whether it is made of these. */
-  isOf(candidates: readonly RouteCandidate<T>[]): boolean {
-    const own = this.#candidates
-    return own.length === candidates.length && own.every((candidate, index) => candidate === candidates[index])
   }
 
   /** In order of precedence; notes each candidate that was compared when there is a list for it. */

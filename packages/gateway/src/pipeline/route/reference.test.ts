@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { applyChange, changeBetween, EMPTY_IR } from '../../ir/change.ts'
 import type { Route, RouteMatch, ValueMatch } from '../../ir/resources.ts'
 import { canonicalHostname } from './hostname.ts'
 import { compileRegex } from '@portico/regex'
-import { RouteTable } from './route-table.ts'
+import { type RoutesChange, RouteTable } from './route-table.ts'
 import type { RequestParts } from './fixtures.ts'
 import { exact, is, like, makeRequest, makeRoute, prefix, regex } from './fixtures.ts'
 import { firstQueryValue } from './query.ts'
@@ -19,7 +20,7 @@ describe('route table against a sorted list', () => {
         fc.array(generatedRequest, { minLength: 3, maxLength: 3 }),
         (parts, requests) => {
           const routes = parts.map((part, index) => makeRoute(index, part))
-          const table = new RouteTable(routes.map((route) => ({ route, value: route })))
+          const table = RouteTable.of(routes.map((route) => ({ route, value: route })))
           for (const request of requests) {
             const actual = table.find(makeRequest(request))
             const expected = slowFind(routes, makeRequest(request))
@@ -43,22 +44,28 @@ describe('route table against a sorted list', () => {
     let found = 0
     const picks = fc.array(fc.uniqueArray(fc.nat(9), { maxLength: 10 }), { minLength: 2, maxLength: 5 })
     const all = fc.array(generatedRoute, { minLength: 10, maxLength: 10 })
+    const replaced = fc.array(fc.tuple(fc.nat(9), generatedRoute), { maxLength: 5 })
+    const asked = fc.array(generatedRequest, { minLength: 3, maxLength: 3 })
     fc.assert(
-      fc.property(all, picks, fc.array(generatedRequest, { minLength: 3, maxLength: 3 }), (parts, lists, requests) => {
+      fc.property(all, picks, replaced, asked, (parts, lists, others, requests) => {
         const routes = parts.map((part, index) => makeRoute(index, part))
-        let table: RouteTable<Route> | null = null
-        for (const list of lists) {
-          const chosen = list.map((index) => routes[index]!)
-          const previous: RouteTable<Route> | null = table
-          table = new RouteTable(
-            chosen.map((route) => ({ route, value: route })),
-            previous,
-          )
-          for (const request of requests) {
-            const actual = table.find(makeRequest(request))
-            assert.deepEqual(actual && [actual.routeKey, actual.matchIndex], slowFind(chosen, makeRequest(request)))
+        let before: Route[] = []
+        let table = RouteTable.of<Route>([])
+        const check = (after: Route[]): void => {
+          table = table.after(changeOf(before, after))
+          before = after
+          const fresh = RouteTable.of(after.map((route) => ({ route, value: route })))
+          for (const request of requests.map(makeRequest)) {
+            const actual = table.find(request)
+            assert.deepEqual(actual && [actual.routeKey, actual.matchIndex], slowFind(after, request))
+            assert.deepEqual(table.explain(request).rejected, fresh.explain(request).rejected)
             if (actual !== null) found++
           }
+        }
+        for (const list of lists) check(list.map((index) => routes[index]!))
+        for (const [index, part] of others) {
+          const changed = makeRoute(index, part)
+          check(before.map((route) => (route.key === changed.key ? changed : route)))
         }
       }),
       { seed: 71, numRuns: 500, interruptAfterTimeLimit: 60_000 },
@@ -73,14 +80,11 @@ describe('route table against a sorted list', () => {
         fc.shuffledSubarray([0, 1, 2, 3, 4, 5]),
         generatedRequest,
         (parts, list, request) => {
-          const routes = parts.map((part, index) => ({ route: makeRoute(index, part), value: index }))
-          const table = new RouteTable(routes)
+          const routes = parts.map((part, index) => makeRoute(index, part))
+          const table = RouteTable.of(routes.map((route) => ({ route, value: route })))
           const before = table.find(makeRequest(request))
-          const next = new RouteTable(
-            list.map((index) => routes[index]!),
-            table,
-          )
-          assert.ok(next instanceof RouteTable)
+          const after = list.map((index) => routes[index]!)
+          assert.ok(table.after(changeOf(routes, after)) instanceof RouteTable)
           assert.equal(table.find(makeRequest(request)), before)
         },
       ),
@@ -88,6 +92,18 @@ describe('route table against a sorted list', () => {
     )
   })
 })
+
+/** As a change of a config has it: what moves comes anew. */
+function changeOf(before: readonly Route[], after: readonly Route[]): RoutesChange<Route> {
+  const [one, other] = [before, after].map((routes) => ({ ...EMPTY_IR, routes: [...routes] }))
+  const changed = applyChange(one!, changeBetween(one!, other!)!)
+  const isInPlace = before.length === after.length && before.every(({ key }, index) => key === after[index]?.key)
+  return {
+    gone: changed.gone.routes.map(({ key }) => key),
+    came: changed.came.routes.map((route) => ({ route, value: route })),
+    order: isInPlace ? null : after,
+  }
+}
 
 const segments = fc.array(fc.constantFrom('', 'a', 'b', 'ab'), { maxLength: 4 }).map((names) => `/${names.join('/')}`)
 const valueMatch = fc.constantFrom(is('x', '1'), is('y', '1'), is('x', '2'), like('x', '[12]'), like('y', '.*'))

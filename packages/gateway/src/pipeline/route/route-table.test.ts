@@ -46,7 +46,7 @@ describe('route paths', () => {
 
   it('tells the matched prefix, the match and its index', () => {
     const route = makeRoute(0, { matches: [matchOf({ method: 'PUT' }), matchOf({ path: prefix('/foo/') })] })
-    const found = new RouteTable([{ route, value: 'v' }]).find(makeRequest({ path: '/foo/bar' }))
+    const found = RouteTable.of([{ route, value: 'v' }]).find(makeRequest({ path: '/foo/bar' }))
     assert.equal(found?.value, 'v')
     assert.equal(found?.matchIndex, 1)
     assert.equal(found?.match, route.matches[1])
@@ -137,16 +137,16 @@ describe('route precedence', () => {
 
   it('decides ties by the order of the list', () => {
     const routes = [10, 2, 30].map((index) => ({ route: makeRoute(index, {}), value: index }))
-    assert.equal(new RouteTable(routes).find(makeRequest({}))?.value, 10)
+    assert.equal(RouteTable.of(routes).find(makeRequest({}))?.value, 10)
   })
 
   it('decides ties inside a route by the order of its matches', () => {
     const route = makeRoute(0, { matches: [matchOf({}), matchOf({})] })
-    assert.equal(new RouteTable([{ route, value: 0 }]).find(makeRequest({}))?.matchIndex, 0)
+    assert.equal(RouteTable.of([{ route, value: 0 }]).find(makeRequest({}))?.matchIndex, 0)
   })
 
   it('takes the most specific hostname that has a matching route', () => {
-    const table = new RouteTable(
+    const table = RouteTable.of(
       [
         makeRoute(0, { hostnames: [], matches: [matchOf({ path: exact('/x') })] }),
         makeRoute(1, { hostnames: ['*.com'], matches: [matchOf({ path: prefix('/x') })] }),
@@ -167,7 +167,7 @@ describe('route precedence', () => {
   })
 
   it('explains with the routes really compared, in order and once each', () => {
-    const table = new RouteTable(
+    const table = RouteTable.of(
       [
         makeRoute(0, { matches: [matchOf({ path: prefix('/') })] }),
         makeRoute(1, {
@@ -187,8 +187,8 @@ describe('route precedence', () => {
 describe('route table size', () => {
   for (const kind of ['exact', 'pathPrefix'] as const) {
     it(`compares one candidate among 10,000 routes with ${kind} paths`, () => {
-      const few = new RouteTable(manyRoutes(1, kind))
-      const many = new RouteTable(manyRoutes(10_000, kind))
+      const few = RouteTable.of(manyRoutes(1, kind))
+      const many = RouteTable.of(manyRoutes(10_000, kind))
       const request = makeRequest({ host: 'h0.example.com', path: '/service/0/items' })
       assert.equal(few.explain(request).evaluated.length, 1)
       assert.equal(many.explain(request).evaluated.length, 1)
@@ -199,7 +199,7 @@ describe('route table size', () => {
   }
 
   it('reads no more of a hostile path or host than the configured names are deep', () => {
-    const table = new RouteTable([
+    const table = RouteTable.of([
       { route: makeRoute(0, { hostnames: ['*.example.com'], matches: [matchOf({ path: prefix('/a/b') })] }), value: 0 },
     ])
     const slashes = '/'.repeat(50_000)
@@ -225,5 +225,5 @@ function winner(matches: Partial<RouteMatch>[], request: RequestParts): string |
     route: makeRoute(order, { matches: [matchOf(match)] }),
     value: `${order}`,
   }))
-  return new RouteTable(routes).find(makeRequest(request))?.value ?? null
+  return RouteTable.of(routes).find(makeRequest(request))?.value ?? null
 }

@@ -1,8 +1,7 @@
 import type { Route } from '../../ir/resources.ts'
-import type { HostnameTable } from './hostname.ts'
-import { createHostnameTable } from './hostname.ts'
-import type { RankedCandidate, RouteCandidate } from './candidate.ts'
-import { byPrecedence, candidatesOf } from './candidate.ts'
+import { SharingMap } from '../../ir/sharing-map.ts'
+import { type HostnameTable, hostnameTableOf, isExact } from './hostname.ts'
+import { byPrecedence, candidatesOf, type Place, type RankedCandidate, type RouteCandidate } from './candidate.ts'
 import { nearestRejections, type Rejection } from './lacks.ts'
 import { PathIndex } from './path-index.ts'
 import type { RoutableRequest } from './request.ts'
@@ -10,37 +9,112 @@ import type { RoutableRequest } from './request.ts'
 export type { RouteCandidate } from './candidate.ts'
 export type { RoutableRequest } from './request.ts'
 
+/** A route with what stands for it. */
+export interface Placed<T> {
+  route: Route
+  value: T
+}
+
+/** How the routes of a listener differ from those before. */
+export interface RoutesChange<T> {
+  /** Keys of those that are gone, or replaced by one that came. */
+  gone: readonly string[]
+  came: readonly Placed<T>[]
+  /** All routes in their order; null when each that came stands where one of its key stood. */
+  order: readonly Route[] | null
+}
+
+interface Ranked<T> extends Place {
+  candidates: readonly RankedCandidate<T>[]
+}
+
+/** What there is under one hostname, in order of precedence. */
+interface HostRoutes<T> {
+  ranked: readonly RankedCandidate<T>[]
+  index: PathIndex<T>
+}
+
+interface Parts<T> {
+  byKey: SharingMap<Ranked<T>>
+  /** By hostnames that stand for one host. */
+  exact: SharingMap<HostRoutes<T>>
+  /** By all other hostnames. */
+  others: ReadonlyMap<string, HostRoutes<T>>
+}
+
 /**
  * The routes of one listener. Order of the Gateway API: the most specific hostname with a matching route wins; under one
  * hostname exact paths come first, then longer prefixes and regexes, then a method, more headers, more query
  * parameters, and the order of the list.
  */
 export class RouteTable<T> {
-  readonly #candidatesByValue: ReadonlyMap<T, RankedCandidate<T>[]>
-  /** In order of precedence. */
-  readonly #ranked: readonly RankedCandidate<T>[]
-  readonly #indexes: ReadonlyMap<string, PathIndex<T>>
-  readonly #table: HostnameTable<PathIndex<T>>
+  readonly #parts: Parts<T>
+  readonly #table: HostnameTable<HostRoutes<T>>
 
-  /** Values are unique. Of `previous` is taken over what is about the same values, and the index of every hostname that stays as it was. */
-  constructor(routes: readonly { route: Route; value: T }[], previous: RouteTable<T> | null = null) {
-    const before = previous === null ? null : previous.#candidatesByValue
-    const candidatesByValue = new Map<T, RankedCandidate<T>[]>()
-    const made: RankedCandidate<T>[] = []
-    for (const [order, { route, value }] of routes.entries()) {
-      const known = before?.get(value)
-      const candidates = known ?? candidatesOf(route, value)
-      for (const each of candidates) each.order = order
-      candidatesByValue.set(value, candidates)
-      if (known === undefined) made.push(...candidates)
+  private constructor(parts: Parts<T>) {
+    this.#parts = parts
+    this.#table = hostnameTableOf(parts.exact, parts.others)
+  }
+
+  static of<T>(routes: readonly Placed<T>[]): RouteTable<T> {
+    const ranked = routes.map(({ route, value }, order) => rankedOf(route, value, order))
+    const byHostname = new Map<string, RankedCandidate<T>[]>()
+    for (const each of ranked.flatMap(({ candidates }) => candidates)) {
+      for (const hostname of each.hostnames) push(byHostname, hostname, each)
     }
-    const ranked = previous === null ? [] : previous.#ranked
-    const kept = ranked.filter(({ candidate }) => candidatesByValue.has(candidate.value))
-    // Mostly in order already, which makes sorting a walk along the list.
-    this.#ranked = [...kept, ...made].sort(byPrecedence)
-    this.#candidatesByValue = candidatesByValue
-    this.#indexes = indexesOf(this.#ranked, previous === null ? null : previous.#indexes)
-    this.#table = createHostnameTable(this.#indexes)
+    const hosts = [...byHostname].map(([name, list]) => [name, hostRoutesOf(list.sort(byPrecedence))] as const)
+    return new RouteTable({
+      byKey: SharingMap.of(routes.map(({ route }, index) => [route.key, ranked[index]!] as const)),
+      exact: SharingMap.of(hosts.filter(([name]) => isExact(name))),
+      others: new Map(hosts.filter(([name]) => !isExact(name))),
+    })
+  }
+
+  /** The next table: only hostnames of what came and went are looked at. Keys are unique. */
+  after({ gone, came, order }: RoutesChange<T>): RouteTable<T> {
+    const { byKey, exact, others } = this.#parts
+    const lost = gone.flatMap((key) => byKey.get(key)?.candidates ?? [])
+    const made = came.map(({ route, value }) => rankedOf(route, value, byKey.get(route.key)?.order ?? 0))
+    const nextByKey = byKey.with([
+      ...gone.map((key) => [key, undefined] as const),
+      ...came.map(({ route }, index) => [route.key, made[index]!] as const),
+    ])
+    order?.forEach(({ key }, index) => {
+      const ranked = nextByKey.get(key)
+      if (ranked !== undefined) ranked.order = index
+    })
+    const touched = [
+      ...this.#touched(
+        lost,
+        made.flatMap(({ candidates }) => candidates),
+      ),
+    ]
+    const wild = touched.filter(([name]) => !isExact(name))
+    return new RouteTable({
+      byKey: nextByKey,
+      exact: exact.with(touched.filter(([name]) => isExact(name))),
+      others: wild.length === 0 ? others : new Map([...new Map([...others, ...wild])].flatMap(present)),
+    })
+  }
+
+  /** By hostname what there is from now on; undefined where nothing is left. */
+  *#touched(
+    lost: readonly RankedCandidate<T>[],
+    made: readonly RankedCandidate<T>[],
+  ): Generator<readonly [string, HostRoutes<T> | undefined]> {
+    const isLost = new Set(lost)
+    const madeByHostname = new Map<string, RankedCandidate<T>[]>()
+    for (const each of made) for (const hostname of each.hostnames) push(madeByHostname, hostname, each)
+    for (const hostname of new Set([...lost, ...made].flatMap(({ hostnames }) => hostnames))) {
+      const kept = (this.#at(hostname)?.ranked ?? []).filter((each) => !isLost.has(each))
+      // Mostly in order already, which makes sorting a walk along the list.
+      const ranked = [...kept, ...(madeByHostname.get(hostname) ?? [])].sort(byPrecedence)
+      yield [hostname, ranked.length === 0 ? undefined : hostRoutesOf(ranked)]
+    }
+  }
+
+  #at(hostname: string): HostRoutes<T> | undefined {
+    return isExact(hostname) ? this.#parts.exact.get(hostname) : this.#parts.others.get(hostname)
   }
 
   find(request: RoutableRequest): RouteCandidate<T> | null {
@@ -51,37 +125,43 @@ export class RouteTable<T> {
   explain(request: RoutableRequest): { found: RouteCandidate<T> | null; evaluated: string[]; rejected: Rejection[] } {
     const compared: RouteCandidate<T>[] = []
     const found = this.#table.first(request.host, explainIn<T>, { request, compared })
-    const rejected = found === null ? nearestRejections(this.#ranked, request) : []
+    const rejected = found === null ? nearestRejections(this.#ranked(), request) : []
     return { found, evaluated: [...new Set(compared.map(({ routeKey }) => routeKey))], rejected }
   }
+
+  /** In order of precedence. */
+  #ranked(): RankedCandidate<T>[] {
+    const all = this.#parts.byKey.entries().flatMap(([, { candidates }]) => candidates)
+    return [...all].sort(byPrecedence)
+  }
 }
 
-function indexesOf<T>(
-  ranked: readonly RankedCandidate<T>[],
-  previous: ReadonlyMap<string, PathIndex<T>> | null,
-): Map<string, PathIndex<T>> {
-  const byHostname = new Map<string, RouteCandidate<T>[]>()
-  for (const { hostnames, candidate } of ranked) {
-    for (const hostname of hostnames) {
-      const list = byHostname.get(hostname)
-      if (list === undefined) byHostname.set(hostname, [candidate])
-      else list.push(candidate)
-    }
-  }
-  const indexes = new Map<string, PathIndex<T>>()
-  for (const [hostname, candidates] of byHostname) {
-    const known = previous?.get(hostname)
-    indexes.set(hostname, known?.isOf(candidates) === true ? known : new PathIndex(candidates))
-  }
-  return indexes
+function rankedOf<T>(route: Route, value: T, order: number): Ranked<T> {
+  const ranked: { order: number; candidates: RankedCandidate<T>[] } = { order, candidates: [] }
+  ranked.candidates = candidatesOf(route, value, ranked)
+  return ranked
 }
 
-function findIn<T>(index: PathIndex<T>, request: RoutableRequest): RouteCandidate<T> | null {
+function hostRoutesOf<T>(ranked: readonly RankedCandidate<T>[]): HostRoutes<T> {
+  return { ranked, index: new PathIndex(ranked.map(({ candidate }) => candidate)) }
+}
+
+function present<V>([name, value]: readonly [string, V | undefined]): [string, V][] {
+  return value === undefined ? [] : [[name, value]]
+}
+
+function push<V>(map: Map<string, V[]>, key: string, value: V): void {
+  const list = map.get(key)
+  if (list === undefined) map.set(key, [value])
+  else list.push(value)
+}
+
+function findIn<T>({ index }: HostRoutes<T>, request: RoutableRequest): RouteCandidate<T> | null {
   return index.find(request, null)
 }
 
 function explainIn<T>(
-  index: PathIndex<T>,
+  { index }: HostRoutes<T>,
   context: { request: RoutableRequest; compared: RouteCandidate<T>[] },
 ): RouteCandidate<T> | null {
   return index.find(context.request, context.compared)

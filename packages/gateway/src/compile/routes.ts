@@ -1,0 +1,148 @@
+import { lazyRoute, type RouteParts } from './route.ts'
+import { affectedBy } from '../ir/affected.ts'
+import type { ChangedIr } from '../ir/change.ts'
+import type { Ir, Listener, Route } from '../ir/resources.ts'
+import { SharingMap } from '../ir/sharing-map.ts'
+import type { CompiledRoute } from '../pipeline/compiled.ts'
+import { makeEach } from '../pipeline/config-fault.ts'
+import { createHostnameTable, type HostnameTable } from '../pipeline/route/hostname.ts'
+import type { CurrentParts, LazyRoute } from '../pipeline/route/lazy-route.ts'
+import { type Placed, RouteTable } from '../pipeline/route/route-table.ts'
+
+type Made = LazyRoute<RouteParts>
+type Source = Pick<Ir, 'listeners' | 'routes'>
+
+/** What a listener has of them. */
+export interface ListenerRoutes {
+  /** Of HTTP. */
+  table: RouteTable<CompiledRoute>
+  /** By server name, without HTTP. */
+  raw: HostnameTable<CompiledRoute>
+}
+
+/** The next generation, and what makes it the current one: until then all of the one before is as it was. */
+export interface NextRoutes {
+  routes: CompiledRoutes
+  adopt: () => void
+}
+
+/** The routes of a generation. */
+export class CompiledRoutes {
+  readonly byKey: SharingMap<Made>
+  readonly #list: readonly Route[]
+  readonly #byListener: ReadonlyMap<string, ListenerRoutes>
+  readonly #parts: CurrentParts<RouteParts>
+
+  private constructor(
+    byKey: SharingMap<Made>,
+    byListener: ReadonlyMap<string, ListenerRoutes>,
+    rest: { list: readonly Route[]; parts: CurrentParts<RouteParts> },
+  ) {
+    this.byKey = byKey
+    this.#byListener = byListener
+    this.#list = rest.list
+    this.#parts = rest.parts
+  }
+
+  static of({ listeners, routes }: Source, current: RouteParts): CompiledRoutes {
+    const parts = { current }
+    const placed = placedOf(routes, listeners, parts)
+    const placedByListener = Map.groupBy(placed, ({ route }) => route.listener)
+    const byListener = makeEach(listeners, (listener): [string, ListenerRoutes] => {
+      const own = placedByListener.get(listener.key) ?? []
+      return [listener.key, { table: RouteTable.of(isHttp(listener) ? own : []), raw: rawOf(listener, own) }]
+    })
+    const byKey = SharingMap.of(placed.map(({ route, value }): [string, Made] => [route.key, value]))
+    return new CompiledRoutes(byKey, new Map(byListener), { list: routes, parts })
+  }
+
+  of(listener: Listener): ListenerRoutes {
+    const found = this.#byListener.get(listener.key)
+    if (found === undefined) throw new Error(`found no listener ${listener.key}`)
+    return found
+  }
+
+  /** Those that the change does not affect are the same objects, and hostnames without any that it does are not looked at. */
+  after({ listeners, routes }: Source, changed: ChangedIr, next: RouteParts): NextRoutes {
+    const remade = affectedBy(changed, next.index).routesIn(routes)
+    if (remade.length === routes.length) return { routes: CompiledRoutes.of({ listeners, routes }, next), adopt() {} }
+    const came = placedOf(remade, listeners, this.#parts)
+    const gone = new Map([...changed.gone.routes, ...remade].map((route) => [route.key, route]))
+    const byKey = this.byKey.with([
+      ...gone.keys().map((key) => [key, undefined] as const),
+      ...came.map(({ route, value }) => [route.key, value] as const),
+    ])
+    const byListener = this.#tablesAfter({ listeners, routes }, { byKey, came, gone: [...gone.values()] })
+    const [current, before] = [this.#parts, this.#parts.current]
+    const replaced = [...gone.keys()].flatMap((key) => this.byKey.get(key) ?? [])
+    return {
+      routes: new CompiledRoutes(byKey, byListener, { list: routes, parts: current }),
+      adopt() {
+        for (const route of replaced) route.pin(before)
+        current.current = next
+      },
+    }
+  }
+
+  #tablesAfter(
+    { listeners, routes }: Source,
+    { byKey, came, gone }: { byKey: SharingMap<Made>; came: readonly Placed<Made>[]; gone: readonly Route[] },
+  ): Map<string, ListenerRoutes> {
+    const cameByListener = Map.groupBy(came, ({ route }) => route.listener)
+    const goneByListener = Map.groupBy(gone, ({ listener }) => listener)
+    const isInPlace = haveSameKeys(this.#list, routes)
+    const made = makeEach(listeners, (listener): [string, ListenerRoutes] => {
+      const { key } = listener
+      const known = this.#byListener.get(key)
+      const [own = [], lost = []] = [cameByListener.get(key), goneByListener.get(key)]
+      if (known !== undefined && own.length + lost.length === 0) return [key, known]
+      const all = isInPlace && isHttp(listener) ? null : routes.filter((route) => route.listener === key)
+      const change = { gone: lost.map((route) => route.key), came: isHttp(listener) ? own : [], order: all }
+      const raw = isHttp(listener) ? [] : (all ?? []).flatMap((route) => placedAt(route, byKey))
+      return [key, { table: (known?.table ?? RouteTable.of([])).after(change), raw: rawOf(listener, raw) }]
+    })
+    return new Map(made)
+  }
+}
+
+function placedOf(
+  routes: readonly Route[],
+  listeners: readonly Listener[],
+  parts: CurrentParts<RouteParts>,
+): Placed<Made>[] {
+  const byKey = new Map(listeners.map((listener) => [listener.key, listener]))
+  return routes.flatMap((route) => {
+    const listener = byKey.get(route.listener)
+    return listener === undefined ? [] : [{ route, value: lazyRoute(route, listener, parts) }]
+  })
+}
+
+function placedAt(route: Route, byKey: SharingMap<Made>): Placed<Made>[] {
+  const value = byKey.get(route.key)
+  return value === undefined ? [] : [{ route, value }]
+}
+
+function rawOf(listener: Listener, own: readonly Placed<Made>[]): HostnameTable<CompiledRoute> {
+  if (isHttp(listener)) return NO_RAW
+  return createHostnameTable(
+    own.flatMap(({ route, value }) => hostnamesOf(route).map((name) => [name, value] as const)),
+  )
+}
+
+const NO_RAW = createHostnameTable<CompiledRoute>([])
+
+function hostnamesOf(route: Route): string[] {
+  return route.hostnames.length === 0 ? [''] : route.hostnames
+}
+
+export function isHttp({ protocol }: Listener): boolean {
+  return protocol === 'HTTP' || protocol === 'HTTPS'
+}
+
+function haveSameKeys(before: readonly Route[], after: readonly Route[]): boolean {
+  return before.length === after.length && before.every((route, index) => hasKeyOf(route, after[index]))
+}
+
+function hasKeyOf(route: Route, other: Route | undefined): boolean {
+  return route === other || route.key === other?.key
+}
