@@ -98,6 +98,7 @@ export function checkServices(
       identity: { podName: '', namespace: '', gateway: '' },
       httpDate: () => '',
       accessLog: () => {},
+      recorder: { request() {}, connection() {}, malformed() {} },
       exports: {
         origin: () => ({ resource: {}, scope: { name: '', version: '' } }),
         counts: () => ({ sent() {}, dropped() {} }),

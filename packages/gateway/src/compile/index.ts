@@ -8,6 +8,7 @@ import { CompiledRoutes, type ListenerRoutes, type NextRoutes } from './routes.t
 import { compileSteps } from './steps.ts'
 import { affectedBy, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
+import { credentialNames } from '../ir/credential-names.ts'
 import { indexPolicies, type PolicyIndex, setsOfListeners, targetKey } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../ir/resources.ts'
@@ -24,6 +25,7 @@ import { createTelemetry, type ExportServices, type Telemetry, type TelemetrySer
 import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'
+import { recorderSettings } from '../policies/frontend/recorder/settings.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
@@ -46,6 +48,8 @@ export interface CompiledConfig {
   parts: RouteParts
   /** The way to the collector of metrics; null where the config names none. */
   deliverMetrics: Deliver | null
+  /** What is kept of requests; null where nothing is. */
+  recorder: ReturnType<typeof recorderSettings>
 }
 
 /** The generation before, and how the new config differs from it: null when in everything. */
@@ -66,6 +70,7 @@ function assemble(
   previous: Previous | null,
 ): CompiledConfig {
   const frontend = parts.policies.frontend()
+  const recorder = recorderSettings(frontend.recorder, parts.credentials)
   const { routes, adopt } = nextRoutes(ir, parts, previous)
   const listeners = new Map<string, CompiledListener>()
   makeEach(ir.listeners, (listener) => {
@@ -85,7 +90,7 @@ function assemble(
   })
   // Nothing after this fails.
   adopt()
-  return { binds, listeners, routes, parts, deliverMetrics }
+  return { binds, listeners, routes, parts, deliverMetrics, recorder }
 }
 
 function nextRoutes(ir: Pick<Ir, 'listeners' | 'routes'>, parts: RouteParts, previous: Previous | null): NextRoutes {
@@ -95,13 +100,16 @@ function nextRoutes(ir: Pick<Ir, 'listeners' | 'routes'>, parts: RouteParts, pre
 }
 
 function compileTelemetry(
-  { accessLog, metrics }: FrontendPolicies,
+  { accessLog, metrics, recorder }: FrontendPolicies,
   env: RouteParts['env'],
   services: TelemetryServices & ExportServices,
 ): Telemetry {
   const edit = accessLogEdit(accessLog)
   const exportLog = accessLog?.otlp === undefined ? null : loadedOtlp()(accessLog, env, services)
-  return createTelemetry({ edit, exportLog, isRead: edit !== null || metrics?.attributes !== undefined }, services)
+  return createTelemetry(
+    { edit, exportLog, isRead: edit !== null || metrics?.attributes !== undefined || recorder?.sampling !== undefined },
+    services,
+  )
 }
 
 /**
@@ -201,7 +209,14 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
   }
   const labels = metricLabels(policies.frontend().metrics)
   const requestMetrics: RouteServices['requestMetrics'] = (route) => services.requestMetrics(route, labels)
-  return { index, policies, backends, services: { requestMetrics, identity: services.identity }, env }
+  return {
+    index,
+    policies,
+    backends,
+    services: { requestMetrics, identity: services.identity },
+    env,
+    credentials: credentialNames(ir),
+  }
 }
 
 /** What was given out once is good over reloads. */

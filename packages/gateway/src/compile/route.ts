@@ -27,6 +27,8 @@ export interface RouteParts {
   services: RouteServices
   /** What steps may use, but for the attachment of each. */
   env: Omit<Env, 'attachment'>
+  /** Headers and parameters, in lower case, that carry credentials. */
+  credentials: ReadonlySet<string>
 }
 
 /** Put together when the first request meets it, from what stands ready here. */

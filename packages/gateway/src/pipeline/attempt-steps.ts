@@ -57,16 +57,23 @@ function runFrom(start: number, steps: AttemptStepList, attempt: Attempt): Prepa
         (failure) => {
           if (!attempt.isWanted()) return failure ?? undefined
           rx.trace?.policy(names[i]!, 'backend', failure)
-          if (failure !== undefined) return failure
+          if (failure !== undefined) return stopped(rx, failure, names, i)
           return runFrom(i + 1, steps, attempt)
         },
         (error: unknown) => broken(error, attempt),
       )
     }
     if (rx.trace !== null) rx.trace.policy(names[i]!, 'backend', result)
-    if (result !== undefined) return result
+    if (result !== undefined) return stopped(rx, result, names, i)
   }
   return undefined
+}
+
+/** For the record. */
+function stopped(rx: RequestContext, failure: Failure, names: readonly string[], index: number): Failure {
+  const { reason, status } = failure
+  rx.decision ??= { phase: 'backend', names, index, reason, status, at: rx.startedAt }
+  return failure
 }
 
 function broken(error: unknown, attempt: Attempt): Failure {

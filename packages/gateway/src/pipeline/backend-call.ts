@@ -210,13 +210,15 @@ export class BackendCall implements UpstreamHandler, CallContext {
   responded(response: UpstreamResponse): void {
     if (this.#over) return response.body.cancel(ABANDONED)
     this.#clear()
-    this.#services.callTimer(this.#services.now() - this.#calledAt, this.#rx.spans)
+    const now = (this.#rx.answeredAt = this.#services.now())
+    this.#services.callTimer(now - this.#calledAt, this.#rx.spans)
     // A backend of several providers has told itself what each of them said.
     if (this.#rx.trace?.callIsOpen) this.#rx.trace.callEnded(response.status, null)
     const { retry } = this.#rx
     if (retry !== null && retry.codes.has(response.status) && this.#canRepeat(retry)) {
       // First, because it cancels what the old attempt still reads of the request body.
       response.body.cancel(ABANDONED)
+      this.#failedCall(response.status, null)
       return this.#repeat(retry)
     }
     this.#replayable?.settle()
@@ -239,10 +241,19 @@ export class BackendCall implements UpstreamHandler, CallContext {
     this.#clear()
     const rx = this.#rx
     rx.error = error.message
+    this.#failedCall(null, `${error.code}: ${error.message}`)
     rx.trace?.callFailed(this.#backend.name, error)
     const { retry } = rx
     if (retry !== null && isRepeatable(error, this.#method) && this.#canRepeat(retry)) this.#repeat(retry)
     else this.#outcome.failed(upstreamFailure(error))
+  }
+
+  /** For the record: what came of it is not what the client gets. */
+  #failedCall(status: number | null, error: string | null): void {
+    const target = this.#rx.endpoint ?? this.#backend.name
+    const call = { target, status, error, from: this.#calledAt, to: this.#services.now() }
+    this.#rx.answeredAt = 0
+    if ((this.#rx.failedCalls ??= []).length < MAX_CALLS) this.#rx.failedCalls.push(call)
   }
 
   #canRepeat({ attempts }: RetryRule): boolean {
@@ -274,3 +285,4 @@ function isRepeatable(error: UpstreamError, method: string): boolean {
 }
 
 const ABANDONED = new Error('response not needed')
+const MAX_CALLS = 32

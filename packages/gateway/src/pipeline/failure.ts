@@ -6,25 +6,51 @@ export interface Failure {
   status: number
   message: string
   reason: Reason
+  /** What records tell it apart by, where the reason says too little. */
+  code?: string
   /** What clients get word for word, where somebody else has said it. */
   reply?: Reply
 }
 
 export const failures = {
-  listenerNotFound: { status: 404, message: 'listener not found', reason: 'NotFound' },
-  routeNotFound: { status: 404, message: 'route not found', reason: 'NotFound' },
-  misdirected: { status: 421, message: 'misdirected request', reason: 'NotFound' },
-  methodNotAllowed: { status: 405, message: 'method not allowed', reason: 'InvalidRequest' },
-  upgradeNotAllowed: { status: 403, message: 'upgrade not allowed', reason: 'InvalidRequest' },
-  requestTooLarge: { status: 413, message: 'request body too large to buffer', reason: 'InvalidRequest' },
-  responseTooLarge: { status: 502, message: 'response body too large to buffer', reason: 'UpstreamFailure' },
-  noValidBackends: { status: 500, message: 'no valid backends', reason: 'NoHealthyBackend' },
-  requestTimeout: { status: 504, message: 'request timeout', reason: 'Timeout' },
-  upgradeFailed: { status: 502, message: 'request upgrade failed', reason: 'UpstreamFailure' },
-  internal: { status: 500, message: 'internal error', reason: 'Internal' },
+  listenerNotFound: { status: 404, message: 'listener not found', reason: 'NotFound', code: 'listener_not_found' },
+  routeNotFound: { status: 404, message: 'route not found', reason: 'NotFound', code: 'route_not_found' },
+  misdirected: { status: 421, message: 'misdirected request', reason: 'NotFound', code: 'misdirected' },
+  methodNotAllowed: {
+    status: 405,
+    message: 'method not allowed',
+    reason: 'InvalidRequest',
+    code: 'method_not_allowed',
+  },
+  upgradeNotAllowed: {
+    status: 403,
+    message: 'upgrade not allowed',
+    reason: 'InvalidRequest',
+    code: 'upgrade_not_allowed',
+  },
+  requestTooLarge: {
+    status: 413,
+    message: 'request body too large to buffer',
+    reason: 'InvalidRequest',
+    code: 'request_too_large',
+  },
+  responseTooLarge: {
+    status: 502,
+    message: 'response body too large to buffer',
+    reason: 'UpstreamFailure',
+    code: 'response_too_large',
+  },
+  noValidBackends: { status: 500, message: 'no valid backends', reason: 'NoHealthyBackend', code: 'no_valid_backends' },
+  requestTimeout: { status: 504, message: 'request timeout', reason: 'Timeout', code: 'request_timeout' },
+  upgradeFailed: { status: 502, message: 'request upgrade failed', reason: 'UpstreamFailure', code: 'upgrade_failed' },
+  internal: { status: 500, message: 'internal error', reason: 'Internal', code: 'internal' },
 } satisfies Record<string, Failure>
 
 export function upstreamFailure(error: UpstreamError): Failure {
+  return { ...replyTo(error), code: error.code }
+}
+
+function replyTo(error: UpstreamError): Failure {
   switch (error.code) {
     case 'dns_failed':
       return { status: 503, message: 'backends required DNS resolution which failed', reason: 'NoHealthyBackend' }

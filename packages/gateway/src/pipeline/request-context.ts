@@ -3,6 +3,7 @@ import type { ConnectionInfo, Exchange } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
 import { readTraceparent, type TraceContext } from '../telemetry/otlp/traceparent.ts'
+import type { Decision, FailedCall } from '../telemetry/recorder/facts.ts'
 import type { UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { McpRecord } from '../records/mcp-record.ts'
@@ -78,21 +79,38 @@ export interface RetryRule {
   codes: ReadonlySet<number>
 }
 
+/** Of steps in running order. */
+interface StepNames {
+  readonly names: readonly string[]
+}
+
 /** What everybody may know of the listener that a request came to; what it does is for the runner. */
 export interface ListenerIdentity {
+  readonly key: string
   readonly name: string
   readonly bind: string
   readonly hostname: string
+  /** Names of the steps before routing. */
+  readonly request: StepNames | null
   /** Counts requests that found no route. */
   readonly countUnrouted: RecordRequest
 }
 
 /** The same of the route. */
 export interface RouteIdentity {
+  readonly key: string
   readonly name: string
   /** Name of the rule, or empty. */
   readonly rule: string
-  readonly backends: readonly { readonly key: string; readonly name: string; readonly kind: string }[]
+  /** Names of its steps. */
+  readonly request: StepNames | null
+  readonly backends: readonly {
+    readonly key: string
+    readonly name: string
+    readonly kind: string
+    readonly request: StepNames | null
+    readonly sign: StepNames | null
+  }[]
   /** Counts a finished request or connection. */
   readonly count: RecordRequest
   /** How its clients read errors of the gateway itself; null for a line of text. */
@@ -205,6 +223,20 @@ export class RequestContext implements RoutableRequest {
 
   reason: Reason = 'Upstream'
   error: string | null = null
+  /** The step that answered instead of a backend. */
+  decision: Decision | null = null
+  /** What it was refused by, as data: see `note`. */
+  notes: { readonly [key: string]: unknown } | null = null
+  /** Calls to the backend that came to nothing, where there were any. */
+  failedCalls: FailedCall[] | null = null
+  /** When the head of the backend's answer was there, on the clock of `startedAt`; 0 before. */
+  answeredAt = 0
+  /** Its answer was the one that had an endpoint left out. */
+  hasEvicted = false
+  /** Number of its record; 0 until somebody names it. */
+  serial = 0
+  /** What client and backend call it, where that counts. */
+  requestId: string | null = null
   backendIndex = -1
   /** Address of the last attempt, `host:port`. */
   endpoint: string | null = null
@@ -301,6 +333,12 @@ export class RequestContext implements RoutableRequest {
   authorityFor(hostname: string | null): string {
     if (this.upstreamAuthority !== '') return this.upstreamAuthority
     return this.hostRewrite === false || hostname === null ? this.authority : hostname
+  }
+
+  /** What a step refuses the request by, as data and never secrets: for its record, and for who watches. */
+  note(details: { readonly [key: string]: unknown }): void {
+    this.notes = details
+    if (this.trace !== null) this.trace.note(details)
   }
 
   header(name: string, occurrence: number): string | undefined {

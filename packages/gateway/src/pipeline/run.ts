@@ -170,6 +170,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
   #stepStopped(stage: Stage, steps: StepList, index: number, reply: Reply): void {
     const { trace } = this.#rx
     const phase = phaseOf[stage]
+    this.#rx.decision ??= {
+      phase,
+      names: steps.names,
+      index,
+      reason: reply.reason,
+      status: reply.status,
+      at: this.#services.now(),
+    }
     if (trace !== null) {
       trace.policy(steps.names[index]!, phase, reply)
       trace.notReached(steps.names, index + 1, phase)
@@ -284,6 +292,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
 
   failed(failure: Failure): void {
     this.#rx.error ??= failure.message
+    if (failure.code !== undefined && this.#rx.notes === null) this.#rx.notes = { code: failure.code }
     this.#stop(false, failure.reply ?? failureReply(failure, this.#rx.headers.get('content-type')))
   }
 

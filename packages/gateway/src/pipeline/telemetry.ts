@@ -10,9 +10,11 @@ import type { Logger } from '../telemetry/log/logger.ts'
 import type { Origin } from '../telemetry/otlp/envelope.ts'
 import type { Exporter, ExportLimits } from '../telemetry/otlp/exporter.ts'
 import type { ExportCounts, Signal } from '../telemetry/otlp/retrying-sender.ts'
+import type { Recorder } from '../telemetry/recorder/recorder.ts'
 
 export interface TelemetryServices extends ScopeServices {
   accessLog: AccessLog
+  recorder: Pick<Recorder, 'request' | 'connection' | 'malformed'>
 }
 
 /** What those need that send telemetry elsewhere. */
@@ -48,7 +50,7 @@ export interface TelemetryParts {
 }
 
 export function createTelemetry({ edit, exportLog, isRead }: TelemetryParts, services: TelemetryServices): Telemetry {
-  const { accessLog } = services
+  const { accessLog, recorder } = services
 
   function log(record: AccessRecord, scope: object | null): void {
     if (edit === null || scope === null) {
@@ -66,6 +68,7 @@ export function createTelemetry({ edit, exportLog, isRead }: TelemetryParts, ser
     request(rx) {
       const scope = isRead ? requestScope(rx, services) : null
       log(rx, scope)
+      recorder.request(rx, scope)
       if (rx.spans !== null) rx.spans.finish()
       if (rx.route !== null) rx.route.count(rx, scope)
       else rx.listener?.countUnrouted(rx, scope)
@@ -73,11 +76,13 @@ export function createTelemetry({ edit, exportLog, isRead }: TelemetryParts, ser
     connection(run) {
       const scope = isRead ? connectionScope(run, services) : null
       log(run, scope)
+      recorder.connection(run)
       run.route?.count(run, scope)
     },
     malformed(info, status, code) {
       const scope = edit === null ? null : malformedScope({ info, status }, services)
       log(refusedRecord(info, status, code), scope)
+      recorder.malformed(info, status, code)
     },
   }
 }

@@ -15,6 +15,7 @@ import { http as frontendHttp } from './frontend/http/schema.ts'
 import { metrics } from './frontend/metrics/schema.ts'
 import { networkAuthorization } from './frontend/network-authorization/schema.ts'
 import { proxyProtocol } from './frontend/proxy-protocol/schema.ts'
+import { recorder } from './frontend/recorder/schema.ts'
 import { tracing } from './frontend/tracing/schema.ts'
 import { tcp as frontendTcp } from './frontend/tcp/schema.ts'
 import { tls as frontendTls } from './frontend/tls/schema.ts'
@@ -51,6 +52,7 @@ export const frontendPolicies = [
   accessLog,
   tracing,
   metrics,
+  recorder,
 ] as const
 
 /** Handling of requests, with the filters that only routes have. */

@@ -11,6 +11,7 @@ import type { Exemplar } from '../telemetry/metrics/exemplars.ts'
 import type { SeriesDefinition } from '../telemetry/metrics/metrics.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import type { LogFormat } from '../telemetry/log/logger.ts'
+import type { RecorderMemory } from '../telemetry/recorder/recorder.ts'
 import type { TraceFromWorker, TraceToWorker } from '../telemetry/trace/trace-event.ts'
 
 /** What a worker is born with; it does not change while it lives. */
@@ -48,6 +49,8 @@ export interface ConfigMessage {
   sessionKeys: readonly string[]
   /** Budgets by key that the config asks for. */
   tables: TableSet
+  /** Where requests are recorded; null where they are not. */
+  recorder: RecorderMemory | null
 }
 
 export type ToWorker =

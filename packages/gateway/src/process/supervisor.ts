@@ -12,8 +12,10 @@ import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { createRegion } from '../telemetry/metrics/metrics.ts'
+import { RecordStore } from '../telemetry/recorder/record-store.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
 import { type EndpointsChange, ServiceAddresses } from '../upstream/service-addresses.ts'
+import { recorderSizes } from './recorder-sizes.ts'
 import { type LiveConfig, WorkerHandle } from './worker-handle.ts'
 
 export interface SupervisorOptions {
@@ -33,6 +35,8 @@ export interface SupervisorOptions {
 export class Supervisor {
   /** Who watches for requests. */
   readonly traces = new TraceHub()
+  /** What workers have recorded. */
+  readonly records = new RecordStore()
   readonly #mcp: MainHub
   readonly #table = createTable()
   /** What all workers count together; it outlives each of them. */
@@ -132,7 +136,12 @@ export class Supervisor {
   async #applyToAll(config: LiveConfig): Promise<string | null> {
     let text: IrText | null = null
     const textOnce = (ir: Ir): IrText => (text ??= textOfIr(ir))
-    const errors = await Promise.all([...this.#handles].map((handle) => handle.apply(config, textOnce)))
+    this.records.resize(recorderSizes(config.ir))
+    const errors = await Promise.all(
+      [...this.#handles].map((handle) =>
+        handle.apply(config, { textOf: textOnce, recorder: this.records.memoryFor(handle.name) }),
+      ),
+    )
     return errors.find((error) => error !== null) ?? null
   }
 
@@ -165,6 +174,7 @@ export class Supervisor {
           this.#handles.delete(handle)
           this.#seats.delete(seat)
           this.traces.died(number)
+          this.records.died(name)
           this.#mcp.died(number)
           collector.retire(name)
           this.#died(name, cause)
@@ -203,7 +213,7 @@ export class Supervisor {
     const handle = this.#spawn()
     const config = this.#config
     if (config === null) return
-    const error = await handle.apply(config)
+    const error = await handle.apply(config, { recorder: this.records.memoryFor(handle.name) })
     // One that cannot listen serves nobody: it goes the way of one that died, and the next one tries.
     if (error !== null && config === this.#config) handle.terminate()
     else if (this.#draining) handle.post({ type: 'drain' })

@@ -6,6 +6,7 @@ import type { HubFromWorker } from '../mcp/hub/hub-messages.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import type { TableSet } from '../state/keyed-tables.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
+import type { RecorderMemory } from '../telemetry/recorder/recorder.ts'
 import type { TraceFromWorker } from '../telemetry/trace/trace-event.ts'
 
 export interface LiveConfig {
@@ -20,6 +21,13 @@ export interface LiveConfig {
   tables: TableSet
 }
 
+/** What a config is brought to a worker with. */
+export interface ApplyParts {
+  /** Gives the config for one that has not got the generation before. */
+  textOf?: (ir: Ir) => IrText
+  recorder: RecorderMemory | null
+}
+
 export interface WorkerEvents {
   series(definition: (FromWorker & { type: 'series' })['definitions'][number]): void
   exemplar(exemplar: (FromWorker & { type: 'exemplar' })['exemplar']): void
@@ -30,6 +38,7 @@ export interface WorkerEvents {
 
 /** One worker thread as the main thread sees it. */
 export class WorkerHandle {
+  readonly name: string
   readonly #worker: Worker
   readonly #events: WorkerEvents
   readonly #online = Promise.withResolvers<string | null>()
@@ -51,6 +60,7 @@ export class WorkerHandle {
     events: WorkerEvents,
   ) {
     const { entry, resourceLimits } = program
+    this.name = settings.name
     this.#worker = new Worker(entry, {
       workerData: settings,
       name: settings.name,
@@ -112,8 +122,7 @@ export class WorkerHandle {
     if (!this.#dead) this.#worker.postMessage(message)
   }
 
-  /** `textOf` gives the config for one that has not got the generation before. */
-  apply(live: LiveConfig, textOf: (ir: Ir) => IrText = textOfIr): Promise<string | null> {
+  apply(live: LiveConfig, { textOf = textOfIr, recorder }: ApplyParts): Promise<string | null> {
     if (this.#dead) return Promise.resolve(null)
     const { generation, ir, change, ports, sessionKeys, tables } = live
     const config = change !== null && this.#generation === generation - 1 ? { change } : { whole: textOf(ir) }
@@ -123,7 +132,7 @@ export class WorkerHandle {
         if (error === null) this.#generation = generation
         resolve(error)
       })
-      this.post({ type: 'config', generation, config, ports, sessionKeys, tables })
+      this.post({ type: 'config', generation, config, ports, sessionKeys, tables, recorder })
     })
   }
 

@@ -39,6 +39,7 @@ import { createConnectionMetrics } from '../telemetry/metrics/connection-metrics
 import { type Exporter, exportLimits } from '../telemetry/otlp/exporter.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { exportOrigin } from './export-origin.ts'
+import { Recorder } from '../telemetry/recorder/recorder.ts'
 import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
 import { createResolver } from '../upstream/dns.ts'
 import { Endpoints } from '../upstream/endpoints.ts'
@@ -140,6 +141,7 @@ const services = {
     write: writer.write,
     enabled: () => requestLog.enabled('info'),
   }),
+  recorder: new Recorder(Date.now),
   exports: {
     origin: () => exportOrigin(process.env),
     counts: createExportCounts(registry),
@@ -231,6 +233,7 @@ async function apply(message: ConfigMessage): Promise<void> {
     await loadFeatures(ir)
     sessionKeys = message.sessionKeys
     tables.take(message.tables)
+    services.recorder.attach(message.recorder)
     const next = compile(ir, services, previous)
     // Opening a port may fail, so that comes first; nothing after it does.
     for (const [key, bind] of next.binds) {
@@ -244,6 +247,7 @@ async function apply(message: ConfigMessage): Promise<void> {
     }
     for (const [key, port] of opened) portsByBind.set(key, port)
     current = { ir, config: next }
+    services.recorder.use(next.recorder === null ? null : { ...next.recorder, generation: message.generation })
     services.specimens.drop()
     post({ type: 'applied', error: null })
   } catch (error) {

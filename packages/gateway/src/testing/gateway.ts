@@ -13,6 +13,7 @@ import { Specimens } from '../pipeline/specimens.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import { exportOrigin } from '../process/export-origin.ts'
 import { claimPort } from '../process/ports.ts'
+import { recorderSizes } from '../process/recorder-sizes.ts'
 import { loadConfig } from '../sources/file.ts'
 import { printProblems } from '../sources/print-problems.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
@@ -33,6 +34,9 @@ import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
 import { type Exporter, exportLimits, type ExportLimits } from '../telemetry/otlp/exporter.ts'
 import { createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
+import type { RequestRecord } from '../telemetry/recorder/record.ts'
+import { RecordStore } from '../telemetry/recorder/record-store.ts'
+import { Recorder } from '../telemetry/recorder/recorder.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
 import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
@@ -100,6 +104,10 @@ export class TestGateway {
   readonly evictions: Eviction[] = []
   /** Those with something to send. */
   readonly exporters = new Set<Exporter>()
+  /** What the recorder keeps. */
+  readonly store = new RecordStore()
+  readonly #recorder: Recorder
+  #generation = 0
   readonly #options: TestGatewayOptions
   readonly #deadlines: Deadlines
   readonly #resolver: Resolver
@@ -119,6 +127,7 @@ export class TestGateway {
 
   constructor(options: TestGatewayOptions) {
     this.#options = options
+    this.#recorder = new Recorder(options.clock ?? Date.now)
     this.#deadlines = options.deadlines ?? new Deadlines()
     this.#resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
     this.#pools = new Pools(this.#deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
@@ -157,6 +166,11 @@ export class TestGateway {
     await new Promise<void>((resolve) => this.#waiting.push({ count, resolve }))
   }
 
+  /** What the recorder keeps, newest first. */
+  recorded(): RequestRecord[] {
+    return this.store.all().flatMap((stored) => stored.decode() ?? [])
+  }
+
   /** Makes another config live, as a reload does. */
   reload(yaml: string): Promise<void> {
     return this.use(parse(yaml, this.#options))
@@ -174,10 +188,13 @@ export class TestGateway {
     // As a worker gets it.
     const changed = before === null || change === null ? null : applyChange(before, structuredClone(change))
     const last = this.#config === null ? null : { config: this.#config, changed }
+    this.store.resize(recorderSizes(ir))
+    this.#recorder.attach(this.store.memoryFor('worker-0'))
     const next = compile(changed?.ir ?? ir, this.#services, last)
     for (const bind of ir.binds) await this.#serve(bind, next)
     this.#config = next
     this.#ir = changed?.ir ?? ir
+    this.#recorder.use(next.recorder === null ? null : { ...next.recorder, generation: ++this.#generation })
     this.#mcp.main.offers(offersOf(ir))
   }
 
@@ -248,6 +265,7 @@ export class TestGateway {
       identity: { podName: 'test', namespace: 'default', gateway: 'default' },
       httpDate: createHttpDate(),
       accessLog: this.#accessLog(),
+      recorder: this.#recorder,
       exports: {
         origin: () => exportOrigin(options.env ?? {}),
         counts: createExportCounts(this.#registry),

@@ -288,7 +288,12 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   }
 
   protected noteGuards(phase: 'request' | 'response', notes: readonly GuardNote[]): void {
-    for (const note of notes) this.rx.trace?.emit({ type: 'promptGuard', phase, ...note }, severityOf(note))
+    for (const note of notes) {
+      if (note.verdict === 'reject' || note.verdict === 'failed') {
+        this.rx.notes = { code: `guard_${note.verdict}`, phase, ...note }
+      }
+      this.rx.trace?.emit({ type: 'promptGuard', phase, ...note }, severityOf(note))
+    }
   }
 
   /** Final: another provider would be told the same. */

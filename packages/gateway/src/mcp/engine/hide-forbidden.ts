@@ -10,10 +10,12 @@ export function denial(kind: McpItemKind, exposed: string): { code: number; mess
   return { code: INVALID_PARAMS, message: `Unknown ${kind}: ${exposed}` }
 }
 
-/** Tells who watches which rules decided about a call. */
+/** Tells who watches, and the record of a call that is denied, which rules decided. */
 export function traceDecision(rx: RequestContext, judge: McpJudge, item: McpItem, isAllowed: boolean): void {
-  if (rx.trace === null || !judge.hasRules) return
+  if (!judge.hasRules || (isAllowed && rx.trace === null)) return
   const rules = judge.explain(rx, item)
+  if (!isAllowed) rx.notes = { code: 'mcp_denied', item, rules }
+  if (rx.trace === null) return
   const message = { type: 'mcpAuthorization', item, rules, result: isAllowed ? 'allow' : 'deny' }
   rx.trace.emit(message, isAllowed ? 'success' : 'error')
 }

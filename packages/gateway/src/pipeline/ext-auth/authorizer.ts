@@ -60,7 +60,7 @@ export class Authorizer {
     if (decision instanceof CalloutFault) return this.#undecided(decision, rx)
     if (decision.kind === 'allowed') return decision
     rx.error = 'denied by the authorizer'
-    rx.trace?.note({ code: 'denied', status: decision.status })
+    rx.note({ code: 'denied', status: decision.status })
     return refusal(decision, rx)
   }
 
@@ -68,9 +68,13 @@ export class Authorizer {
     // Nobody gets the reply, and the authorizer is not to blame.
     if (outcome === 'cancelled') return failureReply(REFUSED, null)
     const failureMode = this.#failureMode
-    rx.trace?.note({ code: 'no_decision', cause, failureMode })
+    const note = { code: 'no_decision', cause, failureMode }
     this.#env.log.warn('the authorizer could not be asked', { cause, failureMode, route: rx.routeName })
-    if (failureMode === 'FailOpen') return null
+    if (failureMode === 'FailOpen') {
+      rx.trace?.note(note)
+      return null
+    }
+    rx.note(note)
     rx.error = `${REFUSED.message}: ${cause}`
     return failureReply(REFUSED, rx.headers.get('content-type'))
   }

@@ -48,7 +48,7 @@ export function tokenCheck(
       if (rx.trace !== null) rx.trace.skipped(fault.reason)
       return
     }
-    if (rx.trace !== null) rx.trace.note({ code: 'jwt_refused', reason: fault.reason })
+    rx.note({ code: 'jwt_refused', reason: fault.reason })
     return refuse(rx, fault)
   }
 

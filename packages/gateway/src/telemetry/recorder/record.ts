@@ -86,6 +86,8 @@ export interface RequestSummary {
   readonly at: number
   /** Microseconds until everything was over. */
   readonly took: number
+  /** Microseconds until the head of a backend's answer was there; null without one. `slow` is about this, or `took`. */
+  readonly answeredAfter: number | null
   /** `http`, `llm`, `mcp`, `tcp`, `tls`. */
   readonly protocol: string
   /** Null, as host, path and version, where a connection or message never was a request. */
@@ -99,7 +101,7 @@ export interface RequestSummary {
   readonly status: number
   readonly outcome: RecordOutcome
   readonly isSlow: boolean
-  /** Null where it passed. */
+  /** Null where a backend answered, and nothing stood in the way. */
   readonly reason: RecordReason | null
   readonly error: string | null
   /** `ip:port` of the client. */
@@ -171,7 +173,7 @@ export interface RequestRecord extends RequestSummary {
   /** Null where only the summary is kept. */
   readonly steps: readonly RecordedStep[] | null
   readonly calls: readonly RecordedAttempt[] | null
-  /** As the client sent it. */
+  /** As they stood in the end: without credentials that policies took, with what policies set. */
   readonly requestHeaders: RecordedHeaders | null
   /** As it left. */
   readonly responseHeaders: RecordedHeaders | null

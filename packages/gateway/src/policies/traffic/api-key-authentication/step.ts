@@ -15,7 +15,7 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
   const challenge = [isProxy ? 'proxy-authenticate' : 'www-authenticate', challengeFor(location)] as const
 
   function refuse(rx: RequestContext, reason: string): Reply {
-    if (rx.trace !== null) rx.trace.note({ code: 'api_key_refused', reason })
+    rx.note({ code: 'api_key_refused', reason })
     const message = `api key authentication failure: ${reason}`
     return refuseCredential(rx, { status: isProxy ? 407 : 401, message, reason: 'ApiKeyAuth' }, challenge)
   }

@@ -12,14 +12,17 @@ export const authorization = implement<readonly AuthorizationConfig[]>((configs,
   return {
     request(rx) {
       const allowed = judge.allows(rx)
+      if (allowed && rx.trace === null) return undefined
+      const rules = judge.explain(rx)
       if (rx.trace !== null) {
         const result = allowed ? 'allow' : 'deny'
-        rx.trace.emit({ type: 'authorizationResult', rules: judge.explain(rx), result }, allowed ? 'success' : 'error')
+        rx.trace.emit({ type: 'authorizationResult', rules, result }, allowed ? 'success' : 'error')
       }
       if (allowed) return undefined
+      rx.notes = { code: 'authorization_denied', rules }
       const reply = failureReply(DENIED, rx.headers.get('content-type'))
       const { jwt, scopeChallenge } = rx
-      if (jwt !== null && scopeChallenge !== null && judge.explain(rx).some(wantsScope)) {
+      if (jwt !== null && scopeChallenge !== null && rules.some(wantsScope)) {
         reply.headers.set('www-authenticate', scopeChallenge(rx))
       }
       return reply

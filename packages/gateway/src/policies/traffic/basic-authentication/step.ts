@@ -24,7 +24,7 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
   ] as const
 
   function refuse(rx: RequestContext, reason: string): Reply {
-    if (rx.trace !== null) rx.trace.note({ code: 'basic_refused', reason })
+    rx.note({ code: 'basic_refused', reason })
     const message = `basic authentication failure: ${reason}`
     return refuseCredential(rx, { status: isProxy ? 407 : 401, message, reason: 'BasicAuth' }, challenge)
   }
@@ -32,6 +32,7 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
   function conclude(rx: RequestContext, credential: string, username: string, outcome: Outcome): Reply | void {
     if (outcome === 'busy') {
       const message = 'basic authentication failure: too many passwords are being checked'
+      rx.note({ code: 'busy' })
       return refuseCredential(rx, { status: 503, message, reason: 'BasicAuth' }, ['retry-after', '1'])
     }
     if (outcome === 'refused') return refuse(rx, 'invalid credentials')

@@ -9,13 +9,19 @@ export const csrf = implement<CsrfConfig>((config) => {
   return {
     request(rx) {
       const verdict = judge(rx, others)
-      rx.trace?.note({ code: verdict, origin: rx.headers.get('origin'), site: rx.headers.get('sec-fetch-site') })
-      if (verdict === 'cross_origin' || verdict === 'contradictory') {
+      const isRefused = verdict === 'cross_origin' || verdict === 'contradictory'
+      if (isRefused) rx.note(noteOf(verdict, rx))
+      else if (rx.trace !== null) rx.trace.note(noteOf(verdict, rx))
+      if (isRefused) {
         return failureReply(REFUSED, rx.headers.get('content-type'))
       }
     },
   }
 })
+
+function noteOf(code: Verdict, { headers }: RequestContext): { [name: string]: unknown } {
+  return { code, origin: headers.get('origin'), site: headers.get('sec-fetch-site') }
+}
 
 const REFUSED = { status: 403, message: 'CSRF validation failed', reason: 'Csrf' } as const
 

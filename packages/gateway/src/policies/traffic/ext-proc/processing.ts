@@ -129,6 +129,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     const goesOn = failureMode === 'FailOpen' && !this.#isGivenAway
     const cause = detail === null ? why : `${why}: ${detail}`
     const told = { code: goesOn ? 'gone_on' : 'failed', cause, failureMode }
+    if (!goesOn) rx.notes = told
     if (this.#step !== null) rx.trace?.note(told)
     else rx.trace?.emit({ type: 'policyEvent', kind: 'extProc', details: told }, goesOn ? 'warn' : 'error')
     log.warn('the processor failed', { cause, failureMode, route: rx.routeName })
@@ -218,6 +219,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     if (metadata !== undefined) rx.extProc = { ...rx.extProc, ...metadata }
     const reply = immediateReply(response, rx)
     const told = { code: 'answered', status: reply.status, details: response.details }
+    rx.notes = told
     if (this.#step !== null) rx.trace?.note(told)
     else rx.trace?.emit({ type: 'policyEvent', kind: 'extProc', details: told })
     this.#drop()

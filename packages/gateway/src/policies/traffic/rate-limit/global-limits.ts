@@ -104,7 +104,9 @@ export class GlobalLimits {
     if (state !== null) rx.rateLimit = tighter(rx.rateLimit, state)
     rx.limitHeaders = edits(response.responseHeadersToAdd)
     const isOver = response.overallCode !== OK
-    rx.trace?.note({ code: isOver ? 'rate_limited' : 'within_limit', domain: this.#config.domain, ...state })
+    const { domain } = this.#config
+    if (isOver) rx.note({ code: 'rate_limited', domain, ...state })
+    else rx.trace?.note({ code: 'within_limit', domain, ...state })
     if (!isOver) {
       for (const edit of edits(response.requestHeadersToAdd)) applyEdit(edit, rx.headers)
       return undefined
@@ -128,9 +130,13 @@ export class GlobalLimits {
     const { failureMode } = this.#config
     // Nobody gets the reply, and the server is not to blame.
     if (outcome === 'cancelled') return failureReply(failed, null)
-    rx.trace?.note({ code: 'no_decision', cause, failureMode })
+    const note = { code: 'no_decision', cause, failureMode }
     this.#env.log.warn('the server of limits could not be asked', { cause, failureMode, route: rx.routeName })
-    if (failureMode === 'FailOpen') return undefined
+    if (failureMode === 'FailOpen') {
+      rx.trace?.note(note)
+      return undefined
+    }
+    rx.note(note)
     rx.error = `${failed.message}: ${cause}`
     return failureReply(failed, rx.headers.get('content-type'))
   }

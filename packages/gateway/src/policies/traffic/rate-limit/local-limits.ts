@@ -38,7 +38,8 @@ export class LocalLimits {
     if (isCounted || !standing.granted) {
       rx.rateLimit = { limit: limit.budget.capacity, remaining: standing.remaining, resetSeconds }
     }
-    rx.trace?.note(noteOf(decision, resetSeconds))
+    if (!standing.granted) rx.note(noteOf(decision, resetSeconds))
+    else if (rx.trace !== null) rx.trace.note(noteOf(decision, resetSeconds))
     if (standing.granted) {
       if (this.countsTokens) this.#open(limits, rx)
       return null

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { exchangeRaw, request, sendRaw } from '../../../testing/client.ts'
+import {
+  closedPort,
+  httpConfig,
+  pathPrefix,
+  routeTo,
+  until,
+  useGateway,
+  useOrigin,
+  useTcpServer,
+} from '../../../testing/scene.ts'
+
+test('a request that passes is kept with where it went and how long it took, and nothing else', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, {}, { name: 'shop' })]))
+  const before = Date.now()
+  await request(gateway.port(), { method: 'POST', path: '/orders?page=2', body: 'five!' })
+  await gateway.finished(1)
+  const [record, ...others] = gateway.recorded()
+  assert.ok(record !== undefined && others.length === 0)
+  assert.match(record.id, /^[0-9a-z]{15}$/)
+  assert.ok(record.at >= before - 1 && record.at <= Date.now(), String(record.at))
+  assert.ok(record.took > 0 && record.answeredAfter !== null && record.answeredAfter <= record.took)
+  const { method, host, path, version, status, outcome, reason, route, endpoint, attempts, generation, worker } = record
+  assert.deepEqual(
+    { method, host, path, version, status, outcome, reason, route, endpoint, attempts, generation, worker },
+    {
+      method: 'POST',
+      host: 'test.example',
+      path: '/orders?page=2',
+      version: 'HTTP/1.1',
+      status: 200,
+      outcome: 'passed',
+      reason: null,
+      route: 'shop',
+      endpoint: origin.host,
+      attempts: 1,
+      generation: 1,
+      worker: 'worker-0',
+    },
+  )
+  assert.equal(record.bytesIn, 5)
+  assert.ok(record.bytesOut > 0)
+  assert.deepEqual([record.steps, record.calls, record.requestHeaders, record.variables], [null, null, null, null])
+})
+
+test('a refusal says which step stopped the request, by what, and what had passed before it', async (t) => {
+  const origin = await useOrigin(t)
+  const policies = {
+    cors: { allowOrigins: ['https://app.example'] },
+    rateLimit: { local: [{ requests: 1, unit: 'Hours' }] },
+    headerModifiers: { request: { set: [{ name: 'x-one', value: '1' }] } },
+  }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, policies, { name: 'limited' })]))
+  await request(gateway.port())
+  await request(gateway.port(), { headers: { 'user-agent': 'curl/8' } })
+  await gateway.finished(2)
+  const [record] = gateway.recorded()
+  assert.equal(record?.outcome, 'limited')
+  assert.equal(record.status, 429)
+  assert.deepEqual(
+    { ...record.reason, values: null },
+    { kind: 'RateLimit', policy: 'rateLimit', phase: 'route', code: 'rate_limited', values: null },
+  )
+  assert.equal(record.reason?.values['remaining'], 0)
+  assert.equal(typeof record.reason.values['resetSeconds'], 'number')
+  assert.deepEqual(
+    record.steps?.map(({ step, outcome }) => [step, outcome]),
+    [
+      ['cors', 'passed'],
+      ['rateLimit', 'stopped'],
+      ['headerModifiers', 'notReached'],
+    ],
+  )
+  assert.equal(record.requestHeaders?.['user-agent'], 'curl/8')
+  assert.equal(record.responseHeaders?.['x-ratelimit-remaining'], '0')
+  assert.deepEqual(record.calls, [])
+})
+
+test('rules that denied a request are kept with what each of them gave', async (t) => {
+  const origin = await useOrigin(t)
+  const rules = [{ allow: 'request.method == "PUT"' }, { deny: 'request.headers["x-bad"] == "1"' }]
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, { authorization: { rules } })]))
+  await request(gateway.port())
+  await gateway.finished(1)
+  const [record] = gateway.recorded()
+  assert.equal(record?.outcome, 'denied')
+  assert.equal(record.reason?.code, 'authorization_denied')
+  const told = record.reason.values['rules'] as { name: string; mode: string; matched: boolean }[]
+  assert.deepEqual(
+    told.map(({ name, mode, matched }) => [name, mode, matched]),
+    [
+      ['request.method == "PUT"', 'allow', false],
+      ['request.headers["x-bad"] == "1"', 'deny', false],
+    ],
+  )
+})
+
+test('a request without a route, and a message that is none, have records', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, {}, pathPrefix('/only'))]))
+  await request(gateway.port(), { path: '/elsewhere' })
+  await gateway.finished(1)
+  assert.deepEqual(
+    [gateway.recorded()[0]?.outcome, gateway.recorded()[0]?.reason?.code, gateway.recorded()[0]?.route],
+    ['denied', 'route_not_found', null],
+  )
+  await sendRaw(gateway.port(), 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n')
+  await gateway.finished(2)
+  const malformed = gateway.recorded().find(({ method }) => method === null)
+  assert.deepEqual([malformed?.status, malformed?.reason?.kind, malformed?.outcome], [400, 'InvalidRequest', 'denied'])
+})
+
+test('calls that failed stand before the one that was answered', async (t) => {
+  const origin = await useOrigin(t)
+  let calls = 0
+  const flaky = await useOrigin(t, (_seen, response) => {
+    response.writeHead(calls++ === 0 ? 503 : 200)
+    response.end()
+  })
+  const dead = `127.0.0.1:${await closedPort()}`
+  const retry = { retry: { attempts: 2, codes: [503] } }
+  const gateway = await useGateway(
+    t,
+    httpConfig(
+      [
+        routeTo(flaky, retry, pathPrefix('/flaky')),
+        routeTo({ host: dead }, retry, pathPrefix('/dead')),
+        routeTo(origin, {}, pathPrefix('/')),
+      ],
+      { frontend: { recorder: { sampling: 'request.path == "/flaky"' } } },
+    ),
+  )
+  await request(gateway.port(), { path: '/flaky' })
+  await request(gateway.port(), { path: '/dead' })
+  await gateway.finished(2)
+  const byPath = new Map(gateway.recorded().map((record) => [record.path, record]))
+  const retried = byPath.get('/flaky')
+  assert.deepEqual([retried?.outcome, retried?.isSampled, retried?.attempts], ['passed', true, 2])
+  assert.deepEqual(
+    retried?.calls?.map(({ target, status, error }) => [target, status, error]),
+    [
+      [flaky.host, 503, null],
+      [flaky.host, 200, null],
+    ],
+  )
+  const failed = byPath.get('/dead')
+  assert.deepEqual([failed?.outcome, failed?.reason?.code, failed?.attempts], ['failed', 'connect_failed', 3])
+  assert.equal(failed?.calls?.length, 3)
+  for (const call of failed.calls) assert.match(call.error ?? '', /^connect_failed: /)
+})
+
+test('credentials are hidden before anything is stored', async (t) => {
+  const origin = await useOrigin(t)
+  const marker = 'mArKeR'
+  const location = { header: { name: 'x-team-pass' } }
+  const policies = {
+    apiKeyAuthentication: { mode: 'Strict', location, secretRef: { data: { one: { key: 'right-and-long' } } } },
+  }
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin, policies)], { frontend: { recorder: { sampling: 'true' } } }),
+  )
+  await request(gateway.port(), {
+    path: `/a;token=${marker}?api_key=${marker}&x-team-pass=${marker}&plain=1&u=%3Faccess_token%3D${marker}`,
+    headers: {
+      authorization: `Bearer ${marker}`,
+      cookie: `session=${marker}`,
+      'x-team-pass': `wrong-${marker}`,
+      'x-vendor-key': marker,
+      referer: `https://user:${marker}@example.com/?code=${marker}`,
+      'x-note': `eyJ${marker}.eyJ${marker}.${marker}`,
+    },
+  })
+  await gateway.finished(1)
+  const [record] = gateway.recorded()
+  assert.equal(record?.outcome, 'denied')
+  assert.equal(record.requestHeaders?.['x-team-pass'], '<redacted>')
+  assert.match(record.path ?? '', /plain=1/)
+  assert.doesNotMatch(JSON.stringify(record), new RegExp(marker))
+  for (const ring of ['passed', 'notable'] as const) {
+    const memory = gateway.store.memoryFor('worker-0')?.[ring]
+    assert.ok(memory !== undefined)
+    assert.equal(Buffer.from(memory).includes(marker), false, ring)
+  }
+})
+
+test('a flood of good requests does not push out what went wrong, and memory stays what it is', async (t) => {
+  const origin = await useOrigin(t)
+  const recorder = { passedSize: '64Ki', notableSize: '64Ki' }
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin, {}, pathPrefix('/good'))], { frontend: { recorder } }),
+  )
+  await request(gateway.port(), { path: '/bad' })
+  for (let i = 0; i < 40; i++) {
+    const requests = Array.from({ length: 20 }, (_, n) => `GET /good/${i}/${n} HTTP/1.1\r\nHost: a\r\n\r\n`).join('')
+    let answers = 0
+    await exchangeRaw(gateway.port(), requests, (text) => (answers = text.split('HTTP/1.1 200').length - 1) >= 20)
+    assert.equal(answers, 20)
+  }
+  await gateway.finished(801)
+  const records = gateway.recorded()
+  assert.ok(records.length < 801 && records.length > 100, String(records.length))
+  assert.equal(records.filter(({ path }) => path === '/bad').length, 1)
+  const { bytes, maxBytes } = gateway.store.use
+  assert.equal(maxBytes, 2 * 64 * 1024)
+  assert.ok(bytes <= maxBytes)
+  // The bar of a plain request.
+  assert.ok(bytes / records.length <= 300, String(bytes / records.length))
+})
+
+test('records stay over reloads, with the generation that they belong to; off keeps nothing', async (t) => {
+  const origin = await useOrigin(t)
+  const config = (recorder: object) => JSON.stringify(httpConfig([routeTo(origin)], { frontend: { recorder } }))
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  await request(gateway.port(), { path: '/one' })
+  await gateway.reload(config({ slow: '1ms' }))
+  await request(gateway.port(), { path: '/two' })
+  await gateway.reload(config({ passedSize: '64Ki' }))
+  await request(gateway.port(), { path: '/three' })
+  await gateway.reload(config({ enabled: false }))
+  await request(gateway.port(), { path: '/four' })
+  await gateway.finished(4)
+  const told = gateway.recorded().map(({ path, generation }) => `${path} ${generation}`)
+  assert.deepEqual(new Set(told), new Set(['/one 1', '/two 2', '/three 3']))
+})
+
+test('slow is about the answer of the backend, and has heads and steps', async (t) => {
+  const origin = await useOrigin(t, (_seen, response) => {
+    setTimeout(() => response.end('late'), 30)
+  })
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)], { frontend: { recorder: { slow: '20ms' } } }))
+  await request(gateway.port())
+  await gateway.finished(1)
+  const [record] = gateway.recorded()
+  assert.deepEqual([record?.outcome, record?.isSlow, record?.status], ['slow', true, 200])
+  assert.equal(record?.requestHeaders?.['x-forwarded-proto'], 'http')
+  assert.deepEqual(record.steps, [])
+})
+
+test('a client that leaves is aborted, a backend that breaks off has failed', async (t) => {
+  const origin = await useOrigin(t, (_seen, response) => void response.write('part'))
+  const breaking = await useTcpServer(t, (socket) => {
+    socket.on('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart')
+      setImmediate(() => socket.destroy())
+    })
+  })
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(breaking, {}, pathPrefix('/broken')), routeTo(origin, {}, pathPrefix('/'))]),
+  )
+  const client = connect(gateway.port(), '127.0.0.1')
+  client.write('GET /open HTTP/1.1\r\nHost: a\r\n\r\n')
+  await once(client, 'data')
+  client.destroy()
+  await gateway.finished(1)
+  assert.deepEqual(
+    [gateway.recorded()[0]?.outcome, gateway.recorded()[0]?.reason?.code, gateway.recorded()[0]?.status],
+    ['aborted', 'client_gone', 200],
+  )
+  await request(gateway.port(), { path: '/broken' }).catch(() => {})
+  await gateway.finished(2)
+  const broken = gateway.recorded().find(({ path }) => path === '/broken')
+  assert.deepEqual([broken?.outcome, broken?.reason?.kind], ['failed', 'UpstreamFailure'])
+})
+
+test('connections without HTTP have records', async (t) => {
+  const echo = await useTcpServer(t, (socket) => socket.pipe(socket))
+  const dead = { host: `127.0.0.1:${await closedPort()}` }
+  const bind = (host: string) => ({
+    port: 0,
+    listeners: [{ protocol: 'TCP', name: 'raw', routes: [{ name: 'echo', backends: [{ host }] }] }],
+  })
+  const gateway = await useGateway(t, { binds: [bind(echo.host), bind(dead.host)] })
+  const client = connect(gateway.port(0), '127.0.0.1')
+  client.write('hello')
+  await once(client, 'data')
+  client.end()
+  await gateway.finished(1)
+  const [passed] = gateway.recorded()
+  assert.deepEqual(
+    [passed?.protocol, passed?.outcome, passed?.bytesIn, passed?.bytesOut, passed?.listener, passed?.route],
+    ['tcp', 'passed', 5, 5, 'raw', 'echo'],
+  )
+  const refused = connect(gateway.port(1), '127.0.0.1')
+  refused.on('error', () => {})
+  await once(refused, 'close')
+  await until(() => gateway.recorded().length === 2)
+  const failed = gateway.recorded().find(({ outcome }) => outcome === 'failed')
+  assert.deepEqual([failed?.protocol, failed?.reason?.kind], ['tcp', 'UpstreamFailure'])
+})

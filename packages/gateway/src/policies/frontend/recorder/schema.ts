@@ -1,0 +1,43 @@
+import { definePolicy } from '../../../schema/define-policy.ts'
+import { condition } from '../../../schema/fields/expression.ts'
+import { boolean, byteSize, duration } from '../../../schema/fields/values.ts'
+import { object } from '../../../schema/kit.ts'
+import type { Output } from '../../../schema/kit.ts'
+
+const smallest = 64 * 1024
+const largest = 256 * 1024 * 1024
+
+export const recorder = definePolicy({
+  name: 'recorder',
+  section: 'frontend',
+  attach: ['gateway'],
+  merge: 'replace',
+  schema: object({
+    enabled: boolean().prefault(true).describe('Whether requests are recorded at all.'),
+    passedSize: byteSize({ min: smallest, max: largest })
+      .prefault('2Mi')
+      .describe(
+        'Memory of each worker for requests that passed, rounded up to a power of two; one takes about 200 bytes. The oldest make room for the newest.',
+      ),
+    notableSize: byteSize({ min: smallest, max: largest })
+      .prefault('2Mi')
+      .describe(
+        'The same, apart, for those that were denied, limited, failed or slow, whose endpoint was evicted, or whose client left, with their heads and steps: one takes about 1 KiB.',
+      ),
+    slow: duration({ min: '1ms' })
+      .prefault('10s')
+      .describe('A request is slow when the answer of its backend begins later than this.'),
+    sampling: condition('log')
+      .optional()
+      .describe(
+        'Requests that make this expression true at their end are kept with heads and steps, though they passed; one that fails is not true.',
+      ),
+    retention: duration({ min: '1s' })
+      .optional()
+      .describe(
+        'Records of requests that began longer ago than this are not shown any more; without it, all that are kept are.',
+      ),
+  }).describe('Chooses what is kept of each request, so that it can be looked at afterwards.'),
+})
+
+export type RecorderConfig = Output<typeof recorder.schema>

@@ -1,0 +1,179 @@
+import type { StoredDetails } from './details.ts'
+import { AT, FLAGS, PROTOCOLS, SEPARATOR, type TextName, TEXTS, UNANSWERED, VERSIONS } from './layout.ts'
+import { idOf, type RecordNames } from './record-id.ts'
+import {
+  RECORD_OUTCOMES,
+  type RecordedAttempt,
+  type RecordedStep,
+  type RecordReason,
+  type RequestRecord,
+  type RequestSummary,
+} from './record.ts'
+
+/** Whose records they are. */
+export interface RecordSource {
+  readonly names: RecordNames
+  readonly worker: string
+}
+
+/** When the request began: enough to put records in order. */
+export function startOf(entry: Buffer): number {
+  return entry.readDoubleLE(AT.at)
+}
+
+export function serialOf(entry: Buffer): number {
+  return entry.readUInt32LE(AT.serial)
+}
+
+/** Null for what is no record: it was overwritten while it was read, or broke off. */
+export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): RequestRecord | null {
+  if (entry.length < AT.texts) return null
+  const textEnd = AT.texts + entry.readUInt32LE(AT.textBytes)
+  const end = textEnd + entry.readUInt32LE(AT.detailBytes)
+  if (end > entry.length) return null
+  const text = textsOf(entry.toString('utf8', AT.texts, textEnd))
+  const details = detailsIn(entry.toString('utf8', textEnd, end))
+  if (text === null || details === null) return null
+  const flags = entry.readUInt8(AT.flags)
+  const answered = entry.readUInt32LE(AT.answered)
+  return {
+    id: idOf(names, serialOf(entry)),
+    requestId: text('requestId'),
+    at: startOf(entry),
+    took: entry.readUInt32LE(AT.took),
+    answeredAfter: answered === UNANSWERED ? null : answered,
+    protocol: PROTOCOLS[entry.readUInt8(AT.protocol)] ?? 'http',
+    method: text('method'),
+    host: text('host'),
+    path: text('path'),
+    version: VERSIONS[entry.readUInt8(AT.version)] || null,
+    status: entry.readUInt16LE(AT.status),
+    outcome: RECORD_OUTCOMES[entry.readUInt8(AT.outcome)] ?? 'passed',
+    isSlow: (flags & FLAGS.slow) !== 0,
+    reason: reasonOf(details),
+    error: details.error ?? null,
+    source: text('source'),
+    bind: text('bind'),
+    listener: text('listener'),
+    route: text('route'),
+    backend: text('backend'),
+    endpoint: text('endpoint'),
+    attempts: entry.readUInt8(AT.attempts),
+    bytesIn: entry.readDoubleLE(AT.bytesIn),
+    bytesOut: entry.readDoubleLE(AT.bytesOut),
+    generation: entry.readUInt32LE(AT.generation),
+    worker,
+    key: text('key'),
+    llm: details.llm ?? null,
+    mcp: details.mcp ?? null,
+    keys: { listener: text('listenerKey'), route: text('routeKey'), backend: text('backendKey') },
+    scheme: (flags & FLAGS.https) === 0 ? 'http' : 'https',
+    sni: text('sni'),
+    isSampled: (flags & FLAGS.sampled) !== 0,
+    steps: stepsOf(details, entry.readUInt8(AT.attempts) > 0),
+    calls: callsOf(details, {
+      target: text('endpoint'),
+      answered: answered === UNANSWERED ? null : answered,
+      status: entry.readUInt16LE(AT.status),
+    }),
+    requestHeaders: details.requestHeaders ?? null,
+    responseHeaders: details.responseHeaders ?? null,
+    requestBody: null,
+    responseBody: null,
+    variables: details.variables ?? null,
+  }
+}
+
+/** One line of a list. */
+export function summaryOf(record: RequestRecord): RequestSummary {
+  const {
+    keys: _keys,
+    scheme: _scheme,
+    sni: _sni,
+    isSampled: _isSampled,
+    steps: _steps,
+    calls: _calls,
+    requestHeaders: _requestHeaders,
+    responseHeaders: _responseHeaders,
+    requestBody: _requestBody,
+    responseBody: _responseBody,
+    variables: _variables,
+    ...summary
+  } = record
+  return summary
+}
+
+function textsOf(texts: string): ((name: TextName) => string | null) | null {
+  const parts = texts.split(SEPARATOR)
+  if (parts.length !== TEXTS.length) return null
+  return (name) => parts[TEXTS.indexOf(name)] || null
+}
+
+function detailsIn(text: string): StoredDetails | null {
+  if (text === '') return {}
+  try {
+    return JSON.parse(text) as StoredDetails
+  } catch {
+    return null
+  }
+}
+
+function reasonOf({ kind, decision, values = {}, mcp }: StoredDetails): RecordReason | null {
+  const isDenied = mcp?.outcome === 'denied'
+  if (kind === undefined && decision === undefined && !isDenied) return null
+  const found = kind ?? decision?.reason ?? (isDenied ? 'Authorization' : 'Upstream')
+  const { code, ...rest } = values
+  return {
+    kind: found,
+    policy: decision?.names[decision.index] ?? POLICIES[found] ?? (isDenied ? 'mcpAuthorization' : null),
+    phase: decision?.phase ?? null,
+    code: typeof code === 'string' ? code : codeOf(found),
+    values: rest,
+  }
+}
+
+/** Whose work it was where no step stopped the request: they speak between steps, or behind them. */
+const POLICIES: Readonly<Record<string, string>> = { ExtProc: 'extProc', PromptGuard: 'promptGuard' }
+
+/** `NoHealthyBackend` → `no_healthy_backend`. */
+function codeOf(kind: string): string {
+  return kind.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
+}
+
+function stepsOf(details: StoredDetails, wasCalled: boolean): RecordedStep[] | null {
+  const { isWhole, decision, gatewaySteps = [], routeSteps = [], attemptSteps = [] } = details
+  if (isWhole !== true) return decision === undefined ? null : stoppedList(details, decision)
+  const passed = (names: readonly string[], phase: RecordedStep['phase']): RecordedStep[] =>
+    names.map((step) => ({ step, phase, outcome: 'passed', status: null, reason: null, values: {}, at: null }))
+  const stopped = decision === undefined ? [] : stoppedList(details, decision)
+  const phase = decision?.phase ?? null
+  if (phase === 'gateway') return stopped
+  if (phase === 'route') return [...passed(gatewaySteps, 'gateway'), ...stopped]
+  const before = [...passed(gatewaySteps, 'gateway'), ...passed(routeSteps, 'route')]
+  if (phase === 'backend') return [...before, ...stopped]
+  return [...before, ...(wasCalled ? passed(attemptSteps, 'backend') : []), ...stopped]
+}
+
+/** The list of the step that stopped the request: those before it passed, those behind it were not reached. */
+function stoppedList({ values = {} }: StoredDetails, decision: NonNullable<StoredDetails['decision']>): RecordedStep[] {
+  const { names, index, phase, status, reason, at } = decision
+  return names.map((step, i): RecordedStep => {
+    if (i === index) return { step, phase, outcome: 'stopped', status, reason, values, at }
+    const outcome = i < index ? 'passed' : 'notReached'
+    return { step, phase, outcome, status: null, reason: null, values: {}, at: null }
+  })
+}
+
+interface LastCall {
+  target: string | null
+  answered: number | null
+  status: number
+}
+
+function callsOf({ isWhole, calls = [], kind }: StoredDetails, last: LastCall): RecordedAttempt[] | null {
+  if (isWhole !== true) return null
+  // A call that failed for good is among those that failed.
+  if (last.target === null || last.answered === null) return [...calls]
+  const status = kind === undefined ? last.status : null
+  return [...calls, { target: last.target, status, error: null, from: calls.at(-1)?.to ?? null, to: last.answered }]
+}

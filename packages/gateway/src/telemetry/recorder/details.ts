@@ -1,0 +1,172 @@
+import type { LlmRecord } from '../../records/llm-record.ts'
+import type { McpRecord } from '../../records/mcp-record.ts'
+import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
+import { outcomeOf } from './outcome.ts'
+import type { RecordedHeaders, RecordedLlm, RecordedMcp, RecordOutcome, RecordPhase, RecordValues } from './record.ts'
+import type { RecordRedaction } from './redaction.ts'
+
+export interface Ending {
+  outcome: RecordOutcome
+  isSlow: boolean
+}
+
+/** How it ended, with what only a recorder looks at. */
+export function endingOf(run: RecordedRun & Partial<RecordedRequest>, slowMs: number): Ending {
+  const { answeredAt = 0, startedAt, durationMs } = run
+  // What a stream or a slow reader takes after the answer began says nothing of the gateway.
+  const isSlow = (answeredAt === 0 ? durationMs : answeredAt - startedAt) > slowMs
+  const outcome = outcomeOf(run)
+  if (outcome !== 'passed' && outcome !== 'aborted') return { outcome, isSlow }
+  if (run.hasEvicted === true) return { outcome: 'evicted', isSlow }
+  return { outcome: outcome === 'passed' && isSlow ? 'slow' : outcome, isSlow }
+}
+
+/** What stands behind the texts of a record, as JSON. Steps are names: what became of each follows from the decision. */
+export interface StoredDetails {
+  kind?: string
+  error?: string
+  decision?: { phase: RecordPhase; names: readonly string[]; index: number; reason: string; status: number; at: number }
+  values?: RecordValues
+  gatewaySteps?: readonly string[]
+  routeSteps?: readonly string[]
+  attemptSteps?: readonly string[]
+  calls?: readonly FailedCall[]
+  llm?: RecordedLlm
+  mcp?: RecordedMcp
+  requestHeaders?: RecordedHeaders
+  responseHeaders?: RecordedHeaders
+  variables?: RecordValues
+  isWhole?: boolean
+}
+
+/** `none` leaves out heads and variables, which cost most. */
+export function detailsOf(
+  run: RecordedRun & Partial<RecordedRequest>,
+  keep: 'heads' | 'none',
+  redaction: RecordRedaction,
+): string {
+  const { llm, mcp, decision, reason, error, notes } = run
+  const details: StoredDetails = {}
+  if (reason !== 'Upstream') details.kind = reason
+  if (error !== null) details.error = textOf(redaction, error)
+  if (llm !== null) details.llm = llmFacts(llm, run.startedAt)
+  if (mcp !== null) details.mcp = mcpFacts(mcp, redaction)
+  if (decision !== null && decision !== undefined) {
+    details.decision = { ...decision, at: micros(decision.at - run.startedAt) }
+  }
+  if (notes !== null && notes !== undefined) details.values = bounded(redaction.values(notes))
+  if (keep === 'heads') addWhole(details, run, redaction)
+  return JSON.stringify(details)
+}
+
+function addWhole(
+  details: StoredDetails,
+  run: RecordedRun & Partial<RecordedRequest>,
+  redaction: RecordRedaction,
+): void {
+  const { listener, route, headers, responseHeaders, failedCalls, startedAt } = run
+  details.isWhole = true
+  details.gatewaySteps = listener?.request?.names ?? []
+  if (route !== null) {
+    details.routeSteps = route.request?.names ?? []
+    const backend = route.backends[run.backendIndex]
+    details.attemptSteps = [...(backend?.request?.names ?? []), ...(backend?.sign?.names ?? [])]
+  }
+  if (failedCalls !== null && failedCalls !== undefined) {
+    details.calls = failedCalls.map((call) => ({
+      ...call,
+      error: call.error === null ? null : textOf(redaction, call.error),
+      from: micros(call.from - startedAt),
+      to: micros(call.to - startedAt),
+    }))
+  }
+  if (headers !== undefined) details.requestHeaders = redaction.headers(headers)
+  if (responseHeaders !== null && responseHeaders !== undefined) {
+    details.responseHeaders = redaction.headers(responseHeaders)
+  }
+  const variables = variablesOf(run)
+  if (variables !== null) details.variables = bounded(redaction.values(variables))
+}
+
+function variablesOf(run: Partial<RecordedRequest>): RecordValues | null {
+  const { jwt = null, apiKey = null, basicAuth = null, extAuth = null, extProc = null, metadata = null } = run
+  if (
+    jwt === null &&
+    apiKey === null &&
+    basicAuth === null &&
+    extAuth === null &&
+    extProc === null &&
+    metadata === null
+  )
+    return null
+  return {
+    ...(jwt !== null && { jwt }),
+    ...(apiKey !== null && { apiKey }),
+    ...(basicAuth !== null && { basicAuth }),
+    ...(extAuth !== null && { extauthz: extAuth.metadata }),
+    ...(extProc !== null && { extproc: extProc }),
+    ...(metadata !== null && { metadata }),
+  }
+}
+
+/** Tokens and answers of others can be of any size; a record must not grow with them. */
+function bounded(values: RecordValues): RecordValues {
+  const text = JSON.stringify(values)
+  return text.length <= MAX_VALUES ? values : { unkept: `${text.length} characters` }
+}
+
+function textOf(redaction: RecordRedaction, text: string): string {
+  const { text: shown } = redaction.values({ text })
+  return typeof shown === 'string' ? shortened(shown) : ''
+}
+
+function llmFacts(call: LlmRecord, startedAt: number): RecordedLlm {
+  const { usage } = call
+  return {
+    operation: call.operation,
+    provider: call.provider,
+    providerName: call.providerName,
+    requestModel: shortened(call.requestModel),
+    responseModel: shortened(call.responseModel),
+    finishReason: shortened(call.finishReason),
+    streaming: call.streaming,
+    inputTokens: usage.input ?? null,
+    outputTokens: usage.output ?? null,
+    cacheReadTokens: usage.cacheRead ?? null,
+    cacheWriteTokens: usage.cacheWrite ?? null,
+    reasoningTokens: usage.reasoning ?? null,
+    isEstimated: call.isEstimated,
+    timeToFirstToken: call.timeToFirstToken(startedAt),
+    attempts: call.attempts
+      .slice(0, MAX_ATTEMPTS)
+      .map(({ providerName, provider, outcome }) => ({ provider: providerName || provider, outcome })),
+  }
+}
+
+function mcpFacts(facts: McpRecord, redaction: RecordRedaction): RecordedMcp {
+  const { item } = facts
+  return {
+    method: shortened(facts.method),
+    target: facts.target || (item?.target ?? ''),
+    kind: item?.kind ?? null,
+    name: item === null ? null : textOf(redaction, item.name),
+    session: shortened(facts.session),
+    version: shortened(facts.version),
+    outcome: facts.outcome,
+    errorCode: facts.errorCode,
+    errorMessage: textOf(redaction, facts.errorMessage),
+    targetMillis: facts.targetMillis,
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+}
+
+function micros(milliseconds: number): number {
+  return Math.max(0, Math.round(milliseconds * 1000))
+}
+
+const MAX_TEXT = 256
+const MAX_VALUES = 8192
+const MAX_ATTEMPTS = 16

@@ -1,0 +1,80 @@
+import type { AccessRecord } from '../log/access-record.ts'
+import type { RecordPhase, RecordValues } from './record.ts'
+
+/** The step that answered a request, as the runner knows it. */
+export interface Decision {
+  readonly phase: RecordPhase
+  /** Of the list that it stands in. */
+  readonly names: readonly string[]
+  readonly index: number
+  readonly reason: string
+  readonly status: number
+  /** Milliseconds of the clock of `startedAt`. */
+  readonly at: number
+}
+
+/** A call to a backend that was not the last one. */
+export interface FailedCall {
+  readonly target: string
+  readonly status: number | null
+  readonly error: string | null
+  readonly from: number
+  readonly to: number
+}
+
+interface StepNames {
+  readonly names: readonly string[]
+}
+
+export interface RecordedListener {
+  readonly key: string
+  readonly name: string
+  readonly bind: string
+  readonly request: StepNames | null
+}
+
+export interface RecordedRoute {
+  readonly key: string
+  readonly name: string
+  readonly request: StepNames | null
+  readonly backends: readonly {
+    readonly key: string
+    readonly name: string
+    readonly request: StepNames | null
+    readonly sign: StepNames | null
+  }[]
+}
+
+interface Headers {
+  forEach(visit: (name: string, value: string) => void): void
+}
+
+/** What a record says of the end of anything: a request, or a connection without HTTP. */
+export interface RecordedRun extends AccessRecord {
+  readonly listener: RecordedListener | null
+  readonly route: RecordedRoute | null
+  readonly backendIndex: number
+}
+
+/** The same of a request; the request object of the pipeline has these fields itself. */
+export interface RecordedRequest extends RecordedRun {
+  readonly headers: Headers
+  readonly responseHeaders: Headers | null
+  readonly scheme: 'http' | 'https'
+  readonly decision: Decision | null
+  readonly notes: RecordValues | null
+  readonly failedCalls: readonly FailedCall[] | null
+  /** Of the head of the backend's answer; 0 without one. */
+  readonly answeredAt: number
+  readonly hasEvicted: boolean
+  /** Of its record; 0 until somebody asks for it. */
+  serial: number
+  readonly requestId: string | null
+  readonly apiKeyName: string | null
+  readonly basicAuth: { readonly username: string } | null
+  readonly jwt: { readonly [claim: string]: unknown } | null
+  readonly apiKey: object | null
+  readonly extAuth: { readonly metadata: object } | null
+  readonly extProc: object | null
+  readonly metadata: object | null
+}

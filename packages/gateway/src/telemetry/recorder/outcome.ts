@@ -1,0 +1,42 @@
+import type { RecordOutcome } from './record.ts'
+
+interface Ending {
+  readonly reason: string
+  readonly status: number
+  readonly mcp: { readonly outcome: string | null } | null
+}
+
+/** How something ended, by the reason that logs have; what was evicted or slow is for the recorder to know. */
+export function outcomeOf({ reason, status, mcp }: Ending): Exclude<RecordOutcome, 'evicted' | 'slow'> {
+  switch (reason) {
+    case 'Upstream':
+      if (mcp !== null) return outcomeOfMessage(mcp.outcome)
+      return status >= 500 ? 'failed' : 'passed'
+    case 'DirectResponse':
+      return 'passed'
+    case 'RateLimit':
+      // A server of limits that cannot be asked fails the request.
+      return status >= 500 ? 'failed' : 'limited'
+    case 'ClientGone':
+      return 'aborted'
+    case 'NoHealthyBackend':
+    case 'UpstreamFailure':
+    case 'Timeout':
+    case 'Internal':
+      return 'failed'
+    default:
+      return status >= 500 ? 'failed' : 'denied'
+  }
+}
+
+function outcomeOfMessage(outcome: string | null): 'passed' | 'denied' | 'failed' | 'aborted' {
+  return OUTCOMES_OF_MESSAGES[outcome ?? ''] ?? 'passed'
+}
+
+/** An answer that says `isError` is an answer all the same. */
+const OUTCOMES_OF_MESSAGES: Readonly<Record<string, 'denied' | 'failed' | 'aborted'>> = {
+  denied: 'denied',
+  error: 'failed',
+  unavailable: 'failed',
+  cancelled: 'aborted',
+}

@@ -1,0 +1,45 @@
+import { randomInt } from 'node:crypto'
+
+/**
+ * How records are named: eight digits of the ring that holds one, seven of its number there. Callers see these names,
+ * so that numbers are shuffled: how many requests there were is not for them.
+ */
+export interface RecordNames {
+  readonly prefix: string
+  /** Shuffles the numbers. */
+  readonly key: number
+}
+
+export function createNames(): RecordNames {
+  return { prefix: digits(randomInt(2 ** 20), 4) + digits(randomInt(2 ** 20), 4), key: randomInt(2 ** 32) }
+}
+
+export function idOf({ prefix, key }: RecordNames, serial: number): string {
+  return prefix + digits(shuffled(serial, key), 7)
+}
+
+/** What stands behind the prefix, to compare with; null when it is no name of a record. */
+export function partsOf(id: string): { prefix: string; rest: string } | null {
+  return PATTERN.test(id) ? { prefix: id.slice(0, 8), rest: id.slice(8) } : null
+}
+
+/** One to one: no two numbers get the same name. */
+function shuffled(serial: number, key: number): number {
+  let word = Math.imul(serial ^ key, 0x9e37_79b1)
+  word = Math.imul(word ^ (word >>> 15), 0x85eb_ca6b)
+  return (word ^ (word >>> 13)) >>> 0
+}
+
+function digits(value: number, count: number): string {
+  let text = ''
+  let rest = value
+  for (let i = 0; i < count; i++) {
+    text = ALPHABET[rest & 31]! + text
+    rest >>>= 5
+  }
+  return text
+}
+
+/** Without letters that are taken for digits. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const PATTERN = /^[0-9a-hjkmnp-tv-z]{15}$/

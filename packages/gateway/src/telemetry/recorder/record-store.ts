@@ -1,0 +1,144 @@
+import { decodeRecord, type RecordSource, serialOf, startOf } from './decode.ts'
+import { AT } from './layout.ts'
+import type { RequestRecord } from './record.ts'
+import { createNames, idOf } from './record-id.ts'
+import type { RecorderMemory } from './recorder.ts'
+import { createRing, readRing, ringUse } from './ring.ts'
+
+/** Bytes for each worker. */
+export interface RecorderSizes {
+  passed: number
+  notable: number
+}
+
+/** A record that has not been read yet. */
+export interface StoredRecord {
+  readonly at: number
+  decode(): RequestRecord | null
+}
+
+export interface RecordsSince {
+  readonly records: readonly StoredRecord[]
+  /** For the next call. */
+  readonly positions: ReadonlyMap<SharedArrayBuffer, number>
+  /** Some were overwritten before they could be read. */
+  readonly hasLost: boolean
+}
+
+/** What all workers have recorded, read from their memory without asking them: it outlives each of them. */
+export class RecordStore {
+  readonly #sources = new Map<string, Source>()
+  /** Of workers that died, and of sizes before. */
+  #retired: Source[] = []
+  #sizes: RecorderSizes | null = null
+
+  get isEnabled(): boolean {
+    return this.#sizes !== null
+  }
+
+  /** Records stay where they are; what comes goes to new memory. */
+  resize(sizes: RecorderSizes | null): void {
+    const before = this.#sizes
+    this.#sizes = sizes
+    if (before?.passed === sizes?.passed && before?.notable === sizes?.notable) return
+    for (const worker of [...this.#sources.keys()]) this.died(worker)
+  }
+
+  memoryFor(worker: string): RecorderMemory | null {
+    const sizes = this.#sizes
+    if (sizes === null) return null
+    let source = this.#sources.get(worker)
+    if (source === undefined) {
+      const memory = { passed: createRing(sizes.passed), notable: createRing(sizes.notable), names: createNames() }
+      source = { worker, names: memory.names, memory }
+      this.#sources.set(worker, source)
+    }
+    return source.memory
+  }
+
+  died(worker: string): void {
+    const source = this.#sources.get(worker)
+    if (source === undefined) return
+    this.#sources.delete(worker)
+    // The newest of them, so that workers that die again and again do not fill the memory.
+    this.#retired = [...this.#retired, source].slice(-MAX_RETIRED)
+  }
+
+  /** Newest first. */
+  all(): StoredRecord[] {
+    return this.since(null).records.toSorted((a, b) => b.at - a.at)
+  }
+
+  /** What came after the positions of a call before; null gives all. */
+  since(before: ReadonlyMap<SharedArrayBuffer, number> | null): RecordsSince {
+    const positions = new Map<SharedArrayBuffer, number>()
+    const records: StoredRecord[] = []
+    let hasLost = false
+    for (const source of this.#everySource()) {
+      for (const ring of [source.memory.passed, source.memory.notable]) {
+        const read = readRing(ring, before?.get(ring) ?? null)
+        positions.set(ring, read.position)
+        hasLost ||= read.hasLost
+        for (const entry of read.entries) if (entry.length >= AT.texts) records.push(new Stored(entry, source))
+      }
+    }
+    return { records, positions, hasLost }
+  }
+
+  /** Where a reader begins that wants only what comes from now on. */
+  positions(): ReadonlyMap<SharedArrayBuffer, number> {
+    return this.since(null).positions
+  }
+
+  find(id: string): RequestRecord | null {
+    for (const source of this.#everySource()) {
+      if (!id.startsWith(source.names.prefix)) continue
+      for (const ring of [source.memory.notable, source.memory.passed]) {
+        const { entries } = readRing(ring)
+        const entry = entries.find(
+          (candidate) => candidate.length >= AT.texts && idOf(source.names, serialOf(candidate)) === id,
+        )
+        if (entry !== undefined) return decodeRecord(entry, source)
+      }
+    }
+    return null
+  }
+
+  get use(): { bytes: number; maxBytes: number } {
+    const use = { bytes: 0, maxBytes: 0 }
+    for (const { memory } of this.#everySource()) {
+      for (const ring of [memory.passed, memory.notable]) {
+        const { bytes, maxBytes } = ringUse(ring)
+        use.bytes += bytes
+        use.maxBytes += maxBytes
+      }
+    }
+    return use
+  }
+
+  #everySource(): Source[] {
+    return [...this.#retired, ...this.#sources.values()]
+  }
+}
+
+interface Source extends RecordSource {
+  readonly memory: RecorderMemory
+}
+
+class Stored implements StoredRecord {
+  readonly at: number
+  readonly #entry: Buffer
+  readonly #source: RecordSource
+
+  constructor(entry: Buffer, source: RecordSource) {
+    this.at = startOf(entry)
+    this.#entry = entry
+    this.#source = source
+  }
+
+  decode(): RequestRecord | null {
+    return decodeRecord(this.#entry, this.#source)
+  }
+}
+
+const MAX_RETIRED = 4

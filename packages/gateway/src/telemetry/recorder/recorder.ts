@@ -1,0 +1,247 @@
+import { refusedRecord } from '../log/access-record.ts'
+import { detailsOf, endingOf, type Ending } from './details.ts'
+import type { RecordedListener, RecordedRequest, RecordedRoute, RecordedRun } from './facts.ts'
+import { AT, codeOfOutcome, FLAGS, MAX_MICROSECONDS, PROTOCOLS, SEPARATOR, UNANSWERED, VERSIONS } from './layout.ts'
+import { idOf, type RecordNames } from './record-id.ts'
+import type { RecordRedaction } from './redaction.ts'
+import { RingWriter } from './ring.ts'
+
+/** What a worker writes records to; the main thread has made it, and reads it. */
+export interface RecorderMemory {
+  /** Requests that simply passed. */
+  passed: SharedArrayBuffer
+  /** All others, so that a flood of good ones does not push them out. */
+  notable: SharedArrayBuffer
+  names: RecordNames
+}
+
+/** What the config says. */
+export interface RecorderSettings {
+  slowMs: number
+  /** Whether to keep details of a request that passed. */
+  isSampled: ((scope: object) => boolean) | null
+  redaction: RecordRedaction
+  generation: number
+}
+
+/** Writes down every request of one worker. */
+export class Recorder {
+  #rings: { memory: RecorderMemory; passed: RingWriter; notable: RingWriter } | null = null
+  readonly #clock: () => number
+  readonly #places = new WeakMap<object, string[]>()
+  #settings: RecorderSettings | null = null
+  #lastSerial = 0
+  /** How many records may still have heads in this second. */
+  #headsLeft = HEADS_PER_SECOND
+  #headsSecond = 0
+
+  constructor(clock: () => number) {
+    this.#clock = clock
+  }
+
+  /** Writes there from now on; null writes nothing. */
+  attach(memory: RecorderMemory | null): void {
+    if (memory === null) this.#rings = null
+    else if (this.#rings?.memory.names.prefix !== memory.names.prefix) {
+      this.#rings = { memory, passed: new RingWriter(memory.passed), notable: new RingWriter(memory.notable) }
+    }
+  }
+
+  /** Null writes nothing from now on. */
+  use(settings: RecorderSettings | null): void {
+    this.#settings = settings
+  }
+
+  /** The name that the record of this request will have; null where there will be none. */
+  idOf(rx: Pick<RecordedRequest, 'serial'>): string | null {
+    if (this.#rings === null || this.#settings === null) return null
+    if (rx.serial === 0) rx.serial = this.#nextSerial()
+    return idOf(this.#rings.memory.names, rx.serial)
+  }
+
+  /** `scope` has the variables of expressions at the end of the request, where one reads them. */
+  request(rx: RecordedRequest, scope: object | null): void {
+    const settings = this.#settings
+    const rings = this.#rings
+    if (settings === null || rings === null) return
+    const ending = endingOf(rx, settings.slowMs)
+    const isSampled = settings.isSampled !== null && scope !== null && settings.isSampled(scope)
+    const isNotable = isSampled || ending.outcome !== 'passed'
+    const details =
+      isNotable || rx.llm !== null || rx.mcp !== null || rx.decision !== null
+        ? detailsOf(rx, isNotable ? this.#mayHaveHeads() : 'none', settings.redaction)
+        : ''
+    const answered = rx.answeredAt === 0 ? UNANSWERED : microseconds(rx.answeredAt - rx.startedAt)
+    const flags =
+      (ending.isSlow ? FLAGS.slow : 0) | (isSampled ? FLAGS.sampled : 0) | (rx.scheme === 'https' ? FLAGS.https : 0)
+    const texts = this.#texts(rx, settings.redaction, requestIdOf(rx), keyOf(rx))
+    if (rx.serial === 0) rx.serial = this.#nextSerial()
+    this.#write(isNotable ? rings.notable : rings.passed, rx, {
+      serial: rx.serial,
+      attempts: rx.backendIndex < 0 ? 0 : rx.retryAttempt + 1,
+      generation: settings.generation,
+      ending,
+      answered,
+      flags,
+      texts,
+      details,
+    })
+  }
+
+  /** A connection without HTTP. */
+  connection(run: RecordedRun): void {
+    const settings = this.#settings
+    const rings = this.#rings
+    if (settings === null || rings === null) return
+    const ending = endingOf(run, Infinity)
+    const isNotable = ending.outcome !== 'passed'
+    this.#write(isNotable ? rings.notable : rings.passed, run, {
+      serial: this.#nextSerial(),
+      attempts: run.endpoint === null ? 0 : 1,
+      generation: settings.generation,
+      ending,
+      answered: UNANSWERED,
+      flags: 0,
+      texts: this.#texts(run, settings.redaction, '', ''),
+      details: isNotable ? detailsOf(run, 'none', settings.redaction) : '',
+    })
+  }
+
+  /** A message that was refused before it was a request. */
+  malformed(source: { source: string; sni: string }, status: number, code: string): void {
+    this.connection({ ...refusedRecord(source, status, code), listener: null, route: null, backendIndex: -1 })
+  }
+
+  #write(ring: RingWriter, run: RecordedRun, parts: Parts): void {
+    const { texts, details, ending } = parts
+    const took = microseconds(run.durationMs)
+    const most = AT.texts + 3 * (texts.length + details.length)
+    // Nothing that is kept is that long: limits of texts and details see to it.
+    if (most > ring.maxBytes) return
+    const offset = ring.reserve(most)
+    const { bytes, u32, f64 } = ring
+    const word = offset >>> 2
+    u32[word + AT.serial / 4] = parts.serial
+    f64[(offset + AT.at) >>> 3] = this.#clock() - run.durationMs
+    f64[(offset + AT.bytesIn) >>> 3] = run.requestBytes
+    f64[(offset + AT.bytesOut) >>> 3] = run.responseBytes
+    u32[word + AT.took / 4] = took
+    u32[word + AT.answered / 4] = parts.answered
+    u32[word + AT.generation / 4] = parts.generation
+    u32[word + AT.status / 4] = run.status | (codeOfOutcome(ending.outcome) << 16) | (parts.flags << 24)
+    u32[word + AT.attempts / 4] =
+      Math.min(parts.attempts, 255) |
+      (indexOf(VERSIONS, run.version ?? '') << 8) |
+      (indexOf(PROTOCOLS, run.protocol) << 16)
+    const textBytes = bytes.write(texts, offset + AT.texts, 'utf8')
+    const detailBytes = details === '' ? 0 : bytes.write(details, offset + AT.texts + textBytes, 'utf8')
+    u32[word + AT.textBytes / 4] = textBytes
+    u32[word + AT.detailBytes / 4] = detailBytes
+    ring.publish(offset, AT.texts + textBytes + detailBytes)
+  }
+
+  #texts(run: RecordedRun, redaction: RecordRedaction, requestId: string, key: string): string {
+    return (
+      this.#placeOf(run) +
+      (run.method ?? '') +
+      SEPARATOR +
+      cut(run.host ?? '', MAX_HOST) +
+      SEPARATOR +
+      (run.target === null ? '' : cut(redaction.target(run.target), MAX_PATH)) +
+      SEPARATOR +
+      (run.srcAddr ?? '') +
+      SEPARATOR +
+      (run.endpoint ?? '') +
+      SEPARATOR +
+      requestId +
+      SEPARATOR +
+      key +
+      SEPARATOR +
+      (run.sni ?? '')
+    )
+  }
+
+  /** Made once for each route and backend. */
+  #placeOf({ listener, route, backendIndex }: RecordedRun): string {
+    const owner = route ?? listener
+    if (owner === null) return NOWHERE
+    let places = this.#places.get(owner)
+    if (places === undefined) this.#places.set(owner, (places = []))
+    return (places[backendIndex + 1] ??= placeText(listener, route, backendIndex))
+  }
+
+  #nextSerial(): number {
+    // It must fit into a word, and zero is none.
+    this.#lastSerial = (this.#lastSerial + 1) >>> 0
+    return this.#lastSerial === 0 ? ++this.#lastSerial : this.#lastSerial
+  }
+
+  /** Heads cost more than the rest together: a flood of refusals has them for the first ones of each second. */
+  #mayHaveHeads(): 'heads' | 'none' {
+    const second = Math.floor(this.#clock() / 1000)
+    if (second !== this.#headsSecond) {
+      this.#headsSecond = second
+      this.#headsLeft = HEADS_PER_SECOND
+    }
+    return this.#headsLeft-- > 0 ? 'heads' : 'none'
+  }
+}
+
+interface Parts {
+  serial: number
+  attempts: number
+  generation: number
+  ending: Ending
+  answered: number
+  flags: number
+  texts: string
+  details: string
+}
+
+function placeText(listener: RecordedListener | null, route: RecordedRoute | null, backendIndex: number): string {
+  const backend = route?.backends[backendIndex]
+  const names = [listener?.bind, listener?.name, listener?.key, route?.name, route?.key, backend?.name, backend?.key]
+  return names.map((name) => plain(name ?? '') + SEPARATOR).join('')
+}
+
+function requestIdOf({ requestId }: RecordedRequest): string {
+  return requestId ?? ''
+}
+
+/** Who asks, as far as the config or a token says it. */
+function keyOf({ apiKeyName, basicAuth, jwt }: RecordedRequest): string {
+  if (apiKeyName !== null) return plain(apiKeyName)
+  if (basicAuth !== null) return plain(basicAuth.username)
+  if (jwt === null) return ''
+  const subject = jwt['sub']
+  return typeof subject === 'string' ? plain(subject) : ''
+}
+
+/** Without what separates texts, and not longer than a name. */
+function plain(text: string): string {
+  const short = cut(text, MAX_NAME)
+  return CONTROL.test(short) ? short.replaceAll(ALL_CONTROL, ' ') : short
+}
+
+function cut(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest)}…` : text
+}
+
+function microseconds(milliseconds: number): number {
+  return Math.min(MAX_MICROSECONDS, Math.max(0, Math.round(milliseconds * 1000)))
+}
+
+function indexOf(list: readonly string[], text: string): number {
+  const index = list.indexOf(text)
+  return index === -1 ? 0 : index
+}
+
+// eslint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROL = /[\0-\x1f]/
+// eslint-disable-next-line no-control-regex -- the same
+const ALL_CONTROL = /[\0-\x1f]/g
+const MAX_PATH = 2048
+const MAX_HOST = 256
+const MAX_NAME = 256
+const HEADS_PER_SECOND = 200
+const NOWHERE = placeText(null, null, -1)
