@@ -102,6 +102,7 @@ const tasks: Tasks = [
       ['limit connections, heads and bodies of clients', ['frontend.tcp', 'frontend.http']],
       ['know the client behind a load balancer', ['frontend.proxyProtocol', 'frontend.forwardedHeaders']],
       ['choose what is logged and counted', ['frontend.accessLog', 'frontend.metrics']],
+      ['look at requests afterwards, and why they were refused', ['frontend.recorder']],
       ['follow a request through everything it meets', ['frontend.tracing']],
     ],
   ],
