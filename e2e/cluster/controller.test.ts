@@ -141,6 +141,18 @@ describe('a controller in a cluster', { skip: withoutBed }, () => {
     await eventually('it is told', async () => (await path('httproute', 'late', accepted)) === 'True', PATIENCE_MS)
   })
 
+  it('hears of data planes that are connected to another, and says of a changed Gateway what they say', async () => {
+    const logs = async (): Promise<string> =>
+      bed.kubectl('-n', SYSTEM, 'logs', 'deployment/portico-controller', '--all-pods')
+    await eventually('others are heard', async () => /another controller is heard/.test(await logs()), PATIENCE_MS)
+    const listeners = [{ op: 'add', path: '/spec/listeners/-', value: { name: 'more', port: 8080, protocol: 'HTTP' } }]
+    await bed.kubectl('-n', 'shop', 'patch', 'gateway', 'web', '--type=json', '-p', JSON.stringify(listeners))
+    const programmed = '.status.conditions[?(@.type=="Programmed")]'
+    const said = async (): Promise<string> =>
+      path('gateway', 'web', `.metadata.generation}={${programmed}.observedGeneration} {${programmed}.status`)
+    await eventually('it is told', async () => /^(\d+)=\1 True$/.test(await said()), PATIENCE_MS)
+  })
+
   it('goes on when the API server was away, and loses no request meanwhile', async () => {
     const asking = askOn('/')
     await bed.kill('kube-apiserver')

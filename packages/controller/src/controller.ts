@@ -20,17 +20,20 @@ import type { KubeClient } from './kube/kube-client.ts'
 import { getObject } from './kube/objects.ts'
 import type { ReflectorOptions } from './kube/reflector.ts'
 import type { Metrics } from './metrics.ts'
+import type { Peers } from './peers/peers.ts'
 import { type GatewayState, GatewayTruth } from './status/gateway-truth.ts'
 import type { WantedStatus } from './status/merge.ts'
 import { StatusWriter } from './status/status-writer.ts'
 import { type ConfigStreams, Translation } from './translation.ts'
-import { ControllerCount } from './watch/controller-count.ts'
 import { DeployedWatch } from './watch/deployed-watch.ts'
 import { Watches } from './watch/watches.ts'
 
 /** Where configs go, and who knows what data planes made of them. */
 export interface Streams extends ConfigStreams {
+  /** Of data planes wherever they are connected. */
   stateOf(gateway: string): GatewayState
+  /** How many are connected here, by Gateway. */
+  connected(): ReadonlyMap<string, number>
 }
 
 export interface ControllerOptions {
@@ -40,8 +43,7 @@ export interface ControllerOptions {
   clusterDomain: string
   namespaceSelector: string | null
   deploy: DeploySettings
-  /** `namespace/name` of the Service by which data planes find controllers. */
-  ownService: string
+  peers: Pick<Peers, 'take' | 'lead' | 'follow' | 'isBlind'>
   log: (module: string) => Logger
   metrics: Metrics
   reflector?: ReflectorOptions
@@ -57,7 +59,6 @@ export class Controller {
   readonly #writer: StatusWriter
   readonly #events: Events
   readonly #truth: GatewayTruth
-  readonly #controllers: ControllerCount
   /** Gateways about whose deployment something may be new. */
   readonly #unsettled = new Set<string>()
   #isReady = false
@@ -65,8 +66,7 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     this.#options = options
-    const { client, controllerName, namespaceSelector, ownService, log, metrics, reflector } = options
-    this.#controllers = new ControllerCount(ownService)
+    const { client, controllerName, namespaceSelector, peers, log, metrics, reflector } = options
     this.#translation = new Translation({
       ...options,
       log: log('translate'),
@@ -103,7 +103,7 @@ export class Controller {
       stateOf: (gateway) => options.streams.stateOf(gateway),
       factsOf: (gateway) => this.#deployments.factsOf(gateway),
       readyOf: (gateway) => this.#deployed.readyOf(gateway),
-      hasOthers: () => this.#controllers.hasOthers,
+      isBlind: () => peers.isBlind,
       changed: (gateway) => this.#checkGateway(gateway),
       refused: (gateway, problems) => this.#tellRefusal(gateway, problems),
     })
@@ -128,18 +128,25 @@ export class Controller {
   /** Writes statuses and deploys until it is told to stop. */
   lead(): void {
     this.#isLeading = true
+    this.#options.peers.lead()
     if (this.#isReady) this.#startLeading()
   }
 
   /** Resolves when nothing is under way any more. */
   async follow(): Promise<void> {
     this.#isLeading = false
+    this.#options.peers.follow()
     await Promise.all([this.#writer.stop(), this.#deployments.stop()])
   }
 
   /** A data plane of this Gateway came, went, took or refused a config. */
   stateChanged(gateway: string): void {
     this.#truth.stateChanged(gateway)
+  }
+
+  /** What is known of data planes may be something else for every Gateway. */
+  sightChanged(): void {
+    for (const gateway of this.#translated.gateways.keys()) this.#truth.stateChanged(gateway)
   }
 
   /** What holds for all data planes is another: their Deployments are looked at. */
@@ -154,10 +161,12 @@ export class Controller {
     metrics.set('leader', this.#isLeading ? 1 : 0)
     metrics.set('gateways', this.#translated.gateways.size)
     metrics.set('status_backlog', this.#writer.backlog)
-    const connected = [...this.#translated.gateways.keys()].map((key) => streams.stateOf(key).connected)
     metrics.set(
       'data_planes',
-      connected.reduce((sum, count) => sum + count, 0),
+      streams
+        .connected()
+        .values()
+        .reduce((sum, count) => sum + count, 0),
     )
     for (const kind of materialKinds) metrics.set('materials', this.#translation.held(kind), { kind })
     for (const kind of this.#watches.kinds) metrics.set('objects', this.#watches.count(kind), { kind })
@@ -200,7 +209,7 @@ export class Controller {
     if (resource === undefined) this.#writer.forget(kind, key)
     else if (hasStatus(kind)) this.#writer.check(kind, key)
     if (!isOther) return
-    if (kind === 'EndpointSlice') this.#controllers.take(key, resource)
+    if (kind === 'EndpointSlice') this.#options.peers.take(key, resource)
     if (kind === 'Gateway') this.#unsettled.add(key)
     if (kind === 'GatewayClass' || kind === 'GwParameters') {
       for (const [gateway] of this.#watches.list('Gateway')) this.#unsettled.add(gateway)

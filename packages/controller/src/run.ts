@@ -11,6 +11,7 @@ import { readKubeconfig } from './kube/kubeconfig.ts'
 import { Election } from './kube/lease.ts'
 import { reviewToken } from './kube/token-review.ts'
 import { Metrics } from './metrics.ts'
+import { Peers } from './peers/peers.ts'
 import { CertificateKeeper } from './publish/certificate-keeper.ts'
 import { Publisher } from './publish/publisher.ts'
 import { startServers } from './servers.ts'
@@ -42,6 +43,7 @@ class Program {
   readonly #metrics = new Metrics()
   readonly #keeper: CertificateKeeper
   readonly #publisher: Publisher
+  readonly #peers: Peers
   readonly #controller: Controller
   #isServing = false
 
@@ -57,14 +59,23 @@ class Program {
       changed: (gateway) => this.#controller.stateChanged(gateway),
       log: logger.child('publish'),
     })
+    const publisher = this.#publisher
+    this.#peers = this.#createPeers()
     this.#controller = new Controller({
       client: this.#client,
-      streams: this.#publisher,
+      streams: {
+        publish: (gateway, ir) => publisher.publish(gateway, ir),
+        reach: (gateway, endpoints) => publisher.reach(gateway, endpoints),
+        retire: (gateway) => publisher.retire(gateway),
+        connected: () => publisher.connected(),
+        stateOf: (gateway) =>
+          this.#peers.complete(gateway, publisher.stateOf(gateway), publisher.generationOf(gateway)),
+      },
+      peers: this.#peers,
       controllerName: settings.controllerName,
       clusterDomain: settings.clusterDomain,
       namespaceSelector: settings.namespaceSelector,
       deploy: this.#deploySettings(),
-      ownService: `${settings.namespace}/${settings.serviceName}`,
       log: (module) => logger.child(module),
       metrics: this.#metrics,
     })
@@ -111,12 +122,27 @@ class Program {
       secret: AUTHORITY_SECRET,
       names: [...new Set([host, service, `${service}.${clusterDomain}`])],
       changed: () => {
-        const { serving } = this.#keeper
-        if (serving !== undefined && this.#isServing) this.#publisher.renew(serving)
+        const { identity } = this.#keeper
+        if (identity !== undefined && this.#isServing) this.#publisher.renew(identity)
         if (this.#keeper.bundle !== bundle) this.#controller.redeploy()
         bundle = this.#keeper.bundle
       },
       troubled: (problem) => log.warn('cannot have certificates, and try again', { problem }),
+    })
+  }
+
+  #createPeers(): Peers {
+    const { namespace, serviceName, podName } = this.#settings
+    return new Peers({
+      service: `${namespace}/${serviceName}`,
+      pod: podName,
+      serverName: `${serviceName}.${namespace}.svc`,
+      identity: () => this.#keeper.identity,
+      changed: (gateways) => {
+        for (const gateway of gateways) this.#controller.stateChanged(gateway)
+      },
+      sightChanged: () => this.#controller.sightChanged(),
+      log: this.#logger.child('peers'),
     })
   }
 
@@ -139,12 +165,12 @@ class Program {
     if (!parsed.ok) throw new Error(parsed.problem)
     if (parsed.value.kind !== 'tcp') throw new Error('the address for data planes has to be one with a port')
     const { hosts, port } = parsed.value
-    const serving = await this.#whenThere(() => this.#keeper.serving, signal)
-    if (serving === undefined) return
+    const identity = await this.#whenThere(() => this.#keeper.identity, signal)
+    if (identity === undefined) return
     const [host] = hosts
-    const bound = await this.#publisher.listen(serving, { host, port }).catch((error: NodeJS.ErrnoException) => {
+    const bound = await this.#publisher.listen(identity, { host, port }).catch((error: NodeJS.ErrnoException) => {
       if (host !== '::' || error.code !== 'EAFNOSUPPORT') throw error
-      return this.#publisher.listen(serving, { host: '0.0.0.0', port })
+      return this.#publisher.listen(identity, { host: '0.0.0.0', port })
     })
     this.#isServing = true
     this.#logger.child('publish').info('listening for data planes', { host, port: bound })

@@ -13,7 +13,7 @@ import {
   settleServing,
   writeAuthorities,
 } from './authorities.ts'
-import type { KeyPair } from './certificate.ts'
+import type { Identity, KeyPair } from './certificate.ts'
 
 const SECRET: ApiKind = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true }
 
@@ -59,6 +59,12 @@ export class CertificateKeeper {
 
   get serving(): KeyPair | undefined {
     return this.#serving
+  }
+
+  /** What it shows to data planes and other controllers, and whom of those it knows. */
+  get identity(): Identity | undefined {
+    const { bundle: ca } = this
+    return ca === undefined || this.#serving === undefined ? undefined : { ...this.#serving, ca }
   }
 
   /** Makes and renews authorities until the signal is raised. */

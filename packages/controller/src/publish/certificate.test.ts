@@ -37,7 +37,7 @@ test('a serving certificate has the names of the controller and ends with its au
   assert.ok(cert.checkPrivateKey(createPrivateKey(serving.key)))
   assert.equal(cert.ca, false)
   assert.equal(cert.validTo, issuer.validTo)
-  assert.deepEqual(cert.keyUsage, ['1.3.6.1.5.5.7.3.1'])
+  assert.deepEqual(cert.keyUsage, ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'])
   for (const host of NAMES.slice(0, 2)) assert.equal(cert.checkHost(host), host)
   for (const address of NAMES.slice(2)) assert.ok(cert.checkIP(address), address)
   assert.equal(cert.checkHost('other.portico-system.svc'), undefined)

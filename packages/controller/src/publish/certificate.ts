@@ -16,12 +16,17 @@ export interface KeyPair {
   key: string
 }
 
+/** What a controller shows, and the authorities of all controllers. */
+export interface Identity extends KeyPair {
+  ca: string
+}
+
 export interface Validity {
   from: Date
   to: Date
 }
 
-/** An authority that signs servers, and no other authority. */
+/** An authority that signs controllers, and no other authority. */
 export function createAuthority(name: string, validity: Validity): KeyPair {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const id = keyId(keys.publicKey)
@@ -48,7 +53,8 @@ export function issueServing(
     extension('2.5.29.19', sequence(), 'critical'),
     // Signs handshakes.
     extension('2.5.29.15', bits(Buffer.of(0b1000_0000), 7), 'critical'),
-    extension('2.5.29.37', sequence(objectId('1.3.6.1.5.5.7.3.1'))),
+    // A server for data planes, and a client of other controllers.
+    extension('2.5.29.37', sequence(objectId('1.3.6.1.5.5.7.3.1'), objectId('1.3.6.1.5.5.7.3.2'))),
     extension('2.5.29.17', sequence(...names.map(generalName))),
     extension('2.5.29.14', octets(keyId(keys.publicKey))),
     extension('2.5.29.35', sequence(der(0x80, keyId(issuer.publicKey)))),

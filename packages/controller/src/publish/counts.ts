@@ -13,6 +13,7 @@ export const REFUSALS = {
   no_hello: 'the client said nothing in time',
   malformed: 'a line was against the rules',
   foreign_gateway: 'the token is of another Gateway',
+  no_controller: 'the client has no certificate of a controller',
   silent: 'nothing was heard of the data plane for too long',
   closing: 'the controller was going away',
 } as const satisfies Record<string, string>

@@ -11,7 +11,7 @@ import { ControllerSource } from '../../../gateway/src/sources/controller.ts'
 import { createLogger } from '../../../gateway/src/telemetry/log/logger.ts'
 import { parseLogFilter } from '../../../gateway/src/telemetry/log/log-filter.ts'
 import { irOf, newAuthority, reviewed, servingOf } from '../testing/publisher-scene.ts'
-import type { KeyPair } from './certificate.ts'
+import type { Identity } from './certificate.ts'
 import { Publisher } from './publisher.ts'
 
 /** The real client of data planes, on real sockets, with what goes wrong between it and its controller. */
@@ -126,7 +126,7 @@ describe('a data plane loses nothing', () => {
   })
 })
 
-async function useController(t: TestContext, serving: KeyPair, review = reviewed) {
+async function useController(t: TestContext, serving: Identity, review = reviewed) {
   const log = (): void => {}
   const publisher = new Publisher({
     review,

@@ -1,21 +1,18 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Ir } from '@portico/gateway/ir'
-import { type DataPlaneMessage, type Hello, PING_EVERY_MS, StreamFault } from '@portico/gateway/stream'
+import { type DataPlaneMessage, type Generation, type Hello, PING_EVERY_MS, StreamFault } from '@portico/gateway/stream'
 import type { Reviewed } from '../kube/token-review.ts'
-import type { KeyPair } from './certificate.ts'
-import { PublishCounts } from './counts.ts'
+import { PeerHerald } from '../peers/peer-herald.ts'
+import type { GatewayState } from '../status/gateway-truth.ts'
+import type { Identity } from './certificate.ts'
+import { PublishCounts, type Refusal } from './counts.ts'
 import { DataPlane } from './data-plane.ts'
 import { GatewayFeed } from './gateway-feed.ts'
+import { isSameState, NOBODY, peerStateOf, type Served, stateOf } from './gateway-state.ts'
+import { type Caller, Reception, RECEPTION_LIMITS, type ReceptionLimits, type Taken } from './reception.ts'
 import { RefusalLog } from './refusal-log.ts'
-import { addressOf, type Caller, StreamServer, type StreamServerOptions, type Taken } from './stream-server.ts'
-
-export interface GatewayState {
-  connected: number
-  /** A connected data plane has the newest config. */
-  acknowledged: boolean
-  /** Why a data plane does not have it. */
-  problems: readonly string[]
-}
+import { addressOf } from './refuse-stream.ts'
+import { StreamServer } from './stream-server.ts'
 
 type LogMethod = (message: string, fields?: Readonly<Record<string, unknown>>) => void
 
@@ -28,16 +25,7 @@ export interface PublisherOptions {
   changed: (gateway: string) => void
   log: { info: LogMethod; warn: LogMethod; debug: LogMethod }
   pingEveryMs?: number
-  limits?: Pick<StreamServerOptions, 'helloLimitMs' | 'mostReviews' | 'mostStreams' | 'lineLimit'>
-}
-
-/** All that is known of one Gateway, and who hears of it. */
-interface Served {
-  feed: GatewayFeed
-  dataPlanes: Set<DataPlane>
-  /** Who refused a config last. */
-  refusing: DataPlane | null
-  told: GatewayState
+  limits?: Partial<ReceptionLimits>
 }
 
 /** The controller's end of the streams: every data plane of a Gateway gets its config, its addresses, and nothing else. */
@@ -45,6 +33,7 @@ export class Publisher {
   readonly counts = new PublishCounts()
   readonly #options: PublisherOptions
   readonly #server: StreamServer
+  readonly #herald = new PeerHerald()
   readonly #servedByGateway = new Map<string, Served>()
   /** Gateways of which something is new: looked at when whoever changes them is done. */
   readonly #touched = new Set<string>()
@@ -56,26 +45,31 @@ export class Publisher {
       const level = reason === 'handshake' || reason === 'closing' ? 'debug' : 'warn'
       options.log[level]('a stream is refused', { reason, ...fields })
     })
+    const limits = { ...RECEPTION_LIMITS, ...options.limits }
+    const refused = (reason: Refusal, fields: Readonly<Record<string, unknown>>): void => {
+      this.counts.refused[reason]++
+      refusals.note(reason, fields)
+    }
+    const take = (hello: Hello, caller: Caller, stream: ServerHttp2Stream): Taken | null =>
+      this.#take(hello, caller, stream)
     this.#server = new StreamServer({
-      ...options.limits,
-      review: options.review,
-      take: (hello, caller, stream) => this.#take(hello, caller, stream),
-      refused: (reason, fields) => {
-        this.counts.refused[reason]++
-        refusals.note(reason, fields)
-      },
+      reception: new Reception({ review: options.review, take, refused, limits }),
+      takePeer: (stream) => this.#herald.take(stream),
+      refused,
+      idleMs: 2 * limits.helloLimitMs,
+      mostStreams: limits.mostStreams,
     })
   }
 
   /** The port it listens at. */
-  async listen(serving: KeyPair, place: { port: number; host?: string }): Promise<number> {
+  async listen(serving: Identity, place: { port: number; host?: string }): Promise<number> {
     const port = await this.#server.listen(serving, place)
     this.#pings = setInterval(() => this.#ping(), this.#options.pingEveryMs ?? PING_EVERY_MS)
     return port
   }
 
   /** Shows another certificate from now on; those who are connected stay so. */
-  renew(serving: KeyPair): void {
+  renew(serving: Identity): void {
     this.#server.renew(serving)
   }
 
@@ -100,12 +94,19 @@ export class Publisher {
     if (served === undefined) return
     served.feed.close()
     this.#servedByGateway.delete(gateway)
+    this.#herald.tell(gateway, null)
     for (const dataPlane of served.dataPlanes) dataPlane.goodbye('the Gateway is gone')
   }
 
   stateOf(gateway: string): GatewayState {
     const served = this.#servedByGateway.get(gateway)
     return served === undefined ? NOBODY : stateOf(served)
+  }
+
+  /** Of the newest config; null when there is none that can be sent. */
+  generationOf(gateway: string): Generation | null {
+    const { feed } = this.#servedByGateway.get(gateway) ?? {}
+    return feed === undefined || feed.problem !== null ? null : (feed.config?.generation ?? null)
   }
 
   /** Data planes that are connected, by Gateway. */
@@ -115,6 +116,7 @@ export class Publisher {
 
   async close(graceMs = 2_000): Promise<void> {
     clearInterval(this.#pings)
+    this.#herald.close()
     for (const { feed, dataPlanes } of this.#servedByGateway.values()) {
       feed.close()
       for (const dataPlane of dataPlanes) dataPlane.goodbye('the controller is going away')
@@ -173,6 +175,7 @@ export class Publisher {
   }
 
   #ping(): void {
+    this.#herald.ping()
     for (const [gateway, { dataPlanes }] of this.#servedByGateway) {
       for (const dataPlane of dataPlanes) {
         if (dataPlane.ping()) dataPlane.flush()
@@ -200,31 +203,11 @@ export class Publisher {
       // Of what was never published nothing is kept.
       const isUnknown = served.feed.config === null && served.feed.endpoints.size === 0
       if (isUnknown && served.dataPlanes.size === 0) this.#servedByGateway.delete(gateway)
+      this.#herald.tell(gateway, peerStateOf(served))
       const state = stateOf(served)
-      if (isSame(state, served.told)) continue
+      if (isSameState(state, served.told)) continue
       served.told = state
       this.#options.changed(gateway)
     }
   }
-}
-
-const NOBODY: GatewayState = { connected: 0, acknowledged: false, problems: [] }
-
-function stateOf({ feed, dataPlanes, refusing }: Served): GatewayState {
-  const all = [...dataPlanes]
-  const generation = feed.problem === null ? feed.config?.generation : undefined
-  const acknowledged = generation !== undefined && all.some((one) => one.acknowledged === generation)
-  if (feed.problem !== null) return { connected: all.length, acknowledged, problems: [feed.problem] }
-  const refuser =
-    all.find((one) => one === refusing && one.problems.length > 0) ?? all.find((one) => one.problems.length > 0)
-  return { connected: all.length, acknowledged, problems: refuser?.problems ?? [] }
-}
-
-function isSame(one: GatewayState, other: GatewayState): boolean {
-  return (
-    one.connected === other.connected &&
-    one.acknowledged === other.acknowledged &&
-    one.problems.length === other.problems.length &&
-    one.problems.every((problem, index) => problem === other.problems[index])
-  )
 }

@@ -7,7 +7,7 @@ import { Grace } from './grace.ts'
 import type { WantedStatus } from './merge.ts'
 import { Programmed, type Verdict } from './programmed.ts'
 
-/** What is known of the data planes of a Gateway. */
+/** What is known of the data planes of a Gateway, wherever they are connected. */
 export interface GatewayState {
   connected: number
   /** One of them runs the newest config. */
@@ -22,8 +22,8 @@ export interface GatewayTruthOptions {
   factsOf: (gateway: string) => DeployedFacts
   /** Pods that can serve. */
   readyOf: (gateway: string) => number
-  /** There are other controllers. */
-  hasOthers: () => boolean
+  /** There is another controller of which nothing is heard. */
+  isBlind: () => boolean
   /** Its status may be another. */
   changed: (gateway: string) => void
   /** Data planes refuse its config, for other reasons than before. */
@@ -74,14 +74,14 @@ export class GatewayTruth {
   }
 
   #judge(key: string, gateway: Resource | undefined): Verdict {
-    const { stateOf, readyOf, hasOthers } = this.#options
+    const { stateOf, readyOf, isBlind } = this.#options
     const { connected, acknowledged } = stateOf(key)
     return this.#programmed.judge(key, {
       connected,
       acknowledged,
       generation: gateway?.metadata.generation ?? 0,
       ready: readyOf(key),
-      hasOthers: hasOthers(),
+      isBlind: isBlind(),
       saidBefore: saysProgrammed(gateway),
     })
   }

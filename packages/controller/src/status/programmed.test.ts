@@ -7,7 +7,7 @@ const nobody: Standing = {
   connected: 0,
   acknowledged: false,
   ready: 0,
-  hasOthers: false,
+  isBlind: false,
   saidBefore: false,
 }
 const taken: Standing = { ...nobody, connected: 1, acknowledged: true, ready: 1 }
@@ -38,11 +38,14 @@ describe('whether a Gateway is programmed', () => {
     assert.equal(programmed.judge('shop/web', changed), 'pending')
   })
 
-  it('is believed of data planes that are connected to other controllers, or were to one before', () => {
-    const ready = { ...nobody, ready: 2 }
-    assert.equal(new Programmed().judge('shop/web', ready), 'pending')
-    assert.equal(new Programmed().judge('shop/web', { ...ready, hasOthers: true }), 'programmed')
-    assert.equal(new Programmed().judge('shop/web', { ...ready, saidBefore: true }), 'programmed')
-    assert.equal(new Programmed().judge('shop/web', { ...ready, connected: 1, saidBefore: true }), 'pending')
+  it('is not believed of Pods that are ready and have said nothing, nor taken back while nobody can know', () => {
+    const judge = (standing: Partial<Standing>) =>
+      new Programmed().judge('shop/web', { ...nobody, ready: 2, ...standing })
+    assert.equal(judge({}), 'pending')
+    assert.equal(judge({ isBlind: true }), 'pending')
+    assert.equal(judge({ saidBefore: true }), 'programmed')
+    assert.equal(judge({ saidBefore: true, connected: 1 }), 'pending')
+    assert.equal(judge({ saidBefore: true, connected: 1, isBlind: true }), 'programmed')
+    assert.equal(judge({ saidBefore: true, isBlind: true, ready: 0 }), 'pending')
   })
 })

@@ -1,14 +1,14 @@
 /** What a controller knows of the data planes of one Gateway. */
 export interface Standing {
   generation: number
-  /** Connected to this controller. */
+  /** Connected to this controller, or to another one that is heard. */
   connected: number
   /** One of them runs the newest config. */
   acknowledged: boolean
   /** Pods that say that they can serve, wherever they are connected. */
   ready: number
-  /** There are other controllers, to which data planes may be connected. */
-  hasOthers: boolean
+  /** There is another controller of which nothing is heard, and data planes may be connected to it. */
+  isBlind: boolean
   /** The status of the Gateway says so already, of this generation. */
   saidBefore: boolean
 }
@@ -20,13 +20,14 @@ export type Verdict = 'programmed' | 'pending' | 'unanswered'
 export class Programmed {
   readonly #takenByKey = new Map<string, number>()
 
-  judge(key: string, { generation, connected, acknowledged, ready, hasOthers, saidBefore }: Standing): Verdict {
+  judge(key: string, { generation, connected, acknowledged, ready, isBlind, saidBefore }: Standing): Verdict {
     const taken = this.#takenByKey.get(key)
     const lives = connected > 0 || ready > 0
     const isTaken = acknowledged || (taken === generation && lives)
-    const isTakenElsewhere = connected === 0 && ready > 0 && (hasOthers || saidBefore)
+    // Who has just begun to lead, or does not hear all others, takes nothing back that was said.
+    const isSaidStill = saidBefore && ready > 0 && (connected === 0 || isBlind)
     if (acknowledged) this.#takenByKey.set(key, generation)
-    if (isTaken || isTakenElsewhere) return 'programmed'
+    if (isTaken || isSaidStill) return 'programmed'
     return taken !== undefined && lives ? 'unanswered' : 'pending'
   }
 

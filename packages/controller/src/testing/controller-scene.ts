@@ -45,6 +45,7 @@ export async function useController(t: TestContext): Promise<ControllerScene> {
     },
     retire: (key) => void scene.order.push(`retire ${key}`),
     stateOf: () => scene.state,
+    connected: () => new Map([['shop/web', scene.state.connected]]),
   }
   const metrics = new Metrics()
   const controller = new Controller({
@@ -54,7 +55,7 @@ export async function useController(t: TestContext): Promise<ControllerScene> {
     clusterDomain: 'cluster.local',
     namespaceSelector: null,
     deploy: { image: {}, version: '1.2.3' },
-    ownService: 'portico-system/portico-controller',
+    peers: { take: () => undefined, lead: () => undefined, follow: () => undefined, isBlind: false },
     log: (module) => logger.child(module),
     metrics,
     reflector: { missingMs: 20, backoff: { firstMs: 5, mostMs: 20 } },

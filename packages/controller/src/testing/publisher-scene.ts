@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import type { Ir } from '@portico/gateway/ir'
 import type { Reviewed } from '../kube/token-review.ts'
-import { createAuthority, issueServing, type KeyPair } from '../publish/certificate.ts'
+import { createAuthority, type Identity, issueServing, type KeyPair } from '../publish/certificate.ts'
 import { Publisher, type PublisherOptions } from '../publish/publisher.ts'
 import { StreamClient, type StreamClientOptions } from './stream-client.ts'
 
@@ -9,6 +9,9 @@ export interface PublisherScene {
   publisher: Publisher
   port: number
   ca: string
+  authority: KeyPair
+  /** What it shows, and what another controller of the same authority would show. */
+  identity: Identity
   /** Gateways whose state was said to have changed, in order. */
   changed: string[]
   logged: string[]
@@ -21,8 +24,9 @@ export function newAuthority(): KeyPair {
   return createAuthority('Portico controller test', validity)
 }
 
-export function servingOf(authority: KeyPair): KeyPair {
-  return issueServing(authority, { names: ['127.0.0.1', 'localhost'], name: 'portico-controller', validity })
+export function servingOf(authority: KeyPair): Identity {
+  const names = ['127.0.0.1', 'localhost']
+  return { ...issueServing(authority, { names, name: 'portico-controller', validity }), ca: authority.cert }
 }
 
 /** Tokens are `good` for shop/web, or `namespace/account/pod`. */
@@ -34,8 +38,12 @@ export function reviewed(token: string): Promise<Reviewed> {
   return Promise.resolve({ ok: true, namespace, serviceAccount, pod })
 }
 
-export async function usePublisher(t: TestContext, options: Partial<PublisherOptions> = {}): Promise<PublisherScene> {
-  const authority = newAuthority()
+export async function usePublisher(
+  t: TestContext,
+  options: Partial<PublisherOptions> = {},
+  authority = newAuthority(),
+): Promise<PublisherScene> {
+  const identity = servingOf(authority)
   const changed: string[] = []
   const logged: string[] = []
   const log = (message: string, fields?: object): void => void logged.push(`${message} ${JSON.stringify(fields ?? {})}`)
@@ -46,7 +54,7 @@ export async function usePublisher(t: TestContext, options: Partial<PublisherOpt
     log: { debug: log, info: log, warn: log },
     ...options,
   })
-  const port = await publisher.listen(servingOf(authority), { port: 0, host: '127.0.0.1' })
+  const port = await publisher.listen(identity, { port: 0, host: '127.0.0.1' })
   const clients: StreamClient[] = []
   t.after(async () => {
     for (const client of clients) client.close()
@@ -56,6 +64,8 @@ export async function usePublisher(t: TestContext, options: Partial<PublisherOpt
     publisher,
     port,
     ca: authority.cert,
+    authority,
+    identity,
     changed,
     logged,
     connect(more = {}) {

@@ -1,0 +1,66 @@
+import { type Generation, StreamFault } from '@portico/gateway/stream'
+
+/**
+ * What controllers tell the one that leads: JSON lines in the answer to one HTTP/2 `GET /v1/peers` over TLS, asked with a
+ * certificate of the authority that all of them have.
+ */
+export const PEERS_PATH = '/v1/peers'
+
+/** Bytes of a line: all Gateways may be in one. */
+export const PEER_LINE_LIMIT = 64 * 1024 * 1024
+
+/** What data planes of one Gateway have told the controller that they are connected to. */
+export interface PeerState {
+  connected: number
+  /** Configs that they run. */
+  acknowledged: readonly Generation[]
+  /** Of the newest refusal. */
+  problems: readonly string[]
+}
+
+export type PeerMessage = StatesMessage | { type: 'ping' }
+
+export interface StatesMessage {
+  type: 'states'
+  /** These are all there are; the first is so. */
+  whole: boolean
+  put: readonly (readonly [gateway: string, state: PeerState])[]
+  drop: readonly string[]
+}
+
+export function peerLineOf(message: PeerMessage): Buffer {
+  return Buffer.from(`${JSON.stringify(message)}\n`)
+}
+
+/** Throws a `StreamFault` for what is not understood; fields that a newer controller adds are left alone. */
+export function readPeerLine(line: string): PeerMessage {
+  const message = parse(line) as Partial<StatesMessage> | null
+  const type: unknown = message?.type
+  if (type === 'ping') return { type: 'ping' }
+  if (type !== 'states' || !Array.isArray(message?.put) || !isTexts(message.drop)) return fault()
+  return { type, whole: message.whole === true, put: message.put.map(readEntry), drop: message.drop }
+}
+
+function readEntry(entry: unknown): [string, PeerState] {
+  const [gateway, state] = (Array.isArray(entry) ? entry : []) as [unknown, Partial<PeerState> | null | undefined]
+  const { connected, acknowledged, problems } = state ?? {}
+  if (typeof gateway !== 'string' || !Number.isSafeInteger(connected)) return fault()
+  if (!isTexts(acknowledged) || !isTexts(problems)) return fault()
+  return [gateway, { connected: connected ?? 0, acknowledged, problems }]
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return fault()
+  }
+}
+
+function fault(): never {
+  throw new StreamFault('a line is none of a controller')
+}

@@ -1,0 +1,101 @@
+import type { Generation } from '@portico/gateway/stream'
+import type { Resource } from '@portico/translate'
+import type { GatewayState } from '../status/gateway-truth.ts'
+import { PeerAddresses } from './peer-addresses.ts'
+import { PeerClient, type PeerClientOptions } from './peer-client.ts'
+import type { PeerState } from './peer-messages.ts'
+
+type LogMethod = (message: string, fields?: Readonly<Record<string, unknown>>) => void
+
+export interface PeersOptions extends Pick<PeerClientOptions, 'serverName' | 'identity' | 'backoff' | 'silenceMs'> {
+  /** `namespace/name` of the Service by which controllers are found. */
+  service: string
+  /** The name of the own Pod. */
+  pod: string
+  /** What is known of the data planes of these Gateways is something else. */
+  changed: (gateways: Iterable<string>) => void
+  /** Another controller is heard from now on, or no more: what counts as known may be something else for any Gateway. */
+  sightChanged: () => void
+  log: { info: LogMethod; warn: LogMethod; debug: LogMethod }
+}
+
+/**
+ * The other controllers. Data planes connect to any of them; the one that leads asks all others what theirs have said, so
+ * that it can speak of every Gateway. Nothing of that is written anywhere.
+ */
+export class Peers {
+  readonly #options: PeersOptions
+  readonly #addresses: PeerAddresses
+  readonly #clientByAddress = new Map<string, PeerClient>()
+  #isLeading = false
+
+  constructor(options: PeersOptions) {
+    this.#options = options
+    this.#addresses = new PeerAddresses(options.service, options.pod)
+  }
+
+  /** Whether there is one of which nothing is known. */
+  get isBlind(): boolean {
+    return this.#clientByAddress.values().some(({ isHeard }) => !isHeard)
+  }
+
+  /** An EndpointSlice of whatever Service. */
+  take(key: string, slice: Resource | undefined): void {
+    if (this.#addresses.take(key, slice)) this.#settle()
+  }
+
+  lead(): void {
+    this.#isLeading = true
+    this.#settle()
+  }
+
+  follow(): void {
+    this.#isLeading = false
+    this.#settle()
+  }
+
+  /** With what data planes have said to others; the generation is that of the newest config. */
+  complete(gateway: string, own: GatewayState, generation: Generation | null): GatewayState {
+    const states = [...this.#clientByAddress.values()].flatMap((client) => client.stateOf(gateway) ?? [])
+    if (states.length === 0) return own
+    const runs = ({ acknowledged }: PeerState): boolean => generation !== null && acknowledged.includes(generation)
+    const refused = own.problems.length > 0 ? own : states.find(({ problems }) => problems.length > 0)
+    return {
+      connected: states.reduce((sum, { connected }) => sum + connected, own.connected),
+      acknowledged: own.acknowledged || states.some(runs),
+      problems: refused?.problems ?? [],
+    }
+  }
+
+  #settle(): void {
+    const wanted = this.#isLeading ? this.#addresses.all : new Set<string>()
+    const gone = [...this.#clientByAddress].filter(([address]) => !wanted.has(address))
+    for (const [address, client] of gone) {
+      this.#clientByAddress.delete(address)
+      client.close()
+    }
+    const found = [...wanted].filter((address) => !this.#clientByAddress.has(address))
+    for (const address of found) this.#clientByAddress.set(address, this.#createClient(address))
+    if (gone.length + found.length > 0) this.#options.sightChanged()
+  }
+
+  #createClient(address: string): PeerClient {
+    const { serverName, identity, changed, sightChanged, log, backoff, silenceMs } = this.#options
+    let hasComplained = false
+    return new PeerClient({
+      address,
+      serverName,
+      identity,
+      changed,
+      heard: (isHeard, problem) => {
+        if (isHeard) log.info('another controller is heard', { address })
+        else log[hasComplained ? 'debug' : 'warn']('another controller is not heard', { address, problem })
+        const isNews = isHeard || !hasComplained
+        hasComplained = !isHeard
+        if (isNews) sightChanged()
+      },
+      ...(backoff && { backoff }),
+      ...(silenceMs !== undefined && { silenceMs }),
+    })
+  }
+}

@@ -1,0 +1,41 @@
+import type { PeerState } from '../peers/peer-messages.ts'
+import type { GatewayState } from '../status/gateway-truth.ts'
+import type { DataPlane } from './data-plane.ts'
+import type { GatewayFeed } from './gateway-feed.ts'
+
+/** All that is known of one Gateway, and who hears of it. */
+export interface Served {
+  feed: GatewayFeed
+  dataPlanes: Set<DataPlane>
+  /** Who refused a config last. */
+  refusing: DataPlane | null
+  told: GatewayState
+}
+
+export const NOBODY: GatewayState = { connected: 0, acknowledged: false, problems: [] }
+
+export function stateOf({ feed, dataPlanes, refusing }: Served): GatewayState {
+  const all = [...dataPlanes]
+  const generation = feed.problem === null ? feed.config?.generation : undefined
+  const acknowledged = generation !== undefined && all.some((one) => one.acknowledged === generation)
+  if (feed.problem !== null) return { connected: all.length, acknowledged, problems: [feed.problem] }
+  const refuser =
+    all.find((one) => one === refusing && one.problems.length > 0) ?? all.find((one) => one.problems.length > 0)
+  return { connected: all.length, acknowledged, problems: refuser?.problems ?? [] }
+}
+
+/** As other controllers are told: which config is the newest is for each of them to know. */
+export function peerStateOf(served: Served): PeerState | null {
+  const { connected, problems } = stateOf(served)
+  const acknowledged = [...served.dataPlanes].flatMap((one) => one.acknowledged ?? [])
+  return connected === 0 ? null : { connected, acknowledged: [...new Set(acknowledged)].toSorted(), problems }
+}
+
+export function isSameState(one: GatewayState, other: GatewayState): boolean {
+  return (
+    one.connected === other.connected &&
+    one.acknowledged === other.acknowledged &&
+    one.problems.length === other.problems.length &&
+    one.problems.every((problem, index) => problem === other.problems[index])
+  )
+}
