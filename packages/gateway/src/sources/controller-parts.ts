@@ -1,33 +1,47 @@
-import type { BackendTarget, Ir, McpReached } from '../ir/resources.ts'
-import { backendPolicies, frontendPolicies, trafficPolicies } from '../policies/index.ts'
+import type { Backend, Ir } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
+import { BACKEND, BIND, LISTENER, POLICY, REACHED, ROUTE, TARGETS } from './ir-shape.ts'
+import { type Shape, unknownIn } from './known-shape.ts'
 
 /**
- * What a controller of another version may send and this one does not know. Nothing of it is left out in silence: a policy
- * that nobody runs may be the one that keeps strangers away.
+ * What a controller of another version may send and this one does not know: kinds, names and words, wherever they stand.
+ * Nothing of it is left out in silence: what nobody runs may be what keeps strangers away.
  */
 export function unknownParts(ir: Ir): string[] {
-  const problems: string[] = []
-  for (const { key, target } of ir.backends) {
-    if (!KINDS.has(target.kind)) problems.push(`${key}: found a kind of backend that is not known here`)
-    if (target.kind !== 'mcp') continue
-    for (const { key: place, reached } of target.targets) {
-      if (!REACHED.has(reached.by)) problems.push(`${place}: found a kind of target that is not known here`)
-      // Who may write resources of a cluster may not have programs started.
-      if (reached.by === 'stdio') problems.push(`${place}: found a program to run, which is for config files alone`)
-    }
-  }
-  for (const { key, ...policy } of ir.policies) {
-    if (!TARGETS.has(policy.target.kind)) problems.push(`${key}: found a kind of target that is not known here`)
-    if (!PHASES.has(policy.phase)) problems.push(`${key}: found a phase that is not known here`)
-    for (const section of SECTIONS) {
-      for (const name of Object.keys(policy[section] ?? {})) {
-        if (!NAMES[section].has(name)) problems.push(`${key}: found \`${section}.${name}\`, which is not known here`)
-      }
-    }
-  }
-  for (const { key, protocol } of ir.listeners) {
-    if (!PROTOCOLS.has(protocol)) problems.push(`${key}: found a protocol that is not known here`)
+  return [
+    ...ir.binds.flatMap((one) => looked(one, () => namesIn(BIND, one))),
+    ...ir.listeners.flatMap((one) => looked(one, () => namesIn(LISTENER, one))),
+    ...ir.routes.flatMap((one) => looked(one, () => namesIn(ROUTE, one))),
+    ...ir.backends.flatMap((one) => looked(one, () => inBackend(one))),
+    ...ir.policies.flatMap((one) => looked(one, () => namesIn(POLICY, one))),
+  ]
+}
+
+/** Resources are never changed in place, and most are in one config after the other. */
+const fine = new WeakSet<object>()
+
+function looked(resource: object, look: () => string[]): string[] {
+  if (fine.has(resource)) return []
+  const problems = look()
+  if (problems.length === 0) fine.add(resource)
+  return problems
+}
+
+function namesIn(shape: Shape, resource: { key: string }): string[] {
+  return unknownIn(shape, resource, '').map((place) => `${resource.key}: found \`${place}\`, which is not known here`)
+}
+
+function inBackend({ target, ...backend }: Backend): string[] {
+  const { key } = backend
+  if (!Object.hasOwn(TARGETS, target.kind)) return [`${key}: found a kind of backend that is not known here`]
+  const problems = namesIn({ ...BACKEND, target: TARGETS[target.kind] }, { ...backend, ...{ target } })
+  if (target.kind !== 'mcp') return problems
+  for (const { key: place, reached } of target.targets) {
+    // Who may write resources of a cluster may not have programs started.
+    if (reached.by === 'stdio') problems.push(`${place}: found a program to run, which is for config files alone`)
+    else if (!Object.hasOwn(REACHED, reached.by))
+      problems.push(`${place}: found a kind of target that is not known here`)
+    else problems.push(...namesIn({ ...REACHED[reached.by], key: null }, { ...reached, ...{ key: place } }))
   }
   return problems
 }
@@ -51,37 +65,3 @@ function pathTo(part: object, value: unknown): string[] | null {
   }
   return null
 }
-
-const SECTIONS = ['frontend', 'traffic', 'backend'] as const
-const NAMES: Readonly<Record<(typeof SECTIONS)[number], ReadonlySet<string>>> = {
-  frontend: new Set(frontendPolicies.map(({ name }) => name)),
-  traffic: new Set(trafficPolicies.map(({ name }) => name)),
-  backend: new Set(backendPolicies.map(({ name }) => name)),
-}
-/** Of records, so that what is added to a type is added here. */
-const known = <Kind extends string>(kinds: Record<Kind, true>): ReadonlySet<string> => new Set(Object.keys(kinds))
-const KINDS = known<BackendTarget['kind']>({
-  static: true,
-  unix: true,
-  service: true,
-  invalid: true,
-  dynamicForwardProxy: true,
-  ai: true,
-  agentCore: true,
-  mcp: true,
-})
-const REACHED = known<McpReached['by']>({
-  http: true,
-  stdio: true,
-  openapi: true,
-})
-const TARGETS = known<Ir['policies'][number]['target']['kind']>({
-  gateway: true,
-  listenerSet: true,
-  listener: true,
-  route: true,
-  rule: true,
-  backend: true,
-})
-const PHASES = known<Ir['policies'][number]['phase']>({ PreRouting: true, PostRouting: true })
-const PROTOCOLS = known<Ir['listeners'][number]['protocol']>({ HTTP: true, HTTPS: true, TLS: true, TCP: true })

@@ -282,7 +282,10 @@ describe('a data plane and its controller', () => {
     stream.config({
       ...EMPTY_IR,
       backends: [backend],
-      policies: [policy({ traffic: { moat: {}, cors: { allowOrigins: ['*'] } } })],
+      policies: [
+        policy({ traffic: { moat: {}, cors: { allowOrigins: ['*'], allowPlanets: ['secret'] } } }),
+        policy({ key: 'q', traffic: { rateLimit: { local: [{ requests: 1, unit: 'Fortnights' }] } } }),
+      ],
     })
     await eventually('it is refused', () => stream.answers().length === 1)
     const [answer] = stream.answers()
@@ -290,6 +293,8 @@ describe('a data plane and its controller', () => {
     assert.deepEqual(answer.problems, [
       'b: found a kind of backend that is not known here',
       'p: found `traffic.moat`, which is not known here',
+      'p: found `traffic.cors.allowPlanets`, which is not known here',
+      'q: found `traffic.rateLimit.local[0].unit`, which is not known here',
     ])
     assert.equal(plane.applied.length, 0)
   })
