@@ -15,6 +15,7 @@ type ContentType =
   | 'application/json'
   | 'text/plain; version=0.0.4; charset=utf-8'
   | 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+  | 'application/jsonl'
   | 'text/event-stream'
 
 /** Goes on after the head; returns what to do when the stream is over, whoever ended it. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { getHeapStatistics } from 'node:v8'
 import { pathOf, queryOf, text } from './http.ts'
 import type { Reply } from './http.ts'
+import { answerApi, API_ROUTES, type RequestsSource } from './requests.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
 
 export interface Readiness {
@@ -22,6 +23,7 @@ export interface AdminCallbacks {
   /** Gives the problem with the filter, or null when it is in force. */
   setLogFilter: (filter: string) => string | null
   trace: TraceSource
+  requests: RequestsSource
   /** Starts the drain; called after the answer was made. */
   quit: () => void
 }
@@ -52,7 +54,12 @@ export function answerReadiness(request: IncomingMessage, { readiness }: AdminCa
 export function createAdminAnswer(callbacks: AdminCallbacks): (request: IncomingMessage) => Reply {
   const firstFilter = callbacks.logFilter()
   const routes: AdminRoute[] = [
-    { methods: READ, path: '/', summary: 'this list', answer: () => text(200, index(routes)) },
+    {
+      methods: READ,
+      path: '/',
+      summary: 'this list',
+      answer: () => text(200, index([...routes, ...API_ROUTES.map((route) => ({ methods: READ, ...route }))])),
+    },
     {
       methods: READ,
       path: '/config_dump',
@@ -90,10 +97,15 @@ export function createAdminAnswer(callbacks: AdminCallbacks): (request: Incoming
   return (request) => {
     const path = pathOf(request)
     const route = routes.find((candidate) => candidate.path === path)
-    if (route === undefined) return notFound()
+    if (route === undefined) return path?.startsWith('/api/') === true ? api(request, callbacks) : notFound()
     if (!isAllowed(request, route.methods)) return methodNotAllowed(route.methods)
     return route.answer(request)
   }
+}
+
+function api(request: IncomingMessage, { requests }: AdminCallbacks): Reply {
+  if (!isAllowed(request, READ)) return methodNotAllowed(READ)
+  return answerApi(request, requests) ?? notFound()
 }
 
 interface AdminRoute {
@@ -119,9 +131,10 @@ const LOGGING_USAGE = `usage: POST /logging                                (show
        POST /logging?reset                          (back to the first one)
 `
 
-function index(routes: readonly AdminRoute[]): string {
+function index(routes: readonly Omit<AdminRoute, 'answer'>[]): string {
+  const width = Math.max(...routes.map(({ path }) => path.length)) + 1
   return routes
-    .map(({ methods: [method = ''], path, summary }) => `${method.padEnd(5)}${path.padEnd(16)}${summary}\n`)
+    .map(({ methods: [method = ''], path, summary }) => `${method.padEnd(5)}${path.padEnd(width)}${summary}\n`)
     .join('')
 }
 

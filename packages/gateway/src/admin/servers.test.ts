@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers'
 import type { Readiness } from './routes.ts'
 import { startServers } from './servers.ts'
 import type { RunningServers, ServersOptions } from './servers.ts'
+import { requestsOf } from '../testing/requests-source.ts'
 
 test('metrics are served in pieces on both paths, anything else is not found', async (t) => {
   const { stats } = await start(t, { metrics: () => ['# a\n', 'b 1\n'] })
@@ -230,6 +231,7 @@ const defaults: ServersOptions = {
   configDump: () => ({}),
   logFilter: () => 'info',
   setLogFilter: () => null,
+  requests: requestsOf(),
   trace: { isFull: true, check: () => null, watch: () => () => {} },
   quit: () => {},
 }

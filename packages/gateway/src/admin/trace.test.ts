@@ -8,6 +8,7 @@ import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
 import { eventually } from '../testing/process.ts'
 import { startServers, type RunningServers } from './servers.ts'
+import { requestsOf } from '../testing/requests-source.ts'
 
 test('the stream begins with ready, has one frame for each event, and ends after the last', async (t) => {
   for (const method of ['POST', 'GET']) {
@@ -179,6 +180,7 @@ async function start(
     configDump: () => ({}),
     logFilter: () => 'info',
     setLogFilter: () => null,
+    requests: requestsOf(),
     quit: () => {},
     trace: {
       isFull: false,

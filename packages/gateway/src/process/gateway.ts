@@ -36,6 +36,9 @@ export class Gateway {
   #ir: Ir | null = null
   #generation = 0
   #synchronized = false
+  /** Of the newest config, where it was refused. */
+  #problems: readonly string[] = []
+  #since: number | null = null
   #certificates: readonly CertificateEnd[] = []
   /** Where Services are reached, which changes without a config. */
   readonly services: ReachedServices
@@ -57,6 +60,16 @@ export class Gateway {
 
   get generation(): number {
     return this.#generation
+  }
+
+  /** What is wrong with the newest config; none where it is live. */
+  get problems(): readonly string[] {
+    return this.#problems
+  }
+
+  /** When what is live went live, in milliseconds since 1970. */
+  get since(): number | null {
+    return this.#since
   }
 
   get ir(): Ir | null {
@@ -143,6 +156,8 @@ export class Gateway {
     this.#ports = ports
     this.#certificates = certificateEnds(ir.listeners)
     this.#synchronized = true
+    this.#problems = []
+    this.#since = Date.now()
     this.#reloads.success++
     this.services.wentLive(ir)
     this.#wentLive(ir)
@@ -159,6 +174,7 @@ export class Gateway {
   refused(problems: string[]): string[] {
     this.#supervisor.counters.drop()
     this.#synchronized = false
+    this.#problems = problems
     this.#reloads.failure++
     return problems
   }

@@ -7,6 +7,7 @@ import { startServers } from '../admin/servers.ts'
 import { createAuthority } from '../testing/certificates.ts'
 import { request } from '../testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram, type Program } from '../testing/process.ts'
+import { requestsOf } from '../testing/requests-source.ts'
 
 describe('readiness', () => {
   test('is not given before the first config is live', async (t) => {
@@ -19,6 +20,7 @@ describe('readiness', () => {
       configDump: () => ({}),
       logFilter: () => 'info',
       setLogFilter: () => null,
+      requests: requestsOf(),
       trace: { isFull: true, check: () => null, watch: () => () => {} },
       quit() {},
     })

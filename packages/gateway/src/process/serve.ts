@@ -19,6 +19,7 @@ import { keyFileOf, loadSessionKeys, type SessionKeys } from './session-keys.ts'
 import { Supervisor, type SupervisorOptions } from './supervisor.ts'
 import { identityOf } from './identity.ts'
 import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
+import { createRequestsSource, type RequestSourceParts } from './request-source.ts'
 import { createTraceSource } from './trace-source.ts'
 import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
@@ -82,12 +83,17 @@ class Program {
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
+  readonly #identity: ProxyIdentity
+  readonly #path: string
+  readonly #startedAt = Date.now()
   /** From the first config on that sends metrics elsewhere. */
   #push: Promise<MetricsPush> | null = null
 
   constructor(settings: ProcessConfig, filter: LogFilter, { reloader, identity, controller, path }: ProgramParts) {
     this.#settings = settings
     this.#controller = controller
+    this.#identity = identity
+    this.#path = path
     this.#reloader = reloader
     this.#logger = createLogger({ filter, format: settings.logging.format, write: this.#writer.write })
     this.#log = this.#logger.child('main')
@@ -210,7 +216,27 @@ class Program {
       logFilter: () => this.#logger.filter().text,
       setLogFilter: (text) => this.#setLogFilter(text),
       trace: createTraceSource(this.#supervisor.traces, () => gateway.ir),
+      requests: createRequestsSource({
+        store: this.#supervisor.records,
+        identity: this.#identity,
+        currentIr: () => gateway.ir,
+        state: () => this.#state(),
+      }),
       quit: () => this.#ended.resolve(),
+    }
+  }
+
+  #state(): ReturnType<RequestSourceParts['state']> {
+    return {
+      version: VERSION,
+      generation: this.#gateway.generation,
+      since: this.#gateway.since,
+      startedAt: this.#startedAt,
+      source: this.#path,
+      problems: firstProblems(this.#gateway.problems).map((problem) => ({ text: String(redact(problem)) })),
+      workers: this.#supervisor.size,
+      restarts: this.#supervisor.restarts,
+      isDraining: this.#isDraining,
     }
   }
 

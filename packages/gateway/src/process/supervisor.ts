@@ -101,6 +101,10 @@ export class Supervisor {
     for (const handle of this.#handles) handle.post({ type: 'logFilter', filter })
   }
 
+  get restarts(): number {
+    return this.#restarts
+  }
+
   get size(): number {
     return this.#handles.size
   }

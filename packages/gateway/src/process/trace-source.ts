@@ -6,6 +6,7 @@ import type { Ir } from '../ir/resources.ts'
 import { environmentFor } from '../pipeline/expression.ts'
 import { configsByTraceKey } from '../policies/trace-keys.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
+import { problemText } from './problem-text.ts'
 import type { TraceHub } from '../telemetry/trace/trace-hub.ts'
 
 /** Traces as the admin server may show them: policies under the names that traces have, and no credentials. */
@@ -26,11 +27,7 @@ export function createTraceSource(hub: TraceHub, currentIr: () => Ir | null): Tr
 
 function problemWith(expression: string): string | null {
   const [problem] = check(expression, environmentFor('start'), { wants: bool }).problems
-  if (problem === undefined) return null
-  const { line, column } = problem.position
-  const place = line === 1 ? `column ${column}` : `line ${line}, column ${column}`
-  const hint = problem.suggestion === undefined ? '' : `, did you mean \`${problem.suggestion}\`?`
-  return `${place}: ${problem.message}${hint}`
+  return problem === undefined ? null : problemText(problem)
 }
 
 function shown(event: TraceEvent, credentials: ReadonlySet<string>): TraceEvent {

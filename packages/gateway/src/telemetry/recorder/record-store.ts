@@ -14,6 +14,7 @@ export interface RecorderSizes {
 /** A record that has not been read yet. */
 export interface StoredRecord {
   readonly at: number
+  readonly id: string
   decode(): RequestRecord | null
 }
 
@@ -66,7 +67,7 @@ export class RecordStore {
 
   /** Newest first. */
   all(): StoredRecord[] {
-    return this.since(null).records.toSorted((a, b) => b.at - a.at)
+    return this.since(null).records.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
   }
 
   /** What came after the positions of a call before; null gives all. */
@@ -134,6 +135,10 @@ class Stored implements StoredRecord {
     this.at = startOf(entry)
     this.#entry = entry
     this.#source = source
+  }
+
+  get id(): string {
+    return idOf(this.#source.names, serialOf(this.#entry))
   }
 
   decode(): RequestRecord | null {

@@ -1,0 +1,140 @@
+import type { IncomingMessage } from 'node:http'
+import type {
+  GatewayState,
+  RequestBatch,
+  RequestList,
+  RequestRecord,
+  TraceEvent,
+} from '../telemetry/recorder/record.ts'
+import { FILTER_PARAMETERS, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
+import type { EventStream } from './event-stream.ts'
+import { pathOf, queryOf, type Reply, text } from './http.ts'
+
+/** Where records come from, given by the main thread. */
+export interface RequestsSource {
+  state(): GatewayState
+  /** A text says what is wrong with the query. */
+  filter(query: URLSearchParams): RecordFilter | string
+  /** `before` is the `next` of a list; null when it is none. */
+  list(filter: RecordFilter, page: { limit: number; before: string | null }): RequestList | null
+  /** Newest first. */
+  download(filter: RecordFilter): Iterable<RequestRecord>
+  get(id: string): RequestRecord | null
+  events(record: RequestRecord): TraceEvent[]
+  /** Tells of what comes, at most ten times a second; null when as many listen as can. */
+  follow(filter: RecordFilter, told: (batch: RequestBatch) => void): (() => void) | null
+}
+
+export interface ApiRoute {
+  readonly path: string
+  readonly summary: string
+}
+
+/** What the admin server lists of it. */
+export const API_ROUTES: readonly ApiRoute[] = [
+  { path: '/api/state', summary: 'what runs, and how much is recorded' },
+  { path: '/api/requests', summary: 'requests, newest first; ?status=, ?outcome=, ?route= and more choose' },
+  { path: '/api/requests/stream', summary: 'the same as they end, as a stream of events' },
+  { path: '/api/requests/download', summary: 'all of them whole, one JSON on each line' },
+  { path: '/api/requests/{id}', summary: 'one request whole' },
+  { path: '/api/requests/{id}/events', summary: 'the same as the events that a trace has' },
+]
+
+/** Null for a path that is none of them. */
+export function answerApi(request: IncomingMessage, source: RequestsSource): Reply | null {
+  const path = pathOf(request) ?? ''
+  const query = queryOf(request)
+  switch (path) {
+    case '/api/state':
+      return known(query, []) ?? json(source.state())
+    case '/api/requests':
+      return known(query, [...FILTER_PARAMETERS, 'limit', 'before']) ?? list(query, source)
+    case '/api/requests/stream':
+      return known(query, FILTER_PARAMETERS) ?? stream(request, query, source)
+    case '/api/requests/download':
+      return known(query, FILTER_PARAMETERS) ?? download(query, source)
+  }
+  const [, id, part] = /^\/api\/requests\/([0-9a-z]{1,32})(\/events)?$/.exec(path) ?? []
+  if (id === undefined) return null
+  const record = source.get(id)
+  if (record === null) return text(404, `no record ${id}: it was never there, or newer ones have taken its place\n`)
+  return known(query, []) ?? json(part === undefined ? record : source.events(record))
+}
+
+function list(query: URLSearchParams, source: RequestsSource): Reply {
+  const filter = source.filter(query)
+  if (typeof filter === 'string') return text(400, `${filter}\n`)
+  const limit = query.get('limit') ?? String(DEFAULT_LIMIT)
+  if (!/^[0-9]{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
+    return text(400, `limit: expected a number from 1 to ${MAX_LIMIT}\n`)
+  }
+  const found = source.list(filter, { limit: Number(limit), before: query.get('before') })
+  return found === null ? text(400, 'before: expected the `next` of a list\n') : json(found)
+}
+
+function download(query: URLSearchParams, source: RequestsSource): Reply {
+  const filter = source.filter(query)
+  if (typeof filter === 'string') return text(400, `${filter}\n`)
+  const headers = { 'content-disposition': 'attachment; filename="requests.jsonl"' }
+  return { status: 200, type: 'application/jsonl', headers, body: lines(source.download(filter)) }
+}
+
+function* lines(records: Iterable<RequestRecord>): Iterable<string> {
+  for (const record of records) yield `${JSON.stringify(record)}\n`
+}
+
+function stream(request: IncomingMessage, query: URLSearchParams, source: RequestsSource): Reply {
+  // A page of another site could not read it, but it could take the places of those who may.
+  const site = request.headers['sec-fetch-site'] ?? 'none'
+  if (site !== 'none' && site !== 'same-origin') return text(403, 'origin not allowed\n')
+  const filter = source.filter(query)
+  if (typeof filter === 'string') return text(400, `${filter}\n`)
+  const told = { current: (_batch: RequestBatch): void => {} }
+  const leave = source.follow(filter, (batch) => told.current(batch))
+  if (leave === null) return text(503, 'too many streams of requests are open\n')
+  if (request.method === 'HEAD') {
+    leave()
+    return { status: 200, type: 'text/event-stream', body: '' }
+  }
+  return {
+    status: 200,
+    type: 'text/event-stream',
+    headers: { 'cache-control': 'no-cache' },
+    body: (open: EventStream) => {
+      told.current = keepingUp(open)
+      open.comment('ready')
+      open.keepAlive()
+      return leave
+    },
+  }
+}
+
+/** Nothing waits for a client: one that does not read hears later how many it has missed. */
+function keepingUp(open: EventStream): (batch: RequestBatch) => void {
+  let missed = 0
+  return (batch) => {
+    if (open.isFull) {
+      missed += batch.requests.length + batch.omitted
+      return
+    }
+    open.data({ ...batch, omitted: batch.omitted + missed })
+    missed = 0
+  }
+}
+
+function known(query: URLSearchParams, names: readonly string[]): Reply | null {
+  for (const name of query.keys()) {
+    if (!names.includes(name)) {
+      const choice = names.length === 0 ? 'none' : names.map((each) => `?${each}=`).join(', ')
+      return text(400, `unknown parameter ${JSON.stringify(name)}, expected ${choice}\n`)
+    }
+  }
+  return null
+}
+
+function json(value: unknown): Reply {
+  return { status: 200, type: 'application/json', body: `${JSON.stringify(value)}\n` }
+}
+
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 1000

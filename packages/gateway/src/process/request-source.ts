@@ -1,0 +1,129 @@
+import { bool, check } from '@portico/cel/check'
+import type { RequestsSource } from '../admin/requests.ts'
+import type { Ir } from '../ir/resources.ts'
+import { compileExpression, environmentFor } from '../pipeline/expression.ts'
+import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
+import { recordScope } from '../pipeline/views/record-scope.ts'
+import { summaryOf } from '../telemetry/recorder/decode.ts'
+import { isMeant, readFilter, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
+import { RecordFollowers } from '../telemetry/recorder/record-followers.ts'
+import type { GatewayState, RequestRecord, RequestSummary } from '../telemetry/recorder/record.ts'
+import type { RecordStore, StoredRecord } from '../telemetry/recorder/record-store.ts'
+import { rebuildEvents } from '../telemetry/recorder/rebuild-events.ts'
+import { problemText } from './problem-text.ts'
+import { recorderConfig } from './recorder-sizes.ts'
+
+export interface RequestSourceParts {
+  store: RecordStore
+  identity: ProxyIdentity
+  currentIr: () => Ir | null
+  /** All but the recorder's own part. */
+  state: () => Omit<GatewayState, 'recorder' | 'requestsPerSecond'>
+  clock?: () => number
+}
+
+/** Records as the admin server shows them. */
+export function createRequestsSource(parts: RequestSourceParts): RequestsSource {
+  const { store, identity, currentIr, clock = Date.now } = parts
+  const followers = new RecordFollowers(store)
+  const compile = expressionCompiler(identity)
+
+  /** The time before which nothing is shown. */
+  function oldest(): number {
+    const ir = currentIr()
+    const retention = ir === null ? undefined : recorderConfig(ir).retention
+    return retention === undefined ? 0 : clock() - retention
+  }
+
+  function* newestFirst(filter: RecordFilter): Iterable<RequestRecord> {
+    const from = Math.max(oldest(), filter.since ?? 0)
+    for (const stored of store.all()) {
+      if (stored.at < from) return
+      const record = stored.decode()
+      if (record !== null && isMeant(filter, record)) yield record
+    }
+  }
+
+  return {
+    state: () => ({ ...parts.state(), ...recorded(store, oldest(), clock()) }),
+    filter: (query) => readFilter(query, clock(), compile),
+    list(filter, { limit, before }) {
+      const place = before === null ? null : placeOf(before)
+      if (before !== null && place === null) return null
+      const requests: RequestSummary[] = []
+      for (const record of newestFirst(filter)) {
+        if (place !== null && !isBehind(record, place)) continue
+        if (requests.length === limit) return { requests, next: cursorOf(requests.at(-1)) }
+        requests.push(summaryOf(record))
+      }
+      return { requests, next: null }
+    },
+    download: newestFirst,
+    get(id) {
+      const record = store.find(id)
+      return record === null || record.at < oldest() ? null : record
+    },
+    events: (record) => rebuildEvents(record, identity),
+    follow: (filter, told) => followers.follow((record) => isMeant(filter, record), told),
+  }
+}
+
+interface Place {
+  at: number
+  id: string
+}
+
+/** Requests that began at the same time stand in the order of their names. */
+function isBehind(record: RequestSummary, { at, id }: Place): boolean {
+  return record.at < at || (record.at === at && record.id < id)
+}
+
+function cursorOf(last: RequestSummary | undefined): string | null {
+  return last === undefined ? null : `${last.at}-${last.id}`
+}
+
+function placeOf(cursor: string): Place | null {
+  const [, at, id] = /^([0-9]{1,16}(?:\.[0-9]{1,16})?)-([0-9a-z]{15})$/.exec(cursor) ?? []
+  return at === undefined || id === undefined ? null : { at: Number(at), id }
+}
+
+function recorded(
+  store: RecordStore,
+  oldest: number,
+  now: number,
+): Pick<GatewayState, 'recorder' | 'requestsPerSecond'> {
+  const all = store.all().filter(({ at }) => at >= oldest)
+  return {
+    requestsPerSecond: rateOf(all, now),
+    recorder: {
+      isEnabled: store.isEnabled,
+      records: all.length,
+      ...store.use,
+      oldest: all.at(-1)?.at ?? null,
+      diskBytes: null,
+    },
+  }
+}
+
+/** Over the last ten seconds, or as much of them as is still there. */
+function rateOf(newestFirst: readonly StoredRecord[], now: number): number {
+  const recent = newestFirst.filter(({ at }) => at > now - RATE_WINDOW_MS)
+  const first = recent.at(-1)
+  if (first === undefined) return 0
+  const isAll = recent.length < newestFirst.length
+  const span = isAll || newestFirst.length < FEW ? RATE_WINDOW_MS : Math.max(1, now - first.at)
+  return Math.round((recent.length / span) * 10_000) / 10
+}
+
+const RATE_WINDOW_MS = 10_000
+/** So few cannot have pushed others out. */
+const FEW = 200
+
+function expressionCompiler(identity: ProxyIdentity) {
+  return (expression: string): ((record: RequestRecord) => boolean) | string => {
+    const [problem] = check(expression, environmentFor('log'), { wants: bool }).problems
+    if (problem !== undefined) return problemText(problem)
+    const program = compileExpression(expression, 'log')
+    return (record) => program.evaluate(recordScope(record, identity)) === true
+  }
+}

@@ -1,0 +1,127 @@
+import type { TraceEvent } from '../trace/trace-event.ts'
+import type { RecordedAttempt, RecordedStep, RequestRecord } from './record.ts'
+
+/** Who answered, as snapshots say it. */
+export interface Identity {
+  readonly podName: string
+  readonly namespace: string
+  readonly gateway: string
+}
+
+/**
+ * The trace of a request, as far as its record holds it, in the shape and order that a live one has. Steps that passed
+ * are `apply`: whether one had nothing to do is not kept. Times that are not known are those of the event before.
+ */
+export function rebuildEvents(record: RequestRecord, env: Identity): TraceEvent[] {
+  const events = new EventList()
+  const { steps, calls, reason, keys } = record
+  const ofPhase = (phase: RecordedStep['phase']): RecordedStep[] => (steps ?? []).filter((step) => step.phase === phase)
+  events.add({ type: 'requestStarted' })
+  if (record.method !== null) {
+    events.add({ type: 'requestSnapshot', stage: 'initial request', requestState: requestState(record, env) })
+  }
+  addPolicies(events, ofPhase('gateway'))
+  if (reason?.phase !== 'gateway' && record.listener !== null && record.method !== null) {
+    const selectedRoute = keys.route
+    const evaluatedRoutes = selectedRoute === null ? [] : [selectedRoute]
+    events.add({ type: 'routeSelection', selectedRoute, evaluatedRoutes }, selectedRoute === null ? 'error' : 'info')
+  }
+  addPolicies(events, ofPhase('route'))
+  addPolicies(events, ofPhase('backend'))
+  for (const call of calls ?? lastCall(record)) addCall(events, call)
+  if (record.answeredAfter !== null) events.at(record.answeredAfter)
+  addPolicies(events, ofPhase('response'))
+  if (record.status !== 0) {
+    const response = { code: record.status, headers: record.responseHeaders ?? {} }
+    events.add({ type: 'responseSnapshot', stage: 'final response', requestState: { response, env } })
+  }
+  events.at(record.took)
+  const { status, error } = record
+  const severity = error !== null || status === 0 || status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info'
+  events.add({ type: 'requestFinished', status: status === 0 ? null : status, error }, severity)
+  return events.list
+}
+
+class EventList {
+  readonly list: TraceEvent[] = []
+  #at = 0
+
+  /** What follows did not come before this. */
+  at(microseconds: number): void {
+    this.#at = Math.max(this.#at, microseconds)
+  }
+
+  add(message: TraceEvent['message'], severity: TraceEvent['severity'] = 'info', start: number | null = null): void {
+    this.list.push({ eventStart: start, eventEnd: this.#at, severity, message })
+  }
+}
+
+function addPolicies(events: EventList, steps: readonly RecordedStep[]): void {
+  const by = steps.find(({ outcome }) => outcome === 'stopped')?.step
+  for (const { step: kind, phase, outcome, reason, status, values, at } of steps) {
+    if (at !== null) events.at(at)
+    if (outcome === 'stopped') {
+      addRules(events, values)
+      const { rules: _rules, ...others } = values
+      const details = Object.keys(others).length === 0 ? {} : { details: others }
+      const isBad = status !== null && status >= 400
+      events.add(
+        { type: 'policy', kind, phase, result: { type: 'stop', reason, status, ...details } },
+        isBad ? 'warn' : 'info',
+      )
+      continue
+    }
+    const result = outcome === 'passed' ? { type: 'apply' } : { type: 'skip', reason: `${by} stopped the request` }
+    events.add({ type: 'policy', kind, phase, result })
+  }
+}
+
+/** Rules stand in an event of their own. */
+function addRules(events: EventList, { rules }: RecordedStep['values']): void {
+  if (Array.isArray(rules)) events.add({ type: 'authorizationResult', rules, result: 'deny' }, 'error')
+}
+
+function addCall(events: EventList, { target, status, error, from, to }: RecordedAttempt): void {
+  if (from !== null) events.at(from)
+  events.add({ type: 'backendCallStart', target })
+  if (to !== null) events.at(to)
+  const failed = error !== null || status === null || status >= 500
+  const severity = failed ? 'error' : status >= 400 ? 'warn' : 'info'
+  events.add({ type: 'backendCallResult', status, error }, severity, from ?? 0)
+}
+
+/** Of a request that simply passed, whose one call is in its summary. */
+function lastCall({ endpoint, status, answeredAfter, attempts, reason }: RequestRecord): RecordedAttempt[] {
+  if (endpoint === null || answeredAfter === null || attempts !== 1 || reason !== null) return []
+  return [{ target: endpoint, status, error: null, from: null, to: answeredAfter }]
+}
+
+function requestState(record: RequestRecord, env: Identity): object {
+  const { method, scheme, version, at, variables } = record
+  const host = record.host ?? ''
+  const pathAndQuery = record.path ?? ''
+  const [path = ''] = pathAndQuery.split('?', 1)
+  const { address, port } = sourceOf(record.source ?? '')
+  return {
+    request: {
+      method,
+      uri: `${scheme}://${host}${pathAndQuery}`,
+      path,
+      pathAndQuery,
+      host,
+      scheme,
+      version,
+      headers: record.requestHeaders ?? {},
+      startTime: new Date(at).toISOString(),
+    },
+    source: { address, port },
+    ...variables,
+    env,
+  }
+}
+
+/** `[::1]:80` and `127.0.0.1:80`. */
+function sourceOf(source: string): { address: string; port: number } {
+  const colon = source.lastIndexOf(':')
+  return { address: source.slice(0, colon).replaceAll(/[[\]]/g, ''), port: Number(source.slice(colon + 1)) }
+}

@@ -1,0 +1,64 @@
+import { summaryOf } from './decode.ts'
+import type { RequestBatch, RequestRecord, RequestSummary } from './record.ts'
+import type { RecordStore } from './record-store.ts'
+
+type Told = (batch: RequestBatch) => void
+
+interface Follower {
+  readonly matches: (record: RequestRecord) => boolean
+  readonly told: Told
+}
+
+/** Who wants to hear of requests as they end. While nobody does, nothing is read. */
+export class RecordFollowers {
+  readonly #store: Pick<RecordStore, 'since' | 'positions'>
+  readonly #followers = new Set<Follower>()
+  #positions: ReadonlyMap<SharedArrayBuffer, number> = new Map()
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(store: Pick<RecordStore, 'since' | 'positions'>) {
+    this.#store = store
+  }
+
+  /** The returned function ends it; null when as many listen as can. */
+  follow(matches: Follower['matches'], told: Told): (() => void) | null {
+    if (this.#followers.size >= MAX_FOLLOWERS) return null
+    const follower = { matches, told }
+    if (this.#timer === null) {
+      this.#positions = this.#store.positions()
+      this.#timer = setInterval(() => this.#look(), BETWEEN_MS)
+      this.#timer.unref()
+    }
+    this.#followers.add(follower)
+    return () => {
+      this.#followers.delete(follower)
+      if (this.#followers.size > 0 || this.#timer === null) return
+      clearInterval(this.#timer)
+      this.#timer = null
+    }
+  }
+
+  #look(): void {
+    const { records, positions } = this.#store.since(this.#positions)
+    this.#positions = positions
+    if (records.length === 0) return
+    // Beyond what can be looked at in time, only the newest are.
+    const unread = Math.max(0, records.length - MAX_READ)
+    const read = records
+      .toSorted((a, b) => a.at - b.at)
+      .slice(unread)
+      .flatMap((stored) => stored.decode() ?? [])
+    for (const { matches, told } of this.#followers) {
+      const found = read.filter(matches)
+      const requests: RequestSummary[] = found.slice(-MAX_TOLD).map(summaryOf)
+      const omitted = found.length - requests.length + unread
+      if (requests.length > 0 || omitted > 0) told({ requests, omitted })
+    }
+  }
+}
+
+/** At most ten messages a second. */
+const BETWEEN_MS = 100
+const MAX_TOLD = 100
+const MAX_READ = 2000
+const MAX_FOLLOWERS = 16

@@ -1,0 +1,24 @@
+import type { RequestsSource } from '../admin/requests.ts'
+import { createRequestsSource } from '../process/request-source.ts'
+import { RecordStore } from '../telemetry/recorder/record-store.ts'
+
+/** What the admin server asks for records, of a gateway under test or of none. */
+export function requestsOf(store: RecordStore = new RecordStore(), clock: () => number = Date.now): RequestsSource {
+  return createRequestsSource({
+    store,
+    clock,
+    identity: { podName: 'test', namespace: 'default', gateway: 'default' },
+    currentIr: () => null,
+    state: () => ({
+      version: 'test',
+      generation: 1,
+      since: null,
+      startedAt: 0,
+      source: '',
+      problems: [],
+      workers: 1,
+      restarts: 0,
+      isDraining: false,
+    }),
+  })
+}
