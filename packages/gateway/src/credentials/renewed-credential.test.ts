@@ -11,6 +11,7 @@ function setUp(outcomes: Outcome[], random = () => 0) {
   let asked = 0
   const reasons: string[] = []
   const renewed = new RenewedCredential<string>({
+    cloud: 'gcp',
     what: 'no token',
     obtain() {
       const outcome = outcomes[asked++]!
@@ -145,6 +146,7 @@ test('an error is a fault that says nothing of its message', async () => {
 test('an answer that does not come within five seconds is a fault', async (t: TestContext) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const renewed = new RenewedCredential<string>({
+    cloud: 'gcp',
     what: 'no token',
     obtain: () => new Promise(() => {}),
     monotonic: () => 0,

@@ -1,4 +1,4 @@
-import { CredentialFault } from '../pipeline/cloud-credentials.ts'
+import { type Cloud, CredentialFault, type CredentialWatch } from '../pipeline/cloud-credentials.ts'
 
 export interface Obtained<T> {
   value: T
@@ -7,6 +7,7 @@ export interface Obtained<T> {
 }
 
 export interface RenewedCredentialOptions<T> {
+  cloud: Cloud
   /** What cannot be had, for messages. */
   what: string
   /** May hang, and may reject: both are a fault. */
@@ -39,18 +40,22 @@ export class RenewedCredential<T> {
   }
 
   /** A promise only while there is none that may be used; it never rejects. */
-  current(): T | CredentialFault | Promise<T | CredentialFault> {
+  current(watch: CredentialWatch | null = null): T | CredentialFault | Promise<T | CredentialFault> {
     const now = this.#options.monotonic()
     const good = this.#value !== null && now < this.#endsAt ? this.#value : null
     if (good !== null && now < this.#renewAt) return good
-    if (this.#underWay === null && now >= this.#retryAt) void this.#start()
+    if (this.#underWay === null && now >= this.#retryAt) void this.#start(watch)
     // After a failure there is either something good, or the reason why not.
-    return good ?? this.#underWay ?? this.#fault ?? this.#start()
+    return good ?? this.#underWay ?? this.#fault ?? this.#start(watch)
   }
 
-  #start(): Promise<T | CredentialFault> {
+  #start(watch: CredentialWatch | null): Promise<T | CredentialFault> {
+    const told = watch?.obtaining(this.#options.cloud)
     const underWay = this.#run().finally(() => (this.#underWay = null))
     this.#underWay = underWay
+    if (told !== undefined) {
+      void underWay.then((outcome) => told(outcome instanceof CredentialFault ? outcome.reason : null))
+    }
     return underWay
   }
 

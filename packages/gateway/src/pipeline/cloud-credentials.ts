@@ -21,8 +21,15 @@ export class CredentialFault {
 
 /** A token for `Authorization: Bearer`, now or soon. */
 export interface TokenSource {
-  current(): string | CredentialFault | Promise<string | CredentialFault>
+  current(watch?: CredentialWatch | null): string | CredentialFault | Promise<string | CredentialFault>
 }
+
+/** Told when a credential is asked for because of a request; what is returned is told why there is none, or null. */
+export interface CredentialWatch {
+  obtaining(cloud: Cloud): (reason: string | null) => void
+}
+
+export type Cloud = 'aws' | 'azure' | 'gcp'
 
 export interface SigningScope {
   region: string
@@ -38,6 +45,7 @@ export interface AwsSignerConfig extends SigningScope {
 /** Headers to set on the request, in place of what it has under these names. */
 export type AwsSigner = (
   request: SignableRequest,
+  watch?: CredentialWatch | null,
 ) => SignatureHeaders | CredentialFault | Promise<SignatureHeaders | CredentialFault>
 
 /** A request as it goes over the wire. */

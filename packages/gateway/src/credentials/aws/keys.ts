@@ -1,4 +1,4 @@
-import type { CredentialFault } from '../../pipeline/cloud-credentials.ts'
+import type { CredentialFault, CredentialWatch } from '../../pipeline/cloud-credentials.ts'
 import { faultOf } from '../fault.ts'
 import { type Obtained, RenewedCredential } from '../renewed-credential.ts'
 import type { CredentialServices } from '../services.ts'
@@ -6,7 +6,7 @@ import type { AwsKeys } from './sigv4.ts'
 
 /** Keys now, or soon. */
 export interface KeySource {
-  current(): AwsKeys | CredentialFault | Promise<AwsKeys | CredentialFault>
+  current(watch: CredentialWatch | null): AwsKeys | CredentialFault | Promise<AwsKeys | CredentialFault>
 }
 
 export function fixedKeys(keys: AwsKeys): KeySource {
@@ -16,6 +16,7 @@ export function fixedKeys(keys: AwsKeys): KeySource {
 /** Wherever the SDK finds some: variables, profiles, web identity, containers, instances. */
 export function ambientKeys({ clock, monotonic, random, log }: CredentialServices): KeySource {
   return new RenewedCredential({
+    cloud: 'aws',
     what: WHAT,
     obtain: () => fromChain(clock),
     monotonic,

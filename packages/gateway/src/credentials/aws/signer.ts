@@ -11,8 +11,8 @@ export function createAwsSigner({ region, service, keys }: AwsSignerConfig, serv
     keys === undefined
       ? sharedSource(services, ['aws'], () => ambientKeys(services))
       : fixedKeys({ ...keys, sessionToken: keys.sessionToken ?? null })
-  return (request) => {
-    const found = source.current()
+  return (request, watch = null) => {
+    const found = source.current(watch)
     if (found instanceof Promise) {
       return found.then((later) => (later instanceof CredentialFault ? later : sign(request, later, services.clock())))
     }

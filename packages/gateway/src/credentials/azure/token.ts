@@ -17,6 +17,7 @@ export function createAzureToken(config: AzureTokenConfig, services: CredentialS
   const { monotonic, random, log } = services
   return sharedSource(services, ['azure', config], () => {
     return new RenewedCredential({
+      cloud: 'azure',
       what: 'no Azure token',
       obtain: () => obtain(config, services),
       monotonic,

@@ -23,6 +23,7 @@ export function createGcpToken(config: GcpTokenConfig, services: CredentialServi
       }
     }
     return new RenewedCredential({
+      cloud: 'gcp',
       what: WHAT,
       obtain,
       monotonic,

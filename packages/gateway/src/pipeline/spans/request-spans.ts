@@ -4,7 +4,9 @@ import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import { Id } from '../../telemetry/otlp/id.ts'
 import { SERVER } from '../../telemetry/otlp/span.ts'
 import { SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
+import type { Cloud, CredentialWatch } from '../cloud-credentials.ts'
 import { CallSpan, type CallStart } from './call-span.ts'
+import { beginCredentialSpan } from './credential-span.ts'
 import { MessageSpan, type MessageStart } from './message-span.ts'
 import { LONGEST_NAME, spanName } from './span-name.ts'
 import type { CallPurpose, SpanFamily, SpannedRequest, SpanTools } from './spanned-request.ts'
@@ -18,7 +20,7 @@ export interface SpanPlace {
 }
 
 /** The spans of one request that is sampled: its own, and one of each call that is made for it. */
-export class RequestSpans implements SpanFamily {
+export class RequestSpans implements SpanFamily, CredentialWatch {
   readonly traceId: Id
   /** Of the span of the request itself. */
   readonly spanId: Id
@@ -71,6 +73,10 @@ export class RequestSpans implements SpanFamily {
     const span = new MessageSpan(start, this)
     ;(this.#messages ??= []).push(span)
     return { span, place: { spans: this, parentId: span.id, purpose: null } }
+  }
+
+  obtaining(cloud: Cloud): (reason: string | null) => void {
+    return beginCredentialSpan(this, cloud)
   }
 
   /** The request is over. */

@@ -19,7 +19,7 @@ export function awsAuth(config: AwsConfig, env: Env, place: BackendPlace): Backe
   const sign = env.credentials.awsSigner({ ...scope, keys: config.secretRef?.data })
   return {
     requestBody: 'whole',
-    sign(outgoing) {
+    sign(outgoing, rx) {
       const claimed = outgoing.headers.get('x-amz-content-sha256') ?? ''
       const isInPieces = claimed.startsWith('STREAMING-')
       if (isInPieces && claimed !== UNSIGNED_PIECES) return SIGNED_PIECES
@@ -29,7 +29,8 @@ export function awsAuth(config: AwsConfig, env: Env, place: BackendPlace): Backe
       const { method, target, authority, headers } = outgoing
       for (const name of OWN_HEADERS) headers.removeAlike(name)
       const unsigned = isInPieces ? { unsignedAs: UNSIGNED_PIECES } : {}
-      const signed = sign({ method, target, authority, headers: signedOf(headers), body: body.bytes, ...unsigned })
+      const request = { method, target, authority, headers: signedOf(headers), body: body.bytes, ...unsigned }
+      const signed = sign(request, rx.spans)
       return signed instanceof Promise ? signed.then((later) => write(outgoing, later)) : write(outgoing, signed)
     },
   }

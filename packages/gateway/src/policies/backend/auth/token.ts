@@ -35,8 +35,8 @@ export function gcpAuth(config: NonNullable<BackendAuthConfig['gcp']>, env: Env,
 
 function tokenAuth(source: TokenSource): BackendStep {
   return {
-    request(outgoing) {
-      const token = source.current()
+    request(outgoing, rx) {
+      const token = source.current(rx.spans)
       return token instanceof Promise ? token.then((later) => write(outgoing, later)) : write(outgoing, token)
     },
   }

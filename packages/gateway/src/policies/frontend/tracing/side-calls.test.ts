@@ -74,6 +74,52 @@ test('keys of an issuer are fetched within the trace of the request that needs t
   assert.deepEqual(called(collector, 'jwks'), [], 'they are kept')
 })
 
+test('what a cloud is asked for has a span, with nothing that is secret', async (t) => {
+  let isUp = false
+  const endpoint = await useOrigin(t, (_seen, response) => {
+    if (isUp) response.end(JSON.stringify({ access_token: 't0ken', expires_in: 3600 }))
+    else response.writeHead(401).end(JSON.stringify({ error: 'invalid_client', error_description: 's3cret' }))
+  })
+  const origin = await useOrigin(t)
+  const azure = { secretRef: { data: { clientID: 'app', tenantID: 'tenant', clientSecret: 's3cret' } } }
+  let now = performance.now()
+  const { collector, gateway } = await scene(
+    t,
+    [routeTo(origin, { backend: { auth: { azure } } })],
+    {},
+    { monotonic: () => now, env: { AZURE_AUTHORITY_HOST: `http://${endpoint.host}` } },
+  )
+  assert.equal((await request(gateway.port())).status, 500)
+  await until(() => servers(collector).length === 1 && called(collector, 'credentials').length === 1)
+  isUp = true
+  now += 60_000
+  assert.equal((await request(gateway.port())).status, 200)
+  assert.equal((await request(gateway.port())).status, 200)
+  await until(() => servers(collector).length === 3)
+  const spans = called(collector, 'credentials')
+  assert.deepEqual(
+    spans.map(({ name, kind, parentId, status, attributes }) => [name, kind, parentId, status, attributes]),
+    [
+      [
+        'credentials',
+        3,
+        servers(collector)[0]?.spanId,
+        { code: 2, message: 'no Azure token: the endpoint answered 401, invalid_client' },
+        { 'portico.call': 'credentials', 'portico.cloud': 'azure', 'error.type': 'no_credentials' },
+      ],
+      [
+        'credentials',
+        3,
+        servers(collector)[1]?.spanId,
+        null,
+        { 'portico.call': 'credentials', 'portico.cloud': 'azure' },
+      ],
+    ],
+  )
+  const all = JSON.stringify(collector.spans, (_key, value: unknown) => (typeof value === 'bigint' ? '' : value))
+  for (const secret of ['s3cret', 't0ken']) assert.ok(!all.includes(secret), secret)
+})
+
 test('so are the documents of an authorization server, and clients are registered within one', async (t) => {
   const idp = await useKeycloak(t)
   const origin = await useOrigin(t)
