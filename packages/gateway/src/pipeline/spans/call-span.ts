@@ -60,13 +60,16 @@ export class CallSpan {
     return this.#what === 'backend' || this.#what === 'llm'
   }
 
-  answered(status: number, grpcStatus: string | null): void {
+  /** False where there is no code of gRPC. */
+  answered(status: number, grpcStatus: string | null): boolean {
     this.#status = status
-    this.trailed(grpcStatus)
+    return this.trailed(grpcStatus)
   }
 
-  trailed(grpcStatus: string | null): void {
-    if (grpcStatus !== null && /^[0-9]{1,9}$/.test(grpcStatus)) this.#grpcStatus = Number(grpcStatus)
+  trailed(grpcStatus: string | null): boolean {
+    if (grpcStatus === null || !/^[0-9]{1,9}$/.test(grpcStatus)) return false
+    this.#grpcStatus = Number(grpcStatus)
+    return true
   }
 
   failed(type: string, message: string): void {

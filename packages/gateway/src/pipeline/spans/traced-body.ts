@@ -24,11 +24,13 @@ export class TracedBody extends ThroughBody {
   }
 
   override end(trailers: HeaderBlock | null): void {
-    const grpcStatus = trailers?.get('grpc-status') ?? null
-    this.#span.trailed(grpcStatus)
-    if (grpcStatus === null && this.#owesStatus) this.#span.failed(String(UNKNOWN), 'the call ended without a status')
-    else this.#span.ended()
+    const span = this.#span
+    const hasStatus = span.trailed(trailers?.get('grpc-status') ?? null)
+    if (!hasStatus && this.#owesStatus) span.failed(String(UNKNOWN), 'the call ended without a status')
+    if (span.isAttempt) span.ended()
     super.end(trailers)
+    // Whoever asked may have said by now that the answer is none.
+    span.ended()
   }
 
   override abort(cause: Error): void {

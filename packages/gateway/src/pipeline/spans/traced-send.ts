@@ -62,9 +62,8 @@ class TracedCall extends TracedContext implements UpstreamCall, UpstreamHandler 
   }
 
   responded({ status, headers, body }: UpstreamResponse): void {
-    const grpcStatus = headers.get('grpc-status')
-    this.callSpan.answered(status, grpcStatus)
-    const owesStatus = grpcStatus === null && isGrpcContentType(headers.get('content-type') ?? '')
+    const hasStatus = this.callSpan.answered(status, headers.get('grpc-status'))
+    const owesStatus = !hasStatus && isGrpcContentType(headers.get('content-type') ?? '')
     this.#handler.responded({ status, headers, body: new TracedBody(body, this.callSpan, owesStatus) })
   }
 

@@ -35,6 +35,8 @@ export interface GrpcOptions {
 
 export interface AnswerHandler<Response> {
   message(response: Response): void
+  /** Asked at the end of a call that went well: what is wrong with the messages that have come, or null. */
+  problem?(): string | null
   /** Called once, and nothing after it, unless the call was dropped; null when all went well. */
   ended(error: GrpcError | null): void
 }
@@ -133,9 +135,15 @@ export class GrpcCall<Response> implements UpstreamHandler, Sink {
     if (this.#isOver) return
     // An answer without messages may have its status where others have their headers.
     const error = statusOf(trailers ?? this.#headers ?? new HeaderBlock())
-    const isCut = error === null && this.#reader.isPartial
+    const problem = error === null ? this.#problem() : null
+    if (problem !== null) return this.fail(new GrpcError(INTERNAL, problem))
     this.#close()
-    this.#handler.ended(isCut ? new GrpcError(INTERNAL, 'the answer ends within a message') : error)
+    this.#handler.ended(error)
+  }
+
+  #problem(): string | null {
+    if (this.#reader.isPartial) return 'the answer ends within a message'
+    return this.#handler.problem?.() ?? null
   }
 
   abort(cause: Error): void {
@@ -172,11 +180,8 @@ export function callUnary<Request, Response>(
   const messages: Response[] = []
   const call = new GrpcCall(decode, options, {
     message: (response) => messages.push(response),
-    ended(error) {
-      const [response] = messages
-      if (error === null && response !== undefined && messages.length === 1) done(null, response)
-      else done(error ?? new GrpcError(INTERNAL, `${messages.length} messages came instead of one`), null)
-    },
+    problem: () => (messages.length === 1 ? null : `${messages.length} messages came instead of one`),
+    ended: (error) => done(error, error === null ? (messages[0] ?? null) : null),
   })
   call.start(path, sourceOf(frame(encode(request))), options)
   return call

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { test, type TestContext } from 'node:test'
 import { useAuthorizer } from '../../../testing/authorizer.ts'
 import { request } from '../../../testing/client.ts'
+import { useHttp2Server } from '../../../testing/grpc.ts'
 import { counting, useLimitServer } from '../../../testing/limit-server.ts'
 import { McpCaller } from '../../../testing/mcp-caller.ts'
 import { useMcpServer } from '../../../testing/mcp-server.ts'
@@ -78,6 +79,29 @@ const chat = (more: object = {}) => ({
   path: '/v1/chat/completions',
   headers: { 'content-type': 'application/json', authorization: 'Bearer sk-client-secret' },
   body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'my secret question' }], ...more }),
+})
+
+test('an answer of gRPC that is none is a fault of its span, whatever its trailers say', async (t) => {
+  const message = Buffer.from([0, 0, 0, 0, 0])
+  const bodies: [Buffer, string, string][] = [
+    [message.subarray(0, 3), '0', '13'],
+    [Buffer.concat([message, message]), '0', '13'],
+    [Buffer.alloc(0), '0', '13'],
+    [message, 'x', '2'],
+  ]
+  for (const [body, status, type] of bodies) {
+    const authorizer = await useHttp2Server(t, (stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': status }))
+      stream.end(body)
+    })
+    const extAuth = { backendRef: { host: `127.0.0.1:${authorizer}` } }
+    const { collector, gateway } = await scene(t, [routeTo(await useOrigin(t), { extAuth })])
+    assert.equal((await request(gateway.port())).status, 403)
+    await collector.taken(2)
+    const [call] = named(collector, 'extAuth')
+    assert.deepEqual([call?.status?.code, call?.attributes['error.type']], [2, type])
+  }
 })
 
 test('each provider that is asked has a span, with what it cost', async (t) => {
