@@ -38,10 +38,14 @@ export interface WholeAnswer {
 export function fetchWhole(
   client: BackendClient,
   request: UpstreamRequest,
-  { context, deadlines, maxBytes, timeoutMs, started }: WholeOptions,
+  { context, deadlines, maxBytes, timeoutMs, started, answered }: WholeOptions,
 ): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
-    const fetch = new Fetch({ maxBytes, isAnswer: () => true, isEncodedTaken: true }, (error, answer) => {
+    const isAnswer = (status: number): boolean => {
+      answered?.(status)
+      return true
+    }
+    const fetch = new Fetch({ maxBytes, isAnswer, isEncodedTaken: true }, (error, answer) => {
       deadlines.clear(deadline)
       if (answer === null) reject(error)
       else resolve(answer)
@@ -60,6 +64,8 @@ export interface WholeOptions {
   timeoutMs: number
   /** Told how to end it before its time. */
   started?: (giveUp: (error: Error) => void) => void
+  /** Told the status of the answer, whether or not the rest can be had. */
+  answered?: (status: number) => void
 }
 
 /** An answer that is none, whatever its status says. */

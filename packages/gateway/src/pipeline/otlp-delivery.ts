@@ -93,10 +93,14 @@ function httpDelivery({ client, authority, path, headers: own, timeoutMs }: Coll
       upgrade: '',
       teTrailers: false,
     }
+    let status = 0
     try {
       const context = ownContext({ path, authority }, env.monotonic())
-      return readReply(await fetchWhole(client, outgoing, { context, ...limits }), env.clock())
+      const answered = (known: number): void => void (status = known)
+      return readReply(await fetchWhole(client, outgoing, { context, answered, ...limits }), env.clock())
     } catch (error) {
+      // It has the batch, whatever is wrong with the rest of its answer: sent again, it would have it twice.
+      if (isTaken(status)) return { kind: 'taken', rejected: 0, message: '' }
       return { kind: 'later', cause: error instanceof Error ? error.message : String(error), afterMs: null }
     }
   }
@@ -114,10 +118,14 @@ interface Rejection {
 }
 
 function readReply({ status, headers, body }: WholeAnswer, now: number): Delivery {
-  if (status >= 200 && status <= 299) return { kind: 'taken', ...readRejection(body) }
+  if (isTaken(status)) return { kind: 'taken', ...readRejection(body) }
   const cause = `the collector answered with status ${status}`
   if (!HTTP_LATER.has(status)) return { kind: 'refused', cause }
   return { kind: 'later', cause, afterMs: readRetryAfter(headers.get('retry-after'), now) }
+}
+
+function isTaken(status: number): boolean {
+  return status >= 200 && status <= 299
 }
 
 function failedCall(error: GrpcError | null): Delivery {

@@ -9,6 +9,8 @@ export interface Breakage {
   name: string
   /** What becomes of asking it. */
   outcome: 'failed' | 'timeout'
+  /** It says by its status that all is well, before anything goes wrong. */
+  saysOk?: true
   /** Says where it is. */
   start: (t: TestContext) => Promise<string>
 }
@@ -127,16 +129,19 @@ export const brokenHttp: Breakage[] = [
   {
     name: 'leaving within a body',
     outcome: 'failed',
+    saysOk: true,
     start: bySocket((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal')),
   },
   {
     name: 'falling silent within a body',
     outcome: 'timeout',
+    saysOk: true,
     start: bySocket((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal')),
   },
   {
     name: 'sending huge bodies',
     outcome: 'failed',
+    saysOk: true,
     start: bySocket((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 90000000\r\n\r\n')
       socket.write(Buffer.alloc(2 * 2 ** 20))

@@ -284,6 +284,24 @@ test('records that a collector rejects are counted', async (t) => {
   }
 })
 
+test('a collector that takes a batch and says too much gets it once', async (t) => {
+  const tooMuch = await useHttpCollector(t, () => ({ status: 200, body: Buffer.alloc(2 * 1024 * 1024) }))
+  const unannounced = await useHttpCollector(t, () => ({
+    status: 200,
+    headers: { 'transfer-encoding': 'chunked' },
+    body: Buffer.alloc(2 * 1024 * 1024),
+  }))
+  for (const collector of [tooMuch, unannounced]) {
+    const gateway = await start(t, collector, http)
+    await ask(gateway, 1)
+    await until(() => exported(gateway) === 1)
+    await ask(gateway, 1)
+    await until(() => exported(gateway) === 2)
+    assert.deepEqual(paths(collector.logs), ['/0', '/0'])
+    assert.equal(collector.asked.length, 2)
+  }
+})
+
 test('a collector that is dead, silent or speaks something else harms no request', async (t) => {
   const sockets = new Set<Socket>()
   const silent = await useTcpServer(t, (socket) => sockets.add(socket))
@@ -309,7 +327,8 @@ describe('a collector that is', { concurrency: 4 }, () => {
     [{}, brokenGrpc],
     [http, brokenHttp],
   ] as const) {
-    for (const { name, outcome, start: startBroken } of faults) {
+    for (const { name, outcome, saysOk, start: startBroken } of faults) {
+      if (saysOk === true) continue
       it(`${name}, by ${'protocol' in otlp ? 'HTTP' : 'gRPC'}: nothing counts as taken, and the log says why`, async (t) => {
         const timeout = outcome === 'timeout' ? '50ms' : '60s'
         const place = { host: await startBroken(t) }
@@ -320,6 +339,17 @@ describe('a collector that is', { concurrency: 4 }, () => {
         assert.match(gateway.warnings.join(''), /telemetry is not exported .*cause=/)
       })
     }
+  }
+})
+
+test('a collector that says yes and then breaks off has taken what it got', async (t) => {
+  for (const { saysOk, outcome, start: startBroken } of brokenHttp) {
+    if (saysOk !== true) continue
+    const timeout = outcome === 'timeout' ? '50ms' : '60s'
+    const gateway = await start(t, { host: await startBroken(t) }, { ...http, timeout })
+    await ask(gateway, 3)
+    await until(() => exported(gateway) === 3)
+    assert.deepEqual([gateway.warnings, gateway.bugs], [[], []])
   }
 })
 
