@@ -80,7 +80,7 @@ export function checkServices(
       deadlines,
       sessionKeys: () => ['00'.repeat(32)],
       resolver,
-      pools: new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} })),
+      pools: new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} })),
       addresses: new ServiceAddresses(),
       endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }, 1),
       upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },

@@ -5,7 +5,8 @@ import { performance } from 'node:perf_hooks'
  * re-used; moving it later costs one assignment, so a busy connection pays nothing for its idle limit.
  */
 export class Deadlines {
-  readonly #now: () => number
+  /** The time that they go by, in milliseconds. */
+  readonly now: () => number
   readonly #slots: (Deadline | null)[] = Array.from({ length: SLOTS }, () => null)
   #cursor: number
   #armed = 0
@@ -14,13 +15,13 @@ export class Deadlines {
   #wakeAt = Infinity
 
   constructor(now: () => number = () => performance.now()) {
-    this.#now = now
+    this.now = now
     this.#cursor = Math.floor(now() / TICK)
   }
 
   /** Fires `deadline.expire` after at least `ms`, at most two ticks late. */
   set(deadline: Deadline, ms: number): void {
-    const now = this.#now()
+    const now = this.now()
     deadline.at = now + ms
     if (deadline.slot !== -1) {
       // A later time is found out when the slot comes round; only an earlier one must move.
@@ -76,7 +77,7 @@ export class Deadlines {
     this.#timer = null
     // Nothing that an expiry sets may start a timer before the next slot is known.
     this.#wakeAt = -Infinity
-    const now = this.#now()
+    const now = this.now()
     const current = Math.floor(now / TICK)
     // After a long stall one round visits every slot; the times decide, not the slots.
     for (let tick = Math.max(this.#cursor + 1, current - SLOTS + 1); tick <= current; tick++) {

@@ -23,7 +23,7 @@ async function useClient(t: TestContext, answer: RequestListener) {
       maxIdle: 10,
     },
     deadlines,
-    { opened() {}, closed() {}, connectFailed() {} },
+    { opened() {}, closed() {}, connectFailed() {}, fellSilent() {} },
   )
   t.after(async () => {
     pool.close()

@@ -75,6 +75,10 @@ const pools = new Pools(deadlines, (transport) => {
       metrics.connectFailed()
       upstreamLog.debug('connect failed', { ...address, transport, error: error.message })
     },
+    fellSilent(address, calls) {
+      metrics.fellSilent()
+      upstreamLog.info('connection closed: a ping was not answered', { ...address, transport, calls })
+    },
   }
 })
 const counters = new SharedTable(settings.counters)

@@ -5,6 +5,11 @@ export class FakeTime {
   #now = 0
   readonly deadlines = new Deadlines(() => this.#now)
 
+  constructor() {
+    // With none at all they would begin from the time that it is then, and what is due now would wait for the next tick.
+    this.deadlines.set(new Deadline(() => {}), Infinity)
+  }
+
   get now(): number {
     return this.#now
   }

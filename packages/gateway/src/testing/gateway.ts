@@ -102,6 +102,8 @@ export class TestGateway {
   readonly warnings: string[] = []
   /** Endpoints left out for a while, in order. */
   readonly evictions: Eviction[] = []
+  /** Calls on each connection that was closed because pings were not answered. */
+  readonly silences: number[] = []
   /** Those with something to send. */
   readonly exporters = new Set<Exporter>()
   /** What the recorder keeps. */
@@ -130,7 +132,12 @@ export class TestGateway {
     this.#recorder = new Recorder(options.clock ?? Date.now)
     this.#deadlines = options.deadlines ?? new Deadlines()
     this.#resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
-    this.#pools = new Pools(this.#deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
+    this.#pools = new Pools(this.#deadlines, () => ({
+      opened() {},
+      closed() {},
+      connectFailed() {},
+      fellSilent: (_address, calls) => void this.silences.push(calls),
+    }))
     const filter = parseLogFilter('warn')
     if (!filter.ok) throw new Error(filter.problem)
     const write = (line: string): void => void (isWarning(line) ? this.warnings : this.bugs).push(line)

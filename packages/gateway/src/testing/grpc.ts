@@ -63,11 +63,10 @@ export async function useHttp2Server(t: TestContext, answer: (stream: ServerHttp
 }
 
 /** Calls to a port, over pools as a worker has them. */
-export function useGrpcClient(t: TestContext, port: number): GrpcOptions {
-  const deadlines = new Deadlines()
+export function useGrpcClient(t: TestContext, port: number, deadlines = new Deadlines()): GrpcOptions {
   const resolver = createResolver({ family: 'Auto' })
   const defaults = { connectTimeoutMs: 5_000, poolIdleTimeoutMs: 60_000, poolMaxIdle: 10 }
-  const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
+  const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} }))
   const destination = new Destination({
     backend: { key: 'b', name: 'b' },
     address: { host: '127.0.0.1', port },

@@ -12,6 +12,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { test, type TestContext } from 'node:test'
 import { emptySource, type Sink, type Source } from '../net/body.ts'
 import type { Exchange } from '../net/exchange.ts'
+import { Deadlines } from '../net/deadlines.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { frame, GOAWAY, HEADERS, literalFields, SETTINGS } from '../net/http2/test-client.ts'
 import { collector, startServer, until } from '../net/http2/test-server.ts'
@@ -56,6 +57,7 @@ class Owner {
   closed(): void {
     this.closes++
   }
+  fellSilent(): void {}
 }
 
 async function open(t: TestContext, port: number): Promise<{ connection: Http2Connection; owner: Owner }> {
@@ -63,7 +65,9 @@ async function open(t: TestContext, port: number): Promise<{ connection: Http2Co
   await once(socket, 'connect')
   t.after(() => socket.destroy())
   const owner = new Owner()
-  return { connection: new Http2Connection(socket, owner), owner }
+  const deadlines = new Deadlines()
+  t.after(() => deadlines.close())
+  return { connection: new Http2Connection(socket, owner, deadlines), owner }
 }
 
 function request(more: Partial<UpstreamRequest> = {}): UpstreamRequest {

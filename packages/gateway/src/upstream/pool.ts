@@ -15,7 +15,7 @@ import {
 import { dial, type DialOptions } from './dial.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type ConnectionOwner, Http1Connection } from './http1-connection.ts'
-import { Http2Connection } from './http2-connection.ts'
+import { Http2Connection, type Http2ConnectionOwner } from './http2-connection.ts'
 
 export interface PoolOptions extends DialOptions {
   /** HTTP version to speak; 'negotiate' leaves it to ALPN. */
@@ -30,6 +30,8 @@ export interface PoolObserver {
   opened(durationMs: number): void
   closed(): void
   connectFailed(error: UpstreamError, address: DialOptions['address']): void
+  /** A connection was closed because pings were not answered, with so many calls on it. */
+  fellSilent(address: DialOptions['address'], calls: number): void
 }
 
 /** All connections to one address in one way. */
@@ -72,10 +74,8 @@ export class Pool {
   }
 
   start(call: PooledCall): void {
-    if (this.#sessions.length > 0) {
-      const session = this.#sessions.find((candidate) => candidate.available && call.accepts(candidate))
-      if (session !== undefined) return call.use(session)
-    }
+    const session = this.#sessionFor(call)
+    if (session !== undefined) return call.use(session)
     if (!call.needsNew) {
       for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
         if (connection.usable && !this.#isLeaving(connection)) return call.use(connection)
@@ -84,6 +84,13 @@ export class Pool {
     }
     this.#enqueue(call)
     if (this.#needsDial()) this.#dial(call)
+  }
+
+  #sessionFor(call: PooledCall): Http2Connection | undefined {
+    for (const session of this.#sessions) {
+      if (session.available && call.accepts(session) && session.isAwake()) return session
+    }
+    return undefined
   }
 
   /** One that comes back stands before those that came after it, so that it is not refused again and again. */
@@ -99,7 +106,10 @@ export class Pool {
 
   /** One new HTTP/2 connection serves many calls, so a burst must not open one for each. */
   #needsDial(): boolean {
-    return this.#waiting.length > this.#dialing * (this.#options.version === 'HTTP1' ? 1 : CALLS_PER_SESSION)
+    if (this.#options.version === 'HTTP1') return this.#waiting.length > this.#dialing
+    let coming = this.#dialing
+    for (const session of this.#sessions) if (session.isAboutToTell) coming++
+    return this.#waiting.length > coming * CALLS_PER_SESSION
   }
 
   forget(call: PooledCall): void {
@@ -160,32 +170,33 @@ export class Pool {
   }
 
   #addSession(socket: Socket): void {
-    const session: Http2Connection = new Http2Connection(socket, {
-      idle: () => {
+    const owner: Http2ConnectionOwner = {
+      idle: (session) => {
         this.#serveWaiting()
         if (session.active === 0) this.#deadlines.set(this.#sweep, this.#options.idleTimeoutMs)
       },
-      closed: () => {
+      fellSilent: (session) => this.#observer.fellSilent(this.#options.address, session.active),
+      closed: (session) => {
         const index = this.#sessions.indexOf(session)
         if (index !== -1) this.#sessions.splice(index, 1)
         this.#open--
         this.#observer.closed()
+        // Somebody may have waited for its answer to a ping.
+        this.#serveWaiting()
       },
-    })
-    this.#sessions.push(session)
+    }
+    this.#sessions.push(new Http2Connection(socket, owner, this.#deadlines))
     this.#serveWaiting()
   }
 
   #serveWaiting(): void {
-    for (;;) {
-      const session = this.#sessions.find((candidate) => candidate.available)
-      const call = session === undefined ? undefined : this.#takeWaiting((waiting) => waiting.accepts(session))
-      if (session === undefined || call === undefined) {
-        if (this.#needsDial()) this.#dial()
-        return
-      }
+    while (this.#waiting.length > 0 && this.#sessions.some(({ available }) => available)) {
+      let session: Http2Connection | undefined
+      const call = this.#takeWaiting((waiting) => (session = this.#sessionFor(waiting)) !== undefined)
+      if (session === undefined || call === undefined) break
       call.use(session)
     }
+    if (this.#needsDial()) this.#dial()
   }
 
   #takeWaiting(accepts: (call: PooledCall) => boolean): PooledCall | undefined {

@@ -111,9 +111,10 @@ export function noResponse(): UpstreamError {
 /** Of one answer: `102 Processing` every 20 seconds for half an hour. */
 export const MAX_INTERIMS = 100
 
-/** A connection closed before any byte of an answer. */
-export function lostUnanswered(reused: boolean): UpstreamError {
-  const message = `${reused ? 'reused connection' : 'connection'} closed before the response`
+/** A connection closed before any byte of an answer; `because` where the gateway itself closed it. */
+export function lostUnanswered(reused: boolean, because: string | null = null): UpstreamError {
+  const reason = because === null ? '' : `: ${because}`
+  const message = `${reused ? 'reused connection' : 'connection'} closed before the response${reason}`
   return new UpstreamError('connection_lost', message, false, reused)
 }
 

@@ -163,6 +163,11 @@ export const families = {
     help: 'Connections to backends that could not be opened',
     labels: ['transport'],
   },
+  upstream_connections_silent_total: {
+    type: 'counter',
+    help: 'HTTP/2 connections to backends that were closed because a ping was not answered',
+    labels: ['transport'],
+  },
   upstream_connections_active: {
     type: 'gauge',
     help: 'Connections to backends that are open now, idle ones too',

@@ -16,6 +16,7 @@ export interface PoolMetrics {
   opened: (durationMs: number) => void
   closed: () => void
   connectFailed: () => void
+  fellSilent: () => void
 }
 
 function createOne(registry: Registry, transport: string): PoolMetrics {
@@ -23,6 +24,7 @@ function createOne(registry: Registry, transport: string): PoolMetrics {
   const active = registry.slot('upstream_connections_active', [transport])
   const durations = registry.slot('upstream_connect_duration_seconds', [transport])
   const failures = registry.slot('upstream_connect_failures_total', [transport])
+  const silent = registry.slot('upstream_connections_silent_total', [transport])
   return {
     opened(durationMs) {
       increase(values, active, 1)
@@ -33,6 +35,9 @@ function createOne(registry: Registry, transport: string): PoolMetrics {
     },
     connectFailed() {
       increase(values, failures, 1)
+    },
+    fellSilent() {
+      increase(values, silent, 1)
     },
   }
 }

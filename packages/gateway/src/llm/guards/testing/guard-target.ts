@@ -36,7 +36,7 @@ export function useTarget(t: TestContext, port: number, authority = 'guard.test'
       maxIdle: 10,
     },
     deadlines,
-    { opened() {}, closed() {}, connectFailed() {} },
+    { opened() {}, closed() {}, connectFailed() {}, fellSilent() {} },
   )
   t.after(() => {
     pool.close()

@@ -37,7 +37,7 @@ export async function useServer(
 export function useTransport(t: TestContext, hub: Hub, port: number, idleTimeoutMs = 60_000): TargetTransport {
   const deadlines = new Deadlines()
   const resolver = createResolver({ family: 'Auto' })
-  const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {} }))
+  const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} }))
   t.after(() => {
     pools.close()
     resolver.close()
