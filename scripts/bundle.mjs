@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { asChunks } from './chunk-text.mjs'
 import { compileAhead } from './compile-ahead.mjs'
+import { notice } from './notice.mjs'
 import { laterPackages, programs } from './programs.mjs'
 import { withoutDescriptions } from './without-descriptions.mjs'
 
@@ -57,23 +57,4 @@ async function writeThreads(dir, output, threads) {
 /** One chunk for each package that is loaded when it is first called. */
 function laterGroups() {
   return laterPackages.map((name) => ({ name, test: new RegExp(`/node_modules/${name}/`) }))
-}
-
-/** Name, version, licence and its text of every package that the modules come from. */
-function notice(modules) {
-  const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== null))
-  const entries = [...folders].map(describePackage).toSorted((a, b) => (a < b ? -1 : 1))
-  return `This program contains the packages below, each under its own licence.\n\n${entries.join('\n')}`
-}
-
-/** The innermost package of `node_modules` that a module is of, or null for a module of this project. */
-function packageFolder(module) {
-  return /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1] ?? null
-}
-
-function describePackage(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e(\.(md|txt))?$/i.test(entry))
-  const text = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
-  return `${'-'.repeat(80)}\n${name} ${version} (${license})\n${text}`
 }

@@ -170,7 +170,9 @@ test('the built gateway starts with code that is compiled already', { timeout: 1
   const { chunks, builtins } = await loadedBy(node, built)
   const heavy = ['http2', 'tls', 'fs/promises']
   assert.deepEqual(
-    builtins.map(({ thread, names }) => [thread, names.filter((name) => heavy.includes(name))]).toSorted(),
+    builtins
+      .map(({ thread, names }) => [thread, names.filter((name) => heavy.includes(name))])
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
     [
       ['main', []],
       ['worker', []],

@@ -96,7 +96,7 @@ function withLaterImports(code, laterFiles) {
 }
 
 /** Modules of the runtime that many threads never use, and that take milliseconds to load. */
-const LATER_BUILTINS = ['node:http2', 'node:crypto', 'node:tls', 'node:http', 'node:dns', 'node:fs/promises']
+const LATER_BUILTINS = ['http2', 'crypto', 'tls', 'http', 'dns', 'fs/promises', 'zlib'].map((name) => `node:${name}`)
 
 function withLaterBuiltins(code) {
   for (const id of LATER_BUILTINS) {

@@ -9,7 +9,9 @@ const root = resolve(import.meta.dirname, '..')
 const cache = join(root, 'node_modules/.cache/portico')
 const BUILDERS = [
   'package-lock.json',
-  ...['bundle', 'chunk-text', 'compile-ahead', 'programs', 'without-descriptions'].map((name) => `scripts/${name}.mjs`),
+  ...['bundle', 'chunk-text', 'compile-ahead', 'notice', 'programs', 'without-descriptions'].map(
+    (name) => `scripts/${name}.mjs`,
+  ),
   'scripts/record-code.cjs',
 ]
 /** Older builds stay for programs that run them still. */
@@ -45,22 +47,25 @@ function fingerprint() {
   const hash = createHash('sha256')
   const packages = join(root, 'packages')
   for (const name of readdirSync(packages)) {
+    // Pages are no part of a program: `fresh-ui.mjs` builds them.
+    if (name === 'ui') continue
     for (const entry of readdirSync(join(packages, name, 'src'), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || entry.name.includes('.test.')) continue
-      add(hash, join(entry.parentPath, entry.name))
+      addFile(hash, join(entry.parentPath, entry.name))
     }
-    add(hash, join(packages, name, 'package.json'))
+    addFile(hash, join(packages, name, 'package.json'))
   }
-  for (const file of BUILDERS) add(hash, join(root, file))
+  for (const file of BUILDERS) addFile(hash, join(root, file))
   return hash.digest('hex').slice(0, 16)
 }
 
-function add(hash, file) {
+/** A file counts by its size and time. */
+export function addFile(hash, file) {
   const { size, mtimeMs } = statSync(file)
   hash.update(`${file} ${size} ${mtimeMs}\n`)
 }
 
-function removeOld(name, newest) {
+export function removeOld(name, newest) {
   const builds = readdirSync(cache)
     .filter((entry) => entry.startsWith(`${name}-`))
     .map((entry) => join(cache, entry))

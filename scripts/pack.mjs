@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildUi } from './build-ui.mjs'
 import { bundle } from './bundle.mjs'
 import { programs } from './programs.mjs'
 
@@ -14,6 +15,7 @@ mkdirSync(out)
 for (const name of Object.keys(programs)) {
   const folder = join(root, 'packages', name)
   await bundle(name, new URL(`../packages/${name}/dist/`, import.meta.url))
+  if (name === 'gateway') await buildUi(new URL('../packages/gateway/dist/ui/', import.meta.url))
   const staged = join(out, name)
   for (const part of ['bin', 'dist', 'README.md']) cpSync(join(folder, part), join(staged, part), { recursive: true })
   cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'))

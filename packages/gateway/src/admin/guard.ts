@@ -2,14 +2,23 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { formatHostPort } from './address.ts'
 import type { Address } from './address.ts'
+import { pathOf } from './http.ts'
+import { PROOF_HEADER, type Sessions } from './sessions.ts'
 
 export interface Refusal {
   status: 401 | 403
   message: string
 }
 
-/** Decides who may talk to the admin server; null lets the request in. */
-export function createGuard(address: Address, token: string | null): (request: IncomingMessage) => Refusal | null {
+/** Calls that change something say it: a page of another origin cannot send a header of its own unasked. */
+export const SAME_ORIGIN_HEADER = 'x-portico-same-origin'
+
+/** Decides who may talk to the admin server; null lets the request in. `sessions` are those of its pages. */
+export function createGuard(
+  address: Address,
+  token: string | null,
+  sessions: Sessions | null = null,
+): (request: IncomingMessage) => Refusal | null {
   return (request) => {
     // A web page can neither reach a unix socket nor make a browser resolve a name to one.
     if (address.kind === 'tcp') {
@@ -18,10 +27,45 @@ export function createGuard(address: Address, token: string | null): (request: I
       const { origin } = request.headers
       if (origin !== undefined && origin.toLowerCase() !== `http://${host}`) return refuse(403, 'origin not allowed')
     }
-    if (token === null) return null
+    if (!isFromHere(request)) return refuse(403, 'origin not allowed')
+    if (needsHeader(request) && request.headers[SAME_ORIGIN_HEADER] !== '1')
+      return refuse(403, `header ${SAME_ORIGIN_HEADER} required`)
+    if (token === null || (sessions !== null && isLetIn(request, sessions))) return null
     const [, given = ''] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
     return isSameSecret(given, token) ? null : refuse(401, 'token required')
   }
+}
+
+/** Of the pages what is needed to log in; with a cookie the pages, with its proof everything. */
+function isLetIn(request: IncomingMessage, sessions: Sessions): boolean {
+  const { cookie, [PROOF_HEADER]: proof } = request.headers
+  const path = pathOf(request) ?? ''
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  if (isRead && OPEN_TO_ALL.has(path)) return true
+  // Only the token opens a session: its life is bounded.
+  if (path === SESSION_PATH) return request.method !== 'POST' && sessions.isProven(cookie, proof)
+  return sessions.isProven(cookie, proof) || (isRead && isPage(path) && sessions.isOpen(cookie))
+}
+
+/** Without them nobody could log in. */
+const OPEN_TO_ALL: ReadonlySet<string> = new Set(['/ui/login', '/ui/login.js', '/ui/plain.css'])
+
+export const SESSION_PATH = '/ui/session'
+
+export function isPage(path: string): boolean {
+  return path === '/ui' || path.startsWith('/ui/')
+}
+
+/** What browsers say of where a request comes from. A link from elsewhere may open a page, and nothing else. */
+function isFromHere(request: IncomingMessage): boolean {
+  const { 'sec-fetch-site': site = 'none', 'sec-fetch-mode': mode } = request.headers
+  if (site === 'none' || site === 'same-origin') return true
+  return request.method === 'GET' && mode === 'navigate' && isPage(pathOf(request) ?? '')
+}
+
+function needsHeader(request: IncomingMessage): boolean {
+  const path = pathOf(request) ?? ''
+  return request.method !== 'GET' && request.method !== 'HEAD' && (isPage(path) || path.startsWith('/api/'))
 }
 
 /** A page that rebinds its own name to this address still sends that name as Host. */

@@ -7,7 +7,7 @@ export interface Reply {
   status: number
   type?: ContentType
   headers?: Record<string, string>
-  body: string | Iterable<string> | OpenStream
+  body: string | Uint8Array | Iterable<string> | OpenStream
 }
 
 type ContentType =
@@ -17,6 +17,14 @@ type ContentType =
   | 'application/openmetrics-text; version=1.0.0; charset=utf-8'
   | 'application/jsonl'
   | 'text/event-stream'
+  | PageType
+
+/** What pages of a browser are made of. */
+export type PageType =
+  | 'text/html; charset=utf-8'
+  | 'text/css; charset=utf-8'
+  | 'text/javascript; charset=utf-8'
+  | 'image/svg+xml'
 
 /** Goes on after the head; returns what to do when the stream is over, whoever ended it. */
 export type OpenStream = (stream: EventStream) => () => void
@@ -81,7 +89,7 @@ function send({ request, response }: Call, { status, type, headers, body }: Repl
     ...headers,
   })
   if (request.method === 'HEAD') response.end()
-  else if (typeof body === 'string') response.end(body)
+  else if (typeof body === 'string' || body instanceof Uint8Array) response.end(body)
   else if (typeof body === 'function') stream({ request, response }, body, streams)
   // A client that leaves in the middle is no event.
   else pipeline(Readable.from(body), response, () => {})

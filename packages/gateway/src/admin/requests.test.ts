@@ -7,6 +7,7 @@ import type { TestGateway } from '../testing/gateway.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
 import { startServers } from './servers.ts'
+import { noPages } from './ui/page-source.ts'
 
 test('lists are newest first, in pages that neither miss nor repeat a request', async (t) => {
   const { api, gateway } = await scene(t)
@@ -69,7 +70,8 @@ test('what cannot be asked is refused in words', async (t) => {
   assert.equal((await asked('/api/requests/000000000000000'))[0], 404)
   assert.equal((await asked('/api/requests/..%2f'))[0], 404)
   assert.equal((await asked('/api/nothing'))[0], 404)
-  assert.deepEqual(await asked('/api/requests', { method: 'POST' }), [405, 'method not allowed\n'])
+  const headers = { 'x-portico-same-origin': '1' }
+  assert.deepEqual(await asked('/api/requests', { method: 'POST', headers }), [405, 'method not allowed\n'])
   assert.equal((await asked('/api/requests', { headers: { host: 'evil.example' } }))[0], 200)
 })
 
@@ -195,6 +197,7 @@ async function useAdmin(t: TestContext, gateway: TestGateway): Promise<string> {
     logFilter: () => 'info',
     setLogFilter: () => null,
     quit: () => {},
+    pages: noPages,
     trace: { isFull: true, check: () => null, watch: () => () => {} },
     requests: requestsOf(gateway.store),
   })

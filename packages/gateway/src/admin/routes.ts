@@ -4,7 +4,11 @@ import { getHeapStatistics } from 'node:v8'
 import { pathOf, queryOf, text } from './http.ts'
 import type { Reply } from './http.ts'
 import { answerApi, API_ROUTES, type RequestsSource } from './requests.ts'
+import { isPage } from './guard.ts'
+import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
+import { answerUi } from './ui/answer-ui.ts'
+import type { PageSource } from './ui/page-source.ts'
 
 export interface Readiness {
   draining: boolean
@@ -26,6 +30,8 @@ export interface AdminCallbacks {
   requests: RequestsSource
   /** Starts the drain; called after the answer was made. */
   quit: () => void
+  /** The web UI. */
+  pages: PageSource
 }
 
 export function answerStats(request: IncomingMessage, { metrics }: AdminCallbacks): Reply {
@@ -50,8 +56,11 @@ export function answerReadiness(request: IncomingMessage, { readiness }: AdminCa
   return pending.length === 0 ? text(200, 'ready\n') : text(503, `not ready, pending: ${pending.join(', ')}\n`)
 }
 
-/** The admin server; its index page is printed from the same table that answers. */
-export function createAdminAnswer(callbacks: AdminCallbacks): (request: IncomingMessage) => Reply {
+/** The admin server; its index page is printed from the same table that answers. `sessions` are there with a token. */
+export function createAdminAnswer(
+  callbacks: AdminCallbacks,
+  sessions: Sessions | null,
+): (request: IncomingMessage) => Reply {
   const firstFilter = callbacks.logFilter()
   const routes: AdminRoute[] = [
     {
@@ -59,6 +68,12 @@ export function createAdminAnswer(callbacks: AdminCallbacks): (request: Incoming
       path: '/',
       summary: 'this list',
       answer: () => text(200, index([...routes, ...API_ROUTES.map((route) => ({ methods: READ, ...route }))])),
+    },
+    {
+      methods: READ,
+      path: '/ui',
+      summary: 'all of this for people, in a browser',
+      answer: (request) => answerUi(request, callbacks.pages, sessions),
     },
     {
       methods: READ,
@@ -95,9 +110,10 @@ export function createAdminAnswer(callbacks: AdminCallbacks): (request: Incoming
     },
   ]
   return (request) => {
-    const path = pathOf(request)
+    const path = pathOf(request) ?? ''
+    if (isPage(path)) return answerUi(request, callbacks.pages, sessions)
     const route = routes.find((candidate) => candidate.path === path)
-    if (route === undefined) return path?.startsWith('/api/') === true ? api(request, callbacks) : notFound()
+    if (route === undefined) return path.startsWith('/api/') ? api(request, callbacks) : notFound()
     if (!isAllowed(request, route.methods)) return methodNotAllowed(route.methods)
     return route.answer(request)
   }

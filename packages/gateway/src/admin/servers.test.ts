@@ -13,6 +13,7 @@ import type { Readiness } from './routes.ts'
 import { startServers } from './servers.ts'
 import type { RunningServers, ServersOptions } from './servers.ts'
 import { requestsOf } from '../testing/requests-source.ts'
+import { noPages } from './ui/page-source.ts'
 
 test('metrics are served in pieces on both paths, anything else is not found', async (t) => {
   const { stats } = await start(t, { metrics: () => ['# a\n', 'b 1\n'] })
@@ -234,6 +235,7 @@ const defaults: ServersOptions = {
   requests: requestsOf(),
   trace: { isFull: true, check: () => null, watch: () => () => {} },
   quit: () => {},
+  pages: noPages,
 }
 
 async function startRunning(t: TestContext, options: Partial<ServersOptions> = {}): Promise<RunningServers> {

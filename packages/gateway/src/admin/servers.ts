@@ -1,13 +1,15 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { parseAddress } from './address.ts'
 import type { EventStream } from './event-stream.ts'
-import { createGuard } from './guard.ts'
-import { createServer, text } from './http.ts'
+import { createGuard, isPage } from './guard.ts'
+import { createServer, pathOf, text } from './http.ts'
 import type { Reply } from './http.ts'
 import { listen } from './listen.ts'
 import type { Listening } from './listen.ts'
 import { answerReadiness, answerStats, createAdminAnswer } from './routes.ts'
 import type { AdminCallbacks } from './routes.ts'
+import { Sessions } from './sessions.ts'
+import { toLogin } from './ui/answer-ui.ts'
 
 export interface ServersOptions extends AdminCallbacks {
   /** Each one `<ip>:<port>`, `localhost:<port>`, `unix:/<path>` or `off`. */
@@ -72,8 +74,9 @@ async function startOne(name: ServerName, options: ServersOptions, streams: Set<
     const problem = `address ${options.addresses.admin} can be reached from other machines and needs a token (ADMIN_TOKEN)`
     return { ok: false as const, problem }
   }
-  const guard = createGuard(address, token)
-  const answer = createAdminAnswer(options)
+  const sessions = token === null ? null : new Sessions()
+  const guard = createGuard(address, token, sessions)
+  const answer = createAdminAnswer(options, sessions)
   return listen(address, () => createServer((request) => guarded(request, guard, answer), streams))
 }
 
@@ -84,6 +87,7 @@ function guarded(
 ): Reply {
   const refusal = guard(request)
   if (refusal === null) return answer(request)
+  if (refusal.status === 401 && request.method === 'GET' && isPage(pathOf(request) ?? '')) return toLogin(request)
   return text(refusal.status, refusal.message, refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {})
 }
 

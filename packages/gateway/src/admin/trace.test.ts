@@ -9,6 +9,7 @@ import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
 import { eventually } from '../testing/process.ts'
 import { startServers, type RunningServers } from './servers.ts'
 import { requestsOf } from '../testing/requests-source.ts'
+import { noPages } from './ui/page-source.ts'
 
 test('the stream begins with ready, has one frame for each event, and ends after the last', async (t) => {
   for (const method of ['POST', 'GET']) {
@@ -182,6 +183,7 @@ async function start(
     setLogFilter: () => null,
     requests: requestsOf(),
     quit: () => {},
+    pages: noPages,
     trace: {
       isFull: false,
       check: () => null,

@@ -8,6 +8,7 @@ import { createAuthority } from '../testing/certificates.ts'
 import { request } from '../testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram, type Program } from '../testing/process.ts'
 import { requestsOf } from '../testing/requests-source.ts'
+import { noPages } from '../admin/ui/page-source.ts'
 
 describe('readiness', () => {
   test('is not given before the first config is live', async (t) => {
@@ -23,6 +24,7 @@ describe('readiness', () => {
       requests: requestsOf(),
       trace: { isFull: true, check: () => null, watch: () => () => {} },
       quit() {},
+      pages: noPages,
     })
     assert.ok(servers.ok)
     t.after(() => servers.value.close())

@@ -10,6 +10,7 @@ import type { Controlled } from './controlled.ts'
 import { type ControllerSettings, controllerSettings } from './controller-settings.ts'
 import { Gateway } from './gateway.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
+import { pagesBeside } from './pages.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
 import type { ProcessConfig } from '../sources/config/schema.ts'
@@ -86,6 +87,7 @@ class Program {
   readonly #identity: ProxyIdentity
   readonly #path: string
   readonly #startedAt = Date.now()
+  readonly #pages = pagesBeside(import.meta.url)
   /** From the first config on that sends metrics elsewhere. */
   #push: Promise<MetricsPush> | null = null
 
@@ -181,6 +183,7 @@ class Program {
     const push = this.#push
     const last = push === null ? null : async () => (await push).end()
     await shutdown(this.#supervisor, { minMs, maxMs, last })
+    this.#pages.close()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])
     this.#log.info('stopped')
     await this.#writer.flush()
@@ -223,6 +226,7 @@ class Program {
         state: () => this.#state(),
       }),
       quit: () => this.#ended.resolve(),
+      pages: this.#pages,
     }
   }
 

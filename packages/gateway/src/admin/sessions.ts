@@ -1,0 +1,84 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+
+export const SESSION_COOKIE = 'portico_session'
+/** Browsers send cookies to every port of a host: this, which pages alone keep, makes one that leaked useless. */
+export const PROOF_HEADER = 'x-portico-session'
+
+export interface OpenedSession {
+  /** For `set-cookie`. */
+  cookie: string
+  /** Pages send it with every call. */
+  proof: string
+  endsAt: number
+}
+
+/** Browsers that have shown the token. A cookie says until when, sealed with a key that dies with the process. */
+export class Sessions {
+  readonly #key = randomBytes(32)
+  readonly #now: () => number
+  /** Logged out before their end, with that end. */
+  readonly #ended = new Map<string, number>()
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now
+  }
+
+  open(): OpenedSession {
+    const endsAt = this.#now() + LIFE_MS
+    const content = `${endsAt}.${randomBytes(16).toString('base64url')}`
+    const value = `${content}.${this.#seal('cookie', content)}`
+    return { cookie: setCookie(value, LIFE_MS / 1000), proof: this.#seal('proof', content), endsAt }
+  }
+
+  /** Whether a page may be shown: it holds nothing but itself. */
+  isOpen(cookies: string | undefined): boolean {
+    return this.#contentOf(cookies) !== null
+  }
+
+  /** Whether a call comes from a page of that session. */
+  isProven(cookies: string | undefined, proof: string | string[] | undefined): boolean {
+    const content = this.#contentOf(cookies)
+    return content !== null && typeof proof === 'string' && isSame(proof, this.#seal('proof', content))
+  }
+
+  /** The cookie that takes the session back. */
+  end(cookies: string | undefined): string {
+    const content = this.#contentOf(cookies)
+    const now = this.#now()
+    for (const [ended, at] of this.#ended) if (at <= now) this.#ended.delete(ended)
+    if (content !== null) this.#ended.set(content, endOf(content))
+    return setCookie('', 0)
+  }
+
+  /** What a valid cookie holds. Two of that name are none: somebody else may have set one of them. */
+  #contentOf(cookies: string | undefined): string | null {
+    const [value, ...others] = (cookies ?? '')
+      .split(';')
+      .map((pair) => pair.trim())
+      .filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`))
+    if (value === undefined || others.length > 0) return null
+    const [, content = '', seal = ''] = SEALED.exec(value.slice(SESSION_COOKIE.length + 1)) ?? []
+    if (content === '' || !isSame(seal, this.#seal('cookie', content))) return null
+    return endOf(content) > this.#now() && !this.#ended.has(content) ? content : null
+  }
+
+  #seal(use: 'cookie' | 'proof', content: string): string {
+    return createHmac('sha256', this.#key).update(`${use} ${content}`).digest('base64url')
+  }
+}
+
+const LIFE_MS = 8 * 60 * 60 * 1000
+const SEALED = /^(\d{1,16}\.[\w-]{22})\.([\w-]{43})$/
+
+function endOf(content: string): number {
+  return Number(content.slice(0, content.indexOf('.')))
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+function setCookie(value: string, seconds: number): string {
+  return `${SESSION_COOKIE}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`
+}

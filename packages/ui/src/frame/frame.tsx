@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query'
+import { Outlet, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { stateQuery } from '../api/queries.ts'
+import './frame.css'
+import { KeysHelp } from './keys-help.tsx'
+import { Navigation } from './navigation.tsx'
+import { Palette } from './palette.tsx'
+import { StatusLine } from './status-line.tsx'
+import { TopActions } from './top-actions.tsx'
+import { useKeys } from './use-keys.ts'
+import { isGone } from './is-gone.ts'
+
+type Overlay = 'palette' | 'keys' | null
+
+/** What is around every page: how the gateway is, where one can go, and the keys that work everywhere. */
+export function Frame() {
+  const [overlay, setOverlay] = useState<Overlay>(null)
+  const navigate = useNavigate()
+  const state = useQuery(stateQuery)
+  const close = (): void => setOverlay(null)
+  useKeys({
+    'mod+k': () => setOverlay('palette'),
+    '?': () => setOverlay('keys'),
+    r: () => void navigate({ to: '/requests' }),
+  })
+  return (
+    <div className="frame">
+      <a className="skip" href="#page">
+        Skip to the page
+      </a>
+      <header className="top">
+        <span className="brand">portico</span>
+        <StatusLine />
+        <TopActions onSearch={() => setOverlay('palette')} />
+      </header>
+      <Navigation />
+      <main id="page" className={isGone(state) ? 'page gone' : 'page'} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Palette opened={overlay === 'palette'} onClose={close} onKeys={() => setOverlay('keys')} />
+      <KeysHelp opened={overlay === 'keys'} onClose={close} />
+    </div>
+  )
+}

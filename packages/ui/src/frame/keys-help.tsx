@@ -1,0 +1,29 @@
+import { Kbd, Modal } from '@mantine/core'
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['⌘K · Ctrl K', 'go to a page, a route, a backend or a request'],
+  ['/', 'write a filter'],
+  ['j · k', 'next, previous row'],
+  ['Enter', 'open the row'],
+  ['Esc', 'close what is open'],
+  ['l', 'hold or go on with what is live'],
+  ['r', 'Requests'],
+  ['?', 'this list'],
+]
+
+export function KeysHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Keys" size="sm" closeButtonProps={{ 'aria-label': 'Close' }}>
+      <dl className="keys">
+        {KEYS.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <Kbd size="sm">{keys}</Kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Modal>
+  )
+}

@@ -1,0 +1,93 @@
+import { Modal, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useState } from 'react'
+import { PAGES } from './pages.ts'
+import { findEntries, type PaletteEntry } from './palette-entries.ts'
+
+interface PaletteProps {
+  opened: boolean
+  onClose: () => void
+  onKeys: () => void
+}
+
+/** Everything that has a name is one line away. */
+export function Palette({ opened, onClose, onKeys }: PaletteProps) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      withCloseButton={false}
+      size="lg"
+      padding={0}
+      yOffset="10vh"
+      aria-label="Search"
+    >
+      {opened && <Search onClose={onClose} onKeys={onKeys} />}
+    </Modal>
+  )
+}
+
+function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const entries = useEntries(onKeys)
+  const found = findEntries(entries, text)
+  const chosen = Math.min(at, found.length - 1)
+  const navigate = useNavigate()
+  const go = ({ action }: PaletteEntry): void => {
+    onClose()
+    if (action.kind === 'do') action.run()
+    else if (action.kind === 'page') void navigate({ to: action.to })
+    else void navigate({ to: '/requests', search: action.search })
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    const entry = found[chosen]
+    if (step !== 0) setAt(Math.min(Math.max(chosen + step, 0), found.length - 1))
+    else if (event.key === 'Enter' && entry !== undefined) go(entry)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <div className="palette">
+      <TextInput
+        data-autofocus
+        variant="unstyled"
+        aria-label="Go to"
+        placeholder="Go to a page, a route, a backend, a request id …"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={found.length === 0 ? undefined : `palette-${chosen}`}
+        value={text}
+        onChange={(event) => {
+          setText(event.currentTarget.value)
+          setAt(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <ul id="palette-list" role="listbox" aria-label="Found">
+        {found.map((entry, index) => (
+          <li
+            key={`${entry.kind} ${entry.name}`}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            onPointerMove={() => setAt(index)}
+            onClick={() => go(entry)}
+          >
+            <span className="dim">{entry.kind}</span> <span className={entry.isMono ? 'mono' : ''}>{entry.name}</span>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="palette-none dim">Nothing has that name.</p>}
+    </div>
+  )
+}
+
+function useEntries(onKeys: () => void): PaletteEntry[] {
+  return [
+    ...PAGES.map(({ to, name }) => ({ kind: 'page', name, isMono: false, action: { kind: 'page', to } as const })),
+    { kind: 'help', name: 'Keys', isMono: false, action: { kind: 'do', run: onKeys } },
+  ]
+}

@@ -1,0 +1,33 @@
+import { useEffect, useRef } from 'react'
+
+export type KeyTable = Readonly<Record<string, () => void>>
+
+/** Keys of a page, while nobody writes. `Escape` counts there too. */
+export function useKeys(table: KeyTable): void {
+  const current = useRef(table)
+  useEffect(() => {
+    current.current = table
+  })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const key = event.metaKey || event.ctrlKey ? `mod+${event.key}` : event.key
+      if (event.altKey || event.defaultPrevented || (isWriting(event.target) && !worksWhileWriting(key))) return
+      const action = current.current[key]
+      if (action === undefined) return
+      event.preventDefault()
+      action()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+}
+
+function worksWhileWriting(key: string): boolean {
+  return key === 'Escape' || key.startsWith('mod+')
+}
+
+function isWriting(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  )
+}

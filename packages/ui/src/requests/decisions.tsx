@@ -1,0 +1,77 @@
+import type { RecordedStep, RequestRecord } from '@portico/gateway/admin-api'
+import { formatTook } from '../format/numbers.ts'
+import { Value } from '../parts/value.tsx'
+import { waterfall, type WaterfallLine } from './waterfall.ts'
+
+/** The steps in the order in which they were taken, each with what it found. */
+export function Decisions({ record }: { record: RequestRecord }) {
+  if (record.steps === null) {
+    return (
+      <p className="note">
+        It simply passed, so that only its summary is kept. <code>frontend.recorder</code> can sample such requests
+        whole.
+      </p>
+    )
+  }
+  return (
+    <>
+      <table className="waterfall">
+        <thead>
+          <tr>
+            <th className="number">at</th>
+            <th>step</th>
+            <th className="bar-cell">time</th>
+            <th>outcome</th>
+            <th>decided by</th>
+          </tr>
+        </thead>
+        <tbody>
+          {waterfall(record).map((line, index) => (
+            <Line key={index} line={line} />
+          ))}
+        </tbody>
+      </table>
+      {record.error !== null && (
+        <p className="outcome-failed">
+          <Value text={record.error} most={200} />
+        </p>
+      )}
+    </>
+  )
+}
+
+function Line({ line }: { line: WaterfallLine }) {
+  const { at, name, phase, outcome, values, start, width } = line
+  return (
+    <tr className={`step-${outcome}`}>
+      <td className="number">{at === null ? '' : formatTook(at)}</td>
+      <td className="mono">
+        {name} <span className="dim">{phase}</span>
+      </td>
+      <td className="bar-cell">
+        {start !== null && (
+          <span className="bar" style={{ marginLeft: `${start * 100}%`, width: `${Math.max(width * 100, 0.6)}%` }} />
+        )}
+      </td>
+      <td>{WORDS[outcome]}</td>
+      <td className="step-values">
+        {Object.entries(values).map(([key, value]) => (
+          <span key={key}>
+            <span className="dim">{key}</span> <Value text={printValue(value)} most={70} />
+          </span>
+        ))}
+      </td>
+    </tr>
+  )
+}
+
+const WORDS: Readonly<Record<RecordedStep['outcome'] | 'call', string>> = {
+  passed: 'passed',
+  stopped: '▲ stopped',
+  notReached: 'not reached',
+  call: 'called',
+}
+
+function printValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,25 @@
+/** What the address of the page holds: everything that is seen. */
+export interface RequestsSearch {
+  /** The filter, as written. */
+  q?: string
+  /** The request that is open. */
+  id?: string
+  tab?: DetailTab
+  /** Only what was there when the page was opened. */
+  paused?: true
+}
+
+export const DETAIL_TABS = ['decisions', 'heads', 'attempts', 'raw'] as const
+export type DetailTab = (typeof DETAIL_TABS)[number]
+
+/** Addresses are written by anyone: what does not fit is left out. */
+export function readRequestsSearch(search: Record<string, unknown>): RequestsSearch {
+  const { q, id, tab, paused } = search
+  const known = DETAIL_TABS.find((name) => name === tab)
+  return {
+    ...(typeof q === 'string' && q !== '' && { q }),
+    ...((typeof id === 'string' || typeof id === 'number') && { id: String(id) }),
+    ...(known !== undefined && known !== 'decisions' && { tab: known }),
+    ...(paused === true && { paused }),
+  }
+}

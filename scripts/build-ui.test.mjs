@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { freshUi } from './fresh-ui.mjs'
+
+/** Gzipped: the page, and what it loads before anything is opened. */
+const FIRST_LOAD_BYTES = 350 * 1024
+
+test('the built pages are small at first, and load nothing from elsewhere', { timeout: 120_000 }, async () => {
+  const folder = await freshUi()
+  const html = readFileSync(join(folder, 'index.html'), 'utf8')
+  assert.doesNotMatch(html, /<style|\son\w+=|<script(?![^>]*\ssrc=)|style=/, 'nothing inline')
+  const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address)
+  assert.ok(loaded.length >= 3)
+  for (const address of loaded) assert.match(address, /^\/ui\/assets\/[\w-]+-[\w-]{8}\.(js|css|svg)$/)
+  const first = new Set(loaded.map((address) => address.slice('/ui/'.length)))
+  // What its first script imports at once comes with it; what it imports later does not.
+  for (const name of first) {
+    if (!name.endsWith('.js')) continue
+    const code = readFileSync(join(folder, name), 'utf8')
+    for (const [, next] of code.matchAll(/(?:from|import)"\.\/([\w.-]+)"/g)) first.add(`assets/${next}`)
+  }
+  const sizes = [...first].map((name) => gzipSync(readFileSync(join(folder, name))).length)
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  assert.ok(bytes > 50_000 && bytes < FIRST_LOAD_BYTES, `the first load is ${bytes} bytes`)
+  assert.ok(readdirSync(join(folder, 'assets')).length > first.size, 'pages are loaded when they are opened')
+  assert.match(readFileSync(join(folder, 'NOTICE'), 'utf8'), /^react 19\.\d+\.\d+ \(MIT\)$/m)
+})
