@@ -1,0 +1,1 @@
+export function keepResult(file: string, result: { heading: string; body: string }): void

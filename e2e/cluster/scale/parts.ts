@@ -1,0 +1,132 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { pathOf } from '../../../packages/controller/src/kube/kinds.ts'
+import type { ChangesOrder, MeasuredChange } from './changes.ts'
+import { percentile, row, type Row } from './numbers.ts'
+import { NAMESPACE, serviceName, SERVICES, SLICES } from './objects.ts'
+import type { Measured, Scene } from './scene.ts'
+
+/** Long enough for a thread without work to give back what it took from the machine. */
+const IDLE_MS = 15_000
+
+/** What a data plane takes before all the routes come. */
+export async function dataPlaneBase(scene: Scene): Promise<number> {
+  await wait(IDLE_MS)
+  return scene.residentMb('dataPlane')
+}
+
+/** A controller that starts, and a data plane that starts with nothing on its disk. */
+export async function firstSync(scene: Scene, routes: number): Promise<Row[]> {
+  const controller = await scene.readyAfter('controller')
+  await scene.settled(routes)
+  const dataPlane = await scene.readyAfter('dataPlane')
+  return [
+    row('controller: start to all routes translated', controller, 's'),
+    row('data plane: start to all routes live', dataPlane, 's'),
+    row('first sync, one after the other', controller + dataPlane, 's', 5),
+  ]
+}
+
+export async function memory(scene: Scene, base: number): Promise<Row[]> {
+  const looks: number[] = []
+  for (let look = 0; look < 5; look++) {
+    await wait(IDLE_MS / 5)
+    looks.push(await scene.residentMb('controller'))
+  }
+  return [
+    row('controller, resident, highest of five looks', Math.max(...looks), 'MB', 300),
+    row('data plane, resident, with one route', base, 'MB'),
+    row('data plane, over that with all routes', (await scene.residentMb('dataPlane')) - base, 'MB', 60),
+  ]
+}
+
+export async function changes(scene: Scene, routes: number, count: number): Promise<Row[]> {
+  const order: ChangesOrder = { address: scene.address, routes, count, pauseMs: 100 }
+  // What code is compiled for is known after some.
+  await scene.inside('changes.ts', { ...order, count: Math.ceil(count / 5) }).output
+  const measured = JSON.parse(await scene.inside('changes.ts', order).output) as MeasuredChange[]
+  const taken = measured.map(({ sinceTaken }) => sinceTaken)
+  const sent = measured.map(({ sinceSent }) => sinceSent)
+  return [
+    row('change taken to effective, p50', percentile(taken, 0.5), 'ms', 30),
+    row('change taken to effective, p90', percentile(taken, 0.9), 'ms'),
+    row('change taken to effective, p99', percentile(taken, 0.99), 'ms', 100),
+    row('change sent to effective, p50', percentile(sent, 0.5), 'ms'),
+    row('change sent to effective, p99', percentile(sent, 0.99), 'ms'),
+  ]
+}
+
+/** Writes of EndpointSlices at a steady pace; each changes the addresses of a Service that routes lead to. */
+export async function churn(scene: Scene, { rate, seconds }: { rate: number; seconds: number }): Promise<Row[]> {
+  const addresses = await scene.echoAddresses()
+  const write = (index: number): Promise<unknown> => {
+    const service = index % SERVICES
+    const own = addresses[service % 2] ?? []
+    // All of them, and all but one, in turn.
+    const kept = Math.floor(index / SERVICES) % 2 === 0 ? own.slice(1) : own
+    const endpoints = kept.map((address) => ({ addresses: [address], conditions: { ready: true } }))
+    return scene.bed.client.ask({
+      method: 'PATCH',
+      path: pathOf(SLICES, { namespace: NAMESPACE, name: serviceName(service) }),
+      contentType: 'application/merge-patch+json',
+      body: { endpoints },
+    })
+  }
+  await wait(IDLE_MS)
+  const generation = await scene.metric('dataPlane', 'portico_config_generation')
+  const before = await Promise.all([cpu(scene, 'controller'), cpu(scene, 'dataPlane')])
+  const startedAt = performance.now()
+  let written = 0
+  const running = new Set<Promise<unknown>>()
+  while (performance.now() - startedAt < seconds * 1000) {
+    for (const due = ((performance.now() - startedAt) / 1000) * rate; written < due; written++) {
+      const run = write(written).finally(() => running.delete(run))
+      running.add(run)
+    }
+    await wait(10)
+  }
+  await Promise.all(running)
+  const took = (performance.now() - startedAt) / 1000
+  const after = await Promise.all([cpu(scene, 'controller'), cpu(scene, 'dataPlane')])
+  const share = (index: 0 | 1): number => ((after[index] - before[index]) / took) * 100
+  const compiled = (await scene.metric('dataPlane', 'portico_config_generation')) - generation
+  return [
+    row(`EndpointSlice writes a second, for ${seconds} s`, written / took, ''),
+    row('data plane, CPU of one core meanwhile', share(1), '%', 5),
+    row('controller, CPU of one core meanwhile', share(0), '%'),
+    row('configs compiled meanwhile', compiled, '', 0),
+  ]
+}
+
+/** Routes that come and go, again and again: what the programs take for them they give back. */
+export async function loop(
+  scene: Scene,
+  { from, count, rounds }: { from: number; count: number; rounds: number },
+): Promise<Row[]> {
+  const looks: Record<Measured, number[]> = { controller: [], dataPlane: [] }
+  const look = async (): Promise<void> => {
+    await wait(2 * IDLE_MS)
+    for (const one of ['controller', 'dataPlane'] as const) looks[one].push(await scene.residentMb(one))
+  }
+  for (let round = 0; round < rounds; round++) {
+    await scene.create(from, from + count)
+    await scene.settled(from + count)
+    await scene.delete(from, from + count)
+    await scene.settled(from)
+    await look()
+  }
+  const growth = (of: Measured): number => (looks[of].at(-1) ?? 0) / (looks[of][0] ?? 1)
+  const text = (of: Measured): string => looks[of].map((mb) => mb.toFixed(0)).join(', ')
+  return [
+    row(
+      `controller after each round of ${count} routes (${text('controller')} MB), last to first`,
+      growth('controller'),
+      'times',
+      1.1,
+    ),
+    row(`data plane after each round (${text('dataPlane')} MB), last to first`, growth('dataPlane'), 'times', 1.1),
+  ]
+}
+
+function cpu(scene: Scene, of: Measured): Promise<number> {
+  return scene.metric(of, 'process_cpu_seconds_total')
+}
