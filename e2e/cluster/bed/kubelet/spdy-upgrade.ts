@@ -17,7 +17,7 @@ export function acceptSpdy(
   const offered = String(request.headers['x-stream-protocol-version'] ?? '').split(/\s*,\s*/)
   const protocol = protocols.find((one) => offered.includes(one))
   if (request.headers.upgrade?.toLowerCase() !== 'spdy/3.1' || protocol === undefined) {
-    socket.end('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
+    socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
     return undefined
   }
   const head = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: SPDY/3.1']

@@ -2,6 +2,8 @@
 export interface Connection {
   /** `https://host:port`, with a path where it stands behind one. */
   server: string
+  /** The URL of the proxy on the way there, with a password if it asks for one. */
+  proxy?: string | undefined
   /** Asked for every request, so they are kept until they are stale; `fresh` after a 401. */
   credentials: (fresh: boolean) => Promise<Credentials>
 }

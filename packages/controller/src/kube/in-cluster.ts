@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import type { Connection, Credentials } from './connection.ts'
+import { proxyFor } from './proxy.ts'
 
 /** Where every Pod finds its own. */
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -16,8 +17,10 @@ export function inClusterConnection(
   const [host, port] = [env['KUBERNETES_SERVICE_HOST'], env['KUBERNETES_SERVICE_PORT']]
   if (!host || !port) return undefined
   let known: { credentials: Promise<Credentials>; readAt: number } | undefined
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
   return {
-    server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    server,
+    proxy: proxyFor(server, undefined, env),
     credentials(fresh) {
       const now = performance.now()
       if (known === undefined || fresh || now - known.readAt > STALE_AFTER_MS) {

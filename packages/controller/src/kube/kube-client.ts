@@ -20,6 +20,7 @@ export interface Ask {
 }
 
 export interface AskUpgrade {
+  method?: 'GET' | 'POST'
   path: string
   /** What is spoken from then on. */
   protocol: string
@@ -31,6 +32,7 @@ export interface AskUpgrade {
 export interface Upgraded {
   socket: Duplex
   head: Buffer
+  headers: http.IncomingHttpHeaders
 }
 
 /** Requests to one API server: connections that are kept, credentials that change, answers with limits. */
@@ -84,8 +86,8 @@ export class KubeClient {
   }
 
   /** A connection of its own, which speaks another protocol after the answer. A refusal is a KubeError. */
-  async upgrade({ path, protocol, headers, signal }: AskUpgrade): Promise<Upgraded> {
-    const ask: Ask = { method: 'POST', path }
+  async upgrade({ method = 'POST', path, protocol, headers, signal }: AskUpgrade): Promise<Upgraded> {
+    const ask: Ask = { method, path }
     const limit = AbortSignal.timeout(ANSWER_LIMIT_MS)
     const ending = signal === undefined ? limit : AbortSignal.any([signal, limit])
     const send = async (isFresh: boolean): Promise<Upgraded | IncomingMessage> => {
@@ -96,7 +98,7 @@ export class KubeClient {
         upgrade: protocol,
       })
       return new Promise((resolve, reject) => {
-        request.on('upgrade', (_response, socket, head) => resolve({ socket, head }))
+        request.on('upgrade', (response, socket, head) => resolve({ socket, head, headers: response.headers }))
         request.on('response', resolve).on('error', reject).end()
       })
     }
@@ -108,7 +110,10 @@ export class KubeClient {
       }
       if ('head' in answer) return answer
       await successOf(ask, answer)
-      throw new KubeError(asked(ask), { message: `the answer is not an upgrade to ${protocol}` })
+      throw new KubeError(asked(ask), {
+        status: answer.statusCode ?? 0,
+        message: `the answer is no upgrade to ${protocol}`,
+      })
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       throw limit.aborted
@@ -158,7 +163,9 @@ export class KubeClient {
     if (this.#agent !== undefined && isSame) return this.#agent
     // Requests under way keep the sockets that they have.
     const { ca, cert, key, serverName, insecure } = credentials
-    const common = { keepAlive: true, keepAliveMsecs: 15_000 }
+    const { proxy } = this.#connection
+    const proxyEnv = { http_proxy: proxy, https_proxy: proxy }
+    const common = { keepAlive: true, keepAliveMsecs: 15_000, ...(proxy !== undefined && { proxyEnv }) }
     this.#agentOf = credentials
     this.#agent =
       this.#base.protocol === 'https:'

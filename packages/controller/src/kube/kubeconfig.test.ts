@@ -47,6 +47,21 @@ test('contexts, tokens, certificates, files beside it', async (t) => {
   assert.deepEqual((await read('basic'))[3], { ca: 'CA', authorization: `Basic ${base64('u:p')}` })
 })
 
+test('a proxy of the cluster, or of the environment', (t) => {
+  const proxied = CONFIG.replace(
+    'server: "https://one:6443"',
+    'server: "https://one:6443", proxy-url: "http://near:3128"',
+  )
+  const at = useFolder(t, { config: CONFIG, proxied })
+  const env = { HTTPS_PROXY: 'http://far:3128', NO_PROXY: 'two' }
+  const proxyOf = (file: string, context: string): string | undefined =>
+    readKubeconfig({ file: at(file), context, env }).proxy
+  assert.deepEqual(
+    [proxyOf('config', 'dev'), proxyOf('config', 'prod'), proxyOf('proxied', 'dev')],
+    ['http://far:3128', undefined, 'http://near:3128'],
+  )
+})
+
 test('several files are one, in which the first wins', async (t) => {
   const at = useFolder(t, {
     first: 'current-context: mine\nusers: [{ name: by-token, user: { token: first } }]',

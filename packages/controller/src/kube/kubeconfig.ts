@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import type { Connection, Credentials } from './connection.ts'
+import { proxyFor } from './proxy.ts'
 import { askPlugin, type ExecPlugin } from './exec-plugin.ts'
 
 export interface KubeconfigOptions {
@@ -26,6 +27,7 @@ interface Cluster {
   'certificate-authority-data'?: string
   'insecure-skip-tls-verify'?: boolean
   'tls-server-name'?: string
+  'proxy-url'?: string
 }
 
 interface User {
@@ -71,7 +73,9 @@ export function readKubeconfig({ file, context, env = process.env }: KubeconfigO
   if (user.value['auth-provider'] !== undefined) {
     throw new Error(`user "${chosen.user}" of the kubeconfig has an auth-provider, which is not supported: use exec`)
   }
-  return { server, context: name, namespace: chosen.namespace, credentials: credentialsOf(cluster, user, env) }
+  const proxy = proxyFor(server, cluster.value['proxy-url'], env)
+  const { namespace } = chosen
+  return { server, proxy, context: name, namespace, credentials: credentialsOf(cluster, user, env) }
 }
 
 type ConfigFile = Readonly<Record<string, unknown>> & { 'current-context'?: string }

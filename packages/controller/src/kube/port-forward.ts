@@ -1,5 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { KubeClient } from './kube-client.ts'
+import { KubeError } from './kube-error.ts'
+import { openWebSocket } from './open-websocket.ts'
 import { SpdyClientSession } from './spdy/client-session.ts'
 
 const PROTOCOL = 'portforward.k8s.io'
@@ -17,7 +19,10 @@ export interface ForwardedConnection {
   problem: Promise<string | null>
 }
 
-/** Connections to ports of one Pod, as `kubectl port-forward` makes them. It needs the right to create `pods/portforward`. */
+/**
+ * Connections to ports of one Pod, as `kubectl port-forward` makes them: SPDY in a WebSocket, which all that stand before an API
+ * server let through, or SPDY itself, where the server is older. It needs the right to create `pods/portforward`.
+ */
 export class PortForward {
   readonly #session: SpdyClientSession
   #count = 0
@@ -27,8 +32,16 @@ export class PortForward {
   }
 
   static async open(client: KubeClient, { namespace, pod }: PodPlace, signal?: AbortSignal): Promise<PortForward> {
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward`
+    try {
+      const socket = await openWebSocket(client, { path, protocol: `SPDY/3.1+${PROTOCOL}`, signal })
+      return new PortForward(new SpdyClientSession(socket, Buffer.alloc(0)))
+    } catch (error) {
+      // Whatever was answered: another right is asked for here, and whoever stands before the server may know no other.
+      if (!(error instanceof KubeError) || error.status === 0) throw error
+    }
     const { socket, head } = await client.upgrade({
-      path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward`,
+      path,
       protocol: 'SPDY/3.1',
       headers: { 'x-stream-protocol-version': PROTOCOL },
       ...(signal && { signal }),

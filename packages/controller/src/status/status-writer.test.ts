@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setTimeout as wait } from 'node:timers/promises'
 import { describe, it, type TestContext } from 'node:test'
 import type { Kind, Resource, RouteStatus } from '@portico/translate'
 import { Backoff } from '../kube/backoff.ts'
@@ -90,7 +89,14 @@ describe('the writer of statuses', () => {
   })
 
   it('is slower and slower with one who undoes it every time', async (t) => {
-    const scene = await useScene(t, () => new Backoff({ firstMs: 40, mostMs: 10_000, random: () => 1 }))
+    const waits: number[] = []
+    class NotedBackoff extends Backoff {
+      override next(): number {
+        waits.push(super.next())
+        return waits.at(-1) ?? 0
+      }
+    }
+    const scene = await useScene(t, () => new NotedBackoff({ firstMs: 4, mostMs: 10_000, random: () => 1 }))
     scene.api.intercept = (asked) => {
       if (asked.method === 'PATCH')
         setImmediate(() => {
@@ -102,10 +108,11 @@ describe('the writer of statuses', () => {
     }
     scene.writer.start()
     scene.writer.check('HTTPRoute', 'shop/cart')
-    await wait(1000)
+    await eventually('it was undone several times', () => patches(scene.api) >= 5)
     await scene.writer.stop()
-    // 40, 80, 160, 320, 640 ms apart.
-    assert.ok(patches(scene.api) >= 2 && patches(scene.api) <= 6, `${patches(scene.api)} writes`)
+    // Each write but the first has waited before, twice as long as the one before it.
+    assert.deepEqual(waits.slice(0, 4), [4, 8, 16, 32])
+    assert.ok(patches(scene.api) <= waits.length + 1, `${patches(scene.api)} writes after ${waits.length} waits`)
   })
 })
 

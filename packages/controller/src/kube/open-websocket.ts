@@ -1,0 +1,30 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import type { KubeClient } from './kube-client.ts'
+import { KubeError } from './kube-error.ts'
+import { WebSocketStream } from './websocket-stream.ts'
+
+/** What every server puts behind the key of a client (RFC 6455 1.3). */
+const SALT = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/** A connection to the API server that speaks a protocol over a WebSocket. A refusal is a KubeError. */
+export async function openWebSocket(
+  client: KubeClient,
+  { path, protocol, signal }: { path: string; protocol: string; signal?: AbortSignal | undefined },
+): Promise<Duplex> {
+  const key = randomBytes(16).toString('base64')
+  const { socket, head, headers } = await client.upgrade({
+    method: 'GET',
+    path,
+    protocol: 'websocket',
+    headers: { 'sec-websocket-version': '13', 'sec-websocket-key': key, 'sec-websocket-protocol': protocol },
+    ...(signal && { signal }),
+  })
+  const expected = createHash('sha1')
+    .update(key + SALT)
+    .digest('base64')
+  if (headers['sec-websocket-accept'] === expected && headers['sec-websocket-protocol'] === protocol)
+    return new WebSocketStream(socket, head)
+  socket.destroy()
+  throw new KubeError(`GET ${path}`, { status: 101, message: `the answer is no WebSocket of ${protocol}` })
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { createAuthority, issueServing } from '../publish/certificate.ts'
+import { createServer as createTlsServer } from 'node:https'
+import { KubeClient } from './kube-client.ts'
+import { proxyFor } from './proxy.ts'
+
+const PROXY = 'http://proxy.example:3128'
+
+describe('the proxy on the way to an API server', () => {
+  it('is that of the kubeconfig, or of the environment', () => {
+    const env = { HTTPS_PROXY: PROXY, http_proxy: 'plain.example:8080', NO_PROXY: '' }
+    assert.equal(proxyFor('https://k.example', undefined, {}), undefined)
+    assert.equal(proxyFor('https://k.example', undefined, env), PROXY)
+    assert.equal(proxyFor('http://k.example', undefined, env), 'http://plain.example:8080')
+    assert.equal(proxyFor('https://k.example', 'https://mine.example', env), 'https://mine.example')
+    assert.equal(proxyFor('https://k.example', 'http://mine.example', { ...env, NO_PROXY: '*' }), 'http://mine.example')
+    for (const near of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]'])
+      assert.equal(proxyFor(`https://${near}:6443`, undefined, env), undefined)
+  })
+
+  it('is not for those that are excepted', () => {
+    const cases: [string, string, boolean][] = [
+      ['*', 'k.example', true],
+      ['k.example', 'k.example', true],
+      ['example', 'k.example', true],
+      ['EXAMPLE', 'k.example', true],
+      ['.example', 'k.example', true],
+      ['*.example', 'k.example', true],
+      ['.k.example', 'k.example', false],
+      ['ample', 'k.example', false],
+      ['other.example, k.example:6443', 'k.example', true],
+      ['k.example:443', 'k.example', false],
+      ['10.0.0.0/8', '10.1.2.3', true],
+      ['10.0.0.0/16', '10.1.2.3', false],
+      ['10.0.0.0/99', '10.1.2.3', false],
+      ['10.1.2.3', '10.1.2.3', true],
+      ['10.1.2.3:6443', '10.1.2.3', true],
+      ['2.3', '10.1.2.3', false],
+      ['fd00::/8', '[fd00::5]', true],
+      ['fd00::5', '[fd00::5]', true],
+      ['[fd00::5]:6443', '[fd00::5]', true],
+      ['[fd00::5]:443', '[fd00::5]', false],
+      ['10.0.0.0/8', '[fd00::5]', false],
+      [' , ', 'k.example', false],
+    ]
+    for (const [exceptions, host, isExcepted] of cases) {
+      const found = proxyFor(`https://${host}:6443`, undefined, { HTTPS_PROXY: PROXY, no_proxy: exceptions })
+      assert.equal(found === undefined, isExcepted, `${exceptions} for ${host}`)
+    }
+  })
+
+  it('of another kind is refused, without its password', () => {
+    const read = (own: string) => () => proxyFor('https://k.example', own, {})
+    assert.throws(read('socks5://ann:secret@proxy.example'), (error: Error) => {
+      assert.equal(
+        error.message,
+        'proxy-url of the kubeconfig: found socks5://proxy.example, expected a proxy that speaks http or https',
+      )
+      return true
+    })
+    assert.throws(read('http://ann:secret@:x'), /^Error: proxy-url of the kubeconfig is no URL$/)
+  })
+
+  it('is asked for a way to the server, with its password, and reads nothing of what is said', async (t) => {
+    const server = await useServer(t)
+    const proxy = await useProxy(t, server.port)
+    const url = `http://ann:p%40ss@127.0.0.1:${proxy.port}`
+    const credentials = () => Promise.resolve({ ca: server.ca, authorization: 'Bearer secret-token' })
+    const client = new KubeClient({ server: 'https://k.example:6443', proxy: url, credentials })
+    t.after(() => client.close())
+    assert.deepEqual(await client.ask({ path: '/version' }), { path: '/version' })
+    assert.deepEqual(
+      proxy.asked.map(({ method, url, headers }) => [method, url, headers['proxy-authorization']]),
+      [['CONNECT', 'k.example:6443', `Basic ${Buffer.from('ann:p@ss').toString('base64')}`]],
+    )
+    const { socket } = await client.upgrade({ path: '/up', protocol: 'echo', headers: {} })
+    socket.write('hello')
+    assert.equal(String((await once(socket, 'data'))[0]), 'hello')
+    socket.destroy()
+    proxy.refuse()
+    const own = new KubeClient({ server: 'https://k.example:6443', proxy: url, credentials })
+    t.after(() => own.close())
+    await assert.rejects(own.ask({ path: '/version' }), (error: Error) => {
+      assert.match(error.message, /407/)
+      assert.doesNotMatch(error.message, /p@ss|p%40ss|secret-token/)
+      return true
+    })
+  })
+})
+
+async function useServer(t: TestContext): Promise<{ port: number; ca: string }> {
+  const validity = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }
+  const authority = createAuthority('Test', validity)
+  const { cert, key } = issueServing(authority, { names: ['k.example'], name: 'k', validity })
+  const server = createTlsServer({ cert, key }, (request, response) =>
+    response.end(JSON.stringify({ path: request.url })),
+  )
+  server.on('upgrade', (_request, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
+    socket.pipe(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  })
+  return { port: (server.address() as AddressInfo).port, ca: authority.cert }
+}
+
+/** Leads to one port, whatever is asked for. */
+async function useProxy(
+  t: TestContext,
+  to: number,
+): Promise<{ port: number; asked: IncomingMessage[]; refuse(): void }> {
+  const asked: IncomingMessage[] = []
+  let isRefusing = false
+  const proxy = createServer()
+  proxy.on('connect', (request, near) => {
+    asked.push(request)
+    if (isRefusing) return void near.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
+    const far = connect(to, '127.0.0.1', () => near.write('HTTP/1.1 200 OK\r\n\r\n'))
+    for (const socket of [near, far]) socket.on('error', () => undefined)
+    near.on('close', () => far.destroy())
+    far.on('close', () => near.destroy())
+    near.pipe(far).pipe(near)
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  t.after(async () => {
+    proxy.closeAllConnections()
+    proxy.close()
+    await once(proxy, 'close')
+  })
+  return { port: (proxy.address() as AddressInfo).port, asked, refuse: () => void (isRefusing = true) }
+}

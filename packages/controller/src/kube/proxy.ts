@@ -1,0 +1,60 @@
+import { BlockList, isIP, isIPv6 } from 'node:net'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The proxy by which a server is reached, as kubectl finds it: that of the kubeconfig, or of the environment. */
+export function proxyFor(server: string, own: string | undefined, env: Environment): string | undefined {
+  if (own !== undefined && own !== '') return checked(own, 'proxy-url of the kubeconfig')
+  const { protocol, hostname, port } = new URL(server)
+  const isTls = protocol === 'https:'
+  const name = isTls ? 'HTTPS_PROXY' : 'HTTP_PROXY'
+  const found = env[name] || env[name.toLowerCase()]
+  if (!found) return undefined
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  const exceptions = env['NO_PROXY'] || env['no_proxy'] || ''
+  if (isLoopback(host) || isExcepted(exceptions, host, port || (isTls ? '443' : '80'))) return undefined
+  return checked(found, name)
+}
+
+/** Problems say what is wrong and not what it is: there may be a password in it. */
+function checked(text: string, where: string): string {
+  const url = text.includes('://') ? text : `http://${text}`
+  if (!URL.canParse(url)) throw new Error(`${where} is no URL`)
+  const { protocol, hostname } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new Error(`${where}: found ${protocol}//${hostname}, expected a proxy that speaks http or https`)
+  return url
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+function isExcepted(exceptions: string, host: string, port: string): boolean {
+  return exceptions
+    .split(',')
+    .map((text) => text.trim().toLowerCase())
+    .filter((text) => text !== '')
+    .some((text) => text === '*' || isIn(text, host) || isNamed(text, host, port))
+}
+
+/** A range of addresses. */
+function isIn(text: string, host: string): boolean {
+  const [, address = '', bits = ''] = /^(.+)\/(\d+)$/.exec(text) ?? []
+  if (isIP(address) === 0 || isIP(host) !== isIP(address)) return false
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+  if (Number(bits) > (family === 'ipv6' ? 128 : 32)) return false
+  const range = new BlockList()
+  range.addSubnet(address, Number(bits), family)
+  return range.check(host, family)
+}
+
+/** An address or a name, perhaps with a port; a name stands for those below it too, and with a dot before it for those alone. */
+function isNamed(text: string, host: string, port: string): boolean {
+  if (isIP(text) !== 0) return text === host
+  const [, address, name = '', only] = /^(?:\[([^\]]+)\]|\*?([^:[]+))(?::(\d+))?$/.exec(text) ?? []
+  if (only !== undefined && only !== port) return false
+  if (address !== undefined) return address === host
+  if (name === '' || isIP(host) !== 0) return name === host
+  return host === name || host.endsWith(name.startsWith('.') ? name : `.${name}`)
+}
