@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { type Bed, startBed } from './bed/bed.ts'
 import { withoutBed } from './bed/programs.ts'
 import { install, ownImages, rolledOut } from './installed.ts'
+import { ECHO_IMAGE, gateway, pods, route } from './shop.ts'
 
 const PATIENCE_MS = 300_000
 const SYSTEM = 'portico-system'
-/** Says which Pod it is, and serves for a moment longer when it is told to end, as Pods that are replaced should. */
-const ECHO = `const server = require('http').createServer((_, response) => response.end(JSON.stringify({ pod: process.env.POD_NAME })))
-server.listen(3000)
-process.on('SIGTERM', () => setTimeout(() => process.exit(), 3000))`
 
 describe('a controller in a cluster', { skip: withoutBed }, () => {
   let bed: Bed
   let address = ''
   before(async () => {
-    bed = await startBed({ images: { ...ownImages(), echo: { command: [process.execPath, '-e', ECHO] } } })
+    bed = await startBed({ images: { ...ownImages(), echo: ECHO_IMAGE } })
     await install(bed)
     await bed.kubectl('create', 'namespace', 'shop')
-    await bed.apply(...echo('cart'), ...echo('other'), gateway(), route('cart', '/'))
+    await bed.apply(...pods('cart'), ...pods('other'), gateway(), route('cart', '/'))
     await eventually('the Gateway is programmed', () => isProgrammed(), PATIENCE_MS)
     address = await path('gateway', 'web', '.status.addresses[0].value')
   })
@@ -153,26 +149,6 @@ describe('a controller in a cluster', { skip: withoutBed }, () => {
     await eventually('it is told', async () => /^(\d+)=\1 True$/.test(await said()), PATIENCE_MS)
   })
 
-  it('goes on when the API server was away, and loses no request meanwhile', async () => {
-    const asking = askOn('/')
-    await bed.kill('kube-apiserver')
-    // Longer than a leader leads that cannot renew its lease.
-    await wait(20_000)
-    bed.start('kube-apiserver')
-    await eventually('it serves', () => bed.kubectl('get', '--raw', '/readyz').then(isTrue, isFalse), PATIENCE_MS)
-    await eventually(
-      'it takes changes',
-      () => bed.apply(route('again', '/again', 'other')).then(isTrue, isFalse),
-      PATIENCE_MS,
-    )
-    await eventually('it is served', async () => (await ask('/again')).pod.startsWith('other-'), PATIENCE_MS)
-    const accepted = '.status.parents[0].conditions[?(@.type=="Accepted")].status'
-    await eventually('it is told', async () => (await path('httproute', 'again', accepted)) === 'True', PATIENCE_MS)
-    const { total, bad } = await asking.stop()
-    assert.ok(total > 10, `${total} requests`)
-    assert.deepEqual(bad, [])
-  })
-
   it('mends what somebody takes away', async () => {
     await bed.kubectl('-n', 'shop', 'delete', 'service', 'web')
     await eventually(
@@ -182,55 +158,3 @@ describe('a controller in a cluster', { skip: withoutBed }, () => {
     )
   })
 })
-
-const isTrue = (): boolean => true
-const isFalse = (): boolean => false
-
-function gateway(): object {
-  return {
-    apiVersion: 'gateway.networking.k8s.io/v1',
-    kind: 'Gateway',
-    metadata: { name: 'web', namespace: 'shop' },
-    spec: { gatewayClassName: 'portico', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
-  }
-}
-
-function route(name: string, path: string, service = 'cart'): object {
-  const rules = [
-    { matches: [{ path: { type: 'PathPrefix', value: path } }], backendRefs: [{ name: service, port: 8080 }] },
-  ]
-  return {
-    apiVersion: 'gateway.networking.k8s.io/v1',
-    kind: 'HTTPRoute',
-    metadata: { name, namespace: 'shop' },
-    spec: { parentRefs: [{ name: 'web' }], rules },
-  }
-}
-
-function echo(name: string): object[] {
-  const container = {
-    name: 'echo',
-    image: 'echo',
-    env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
-    readinessProbe: { tcpSocket: { port: 3000 }, periodSeconds: 1 },
-  }
-  const labels = { app: name }
-  return [
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { name, namespace: 'shop' },
-      spec: {
-        replicas: 2,
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [container] } },
-      },
-    },
-    {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { name, namespace: 'shop' },
-      spec: { selector: labels, ports: [{ port: 8080, targetPort: 3000 }] },
-    },
-  ]
-}

@@ -19,6 +19,7 @@ import { seeded } from '../../packages/gateway/src/testing/seeded.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import type { Resource } from '../../packages/translate/src/index.ts'
 import { type Bed, startBed } from './bed/bed.ts'
+import { compact } from './bed/compact.ts'
 import { clientFor, CONFIG_MAPS, SECRETS } from './bed/kubelet/cluster.ts'
 import { withoutBed } from './bed/programs.ts'
 
@@ -308,16 +309,6 @@ async function tokenFor(bed: Bed, account: string, audiences?: readonly string[]
   const spec = { expirationSeconds: 3600, ...(audiences !== undefined && { audiences }) }
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec }
   return ((await bed.client.ask({ method: 'POST', path, body })) as { status: { token: string } }).status.token
-}
-
-/** Lets etcd forget all but what is. */
-async function compact(bed: Bed): Promise<{ revision: number }> {
-  const url = `http://127.0.0.1:${await bed.reach('127.0.0.1', 2379)}`
-  const ask = async (path: string, body: object): Promise<unknown> =>
-    (await fetch(url + path, { method: 'POST', body: JSON.stringify(body), headers: { connection: 'close' } })).json()
-  const { header } = (await ask('/v3/kv/range', { key: 'AA==' })) as { header: { revision: string } }
-  await ask('/v3/kv/compaction', { revision: header.revision, physical: true })
-  return { revision: Number(header.revision) }
 }
 
 /** Ten at a time. */
