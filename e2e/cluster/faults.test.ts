@@ -1,5 +1,6 @@
 import { after, before, describe } from 'node:test'
 import { withoutBed } from './bed/programs.ts'
+import { AuthoritySecret } from './faults/authorities.ts'
 import { apiServerFaults } from './faults/api-server.ts'
 import { Cluster } from './faults/cluster.ts'
 import { definitionFaults, takeDefinitionAway } from './faults/definitions.ts'
@@ -14,14 +15,19 @@ const FOREIGN_OBJECTS = isFull ? 10_000 : 2_000
 
 describe('under faults, with traffic all the time', { skip: withoutBed }, () => {
   let cluster: Cluster
+  let planted: Awaited<ReturnType<AuthoritySecret['plantSuccessor']>>
   before(async () => {
     cluster = await Cluster.start(takeDefinitionAway)
+    planted = await new AuthoritySecret(cluster).plantSuccessor()
   })
   after(async () => cluster.stop())
 
   definitionFaults(() => cluster)
   apiServerFaults(() => cluster, AWAY_SECONDS)
-  trustFaults(() => cluster)
+  trustFaults(
+    () => cluster,
+    () => planted,
+  )
   programFaults(() => cluster)
   foreignObjects(() => cluster, FOREIGN_OBJECTS)
 })
