@@ -5,7 +5,7 @@ import type { BindState } from '../net/listener.ts'
 import { createServerTls, type ServerTls, type TlsProblem } from '../net/tls.ts'
 import type { CompiledListener } from '../pipeline/compiled.ts'
 import { createEntrance } from '../pipeline/entrance.ts'
-import type { RequestTracing, RunServices, Tracer } from '../pipeline/run.ts'
+import type { RequestIds, RequestTracing, RunServices, Tracer } from '../pipeline/run.ts'
 import type { RawServices } from '../pipeline/run-raw.ts'
 import type { Specimens } from '../pipeline/specimens.ts'
 import type { Telemetry } from '../pipeline/telemetry.ts'
@@ -19,6 +19,7 @@ import type { SharedCounters } from '../state/counters.ts'
 import type { WorkerCache } from '../state/worker-cache.ts'
 import type { LabelValues } from '../telemetry/metrics/families.ts'
 import { bugReport, type Logger } from '../telemetry/log/logger.ts'
+import type { Recorder } from '../telemetry/recorder/recorder.ts'
 
 export interface BindServices {
   deadlines: Deadlines
@@ -30,6 +31,7 @@ export interface BindServices {
   callTimer: CallTimer
   tracer: Tracer
   specimens: Specimens
+  recorder: Pick<Recorder, 'idOf'>
   log: Logger
   ticketSecret: Buffer
   counters: SharedCounters
@@ -58,18 +60,20 @@ interface BindParts {
   telemetry: Telemetry
   /** Null where no spans are made. */
   tracing: RequestTracing | null
+  /** Null where nobody names requests. */
+  requestIds: RequestIds | null
 }
 
 export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
-  const { bind, sources, listeners, frontend, admits, telemetry, tracing } = parts
+  const { bind, sources, listeners, frontend, admits } = parts
   const tlsByListener = compileTls(parts, services, previous)
   const stayed = stayedListeners(sources, tlsByListener, previous)
   const kind = bindKind(sources)
   const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
   const entrance = createEntrance(
     { listeners, tlsByListener, forward },
-    requestServices(services, telemetry, tracing),
-    connectionServices(services, telemetry),
+    requestServices(services, parts),
+    connectionServices(services, parts.telemetry),
   )
   const keepalive = frontend.tcp?.keepalive
   return {
@@ -101,7 +105,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       ...(sources.some(({ protocol, tls }) => protocol === 'TLS' && tls !== null) && { isRaw: entrance.isRaw }),
       onExchange: entrance.onExchange,
       onRaw: entrance.onRaw,
-      onMalformed: telemetry.malformed,
+      onMalformed: parts.telemetry.malformed,
     },
   }
 }
@@ -159,7 +163,7 @@ function stayedListeners(
   return new Set(sources.filter(isSame).map((listener) => listener.key))
 }
 
-function requestServices(services: BindServices, telemetry: Telemetry, tracing: RequestTracing | null): RunServices {
+function requestServices(services: BindServices, { telemetry, tracing, requestIds }: BindParts): RunServices {
   return {
     deadlines: services.deadlines,
     random: services.random,
@@ -172,6 +176,8 @@ function requestServices(services: BindServices, telemetry: Telemetry, tracing: 
     specimens: services.specimens,
     bug: bugReport(services.log),
     tracing,
+    requestIds,
+    recordId: (rx) => services.recorder.idOf(rx),
     finished: telemetry.request,
   }
 }

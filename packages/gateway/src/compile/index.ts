@@ -26,6 +26,7 @@ import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'
 import { recorderSettings } from '../policies/frontend/recorder/settings.ts'
+import { requestIdentifiers } from '../policies/frontend/request-id/request-ids.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
 import { joinedTraffic } from '../policies/order.ts'
 import { bugReport } from '../telemetry/log/logger.ts'
@@ -79,13 +80,14 @@ function assemble(
   const admits = networkAuthorization(parts.policies.networkAuthorization())
   const telemetry = compileTelemetry(frontend, parts.env, services)
   const tracing = frontend.tracing === undefined ? null : loadedTracing()(frontend.tracing, parts.env, services)
+  const requestIds = requestIdentifiers(frontend.requestId, frontend.forwardedHeaders, services.recorder)
   const pushed = frontend.metrics?.otlp
   const deliverMetrics = pushed === undefined ? null : loadedMetrics()(pushed, parts.env)
   const binds = new Map<string, CompiledBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
     const own = sources.flatMap(({ key }) => listeners.get(key) ?? [])
-    const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry, tracing }
+    const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry, tracing, requestIds }
     binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
   })
   // Nothing after this fails.

@@ -103,6 +103,7 @@ const tasks: Tasks = [
       ['know the client behind a load balancer', ['frontend.proxyProtocol', 'frontend.forwardedHeaders']],
       ['choose what is logged and counted', ['frontend.accessLog', 'frontend.metrics']],
       ['look at requests afterwards, and why they were refused', ['frontend.recorder']],
+      ['give every request a name that client, backend and logs share', ['frontend.requestId']],
       ['follow a request through everything it meets', ['frontend.tracing']],
     ],
   ],

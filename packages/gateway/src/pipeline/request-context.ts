@@ -90,8 +90,9 @@ export interface ListenerIdentity {
   readonly name: string
   readonly bind: string
   readonly hostname: string
-  /** Names of the steps before routing. */
+  /** Names of the steps before routing, and of those that its answers meet last. */
   readonly request: StepNames | null
+  readonly response: StepNames | null
   /** Counts requests that found no route. */
   readonly countUnrouted: RecordRequest
 }
@@ -104,12 +105,14 @@ export interface RouteIdentity {
   readonly rule: string
   /** Names of its steps. */
   readonly request: StepNames | null
+  readonly response: StepNames | null
   readonly backends: readonly {
     readonly key: string
     readonly name: string
     readonly kind: string
     readonly request: StepNames | null
     readonly sign: StepNames | null
+    readonly response: StepNames | null
   }[]
   /** Counts a finished request or connection. */
   readonly count: RecordRequest
@@ -237,6 +240,8 @@ export class RequestContext implements RoutableRequest {
   serial = 0
   /** What client and backend call it, where that counts. */
   requestId: string | null = null
+  /** What a refusal tells its client to ask about. */
+  decisionId: string | null = null
   backendIndex = -1
   /** Address of the last attempt, `host:port`. */
   endpoint: string | null = null

@@ -27,6 +27,8 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
   readonly status = 0
   readonly grpcStatus = null
   readonly traceContext = null
+  readonly requestId = null
+  readonly decisionId = null
   readonly retryAttempt = 0
   readonly llm = null
   readonly mcp = null

@@ -29,6 +29,13 @@ export interface RequestTracing {
   begin(rx: RequestContext): void
 }
 
+/** What requests are called by client, backend and gateway. */
+export interface RequestIds {
+  begin(rx: RequestContext): void
+  /** Before the head of an answer leaves. */
+  answering(rx: AnsweredRequest): void
+}
+
 /** What running a request takes from the worker. */
 export interface RunServices extends BackendCallServices, TraceServices {
   random: () => number
@@ -37,6 +44,10 @@ export interface RunServices extends BackendCallServices, TraceServices {
   tracer: Tracer
   /** Null where no spans are made. */
   tracing: RequestTracing | null
+  /** Null where nobody names requests. */
+  requestIds: RequestIds | null
+  /** Name of the record that a request will have; null where there will be none. */
+  recordId: (rx: RequestContext) => string | null
   specimens: Specimens
   /** Called once per request when everything is over. */
   finished: (rx: RequestContext) => void
@@ -78,6 +89,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
     const rx = this.#rx
     if (this.#services.tracer.armed) this.#watch()
     if (this.#services.tracing !== null) this.#services.tracing.begin(rx)
+    if (this.#services.requestIds !== null) this.#services.requestIds.begin(rx)
     if ('status' in listener) return this.failed(listener)
     this.#listener = rx.listener = listener
     if (listener.request === null) this.#chooseRoute(listener)
@@ -321,12 +333,21 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
     const rx = this.#rx as AnsweredRequest
     const body = rx.responseBody
     this.#responding = true
+    if (rx.reason !== 'Upstream' || rx.mcp !== null) this.#nameDecision(rx)
+    if (this.#services.requestIds !== null) this.#services.requestIds.answering(rx)
     rx.trace?.responseSnapshot('final response')
     const sink = this.#exchange.respond(rx.status, rx.responseHeaders, body.length)
     // Clients of gRPC always accept trailers; nobody else pays for the look.
     if (!this.#exchange.teTrailers) return body.pipe(sink)
     readGrpcStatus(rx, rx.responseHeaders)
     body.pipe(new GrpcStatusSink(sink, rx))
+  }
+
+  /** Callers of a refusal get the name of its record, and nothing else of it. */
+  #nameDecision(rx: AnsweredRequest): void {
+    if (rx.reason === 'DirectResponse' || (rx.reason === 'Upstream' && rx.mcp?.outcome !== 'denied')) return
+    rx.decisionId = this.#services.recordId(rx)
+    if (rx.decisionId !== null) rx.responseHeaders.addChecked('x-portico-decision', rx.decisionId)
   }
 
   // The end.

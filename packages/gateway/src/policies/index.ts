@@ -16,6 +16,7 @@ import { metrics } from './frontend/metrics/schema.ts'
 import { networkAuthorization } from './frontend/network-authorization/schema.ts'
 import { proxyProtocol } from './frontend/proxy-protocol/schema.ts'
 import { recorder } from './frontend/recorder/schema.ts'
+import { requestId } from './frontend/request-id/schema.ts'
 import { tracing } from './frontend/tracing/schema.ts'
 import { tcp as frontendTcp } from './frontend/tcp/schema.ts'
 import { tls as frontendTls } from './frontend/tls/schema.ts'
@@ -53,6 +54,7 @@ export const frontendPolicies = [
   tracing,
   metrics,
   recorder,
+  requestId,
 ] as const
 
 /** Handling of requests, with the filters that only routes have. */

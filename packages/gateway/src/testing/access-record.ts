@@ -14,6 +14,8 @@ export const accessRecord: AccessRecord = {
   grpcStatus: null,
   sni: 'example.com',
   traceContext: null,
+  requestId: null,
+  decisionId: null,
   protocol: 'http',
   retryAttempt: 0,
   requestBytes: 0,

@@ -1,4 +1,4 @@
-import { BlockList } from 'node:net'
+import { BlockList, isIPv6 } from 'node:net'
 import { parseCidr } from '../formats/address.ts'
 
 /** Ranges that addresses are looked up in. Throws on what is none: the config is checked before. */
@@ -10,4 +10,11 @@ export function blockListOf(cidrs: readonly string[]): BlockList {
     list.addSubnet(parsed.address, parsed.prefix, parsed.family)
   }
   return list
+}
+
+/** Whether an address is in one of the ranges; null where there are none. */
+export function rangeMatcher(cidrs: readonly string[]): ((address: string) => boolean) | null {
+  if (cidrs.length === 0) return null
+  const list = blockListOf(cidrs)
+  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }

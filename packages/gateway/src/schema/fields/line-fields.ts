@@ -18,6 +18,8 @@ export const defaultFields = [
   'tls.sni',
   'trace_id',
   'span_id',
+  'request.id',
+  'decision.id',
   'protocol',
   'retry.attempt',
   'request.bytes',

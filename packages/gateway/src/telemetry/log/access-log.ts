@@ -55,6 +55,8 @@ function textLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.sni !== null && r.host === null) line += ' tls.sni=' + textValue(r.sni)
   const trace = r.traceContext
   if (trace !== null) line += ' trace_id=' + trace.traceId + ' span_id=' + trace.spanId
+  if (r.requestId !== null) line += ' request.id=' + textValue(r.requestId)
+  if (r.decisionId !== null) line += ' decision.id=' + r.decisionId
   line += ' protocol=' + textValue(r.protocol)
   if (r.retryAttempt !== 0) line += ' retry.attempt=' + r.retryAttempt
   line += ' request.bytes=' + r.requestBytes + ' response.bytes=' + r.responseBytes
@@ -80,6 +82,8 @@ function jsonLine(r: AccessRecord, time: string, prefix: string): string {
   if (r.sni !== null && r.host === null) line += ',"tls.sni":' + quoted(r.sni)
   const trace = r.traceContext
   if (trace !== null) line += ',"trace_id":"' + trace.traceId + '","span_id":"' + trace.spanId + '"'
+  if (r.requestId !== null) line += ',"request.id":' + quoted(r.requestId)
+  if (r.decisionId !== null) line += ',"decision.id":"' + r.decisionId + '"'
   line += ',"protocol":' + quoted(r.protocol)
   if (r.retryAttempt !== 0) line += ',"retry.attempt":' + r.retryAttempt
   line += ',"request.bytes":' + r.requestBytes + ',"response.bytes":' + r.responseBytes

@@ -23,6 +23,10 @@ export interface AccessRecord {
   readonly sni: string | null
   /** Where in a trace it was: the span of the gateway, or of the client where the gateway has none. */
   readonly traceContext: TraceContext | null
+  /** What client and backend call the request, where that counts. */
+  readonly requestId: string | null
+  /** Name of the record of a refusal, which its client has too. */
+  readonly decisionId: string | null
   readonly protocol: string
   /** Number of the last attempt; 0 when the first one was the last. */
   readonly retryAttempt: number
@@ -54,6 +58,8 @@ export function refusedRecord(source: { source: string; sni: string }, status: n
     grpcStatus: null,
     sni: source.sni === '' ? null : source.sni,
     traceContext: null,
+    requestId: null,
+    decisionId: null,
     protocol: 'http',
     retryAttempt: 0,
     requestBytes: 0,

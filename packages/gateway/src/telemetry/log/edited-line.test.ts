@@ -60,6 +60,8 @@ test('a line that was looked through without finding anything to change is the l
     grpcStatus: optional(fc.nat()),
     sni: optional(fc.string()),
     traceContext: optional(fc.constant({ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), flags: 1 })),
+    requestId: optional(fc.string()),
+    decisionId: optional(fc.constant('r6spgqsg2bea42d')),
     protocol: fc.constantFrom('http', 'tcp', 'llm', 'mcp'),
     retryAttempt: fc.nat(3),
     requestBytes: fc.nat(),

@@ -63,6 +63,8 @@ const firstFields: readonly Field[] = [
   ['tls.sni', (r) => (r.host === null ? r.sni : null)],
   ['trace_id', (r) => r.traceContext?.traceId ?? null],
   ['span_id', (r) => r.traceContext?.spanId ?? null],
+  ['request.id', (r) => r.requestId],
+  ['decision.id', (r) => r.decisionId],
   ['protocol', (r) => r.protocol],
   ['retry.attempt', (r) => (r.retryAttempt === 0 ? null : r.retryAttempt)],
   ['request.bytes', (r) => r.requestBytes],

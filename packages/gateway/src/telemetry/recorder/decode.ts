@@ -141,17 +141,19 @@ function codeOf(kind: string): string {
 }
 
 function stepsOf(details: StoredDetails, wasCalled: boolean): RecordedStep[] | null {
-  const { isWhole, decision, gatewaySteps = [], routeSteps = [], attemptSteps = [] } = details
+  const { isWhole, decision, gatewaySteps = [], routeSteps = [], attemptSteps = [], responseSteps = [] } = details
   if (isWhole !== true) return decision === undefined ? null : stoppedList(details, decision)
   const passed = (names: readonly string[], phase: RecordedStep['phase']): RecordedStep[] =>
     names.map((step) => ({ step, phase, outcome: 'passed', status: null, reason: null, values: {}, at: null }))
   const stopped = decision === undefined ? [] : stoppedList(details, decision)
   const phase = decision?.phase ?? null
-  if (phase === 'gateway') return stopped
-  if (phase === 'route') return [...passed(gatewaySteps, 'gateway'), ...stopped]
+  // A reply of a step meets the steps of answers, unless it is the reply of one of those.
+  const after = passed(responseSteps, 'response')
+  if (phase === 'gateway') return [...stopped, ...after]
+  if (phase === 'route') return [...passed(gatewaySteps, 'gateway'), ...stopped, ...after]
   const before = [...passed(gatewaySteps, 'gateway'), ...passed(routeSteps, 'route')]
-  if (phase === 'backend') return [...before, ...stopped]
-  return [...before, ...(wasCalled ? passed(attemptSteps, 'backend') : []), ...stopped]
+  if (phase === 'backend') return [...before, ...stopped, ...after]
+  return [...before, ...(wasCalled ? passed(attemptSteps, 'backend') : []), ...(phase === null ? after : stopped)]
 }
 
 /** The list of the step that stopped the request: those before it passed, those behind it were not reached. */

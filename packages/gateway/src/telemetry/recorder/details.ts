@@ -30,6 +30,8 @@ export interface StoredDetails {
   gatewaySteps?: readonly string[]
   routeSteps?: readonly string[]
   attemptSteps?: readonly string[]
+  /** Of the backend, where it answered, the route and the listener. */
+  responseSteps?: readonly string[]
   calls?: readonly FailedCall[]
   llm?: RecordedLlm
   mcp?: RecordedMcp
@@ -67,11 +69,16 @@ function addWhole(
   const { listener, route, headers, responseHeaders, failedCalls, startedAt } = run
   details.isWhole = true
   details.gatewaySteps = listener?.request?.names ?? []
+  const backend = route?.backends[run.backendIndex]
   if (route !== null) {
     details.routeSteps = route.request?.names ?? []
-    const backend = route.backends[run.backendIndex]
     details.attemptSteps = [...(backend?.request?.names ?? []), ...(backend?.sign?.names ?? [])]
   }
+  details.responseSteps = [
+    ...(run.reason === 'Upstream' ? (backend?.response?.names ?? []) : []),
+    ...(route?.response?.names ?? []),
+    ...(listener?.response?.names ?? []),
+  ]
   if (failedCalls !== null && failedCalls !== undefined) {
     details.calls = failedCalls.map((call) => ({
       ...call,

@@ -31,17 +31,20 @@ export interface RecordedListener {
   readonly name: string
   readonly bind: string
   readonly request: StepNames | null
+  readonly response: StepNames | null
 }
 
 export interface RecordedRoute {
   readonly key: string
   readonly name: string
   readonly request: StepNames | null
+  readonly response: StepNames | null
   readonly backends: readonly {
     readonly key: string
     readonly name: string
     readonly request: StepNames | null
     readonly sign: StepNames | null
+    readonly response: StepNames | null
   }[]
 }
 

@@ -1,5 +1,5 @@
 import { isSecretHeader } from '../../formats/secret-names.ts'
-import { redact, REDACTED } from '../../admin/redact.ts'
+import { isSecretParameter, redact, REDACTED } from '../../admin/redact.ts'
 import type { RecordedHeaders, RecordValues } from './record.ts'
 
 /** What may be stored of a request: nothing that could be a credential. */
@@ -14,8 +14,9 @@ export interface RecordRedaction {
 export function createRedaction(credentials: ReadonlySet<string>): RecordRedaction {
   const isSecret = (name: string): boolean => isSecretHeader(name) || credentials.has(name.toLowerCase())
   const redacted = (value: unknown): unknown => redact(value, [], isSecret)
+  const isPlain = plainParameters((name) => isSecretParameter(name, isSecret))
   return {
-    target: (text) => (MAY_HIDE.test(text) ? (redacted(text) as string) : text),
+    target: (text) => (MAY_HIDE.test(text) || !isPlain(text) ? (redacted(text) as string) : text),
     headers(headers) {
       const found = new Map<string, string | string[]>()
       let count = 0
@@ -44,7 +45,41 @@ function short(value: string): string {
   return value.length > MAX_VALUE ? `${value.slice(0, MAX_VALUE)}…` : value
 }
 
-/** Without a parameter, an encoded one, a user or a token there is nothing to look for: most paths are plain. */
-const MAY_HIDE = /[?;#%@]|eyJ|api-key/i
+/**
+ * Whether no parameter of a query has a secret name. Every request with a query asks, and names are few: what was found
+ * out about one is remembered.
+ */
+function plainParameters(isSecret: (name: string) => boolean): (text: string) => boolean {
+  const known = new Map<string, boolean>()
+  const isKnownSecret = (name: string): boolean => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    // Clients choose names, as many as they like.
+    if (known.size >= MAX_KNOWN) known.clear()
+    const found = isSecret(name)
+    known.set(name, found)
+    return found
+  }
+  return (text) => {
+    let start = -1
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      // A question mark begins another one: a URL may be the value of a parameter.
+      if (code === AMPERSAND || code === QUESTION_MARK) start = i + 1
+      else if (code === EQUALS && start !== -1) {
+        if (isKnownSecret(text.slice(start, i))) return false
+        start = -1
+      }
+    }
+    return true
+  }
+}
+
+const AMPERSAND = 38
+const EQUALS = 61
+const QUESTION_MARK = 63
+const MAX_KNOWN = 1000
+/** Without an encoded parameter, one in a path, a user or a token only the query can hide something: most paths are plain. */
+const MAY_HIDE = /[;#%@\s]|eyJ|[aA][pP][iI]-/
 const MAX_HEADERS = 64
 const MAX_VALUE = 512

@@ -1,7 +1,6 @@
-import { isIPv6 } from 'node:net'
 import type { Exchange } from '../../../net/exchange.ts'
 import { isForwardingHeader } from '../../../net/field-rules.ts'
-import { blockListOf } from '../../../upstream/block-list.ts'
+import { rangeMatcher } from '../../../upstream/block-list.ts'
 import type { ForwardedHeadersConfig } from './schema.ts'
 
 /**
@@ -11,7 +10,7 @@ import type { ForwardedHeadersConfig } from './schema.ts'
 export function forwardedHeaders(config: ForwardedHeadersConfig): ((exchange: Exchange) => void) | null {
   if (config.mode === 'Preserve') return null
   const append = config.mode === 'Append'
-  const trusted = trustedPeers(config.trustedProxies)
+  const trusted = rangeMatcher(config.trustedProxies)
   return (exchange) => {
     const { headers, connection } = exchange
     const believed = exchange.claimsForwarding && (append || (trusted !== null && trusted(connection.rawAddress)))
@@ -28,10 +27,4 @@ export function forwardedHeaders(config: ForwardedHeadersConfig): ((exchange: Ex
     if (!headers.has('x-forwarded-proto')) headers.add('x-forwarded-proto', connection.scheme)
     if (!headers.has('x-forwarded-host')) headers.add('x-forwarded-host', exchange.authority)
   }
-}
-
-function trustedPeers(cidrs: readonly string[]): ((address: string) => boolean) | null {
-  if (cidrs.length === 0) return null
-  const list = blockListOf(cidrs)
-  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 }

@@ -74,6 +74,8 @@ test('a refusal says which step stopped the request, by what, and what had passe
       ['cors', 'passed'],
       ['rateLimit', 'stopped'],
       ['headerModifiers', 'notReached'],
+      ['rateLimit', 'passed'],
+      ['cors', 'passed'],
     ],
   )
   assert.equal(record.requestHeaders?.['user-agent'], 'curl/8')

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import type { RequestIds } from '../../../pipeline/run.ts'
+import type { RequestContext } from '../../../pipeline/request-context.ts'
+import { rangeMatcher } from '../../../upstream/block-list.ts'
+import type { ForwardedHeadersConfig } from '../forwarded-headers/schema.ts'
+import type { RequestIdConfig } from './schema.ts'
+
+/** Where new ids come from: those of records, so that one name leads everywhere. */
+interface RecordIds {
+  idOf(rx: RequestContext): string | null
+}
+
+/**
+ * Without the policy, ids of trusted peers are taken for logs and records, and nothing is sent that was not sent before.
+ * Null where nobody is trusted either: requests pay nothing then.
+ */
+export function requestIdentifiers(
+  config: RequestIdConfig | undefined,
+  forwarded: ForwardedHeadersConfig | undefined,
+  records: RecordIds,
+): RequestIds | null {
+  const trusts = trustIn(forwarded)
+  const header = config?.header ?? 'x-request-id'
+  if (config === undefined) {
+    if (trusts === null) return null
+    return {
+      begin(rx) {
+        if (trusts(rx.connection.rawAddress)) rx.requestId = idIn(rx, header)
+      },
+      answering() {},
+    }
+  }
+  return {
+    begin(rx) {
+      rx.requestId = trusts !== null && trusts(rx.connection.rawAddress) ? idIn(rx, header) : null
+      if (rx.requestId !== null) return
+      rx.requestId = records.idOf(rx) ?? randomUUID()
+      rx.headers.removeAlike(header)
+      rx.headers.addChecked(header, rx.requestId)
+    },
+    answering(rx) {
+      if (rx.requestId === null) return
+      // What a backend calls its answer is for the backend to say; the gateway's own have no other name.
+      if (rx.reason === 'Upstream' && (!config.inResponses || rx.responseHeaders.has(header))) return
+      rx.responseHeaders.set(header, rx.requestId)
+    },
+  }
+}
+
+/** The same peers whose `x-forwarded-*` are believed. */
+function trustIn(forwarded: ForwardedHeadersConfig | undefined): ((address: string) => boolean) | null {
+  if (forwarded === undefined) return null
+  return forwarded.mode === 'Replace' ? rangeMatcher(forwarded.trustedProxies) : () => true
+}
+
+/** One that can stand in logs as it is; of several none counts. */
+function idIn({ headers }: RequestContext, header: string): string | null {
+  const id = headers.get(header)
+  return id !== null && USABLE.test(id) && headers.nth(header, 1) === null ? id : null
+}
+
+const USABLE = /^[\w.:/+=@-]{1,128}$/

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { FILTER_PARAMETERS } from '../telemetry/recorder/record-filter.ts'
+import { type GatewayState, RECORD_OUTCOMES, type RequestList } from '../telemetry/recorder/record.ts'
+import { request } from '../testing/client.ts'
+import { run } from '../testing/docs-pages.ts'
+import { eventually, useConfigFile, useProgram, type Program } from '../testing/process.ts'
+
+const page = readFileSync(fileURLToPath(new URL('../../../../docs/admin-api.md', import.meta.url)), 'utf8')
+
+test('every command of the page of the admin API works as it stands', async (t) => {
+  const { file } = useConfigFile(t, twoWorkers())
+  const program = await useProgram(t, { args: ['-f', file] })
+  for (let i = 0; i < 6; i++) await request(program.port(), { path: '/limited' })
+  await listed(program, 6)
+  const folder = mkdtempSync(join(tmpdir(), 'portico-admin-api-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const commands = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, text = '']) => text)
+  assert.ok(commands.length >= 5, 'has the form of the fences changed?')
+  for (const command of commands) {
+    const strict = `set -e\ncd ${folder}\ncurl() { command curl -sS --fail-with-body "$@"; }\n`
+    const { code, stdout, stderr } = await run(
+      ['sh'],
+      strict + command.replaceAll('http://127.0.0.1:15000', program.admin),
+    )
+    assert.equal(code, 0, `${command}\n${stdout}${stderr}`)
+    if (command.includes('$ID')) assert.match(stdout, /"code":"rate_limited"[^]*"type":"requestFinished"/)
+  }
+  const lines = readFileSync(join(folder, 'requests.jsonl'), 'utf8').trimEnd().split('\n')
+  assert.equal(lines.length, 6)
+})
+
+test('the page names every outcome and every parameter', () => {
+  for (const outcome of RECORD_OUTCOMES) assert.ok(page.includes(`| \`${outcome}\` |`), outcome)
+  for (const name of FILTER_PARAMETERS) assert.match(page, new RegExp(`^\\|.*\`${name}\`.*\\|`, 'm'))
+})
+
+test('records of all workers are one list, and outlive reloads and workers', async (t) => {
+  const config = useConfigFile(t, twoWorkers())
+  const program = await useProgram(t, { args: ['-f', config.file] })
+  const ask = async (path: string): Promise<number> => (await request(program.port(), { path })).status
+  await eventually('both workers have served', async () => {
+    await ask('/page')
+    return new Set((await listed(program)).map(({ worker }) => worker)).size === 2
+  })
+  const before = (await listed(program)).length
+  config.replace(twoWorkers('again'))
+  await eventually('the next config is live', async () => (await state(program)).generation === 2)
+  await ask('/page')
+  await listed(program, before + 1)
+  const [newest] = await listed(program)
+  assert.equal(newest?.generation, 2)
+  config.replace('binds: {')
+  await eventually('the problem is told', async () => (await state(program)).problems.length > 0)
+  const told = await state(program)
+  assert.deepEqual([told.generation, told.workers, told.recorder.isEnabled], [2, 2, true])
+  assert.match(told.problems[0]?.text ?? '', /gateway\.yaml:1/)
+})
+
+async function state(program: Program): Promise<GatewayState> {
+  return (await (await fetch(`${program.admin}/api/state`)).json()) as GatewayState
+}
+
+/** A record is written when everything is over, which the client may know first. */
+async function listed(program: Program, count = 0): Promise<RequestList['requests']> {
+  let found: RequestList['requests'] = []
+  await eventually('records are there', async () => {
+    const answer = await fetch(`${program.admin}/api/requests?limit=1000`)
+    found = ((await answer.json()) as RequestList).requests
+    return found.length >= count
+  })
+  return found
+}
+
+function twoWorkers(name = 'first'): object {
+  return {
+    config: { workers: 2 },
+    binds: [
+      {
+        port: 0,
+        listeners: [
+          {
+            routes: [
+              {
+                name: 'limited',
+                matches: [{ path: { pathPrefix: '/limited' } }],
+                policies: {
+                  rateLimit: { local: [{ requests: 2, unit: 'Hours' }] },
+                  directResponse: { status: 200, body: name },
+                },
+              },
+              { name: 'page', policies: { directResponse: { status: 200, body: name } } },
+            ],
+          },
+        ],
+      },
+    ],
+  }
+}
