@@ -30,7 +30,11 @@ type Collect = (options: { type: 'minor' }) => void
  */
 function findCollector(): Collect | undefined {
   setFlagsFromString('--expose-gc')
-  return runInNewContext('globalThis.gc') as Collect | undefined
+  try {
+    return runInNewContext('globalThis.gc') as Collect | undefined
+  } finally {
+    setFlagsFromString('--no-expose-gc')
+  }
 }
 
 /** Smaller ones come from a pool or are soon followed by a collection anyway. */
