@@ -122,3 +122,8 @@ export function withRest<T extends object>(part: T, fields: Fields): T & Pick<Ma
   const rest = fields.rest()
   return rest === undefined ? part : { ...part, rest }
 }
+
+/** Puts what only the client's own format knows, where there is some, to the rest. */
+export function addMembers(rest: JsonObject, ...native: readonly (JsonObject | undefined)[]): void {
+  for (const members of native) if (members !== undefined) Object.assign(rest, members)
+}

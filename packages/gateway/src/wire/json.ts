@@ -64,6 +64,11 @@ export function withoutAbsent<T extends object>(object: T): { [name in keyof T]?
 
 type Present = {} | null
 
+/** Sets a member that is there. One object grows by what is said of it, where merging others into it takes longer. */
+export function put<T extends object, N extends keyof T>(object: T, name: N, value: T[N] | undefined): void {
+  if (value !== undefined) object[name] = value
+}
+
 /** How many names stand in a text that is JSON: those of all objects, and one that stands twice counts twice. */
 export function countNames(text: string): number {
   let count = 0

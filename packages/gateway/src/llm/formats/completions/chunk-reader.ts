@@ -44,11 +44,22 @@ export class ChunkReader implements RecordReader {
   }
 
   record(body: JsonObject): ChatEvent[] {
+    const first = objectsAt(body, 'choices').find((choice) => (choice.index ?? 0) === 0)
+    return this.#readBody(body, first, first === undefined ? NO_DELTA : objectAt(first, 'delta'))
+  }
+
+  /** An answer that came at once: one chunk that says all. */
+  whole(body: JsonObject, choice: JsonObject | undefined): ChatEvent[] {
+    const events = this.#readBody(body, choice, choice === undefined ? NO_DELTA : wholeDelta(choice))
+    if (events.at(-1)?.type !== 'error') events.push(...this.done())
+    return events
+  }
+
+  #readBody(body: JsonObject, choice: JsonObject | undefined, delta: JsonObject): ChatEvent[] {
     const error = errorOfBody(body)
     if (error !== null) return [...this.#flush(), { type: 'error', error }]
     if (!this.#hasStarted) this.#start(body)
-    const first = objectsAt(body, 'choices').find((choice) => (choice.index ?? 0) === 0)
-    if (first !== undefined) this.#readChoice(first)
+    if (choice !== undefined) this.#readChoice(choice, delta)
     const usage = usageOf(body)
     if (usage !== null) this.#events.push({ type: 'usage', usage })
     return this.#flush()
@@ -105,8 +116,8 @@ export class ChunkReader implements RecordReader {
     this.#events.push({ type: 'partDelta', index, text })
   }
 
-  #readChoice(choice: JsonObject): void {
-    this.#readDelta(objectAt(choice, 'delta'))
+  #readChoice(choice: JsonObject, delta: JsonObject): void {
+    this.#readDelta(delta)
     const reason = textAt(choice, 'finish_reason')
     if (reason === undefined) return
     this.#finishWord = reason
@@ -179,11 +190,10 @@ export class ChunkReader implements RecordReader {
 export function decodeResponse(body: JsonObject, context: ResponseContext): ChatEvent[] | null {
   const [choice] = objectsAt(body, 'choices')
   if (choice === undefined && errorOfBody(body) === null) return null
-  const reader = new ChunkReader(context)
-  const chunk = { ...body, choices: choice === undefined ? [] : [{ ...choice, index: 0, delta: wholeDelta(choice) }] }
-  const events = reader.record(chunk)
-  return events.at(-1)?.type === 'error' ? events : [...events, ...reader.done()]
+  return new ChunkReader(context).whole(body, choice)
 }
+
+const NO_DELTA: JsonObject = {}
 
 /** A whole message has no indexes, because its calls stand in order. */
 function wholeDelta(choice: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 import { isEffort } from '../../effort.ts'
-import { Fields, withMarks } from '../../fields.ts'
-import { withoutAbsent } from '../../../wire/json.ts'
+import { addMembers, Fields, withMarks } from '../../fields.ts'
+import { put } from '../../../wire/json.ts'
 import type {
   ChatRequest,
   JsonObject,
@@ -40,30 +40,26 @@ export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {
   }
   // Which of the two names the client used is remembered for a provider of this format.
   const limit = fields.number('max_completion_tokens')
-  request.rest = {
-    ...fields.rest(),
-    ...(limit !== undefined && { max_completion_tokens: limit }),
-    ...nativeTools,
-    ...toolChoice.native,
-    ...output.native,
-    ...reasoning.native,
-  }
+  const rest = fields.rest()
+  if (rest !== undefined) request.rest = rest
+  put(request.rest, 'max_completion_tokens', limit)
+  addMembers(request.rest, nativeTools, toolChoice.native, output.native, reasoning.native)
   return fields.fault ?? request
 }
 
 function decodeSampling(fields: Fields): Sampling {
   // The newer name of the two wins.
   const olderLimit = fields.number('max_tokens')
-  return withoutAbsent({
-    maxTokens: fields.number('max_completion_tokens') ?? olderLimit,
-    temperature: fields.number('temperature'),
-    topP: fields.number('top_p'),
-    topK: fields.number('top_k'),
-    frequencyPenalty: fields.number('frequency_penalty'),
-    presencePenalty: fields.number('presence_penalty'),
-    seed: fields.number('seed'),
-    stop: fields.texts('stop'),
-  })
+  const sampling: Sampling = {}
+  put(sampling, 'maxTokens', fields.number('max_completion_tokens') ?? olderLimit)
+  put(sampling, 'temperature', fields.number('temperature'))
+  put(sampling, 'topP', fields.number('top_p'))
+  put(sampling, 'topK', fields.number('top_k'))
+  put(sampling, 'frequencyPenalty', fields.number('frequency_penalty'))
+  put(sampling, 'presencePenalty', fields.number('presence_penalty'))
+  put(sampling, 'seed', fields.number('seed'))
+  put(sampling, 'stop', fields.texts('stop'))
+  return sampling
 }
 
 /** What the middle knows, and what only this format says, under the same name. */
@@ -109,7 +105,7 @@ function decodeReasoning(fields: Fields): Decoded<Reasoning | null> {
 }
 
 /** Tools of other kinds than these are only the provider's: they stay in the rest, under the same name. */
-function decodeTools(fields: Fields): { tools: Tool[]; nativeTools: JsonObject } {
+function decodeTools(fields: Fields): { tools: Tool[]; nativeTools?: JsonObject } {
   const tools: Tool[] = []
   const native: JsonObject[] = []
   for (const tool of fields.list('tools')) {
@@ -124,7 +120,7 @@ function decodeTools(fields: Fields): { tools: Tool[]; nativeTools: JsonObject }
         native.push(tool.raw)
     }
   }
-  return { tools, nativeTools: native.length === 0 ? {} : { tools: native } }
+  return native.length === 0 ? { tools } : { tools, nativeTools: { tools: native } }
 }
 
 function decodeFunction(tool: Fields): Tool {

@@ -94,6 +94,13 @@ export function cacheMark(
   return {}
 }
 
+/** The text of parts that are one text and nothing else, as most messages are; null for all others. */
+export function onlyText(parts: readonly Part[], { isOwn }: EncodeRules): string | null {
+  const [only] = parts
+  if (parts.length !== 1 || only?.type !== 'text' || only.cache !== undefined) return null
+  return isOwn && only.rest !== undefined ? null : only.text
+}
+
 /** The content of messages that hold text: one plain text is a text, as every server takes it. */
 export function textContent(parts: JsonObject[], { quirks }: EncodeRules): Json {
   if (!quirks.has('stringContent')) return plainOr(parts)

@@ -1,6 +1,5 @@
 import { clientField, lose } from '../../client-fields.ts'
 import {
-  type ChatRequest,
   type JsonObject,
   type Message,
   type Part,
@@ -9,15 +8,27 @@ import {
   type ToolResultPart,
   Unsupported,
 } from '../../middle.ts'
-import { encodePart, type EncodeRules, encodeText, plainOr, textContent, upstreamId } from './encode-content.ts'
+import {
+  encodePart,
+  type EncodeRules,
+  encodeText,
+  onlyText,
+  plainOr,
+  textContent,
+  upstreamId,
+} from './encode-content.ts'
 import { takesFreeText } from './encode-tools.ts'
 import { reasoningForUpstream } from './reasoning-fields.ts'
 import { encodeToolCall, googleExtra } from './tool-calls.ts'
 
-export function encodeMessages(request: ChatRequest, rules: EncodeRules): JsonObject[] | Unsupported {
+export function encodeMessages(
+  system: readonly TextPart[],
+  messages: readonly Message[],
+  rules: EncodeRules,
+): JsonObject[] | Unsupported {
   const encoded: JsonObject[] = []
-  if (request.system.length > 0) encoded.push(encodeSystem(request.system, rules))
-  for (const message of request.messages) {
+  if (system.length > 0) encoded.push(encodeSystem(system, rules))
+  for (const message of messages) {
     const next = encodeMessage(message, rules)
     if (next instanceof Unsupported) return next
     encoded.push(...next)
@@ -44,12 +55,16 @@ function encodeMessage({ role, parts, rest }: Message, rules: EncodeRules): Json
 
 function encodeSystem(texts: readonly TextPart[], rules: EncodeRules): JsonObject {
   const role = rules.quirks.has('developerRole') ? 'developer' : 'system'
+  const text = onlyText(texts, rules)
+  if (text !== null) return { role, content: text }
   const parts = texts.map((part) => encodeText(part, rules))
   return { role, content: textContent(parts, rules) }
 }
 
 /** Results of tools are messages of their own, before everything else that stands beside them. */
 function encodeUser(parts: readonly Part[], own: JsonObject, rules: EncodeRules): JsonObject[] | Unsupported {
+  const text = onlyText(parts, rules)
+  if (text !== null) return [rules.isOwn ? { ...own, role: 'user', content: text } : { role: 'user', content: text }]
   const results: JsonObject[] = []
   /** What results show besides text must come in a message of the user. */
   const shown: JsonObject[] = []

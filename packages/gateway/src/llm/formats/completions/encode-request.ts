@@ -1,6 +1,7 @@
 import { clientField, type ClientField, lose } from '../../client-fields.ts'
 import { effortOf } from '../../effort.ts'
 import type { EncodeTarget } from '../../format.ts'
+import { isObject, put } from '../../../wire/json.ts'
 import {
   type ChatRequest,
   type Json,
@@ -15,7 +16,7 @@ import { carryRest } from '../../rest.ts'
 import { nameTools } from '../../tool-calls/tool-names.ts'
 import type { EncodeRules } from './encode-content.ts'
 import { encodeMessages } from './encode-messages.ts'
-import { encodeTools } from './encode-tools.ts'
+import { addTools } from './encode-tools.ts'
 import { createHash } from 'node:crypto'
 
 /**
@@ -50,38 +51,47 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const isOwn = request.format === 'completions'
   const names = nameTools(request, isOwn ? ANY_NAME : TOOL_NAME, target.toolNames)
   const rules: EncodeRules = { format: request.format, isOwn, quirks: target.quirks, names, losses }
-  const messages = encodeMessages({ ...request, system: instructed(request, target.quirks, losses) }, rules)
+  const messages = encodeMessages(instructed(request, target.quirks, losses), request.messages, rules)
   if (messages instanceof Unsupported) return messages
-  const { tools: nativeTools, stream_options: streamOptions, max_completion_tokens: _limit, ...others } = rest
-  return {
-    ...others,
-    model: target.model,
-    messages,
-    ...encodeTools(request, rules, Array.isArray(nativeTools) ? nativeTools : []),
-    ...encodeSampling(request, target.quirks, losses),
-    ...encodeReasoning(request, target.quirks, losses),
-    ...encodeOutput(request, target.quirks),
-    ...encodeUser(request, target.quirks, losses),
-    ...encodeStream(request, target.quirks, streamOptions),
-  }
+  // Members are put into one object, one by one: every message passes here, and merging objects takes longer.
+  const encoded = isOwn ? withoutKnown(rest) : {}
+  encoded.model = target.model
+  encoded.messages = messages
+  addTools(encoded, request, rules, Array.isArray(rest.tools) ? rest.tools : [])
+  addSampling(encoded, request, target.quirks, losses)
+  put(encoded, 'reasoning_effort', encodeReasoning(request, target.quirks, losses))
+  put(encoded, 'response_format', encodeOutput(request, target.quirks))
+  put(encoded, 'user', encodeUser(request, target.quirks, losses))
+  addStream(encoded, request, target.quirks, rest.stream_options)
+  return encoded
 }
 
-function encodeReasoning(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+/** Without what the middle says too. */
+function withoutKnown({
+  tools: _tools,
+  stream_options: _options,
+  max_completion_tokens: _limit,
+  ...others
+}: JsonObject) {
+  return others
+}
+
+function encodeReasoning(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): string | undefined {
   const path = clientField(request.format, 'reasoning')
   if (quirks.has('noReasoningWithTools') && request.tools.length > 0) {
     lose(losses, { what: 'defaulted', path, note: 'this model does not reason when it has tools' })
-    return { reasoning_effort: 'none' }
+    return 'none'
   }
   const effort = effortOf(request.reasoning)
-  if (effort === null) return {}
+  if (effort === null) return undefined
   if (quirks.has('noReasoning')) {
     if (effort !== 'none') lose(losses, { what: 'dropped', path })
-    return {}
+    return undefined
   }
   // The other formats go further than the words that every model of this one knows.
-  if (effort !== 'max' || request.format === 'completions') return { reasoning_effort: effort }
+  if (effort !== 'max' || request.format === 'completions') return effort
   lose(losses, { what: 'renamed', path, note: 'max became high' })
-  return { reasoning_effort: 'high' }
+  return 'high'
 }
 
 function instructed(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): TextPart[] {
@@ -89,28 +99,32 @@ function instructed(request: ChatRequest, quirks: ReadonlySet<string>, losses: L
   return isForced ? request.system : [...request.system, ...instructOutput(request, losses)]
 }
 
-function encodeOutput({ output }: ChatRequest, quirks: ReadonlySet<string>): JsonObject {
-  if (output.kind === 'text') return {}
-  if (output.kind === 'json' || quirks.has('noJsonSchema')) return { response_format: { type: 'json_object' } }
+function encodeOutput({ output }: ChatRequest, quirks: ReadonlySet<string>): JsonObject | undefined {
+  if (output.kind === 'text') return undefined
+  if (output.kind === 'json' || quirks.has('noJsonSchema')) return { type: 'json_object' }
   const { kind: _kind, ...wanted } = output
-  return { response_format: { type: 'json_schema', json_schema: wanted } }
+  return { type: 'json_schema', json_schema: wanted }
 }
 
 /** Usage is asked for even when the client did not: it is counted here. */
-function encodeStream({ stream }: ChatRequest, quirks: ReadonlySet<string>, options: Json | undefined): JsonObject {
-  if (!stream) return {}
-  if (quirks.has('noStreamOptions')) return { stream }
-  const own = typeof options === 'object' && options !== null && !Array.isArray(options) ? options : {}
-  return { stream, stream_options: { ...own, include_usage: true } }
+function addStream(
+  encoded: JsonObject,
+  { stream }: ChatRequest,
+  quirks: ReadonlySet<string>,
+  options: Json | undefined,
+): void {
+  if (!stream) return
+  encoded.stream = true
+  if (quirks.has('noStreamOptions')) return
+  encoded.stream_options = { ...(isObject(options) && options), include_usage: true }
 }
 
 const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,64}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 64 }
 /** A client of this format knows what its provider takes. */
 const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
 
-function encodeSampling(request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
+function addSampling(encoded: JsonObject, request: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): void {
   const { sampling, format } = request
-  const encoded: JsonObject = {}
   for (const [field, name, refusedBy] of NAMES) {
     const value = sampling[field]
     if (value === undefined) continue
@@ -129,20 +143,19 @@ function encodeSampling(request: ChatRequest, quirks: ReadonlySet<string>, losse
     if (format === 'completions' || quirks.has('topK')) encoded.top_k = sampling.topK
     else lose(losses, { what: 'dropped', path: clientField(format, 'topK') })
   }
-  return encoded
 }
 
 /** Longer names are refused; of a longer one the hash tells users apart as well. */
-function encodeUser({ user, format }: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): JsonObject {
-  if (user === null) return {}
+function encodeUser({ user, format }: ChatRequest, quirks: ReadonlySet<string>, losses: Loss[]): string | undefined {
+  if (user === null) return undefined
   const path = clientField(format, 'user')
   if (quirks.has('noUser')) {
     lose(losses, { what: 'dropped', path })
-    return {}
+    return undefined
   }
-  if (user.length <= MAX_USER || format === 'completions') return { user }
+  if (user.length <= MAX_USER || format === 'completions') return user
   lose(losses, { what: 'renamed', path, note: 'hashed, because it is too long' })
-  return { user: createHash('sha256').update(user).digest('hex') }
+  return createHash('sha256').update(user).digest('hex')
 }
 
 type SamplingField = keyof Sampling & ClientField

@@ -6,18 +6,16 @@ import type { EncodeRules } from './encode-content.ts'
 import { cacheMark } from './encode-content.ts'
 
 /** `native`: tools that only this format knows. */
-export function encodeTools(request: ChatRequest, rules: EncodeRules, native: Json[]): JsonObject {
+export function addTools(encoded: JsonObject, request: ChatRequest, rules: EncodeRules, native: Json[]): void {
   const { tools, toolChoice, parallelTools } = request
-  if (tools.length === 0 && native.length === 0) return {}
+  if (tools.length === 0 && native.length === 0) return
   const saysParallel = parallelTools !== null && !rules.quirks.has('noParallelTools')
   if (parallelTools === false && !saysParallel) {
     lose(rules.losses, { what: 'dropped', path: clientField(rules.format, 'parallelTools') })
   }
-  return {
-    tools: [...tools.map((tool) => encodeTool(tool, rules)), ...native],
-    ...(toolChoice !== null && { tool_choice: encodeChoice(toolChoice, tools, rules) }),
-    ...(saysParallel && { parallel_tool_calls: parallelTools }),
-  }
+  encoded.tools = [...tools.map((tool) => encodeTool(tool, rules)), ...native]
+  if (toolChoice !== null) encoded.tool_choice = encodeChoice(toolChoice, tools, rules)
+  if (saysParallel) encoded.parallel_tool_calls = parallelTools
 }
 
 export function takesFreeText({ isOwn, quirks }: EncodeRules): boolean {

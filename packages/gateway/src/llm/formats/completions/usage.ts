@@ -1,4 +1,4 @@
-import { countAt, isObject, objectAt, textAt, withoutAbsent } from '../../../wire/json.ts'
+import { countAt, isObject, objectAt, put, textAt } from '../../../wire/json.ts'
 import type { Json, JsonObject, Usage } from '../../middle.ts'
 
 /** Usage of a body or a chunk, wherever servers of this format put it; null when there is none. */
@@ -20,19 +20,19 @@ function decodeUsage(usage: JsonObject, serviceTier: string | undefined): Usage 
   const output = objectAt(usage, 'completion_tokens_details')
   const prompt = countAt(usage, 'prompt_tokens')
   const total = countAt(usage, 'total_tokens')
-  return withoutAbsent({
-    input: prompt,
-    output: outputTokens(prompt, countAt(usage, 'completion_tokens'), total),
-    cacheRead: countAt(input, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'),
-    cacheWrite: countAt(input, 'cache_write_tokens') ?? countAt(input, 'cache_creation_tokens'),
-    reasoning: countAt(output, 'reasoning_tokens'),
-    inputAudio: countAt(input, 'audio_tokens'),
-    outputAudio: countAt(output, 'audio_tokens'),
-    inputImage: countAt(input, 'image_tokens'),
-    serviceTier,
-    providerInput: prompt,
-    providerTotal: total,
-  })
+  const told: Usage = {}
+  put(told, 'input', prompt)
+  put(told, 'output', outputTokens(prompt, countAt(usage, 'completion_tokens'), total))
+  put(told, 'cacheRead', countAt(input, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'))
+  put(told, 'cacheWrite', countAt(input, 'cache_write_tokens') ?? countAt(input, 'cache_creation_tokens'))
+  put(told, 'reasoning', countAt(output, 'reasoning_tokens'))
+  put(told, 'inputAudio', countAt(input, 'audio_tokens'))
+  put(told, 'outputAudio', countAt(output, 'audio_tokens'))
+  put(told, 'inputImage', countAt(input, 'image_tokens'))
+  put(told, 'serviceTier', serviceTier)
+  put(told, 'providerInput', prompt)
+  put(told, 'providerTotal', total)
+  return told
 }
 
 /** Some servers count reasoning only in the total. */
@@ -47,16 +47,15 @@ function outputTokens(
 
 export function encodeUsage(usage: Usage): JsonObject {
   const { input = 0, output = 0 } = usage
+  const details: JsonObject = { cached_tokens: usage.cacheRead ?? 0 }
+  put(details, 'cache_write_tokens', usage.cacheWrite)
+  details.audio_tokens = usage.inputAudio ?? 0
+  put(details, 'image_tokens', usage.inputImage)
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
-    prompt_tokens_details: {
-      cached_tokens: usage.cacheRead ?? 0,
-      ...(usage.cacheWrite !== undefined && { cache_write_tokens: usage.cacheWrite }),
-      audio_tokens: usage.inputAudio ?? 0,
-      ...(usage.inputImage !== undefined && { image_tokens: usage.inputImage }),
-    },
+    prompt_tokens_details: details,
     completion_tokens_details: { reasoning_tokens: usage.reasoning ?? 0, audio_tokens: usage.outputAudio ?? 0 },
   }
 }

@@ -1,5 +1,5 @@
-import { Fields, withMarks } from '../../fields.ts'
-import { withoutAbsent } from '../../../wire/json.ts'
+import { addMembers, Fields, withMarks } from '../../fields.ts'
+import { put } from '../../../wire/json.ts'
 import type { ChatRequest, JsonObject, OutputFormat, Reasoning, Sampling, Tool, Unsupported } from '../../middle.ts'
 import { decodeMessages, decodeSystem } from './decode-messages.ts'
 import { isEffort } from '../../effort.ts'
@@ -33,24 +33,22 @@ export function decodeRequest(body: JsonObject): ChatRequest | Unsupported {
   }
   const restOfConfig = config?.rest()
   const restOfMetadata = metadata?.rest()
-  request.rest = {
-    ...fields.rest(),
-    ...nativeTools,
-    ...nativeChoice,
-    ...(restOfConfig !== undefined && { output_config: restOfConfig }),
-    ...(restOfMetadata !== undefined && { metadata: restOfMetadata }),
-  }
+  const rest = fields.rest()
+  if (rest !== undefined) request.rest = rest
+  addMembers(request.rest, nativeTools, nativeChoice)
+  put(request.rest, 'output_config', restOfConfig)
+  put(request.rest, 'metadata', restOfMetadata)
   return fields.fault ?? request
 }
 
 function decodeSampling(fields: Fields): Sampling {
-  return withoutAbsent({
-    maxTokens: fields.number('max_tokens'),
-    temperature: fields.number('temperature'),
-    topP: fields.number('top_p'),
-    topK: fields.number('top_k'),
-    stop: fields.texts('stop_sequences'),
-  })
+  const sampling: Sampling = {}
+  put(sampling, 'maxTokens', fields.number('max_tokens'))
+  put(sampling, 'temperature', fields.number('temperature'))
+  put(sampling, 'topP', fields.number('top_p'))
+  put(sampling, 'topK', fields.number('top_k'))
+  put(sampling, 'stop', fields.texts('stop_sequences'))
+  return sampling
 }
 
 /** `output_format` is the name of old. */
@@ -85,7 +83,7 @@ function decodeReasoning(fields: Fields, config: Fields | undefined): Reasoning 
 }
 
 /** Tools that the provider runs, or knows by heart, are only its own: they stay in the rest, under the same name. */
-function decodeTools(fields: Fields): { tools: Tool[]; nativeTools: JsonObject } {
+function decodeTools(fields: Fields): { tools: Tool[]; nativeTools?: JsonObject } {
   const tools: Tool[] = []
   const native: JsonObject[] = []
   for (const tool of fields.list('tools')) {
@@ -93,7 +91,7 @@ function decodeTools(fields: Fields): { tools: Tool[]; nativeTools: JsonObject }
     if (type === undefined || type === 'custom') tools.push(decodeTool(tool))
     else native.push(tool.raw)
   }
-  return { tools, nativeTools: native.length === 0 ? {} : { tools: native } }
+  return native.length === 0 ? { tools } : { tools, nativeTools: { tools: native } }
 }
 
 function decodeTool(tool: Fields): Tool {

@@ -17,7 +17,7 @@ export function encodeMessages(messages: readonly Message[], rules: ContentRules
       if (block instanceof Unsupported) return block
       if (block !== null) content.push(block)
     }
-    if (content.length > 0 || rules.isOwn) encoded.push({ ...(rules.isOwn && rest), role, content })
+    if (content.length > 0 || rules.isOwn) encoded.push(rules.isOwn ? { ...rest, role, content } : { role, content })
   }
   return encoded
 }
@@ -46,7 +46,10 @@ function encodePart(part: Part, rules: ContentRules): JsonObject | Unsupported |
 }
 
 export function encodeText(part: TextPart, rules: ContentRules): JsonObject {
-  return { ...(rules.isOwn && part.rest), type: 'text', text: part.text, ...cacheMark(part, rules) }
+  const block: JsonObject = rules.isOwn ? { ...part.rest } : {}
+  block.type = 'text'
+  block.text = part.text
+  return part.cache === undefined ? block : { ...block, ...cacheMark(part, rules) }
 }
 
 function encodeCall(part: ToolCallPart, { isOwn, names, format, losses }: ContentRules): JsonObject {

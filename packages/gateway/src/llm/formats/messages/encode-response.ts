@@ -11,33 +11,38 @@ import { encodeUsage } from './usage.ts'
 
 export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
   const folded = collectResponse(events)
-  return {
-    ...messageHead(folded, context),
-    content: folded.parts.flatMap(encodeBlocks),
-    ...stopOf(folded),
-    usage: encodeUsage(folded.usage ?? {}),
-  }
+  const message = messageHead(folded, context)
+  message.content = folded.parts.flatMap(encodeBlocks)
+  addStop(message, folded)
+  message.usage = encodeUsage(folded.usage ?? {})
+  return message
 }
 
 export function messageHead({ id, model }: CollectedResponse, context: ResponseContext): JsonObject {
   return { id: id || context.newId('msg_'), type: 'message', role: 'assistant', model: model || context.model }
 }
 
-export function stopOf({ finish, parts }: CollectedResponse): JsonObject {
+export function stopOf(folded: CollectedResponse): JsonObject {
+  const stop: JsonObject = {}
+  addStop(stop, folded)
+  return stop
+}
+
+function addStop(message: JsonObject, { finish, parts }: CollectedResponse): void {
   const reason = finish?.reason ?? 'stop'
   const isRefusal = reason === 'stop' && parts.some((part) => part.type === 'refusal')
-  return {
-    stop_reason: isRefusal ? STOP_REASONS.filtered : STOP_REASONS[reason],
-    stop_sequence: finish?.stopSequence ?? null,
-  }
+  message.stop_reason = isRefusal ? STOP_REASONS.filtered : STOP_REASONS[reason]
+  message.stop_sequence = finish?.stopSequence ?? null
 }
 
 /** Reasoning that is both told and sealed becomes two blocks. */
 function encodeBlocks(part: AnswerPart): JsonObject[] {
   switch (part.type) {
     case 'text': {
+      const block: JsonObject = { type: 'text', text: part.text }
       const citations = part.rest?.citations
-      return [{ type: 'text', text: part.text, ...(citations !== undefined && { citations }) }]
+      if (citations !== undefined) block.citations = citations
+      return [block]
     }
     case 'refusal':
       return [{ type: 'text', text: part.text }]
