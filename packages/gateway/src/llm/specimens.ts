@@ -2,14 +2,15 @@ import { Fields } from './fields.ts'
 import type { ResponseContext } from './format.ts'
 import { ChunkReader } from './formats/completions/chunk-reader.ts'
 import { EventReader } from './formats/messages/event-reader.ts'
-import type { ChatRequest } from './middle.ts'
+import { collectResponse } from './collect-response.ts'
+import type { ChatEvent, ChatRequest } from './middle.ts'
 
 /**
  * One of each object that reads one message and is gone then. Whoever keeps them keeps what V8 has optimised for their
  * shapes over a rest, as `pipeline/specimens.ts` does for requests.
  */
 export function readerSpecimens(): readonly object[] {
-  return [new Fields({}), new ChunkReader(CONTEXT), new EventReader(CONTEXT)]
+  return [new Fields({}), new ChunkReader(CONTEXT), new EventReader(CONTEXT), collectResponse(EVENTS)]
 }
 
 const REQUEST: ChatRequest = {
@@ -27,6 +28,13 @@ const REQUEST: ChatRequest = {
   user: null,
   rest: {},
 }
+const EVENTS: readonly ChatEvent[] = [
+  { type: 'start', id: '', model: '', created: 0 },
+  { type: 'partStart', index: 0, part: { type: 'text' } },
+  { type: 'partDelta', index: 0, text: '' },
+  { type: 'usage', usage: {} },
+  { type: 'finish', reason: 'stop' },
+]
 const CONTEXT: ResponseContext = {
   request: REQUEST,
   model: '',

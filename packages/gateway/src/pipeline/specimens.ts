@@ -16,7 +16,7 @@ export class Specimens {
     new MessageHead(new HeaderBlock()),
     new RequestHead(new HeaderBlock()),
     new Fields(),
-    new StartReader(emptySource, 0, () => {}),
+    new StartReader(emptySource, 0, { started: () => {} }),
     setImmediate(() => {}),
     brokenSocket(),
   ]

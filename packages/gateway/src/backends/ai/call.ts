@@ -1,7 +1,7 @@
 import type { ClientFormat, UpstreamFormat } from '../../llm/format.ts'
 import { type JsonBody, readJsonBody } from '../../llm/edits/json-body.ts'
 import { Unsupported } from '../../llm/middle.ts'
-import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
+import { RequestReader } from '../../pipeline/body/buffered-body.ts'
 import type { BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { Reply } from '../../pipeline/reply.ts'
@@ -71,13 +71,19 @@ interface CallParts {
 }
 
 /** Finds out what is asked, and hands it to whoever can do it. */
-class AiCall implements UpstreamCall {
+class AiCall extends RequestReader implements UpstreamCall {
+  protected readonly rx: RequestContext
   readonly #parts: CallParts
   readonly #services: AiServices
+  /** For whom the body is read, and what is said where it is none. */
+  #use: ((body: JsonBody) => void) | null = null
+  #failure: Failure | null = null
   #inner: UpstreamCall | null = null
   #isCancelled = false
 
   constructor(parts: CallParts, services: AiServices) {
+    super()
+    this.rx = parts.rx
     this.#parts = parts
     this.#services = services
   }
@@ -194,21 +200,22 @@ class AiCall implements UpstreamCall {
   }
 
   /** The whole body as JSON; anything else is refused, with `failure` where that says more. */
-  #readBody(done: (body: JsonBody) => void, failure: Failure | null = null): void {
-    const { rx, handler } = this.#parts
-    const go = (reply: Reply | void): void => {
-      if (this.#isCancelled) return
-      if (reply !== undefined) return answerWith(rx, handler, reply)
-      const { maxBytes } = this.#services.calls
-      const bytes = decodeBody(rx.bufferedBody?.whole ?? NO_BYTES, rx.headers.get('content-encoding'), maxBytes)
-      if ('status' in bytes) return this.#refuse(bytes)
-      const body = readJsonBody(bytes)
-      if (body instanceof Unsupported) this.#refuse(failure ?? unreadable(body))
-      else done(body)
-    }
-    const waiting = bufferRequest('whole', this.#services.calls.maxBytes)(rx)
-    if (waiting instanceof Promise) void waiting.then(go)
-    else go(waiting)
+  #readBody(use: (body: JsonBody) => void, failure: Failure | null = null): void {
+    this.#use = use
+    this.#failure = failure
+    this.readRequest(this.#services.calls.maxBytes)
+  }
+
+  protected bodyRead(refusal: Reply | undefined): void {
+    if (this.#isCancelled) return
+    const { rx } = this
+    if (refusal !== undefined) return answerWith(rx, this.#parts.handler, refusal)
+    const { maxBytes } = this.#services.calls
+    const bytes = decodeBody(rx.bufferedBody?.whole ?? NO_BYTES, rx.headers.get('content-encoding'), maxBytes)
+    if ('status' in bytes) return this.#refuse(bytes)
+    const body = readJsonBody(bytes)
+    if (body instanceof Unsupported) this.#refuse(this.#failure ?? unreadable(body))
+    else this.#use?.(body)
   }
 
   #refuse(failure: Failure): void {

@@ -1,6 +1,6 @@
-import { sourceOf } from '../../net/body.ts'
+import { type Source, sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { parseExactJson } from '../../wire/exact-json.ts'
+import { parseExactObject } from '../../wire/exact-json.ts'
 import type { ClientFormat, ResponseContext, StreamEncoder } from '../../llm/format.ts'
 import type { GuardContext } from '../../llm/guards/guard.ts'
 import type { GuardChain } from '../../llm/guards/chain.ts'
@@ -20,7 +20,8 @@ import {
   Unsupported,
 } from '../../llm/middle.ts'
 import { estimateRequest } from '../../llm/tokenizer/estimate.ts'
-import { readStart } from '../../pipeline/body/buffered-body.ts'
+import type { BufferedBody } from '../../pipeline/body/body-use.ts'
+import { observeStart, readStart, type StartObserver } from '../../pipeline/body/buffered-body.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
 import { HeldBody } from './held-body.ts'
@@ -42,13 +43,26 @@ interface AskedChat {
   provider: ReadyProvider
 }
 
+/** An answer that is read whole. */
+interface WholeAnswer extends AskedChat, Pick<UpstreamResponse, 'status' | 'headers'> {
+  /** The try that it is the answer to. */
+  tries: number
+  /** The client's own format; what was to be a stream becomes one, told anew. */
+  answersAsIs: boolean
+  /** What was read and told: never read again, but their shapes, and the code for them, live as long as they do. */
+  body: JsonObject | null
+  events: readonly ChatEvent[] | null
+  told: JsonObject | null
+}
+
 /** One chat: edited, guarded and translated on the way there, and on the way back. */
-export class ChatCall extends TriedCall implements ResponseObserver {
+export class ChatCall extends TriedCall implements ResponseObserver, StartObserver {
   readonly #chat: ClientChat
   /** What the provider at hand was asked. */
   #asked: AskedChat | null = null
   /** Of the try at hand; that it stays keeps its shape alive. */
   #context: AnswerContext | null = null
+  #whole: WholeAnswer | null = null
   #streamHeaders: HeaderBlock | null = null
   #streamGuard: Pick<StreamGuard, 'notes' | 'rejection'> | null = null
 
@@ -170,31 +184,38 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   #answerWhole({ prepared, provider }: AskedChat, { status, headers, body }: UpstreamResponse): void {
-    // What was to be a stream becomes one, told anew.
     const answersAsIs = prepared.answersAsIs && !prepared.call.stream
+    const { tries } = this
+    this.#whole = { prepared, provider, status, headers, tries, answersAsIs, body: null, events: null, told: null }
+    observeStart(body, this.services.maxBytes, this)
+  }
+
+  started({ whole }: BufferedBody, rest: Source, cause: Error | null): void {
+    const answer = this.#whole
+    if (answer === null || this.isOver || answer.tries !== this.tries) return rest.cancel(NOT_NEEDED)
+    const { prepared, provider, status, headers, answersAsIs } = answer
     const chain = provider.guards.response
     const passes = answersAsIs && chain === null
-    const { tries } = this
-    void readStart(body, this.services.maxBytes, ({ whole }, rest, cause) => {
-      if (this.isOver || tries !== this.tries) return rest.cancel(NOT_NEEDED)
-      const events = passes ? this.#glance(prepared, whole) : this.#read(prepared, whole)
-      const isTooLarge = whole === null && cause === null
-      if (isTooLarge && !passes) rest.cancel(NOT_NEEDED)
-      const error = events === null ? UNREADABLE : events.find((event) => event.type === 'error')?.error
-      if (cause !== null) this.visit?.failed()
-      if (error !== undefined && !isTooLarge && this.failsOver(error, headers)) return
-      this.over({ whole: events !== null, records: 0, fault: null })
-      // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
-      if (passes && cause === null) {
-        return error === undefined || whole === null
-          ? this.answer(status, headers, rest)
-          : this.answerError(status, headers, whole)
-      }
-      if (error !== undefined) return this.refuse(error)
-      if (chain === null) this.#answerEvents(prepared, events ?? [], headers)
-      else if (answersAsIs) this.#guardBytes(chain, whole ?? Buffer.alloc(0), headers)
-      else this.#guardEvents(chain, { prepared, events: events ?? [] }, headers)
-    })
+    const body = whole === null ? null : passes ? parseJsonObject(whole.toString('utf8')) : readExactly(whole)
+    const events = body === null ? null : passes ? this.#glance(prepared, body) : this.#observed(prepared, body)
+    answer.body = body
+    answer.events = events
+    const isTooLarge = whole === null && cause === null
+    if (isTooLarge && !passes) rest.cancel(NOT_NEEDED)
+    const error = events === null ? UNREADABLE : events.find((event) => event.type === 'error')?.error
+    if (cause !== null) this.visit?.failed()
+    if (error !== undefined && !isTooLarge && this.failsOver(error, headers)) return
+    this.over({ whole: events !== null, records: 0, fault: null })
+    // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
+    if (passes && cause === null) {
+      return error === undefined || whole === null
+        ? this.answer(status, headers, rest)
+        : this.answerError(status, headers, whole)
+    }
+    if (error !== undefined) return this.refuse(error)
+    if (chain === null) this.#answerEvents(prepared, events ?? [], headers)
+    else if (answersAsIs) this.#guardBytes(chain, whole ?? Buffer.alloc(0), headers)
+    else this.#guardEvents(chain, { prepared, events: events ?? [] }, headers)
   }
 
   #guardBytes(chain: GuardChain, bytes: Buffer, headers: HeaderBlock): void {
@@ -223,21 +244,14 @@ export class ChatCall extends TriedCall implements ResponseObserver {
   }
 
   /** Of an answer that passes only what it says of itself is read, or an error. Null when it is no answer in the provider's format. */
-  #glance(prepared: PreparedChat, bytes: Buffer | null): readonly ChatEvent[] | null {
-    const body = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
-    if (body === null) return null
+  #glance(prepared: PreparedChat, body: JsonObject): readonly ChatEvent[] | null {
     const facts = this.format.plainFacts?.(body) ?? null
     if (facts === null) return this.#observed(prepared, body)
     this.facts.observeWhole(facts)
     return NO_EVENTS
   }
 
-  /** Null when it is no answer in the provider's format. Ids in the arguments of tools may be larger than a double can hold. */
-  #read(prepared: PreparedChat, bytes: Buffer | null): ChatEvent[] | null {
-    const body = bytes === null ? undefined : parseExactJson(bytes.toString('utf8'))
-    return isObject(body) ? this.#observed(prepared, body) : null
-  }
-
+  /** Null when it is no answer in the provider's format. */
   #observed(prepared: PreparedChat, body: JsonObject): ChatEvent[] | null {
     const events = prepared.upstream.decodeResponse(body, this.#responseContext(prepared))
     for (const event of events ?? []) this.observe(event)
@@ -246,7 +260,11 @@ export class ChatCall extends TriedCall implements ResponseObserver {
 
   #answerEvents(prepared: PreparedChat, events: readonly ChatEvent[], headers: HeaderBlock): void {
     const context = this.#responseContext(prepared)
-    if (!prepared.call.stream) return this.answerJson(200, this.format.encodeResponse(events, context), headers)
+    if (!prepared.call.stream) {
+      const told = this.format.encodeResponse(events, context)
+      if (this.#whole !== null) this.#whole.told = told
+      return this.answerJson(200, told, headers)
+    }
     const encoder = this.format.createStreamEncoder(context)
     const stream = events.map((event) => encoder.event(event)).join('') + encoder.end()
     this.answer(200, headersFor(headers, 'text/event-stream'), sourceOf(Buffer.from(stream)))
@@ -341,6 +359,11 @@ class AnswerContext implements ResponseContext {
 const NO_EVENTS: readonly ChatEvent[] = []
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
 const OPEN_BRACE = 0x7b
+
+/** Ids in the arguments of tools may be larger than a double can hold. */
+function readExactly(bytes: Buffer): JsonObject | null {
+  return parseExactObject(bytes.toString('utf8'))
+}
 
 /** Whether clients of the format read it as an error as it is. */
 function isErrorOf(format: FormatName, bytes: Buffer): boolean {

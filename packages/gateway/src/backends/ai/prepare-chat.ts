@@ -47,6 +47,8 @@ export interface PreparedChat extends Pick<EditedChat, 'upstream' | 'call'> {
   /** The provider reports usage in a record that the client did not ask for. */
   hidesUsage: boolean
   bytes: Buffer
+  /** What the bytes were made of, where they are not the client's; never read, its shape lives as long as it does. */
+  encoded: JsonObject | null
   toolNames: Map<string, string>
   losses: Loss[]
 }
@@ -92,14 +94,14 @@ export function prepareChat(edited: EditedChat, guarded: ChatRequest | null): Pr
     const all = joinEdits(edits, needed)
     const finished = vendor.finishBody(applyEdits(chat.body.value, all), call, chat.headers)
     const bytes = spliceJson(chat.body, joinEdits(all, finished))
-    return { asked, upstream, call, isNative, answersAsIs, hidesUsage, toolNames, losses, bytes }
+    return { asked, upstream, call, isNative, answersAsIs, hidesUsage, toolNames, losses, bytes, encoded: null }
   }
   if (understood.fault !== null) return understood.fault
   const encoded = upstream.encodeRequest(asked.request, target, losses)
   if (encoded instanceof Unsupported) return encoded
   const finished = applyEdits(encoded, vendor.finishBody(encoded, call, chat.headers))
   const bytes = Buffer.from(JSON.stringify(finished))
-  return { asked, upstream, call, isNative, answersAsIs, hidesUsage, toolNames, losses, bytes }
+  return { asked, upstream, call, isNative, answersAsIs, hidesUsage, toolNames, losses, bytes, encoded: finished }
 }
 
 function passesAsIs({ understood }: EditedChat, request: ChatRequest, quirks: ReadonlySet<string>): boolean {

@@ -1,8 +1,9 @@
 import { objectAt, type JsonObject } from '../../wire/json.ts'
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { bufferRequest } from '../../pipeline/body/buffered-body.ts'
-import { Reply } from '../../pipeline/reply.ts'
+import { RequestReader } from '../../pipeline/body/buffered-body.ts'
+import type { Reply } from '../../pipeline/reply.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
 import { targetQuery } from '../../pipeline/route/target.ts'
 import type { Endpoint } from '../engine/endpoint.ts'
 import { serveRequest } from '../engine/serve.ts'
@@ -19,25 +20,30 @@ import { MailAnswer } from './mail-answer.ts'
 import type { Refusals } from './refusals.ts'
 
 /** A POST: one message of a client. */
-export class PostCall {
+export class PostCall extends RequestReader {
+  protected readonly rx: RequestContext
   readonly #endpoint: Endpoint
   readonly #parts: EndpointCallParts
   readonly #refusals: Refusals
   readonly #sessions: ClientSessions
   #exchange: Exchange | null = null
+  /** The answer comes by the stream that the client opened before. */
+  #isLegacy = false
   #isCancelled = false
 
   constructor(endpoint: Endpoint, parts: EndpointCallParts, refusals: Refusals) {
+    super()
+    this.rx = parts.rx
     this.#endpoint = endpoint
     this.#parts = parts
     this.#refusals = refusals
     this.#sessions = new ClientSessions(endpoint, parts.rx)
   }
 
-  /** `isLegacy`: the answer comes by the stream that the client opened before. */
   start(isLegacy: boolean): void {
+    this.#isLegacy = isLegacy
     const refusal = checkPost(this.#parts.request.headers, isLegacy)
-    if (refusal === null) this.#read((message) => (isLegacy ? this.#legacyMessage(message) : this.#message(message)))
+    if (refusal === null) this.readRequest(this.#endpoint.maxBytes)
     else this.#refusals.http(refusal.status, refusal.text)
   }
 
@@ -46,19 +52,15 @@ export class PostCall {
     this.#exchange?.cancel(cause)
   }
 
-  #read(done: (message: RpcMessage) => void): void {
-    const { rx } = this.#parts
-    const go = (reply: Reply | void): void => {
-      if (this.#isCancelled) return
-      if (reply instanceof Reply) return this.#refusals.reply(reply)
-      const message = readMessage(rx.bufferedBody!.whole!)
-      if (message instanceof BadMessage) return this.#refusals.unreadable(message)
-      rx.mcp!.method = message.method
-      done(message)
-    }
-    const waiting = bufferRequest('whole', this.#endpoint.maxBytes)(rx)
-    if (waiting instanceof Promise) void waiting.then(go)
-    else go(waiting)
+  protected bodyRead(refusal: Reply | undefined): void {
+    if (this.#isCancelled) return
+    if (refusal !== undefined) return this.#refusals.reply(refusal)
+    const { rx } = this
+    const message = readMessage(rx.bufferedBody!.whole!)
+    if (message instanceof BadMessage) return this.#refusals.unreadable(message)
+    rx.mcp!.method = message.method
+    if (this.#isLegacy) this.#legacyMessage(message)
+    else this.#message(message)
   }
 
   #message(message: RpcMessage): void {

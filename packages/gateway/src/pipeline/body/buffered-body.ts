@@ -15,14 +15,42 @@ export function bufferRequest(use: Needed, limit: number): (rx: RequestContext) 
   return (rx) => {
     if (rx.bufferedBody !== null) return rx.bufferedBody.whole === null ? requestTooLarge(rx, use) : undefined
     if (rx.body.length > limit && use === 'whole') return requestTooLarge(rx, use)
-    return readStart(rx.body, limit, (buffered, rest, cause) => {
-      rx.bufferedBody = buffered
-      rx.body = rest
-      // Nobody is left to get this: it keeps the steps behind from running.
-      if (cause !== null) return failureReply({ status: 400, message: cause.message, reason: 'ClientGone' }, null)
-      return buffered.whole === null ? requestTooLarge(rx, use) : undefined
-    })
+    return readStart(rx.body, limit, (buffered, rest, cause) => takeRequest(rx, use, buffered, rest, cause))
   }
+}
+
+/** A call that needs the whole body of its request, and is told at once when it is there: no promise stands between. */
+export abstract class RequestReader implements StartObserver {
+  protected abstract readonly rx: RequestContext
+
+  /** A reply says why there is no body. */
+  protected abstract bodyRead(refusal: Reply | undefined): void
+
+  protected readRequest(limit: number): void {
+    const { bufferedBody, body } = this.rx
+    if (bufferedBody !== null)
+      this.bodyRead(bufferedBody.whole === null ? requestTooLarge(this.rx, 'whole') : undefined)
+    else if (body.length > limit) this.bodyRead(requestTooLarge(this.rx, 'whole'))
+    else observeStart(body, limit, this)
+  }
+
+  started(buffered: BufferedBody, rest: Source, cause: Error | null): void {
+    this.bodyRead(takeRequest(this.rx, 'whole', buffered, rest, cause))
+  }
+}
+
+function takeRequest(
+  rx: RequestContext,
+  use: Needed,
+  buffered: BufferedBody,
+  rest: Source,
+  cause: Error | null,
+): Reply | undefined {
+  rx.bufferedBody = buffered
+  rx.body = rest
+  // Nobody is left to get this: it keeps what comes behind from running.
+  if (cause !== null) return failureReply({ status: 400, message: cause.message, reason: 'ClientGone' }, null)
+  return buffered.whole === null ? requestTooLarge(rx, use) : undefined
 }
 
 /** The same for the response. One that breaks off can still be told from a whole one: nothing of it has been sent. */
@@ -68,8 +96,18 @@ type Done = (buffered: BufferedBody, rest: Source, cause: Error | null) => Reply
 export function readStart(body: Source, limit: number, done: Done): StepResult {
   if (body.length === 0) return done(wholeBody(NO_BYTES), body, null)
   return new Promise((resolve) => {
-    body.pipe(new StartReader(body, limit, (...outcome) => resolve(done(...outcome))))
+    observeStart(body, limit, { started: (...outcome) => resolve(done(...outcome)) })
   })
+}
+
+/** Told once what a body begins with. An object: what V8 optimises of a function made for one request goes with it. */
+export interface StartObserver {
+  started(...outcome: Parameters<Done>): void
+}
+
+export function observeStart(body: Source, limit: number, observer: StartObserver): void {
+  if (body.length === 0) observer.started(wholeBody(NO_BYTES), body, null)
+  else body.pipe(new StartReader(body, limit, observer))
 }
 
 /** Keeps the start of a body, then gives it out again with the rest behind it. */
@@ -77,17 +115,17 @@ export class StartReader implements Sink, Source {
   source: Source | null = null
   readonly #body: Source
   readonly #limit: number
-  #done: ((...outcome: Parameters<Done>) => void) | null
+  #observer: StartObserver | null
   /** Has `#size` bytes of the body; the rest is room for more. */
   #kept: Buffer = NO_BYTES
   #size = 0
   #next: Sink | null = null
   #failure: Error | null = null
 
-  constructor(body: Source, limit: number, done: (...outcome: Parameters<Done>) => void) {
+  constructor(body: Source, limit: number, observer: StartObserver) {
     this.#body = body
     this.#limit = limit
-    this.#done = done
+    this.#observer = observer
   }
 
   get length(): number {
@@ -149,11 +187,11 @@ export class StartReader implements Sink, Source {
   }
 
   #stop(whole: Buffer | null, rest: Source, trailers: HeaderBlock | null): void {
-    const done = this.#done
-    this.#done = null
-    if (done === null) return
+    const observer = this.#observer
+    this.#observer = null
+    if (observer === null) return
     const prefix = whole ?? this.#first(Math.min(this.#size, this.#limit))
-    done({ prefix, whole, trailers }, rest, this.#failure)
+    observer.started({ prefix, whole, trailers }, rest, this.#failure)
   }
 
   // Giving.
