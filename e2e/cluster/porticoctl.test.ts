@@ -3,9 +3,11 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { selectorOf } from '../../packages/controller/src/deploy/selector.ts'
+import { PortForward } from '../../packages/controller/src/kube/index.ts'
 import { patchStatus } from '../../packages/controller/src/kube/objects.ts'
 import { skipWithout } from '../../packages/ctl/src/testing/installed.ts'
 import { PROGRAM as CTL, runProgram, startProgram } from '../../packages/ctl/src/testing/program.ts'
@@ -105,6 +107,18 @@ describe('porticoctl in a cluster', { skip: withoutBed }, () => {
     assert.match(stderr, /^location: http:\/\/elsewhere\.example\/x\r?$/im)
     const selected = eventsIn(stdout).find(({ message }) => message.type === 'routeSelection')
     assert.equal(selected?.message.selectedRoute, 'bind/8080/http/shop/away/0')
+  })
+
+  it('reaches Pods over a WebSocket, which this API server takes', async () => {
+    const pod = await bed.kubectl('-n', 'shop', 'get', 'pods', '-o', 'jsonpath={.items[0].metadata.name}')
+    const forward = await PortForward.open(bed.client, { namespace: 'shop', pod })
+    assert.equal(forward.form, 'WebSocket')
+    const { stream, problem } = await forward.connect(15_021)
+    stream.write('GET /healthz/ready HTTP/1.1\r\nhost: pod\r\nconnection: close\r\n\r\n')
+    assert.match(await text(stream), /^HTTP\/1\.1 200 /)
+    stream.end()
+    assert.equal(await problem, null)
+    forward.close()
   })
 
   it('watches all Pods, and tells of the one that a client reaches', async () => {

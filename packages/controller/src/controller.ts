@@ -1,29 +1,16 @@
 import type { Logger } from '@portico/gateway/log'
-import {
-  type GatewayStatus,
-  isKind,
-  type Kind,
-  type ListenerSetStatus,
-  type MaterialKind,
-  materialKinds,
-  type Resource,
-  type Translated,
-  type TranslatedChange,
-} from '@portico/translate'
+import { type Kind, type MaterialKind, materialKinds, type Resource, type TranslatedChange } from '@portico/translate'
 import { Deployments } from './deployments.ts'
-import { textAt, valueAt } from './deploy/json.ts'
 import { kubeCluster } from './deploy/kube-cluster.ts'
-import type { DeploySettings } from './deploy/render.ts'
 import { apiByKind } from './deploy/objects.ts'
-import { Events } from './kube/events.ts'
+import type { DeploySettings } from './deploy/render.ts'
 import type { KubeClient } from './kube/kube-client.ts'
 import { getObject } from './kube/objects.ts'
 import type { ReflectorOptions } from './kube/reflector.ts'
 import type { Metrics } from './metrics.ts'
 import type { Peers } from './peers/peers.ts'
-import { type GatewayState, GatewayTruth } from './status/gateway-truth.ts'
-import type { WantedStatus } from './status/merge.ts'
-import { StatusWriter } from './status/status-writer.ts'
+import type { GatewayState } from './status/gateway-truth.ts'
+import { Statuses } from './status/statuses.ts'
 import { type ConfigStreams, Translation } from './translation.ts'
 import { DeployedWatch } from './watch/deployed-watch.ts'
 import { Watches } from './watch/watches.ts'
@@ -56,9 +43,7 @@ export class Controller {
   readonly #watches: Watches
   readonly #deployed: DeployedWatch
   readonly #deployments: Deployments
-  readonly #writer: StatusWriter
-  readonly #events: Events
-  readonly #truth: GatewayTruth
+  readonly #statuses: Statuses
   /** Gateways about whose deployment something may be new. */
   readonly #unsettled = new Set<string>()
   #isReady = false
@@ -66,11 +51,11 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     this.#options = options
-    const { client, controllerName, namespaceSelector, peers, log, metrics, reflector } = options
+    const { client, namespaceSelector, peers, streams, log, metrics, reflector } = options
     this.#translation = new Translation({
       ...options,
       log: log('translate'),
-      readMaterial: (kind, key, signal) => this.#readMaterial(kind, key, signal),
+      readMaterial: (kind, key, signal) => readMaterial(client, { kind, key, signal }),
       settled: (change) => this.#settled(change),
     })
     const watchLog = log('watch')
@@ -89,28 +74,20 @@ export class Controller {
     this.#deployed = new DeployedWatch({
       client,
       changed: (gateway) => this.#deployments.touch(gateway),
-      readinessChanged: (gateway) => this.#checkGateway(gateway),
+      readinessChanged: (gateway) => this.#statuses.checkGateway(gateway),
       troubled,
       ...(reflector && { reflector }),
     })
     this.#deployments = this.#createDeployments()
-    this.#events = new Events(client, controllerName, (error) =>
-      log('events').warn('cannot record an Event', { error }),
-    )
-    this.#writer = this.#createWriter()
-    this.#truth = new GatewayTruth({
-      find: (gateway) => this.#watches.get('Gateway', gateway),
-      stateOf: (gateway) => options.streams.stateOf(gateway),
+    this.#statuses = new Statuses({
+      ...options,
+      watches: this.#watches,
+      translation: this.#translation,
+      stateOf: (gateway) => streams.stateOf(gateway),
       factsOf: (gateway) => this.#deployments.factsOf(gateway),
       readyOf: (gateway) => this.#deployed.readyOf(gateway),
       isBlind: () => peers.isBlind,
-      changed: (gateway) => this.#checkGateway(gateway),
-      refused: (gateway, problems) => this.#tellRefusal(gateway, problems),
     })
-  }
-
-  get #translated(): Translated {
-    return this.#translation.translated
   }
 
   /** What is still waited for; nothing means ready. */
@@ -122,7 +99,7 @@ export class Controller {
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#watches.run(signal), this.#deployed.run(signal)])
     this.#translation.stop()
-    this.#truth.stop()
+    this.#statuses.close()
   }
 
   /** Writes statuses and deploys until it is told to stop. */
@@ -136,17 +113,17 @@ export class Controller {
   async follow(): Promise<void> {
     this.#isLeading = false
     this.#options.peers.follow()
-    await Promise.all([this.#writer.stop(), this.#deployments.stop()])
+    await Promise.all([this.#statuses.follow(), this.#deployments.stop()])
   }
 
   /** A data plane of this Gateway came, went, took or refused a config. */
   stateChanged(gateway: string): void {
-    this.#truth.stateChanged(gateway)
+    this.#statuses.stateChanged(gateway)
   }
 
   /** What is known of data planes may be something else for every Gateway. */
   sightChanged(): void {
-    for (const gateway of this.#translated.gateways.keys()) this.#truth.stateChanged(gateway)
+    for (const gateway of this.#translation.translated.gateways.keys()) this.#statuses.stateChanged(gateway)
   }
 
   /** What holds for all data planes is another: their Deployments are looked at. */
@@ -157,16 +134,14 @@ export class Controller {
   /** Brings gauges up to date. */
   measure(): void {
     const { metrics, streams } = this.#options
+    const connected = streams.connected().values()
     metrics.set('synchronized', this.#isReady ? 1 : 0)
     metrics.set('leader', this.#isLeading ? 1 : 0)
-    metrics.set('gateways', this.#translated.gateways.size)
-    metrics.set('status_backlog', this.#writer.backlog)
+    metrics.set('gateways', this.#translation.translated.gateways.size)
+    metrics.set('status_backlog', this.#statuses.backlog)
     metrics.set(
       'data_planes',
-      streams
-        .connected()
-        .values()
-        .reduce((sum, count) => sum + count, 0),
+      connected.reduce((sum, count) => sum + count, 0),
     )
     for (const kind of materialKinds) metrics.set('materials', this.#translation.held(kind), { kind })
     for (const kind of this.#watches.kinds) metrics.set('objects', this.#watches.count(kind), { kind })
@@ -174,14 +149,15 @@ export class Controller {
 
   #createDeployments(): Deployments {
     const { client, controllerName, deploy, metrics, log } = this.#options
+    const { translated } = this.#translation
     return new Deployments({
       cluster: kubeCluster(client),
       settings: deploy,
       controllerName,
       find: (kind, key) => this.#watches.get(kind, key),
-      isOurs: (gateway) => this.#translated.gateways.has(gateway),
-      portsOf: (gateway) => this.#translated.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
-      changed: (gateway) => this.#checkGateway(gateway),
+      isOurs: (gateway) => translated.gateways.has(gateway),
+      portsOf: (gateway) => translated.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
+      changed: (gateway) => this.#statuses.checkGateway(gateway),
       tried: (gateway, { applied, removed, problems, failures }) => {
         const isFine = problems.length + failures.length === 0
         metrics.count('deployments_total', { result: isFine ? 'success' : problems.length > 0 ? 'invalid' : 'error' })
@@ -191,23 +167,9 @@ export class Controller {
     })
   }
 
-  #createWriter(): StatusWriter {
-    const { client, controllerName, metrics, log } = this.#options
-    return new StatusWriter({
-      client,
-      controllerName,
-      apiOf: (kind) => this.#watches.apiOf(kind),
-      find: (kind, key) => this.#watches.get(kind, key),
-      wanted: (kind, key) => this.#wantedStatus(kind, key),
-      troubled: (kind, key, error) => log('status').warn('cannot write a status, and try again', { kind, key, error }),
-      wrote: (kind, result) => metrics.count('status_writes_total', { kind, result }),
-    })
-  }
-
   #changed(kind: Kind, key: string, resource: Resource | undefined): void {
     const isOther = this.#translation.take(kind, key, resource)
-    if (resource === undefined) this.#writer.forget(kind, key)
-    else if (hasStatus(kind)) this.#writer.check(kind, key)
+    this.#statuses.changed(kind, key, resource)
     if (!isOther) return
     if (kind === 'EndpointSlice') this.#options.peers.take(key, resource)
     if (kind === 'Gateway') this.#unsettled.add(key)
@@ -216,85 +178,32 @@ export class Controller {
     }
   }
 
-  #readMaterial(kind: MaterialKind, key: string, signal: AbortSignal): Promise<Resource | undefined> {
-    const [namespace = '', name = ''] = key.split('/')
-    const limits = { signal, limitMs: MATERIAL_LIMIT_MS }
-    return getObject(this.#options.client, apiByKind[kind], { namespace, name }, limits)
-  }
-
   #ready(): void {
     this.#translation.start()
     this.#isReady = true
-    this.#options.log('watch').info('all kinds are read', { gateways: this.#translated.gateways.size })
+    const gateways = this.#translation.translated.gateways.size
+    this.#options.log('watch').info('all kinds are read', { gateways })
     if (this.#isLeading) this.#startLeading()
   }
 
   #startLeading(): void {
-    this.#writer.start()
+    this.#statuses.lead()
     this.#deployments.start()
-    for (const kind of this.#watches.kinds.filter(hasStatus)) {
-      for (const [key] of this.#watches.list(kind)) this.#writer.check(kind, key)
-    }
   }
 
   #settled({ gateways, statuses }: TranslatedChange): void {
-    for (const key of gateways) if (!this.#translated.gateways.has(key)) this.#truth.forget(key)
     for (const key of [...gateways, ...this.#unsettled]) this.#deployments.refresh(key)
     this.#unsettled.clear()
-    for (const id of statuses) {
-      const slash = id.indexOf('/')
-      const kind = id.slice(0, slash)
-      if (isKind(kind)) this.#writer.check(kind, id.slice(slash + 1))
-    }
-  }
-
-  #checkGateway(gateway: string): void {
-    this.#writer.check('Gateway', gateway)
-    for (const [key, set] of this.#watches.list('ListenerSet')) {
-      if (gatewayOfSet(set) === gateway) this.#writer.check('ListenerSet', key)
-    }
-  }
-
-  #wantedStatus(kind: Kind, key: string): WantedStatus | null | undefined {
-    if (this.#translation.waits(`${kind}/${key}`)) return undefined
-    const status = this.#translated.statuses.get(`${kind}/${key}`) ?? null
-    if (status === null) return null
-    if (kind === 'Gateway') return this.#truth.complete(key, status as GatewayStatus)
-    if (kind !== 'ListenerSet') return status
-    const gateway = gatewayOfSet(this.#watches.get(kind, key))
-    return this.#truth.completeSet(gateway, status as ListenerSetStatus)
-  }
-
-  #tellRefusal(gateway: string, message: string): void {
-    this.#options.metrics.count('config_refusals_total')
-    this.#options.log('publish').warn('a data plane refuses the config', { gateway, problems: message })
-    const about = this.#watches.get('Gateway', gateway)
-    if (about === undefined || !this.#isLeading) return
-    void this.#events.record({ about, type: 'Warning', reason: 'ConfigRefused', message })
+    this.#statuses.translated(gateways, statuses)
   }
 }
 
 const MATERIAL_LIMIT_MS = 5_000
 
-const withStatus: ReadonlySet<Kind> = new Set<Kind>([
-  'GatewayClass',
-  'Gateway',
-  'ListenerSet',
-  'HTTPRoute',
-  'GRPCRoute',
-  'TLSRoute',
-  'TCPRoute',
-  'BackendTLSPolicy',
-  'GwBackend',
-  'GwPolicy',
-])
-
-function hasStatus(kind: Kind): boolean {
-  return withStatus.has(kind)
-}
-
-/** `namespace/name` of the Gateway that a ListenerSet names. */
-function gatewayOfSet(set: Resource | undefined): string {
-  const parent = valueAt(set?.spec, 'parentRef')
-  return `${textAt(parent, 'namespace') ?? set?.metadata.namespace ?? ''}/${textAt(parent, 'name') ?? ''}`
+function readMaterial(
+  client: KubeClient,
+  { kind, key, signal }: { kind: MaterialKind; key: string; signal: AbortSignal },
+): Promise<Resource | undefined> {
+  const [namespace = '', name = ''] = key.split('/')
+  return getObject(client, apiByKind[kind], { namespace, name }, { signal, limitMs: MATERIAL_LIMIT_MS })
 }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { parseLogFilter, type RootLogger } from '@portico/gateway/log'
 import { parseAddress } from '@portico/gateway/operators'
 import { Controller } from './controller.ts'
@@ -8,9 +7,10 @@ import type { Connection } from './kube/connection.ts'
 import { inClusterConnection } from './kube/in-cluster.ts'
 import { KubeClient } from './kube/kube-client.ts'
 import { readKubeconfig } from './kube/kubeconfig.ts'
-import { Election } from './kube/lease.ts'
 import { reviewToken } from './kube/token-review.ts'
+import { Leadership, whenThere } from './leadership.ts'
 import { Metrics } from './metrics.ts'
+import { measureProcess, measureStreams } from './process-metrics.ts'
 import { Peers } from './peers/peers.ts'
 import { CertificateKeeper } from './publish/certificate-keeper.ts'
 import { Publisher } from './publish/publisher.ts'
@@ -19,8 +19,7 @@ import type { Settings } from './settings.ts'
 import { VERSION } from './version.ts'
 
 const AUDIENCE = 'portico'
-/** The Lease and the Secret are named after what they are for. */
-const LEASE = 'portico-controller'
+/** Named after what it is for. */
 const AUTHORITY_SECRET = 'portico-controller-ca'
 
 export interface RunOptions {
@@ -99,7 +98,12 @@ class Program {
     // When one of them cannot go on, none does: whoever started the program starts it anew.
     const failed = new AbortController()
     const signal = AbortSignal.any([this.#signal, failed.signal])
-    const parts = [this.#keeper.run(signal), this.#controller.run(signal), this.#serve(signal), this.#elect(signal)]
+    const parts = [
+      this.#keeper.run(signal),
+      this.#controller.run(signal),
+      this.#serve(signal),
+      this.#leadership().run(signal),
+    ]
     try {
       await Promise.all(parts)
     } finally {
@@ -165,7 +169,7 @@ class Program {
     if (!parsed.ok) throw new Error(parsed.problem)
     if (parsed.value.kind !== 'tcp') throw new Error('the address for data planes has to be one with a port')
     const { hosts, port } = parsed.value
-    const identity = await this.#whenThere(() => this.#keeper.identity, signal)
+    const identity = await whenThere(() => this.#keeper.identity, signal)
     if (identity === undefined) return
     const [host] = hosts
     const bound = await this.#publisher.listen(identity, { host, port }).catch((error: NodeJS.ErrnoException) => {
@@ -176,38 +180,14 @@ class Program {
     this.#logger.child('publish').info('listening for data planes', { host, port: bound })
   }
 
-  async #elect(signal: AbortSignal): Promise<void> {
-    const { namespace, podName, leaderElection } = this.#settings
-    const log = this.#logger.child('election')
-    if (!leaderElection) return this.#lead(signal)
-    const identity = `${podName}_${crypto.randomUUID()}`
-    const troubled = (error: unknown): void => log.warn('cannot take part in the election, and try again', { error })
-    const election = new Election(this.#client, { namespace, name: LEASE, identity, troubled })
-    let leading = Promise.resolve()
-    await election.run(signal, (untilThen) => {
-      log.info('leading')
-      leading = this.#lead(untilThen)
+  #leadership(): Leadership {
+    return new Leadership({
+      client: this.#client,
+      settings: this.#settings,
+      keeper: this.#keeper,
+      controller: this.#controller,
+      log: this.#logger.child('election'),
     })
-    await leading
-  }
-
-  async #lead(signal: AbortSignal): Promise<void> {
-    this.#keeper.lead(signal)
-    // Nothing is deployed that could not connect.
-    const bundle = await this.#whenThere(() => this.#keeper.bundle, signal)
-    if (bundle !== undefined) this.#controller.lead()
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-    await this.#controller.follow()
-    this.#logger.child('election').info('not leading any more')
-  }
-
-  async #whenThere<Value>(find: () => Value | undefined, signal: AbortSignal): Promise<Value | undefined> {
-    while (!signal.aborted) {
-      const found = find()
-      if (found !== undefined) return found
-      await wait(50, undefined, { signal }).catch(() => undefined)
-    }
-    return undefined
   }
 
   #pending(): readonly string[] {
@@ -216,19 +196,10 @@ class Program {
   }
 
   #printMetrics(): string {
-    const metrics = this.#metrics
     this.#controller.measure()
-    const { messages, refused, bytes, acks } = this.#publisher.counts
-    for (const [type, count] of Object.entries(messages)) metrics.set('stream_messages_total', count, { type })
-    for (const [reason, count] of Object.entries(refused)) metrics.set('stream_refusals_total', count, { reason })
-    metrics.set('stream_sent_bytes_total', bytes)
-    metrics.set('stream_acknowledgements_total', acks)
-    const { user, system } = process.cpuUsage()
-    metrics.set('build_info', 1, { tag: VERSION })
-    metrics.set('process_cpu_seconds_total', (user + system) / 1e6)
-    metrics.set('process_resident_memory_bytes', process.memoryUsage.rss())
-    metrics.set('process_start_time_seconds', Math.round((performance.timeOrigin / 1000) * 1000) / 1000)
-    return metrics.print()
+    measureStreams(this.#metrics, this.#publisher.counts)
+    measureProcess(this.#metrics)
+    return this.#metrics.print()
   }
 }
 

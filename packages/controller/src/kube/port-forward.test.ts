@@ -100,6 +100,7 @@ for (const form of ['SPDY', 'WebSocket'] as const) {
     it('are reached by streams that carry any bytes both ways, several at once', async (t) => {
       const { client, asked } = await useNode(t, form, echo)
       const forward = await PortForward.open(client, POD)
+      assert.equal(forward.form, form)
       t.after(() => forward.close())
       assert.deepEqual(
         asked.map(({ method, headers }) => [method, headers.upgrade]),

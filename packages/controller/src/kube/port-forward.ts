@@ -24,10 +24,13 @@ export interface ForwardedConnection {
  * server let through, or SPDY itself, where the server is older. It needs the right to create `pods/portforward`.
  */
 export class PortForward {
+  /** What it is carried by. */
+  readonly form: 'WebSocket' | 'SPDY'
   readonly #session: SpdyClientSession
   #count = 0
 
-  private constructor(session: SpdyClientSession) {
+  private constructor(form: PortForward['form'], session: SpdyClientSession) {
+    this.form = form
     this.#session = session
   }
 
@@ -35,7 +38,7 @@ export class PortForward {
     const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/portforward`
     try {
       const socket = await openWebSocket(client, { path, protocol: `SPDY/3.1+${PROTOCOL}`, signal })
-      return new PortForward(new SpdyClientSession(socket, Buffer.alloc(0)))
+      return new PortForward('WebSocket', new SpdyClientSession(socket, Buffer.alloc(0)))
     } catch (error) {
       // Whatever was answered: another right is asked for here, and whoever stands before the server may know no other.
       if (!(error instanceof KubeError) || error.status === 0) throw error
@@ -46,7 +49,7 @@ export class PortForward {
       headers: { 'x-stream-protocol-version': PROTOCOL },
       ...(signal && { signal }),
     })
-    return new PortForward(new SpdyClientSession(socket, head))
+    return new PortForward('SPDY', new SpdyClientSession(socket, head))
   }
 
   /** Two streams: one with the bytes, one for the node to say what went wrong. */

@@ -2,9 +2,8 @@ import type { Kind, Resource } from '@portico/translate'
 import { Backoff } from '../kube/backoff.ts'
 import type { ApiKind } from '../kube/kinds.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
-import { isStatus } from '../kube/kube-error.ts'
-import { getObject, patchStatus } from '../kube/objects.ts'
 import { statusPatch, type WantedStatus } from './merge.ts'
+import { writeStatus } from './write-status.ts'
 
 export interface StatusWriterOptions {
   client: KubeClient
@@ -180,40 +179,26 @@ export class StatusWriter {
     this.check(kind, key)
   }
 
-  /** Upon the newest version, as long as others are faster. */
   async #write(entry: Entry, patch: object, resource: Resource): Promise<void> {
-    const { kind } = entry
-    const { client, apiOf, wrote } = this.#options
+    const { kind, key } = entry
+    const { client, apiOf, wanted, wrote } = this.#options
     const api = apiOf(kind)
     if (api === null) return
-    const { namespace, name } = resource.metadata
-    const place = namespace === undefined ? { name } : { namespace, name }
-    let next: object | null = patch
-    let upon: Resource | undefined = resource
-    for (let tries = 1; next !== null && upon !== undefined; tries += 1) {
-      const { resourceVersion = '' } = upon.metadata
-      try {
-        entry.written = await patchStatus(client, api, { ...place, resourceVersion }, next)
-        entry.wroteAt = performance.now()
-        entry.text = textOf(next)
-        wrote?.(kind, 'success')
-        return
-      } catch (error) {
-        if (isStatus(error, 404)) return
-        if (!isStatus(error, 409) || tries === MOST_TRIES) throw error
-        wrote?.(kind, 'conflict')
-      }
-      upon = await getObject(client, api, place)
-      const status = this.#options.wanted(kind, entry.key)
-      // Another object of the same name is for the watch to tell of.
-      if (upon === undefined || upon.metadata.uid !== resource.metadata.uid || status === undefined) return
-      next = this.#compare(upon, status)
-      if (next === null) entry.written = upon
+    const compare = (newest: Resource): object | null | undefined => {
+      const status = wanted(kind, key)
+      return status === undefined ? undefined : this.#compare(newest, status)
     }
+    const conflicted = (): void => wrote?.(kind, 'conflict')
+    const result = await writeStatus(client, api, { resource, patch, compare, conflicted })
+    if (result === null) return
+    entry.written = result.resource
+    if (result.patch === null) return
+    entry.wroteAt = performance.now()
+    entry.text = textOf(result.patch)
+    wrote?.(kind, 'success')
   }
 }
 
-const MOST_TRIES = 5
 const FORGET_MS = 60_000
 
 /** Without times, which are others at every try. */

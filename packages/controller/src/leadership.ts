@@ -1,0 +1,64 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from '@portico/gateway/log'
+import type { Controller } from './controller.ts'
+import type { KubeClient } from './kube/kube-client.ts'
+import { Election } from './kube/lease.ts'
+import type { CertificateKeeper } from './publish/certificate-keeper.ts'
+import type { Settings } from './settings.ts'
+
+/** Named after what it is for. */
+const LEASE = 'portico-controller'
+
+export interface LeadershipOptions {
+  client: KubeClient
+  settings: Pick<Settings, 'namespace' | 'podName' | 'leaderElection'>
+  keeper: CertificateKeeper
+  controller: Controller
+  log: Logger
+}
+
+/** Whether this one of several controllers leads, and what it does while it does. */
+export class Leadership {
+  readonly #options: LeadershipOptions
+
+  constructor(options: LeadershipOptions) {
+    this.#options = options
+  }
+
+  /** Works until the signal is raised. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { client, settings, log } = this.#options
+    const { namespace, podName, leaderElection } = settings
+    if (!leaderElection) return this.#lead(signal)
+    const identity = `${podName}_${crypto.randomUUID()}`
+    const troubled = (error: unknown): void => log.warn('cannot take part in the election, and try again', { error })
+    const election = new Election(client, { namespace, name: LEASE, identity, troubled })
+    let leading = Promise.resolve()
+    await election.run(signal, (untilThen) => {
+      log.info('leading')
+      leading = this.#lead(untilThen)
+    })
+    await leading
+  }
+
+  async #lead(signal: AbortSignal): Promise<void> {
+    const { keeper, controller, log } = this.#options
+    keeper.lead(signal)
+    // Nothing is deployed that could not connect.
+    const bundle = await whenThere(() => keeper.bundle, signal)
+    if (bundle !== undefined) controller.lead()
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    await controller.follow()
+    log.info('not leading any more')
+  }
+}
+
+/** Undefined when the signal is raised before. */
+export async function whenThere<Value>(find: () => Value | undefined, signal: AbortSignal): Promise<Value | undefined> {
+  while (!signal.aborted) {
+    const found = find()
+    if (found !== undefined) return found
+    await wait(50, undefined, { signal }).catch(() => undefined)
+  }
+  return undefined
+}

@@ -1,0 +1,150 @@
+import type { Logger } from '@portico/gateway/log'
+import { type GatewayStatus, isKind, type Kind, type ListenerSetStatus, type Resource } from '@portico/translate'
+import { textAt, valueAt } from '../deploy/json.ts'
+import { Events } from '../kube/events.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Translation } from '../translation.ts'
+import type { Watches } from '../watch/watches.ts'
+import { GatewayTruth, type GatewayTruthOptions } from './gateway-truth.ts'
+import type { WantedStatus } from './merge.ts'
+import { StatusWriter } from './status-writer.ts'
+
+export interface StatusesOptions extends Pick<GatewayTruthOptions, 'stateOf' | 'factsOf' | 'readyOf' | 'isBlind'> {
+  client: KubeClient
+  controllerName: string
+  watches: Pick<Watches, 'get' | 'list' | 'apiOf' | 'kinds'>
+  translation: Pick<Translation, 'translated' | 'waits'>
+  log: (module: string) => Logger
+  metrics: Metrics
+}
+
+/** What is said of resources: what translation found, and what became of Gateways in the cluster; written by the leader. */
+export class Statuses {
+  readonly #options: StatusesOptions
+  readonly #writer: StatusWriter
+  readonly #truth: GatewayTruth
+  readonly #events: Events
+  #isLeading = false
+
+  constructor(options: StatusesOptions) {
+    this.#options = options
+    const { client, controllerName, watches, metrics, log } = options
+    this.#events = new Events(client, controllerName, (error) =>
+      log('events').warn('cannot record an Event', { error }),
+    )
+    this.#writer = new StatusWriter({
+      client,
+      controllerName,
+      apiOf: (kind) => watches.apiOf(kind),
+      find: (kind, key) => watches.get(kind, key),
+      wanted: (kind, key) => this.#wanted(kind, key),
+      troubled: (kind, key, error) => log('status').warn('cannot write a status, and try again', { kind, key, error }),
+      wrote: (kind, result) => metrics.count('status_writes_total', { kind, result }),
+    })
+    this.#truth = new GatewayTruth({
+      ...options,
+      find: (gateway) => watches.get('Gateway', gateway),
+      changed: (gateway) => this.checkGateway(gateway),
+      refused: (gateway, problems) => this.#tellRefusal(gateway, problems),
+    })
+  }
+
+  /** How many are to be looked at. */
+  get backlog(): number {
+    return this.#writer.backlog
+  }
+
+  /** From now on statuses are written, those of all that is there first. */
+  lead(): void {
+    const { watches } = this.#options
+    this.#isLeading = true
+    this.#writer.start()
+    for (const kind of watches.kinds.filter(hasStatus)) {
+      for (const [key] of watches.list(kind)) this.#writer.check(kind, key)
+    }
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async follow(): Promise<void> {
+    this.#isLeading = false
+    await this.#writer.stop()
+  }
+
+  /** Nothing more is to be said. */
+  close(): void {
+    this.#truth.stop()
+  }
+
+  /** An object is there or is another than before, or is gone. */
+  changed(kind: Kind, key: string, resource: Resource | undefined): void {
+    if (resource === undefined) this.#writer.forget(kind, key)
+    else if (hasStatus(kind)) this.#writer.check(kind, key)
+  }
+
+  /** Translation says something else of these Gateways, and of `Kind/namespace/name`. */
+  translated(gateways: Iterable<string>, ids: Iterable<string>): void {
+    const { translated } = this.#options.translation
+    for (const key of gateways) if (!translated.gateways.has(key)) this.#truth.forget(key)
+    for (const id of ids) {
+      const slash = id.indexOf('/')
+      const kind = id.slice(0, slash)
+      if (isKind(kind)) this.#writer.check(kind, id.slice(slash + 1))
+    }
+  }
+
+  /** A data plane of this Gateway came, went, took or refused a config. */
+  stateChanged(gateway: string): void {
+    this.#truth.stateChanged(gateway)
+  }
+
+  /** What is known of a Gateway beside translation may be something else. */
+  checkGateway(gateway: string): void {
+    this.#writer.check('Gateway', gateway)
+    for (const [key, set] of this.#options.watches.list('ListenerSet')) {
+      if (gatewayOfSet(set) === gateway) this.#writer.check('ListenerSet', key)
+    }
+  }
+
+  #wanted(kind: Kind, key: string): WantedStatus | null | undefined {
+    const { translation, watches } = this.#options
+    if (translation.waits(`${kind}/${key}`)) return undefined
+    const status = translation.translated.statuses.get(`${kind}/${key}`) ?? null
+    if (status === null) return null
+    if (kind === 'Gateway') return this.#truth.complete(key, status as GatewayStatus)
+    if (kind !== 'ListenerSet') return status
+    return this.#truth.completeSet(gatewayOfSet(watches.get(kind, key)), status as ListenerSetStatus)
+  }
+
+  #tellRefusal(gateway: string, message: string): void {
+    const { metrics, log, watches } = this.#options
+    metrics.count('config_refusals_total')
+    log('publish').warn('a data plane refuses the config', { gateway, problems: message })
+    const about = watches.get('Gateway', gateway)
+    if (about === undefined || !this.#isLeading) return
+    void this.#events.record({ about, type: 'Warning', reason: 'ConfigRefused', message })
+  }
+}
+
+const withStatus: ReadonlySet<Kind> = new Set<Kind>([
+  'GatewayClass',
+  'Gateway',
+  'ListenerSet',
+  'HTTPRoute',
+  'GRPCRoute',
+  'TLSRoute',
+  'TCPRoute',
+  'BackendTLSPolicy',
+  'GwBackend',
+  'GwPolicy',
+])
+
+function hasStatus(kind: Kind): boolean {
+  return withStatus.has(kind)
+}
+
+/** `namespace/name` of the Gateway that a ListenerSet names. */
+function gatewayOfSet(set: Resource | undefined): string {
+  const parent = valueAt(set?.spec, 'parentRef')
+  return `${textAt(parent, 'namespace') ?? set?.metadata.namespace ?? ''}/${textAt(parent, 'name') ?? ''}`
+}
