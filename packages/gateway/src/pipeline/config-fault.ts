@@ -12,7 +12,7 @@ export class ConfigFault extends Error {
     path: readonly (string | number)[],
     { found, expected }: { found: string; expected: string },
   ) {
-    super(`${found}, expected ${expected}`)
+    super(expected === '' ? found : `${found}, expected ${expected}`)
     this.part = part
     this.path = path
     this.found = found

@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { EMPTY_IR } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
+import { ConfigFault } from '../pipeline/config-fault.ts'
 import { validate } from '../schema/validate.ts'
 import { fullConfig } from '../testing/fixtures/full-config.ts'
-import { unknownParts } from './controller-parts.ts'
+import { explainIn, unknownParts } from './controller-parts.ts'
 import { configFile } from './schema.ts'
 import { translate } from './translate.ts'
 
@@ -93,3 +94,20 @@ function* objectsIn(value: unknown, path: string[] = []): Generator<[string[], R
   if (!Array.isArray(value)) yield [path, value as Record<string, unknown>]
   for (const [name, child] of Object.entries(value)) yield* objectsIn(child, [...path, name])
 }
+
+describe('a fault in what a controller sent', () => {
+  const ir = everything()
+  const backend = ir.backends[0] ?? assert.fail('there are backends')
+  const faultOf = (expected: string) => new ConfigFault(backend.target, ['x', 0], { found: 'found this', expected })
+
+  it('is told with its place and what would do', () =>
+    assert.equal(explainIn(ir, faultOf('that')), `${backend.key}.target.x.0: found this, expected that`))
+
+  it('says nothing of what would do where nothing is said of it', () =>
+    assert.equal(explainIn(ir, faultOf('')), `${backend.key}.target.x.0: found this`))
+
+  it('is nothing that can be told where the part is not there', () => {
+    const fault = new ConfigFault({}, [], { found: 'found this', expected: 'that' })
+    assert.equal(explainIn(ir, fault), null)
+  })
+})

@@ -47,11 +47,11 @@ function inBackend({ target, ...backend }: Backend): string[] {
 }
 
 /** A fault with the resource that it is in, by name. */
-export function explainIn(ir: Ir, { part, path, found, expected }: ConfigFault): string | null {
+export function explainIn(ir: Ir, { part, path, message }: ConfigFault): string | null {
   if (part === null) return null
   for (const resource of [...ir.policies, ...ir.backends, ...ir.routes, ...ir.listeners]) {
     const place = pathTo(part, resource)
-    if (place !== null) return `${[resource.key, ...place, ...path].join('.')}: ${found}, expected ${expected}`
+    if (place !== null) return `${[resource.key, ...place, ...path].join('.')}: ${message}`
   }
   return null
 }
