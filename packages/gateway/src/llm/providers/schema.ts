@@ -37,7 +37,9 @@ const overrides = {
     .describe("Path, and query if it has one, in place of the provider's own; the client's query is dropped."),
   pathPrefix: urlPath()
     .optional()
-    .describe('What stands in place of `/v1` at the start of the path, with or without a `host`; `openai` and `anthropic` only.'),
+    .describe(
+      'What stands in place of `/v1` at the start of the path, with or without a `host`; `openai` and `anthropic` only.',
+    ),
 }
 
 export const providerFields = { ...providerKeys, ...overrides }

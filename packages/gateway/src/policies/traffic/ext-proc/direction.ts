@@ -1,12 +1,9 @@
-import { sourceOf } from '../../../net/body.ts'
-import type { HeaderBlock } from '../../../net/header-block.ts'
-import { wholeBody } from '../../../pipeline/body/body-use.ts'
-import { Reply } from '../../../pipeline/reply.ts'
 import type { CommonResponse } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
-import { bodyMessage, headersMessage, newBody, trailersMessage } from './messages.ts'
+import { Dialogue } from './dialogue.ts'
+import { headersMessage, newBody } from './messages.ts'
 import type { DirectionModes } from './modes.ts'
-import { applyMutation, changedTrailers } from './mutation.ts'
 import { PassingBody } from './passing-body.ts'
+import { processRead, type ReadUse } from './read-body.ts'
 import type { Side } from './side.ts'
 import { StreamedBody } from './streamed-body.ts'
 import type { Answer, Part, Talk } from './talk.ts'
@@ -15,7 +12,7 @@ import type { Answer, Part, Talk } from './talk.ts'
 export class Direction {
   readonly #side: Side
   readonly #talk: Talk
-  #expected: { part: Part; then: (answer: Answer | null) => void } | null = null
+  readonly #dialogue: Dialogue
   #streamed: StreamedBody | null = null
   /** Bytes of the body pass, and their end is waited for. */
   #isPassing = false
@@ -24,6 +21,7 @@ export class Direction {
   constructor(side: Side, talk: Talk) {
     this.#side = side
     this.#talk = talk
+    this.#dialogue = new Dialogue(side, talk)
   }
 
   /** The processor has what is needed to go on without it. */
@@ -35,7 +33,7 @@ export class Direction {
   get isOwed(): boolean {
     const body = this.#streamed?.body ?? null
     if (body !== null && !body.isDone) return body.isOwed && !body.isFull
-    return this.#expected !== null
+    return this.#dialogue.isWaiting
   }
 
   get isFull(): boolean {
@@ -57,21 +55,14 @@ export class Direction {
 
   /** False when nothing was asked that this could be the answer to. */
   heard(part: Part, answer: Answer): boolean {
-    const expected = this.#expected
-    if (expected !== null && expected.part === part) {
-      this.#expected = null
-      expected.then(answer)
-      return true
-    }
-    if (part === 'body' && expected === null && this.#streamed !== null) return this.#streamed.take(answer)
+    if (this.#dialogue.heard(part, answer)) return true
+    if (part === 'body' && !this.#dialogue.isWaiting && this.#streamed !== null) return this.#streamed.take(answer)
     return part === 'trailers' && this.#streamed !== null && this.#streamed.takeTrailers(answer)
   }
 
   /** There is no processor any more: everything goes on as it is. */
   over(): void {
-    const expected = this.#expected
-    this.#expected = null
-    expected?.then(null)
+    this.#dialogue.over()
     this.#streamed?.body.pass()
   }
 
@@ -90,9 +81,9 @@ export class Direction {
     if (sendsHeaders) {
       this.#talk.say(headersMessage(side, !hasBody))
       if (streams) this.#stream()
-      const answer = await this.#answer('headers')
+      const answer = await this.#dialogue.answer('headers')
       if (answer === null) return
-      this.#use('headers', answer)
+      this.#dialogue.use('headers', answer)
       if (this.#replaced(answer.common)) return
     } else if (streams) this.#stream()
     if (this.#streamed !== null) return this.#commit(this.#streamed)
@@ -114,12 +105,17 @@ export class Direction {
         if (this.#mayHaveTrailers) this.#watchTrailers()
         return
       case 'Buffered':
-        return this.#processRead('whole')
+        return this.#read('whole')
       case 'BufferedPartial':
-        return this.#processRead('prefix')
+        return this.#read('prefix')
       case 'FullDuplexStreamed':
         return this.#commit(this.#stream())
     }
+  }
+
+  async #read(use: ReadUse): Promise<void> {
+    const passes = await processRead(use, this.#side, this.#talk, this.#dialogue)
+    if (passes && this.#mayHaveTrailers) this.#watchTrailers()
   }
 
   /** The processor need not have answered before: what comes is given away at once. */
@@ -137,77 +133,19 @@ export class Direction {
     this.#side.message.headers.remove('content-length')
   }
 
-  // Bodies that are read first.
-
-  async #processRead(use: 'whole' | 'prefix'): Promise<void> {
-    const side = this.#side
-    const refusal = await side.read(use, this.#talk.maxBufferBytes)
-    if (refusal instanceof Reply) return this.#talk.stop(refusal)
-    const { whole = null, prefix = EMPTY, trailers = null } = side.buffered ?? {}
-    const asksTrailers = whole !== null && trailers !== null && this.#modes.sendsTrailers
-    this.#talk.say(bodyMessage(side.name, whole ?? prefix, whole !== null && !asksTrailers))
-    const answer = await this.#answer('body')
-    if (answer === null) return
-    this.#use('body', answer)
-    const bytes = newBody(answer.common?.bodyMutation)
-    if (bytes === 'piece') return this.#talk.fail('a body that was sent whole was answered with a piece of a stream')
-    if (whole === null) return this.#replaceStart(bytes, prefix.length)
-    if (asksTrailers) await this.#changeTrailers(trailers)
-    if (bytes !== null) side.message.replaceBody(() => bytes)
-  }
-
-  #replaceStart(bytes: Buffer | null, replaces: number): void {
-    const side = this.#side
-    if (bytes !== null) {
-      side.body = new PassingBody(side.body, { start: { bytes, replaces } })
-      side.buffered = null
-      side.message.headers.remove('content-length')
-    }
-    if (this.#mayHaveTrailers) this.#watchTrailers()
-  }
-
-  async #changeTrailers(trailers: HeaderBlock): Promise<void> {
-    const side = this.#side
-    this.#talk.say(trailersMessage(this.#side.name, trailers))
-    const answer = await this.#answer('trailers')
-    const bytes = side.buffered?.whole ?? null
-    if (answer === null || bytes === null) return
-    const changed = changedTrailers(trailers, answer.mutation)
-    side.body = sourceOf(bytes, changed)
-    side.buffered = wholeBody(bytes, changed)
-  }
-
   /** The body goes on as it is; what follows it is for the processor. */
   #watchTrailers(): void {
     this.#isPassing = true
     this.#side.body = new PassingBody(this.#side.body, {
       trailers: (trailers, then) => {
         if (this.#talk.isOver) return then(trailers)
-        this.#talk.say(trailersMessage(this.#side.name, trailers))
-        void this.#answer('trailers').then((answer) =>
-          then(answer === null ? trailers : changedTrailers(trailers, answer.mutation)),
-        )
+        void this.#dialogue.askTrailers(trailers).then(then)
       },
       over: () => {
         this.#isPassing = false
         this.#talk.changed()
       },
     })
-  }
-
-  /** Null when there is no processor any more. */
-  #answer(part: Part): Promise<Answer | null> {
-    if (this.#talk.isOver) return Promise.resolve(null)
-    return new Promise((then) => {
-      this.#expected = { part, then }
-      this.#talk.asked()
-      this.#talk.changed()
-    })
-  }
-
-  #use(about: Part, answer: Answer): void {
-    const { message, part } = this.#side
-    this.#talk.noted(about, answer, applyMutation(answer.common?.headerMutation, message, part))
   }
 
   /** The answer to the head may have the whole body already. */
@@ -219,5 +157,4 @@ export class Direction {
   }
 }
 
-const EMPTY = Buffer.alloc(0)
 const REPLACE = 1

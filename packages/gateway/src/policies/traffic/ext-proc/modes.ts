@@ -1,4 +1,5 @@
 import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
+import type { ProcessingRequest } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
 import type { ExtProcConfig } from './schema.ts'
 
 export type BodyMode = 'None' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'
@@ -52,7 +53,16 @@ export function overridden({ request, response }: Modes, wanted: ProcessingMode)
 /** By the number that stands for it in messages; 1 is a way of streaming that the gateway does not speak. */
 const BODY_MODES: readonly (BodyMode | null)[] = ['None', null, 'Buffered', 'BufferedPartial', 'FullDuplexStreamed']
 
-export function bodyModeNumber(mode: BodyMode): 0 | 2 | 3 | 4 {
+/** What the first message says of the modes. */
+export function protocolConfig({ request, response }: Modes): ProcessingRequest['protocolConfig'] {
+  return {
+    requestBodyMode: bodyModeNumber(request.body),
+    responseBodyMode: bodyModeNumber(response.body),
+    sendBodyWithoutWaitingForHeaderResponse: false,
+  }
+}
+
+function bodyModeNumber(mode: BodyMode): 0 | 2 | 3 | 4 {
   return mode === 'None' ? 0 : mode === 'Buffered' ? 2 : mode === 'BufferedPartial' ? 3 : 4
 }
 

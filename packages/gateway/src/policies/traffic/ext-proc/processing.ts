@@ -1,9 +1,7 @@
-import { Deadline } from '../../../net/deadlines.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { OpenCall, RequestContext } from '../../../pipeline/request-context.ts'
-import type { CalloutOutcome } from '../../../telemetry/metrics/callout-metrics.ts'
 import { DEADLINE_EXCEEDED, GrpcError, INTERNAL } from '../../../upstream/grpc/status.ts'
 import type { StreamHandler } from '../../../upstream/grpc/stream.ts'
 import type {
@@ -11,9 +9,11 @@ import type {
   ProcessingRequest,
   ProcessingResponse,
 } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
-import { Direction } from './direction.ts'
-import { bodyModeNumber, type DirectionModes, type Modes, overridden } from './modes.ts'
+import { Directions } from './directions.ts'
+import { type DirectionModes, type Modes, overridden, protocolConfig } from './modes.ts'
 import { type Changed, immediateReply } from './mutation.ts'
+import { type Outcome, tellAnswer, tellFault } from './outcome.ts'
+import { Patience } from './patience.ts'
 import type { ProcessingSettings, Stream } from './processing-settings.ts'
 import type { Side } from './side.ts'
 import type { Answer, Part, Talk } from './talk.ts'
@@ -22,18 +22,15 @@ import type { Answer, Part, Talk } from './talk.ts'
 export class Processing implements Talk, OpenCall, StreamHandler<ProcessingResponse> {
   readonly #rx: RequestContext
   readonly #settings: ProcessingSettings
-  readonly #directions = new Map<Side['name'], Direction>()
-  readonly #silence = new Deadline(() => this.#timedOut())
+  readonly #directions = new Directions()
+  readonly #patience: Patience
   #modes: Modes
   #stream: Stream | null = null
   /** Says how the step that runs at the moment ends. */
   #step: ((reply: Reply | void) => void) | null = null
-  /** Since when an answer is waited for. */
-  #askedAt: number | null = null
   #hasSpoken = false
   #isBlocked = false
   #isHeld = false
-  #isTimed = false
   /** All has been said; only the end of the stream is missing. */
   #isFinished = false
   #isOver = false
@@ -42,6 +39,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     this.#rx = rx
     this.#settings = settings
     this.#modes = settings.modes
+    this.#patience = new Patience(settings, () => this.#timedOut())
   }
 
   get isOver(): boolean {
@@ -58,8 +56,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
 
   /** Processes one direction as far as its head can change; a streamed body goes on after it. */
   run(side: Side): Promise<Reply | void> {
-    const direction = new Direction(side, this)
-    this.#directions.set(side.name, direction)
+    const direction = this.#directions.begin(side, this)
     return new Promise((resolve, reject) => {
       this.#step = resolve
       direction.run().then(() => this.#endStep(undefined), reject)
@@ -97,7 +94,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
   }
 
   asked(): void {
-    this.#askedAt ??= this.#settings.now()
+    this.#patience.asked()
   }
 
   noted(part: Part, { common, metadata, override }: Answer, changed: Changed): void {
@@ -122,18 +119,13 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
   /** The processor, or the way to it, is of no use any more. `detail` is for operators. */
   fail(why: string, detail: string | null = null): void {
     if (this.#isOver) return
-    this.#record(why === TOO_LATE ? 'timeout' : 'failed')
+    this.#patience.record(why === TOO_LATE ? 'timeout' : 'failed', this.#rx)
     this.#drop(new GrpcError(why === TOO_LATE ? DEADLINE_EXCEEDED : INTERNAL, why))
-    const { failureMode, log } = this.#settings
     const rx = this.#rx
-    const goesOn = failureMode === 'FailOpen' && !this.#isGivenAway
+    const goesOn = this.#settings.failureMode === 'FailOpen' && !this.#directions.isGivenAway
     const cause = detail === null ? why : `${why}: ${detail}`
-    const told = { code: goesOn ? 'gone_on' : 'failed', cause, failureMode }
-    if (!goesOn) rx.notes = told
-    if (this.#step !== null) rx.trace?.note(told)
-    else rx.trace?.emit({ type: 'policyEvent', kind: 'extProc', details: told }, goesOn ? 'warn' : 'error')
-    log.warn('the processor failed', { cause, failureMode, route: rx.routeName })
-    if (goesOn) return this.#goOn()
+    tellFault(this.#outcome, cause, goesOn, this.#settings)
+    if (goesOn) return this.#directions.over()
     const failure: Failure = { status: 500, message: `ext_proc failed: ${why}`, reason: 'ExtProc' }
     rx.error = `ext_proc failed: ${cause}`
     this.#endWith(failureReply(failure, rx.headers.get('content-type')))
@@ -141,53 +133,37 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
 
   changed(): void {
     if (this.isOver) return
-    const isHeld = [...this.#directions.values()].some(({ isFull }) => isFull)
+    const isHeld = this.#directions.isFull
     if (isHeld !== this.#isHeld) {
       this.#isHeld = isHeld
       if (isHeld) this.#stream?.hold()
       else this.#stream?.proceed()
     }
-    if (this.#hasNothingLeft) this.#finish()
+    if (this.#directions.hasNothingLeft(this.#modes)) this.#finish()
     else this.#watch(false)
   }
 
   close(cause: Error | null): void {
     if (this.isOver) return
-    if (cause === null && [...this.#directions.values()].every(({ isDone }) => isDone)) this.#finish()
+    if (cause === null && this.#directions.isDone) this.#finish()
     else this.#drop()
   }
 
   // From the stream.
 
-  message({ response, dynamicMetadata: metadata, modeOverride: override }: ProcessingResponse): void {
+  message({ response, ...beside }: ProcessingResponse): void {
     if (this.isOver) return
-    this.#record('answered')
+    this.#patience.record('answered', this.#rx)
     this.#watch(true)
     if (response === undefined) return this.fail('an answer says nothing')
-    if (response.$case === 'immediateResponse') return this.#answerAtOnce(response.value, metadata)
-    const direction = this.#directions.get(response.$case.startsWith('request') ? 'request' : 'response')
-    const beside = { metadata, override }
-    switch (response.$case) {
-      case 'requestHeaders':
-      case 'responseHeaders':
-        if (direction?.heard('headers', { common: response.value.response, ...beside }) === true) return
-        break
-      case 'requestBody':
-      case 'responseBody':
-        if (direction?.heard('body', { common: response.value.response, ...beside }) === true) return
-        break
-      case 'requestTrailers':
-      case 'responseTrailers':
-        if (direction?.heard('trailers', { mutation: response.value.headerMutation, ...beside }) === true) return
-        break
-    }
-    this.fail('an answer to what was not asked', response.$case)
+    if (response.$case === 'immediateResponse') return this.#answerAtOnce(response.value, beside.dynamicMetadata)
+    if (!this.#directions.hear(response, beside)) this.fail('an answer to what was not asked', response.$case)
   }
 
   drained(): void {
     this.#isBlocked = false
     this.#watch(true)
-    for (const direction of this.#directions.values()) direction.drained()
+    this.#directions.drained()
   }
 
   /** One that ends well has nothing more to say: what it has not got goes on as it is. */
@@ -195,33 +171,21 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     if (this.#isOver) return
     if (this.#isFinished) return this.#drop()
     if (error !== null) return this.fail('the processor cannot be asked', `${error.message} (code ${error.code})`)
-    if (this.#isGivenAway) return this.fail('the processor ended within a body')
+    if (this.#directions.isGivenAway) return this.fail('the processor ended within a body')
     this.#drop()
     if (this.#step !== null) this.#rx.trace?.note({ code: 'ended_by_processor' })
-    this.#goOn()
+    this.#directions.over()
   }
 
-  get #isGivenAway(): boolean {
-    return [...this.#directions.values()].some(({ isGivenAway }) => isGivenAway)
-  }
-
-  /** A response that nobody processes need not be waited for. */
-  get #hasNothingLeft(): boolean {
-    const { sendsHeaders, body, sendsTrailers } = this.#modes.response
-    const [request, response] = [this.#directions.get('request'), this.#directions.get('response')]
-    const isRequestDone = request === undefined || request.isDone
-    if (response !== undefined) return isRequestDone && response.isDone
-    return isRequestDone && request !== undefined && !sendsHeaders && body === 'None' && !sendsTrailers
+  get #outcome(): Outcome {
+    return { rx: this.#rx, isInStep: this.#step !== null }
   }
 
   #answerAtOnce(response: ImmediateResponse, metadata: Answer['metadata']): void {
     const rx = this.#rx
     if (metadata !== undefined) rx.extProc = { ...rx.extProc, ...metadata }
     const reply = immediateReply(response, rx)
-    const told = { code: 'answered', status: reply.status, details: response.details }
-    rx.notes = told
-    if (this.#step !== null) rx.trace?.note(told)
-    else rx.trace?.emit({ type: 'policyEvent', kind: 'extProc', details: told })
+    tellAnswer(this.#outcome, reply, response.details)
     this.#drop()
     this.#endWith(reply)
   }
@@ -242,52 +206,28 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     step?.(reply)
   }
 
-  #goOn(): void {
-    for (const direction of this.#directions.values()) direction.over()
-  }
-
   #finish(): void {
     this.#isFinished = true
     if (this.#stream === null) return this.#drop()
     this.#stream.finish()
-    this.#settings.deadlines.set(this.#silence, this.#settings.timeoutMs)
-  }
-
-  #record(outcome: CalloutOutcome): void {
-    if (this.#askedAt === null) return
-    this.#settings.record(outcome, this.#settings.now() - this.#askedAt, this.#rx.spans)
-    this.#askedAt = null
+    this.#patience.start()
   }
 
   #drop(cause?: GrpcError): void {
     this.#isOver = true
-    this.#record('cancelled')
-    this.#settings.deadlines.clear(this.#silence)
+    this.#patience.record('cancelled', this.#rx)
+    this.#patience.stop()
     this.#stream?.drop(cause)
   }
 
-  /** Time runs while it is the processor's turn: to answer, or to take what waits for it. */
   #watch(isProgress: boolean): void {
     if (this.isOver) return
-    const { deadlines, timeoutMs } = this.#settings
-    const isOwed =
-      !this.#isHeld && (this.#isBlocked || [...this.#directions.values()].some((direction) => direction.isOwed))
-    if (!isOwed) deadlines.clear(this.#silence)
-    else if (isProgress || !this.#isTimed) deadlines.set(this.#silence, timeoutMs)
-    this.#isTimed = isOwed
+    this.#patience.watch(!this.#isHeld && (this.#isBlocked || this.#directions.isOwed), isProgress)
   }
 
   #timedOut(): void {
     if (this.#isFinished) this.#drop()
     else this.fail(TOO_LATE)
-  }
-}
-
-function protocolConfig({ request, response }: Modes): ProcessingRequest['protocolConfig'] {
-  return {
-    requestBodyMode: bodyModeNumber(request.body),
-    responseBodyMode: bodyModeNumber(response.body),
-    sendBodyWithoutWaitingForHeaderResponse: false,
   }
 }
 

@@ -1,0 +1,67 @@
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import { type Said, trailersMessage } from './messages.ts'
+import { applyMutation, changedTrailers } from './mutation.ts'
+import type { Side } from './side.ts'
+import type { Answer, Part, Talk } from './talk.ts'
+
+/** Questions of one direction to the processor, one after the other, and its answers. */
+export class Dialogue {
+  readonly #side: Side
+  readonly #talk: Talk
+  #expected: { part: Part; then: (answer: Answer | null) => void } | null = null
+
+  constructor(side: Side, talk: Talk) {
+    this.#side = side
+    this.#talk = talk
+  }
+
+  /** An answer is waited for. */
+  get isWaiting(): boolean {
+    return this.#expected !== null
+  }
+
+  /** Null when there is no processor any more. */
+  ask(part: Part, said: Said): Promise<Answer | null> {
+    this.#talk.say(said)
+    return this.answer(part)
+  }
+
+  /** The answer to what has been said already. */
+  answer(part: Part): Promise<Answer | null> {
+    if (this.#talk.isOver) return Promise.resolve(null)
+    return new Promise((then) => {
+      this.#expected = { part, then }
+      this.#talk.asked()
+      this.#talk.changed()
+    })
+  }
+
+  /** The trailers that follow instead; the same ones when there is no processor any more. */
+  async askTrailers(trailers: HeaderBlock): Promise<HeaderBlock> {
+    if (this.#talk.isOver) return trailers
+    const answer = await this.ask('trailers', trailersMessage(this.#side.name, trailers))
+    return answer === null ? trailers : changedTrailers(trailers, answer.mutation)
+  }
+
+  /** Does to the head what an answer says. */
+  use(about: Part, answer: Answer): void {
+    const { message, part } = this.#side
+    this.#talk.noted(about, answer, applyMutation(answer.common?.headerMutation, message, part))
+  }
+
+  /** False when this was not asked. */
+  heard(part: Part, answer: Answer): boolean {
+    const expected = this.#expected
+    if (expected?.part !== part) return false
+    this.#expected = null
+    expected.then(answer)
+    return true
+  }
+
+  /** There is no processor any more. */
+  over(): void {
+    const expected = this.#expected
+    this.#expected = null
+    expected?.then(null)
+  }
+}

@@ -1,0 +1,49 @@
+import { sourceOf } from '../../../net/body.ts'
+import { wholeBody } from '../../../pipeline/body/body-use.ts'
+import { Reply } from '../../../pipeline/reply.ts'
+import type { Dialogue } from './dialogue.ts'
+import { bodyMessage, newBody } from './messages.ts'
+import { PassingBody } from './passing-body.ts'
+import type { Side } from './side.ts'
+import type { Talk } from './talk.ts'
+
+/** How much of a body is read before it is sent. */
+export type ReadUse = 'whole' | 'prefix'
+
+/** Asks about a body that is read first; true when the rest of it passes as it comes. */
+export async function processRead(use: ReadUse, side: Side, talk: Talk, dialogue: Dialogue): Promise<boolean> {
+  const refusal = await side.read(use, talk.maxBufferBytes)
+  if (refusal instanceof Reply) {
+    talk.stop(refusal)
+    return false
+  }
+  const { whole = null, prefix = EMPTY, trailers = null } = side.buffered ?? {}
+  const asksTrailers = whole !== null && trailers !== null && talk.modes(side.name).sendsTrailers
+  const answer = await dialogue.ask('body', bodyMessage(side.name, whole ?? prefix, whole !== null && !asksTrailers))
+  if (answer === null) return false
+  dialogue.use('body', answer)
+  const bytes = newBody(answer.common?.bodyMutation)
+  if (bytes === 'piece') {
+    talk.fail('a body that was sent whole was answered with a piece of a stream')
+    return false
+  }
+  if (whole === null) {
+    if (bytes !== null) replaceStart(side, bytes, prefix.length)
+    return true
+  }
+  if (asksTrailers) {
+    const changed = await dialogue.askTrailers(trailers)
+    side.body = sourceOf(whole, changed)
+    side.buffered = wholeBody(whole, changed)
+  }
+  if (bytes !== null) side.message.replaceBody(() => bytes)
+  return false
+}
+
+function replaceStart(side: Side, bytes: Buffer, replaces: number): void {
+  side.body = new PassingBody(side.body, { start: { bytes, replaces } })
+  side.buffered = null
+  side.message.headers.remove('content-length')
+}
+
+const EMPTY = Buffer.alloc(0)
