@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { describe, test, type TestContext } from 'node:test'
 import { Client, credentials } from '@grpc/grpc-js'
 import { WebSocket, WebSocketServer } from 'ws'
 import { type Check, denied, NO, ok, option, useAuthorizer } from '../testing/authorizer.ts'
 import { request } from '../testing/client.ts'
+import { FakeTime } from '../testing/fake-time.ts'
 import { useTextServer } from '../testing/grpc.ts'
 import { counting, useLimitServer } from '../testing/limit-server.ts'
+import { useMcpScene } from '../testing/mcp-scene.ts'
+import { useMcpServer } from '../testing/mcp-server.ts'
 import type { OriginHandler } from '../testing/origin.ts'
 import { useGrpcCollector } from '../testing/otlp-collector.ts'
 import {
@@ -22,6 +26,7 @@ import {
   useAnsweringProcessor,
 } from '../testing/processor.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../testing/scene.ts'
+import { useSilentWay } from '../testing/silent-way.ts'
 
 /** What one policy that asks a service does where another one has its say. */
 
@@ -395,3 +400,84 @@ function answerOf(message: Parameters<Process>[0]): ReturnType<Process> {
 function bodyOfText(text: string): Parameters<typeof answerTo>[1] {
   return { bodyMutation: { mutation: { $case: 'body', value: Buffer.from(text) } } }
 }
+
+describe('services that policies ask', () => {
+  const askedAbout = async (t: TestContext, allowed: number) => {
+    const authorizer = await useAuthorizer(t, () => ok({}))
+    const limits = await useLimitServer(t, counting(allowed))
+    const processor = await useAnsweringProcessor(t, agree)
+    const descriptors = [{ entries: [{ name: 'all', expression: '"x"' }] }]
+    const policies = {
+      extAuth: { backendRef: { host: authorizer.host }, timeout: '60s' },
+      rateLimit: { global: { backendRef: { host: limits.host }, domain: 'd', descriptors, timeout: '60s' } },
+      extProc: { backendRef: { host: processor.host }, processingOptions: heads, messageTimeout: '60s' },
+    }
+    const counts = (): number[] => [
+      authorizer.seen.length,
+      limits.seen.length,
+      processor.seen.filter(({ request: part }) => part?.$case === 'requestHeaders').length,
+    ]
+    return { policies, counts }
+  }
+
+  test('are asked about each stream of an HTTP/2 connection, and refuse it alone', async (t) => {
+    const { policies, counts } = await askedAbout(t, 4)
+    const origin = await useOrigin(t)
+    const backend = { http: { version: 'HTTP1' } }
+    const gateway = await useGateway(t, httpConfig([routeTo(origin, { ...policies, backend })]))
+    const session = connectHttp2(`http://127.0.0.1:${gateway.port()}`)
+    t.after(() => session.destroy())
+    const route = { ':path': '/', 'content-type': 'text/plain' }
+    const statuses = await Promise.all(
+      Array.from({ length: 6 }, async (_, index) => {
+        const stream = session.request({ ...route, ':method': index % 2 === 0 ? 'GET' : 'POST' })
+        stream.end(index % 2 === 0 ? undefined : 'body')
+        const [fields] = (await once(stream, 'response')) as [{ ':status': number }]
+        stream.resume()
+        await once(stream, 'close')
+        return fields[':status']
+      }),
+    )
+    assert.deepEqual(
+      statuses.toSorted((one, other) => one - other),
+      [200, 200, 200, 200, 429, 429],
+    )
+    assert.deepEqual(counts(), [6, 6, 4])
+    assert.deepEqual(gateway.bugs, [])
+  })
+
+  test('stand before MCP servers, and a session goes on after what was refused', async (t) => {
+    const { policies, counts } = await askedAbout(t, 3)
+    const server = await useMcpServer(t)
+    const { gateway, caller } = await useMcpScene(t, { one: server }, { policies })
+    const session = await caller.begin()
+    const before = counts()
+    assert.deepEqual(before, [2, 2, 2], 'a session begins with two messages')
+    assert.equal((await session.ask('tools/list')).status, 200)
+    assert.equal((await session.ask('tools/list')).status, 429)
+    assert.deepEqual(counts(), [4, 4, 3])
+    assert.deepEqual(gateway.bugs, [])
+  })
+
+  test('cost one request when their connection dies without a word', async (t) => {
+    const authorizer = await useAuthorizer(t, () => ok({}))
+    const way = await useSilentWay(t, Number(authorizer.host.split(':')[1]))
+    const time = new FakeTime()
+    const extAuth = { backendRef: { host: way.host }, timeout: '60s' }
+    const gateway = await useGateway(t, httpConfig([routeTo(await useOrigin(t), { extAuth })]), {
+      deadlines: time.deadlines,
+    })
+    const ask = async (): Promise<number> => {
+      const answer = request(gateway.port()).then(({ status }) => status)
+      for (;;) {
+        const status = await Promise.race([answer, time.advance(100).then(() => null)])
+        if (status !== null) return status
+      }
+    }
+    assert.equal(await ask(), 200)
+    way.goSilent()
+    assert.equal(await ask(), 403)
+    for (let i = 0; i < 3; i++) assert.equal(await ask(), 200)
+    assert.equal(way.connections, 2)
+  })
+})

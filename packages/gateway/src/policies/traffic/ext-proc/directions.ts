@@ -60,7 +60,7 @@ export class Directions {
       case 'requestTrailers':
       case 'responseTrailers':
         return direction.heard('trailers', { mutation: response.value.headerMutation, ...beside })
-      default:
+      case 'immediateResponse':
         return false
     }
   }
