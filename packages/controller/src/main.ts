@@ -1,4 +1,5 @@
 import { onEndSignal } from '@portico/gateway/end-signals'
+import { releaseMemoryWhenIdle } from '@portico/gateway/idle-memory'
 import { createLogger, LineWriter, parseLogFilter, type RootLogger } from '@portico/gateway/log'
 import { run } from './run.ts'
 import { HELP, parseCommand, type Settings } from './settings.ts'
@@ -42,6 +43,8 @@ async function start(settings: Settings): Promise<number> {
     log.info('going to stop')
     stop.abort()
   })
+  // A first sync and a wave of changes take twice of what is needed afterwards.
+  releaseMemoryWhenIdle()
   try {
     await run({ settings, logger, signal: stop.signal })
     log.info('stopped')
