@@ -1,6 +1,9 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import {
   type Ack,
+  differingParts,
+  endpointPart,
+  type EndpointsMessage,
   type Generation,
   type Have,
   lineOf,
@@ -15,6 +18,8 @@ import { LineWire } from './line-wire.ts'
 export interface DataPlaneOptions {
   instance: string
   have: Have | null
+  /** Hashes of the addresses that it has; null where it does not say. */
+  endpoints: readonly string[] | null
   feed: GatewayFeed
   stream: ServerHttp2Stream
   counts: PublishCounts
@@ -33,14 +38,17 @@ export class DataPlane {
   #awaited: { generation: Generation; ticks: number } | null = null
   #acknowledged: Generation | null = null
   #problems: readonly string[] = []
+  /** Of the addresses that it had when it came. */
+  #endpointHashes: readonly string[] | null
   #hasEndpoints = false
   #quietTicks = 0
   /** Keys whose addresses it has not been told. */
   readonly #untold = new Set<string>()
 
-  constructor({ instance, have, feed, stream, counts }: DataPlaneOptions) {
+  constructor({ instance, have, endpoints, feed, stream, counts }: DataPlaneOptions) {
     this.instance = instance
     this.#have = have
+    this.#endpointHashes = endpoints
     this.#feed = feed
     this.#wire = new LineWire(stream, (isAll) => {
       if (isAll) this.flush()
@@ -122,7 +130,8 @@ export class DataPlane {
     const { endpoints } = this.#feed
     if (!this.#hasEndpoints) {
       this.#hasEndpoints = true
-      this.#sendAddresses({ whole: true, put: [...endpoints], drop: [] })
+      this.#sendAddresses(this.#firstEndpoints())
+      this.#endpointHashes = null
       return
     }
     if (this.#untold.size === 0) return
@@ -140,7 +149,16 @@ export class DataPlane {
     if (put.length > 0 || drop.length > 0) this.#sendAddresses({ whole: false, put, drop })
   }
 
-  #sendAddresses(change: { whole: boolean; put: [string, readonly string[]][]; drop: string[] }): void {
+  /** Only what differs from what it has. */
+  #firstEndpoints(): Omit<EndpointsMessage, 'type'> {
+    const { endpoints, endpointHashes } = this.#feed
+    if (this.#endpointHashes === null) return { whole: true, put: [...endpoints], drop: [] }
+    const parts = differingParts(endpointHashes, this.#endpointHashes)
+    const meant = new Set(parts)
+    return { whole: true, parts, put: [...endpoints].filter(([key]) => meant.has(endpointPart(key))), drop: [] }
+  }
+
+  #sendAddresses(change: Omit<EndpointsMessage, 'type'>): void {
     this.#send('endpoints', Buffer.from(lineOf({ type: 'endpoints', ...change })))
   }
 

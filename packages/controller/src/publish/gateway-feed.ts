@@ -1,5 +1,12 @@
 import { changeBetween, EMPTY_IR, type Ir, type IrChange } from '@portico/gateway/ir'
-import { changeSince, type Generation, generationOf, type Have, lineOf } from '@portico/gateway/stream'
+import {
+  changeSince,
+  endpointHashesOf,
+  type Generation,
+  generationOf,
+  type Have,
+  lineOf,
+} from '@portico/gateway/stream'
 import type { PublishCounts } from './counts.ts'
 
 export interface Config {
@@ -15,6 +22,7 @@ export class GatewayFeed {
   /** What made the newest config of the one before: most data planes have that one. */
   #latest: { base: Generation | null; change: IrChange } | null = null
   readonly #endpoints = new Map<string, readonly string[]>()
+  #endpointHashes: readonly string[] | null = null
   /** What brings those to the newest config who have that of the key. */
   readonly #linesByBase = new Map<Generation | null, Buffer>()
   #forget: NodeJS.Timeout | undefined
@@ -29,6 +37,11 @@ export class GatewayFeed {
 
   get endpoints(): ReadonlyMap<string, readonly string[]> {
     return this.#endpoints
+  }
+
+  /** By part; made when somebody who has some asks what differs. */
+  get endpointHashes(): readonly string[] {
+    return (this.#endpointHashes ??= endpointHashesOf(this.#endpoints))
   }
 
   /** Why what was published last cannot be sent: what was before it stays. */
@@ -55,6 +68,7 @@ export class GatewayFeed {
 
   /** The keys whose addresses are others than before. */
   reach(endpoints: Readonly<Record<string, readonly string[]>>): string[] {
+    this.#endpointHashes = null
     const changed: string[] = []
     const keys = Object.keys(endpoints)
     for (const key of keys) {

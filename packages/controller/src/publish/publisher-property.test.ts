@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Ir } from '@portico/gateway/ir'
-import { generationOf, hashesOf } from '@portico/gateway/stream'
+import { endpointHashesOf, generationOf, hashesOf } from '@portico/gateway/stream'
 import { irOf, type PublisherScene, usePublisher } from '../testing/publisher-scene.ts'
 import type { StreamClient } from '../testing/stream-client.ts'
 
@@ -69,9 +69,13 @@ async function take(scene: PublisherScene, gateway: string, clients: StreamClien
 function joined({ connect }: PublisherScene, gateway: string, index: number, before?: StreamClient): StreamClient {
   const [, account] = gateway.split('/')
   const client = connect({ token: `shop/${account}/pod${index}` })
-  if (before !== undefined) client.ir = before.ir
+  if (before !== undefined) {
+    client.ir = before.ir
+    client.endpoints = before.endpoints
+  }
+  const known = before === undefined ? null : endpointHashesOf(Object.entries(before.endpoints))
   const have = { generation: generationOf(client.ir), hashes: hashesOf(client.ir) }
-  return client.hello({ gateway, instance: `pod${index}`, have: before === undefined ? null : have })
+  return client.hello({ gateway, instance: `pod${index}`, have: before === undefined ? null : have, endpoints: known })
 }
 
 /** Answers every config, as a data plane does, until it has what is wanted. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { generationOf, hashesOf } from '@portico/gateway/stream'
+import { endpointHashesOf, endpointPart, generationOf, hashesOf } from '@portico/gateway/stream'
 import { irOf, usePublisher } from '../testing/publisher-scene.ts'
 
 describe('a data plane', () => {
@@ -157,6 +157,26 @@ describe('addresses', () => {
     await client.received('endpoints', 3)
     assert.deepEqual(client.of('endpoints')[2]?.put, [['a', []]])
     assert.equal(client.of('config').length, 1)
+  })
+
+  it('that a data plane has are not sent to it again', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    const known = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`key-${index}`, ['10.0.0.1:80']]))
+    publisher.reach('shop/web', known)
+    publisher.publish('shop/web', irOf(1))
+    const endpoints = endpointHashesOf(Object.entries(known))
+    const same = await connect().hello({ endpoints }).received('config')
+    assert.deepEqual(same.of('endpoints'), [{ type: 'endpoints', whole: true, parts: [], put: [], drop: [] }])
+    const { 'key-7': _, ...rest } = known
+    publisher.reach('shop/web', { ...rest, 'key-8': ['10.0.0.2:80'] })
+    const other = await connect().hello({ endpoints, instance: 'web-2' }).received('config')
+    const [first] = other.of('endpoints')
+    assert.deepEqual(
+      first?.parts,
+      [endpointPart('key-7'), endpointPart('key-8')].toSorted((a, b) => a - b),
+    )
+    assert.ok((first?.put.length ?? 0) < 30)
+    assert.deepEqual(new Map(first?.put).get('key-8'), ['10.0.0.2:80'])
   })
 
   it('that a config needs no more go when it is live, those that it needs before it', async (t) => {

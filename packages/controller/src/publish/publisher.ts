@@ -133,7 +133,11 @@ export class Publisher {
     return served
   }
 
-  #take({ gateway, instance, version, have }: Hello, caller: Caller, stream: ServerHttp2Stream): Taken | null {
+  #take(
+    { gateway, instance, version, have, endpoints }: Hello,
+    caller: Caller,
+    stream: ServerHttp2Stream,
+  ): Taken | null {
     const [namespace = '', name] = gateway.split('/')
     const isOwn = caller.namespace === namespace && caller.serviceAccount === this.#options.serviceAccountOf(gateway)
     if (!isOwn || name === undefined) return null
@@ -145,7 +149,7 @@ export class Publisher {
       served.dataPlanes.delete(other)
       other.goodbye('the same data plane is connected anew')
     }
-    const dataPlane = new DataPlane({ instance, have, feed: served.feed, stream, counts: this.counts })
+    const dataPlane = new DataPlane({ instance, have, endpoints, feed: served.feed, stream, counts: this.counts })
     served.dataPlanes.add(dataPlane)
     const fields = { gateway, instance, version, address: addressOf(stream) }
     this.#options.log.info('a data plane is connected', fields)

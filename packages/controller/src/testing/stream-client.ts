@@ -1,6 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
 import { applyChange, EMPTY_IR, type Ir } from '@portico/gateway/ir'
-import { type ControllerMessage, type DataPlaneMessage, generationOf, type Hello } from '@portico/gateway/stream'
+import { type ControllerMessage, type DataPlaneMessage, endpointPart } from '@portico/gateway/stream'
+import { generationOf, type Hello } from '@portico/gateway/stream'
 import { LineReader, lineOf, readControllerLine, STREAM_PATH } from '@portico/gateway/stream'
 
 export interface StreamClientOptions {
@@ -48,7 +49,8 @@ export class StreamClient {
   }
 
   hello(hello: Partial<Hello> = {}): this {
-    return this.send({ type: 'hello', gateway: 'shop/web', instance: 'web-1', version: '1', have: null, ...hello })
+    const usual = { gateway: 'shop/web', instance: 'web-1', version: '1', have: null, endpoints: null }
+    return this.send({ type: 'hello', ...usual, ...hello })
   }
 
   send(message: DataPlaneMessage): this {
@@ -96,7 +98,10 @@ export class StreamClient {
     if (message.type === 'config') this.ir = applyChange(this.ir, message.change).ir
     if (message.type === 'endpoints') {
       const put = Object.fromEntries(message.put)
-      this.endpoints = message.whole ? put : { ...this.endpoints, ...put }
+      const parts = message.parts && new Set(message.parts)
+      const known = Object.entries(this.endpoints)
+      const stays = known.filter(([key]) => !message.whole || parts?.has(endpointPart(key)) === false)
+      this.endpoints = Object.fromEntries([...stays, ...Object.entries(put)])
       for (const key of message.drop) delete this.endpoints[key]
     }
     this.#notify()

@@ -15,10 +15,10 @@ export class ReachedServices {
     this.#tell = tell
   }
 
-  /** These are all of them. */
-  takeAll(addresses: Addresses): void {
+  /** These are all of them, or all of those that are meant. */
+  takeAll(addresses: Addresses, isMeant = (_key: string): boolean => true): void {
     const keys = new Set(addresses.map(([key]) => key))
-    const drop = [...this.#addressesByKey.keys()].filter((key) => !keys.has(key))
+    const drop = [...this.#addressesByKey.keys()].filter((key) => !keys.has(key) && isMeant(key))
     this.take({ put: addresses, drop })
   }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { EMPTY_IR } from '../ir/change.ts'
 import type { AttachedPolicy, Ir } from '../ir/resources.ts'
-import { generationOf } from '../stream/index.ts'
+import { endpointHashesOf, endpointPart, generationOf } from '../stream/index.ts'
 import { KeptConfig } from '../stream/kept-config.ts'
 import { createLogger } from '../telemetry/log/logger.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
@@ -42,7 +42,7 @@ describe('a data plane and its controller', () => {
     await plane.start()
     const stream = await controller.stream(0)
     const hello = { type: 'hello', gateway: 'shop/edge', instance: 'pod-1', version: '1.2.3', have: null }
-    assert.deepEqual(stream.hello, hello)
+    assert.deepEqual(stream.hello, { ...hello, endpoints: endpointHashesOf([]) })
     assert.equal(stream.authorization, 'Bearer the-token')
     await stream.live(irOf(1, 2, 3))
     const { change } = stream.config(irOf(3, 1, 4))
@@ -137,6 +137,25 @@ describe('a data plane and its controller', () => {
     )
     await eventually('it is live', () => plane.applied.length === 2)
     assert.deepEqual(plane.addresses(), { a: ['10.0.0.2:80'] })
+  })
+
+  it('it says which addresses it has, and those of which nobody speaks then stay', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const first = await controller.stream(0)
+    const known: [string, string[]][] = ['a', 'b', 'c'].map((key) => [key, ['10.0.0.1:80']])
+    first.send({ type: 'endpoints', whole: true, put: known, drop: [] })
+    await first.live(irOf(1))
+    await controller.stop()
+    await controller.start()
+    const second = await controller.stream(1)
+    second.knows(irOf(1))
+    assert.deepEqual(second.hello.endpoints, endpointHashesOf(known))
+    const parts = ['a', 'b'].map(endpointPart)
+    second.send({ type: 'endpoints', whole: true, parts, put: [['a', ['10.0.0.2:80']]], drop: [] })
+    await second.live(irOf(1, 2))
+    assert.deepEqual(plane.addresses(), { a: ['10.0.0.2:80'], c: ['10.0.0.1:80'] })
   })
 
   it('a config that it has already is acknowledged, and not applied again', async (t) => {

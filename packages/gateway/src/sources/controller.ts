@@ -2,6 +2,7 @@ import type { Ir } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
 import { ConfigReceiver, type Received } from '../stream/config-receiver.ts'
 import { ControllerClient, type ClientOptions } from '../stream/controller-client.ts'
+import { endpointHashesOf, endpointPart } from '../stream/endpoint-parts.ts'
 import { generationOf } from '../stream/hashes.ts'
 import type { KeptConfig } from '../stream/kept-config.ts'
 import type { ControllerMessage, DataPlaneMessage } from '../stream/messages.ts'
@@ -15,7 +16,7 @@ export interface ControlledGateway {
   apply(ir: Ir, explain: (fault: ConfigFault) => string | null): Promise<string[]>
   services: {
     take(change: EndpointsChange): void
-    takeAll(addresses: EndpointsChange['put']): void
+    takeAll(addresses: EndpointsChange['put'], isMeant?: (key: string) => boolean): void
     all(): EndpointsChange['put']
   }
 }
@@ -56,12 +57,13 @@ export class ControllerSource {
   async start(): Promise<void> {
     await this.#useKept()
     if (this.#isClosed) return
-    const { gateway, instance, version } = this.#options
+    const { gateway, instance, version, target } = this.#options
     this.#client = new ControllerClient({
       ...this.#options,
       hello: () => {
         this.#isFirst = true
-        return { type: 'hello', gateway, instance, version, have: this.#receiver.hello() }
+        const have = this.#receiver.hello()
+        return { type: 'hello', gateway, instance, version, have, endpoints: endpointHashesOf(target.services.all()) }
       },
       received: (message, answer) => this.#received(message, answer),
     })
@@ -104,7 +106,8 @@ export class ControllerSource {
     const { services } = this.#options.target
     if (this.#isFirst && !message.whole) throw new StreamFault('the first endpoints are not whole')
     this.#isFirst = false
-    if (message.whole) services.takeAll(message.put)
+    const parts = message.parts && new Set(message.parts)
+    if (message.whole) services.takeAll(message.put, (key) => parts?.has(endpointPart(key)) ?? true)
     else services.take(message)
     this.#options.kept?.keep('endpoints', () => services.all())
   }

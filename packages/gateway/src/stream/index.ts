@@ -1,3 +1,4 @@
+export { differingParts, ENDPOINT_PARTS, endpointHashesOf, endpointPart } from './endpoint-parts.ts'
 export { changeSince, generationOf, hashesOf, hashOf } from './hashes.ts'
 export type { Generation, HashedIr } from './hashes.ts'
 export { LineReader } from './line-reader.ts'

@@ -28,6 +28,8 @@ export interface Hello {
   version: string
   /** What it runs of this Gateway; null when nothing. */
   have: Have | null
+  /** Hashes of the addresses that it has (`endpointHashesOf`); null where it does not say. */
+  endpoints: readonly string[] | null
 }
 
 export interface Have {
@@ -66,6 +68,8 @@ export interface EndpointsMessage extends EndpointsChange {
   type: 'endpoints'
   /** These are all there are; the first after `hello` is so, and may come before any config. */
   whole: boolean
+  /** Where `whole` is about some parts alone (`endpointPart`): of all others the receiver has what is meant. */
+  parts?: readonly number[]
 }
 
 /** The controller ends the stream; the data plane comes back later, perhaps to another one. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { EMPTY_IR } from '../ir/change.ts'
+import { endpointHashesOf } from './endpoint-parts.ts'
 import { changeSince, generationOf, hashesOf } from './hashes.ts'
 import { LineReader } from './line-reader.ts'
 import { type ControllerMessage, type DataPlaneMessage, lineOf } from './messages.ts'
@@ -59,6 +60,7 @@ describe('messages of a stream', () => {
     const others: ControllerMessage[] = [
       { type: 'endpoints', whole: true, put: [['a', ['10.0.0.7:80', '[fd00::7]:8080']]], drop: [] },
       { type: 'endpoints', whole: false, put: [['a', []]], drop: ['b'] },
+      { type: 'endpoints', whole: true, parts: [0, 63], put: [], drop: [] },
       { type: 'ping' },
       { type: 'goodbye', reason: 'another one leads' },
     ]
@@ -69,7 +71,9 @@ describe('messages of a stream', () => {
     fc.assert(
       fc.property(fc.option(irs), (ir) => {
         const have = ir === null ? null : { generation: generationOf(ir), hashes: hashesOf(ir) }
-        const hello: DataPlaneMessage = { type: 'hello', gateway: 'ns/web', instance: 'pod-1', version: '0.1.0', have }
+        const who = { gateway: 'ns/web', instance: 'pod-1', version: '0.1.0' }
+        const endpoints = ir === null ? null : endpointHashesOf([['a', ['10.0.0.7:80']]])
+        const hello: DataPlaneMessage = { type: 'hello', ...who, have, endpoints }
         assert.deepEqual(readDataPlaneLine(lineOf(hello)), hello)
       }),
       { numRuns: 300 },
@@ -107,6 +111,8 @@ describe('messages of a stream', () => {
     ]),
     'a key that is put and dropped': backends([{ resource: { key: 'a' }, after: null }], ['a']),
     'a drop that is no list': backends([], 'a'),
+    'parts of what is not whole': { type: 'endpoints', whole: false, parts: [1], put: [], drop: [] },
+    'a part that is none': { type: 'endpoints', whole: true, parts: [64], put: [], drop: [] },
     'endpoints that may be whole': { type: 'endpoints', put: [], drop: [] },
     'an address that is a name': { type: 'endpoints', whole: true, put: [['a', ['db.example:80']]], drop: [] },
     'an address without a port': { type: 'endpoints', whole: true, put: [['a', ['10.0.0.7']]], drop: [] },
@@ -128,6 +134,7 @@ describe('messages of a stream', () => {
     'nothing about what it has': { ...hello, have: undefined },
     'hashes that are missing': { ...hello, have: { ...have, hashes: { ...have.hashes, routes: undefined } } },
     'a hash that is none': { ...hello, have: { ...have, hashes: { ...have.hashes, routes: [['a', 'b']] } } },
+    'too few hashes of endpoints': { ...hello, endpoints: [GENERATION] },
     'a long instance': { ...hello, instance: 'a'.repeat(254) },
     'a nack without problems': { type: 'nack', generation: GENERATION },
     'an ack of a number': { type: 'ack', generation: 1 },

@@ -1,5 +1,6 @@
 import type { IrChange, ListChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
+import { ENDPOINT_PARTS } from './endpoint-parts.ts'
 import { type HashedIr, IR_LISTS } from './hashes.ts'
 import type { ConfigMessage, ControllerMessage, DataPlaneMessage, EndpointsMessage, Have } from './messages.ts'
 import { StreamFault } from './stream-fault.ts'
@@ -28,13 +29,14 @@ export function readDataPlaneLine(line: string): DataPlaneMessage {
   const message = readObject(line)
   switch (message['type']) {
     case 'hello':
-      only(message, ['type', 'gateway', 'instance', 'version', 'have'])
+      only(message, ['type', 'gateway', 'instance', 'version', 'have', 'endpoints'])
       return {
         type: 'hello',
         gateway: gatewayName(message['gateway']),
         instance: text(message['instance'], 'instance', 253),
         version: text(message['version'], 'version', 100),
         have: message['have'] === null ? null : readHave(message['have']),
+        endpoints: readEndpointHashes(message['endpoints'] ?? null),
       }
     case 'ack':
       only(message, ['type', 'generation'])
@@ -82,8 +84,8 @@ function checkListChange(value: unknown, name: keyof Ir): asserts value is ListC
 }
 
 function readEndpoints(message: Fields): EndpointsMessage {
-  only(message, ['type', 'whole', 'put', 'drop'])
-  const { whole } = message
+  only(message, ['type', 'whole', 'parts', 'put', 'drop'])
+  const { whole, parts } = message
   if (typeof whole !== 'boolean') throw new StreamFault('whole: expected true or false')
   const put = list(message['put'], 'put').map((each): [string, string[]] => {
     const [key, addresses, ...more] = list(each, 'put')
@@ -92,7 +94,26 @@ function readEndpoints(message: Fields): EndpointsMessage {
     if (!found.every((address) => ADDRESS.test(address))) throw new StreamFault('addresses: expected IP:port')
     return [text(key, 'put'), found]
   })
-  return { type: 'endpoints', whole, put, drop: texts(message['drop'], 'drop') }
+  const drop = texts(message['drop'], 'drop')
+  return { type: 'endpoints', whole, ...(parts !== undefined && { parts: readParts(parts, whole) }), put, drop }
+}
+
+function readParts(value: unknown, whole: boolean): number[] {
+  const found = list(value, 'parts')
+  if (!whole) throw new StreamFault('parts: expected them where something is whole')
+  return found.map((part) => {
+    if (typeof part !== 'number' || !Number.isInteger(part) || part < 0 || part >= ENDPOINT_PARTS) {
+      throw new StreamFault('parts: expected numbers of parts')
+    }
+    return part
+  })
+}
+
+function readEndpointHashes(value: unknown): string[] | null {
+  if (value === null) return null
+  const found = list(value, 'endpoints')
+  if (found.length !== ENDPOINT_PARTS) throw new StreamFault('endpoints: expected a hash for each part')
+  return found.map((each) => hash(each, 'endpoints'))
 }
 
 function readHave(value: unknown): Have {
