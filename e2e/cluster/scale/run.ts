@@ -42,7 +42,7 @@ try {
   await add('changes', () => parts.changes(scene, routes, Number(values.changes)))
   await add('churn', () => parts.churn(scene, { rate: 100, seconds: 30 }))
   await add('failures', () => noFailures(scene))
-  await add('loop', () => parts.loop(scene, { from: routes, count: 2 * routes, rounds: 3 }))
+  await add('loop', () => parts.loop(scene, { from: routes, count: 2 * routes, rounds: 2 }))
 } finally {
   await scene.bed.stop()
 }
