@@ -11,6 +11,8 @@ export interface Part {
   readonly text: string
   /** Offset in the source. */
   readonly start: number
+  /** Of something that is read as it is: `["request", "headers", "x-team"]`. */
+  readonly path: readonly string[] | null
   readonly result: Result
   readonly parts: readonly Part[]
 }
@@ -23,6 +25,7 @@ export function partsOf(source: string, environment: Environment, scope: object)
   const partOf = (expr: Expr): Part => ({
     text: source.slice(expr.start, expr.end),
     start: expr.start,
+    path: pathOfPart(expr),
     result: evaluate(expr),
     parts: shownChildren(expr)
       .filter((child) => reads(child, environment))

@@ -12,7 +12,7 @@ import type { ProcessConfig } from './config/schema.ts'
 import { readApis } from './read-apis.ts'
 import { readReferencedFiles } from './read-referenced-files.ts'
 import { readEnvironment } from './environment.ts'
-import type { PlacedProblem } from './placed-problem.ts'
+import type { Place, PlacedProblem } from './placed-problem.ts'
 import { printProblem } from './print-problems.ts'
 import { findReferences, isTo } from './references.ts'
 import { exposeOauth } from './expose-oauth.ts'
@@ -42,11 +42,16 @@ export interface CheckableConfig {
   explain(this: void, fault: ConfigFault): string
 }
 
+/** Tells where a part of the IR is written, or what the path leads to from there; null for what is not from the file. */
+export type Locate = (this: void, part: object, path: Path) => Place | null
+
 export interface LoadedConfig extends CheckableConfig {
   ok: true
   /** `namespace/name`, where the config says which gateway it is of. */
   gateway?: string
   process: ProcessConfig
+  /** Left out where there is no single file. */
+  locate?: Locate
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]
   warnings: PlacedProblem[]
@@ -102,6 +107,10 @@ export function loadConfig(text: string, options: LoadOptions, known: KnownParts
     files: seen.files,
     warnings: seen.warnings.map(place),
     explain: explainer(config, ir),
+    locate: (part, path) => {
+      const start = pathTo(part, config) ?? listenerPath(part, ir) ?? routePathOf(part, ir)
+      return start === null ? null : placeOf([...start, ...path], 'key')
+    },
   }
 }
 
@@ -200,6 +209,11 @@ function routePath(ir: Ir, route: Route): Path {
   const listener = ir.listeners.find(({ key }) => key === route.listener) ?? null
   const routes = ir.routes.filter(({ listener: key }) => key === route.listener)
   return [...(listenerPath(listener, ir) ?? []), 'routes', routes.findIndex(({ key }) => key === route.key)]
+}
+
+function routePathOf(part: object, ir: Ir): Path | null {
+  const route = ir.routes.find((each) => each === part)
+  return route === undefined ? null : routePath(ir, route)
 }
 
 /** Of a listener of the IR, which is no object of the config; null for anything else. */

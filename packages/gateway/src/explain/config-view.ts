@@ -1,0 +1,100 @@
+import { setsOfListeners } from '../ir/merge.ts'
+import { PoliciesByTarget } from '../ir/policies-by-target.ts'
+import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'
+import type { Path } from '../schema/problem.ts'
+import type { WrittenPlace } from './explanation.ts'
+
+/** A config that is or was live, as explanations look at it. */
+export interface ConfigParts {
+  readonly generation: number
+  readonly ir: Ir
+  /** Where a part of the IR is written: the part itself, or what the path leads to from it. */
+  locate(part: object, path: Path): WrittenPlace | null
+}
+
+/** One attachment that says something of a policy, with what it says. */
+export interface Said {
+  readonly attachment: AttachedPolicy
+  readonly config: object
+}
+
+type Section = 'traffic' | 'backend' | 'frontend'
+
+/** Finds in a config what held for a request. */
+export class ConfigView {
+  readonly #parts: ConfigParts
+  readonly #byTarget: PoliciesByTarget
+  readonly #sets: ReadonlyMap<string, string>
+
+  constructor(parts: ConfigParts) {
+    this.#parts = parts
+    this.#byTarget = PoliciesByTarget.of(parts.ir.policies)
+    this.#sets = setsOfListeners(parts.ir.listeners)
+  }
+
+  get ir(): Ir {
+    return this.#parts.ir
+  }
+
+  locate(part: object | null | undefined, path: Path = []): WrittenPlace | null {
+    return part === null || part === undefined ? null : this.#parts.locate(part, path)
+  }
+
+  listener(key: string | null): Listener | null {
+    return this.ir.listeners.find((listener) => listener.key === key) ?? null
+  }
+
+  route(key: string | null): Route | null {
+    return this.ir.routes.find((route) => route.key === key) ?? null
+  }
+
+  /** All that say something of a policy where the request was, from the farthest to the nearest. */
+  said(section: Section, policy: string, keys: RecordKeys, phase: string | null): Said[] {
+    const attached = section === 'frontend' ? this.#byTarget.at('gateway', '') : this.#near(section, keys)
+    const wanted = phase === 'gateway' ? 'PreRouting' : 'PostRouting'
+    return attached
+      .filter((each) => section !== 'traffic' || each.phase === wanted)
+      .flatMap((attachment) => {
+        const own = Object.entries(attachment[section] ?? {}) as [string, unknown][]
+        const config = own.find(([name]) => name === policy)?.[1]
+        return typeof config === 'object' && config !== null ? [{ attachment, config }] : []
+      })
+  }
+
+  /** What held: the nearest of them. */
+  held(section: Section, policy: string, keys: RecordKeys, phase: string | null): Said | null {
+    return this.said(section, policy, keys, phase).at(-1) ?? null
+  }
+
+  #near(section: Section, { listener, route, backend }: RecordKeys): AttachedPolicy[] {
+    const found = this.route(route)
+    const entry = found?.backends.find((each) => each.backend === backend || each.key === backend) ?? null
+    const set = listener === null ? undefined : this.#sets.get(listener)
+    return [
+      ...this.#byTarget.at('gateway', ''),
+      ...(set === undefined ? [] : this.#byTarget.at('listenerSet', set)),
+      ...(listener === null ? [] : this.#byTarget.at('listener', listener)),
+      ...(found === null ? [] : this.#byTarget.at('route', `${found.listener}/${found.name}`)),
+      ...(found === null ? [] : this.#byTarget.at('rule', found.key)),
+      ...(section === 'backend' && entry !== null ? this.#ofBackend(entry) : []),
+    ]
+  }
+
+  #ofBackend({ backend, key }: Route['backends'][number]): AttachedPolicy[] {
+    const own = this.#byTarget.at('backend', backend)
+    return key === backend ? [...own] : [...own, ...this.#byTarget.at('backend', key)]
+  }
+}
+
+export interface RecordKeys {
+  readonly listener: string | null
+  readonly route: string | null
+  readonly backend: string | null
+}
+
+/** `inline in route bind/80/web/orders`, `policy cors on route bind/80/web/orders`. */
+export function originOf({ key }: AttachedPolicy): string {
+  const [, name, target = ''] = /^policy\/([^@]*)@(.*)$/.exec(key) ?? []
+  const place = (text: string): string => text.replace(/^(\w+)[/ ]/, '$1 ').trim()
+  return name === undefined ? `inline in ${place(key.replace(/^inline\//, ''))}` : `policy ${name} on ${place(target)}`
+}

@@ -1,0 +1,127 @@
+import type { LocalLimitConfig, RateLimitConfig } from '../policies/traffic/rate-limit/schema.ts'
+import { isoTime } from './credentials.ts'
+import {
+  chosenForm,
+  type Explainer,
+  type Findings,
+  numberIn,
+  placeIn,
+  type Subject,
+  textIn,
+  value,
+  way,
+} from './subject.ts'
+
+export const rateLimit: Explainer = (subject) => {
+  const { reason } = subject
+  if (reason.code === 'no_decision') return undecided(subject)
+  if (reason.code === 'no_room') return noRoom(subject)
+  return textIn(reason, 'domain') === null ? local(subject) : global(subject)
+}
+
+function local(subject: Subject): Findings {
+  const { reason, record } = subject
+  const name = textIn(reason, 'limit')
+  const limits = localsOf(subject)
+  const index = limits.findIndex((limit) => nameOf(limit) === name)
+  const limit = limits[index] ?? null
+  const [counted, amount] = limit?.tokens === undefined ? ['requests', limit?.requests] : ['tokens', limit.tokens]
+  const place = index === -1 ? placeIn(subject, 'local') : placeIn(subject, 'local', index)
+  const number = index === -1 ? null : placeIn(subject, 'local', index, counted)
+  const reset = numberIn(reason, 'resetSeconds') ?? 0
+  const budget = textIn(reason, 'budget')
+  return {
+    code: counted === 'tokens' ? 'token_limit' : 'request_limit',
+    headline: `the limit ${name ?? ''} is used up${budget === null ? '' : ` for the budget ${budget}`}: it passes again in ${reset} s`,
+    place,
+    values: [
+      value('limit', name),
+      value('remaining', numberIn(reason, 'remaining')),
+      value('resetSeconds', reset),
+      ...(budget === null ? [] : [value('budget', budget), value('key', record.key)]),
+      ...(limit?.key === undefined ? [] : [value('limit.key', limit.key)]),
+    ],
+    wouldPass: [
+      way('time', `it is ${isoTime(record.at + reset * 1000)}, ${reset} s later`, {
+        of: 'time',
+        relation: 'atLeast',
+        value: isoTime(record.at + reset * 1000),
+      }),
+      ...(number === null
+        ? []
+        : [
+            way('config', `\`${counted}\` is more than ${String(amount)}`, {
+              of: counted,
+              found: amount ?? null,
+              relation: 'greater',
+              value: amount ?? null,
+              place: number,
+            }),
+          ]),
+    ],
+  }
+}
+
+function global(subject: Subject): Findings {
+  const { reason, record } = subject
+  const reset = numberIn(reason, 'resetSeconds')
+  return {
+    code: 'global_limit',
+    headline: `the server of limits refused it for the domain ${textIn(reason, 'domain') ?? ''}`,
+    place: placeIn(subject, 'global'),
+    values: [
+      value('domain', textIn(reason, 'domain')),
+      value('limit', numberIn(reason, 'limit')),
+      value('remaining', numberIn(reason, 'remaining')),
+      value('resetSeconds', reset),
+    ],
+    wouldPass: [
+      reset === null
+        ? way('backend', 'the server of limits lets it pass')
+        : way('time', `it is ${isoTime(record.at + reset * 1000)}, ${reset} s later`),
+    ],
+  }
+}
+
+function undecided(subject: Subject): Findings {
+  const place = placeIn(subject, 'global')
+  return {
+    code: 'limit_server_failed',
+    headline: `the server of limits could not be asked: ${textIn(subject.reason, 'cause') ?? ''}`,
+    place,
+    values: [value('cause', textIn(subject.reason, 'cause')), value('failureMode', 'FailClosed')],
+    wouldPass: [
+      way('backend', 'the server of limits answers'),
+      way('config', '`failureMode` is FailOpen', {
+        of: 'failureMode',
+        found: 'FailClosed',
+        relation: 'equals',
+        value: 'FailOpen',
+        place: placeIn(subject, 'global', 'failureMode') ?? place,
+      }),
+    ],
+  }
+}
+
+function noRoom(subject: Subject): Findings {
+  const name = textIn(subject.reason, 'limit')
+  const index = localsOf(subject).findIndex((limit) => nameOf(limit) === name)
+  const place = placeIn(subject, 'local', Math.max(0, index))
+  return {
+    code: 'limit_without_room',
+    headline: `there is no room for another key of the limit ${name ?? ''}`,
+    place,
+    values: [value('limit', name)],
+    wouldPass: [way('time', 'a budget of the limit is full again'), way('config', '`keys.size` is larger', { place })],
+  }
+}
+
+function localsOf(subject: Subject): readonly LocalLimitConfig[] {
+  const form = chosenForm(subject)?.config as RateLimitConfig | undefined
+  return form?.local ?? []
+}
+
+/** As the policy itself calls it. */
+function nameOf({ requests, tokens, unit, burst }: LocalLimitConfig): string {
+  return `${tokens ?? requests}${tokens === undefined ? '' : ' tokens'}/${unit}${burst === 0 ? '' : `+${burst}`}`
+}

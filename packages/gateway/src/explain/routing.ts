@@ -1,0 +1,126 @@
+import { candidatesOf } from '../pipeline/route/candidate.ts'
+import { normalizeHost } from '../pipeline/route/hostname.ts'
+import { nearestRejections } from '../pipeline/route/lacks.ts'
+import type { RoutableRequest } from '../pipeline/route/request.ts'
+import type { RequestRecord } from '../telemetry/recorder/record.ts'
+import type { Candidate, Passing } from './explanation.ts'
+import { type Explainer, type Subject, value, way } from './subject.ts'
+
+/** How many of the nearest are shown. */
+const MOST = 5
+
+export const noRoute: Explainer = (subject) => {
+  const { record, view } = subject
+  const routes = view.ir.routes.filter(({ listener }) => listener === record.keys.listener)
+  const nearest = nearestRejections(
+    routes.flatMap((route) => candidatesOf(route, route)).map(({ hostnames, candidate }) => ({ hostnames, candidate })),
+    routable(record),
+  ).slice(0, MOST)
+  const candidates = nearest.map(({ route, match, lacks }): Candidate => {
+    const found = view.route(route)
+    return { route: found?.name ?? route, match, lacks, place: view.locate(found) }
+  })
+  const count = routes.length === 1 ? 'the only route' : `none of ${routes.length} routes`
+  return {
+    headline: `no route of listener ${record.listener ?? ''} fits: ${count} ${routes.length === 1 ? 'does not match' : 'matches'} ${record.method ?? ''} ${record.path ?? ''}`,
+    place: view.locate(view.listener(record.keys.listener)),
+    values: requestValues(record),
+    candidates,
+    wouldPass: candidates.map(asWay),
+    ...(record.requestHeaders === null && {
+      remarks: ['headers of this request are not kept: matches of headers count as missing'],
+    }),
+  }
+}
+
+function asWay({ route, lacks, place }: Candidate): Passing {
+  return way('client', `route ${route} is taken with ${lacks.join(' and ')}`, { place })
+}
+
+export const noListener: Explainer = ({ record, view }) => {
+  const names = view.ir.listeners.map(({ hostname }) => hostname).filter((name) => name !== '')
+  const listeners = [...new Set(names)].slice(0, MOST)
+  return {
+    headline: `no listener of this port is for the host ${record.host ?? ''}`,
+    values: [value('request.host', record.host), value('tls.sni', record.sni)],
+    candidates: view.ir.listeners
+      .filter(({ hostname }) => hostname !== '')
+      .slice(0, MOST)
+      .map((listener) => ({
+        route: listener.name,
+        match: 0,
+        lacks: [`hostname ${listener.hostname}`],
+        place: view.locate(listener),
+      })),
+    wouldPass: listeners.map((name) =>
+      way('client', `the host is ${name}`, { of: 'request.host', found: record.host, relation: 'equals', value: name }),
+    ),
+  }
+}
+
+export const misdirected: Explainer = ({ record, view }) => ({
+  headline: `the host ${record.host ?? ''} belongs to another listener than the server name ${record.sni ?? 'that TLS was opened with'}`,
+  values: [value('request.host', record.host), value('tls.sni', record.sni)],
+  place: view.locate(view.listener(record.keys.listener)),
+  wouldPass: [
+    way('client', 'a connection is opened with the server name of the host that is asked for', {
+      of: 'tls.sni',
+      found: record.sni,
+      relation: 'equals',
+      value: record.host,
+    }),
+  ],
+})
+
+export const methodNotAllowed: Explainer = (subject) => ({
+  headline: 'CONNECT is not allowed here',
+  values: requestValues(subject.record),
+  place: routePlace(subject),
+  wouldPass: [
+    way('client', 'another method is used'),
+    way('config', 'the route has `upgrades` with `connect`', { place: routePlace(subject) }),
+  ],
+})
+
+export const upgradeNotAllowed: Explainer = (subject) => {
+  const { record, view } = subject
+  const offered = record.requestHeaders?.['upgrade']
+  const upgrades = view.held('traffic', 'upgrades', record.keys, 'route')
+  const place = upgrades === null ? routePlace(subject) : view.locate(upgrades.config)
+  return {
+    headline: `the route does not let clients change the protocol${typeof offered === 'string' ? ` to ${offered}` : ''}`,
+    values: [value('request.headers.upgrade', offered)],
+    place,
+    wouldPass: [
+      way('client', 'no `upgrade` header is sent', { of: 'request.headers.upgrade', relation: 'absent' }),
+      way('config', 'the route names the protocol in `upgrades`', { place }),
+    ],
+  }
+}
+
+export function routePlace({ record, view }: Subject) {
+  return view.locate(view.route(record.keys.route))
+}
+
+function requestValues({ method, host, path }: RequestRecord) {
+  return [value('request.method', method), value('request.host', host), value('request.path', path)]
+}
+
+function routable(record: RequestRecord): RoutableRequest {
+  const target = record.path ?? ''
+  const mark = target.indexOf('?')
+  const { host, method, scheme, requestHeaders } = record
+  return {
+    method: method ?? '',
+    host: normalizeHost(host ?? ''),
+    authority: host ?? '',
+    scheme,
+    path: mark === -1 ? target : target.slice(0, mark),
+    query: mark === -1 ? '' : target.slice(mark + 1),
+    header(name, occurrence) {
+      const found = requestHeaders?.[name]
+      if (found === undefined) return undefined
+      return typeof found === 'string' ? (occurrence === 0 ? found : undefined) : found[occurrence]
+    },
+  }
+}

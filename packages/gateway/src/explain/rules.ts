@@ -1,0 +1,160 @@
+import type { ExpressionPhase } from '../expressions/variables.ts'
+import type { AuthorizationConfig, RuleMode } from '../pipeline/authorization.ts'
+import type { ConfigView } from './config-view.ts'
+import type { ExplainedRule, Passing, WrittenPlace } from './explanation.ts'
+import { explainExpression, passingWays, valuesIn } from './expression-values.ts'
+import { type Explainer, type Findings, type Subject, way } from './subject.ts'
+import { cut } from './words.ts'
+
+/** A rule as the record has it. */
+interface JudgedRule {
+  name: string
+  mode: RuleMode
+  matched: boolean
+  error?: string
+}
+
+export const authorization: Explainer = (subject) => {
+  const { record, reason, view } = subject
+  const said = view.said('traffic', 'authorization', record.keys, reason.phase)
+  return explainRules(
+    subject,
+    'request',
+    placesOf(
+      view,
+      said.map(({ config }) => config),
+    ),
+    'authorization',
+  )
+}
+
+export const mcpAuthorization: Explainer = (subject) => {
+  const { record, view } = subject
+  const configs = view.said('backend', 'mcp', record.keys, null).flatMap(({ config }) => {
+    const own = 'authorization' in config ? config.authorization : null
+    return typeof own === 'object' && own !== null ? [own] : []
+  })
+  const found = explainRules(subject, 'mcp', placesOf(view, configs), 'MCP authorization')
+  const { mcp } = record
+  if (mcp === null || mcp.kind === null) return found
+  return { ...found, headline: `${found.headline} (${mcp.kind} ${cut(mcp.name ?? '', 80)} of ${mcp.target})` }
+}
+
+/** Where each rule stands, in the order in which they count. */
+function placesOf(view: ConfigView, configs: readonly object[]): (WrittenPlace | null)[] {
+  return configs.flatMap((config) => {
+    const { rules, policy } = config as AuthorizationConfig
+    return [
+      ...(rules ?? []).map((_, index) => view.locate(config, ['rules', index, 'expression'])),
+      ...(policy?.matchExpressions ?? []).map((_, index) => view.locate(config, ['policy', 'matchExpressions', index])),
+    ]
+  })
+}
+
+function explainRules(
+  { record, reason }: Subject,
+  phase: ExpressionPhase,
+  places: readonly (WrittenPlace | null)[],
+  who: string,
+): Findings {
+  const judged = judgedRules(reason.values['rules'])
+  const isAllowed = judged.some(({ mode, matched }) => mode === 'allow' && matched)
+  const rules = judged.map((rule, index): ExplainedRule => ({
+    index,
+    mode: rule.mode,
+    expression: rule.name,
+    matched: rule.matched,
+    place: places[index] ?? null,
+    isAgainst: rule.mode === 'allow' ? !isAllowed : isAgainst(rule),
+    value: explainExpression(rule.name, phase, record),
+  }))
+  // Deny rules count first, then those that must hold, then those of which one must.
+  const against = ORDER.flatMap((mode) => rules.filter((rule) => rule.mode === mode && rule.isAgainst))
+  const [first] = against
+  const read = against.flatMap(({ value }) => (value === null ? [] : valuesIn(value)))
+  return {
+    code: first === undefined ? reason.code : CODES[first.mode],
+    headline: headlineOf(who, first, judged),
+    place: first?.place ?? null,
+    rules,
+    values: [...new Map(read.map((each) => [each.name, each])).values()],
+    wouldPass: waysPast(against, { phase, record }),
+    remarks: disagreements(rules),
+  }
+}
+
+const ORDER: readonly RuleMode[] = ['deny', 'require', 'allow']
+const CODES: Readonly<Record<RuleMode, string>> = {
+  deny: 'deny_rule_true',
+  require: 'require_rule_false',
+  allow: 'no_allow_rule_true',
+}
+
+function isAgainst({ mode, matched, error }: JudgedRule): boolean {
+  return mode === 'deny' ? matched || error !== undefined : !matched
+}
+
+function headlineOf(who: string, first: ExplainedRule | undefined, judged: readonly JudgedRule[]): string {
+  if (first === undefined) return `${who} refused it`
+  const expression = `\`${cut(first.expression, 120)}\``
+  const { error } = judged[first.index] ?? {}
+  switch (first.mode) {
+    case 'deny':
+      return error === undefined
+        ? `${who} refused it: the deny rule ${expression} is true`
+        : `${who} refused it: the deny rule ${expression} failed, and what cannot be decided is denied`
+    case 'require':
+      return `${who} refused it: the required ${expression} is ${error === undefined ? 'false' : 'not to be had'}`
+    case 'allow': {
+      const count = judged.filter(({ mode }) => mode === 'allow').length
+      return count === 1
+        ? `${who} refused it: the only allow rule ${expression} is not true`
+        : `${who} refused it: none of ${count} allow rules is true`
+    }
+  }
+}
+
+/** All deny and require rules that were against it must change; of the allow rules one. */
+function waysPast(
+  against: readonly ExplainedRule[],
+  { phase, record }: { phase: ExpressionPhase; record: Subject['record'] },
+): Passing[] {
+  const ways = (rule: ExplainedRule): Passing[] =>
+    passingWays(rule.mode !== 'deny', rule.expression, { phase, record, place: rule.place })
+  const strict = against.filter(({ mode }) => mode !== 'allow').map(ways)
+  const allow = against.filter(({ mode }) => mode === 'allow').flatMap(ways)
+  const all = [...strict, ...(allow.length > 0 ? [allow] : [])]
+  const combined = all.reduce<Passing[]>(
+    (before, next) => before.flatMap((one) => next.map((other) => both(one, other))).slice(0, MOST),
+    [{ text: '', changes: [] }],
+  )
+  const found = combined
+    .filter(({ changes }) => changes.length > 0)
+    .toSorted(byChanges)
+    .slice(0, MOST)
+  const rule = against.find(({ place }) => place !== null)
+  const config =
+    against.length === 1 && rule !== undefined ? [way('config', 'the rule says otherwise', { place: rule.place })] : []
+  return [...found, ...config]
+}
+
+const MOST = 5
+
+function byChanges(one: Passing, other: Passing): number {
+  return one.changes.length - other.changes.length
+}
+
+function both(one: Passing, other: Passing): Passing {
+  if (one.changes.length === 0) return other
+  return { text: `${one.text.replace(/\.$/, '')}, and ${other.text}`, changes: [...one.changes, ...other.changes] }
+}
+
+/** What a record keeps may not be all that the rule saw. */
+function disagreements(rules: readonly ExplainedRule[]): string[] {
+  const unsure = rules.filter(({ value, matched }) => value?.state === 'found' && (value.value === true) !== matched)
+  return unsure.map(({ index }) => `rule ${index} gave something else when it was asked: not all that it read is kept`)
+}
+
+function judgedRules(found: unknown): JudgedRule[] {
+  return Array.isArray(found) ? (found as JudgedRule[]) : []
+}

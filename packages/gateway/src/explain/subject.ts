@@ -1,0 +1,69 @@
+import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
+import type { ConfigView, Said } from './config-view.ts'
+import type { Candidate, Change, ExplainedRule, Passing, ReadValue, Shown, WrittenPlace } from './explanation.ts'
+import { cut, sentence } from './words.ts'
+
+/** What an explanation is about. */
+export interface Subject {
+  readonly record: RequestRecord
+  readonly reason: RecordReason
+  readonly view: ConfigView
+  /** What holds of the policy that decided; null where it was none, or is not in this config. */
+  readonly held: Said | null
+}
+
+/** What one kind of decision has to say. */
+export interface Findings {
+  /** Where more is known than the record's own. */
+  readonly code?: string
+  readonly headline: string
+  readonly place?: WrittenPlace | null
+  readonly values?: readonly ReadValue[]
+  readonly rules?: readonly ExplainedRule[]
+  readonly candidates?: readonly Candidate[]
+  readonly wouldPass?: readonly Passing[]
+  readonly remarks?: readonly string[]
+}
+
+export type Explainer = (subject: Subject) => Findings
+
+/** Something that the record has, shown as it is. */
+export function value(name: string, found: unknown): ReadValue {
+  if (found === undefined || found === null) return { name, value: null, state: 'absent' }
+  return { name, value: found as Shown, state: 'found' }
+}
+
+/** A way to pass that one sentence says. */
+export function way(by: Change['by'], text: string, about: Partial<Change> = {}): Passing {
+  const change = { by, text, of: null, found: null, relation: null, value: null, example: null, place: null, ...about }
+  return { text: sentence(text), changes: [change] }
+}
+
+/** Of a record's values, a text; null for anything else. */
+export function textIn({ values }: RecordReason, name: string): string | null {
+  const found = values[name]
+  return typeof found === 'string' && found !== '' ? cut(found, 400) : null
+}
+
+export function numberIn({ values }: RecordReason, name: string): number | null {
+  const found = values[name]
+  return typeof found === 'number' ? found : null
+}
+
+/** The form of a conditional policy that was chosen, with the way to it. */
+export function chosenForm({ reason, held }: Subject): { config: object; path: readonly (string | number)[] } | null {
+  if (held === null) return null
+  const { config } = held
+  const forms = 'conditional' in config && Array.isArray(config.conditional) ? (config.conditional as unknown[]) : null
+  if (forms === null) return { config, path: [] }
+  const index = numberIn(reason, 'chosen')
+  const form = index === null ? undefined : forms[index]
+  if (index === null || typeof form !== 'object' || form === null || !('policy' in form)) return null
+  return { config: form.policy as object, path: ['conditional', index, 'policy'] }
+}
+
+/** A part of the policy that decided, by its path from the form that was chosen. */
+export function placeIn(subject: Subject, ...path: (string | number)[]): WrittenPlace | null {
+  const form = chosenForm(subject)
+  return subject.view.locate(subject.held?.config, [...(form?.path ?? []), ...path])
+}
