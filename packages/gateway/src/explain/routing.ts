@@ -13,7 +13,9 @@ export const noRoute: Explainer = (subject) => {
   const { record, view } = subject
   const routes = view.ir.routes.filter(({ listener }) => listener === record.keys.listener)
   const nearest = nearestRejections(
-    routes.flatMap((route) => candidatesOf(route, route)).map(({ hostnames, candidate }) => ({ hostnames, candidate })),
+    routes
+      .flatMap((route) => candidatesOf(route, route, { order: 0 }))
+      .map(({ hostnames, candidate }) => ({ hostnames, candidate })),
     routable(record),
   ).slice(0, MOST)
   const candidates = nearest.map(({ route, match, lacks }): Candidate => {

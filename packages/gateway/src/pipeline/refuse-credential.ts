@@ -3,6 +3,9 @@ import type { Reply } from './reply.ts'
 import type { RequestContext } from './request-context.ts'
 import { failureReply } from './failure-reply.ts'
 
+/** What is wrong with a credential, for records. */
+export type CredentialCheck = 'missing' | 'several' | 'malformed' | 'unknown'
+
 /** Refuses a request whose credential is missing or wrong, with what a client needs to try again. */
 export function refuseCredential(
   rx: RequestContext,

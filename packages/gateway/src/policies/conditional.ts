@@ -2,6 +2,7 @@ import { bufferRequest, bufferResponse } from '../pipeline/body/buffered-body.ts
 import { type Expression } from '../pipeline/expression.ts'
 import { type BodyUse, widest } from '../pipeline/body/body-use.ts'
 import { ExpressionBodies } from '../pipeline/body/expression-bodies.ts'
+import type { Reply } from '../pipeline/reply.ts'
 import type { AnsweredRequest, RequestContext } from '../pipeline/request-context.ts'
 import type { Env, MakeRequestStep, MakeStep, Step, StepResult } from '../pipeline/step.ts'
 
@@ -56,7 +57,9 @@ class Choice implements Step {
     if (chosen === undefined) return rx.trace?.skipped('no condition is true')
     rx.trace?.note({ chosen: index, condition: chosen.condition?.source ?? null })
     ;(rx.chosen ??= new Map()).set(this, index)
-    return chosen.form.request?.(rx)
+    const result = chosen.form.request?.(rx)
+    if (result instanceof Promise) return result.then((reply) => noted(rx, reply, index))
+    return noted(rx, result, index)
   }
 
   #chosenFor(rx: RequestContext): Step | undefined {
@@ -70,6 +73,12 @@ class Choice implements Step {
     if (chosen?.response === undefined) return rx.trace?.skipped('no form for this request')
     return chosen.response(rx)
   }
+}
+
+/** A record of what was refused says by which form. */
+function noted(rx: RequestContext, result: void | Reply, chosen: number): void | Reply {
+  if (result !== undefined) rx.notes = { ...rx.notes, chosen }
+  return result
 }
 
 /** A step that reads the bodies it needs by itself. */

@@ -225,17 +225,23 @@ class AiCall extends RequestReader implements UpstreamCall {
 
 const NO_BYTES = Buffer.alloc(0)
 const NOBODY: ReadonlySet<ReadyProvider> = new Set()
-const NO_PROVIDER: Failure = { status: 503, message: 'no healthy backends', reason: 'NoHealthyBackend' }
+const NO_PROVIDER: Failure = {
+  status: 503,
+  message: 'no healthy backends',
+  reason: 'NoHealthyBackend',
+  code: 'no_provider',
+}
 
 function noRouteType(path: string): Failure {
   const message =
     `failed to process LLM request: the path ${path.slice(0, MAX_NAMED_PATH)} has no route type, and the body is no chat: ` +
     'name the end of the path in `ai.routes` of the backend, with `Passthrough` to let it pass as it is'
-  return { status: 400, message, reason: 'InvalidRequest' }
+  return { status: 400, message, reason: 'InvalidRequest', code: 'no_route_type' }
 }
 
 const MAX_NAMED_PATH = 200
 
 function unreadable({ field, message }: Unsupported): Failure {
-  return { status: 400, message: `failed to process LLM request: ${field} ${message}`, reason: 'InvalidRequest' }
+  const text = `failed to process LLM request: ${field} ${message}`
+  return { status: 400, message: text, reason: 'InvalidRequest', code: 'unreadable_body' }
 }

@@ -41,5 +41,10 @@ const decoders = {
 }
 
 function refusal(status: number, why: string): Failure {
-  return { status, message: `failed to process LLM request: ${why}`, reason: 'InvalidRequest' }
+  return {
+    status,
+    message: `failed to process LLM request: ${why}`,
+    reason: 'InvalidRequest',
+    code: 'undecodable_body',
+  }
 }

@@ -245,5 +245,6 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
 }
 
 function unsupported({ message }: Unsupported): Failure {
-  return { status: 400, message: `failed to process LLM request: ${message}`, reason: 'InvalidRequest' }
+  const text = `failed to process LLM request: ${message}`
+  return { status: 400, message: text, reason: 'InvalidRequest', code: 'unsupported_call' }
 }

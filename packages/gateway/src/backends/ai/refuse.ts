@@ -8,6 +8,7 @@ import type { UpstreamHandler } from '../../upstream/upstream-types.ts'
 /** Answers instead of a provider. */
 export function refuse(rx: RequestContext, handler: UpstreamHandler, failure: Failure): void {
   rx.error ??= failure.message
+  if (failure.code !== undefined) rx.notes ??= { code: failure.code }
   answerWith(rx, handler, failure.reply ?? failureReply(failure, rx.headers.get('content-type')))
 }
 

@@ -253,6 +253,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   protected refuseField({ field, message }: Unsupported): void {
     this.rx.reason = 'InvalidRequest'
+    this.rx.notes = { code: 'unsupported_field', field, provider: this.facts.providerName }
     this.rx.error = `failed to process LLM request: ${field}: ${message}`
     // Not every format has a place for the field's name.
     this.refuse({ status: 400, kind: 'invalid', message: `${field}: ${message}`, param: field })

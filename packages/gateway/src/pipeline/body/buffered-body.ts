@@ -85,6 +85,7 @@ export function brokenOff(cause: Error): Failure {
 
 function refuse(rx: RequestContext, failure: Failure): Reply {
   rx.error ??= failure.message
+  if (failure.code !== undefined) rx.notes ??= { code: failure.code }
   return failureReply(failure, rx.headers.get('content-type'))
 }
 

@@ -4,7 +4,7 @@ import type { Reply } from '../reply.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { Env, StepResult } from '../step.ts'
 import { fixedKeySource, type KeysConfig, remoteKeySource } from './keys.ts'
-import { TokenVerifier, type Verdict } from './verify.ts'
+import { problem, type TokenProblem, TokenVerifier, type Verdict } from './verify.ts'
 
 /** An issuer whose tokens are accepted. */
 export interface IssuerConfig {
@@ -36,28 +36,28 @@ export function tokenCheck(
   const verifier = sharedVerifier(providers, env)
 
   function conclude(rx: RequestContext, token: string, verdict: Verdict): Reply | void {
-    if ('fault' in verdict) return fail(rx, { reason: verdict.fault, error: 'invalid_token' })
+    if ('fault' in verdict) return fail(rx, verdict, 'invalid_token')
     rx.taken = [...rx.taken, reader.remove(rx)]
     rx.jwt = verdict.claims
     rx.clientToken = token
     if (rx.trace !== null) rx.trace.note({ code: 'jwt_verified', issuer: verdict.claims['iss'] })
   }
 
-  function fail(rx: RequestContext, fault: TokenFault): Reply | void {
+  function fail(rx: RequestContext, { check, fault, seen }: TokenProblem, error: TokenFault['error']): Reply | void {
     if (mode === 'Permissive') {
-      if (rx.trace !== null) rx.trace.skipped(fault.reason)
+      if (rx.trace !== null) rx.trace.skipped(fault)
       return
     }
-    rx.note({ code: 'jwt_refused', reason: fault.reason })
-    return refuse(rx, fault)
+    rx.note({ code: 'jwt_refused', check, reason: fault, ...seen })
+    return refuse(rx, { reason: fault, error })
   }
 
   return (rx) => {
     const token = reader.read(rx)
-    if (token === SEVERAL) return fail(rx, { reason: 'more than one token found', error: 'invalid_request' })
+    if (token === SEVERAL) return fail(rx, problem('several_tokens'), 'invalid_request')
     if (token === null) {
-      if (mode === 'Strict') return fail(rx, { reason: 'no bearer token found', error: null })
-      if (rx.trace !== null) rx.trace.skipped('no bearer token found')
+      if (mode === 'Strict') return fail(rx, problem('no_token'), null)
+      if (rx.trace !== null) rx.trace.skipped(problem('no_token').fault)
       return
     }
     const verdict = verifier.check(token, rx.spans === null ? null : rx.spans.placeOf('jwks'))

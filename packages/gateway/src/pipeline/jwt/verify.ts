@@ -18,8 +18,44 @@ export interface Issuer {
   keys: KeySource
 }
 
-/** The claims of a token, or what is wrong with it, in words that hold nothing of the token. */
-export type Verdict = { claims: JsonObject } | { fault: string }
+/** Which check of a token failed. */
+export type TokenCheck =
+  | 'no_token'
+  | 'several_tokens'
+  | 'too_long'
+  | 'malformed'
+  | 'unknown_extension'
+  | 'unknown_issuer'
+  | 'keys_unavailable'
+  | 'no_key_id'
+  | 'unknown_key'
+  | 'wrong_algorithm'
+  | 'wrong_signature'
+  | 'expired'
+  | 'no_expiry'
+  | 'not_yet_valid'
+  | 'wrong_audience'
+  | 'wrong_claim'
+
+/** What a token says of itself, for who asks why it was refused; nothing that it could be made of again. */
+export interface SeenToken {
+  issuer?: string
+  audience?: string
+  keyId?: string
+  algorithm?: string
+  expiresAt?: number
+  notBefore?: number
+}
+
+/** What is wrong with a token, in words that hold nothing of it. */
+export interface TokenProblem {
+  check: TokenCheck
+  fault: string
+  seen?: SeenToken
+}
+
+/** The claims of a token, or what is wrong with it. */
+export type Verdict = { claims: JsonObject } | TokenProblem
 
 /** Verifies tokens. One that was verified stays so until it expires or the keys change, without any more work. */
 export class TokenVerifier {
@@ -53,18 +89,18 @@ export class TokenVerifier {
 
   async #verify(token: string, span: SpanPlace | null): Promise<Verdict> {
     const parsed = parse(token)
-    if (parsed === null) return { fault: 'the token is malformed' }
-    if (parsed.isCritical) return { fault: 'the token has extensions that are not supported' }
+    if (parsed === null) return problem('malformed')
+    const { seen } = parsed
+    if (parsed.isCritical) return { ...problem('unknown_extension'), seen }
     // What the token says is used to choose its issuer only, and verified below.
     const issuers = this.#issuersByName.get(parsed.issuer)
-    if (issuers === undefined) return { fault: 'the issuer of the token is not known' }
-    let fault = ''
-    for (const issuer of issuers) {
+    let first: TokenProblem | null = null
+    for (const issuer of issuers ?? []) {
       const verdict = await this.#verifyWith(issuer, token, parsed, span)
       if ('claims' in verdict) return verdict
-      fault ||= verdict.fault
+      first ??= verdict
     }
-    return { fault }
+    return { ...(first ?? problem('unknown_issuer')), seen }
   }
 
   async #verifyWith(
@@ -80,25 +116,23 @@ export class TokenVerifier {
       if (renewed !== null) keys = await renewed
       candidates = keys?.find(kid) ?? []
     }
-    if (keys === null) return { fault: 'signing keys are not available' }
-    if (candidates.length === 0) {
-      return { fault: kid === null ? 'the token does not name its key' : 'the key of the token is not known' }
-    }
-    let fault = 'the algorithm of the token does not fit its key'
+    if (keys === null) return problem('keys_unavailable')
+    if (candidates.length === 0) return problem(kid === null ? 'no_key_id' : 'unknown_key')
+    let fault = problem('wrong_algorithm')
     for (const key of candidates) {
       if (!key.algorithms.includes(alg)) continue
       const verdict = await this.#verifySignature(token, key, issuer)
-      if ('fault' in verdict) fault = verdict.fault
+      if ('fault' in verdict) fault = verdict
       else return this.#remember(token, { ...verdict, keys, source: issuer.keys })
     }
-    return { fault }
+    return fault
   }
 
   async #verifySignature(
     token: string,
     { key, algorithms }: VerificationKey,
     { issuer, audiences }: Issuer,
-  ): Promise<{ claims: JsonObject; expiresAt: number } | { fault: string }> {
+  ): Promise<{ claims: JsonObject; expiresAt: number } | TokenProblem> {
     try {
       // Loaded when the first token comes: most gateways start faster without it.
       const { jwtVerify } = await import('jose')
@@ -113,7 +147,7 @@ export class TokenVerifier {
       // It is required, so there is one.
       return { claims: payload, expiresAt: ((payload.exp ?? 0) + LEEWAY_SECONDS) * 1000 }
     } catch (error) {
-      return { fault: faultOf(error) }
+      return problem(failedCheck(error))
     }
   }
 
@@ -136,6 +170,7 @@ interface ParsedToken {
   alg: string
   issuer: string
   isCritical: boolean
+  seen: SeenToken
 }
 
 function parse(token: string): ParsedToken | null {
@@ -146,7 +181,21 @@ function parse(token: string): ParsedToken | null {
   const { kid = null, alg, crit } = header ?? {}
   const issuer = claims?.['iss']
   if ((kid !== null && typeof kid !== 'string') || typeof alg !== 'string' || typeof issuer !== 'string') return null
-  return { kid, alg, issuer, isCritical: crit !== undefined }
+  const seen = seenIn(claims ?? {}, { kid, alg })
+  return { kid, alg, issuer, isCritical: crit !== undefined, seen }
+}
+
+/** Claims that are for everybody, each short. */
+function seenIn({ iss, aud, exp, nbf }: JsonObject, { kid, alg }: { kid: string | null; alg: string }): SeenToken {
+  const audience = Array.isArray(aud) ? aud.filter((one) => typeof one === 'string').join(' ') : aud
+  return {
+    algorithm: alg.slice(0, 16),
+    ...(kid !== null && { keyId: kid.slice(0, MAX_SEEN) }),
+    ...(typeof iss === 'string' && { issuer: iss.slice(0, MAX_SEEN) }),
+    ...(typeof audience === 'string' && { audience: audience.slice(0, MAX_SEEN) }),
+    ...(typeof exp === 'number' && { expiresAt: exp }),
+    ...(typeof nbf === 'number' && { notBefore: nbf }),
+  }
 }
 
 function decode(part: string): JsonObject | null {
@@ -158,29 +207,55 @@ function decode(part: string): JsonObject | null {
   }
 }
 
-function faultOf(error: unknown): string {
+function failedCheck(error: unknown): TokenCheck {
   const { code = '', claim = '' } = error as { code?: string; claim?: string }
   switch (code) {
     case 'ERR_JWT_EXPIRED':
-      return 'the token has expired'
+      return 'expired'
     case 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED':
-      return 'the signature of the token is wrong'
+      return 'wrong_signature'
     case 'ERR_JWT_CLAIM_VALIDATION_FAILED':
-      return FAULT_BY_CLAIM[claim] ?? 'a claim of the token is not acceptable'
+      return CHECK_BY_CLAIM[claim] ?? 'wrong_claim'
     default:
-      return 'the token is malformed'
+      return 'malformed'
   }
 }
 
-const FAULT_BY_CLAIM: Readonly<Record<string, string>> = {
-  exp: 'the token does not say when it expires',
-  nbf: 'the token is not valid yet',
-  aud: 'the token is for another audience',
-  iss: 'the issuer of the token is not known',
+const CHECK_BY_CLAIM: Readonly<Record<string, TokenCheck>> = {
+  exp: 'no_expiry',
+  nbf: 'not_yet_valid',
+  aud: 'wrong_audience',
+  iss: 'unknown_issuer',
+}
+
+/** In words for logs and clients. */
+const FAULTS: Readonly<Record<TokenCheck, string>> = {
+  no_token: 'no bearer token found',
+  several_tokens: 'more than one token found',
+  too_long: 'the token is too long',
+  malformed: 'the token is malformed',
+  unknown_extension: 'the token has extensions that are not supported',
+  unknown_issuer: 'the issuer of the token is not known',
+  keys_unavailable: 'signing keys are not available',
+  no_key_id: 'the token does not name its key',
+  unknown_key: 'the key of the token is not known',
+  wrong_algorithm: 'the algorithm of the token does not fit its key',
+  wrong_signature: 'the signature of the token is wrong',
+  expired: 'the token has expired',
+  no_expiry: 'the token does not say when it expires',
+  not_yet_valid: 'the token is not valid yet',
+  wrong_audience: 'the token is for another audience',
+  wrong_claim: 'a claim of the token is not acceptable',
+}
+
+export function problem(check: TokenCheck): TokenProblem {
+  return { check, fault: FAULTS[check] }
 }
 
 /** Clocks of issuers and gateways differ. */
 const LEEWAY_SECONDS = 60
 const MAX_TOKEN = 16 * 1024
-const TOO_LONG: Verdict = { fault: 'the token is too long' }
+const TOO_LONG: Verdict = problem('too_long')
+/** Of what is shown of a token. */
+const MAX_SEEN = 200
 const CACHE_CHARACTERS = 8 * 1024 * 1024

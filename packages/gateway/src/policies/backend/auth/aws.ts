@@ -42,6 +42,7 @@ const SIGNED_PIECES: Failure = {
   status: 400,
   message: 'backend authentication failed: the client signed the body piece by piece, and it cannot be signed anew',
   reason: 'InvalidRequest',
+  code: 'signed_in_pieces',
 }
 
 function write({ headers }: OutgoingRequest, signed: SignatureHeaders | CredentialFault): Failure | undefined {

@@ -2,5 +2,10 @@ import type { CredentialFault } from '../../../pipeline/cloud-credentials.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 
 export function credentialFailure({ reason }: CredentialFault): Failure {
-  return { status: 500, message: `backend authentication failed: ${reason}`, reason: 'UpstreamFailure' }
+  return {
+    status: 500,
+    message: `backend authentication failed: ${reason}`,
+    reason: 'UpstreamFailure',
+    code: 'no_credential',
+  }
 }

@@ -57,4 +57,5 @@ const UNPRINTABLE: Failure = {
   status: 500,
   message: 'backend authentication failed: the credential cannot be sent',
   reason: 'UpstreamFailure',
+  code: 'unprintable_credential',
 }

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { ConfigFault, makeEach } from '../../../pipeline/config-fault.ts'
 import { type CredentialLocation, credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
-import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
+import { type CredentialCheck, refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
 import { implement } from '../../../pipeline/step.ts'
@@ -14,8 +14,8 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
   const isProxy = location.header?.name === 'proxy-authorization'
   const challenge = [isProxy ? 'proxy-authenticate' : 'www-authenticate', challengeFor(location)] as const
 
-  function refuse(rx: RequestContext, reason: string): Reply {
-    rx.note({ code: 'api_key_refused', reason })
+  function refuse(rx: RequestContext, check: CredentialCheck, reason: string): Reply {
+    rx.note({ code: 'api_key_refused', check, reason })
     const message = `api key authentication failure: ${reason}`
     return refuseCredential(rx, { status: isProxy ? 407 : 401, message, reason: 'ApiKeyAuth' }, challenge)
   }
@@ -23,14 +23,14 @@ export const apiKeyAuthentication = implement<ApiKeyAuthenticationConfig>((confi
   return {
     request(rx) {
       const key = reader.read(rx)
-      if (key === SEVERAL) return refuse(rx, 'more than one API key found')
+      if (key === SEVERAL) return refuse(rx, 'several', 'more than one API key found')
       if (key === null) {
-        if (mode === 'Strict') return refuse(rx, 'no API key found')
+        if (mode === 'Strict') return refuse(rx, 'missing', 'no API key found')
         if (rx.trace !== null) rx.trace.skipped('no API key found')
         return
       }
       const known = key.length > MAX_KEY ? undefined : findKey(keysByHash, key)
-      if (known === undefined) return refuse(rx, 'invalid credentials')
+      if (known === undefined) return refuse(rx, 'unknown', 'invalid credentials')
       rx.taken = [...rx.taken, reader.remove(rx)]
       rx.apiKey = known.metadata
       rx.apiKeyName = known.name

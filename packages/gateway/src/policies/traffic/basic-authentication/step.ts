@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { ConfigFault, makeEach } from '../../../pipeline/config-fault.ts'
 import { credentialReader, SEVERAL } from '../../../pipeline/credential.ts'
-import { refuseCredential } from '../../../pipeline/refuse-credential.ts'
+import { type CredentialCheck, refuseCredential } from '../../../pipeline/refuse-credential.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { implement } from '../../../pipeline/step.ts'
@@ -23,8 +23,8 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
     `Basic realm="${realm.replaceAll(/["\\]/g, '\\$&')}"`,
   ] as const
 
-  function refuse(rx: RequestContext, reason: string): Reply {
-    rx.note({ code: 'basic_refused', reason })
+  function refuse(rx: RequestContext, check: CredentialCheck, reason: string): Reply {
+    rx.note({ code: 'basic_refused', check, reason })
     const message = `basic authentication failure: ${reason}`
     return refuseCredential(rx, { status: isProxy ? 407 : 401, message, reason: 'BasicAuth' }, challenge)
   }
@@ -35,7 +35,7 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
       rx.note({ code: 'busy' })
       return refuseCredential(rx, { status: 503, message, reason: 'BasicAuth' }, ['retry-after', '1'])
     }
-    if (outcome === 'refused') return refuse(rx, 'invalid credentials')
+    if (outcome === 'refused') return refuse(rx, 'unknown', 'invalid credentials')
     rx.taken = [...rx.taken, reader.remove(rx)]
     rx.basicAuth = { username }
     rx.clientToken ??= credential
@@ -45,14 +45,14 @@ export const basicAuthentication = implement<BasicAuthenticationConfig>((config,
   return {
     request(rx) {
       const credential = reader.read(rx)
-      if (credential === SEVERAL) return refuse(rx, 'more than one set of credentials found')
+      if (credential === SEVERAL) return refuse(rx, 'several', 'more than one set of credentials found')
       if (credential === null) {
-        if (mode === 'Strict') return refuse(rx, 'no basic authentication credentials found')
+        if (mode === 'Strict') return refuse(rx, 'missing', 'no basic authentication credentials found')
         if (rx.trace !== null) rx.trace.skipped('no basic authentication credentials found')
         return
       }
       const pair = decode(credential)
-      if (pair === null) return refuse(rx, 'invalid credentials')
+      if (pair === null) return refuse(rx, 'malformed', 'invalid credentials')
       const outcome = users.check(pair.username, pair.password)
       if (outcome instanceof Promise) {
         return outcome.then((known) => conclude(rx, credential, pair.username, known))
