@@ -45,7 +45,7 @@ function placesOf(view: ConfigView, configs: readonly object[]): (WrittenPlace |
   return configs.flatMap((config) => {
     const { rules, policy } = config as AuthorizationConfig
     return [
-      ...(rules ?? []).map((_, index) => view.locate(config, ['rules', index, 'expression'])),
+      ...(rules ?? []).map(({ mode }, index) => view.locate(config, ['rules', index, mode])),
       ...(policy?.matchExpressions ?? []).map((_, index) => view.locate(config, ['policy', 'matchExpressions', index])),
     ]
   })

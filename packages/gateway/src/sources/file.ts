@@ -43,7 +43,7 @@ export interface CheckableConfig {
 }
 
 /** Tells where a part of the IR is written, or what the path leads to from there; null for what is not from the file. */
-export type Locate = (this: void, part: object, path: Path) => Place | null
+export type Locate = (this: void, part: object, path: Path) => Extract<Place, { file: string }> | null
 
 export interface LoadedConfig extends CheckableConfig {
   ok: true
@@ -109,7 +109,8 @@ export function loadConfig(text: string, options: LoadOptions, known: KnownParts
     explain: explainer(config, ir),
     locate: (part, path) => {
       const start = pathTo(part, config) ?? listenerPath(part, ir) ?? routePathOf(part, ir)
-      return start === null ? null : placeOf([...start, ...path], 'key')
+      const found = start === null ? null : placeOf([...start, ...path], 'key')
+      return found !== null && 'file' in found ? found : null
     },
   }
 }

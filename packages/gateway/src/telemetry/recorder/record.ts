@@ -1,5 +1,6 @@
 /** What the admin API says of requests. Types alone: programs and pages outside of the gateway share them. */
 
+export type * from '../../explain/explanation.ts'
 export type { TraceEvent } from '../trace/trace-event.ts'
 
 /**

@@ -1,0 +1,82 @@
+import { type IncomingMessage, request } from 'node:http'
+import type { AdminAddress } from '../trace/admin-address.ts'
+import { connectionOf } from '../trace/connection-of.ts'
+import { refusalProblem, unreachableProblem } from '../trace/problems.ts'
+
+/** An answer, that there is nothing of that name, or why nothing could be had. */
+export type Asked<Answer> =
+  | { readonly kind: 'answer'; readonly value: Answer }
+  | { readonly kind: 'notFound'; readonly text: string }
+  | { readonly kind: 'problem'; readonly problem: string }
+
+export interface Asking {
+  readonly admin: AdminAddress
+  readonly token: string | null
+  readonly path: string
+  readonly signal?: AbortSignal
+}
+
+const MOST_BYTES = 512 * 1024 * 1024
+const ANSWER_WITHIN_MS = 30_000
+
+/** JSON of the admin API. */
+export async function askAdmin<Answer>(asking: Asking): Promise<Asked<Answer>> {
+  const opened = await openAdmin(asking, ANSWER_WITHIN_MS)
+  if (opened.kind === 'problem') return opened
+  const { response } = opened
+  try {
+    const text = await readAll(response)
+    if (response.statusCode === 404 && text.startsWith('no record')) return { kind: 'notFound', text: text.trim() }
+    if (response.statusCode === 200) return { kind: 'answer', value: JSON.parse(text) as Answer }
+    return { kind: 'problem', problem: refusal(asking, response, text) }
+  } catch {
+    return { kind: 'problem', problem: `${asking.admin.label} answers, but not as the admin API of Portico does` }
+  }
+}
+
+export type Opened =
+  | { readonly kind: 'open'; readonly response: IncomingMessage }
+  | { readonly kind: 'problem'; readonly problem: string }
+
+/** The head of an answer; what it says is for the caller to read. */
+export function openAdmin({ admin, token, path, signal }: Asking, withinMs: number): Promise<Opened> {
+  return new Promise((resolve) => {
+    const fail = async (error: NodeJS.ErrnoException) =>
+      resolve({ kind: 'problem', problem: (await admin.explain?.()) ?? unreachableProblem(admin, error) })
+    const call = request({
+      ...connectionOf(admin),
+      path,
+      headers: {
+        ...('socketPath' in admin.connect ? { host: 'localhost' } : {}),
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
+      ...(signal !== undefined && { signal }),
+    })
+    const late = setTimeout(() => call.destroy(new Error(`no answer within ${withinMs / 1000} s`)), withinMs)
+    call.on('error', (error: NodeJS.ErrnoException) => void fail(error))
+    call.on('close', () => clearTimeout(late))
+    call.on('response', (response) => {
+      clearTimeout(late)
+      resolve({ kind: 'open', response })
+    })
+    call.end()
+  })
+}
+
+export function refusal({ admin, token, path }: Asking, response: IncomingMessage, text: string): string {
+  const { statusCode } = response
+  if (statusCode === 400) return `${admin.label} refused the question: ${text.trim().split('\n', 1)[0] ?? ''}`
+  const [plain = ''] = path.split('?', 1)
+  return refusalProblem({ admin, token, response, text }).replace('/debug/trace', plain)
+}
+
+export async function readAll(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of response as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > MOST_BYTES) throw new Error('the answer is too large')
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}

@@ -1,0 +1,75 @@
+import type { ExplainedPart, Explanation, ReadValue, WrittenPlace } from '@portico/gateway/admin-api'
+
+/** An explanation for people: why, where, by what, and what would pass. */
+export function printExplanation(found: Explanation): string {
+  const { decidedBy, config } = found
+  const generation = config.isExact
+    ? `config ${config.generation}`
+    : `config ${config.generation} (${config.live} is live)`
+  const where = decidedBy?.place === null || decidedBy?.place === undefined ? '' : ` ▸ ${printPlace(decidedBy.place)}`
+  return [
+    `${found.id}  ${found.status === 0 ? 'no answer' : found.status}  ${found.outcome}  ${found.code}`,
+    `${found.headline}`,
+    `decided by ${decidedBy?.policy ?? 'the gateway'}, ${generation}${where}`,
+    ...(decidedBy?.origin === null || decidedBy?.origin === undefined ? [] : [`attached ${decidedBy.origin}`]),
+    ...section(
+      'read',
+      found.values.map((value) => `${value.name} = ${printValue(value)}`),
+    ),
+    ...section(
+      'rules',
+      found.rules.flatMap((rule) => [
+        `${rule.isAgainst ? '✗' : '✓'} ${rule.mode} ${rule.expression}${rule.place === null ? '' : `  (${printPlace(rule.place)})`}`,
+        ...(rule.isAgainst && rule.value !== null ? rule.value.parts.flatMap((part) => printPart(part, '    ')) : []),
+      ]),
+    ),
+    ...section(
+      'nearest',
+      found.candidates.map(
+        ({ route, lacks, place }) =>
+          `${route} lacks ${lacks.join(', ')}${place === null ? '' : `  (${printPlace(place)})`}`,
+      ),
+    ),
+    ...section(
+      'calls',
+      found.calls.map(
+        ({ target, status, error, tookMs }) =>
+          `${target}  ${error ?? status ?? ''}${tookMs === null ? '' : `  ${tookMs} ms`}`,
+      ),
+    ),
+    ...section(
+      'steps',
+      found.steps.map(({ step, phase, outcome }) => `${step} (${phase})  ${outcome}`),
+    ),
+    ...section(
+      'would pass, if',
+      found.wouldPass.map(({ text, changes }) => {
+        const place = changes.find((change) => change.by === 'config')?.place ?? null
+        return `${text}${place === null ? '' : `  (${printPlace(place)})`}`
+      }),
+    ),
+    ...found.remarks.map((remark) => `note: ${remark}`),
+    '',
+  ].join('\n')
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)]
+}
+
+function printPart({ text, value, state, error, parts }: ExplainedPart, indent: string): string[] {
+  const shown = state === 'failed' ? `failed (${error ?? ''})` : printValue({ name: text, value, state })
+  return [`${indent}${text} → ${shown}`, ...parts.flatMap((part) => printPart(part, `${indent}  `))]
+}
+
+function printValue({ value, state }: Pick<ReadValue, 'value' | 'state' | 'name'>): string {
+  if (state === 'absent') return '(nothing)'
+  if (state === 'hidden') return '(hidden)'
+  return state === 'notKept' ? '(not kept)' : JSON.stringify(value)
+}
+
+/** `gateway.yaml:41:9`, `GwPolicy shop/limits spec.traffic`. */
+export function printPlace(place: WrittenPlace): string {
+  if ('file' in place) return `${place.file}:${place.line}:${place.column}`
+  return `${place.kind} ${place.namespace}/${place.name}${place.path === '' ? '' : ` ${place.path}`}`
+}

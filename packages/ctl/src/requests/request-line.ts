@@ -1,0 +1,63 @@
+import type { RequestSummary } from '@portico/gateway/admin-api'
+
+export const HEAD = columns([
+  'TIME',
+  'ID',
+  'STATUS',
+  'OUTCOME',
+  'TOOK',
+  'METHOD',
+  'HOST AND PATH',
+  'ROUTE',
+  'BACKEND',
+  'WHAT DECIDED',
+])
+
+/** One request on one line. */
+export function requestLine(request: RequestSummary): string {
+  const { at, id, status, outcome, took, method, host, path, route, backend } = request
+  return columns([
+    new Date(at).toISOString().slice(11, 23),
+    id,
+    status === 0 ? '-' : String(status),
+    outcome,
+    duration(took),
+    method ?? '-',
+    `${host ?? ''}${path ?? ''}` || '-',
+    route ?? '-',
+    backend ?? '-',
+    decision(request),
+  ])
+}
+
+function decision({ reason, error, mcp, llm }: RequestSummary): string {
+  if (reason !== null) {
+    const said = reason.values['limit'] ?? reason.values['reason'] ?? reason.values['cause'] ?? error ?? ''
+    return `${reason.policy ?? reason.kind}: ${reason.code}${said === '' ? '' : ` (${String(said)})`}`
+  }
+  if (mcp !== null) return `${mcp.method}${mcp.name === null ? '' : ` ${mcp.name}`}`
+  return llm === null ? '' : llm.requestModel
+}
+
+/** From microseconds. */
+export function duration(took: number): string {
+  if (took < 10_000) return `${(took / 1000).toFixed(1)} ms`
+  return took < 10_000_000 ? `${Math.round(took / 1000)} ms` : `${Math.round(took / 1_000_000)} s`
+}
+
+const WIDTHS = [12, 15, 6, 8, 8, 7, 40, 16, 20]
+
+function columns(cells: readonly string[]): string {
+  return cells
+    .map((cell, index) => fitted(cell, WIDTHS[index] ?? 0))
+    .join('  ')
+    .trimEnd()
+}
+
+/** Cut in the middle, so that both ends of a path can be seen. */
+function fitted(text: string, width: number): string {
+  if (width === 0) return text
+  if (text.length <= width) return text.padEnd(width)
+  const half = Math.floor((width - 1) / 2)
+  return `${text.slice(0, width - 1 - half)}…${text.slice(text.length - half)}`
+}

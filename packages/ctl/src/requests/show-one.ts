@@ -1,0 +1,45 @@
+import type { Explanation, RequestRecord } from '@portico/gateway/admin-api'
+import { exitCode, type Io } from '../io.ts'
+import { printableBlock } from '../printable.ts'
+import type { AdminAddress } from '../trace/admin-address.ts'
+import { askAdmin } from './ask-admin.ts'
+import { printExplanation } from './print-explanation.ts'
+import { refuse } from './with-admins.ts'
+
+export interface OneRequest {
+  readonly id: string
+  readonly token: string | null
+  readonly isJson: boolean
+}
+
+/** Why it was decided so: of several Pods one has the record. */
+export async function showExplanation(admins: readonly AdminAddress[], request: OneRequest, io: Io): Promise<number> {
+  const found = await findOne<Explanation>(admins, `/api/requests/${request.id}/explain`, request.token)
+  if (typeof found === 'string') return refuse(found, io)
+  const text = request.isJson ? `${JSON.stringify(found.value, null, 2)}\n` : printExplanation(found.value)
+  io.stdout.write(io.stdout.isTTY ? printableBlock(text) : text)
+  return exitCode.fine
+}
+
+/** One record whole. */
+export async function showRecord(admins: readonly AdminAddress[], request: OneRequest, io: Io): Promise<number> {
+  const found = await findOne<RequestRecord>(admins, `/api/requests/${request.id}`, request.token)
+  if (typeof found === 'string') return refuse(found, io)
+  const text = `${JSON.stringify(found.value, null, 2)}\n`
+  io.stdout.write(io.stdout.isTTY ? printableBlock(text) : text)
+  return exitCode.fine
+}
+
+/** A text says why there is none. */
+async function findOne<Answer>(
+  admins: readonly AdminAddress[],
+  path: string,
+  token: string | null,
+): Promise<{ value: Answer } | string> {
+  const asked = await Promise.all(admins.map((admin) => askAdmin<Answer>({ admin, token, path })))
+  const answer = asked.find((each) => each.kind === 'answer')
+  if (answer !== undefined) return { value: answer.value }
+  const problem = asked.find((each) => each.kind === 'problem')
+  if (problem !== undefined) return problem.problem
+  return asked.find((each) => each.kind === 'notFound')?.text ?? 'nobody was asked'
+}

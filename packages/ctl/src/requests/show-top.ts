@@ -1,0 +1,40 @@
+import type { RequestBatch } from '@portico/gateway/admin-api'
+import { exitCode, type Io } from '../io.ts'
+import { printable } from '../printable.ts'
+import { stopOnSignals } from '../signals.ts'
+import type { AdminAddress } from '../trace/admin-address.ts'
+import { followAdmin } from './follow-admin.ts'
+import { TopTable } from './top-table.ts'
+import { refuse } from './with-admins.ts'
+
+export interface TopRequest {
+  readonly windowMs: number
+  readonly isOnce: boolean
+  readonly token: string | null
+}
+
+const CLEAR = '\u001b[H\u001b[2J'
+
+/** The table, drawn anew until it is interrupted. */
+export async function showTop(
+  admins: readonly AdminAddress[],
+  { windowMs, isOnce, token }: TopRequest,
+  io: Io,
+): Promise<number> {
+  const stop = stopOnSignals()
+  io.stdout.on('error', () => stop.now(exitCode.fine))
+  const table = new TopTable(windowMs)
+  const isLive = io.stdout.isTTY && !isOnce
+  const draw = (): void => {
+    const lines = table.lines().slice(0, isLive ? Math.max(2, (io.stdout.rows ?? 24) - 1) : undefined)
+    io.stdout.write(`${isLive ? CLEAR : ''}${lines.map(printable).join('\n')}\n${isLive ? '' : '\n'}`)
+    if (isOnce) stop.now(exitCode.fine)
+  }
+  const drawing = setInterval(draw, isLive ? 1000 : windowMs)
+  const told = (batch: RequestBatch): void => table.take(batch.requests, batch.omitted)
+  const asking = { token, path: '/api/requests/stream', signal: stop.signal }
+  const ends = await Promise.all(admins.map((admin) => followAdmin({ ...asking, admin }, told)))
+  clearInterval(drawing)
+  if (stop.signal.aborted) return stop.code()
+  return refuse(ends.find((end) => end !== null) ?? 'the stream has ended', io)
+}

@@ -1,0 +1,38 @@
+import type { ClusterArguments } from '../cluster/options.ts'
+import { exitCode, type Io } from '../io.ts'
+import { printable } from '../printable.ts'
+import type { AdminAddress } from '../trace/admin-address.ts'
+import type { Source } from '../trace/source.ts'
+
+export interface AdminsRequest extends ClusterArguments {
+  readonly from: Source
+}
+
+/** Does something with the admin servers of a gateway: the one, or those of all Pods. The result is the exit code. */
+export async function withAdmins(
+  request: AdminsRequest,
+  io: Io,
+  work: (admins: readonly AdminAddress[]) => Promise<number>,
+): Promise<number> {
+  // A reader may have seen enough, as `head` does.
+  io.stdout.on('error', () => {})
+  if (request.from.kind === 'local') return work([request.from.admin])
+  // What speaks to clusters is loaded by those who have one.
+  const { ClusterProblem, openGateway } = await import('../cluster/index.ts')
+  try {
+    const open = await openGateway({ ...request, gateway: request.from.name, onePod: false }, io.env)
+    try {
+      return await work(open.admins)
+    } finally {
+      await open.close()
+    }
+  } catch (error) {
+    if (!(error instanceof ClusterProblem)) throw error
+    return refuse(error.message, io)
+  }
+}
+
+export function refuse(problem: string, io: Io): number {
+  io.stderr.write(`porticoctl: ${printable(problem)}\n`)
+  return exitCode.failed
+}

@@ -1,0 +1,60 @@
+import { request, sendRaw } from '../../testing/client.ts'
+import { httpConfig, routeTo } from '../../testing/scene.ts'
+import type { RefusalCase } from './refusal-case.ts'
+
+const cors = { allowOrigins: ['https://app.test'], allowMethods: ['GET'], allowHeaders: ['x-known'] }
+
+function preflight(headers: Record<string, string>): RefusalCase['send'] {
+  const asked = { origin: 'https://app.test', 'access-control-request-method': 'GET', ...headers }
+  return ({ port }) => request(port, { method: 'OPTIONS', headers: asked })
+}
+
+const withCors: RefusalCase['config'] = ({ origin }) => httpConfig([routeTo(origin, { cors })])
+const withCsrf: RefusalCase['config'] = ({ origin }) =>
+  httpConfig([routeTo(origin, { csrf: { additionalOrigins: ['https://app.test'] } })])
+
+export const browserCases: RefusalCase[] = [
+  {
+    name: 'a page of another site',
+    config: withCsrf,
+    send: ({ port }) => request(port, { method: 'POST', headers: { origin: 'https://evil.test' } }),
+    code: 'csrf_cross_origin',
+    at: 'csrf',
+    passes: 'a page of http://test.example or https://app.test sends it.',
+    values: { 'request.headers.origin': 'https://evil.test' },
+  },
+  {
+    name: 'a page that says two things of itself',
+    config: withCsrf,
+    send: ({ port }) =>
+      sendRaw(port, 'POST / HTTP/1.1\r\nhost: a\r\norigin: http://a\r\norigin: http://b\r\ncontent-length: 0\r\n\r\n'),
+    code: 'csrf_contradictory',
+    at: 'csrf',
+    passes: 'each of these headers is sent once.',
+  },
+  {
+    name: 'a preflight of an origin that is not allowed',
+    config: withCors,
+    send: preflight({ origin: 'https://evil.test' }),
+    code: 'cors_origin',
+    at: 'allowOrigins',
+    passes: '`allowOrigins` has https://evil.test.',
+    values: { 'request.headers.origin': 'https://evil.test' },
+  },
+  {
+    name: 'a preflight for a method that is not allowed',
+    config: withCors,
+    send: preflight({ 'access-control-request-method': 'DELETE' }),
+    code: 'cors_method',
+    at: 'allowMethods',
+    passes: '`allowMethods` has DELETE.',
+  },
+  {
+    name: 'a preflight for a header that is not allowed',
+    config: withCors,
+    send: preflight({ 'access-control-request-headers': 'x-known, x-other' }),
+    code: 'cors_headers',
+    at: 'allowHeaders',
+    passes: '`allowHeaders` has x-known, x-other.',
+  },
+]

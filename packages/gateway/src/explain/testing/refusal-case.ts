@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { stringify } from 'yaml'
+import { loadConfig } from '../../sources/file.ts'
+import type { RequestRecord } from '../../telemetry/recorder/record.ts'
+import { startGateway, type TestGateway, type TestGatewayOptions } from '../../testing/gateway.ts'
+import type { Origin } from '../../testing/origin.ts'
+import { until, useOrigin } from '../../testing/scene.ts'
+import { explain } from '../explain.ts'
+import type { Explanation } from '../explanation.ts'
+
+/** What a case has at hand. */
+export interface Scene {
+  readonly t: TestContext
+  readonly origin: Origin
+  readonly gateway: TestGateway
+  readonly port: number
+}
+
+/** A request that does not pass, and what its explanation must say. */
+export interface RefusalCase {
+  readonly name: string
+  /** The whole config, or the policies of a route to an origin that answers `ok`. */
+  readonly config: (scene: Pick<Scene, 't' | 'origin'>) => object | Promise<object>
+  readonly options?: (t: TestContext) => TestGatewayOptions
+  /** Sends what is refused; it may send others first. */
+  readonly send: (scene: Scene) => Promise<unknown>
+  readonly code: string
+  /** What stands at the place that is named; null where there is none to name. */
+  readonly at: string | null
+  /** What would have passed, the first of it. */
+  readonly passes: string | RegExp
+  /** Values that it must have read, by name. */
+  readonly values?: Readonly<Record<string, unknown>>
+  /** Texts that must not stand anywhere in the explanation. */
+  readonly hides?: readonly string[]
+}
+
+export async function explainCase(t: TestContext, refusal: RefusalCase): Promise<void> {
+  const origin = await useOrigin(t)
+  const text = stringify(await refusal.config({ t, origin }))
+  const options = refusal.options?.(t) ?? {}
+  const gateway = await startGateway(text, options)
+  t.after(() => gateway.close())
+  await refusal.send({ t, origin, gateway, port: gateway.port() })
+  let found: RequestRecord | undefined
+  await until(() => (found = gateway.recorded().find(isRefused)) !== undefined)
+  assert.ok(found)
+  const loaded = loadConfig(text, { file: 'gateway.yaml', dir: options.dir ?? '.', env: {} })
+  assert.ok(loaded.ok)
+  const { ir, locate = () => null } = loaded
+  hold(refusal, explain(found, { generation: 1, live: 1, ir, locate }), text)
+}
+
+function isRefused({ reason, status }: RequestRecord): boolean {
+  return reason !== null || status >= 500
+}
+
+function hold({ code, at, passes, values = {}, hides = [] }: RefusalCase, found: Explanation, text: string): void {
+  const told = JSON.stringify(found)
+  const place = found.decidedBy?.place ?? null
+  const line =
+    place !== null && 'line' in place ? (text.split('\n')[place.line - 1] ?? '').slice(place.column - 1) : null
+  const [first] = found.wouldPass
+  assert.equal(found.code, code, told)
+  assert.equal(line === null || at === null ? line : line.slice(0, at.length), at, told)
+  if (typeof passes === 'string') assert.equal(first?.text, passes, told)
+  else assert.match(first?.text ?? '', passes, told)
+  const read = new Map(found.values.map(({ name, value }) => [name, value]))
+  for (const [name, value] of Object.entries(values)) assert.deepEqual(read.get(name), value, `${name} of ${told}`)
+  for (const secret of hides) assert.ok(!told.includes(secret), `${secret} in ${told}`)
+}

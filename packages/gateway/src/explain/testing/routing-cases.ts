@@ -1,0 +1,102 @@
+import { httpConfig, pathPrefix, routeTo } from '../../testing/scene.ts'
+import { request, sendRaw } from '../../testing/client.ts'
+import { requestTls } from '../../testing/tls-client.ts'
+import { useTlsFiles } from '../../testing/tls-files.ts'
+import type { RefusalCase } from './refusal-case.ts'
+
+const match = (more: object): object => ({ name: 'shop', matches: [{ path: { pathPrefix: '/shop' }, ...more }] })
+
+export const routingCases: RefusalCase[] = [
+  {
+    name: 'no route for the path',
+    config: ({ origin }) => httpConfig([routeTo(origin, {}, { name: 'shop', ...pathPrefix('/shop') })]),
+    send: ({ port }) => request(port, { path: '/other' }),
+    code: 'route_not_found',
+    at: 'routes',
+    passes: 'route shop is taken with path below /shop.',
+    values: { 'request.path': '/other' },
+  },
+  {
+    name: 'no route for the method',
+    config: ({ origin }) => httpConfig([routeTo(origin, {}, match({ method: 'POST' }))]),
+    send: ({ port }) => request(port, { path: '/shop' }),
+    code: 'route_not_found',
+    at: 'routes',
+    passes: 'route shop is taken with method POST.',
+  },
+  {
+    name: 'no route without a header, whose value stays hidden',
+    config: ({ origin }) =>
+      httpConfig([routeTo(origin, {}, match({ headers: [{ name: 'x-beta', value: { exact: 'secret-beta' } }] }))]),
+    send: ({ port }) => request(port, { path: '/shop' }),
+    code: 'route_not_found',
+    at: 'routes',
+    passes: 'route shop is taken with header x-beta.',
+    hides: ['secret-beta'],
+  },
+  {
+    name: 'no route without a query parameter',
+    config: ({ origin }) => httpConfig([routeTo(origin, {}, match({ query: [{ name: 'v', value: { exact: '2' } }] }))]),
+    send: ({ port }) => request(port, { path: '/shop?v=1' }),
+    code: 'route_not_found',
+    at: 'routes',
+    passes: 'route shop is taken with query parameter v.',
+  },
+  {
+    name: 'no route for the host, the nearest of two first',
+    config: ({ origin }) =>
+      httpConfig([
+        routeTo(origin, {}, { ...match({ method: 'POST' }), name: 'far', hostnames: ['a.example'] }),
+        routeTo(origin, {}, { ...match({}), name: 'near', hostnames: ['b.example'] }),
+      ]),
+    send: ({ port }) => request(port, { path: '/shop', headers: { host: 'c.example' } }),
+    code: 'route_not_found',
+    at: 'routes',
+    passes: 'route near is taken with hostname b.example.',
+  },
+  {
+    name: 'no listener for the host',
+    config: ({ origin }) => httpConfig([routeTo(origin)], { listener: { hostname: 'shop.example' } }),
+    send: ({ port }) => request(port, { headers: { host: 'other.example' } }),
+    code: 'listener_not_found',
+    at: null,
+    passes: 'the host is shop.example.',
+    values: { 'request.host': 'other.example' },
+  },
+  {
+    name: 'a host of another TLS listener',
+    config({ t, origin }) {
+      const { dir } = useTlsFiles(t, ['a.test', 'b.test'])
+      const listener = (name: string): object => ({
+        name,
+        hostname: `${name}.test`,
+        protocol: 'HTTPS',
+        tls: { cert: `${dir}/${name}.test.crt`, key: `${dir}/${name}.test.key` },
+        routes: [routeTo(origin)],
+      })
+      return { binds: [{ port: 0, listeners: [listener('a'), listener('b')] }] }
+    },
+    send: ({ port }) =>
+      requestTls(port, { servername: 'a.test', rejectUnauthorized: false, headers: { host: 'b.test' } }),
+    code: 'misdirected',
+    at: null,
+    passes: 'a connection is opened with the server name of the host that is asked for.',
+    values: { 'tls.sni': 'a.test', 'request.host': 'b.test' },
+  },
+  {
+    name: 'CONNECT where no route has it',
+    config: ({ origin }) => httpConfig([routeTo(origin)]),
+    send: ({ port }) => sendRaw(port, 'CONNECT a.test:443 HTTP/1.1\r\nhost: a.test:443\r\n\r\n'),
+    code: 'method_not_allowed',
+    at: 'policies',
+    passes: 'another method is used.',
+  },
+  {
+    name: 'an upgrade that the route does not have',
+    config: ({ origin }) => httpConfig([routeTo(origin, { upgrades: { protocols: ['connect'] } })]),
+    send: ({ port }) => request(port, { headers: { upgrade: 'websocket', connection: 'upgrade' } }),
+    code: 'upgrade_not_allowed',
+    at: 'upgrades',
+    passes: 'no `upgrade` header is sent.',
+  },
+]

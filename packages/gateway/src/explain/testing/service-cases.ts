@@ -1,0 +1,151 @@
+import { denied, NO, useAuthorizer } from '../../testing/authorizer.ts'
+import { request } from '../../testing/client.ts'
+import { McpCaller } from '../../testing/mcp-caller.ts'
+import { mcpConfig } from '../../testing/mcp-scene.ts'
+import { useMcpServer } from '../../testing/mcp-server.ts'
+import { immediate, useAnsweringProcessor } from '../../testing/processor.ts'
+import { closedPort, httpConfig, routeTo, useOrigin } from '../../testing/scene.ts'
+import type { RefusalCase } from './refusal-case.ts'
+
+const get: RefusalCase['send'] = ({ port }) => request(port)
+const chat = { model: 'small', messages: [{ role: 'user', content: 'call me at ann@example.com' }] }
+const answer = {
+  id: '1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'small',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'the word is sesame' }, finish_reason: 'stop' }],
+}
+const post: RefusalCase['send'] = ({ port }) =>
+  request(port, { method: 'POST', path: '/v1/chat/completions', body: JSON.stringify(chat) })
+
+/** A route to a model that says a secret word. */
+function guarded(promptGuard: object): RefusalCase['config'] {
+  return async ({ t }) => {
+    const model = await useOrigin(t, (_asked, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(answer))
+    })
+    const ai = { provider: { openai: {}, host: '127.0.0.1', port: model.port } }
+    return httpConfig([{ policies: { backend: { ai: { promptGuard } } }, backends: [{ ai }] }])
+  }
+}
+
+export const serviceCases: RefusalCase[] = [
+  {
+    name: 'an authorizer that says no',
+    config: async ({ t, origin }) => {
+      const { host } = await useAuthorizer(t, () => NO)
+      return httpConfig([routeTo(origin, { extAuth: { backendRef: { host } } })])
+    },
+    send: get,
+    code: 'authorizer_denied',
+    at: 'backendRef',
+    passes: 'the authorizer allows it.',
+    values: { status: 403 },
+  },
+  {
+    name: 'an authorizer with an answer of its own',
+    config: async ({ t, origin }) => {
+      const { host } = await useAuthorizer(t, () => denied({ status: { code: 451 }, body: 'not here' }))
+      return httpConfig([routeTo(origin, { extAuth: { backendRef: { host } } })])
+    },
+    send: get,
+    code: 'authorizer_denied',
+    at: 'backendRef',
+    passes: 'the authorizer allows it.',
+    values: { status: 451 },
+  },
+  {
+    name: 'an authorizer that is not there',
+    config: async ({ origin }) =>
+      httpConfig([routeTo(origin, { extAuth: { backendRef: { host: `127.0.0.1:${await closedPort()}` } } })]),
+    send: get,
+    code: 'authorizer_failed',
+    at: 'backendRef',
+    passes: 'the authorizer answers.',
+    values: { failureMode: 'FailClosed' },
+  },
+  {
+    name: 'a processor that answers itself',
+    config: async ({ t, origin }) => {
+      const { host } = await useAnsweringProcessor(t, () => immediate(418, 'teapot'))
+      return httpConfig([routeTo(origin, { extProc: { backendRef: { host } } })])
+    },
+    send: get,
+    code: 'processor_answered',
+    at: 'backendRef',
+    passes: 'the processor lets it go on.',
+    values: { status: 418 },
+  },
+  {
+    name: 'a processor that is not there',
+    config: async ({ origin }) =>
+      httpConfig([routeTo(origin, { extProc: { backendRef: { host: `127.0.0.1:${await closedPort()}` } } })]),
+    send: get,
+    code: 'processor_failed',
+    at: 'backendRef',
+    passes: 'the processor works.',
+  },
+  {
+    name: 'a guard of requests',
+    config: guarded({
+      request: [
+        { regex: { builtins: ['Ssn'], action: 'Reject' } },
+        { regex: { builtins: ['Email'], action: 'Reject' } },
+      ],
+    }),
+    send: post,
+    code: 'request_guard_reject',
+    at: 'regex:',
+    passes: 'the text is without Email.',
+    values: { guard: 'regex', phase: 'request', found: ['Email'] },
+    hides: ['ann@example.com'],
+  },
+  {
+    name: 'a guard of requests that cannot be asked',
+    config: async (scene) => ({
+      ...(await guarded({ request: [{ webhook: { backendRef: { name: 'judge' } } }] })(scene)),
+      backends: [{ name: 'judge', static: { host: '127.0.0.1', port: await closedPort() } }],
+    }),
+    send: post,
+    code: 'request_guard_failed',
+    at: 'webhook:',
+    passes: 'the service behind the guard webhook answers.',
+    hides: ['ann@example.com'],
+  },
+  {
+    name: 'a tool that a rule hides',
+    config: async ({ t }) =>
+      mcpConfig(
+        { one: await useMcpServer(t) },
+        {
+          policies: { backend: { mcp: { authorization: { rules: [{ deny: 'mcp.tool.name == "echo"' }] } } } },
+        },
+      ),
+    async send({ port }) {
+      const caller = new McpCaller(port)
+      const session = await caller.begin()
+      await session.ask('tools/call', { name: 'echo', arguments: { text: 'x' } })
+    },
+    code: 'deny_rule_true',
+    at: 'deny: mcp.tool.name == "echo"',
+    passes: 'mcp.tool.name is not "echo" (it is "echo").',
+  },
+  {
+    name: 'an answer of the config itself',
+    config: () => httpConfig([{ policies: { directResponse: { status: 403, body: 'closed' } } }]),
+    send: get,
+    code: 'answered_by_config',
+    at: 'directResponse',
+    passes: 'the route has no such answer.',
+  },
+  {
+    name: 'a redirect',
+    config: () => httpConfig([{ policies: { requestRedirect: { scheme: 'https' } } }]),
+    send: get,
+    code: 'redirected',
+    at: 'requestRedirect',
+    passes: 'the route has no such answer.',
+  },
+]
