@@ -7,7 +7,7 @@ export interface Reply {
   status: number
   type?: ContentType
   headers?: Record<string, string>
-  body: string | Uint8Array | Iterable<string> | OpenStream
+  body: string | Uint8Array | Iterable<string> | AsyncIterable<string> | OpenStream
 }
 
 type ContentType =

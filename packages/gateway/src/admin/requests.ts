@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type {
+  Explanation,
   GatewayState,
   RequestBatch,
   RequestList,
@@ -21,6 +22,8 @@ export interface RequestsSource {
   download(filter: RecordFilter): Iterable<RequestRecord>
   get(id: string): RequestRecord | null
   events(record: RequestRecord): TraceEvent[]
+  /** Why it was decided as it was. */
+  explain(record: RequestRecord): Promise<Explanation>
   /** Tells of what comes, at most ten times a second; null when as many listen as can. */
   follow(filter: RecordFilter, told: (batch: RequestBatch) => void): (() => void) | null
 }
@@ -38,6 +41,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
   { path: '/api/requests/download', summary: 'all of them whole, one JSON on each line' },
   { path: '/api/requests/{id}', summary: 'one request whole' },
   { path: '/api/requests/{id}/events', summary: 'the same as the events that a trace has' },
+  { path: '/api/requests/{id}/explain', summary: 'why it was decided so, where, and what would have passed' },
 ]
 
 /** Null for a path that is none of them. */
@@ -54,11 +58,23 @@ export function answerApi(request: IncomingMessage, source: RequestsSource): Rep
     case '/api/requests/download':
       return known(query, FILTER_PARAMETERS) ?? download(query, source)
   }
-  const [, id, part] = /^\/api\/requests\/([0-9a-z]{1,32})(\/events)?$/.exec(path) ?? []
+  const [, id, part] = /^\/api\/requests\/([0-9a-z]{1,32})(\/events|\/explain)?$/.exec(path) ?? []
   if (id === undefined) return null
   const record = source.get(id)
   if (record === null) return text(404, `no record ${id}: it was never there, or newer ones have taken its place\n`)
-  return known(query, []) ?? json(part === undefined ? record : source.events(record))
+  const refused = known(query, [])
+  if (refused !== null) return refused
+  if (part === '/explain') return later(source.explain(record))
+  return json(part === undefined ? record : source.events(record))
+}
+
+/** JSON that is yet to be made. */
+function later(value: Promise<unknown>): Reply {
+  return { status: 200, type: 'application/json', body: text() }
+
+  async function* text(): AsyncIterable<string> {
+    yield `${JSON.stringify(await value)}\n`
+  }
 }
 
 function list(query: URLSearchParams, source: RequestsSource): Reply {

@@ -2,14 +2,18 @@ import { isCelError, type Result, toJson, type Value } from '@portico/cel'
 import { type Need, type Part, partsOf, type Way, waysTo } from '@portico/cel/explain'
 import type { ExpressionPhase } from '../expressions/variables.ts'
 import { environmentFor } from '../pipeline/expression.ts'
+import { recordScope } from '../pipeline/views/record-scope.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Change, ExplainedPart, Passing, ReadValue, Shown, WrittenPlace } from './explanation.ts'
-import { isHidden, keptState, recordScope, stateOf } from './record-scope.ts'
+import { isHidden, keptState, stateOf } from './kept.ts'
 import { sentence, wordsOf } from './words.ts'
+
+/** Who the proxy was is not in records. */
+const NOBODY = { podName: '', namespace: '', gateway: '' }
 
 /** The values that the parts of an expression have on a recorded request; null where it cannot be read. */
 export function explainExpression(source: string, phase: ExpressionPhase, record: RequestRecord): ExplainedPart | null {
-  const part = partsOf(source, environmentFor(phase), recordScope(record))
+  const part = partsOf(source, environmentFor(phase), recordScope(record, NOBODY))
   return part === null ? null : explainPart(part, record)
 }
 
@@ -57,7 +61,7 @@ export function passingWays(
   source: string,
   { phase, record, place }: { phase: ExpressionPhase; record: RequestRecord; place: WrittenPlace | null },
 ): Passing[] {
-  const ways = waysTo(wanted, source, environmentFor(phase), recordScope(record))
+  const ways = waysTo(wanted, source, environmentFor(phase), recordScope(record, NOBODY))
   return ways.filter((way) => way.length > 0).map((way) => passing(way, record, place))
 }
 

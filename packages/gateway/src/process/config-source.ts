@@ -114,7 +114,10 @@ async function load(
   known: KnownParts | null,
 ): Promise<LoadedConfig | RefusedSource> {
   const loaded = loadConfig(text, { ...place, env: process.env }, known)
-  if (loaded.ok) return process.env['CONTROLLER_ADDR'] ? withPortsElsewhere(loaded) : loaded
+  if (loaded.ok) {
+    const placed = { ...loaded, text: { text, ...place } }
+    return process.env['CONTROLLER_ADDR'] ? withPortsElsewhere(placed) : placed
+  }
   const { files = [], rest = null } = loaded
   const problems = loaded.problems.map(printProblem)
   if (rest === null) return { ok: false, problems, files }

@@ -13,6 +13,8 @@ export interface ReloadTarget extends Pick<Gateway, 'generation' | 'services' | 
 
 /** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
 export class Reloader {
+  /** Told of each config that has gone live. */
+  wentLive: (loaded: LoadedConfig) => void = () => {}
   readonly #source: ConfigSource
   readonly #watch: ConfigWatch
   /** Files that the live config names: certificates, keys. */
@@ -89,7 +91,9 @@ export class Reloader {
       this.#noticeSettings(loaded, log)
       for (const warning of loaded.warnings) log.warn(printProblem(warning).replaceAll(/\n */g, '; '))
       if (loaded.endpoints !== undefined) gateway.services.takeAll(Object.entries(loaded.endpoints))
-      report(await gateway.apply(loaded.ir, loaded.explain))
+      const problems = await gateway.apply(loaded.ir, loaded.explain)
+      if (problems.length === 0) this.wentLive(loaded)
+      report(problems)
     } catch (error) {
       gateway.refused([])
       log.error(`config not read, config ${gateway.generation} stays active`, { error: String(error) })

@@ -1,13 +1,14 @@
 import { bool, check } from '@portico/cel/check'
 import type { RequestsSource } from '../admin/requests.ts'
 import type { Ir } from '../ir/resources.ts'
+import type { Locate } from '../sources/file.ts'
 import { compileExpression, environmentFor } from '../pipeline/expression.ts'
 import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
 import { summaryOf } from '../telemetry/recorder/decode.ts'
 import { isMeant, readFilter, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
 import { RecordFollowers } from '../telemetry/recorder/record-followers.ts'
-import type { GatewayState, RequestRecord, RequestSummary } from '../telemetry/recorder/record.ts'
+import type { Explanation, GatewayState, RequestRecord, RequestSummary } from '../telemetry/recorder/record.ts'
 import type { RecordStore, StoredRecord } from '../telemetry/recorder/record-store.ts'
 import { rebuildEvents } from '../telemetry/recorder/rebuild-events.ts'
 import { problemText } from './problem-text.ts'
@@ -19,7 +20,16 @@ export interface RequestSourceParts {
   currentIr: () => Ir | null
   /** All but the recorder's own part. */
   state: () => Omit<GatewayState, 'recorder' | 'requestsPerSecond'>
+  /** The config that decided, or the one that is live; without places where it has no file. */
+  explained: (generation: number) => ExplainedParts
   clock?: () => number
+}
+
+export interface ExplainedParts {
+  generation: number
+  live: number
+  ir: Ir
+  locate: Locate | null
 }
 
 /** Records as the admin server shows them. */
@@ -64,8 +74,18 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
       return record === null || record.at < oldest() ? null : record
     },
     events: (record) => rebuildEvents(record, identity),
+    explain: (record) => explained(record, parts.explained(record.generation)),
     follow: (filter, told) => followers.follow((record) => isMeant(filter, record), told),
   }
+}
+
+/** What explains is loaded by those who ask. */
+async function explained(record: RequestRecord, { locate, ...config }: ExplainedParts): Promise<Explanation> {
+  const [{ explain }, { resourcePlaces }] = await Promise.all([
+    import('../explain/explain.ts'),
+    import('../explain/resource-places.ts'),
+  ])
+  return explain(record, { ...config, locate: locate ?? resourcePlaces(config.ir) })
 }
 
 interface Place {

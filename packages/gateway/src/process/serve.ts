@@ -11,6 +11,7 @@ import { type ControllerSettings, controllerSettings } from './controller-settin
 import { Gateway } from './gateway.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import { pagesBeside } from './pages.ts'
+import { KeptConfigs } from './kept-configs.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
 import type { ProcessConfig } from '../sources/config/schema.ts'
@@ -30,6 +31,7 @@ import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { provideProcessMetrics } from '../telemetry/metrics/runtime-metrics.ts'
 import { VERSION } from '../version.ts'
 
+const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
 const OK = 0
 const CANNOT_START = 1
 const BAD_CONFIG = 2
@@ -84,6 +86,7 @@ class Program {
   readonly #ended = Promise.withResolvers<void>()
   #closeServers: () => Promise<void> = () => Promise.resolve()
   #isDraining = false
+  readonly #configs = new KeptConfigs()
   readonly #identity: ProxyIdentity
   readonly #path: string
   readonly #startedAt = Date.now()
@@ -123,10 +126,8 @@ class Program {
   }
 
   /** Null when it runs, else the exit code. */
-  async start(
-    { ir, warnings, explain, endpoints }: LoadedConfig,
-    { name, guide }: ConfigSource,
-  ): Promise<number | null> {
+  async start(loaded: LoadedConfig, { name, guide }: ConfigSource): Promise<number | null> {
+    const { ir, warnings, explain, endpoints } = loaded
     for (const warning of warnings) this.#log.warn(printProblem(warning))
     provideProcessMetrics(this.#collector, VERSION)
     // They load their code while the config is checked and the servers for operators start.
@@ -140,12 +141,29 @@ class Program {
     this.#closeServers = () => servers.value.close()
     const problems = (await starting) ?? (await this.#gateway.open(ir))
     if (problems.length > 0) return this.#giveUp(CANNOT_START, problems)
+    this.#keepText(loaded)
     this.#listenToSignals()
     const { ports } = this.#gateway
     process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide }))
+    if (this.#reloader !== null) this.#reloader.wentLive = (next) => this.#keepText(next)
     this.#reloader?.start(this.#controlled?.file ?? this.#gateway, this.#log)
     void this.#controlled?.start()
     return null
+  }
+
+  #keepText({ text }: LoadedConfig): void {
+    if (text !== undefined) this.#configs.keep(this.#gateway.generation, text)
+  }
+
+  /** The config that decided a request; where it is not kept, the one that is live. */
+  #explained(generation: number): ReturnType<RequestSourceParts['explained']> {
+    const { generation: live, ir } = this.#gateway
+    const kept = this.#controlled === null ? this.#configs : null
+    for (const each of [generation, live]) {
+      const found = kept?.find(each) ?? null
+      if (found !== null) return { generation: each, live, ...found }
+    }
+    return { generation: live, live, ir: ir ?? NOTHING, locate: null }
   }
 
   /** A data plane of a controller; what it takes for that others do not load. Gives what is wrong, if anything is. */
@@ -224,6 +242,7 @@ class Program {
         identity: this.#identity,
         currentIr: () => gateway.ir,
         state: () => this.#state(),
+        explained: (generation) => this.#explained(generation),
       }),
       quit: () => this.#ended.resolve(),
       pages: this.#pages,

@@ -52,6 +52,8 @@ export interface LoadedConfig extends CheckableConfig {
   process: ProcessConfig
   /** Left out where there is no single file. */
   locate?: Locate
+  /** What it was read from, and where that stands. */
+  text?: { text: string; file: string; dir: string }
   /** Absolute paths of the certificates, keys, secrets and other files that were read. */
   files: string[]
   warnings: PlacedProblem[]

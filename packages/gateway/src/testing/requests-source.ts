@@ -1,6 +1,9 @@
 import type { RequestsSource } from '../admin/requests.ts'
+import type { Ir } from '../ir/resources.ts'
 import { createRequestsSource } from '../process/request-source.ts'
 import { RecordStore } from '../telemetry/recorder/record-store.ts'
+
+const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
 
 /** What the admin server asks for records, of a gateway under test or of none. */
 export function requestsOf(store: RecordStore = new RecordStore(), clock: () => number = Date.now): RequestsSource {
@@ -9,6 +12,7 @@ export function requestsOf(store: RecordStore = new RecordStore(), clock: () => 
     clock,
     identity: { podName: 'test', namespace: 'default', gateway: 'default' },
     currentIr: () => null,
+    explained: () => ({ generation: 1, live: 1, ir: NOTHING, locate: null }),
     state: () => ({
       version: 'test',
       generation: 1,

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { request, sendRaw } from '../../testing/client.ts'
+import { lookupIn } from '../../testing/lookup.ts'
 import { closedPort, httpConfig, routeTo, useOrigin, useTcpServer } from '../../testing/scene.ts'
 import type { RefusalCase } from './refusal-case.ts'
 
@@ -32,7 +33,7 @@ export const upstreamCases: RefusalCase[] = [
   {
     name: 'a name that nobody knows',
     config: () => httpConfig([routeTo({ host: 'nowhere.invalid:80' })]),
-    options: () => ({ lookup: () => Promise.reject(Object.assign(new Error('ENOTFOUND'), { code: 'ENOTFOUND' })) }),
+    options: () => ({ lookup: lookupIn({}) }),
     send: get,
     code: 'dns_failed',
     at: 'host: nowhere.invalid',
