@@ -16,7 +16,8 @@ export const csrf: Explainer = (subject) => {
       wouldPass: [way('client', 'each of these headers is sent once')],
     }
   }
-  const others = (held?.config as CsrfConfig | undefined)?.additionalOrigins ?? []
+  const config: CsrfConfig | undefined = held?.config
+  const others = config?.additionalOrigins ?? []
   const own = `${record.scheme}://${record.host ?? ''}`
   return {
     code: 'csrf_cross_origin',

@@ -117,7 +117,7 @@ function noRoom(subject: Subject): Findings {
 }
 
 function localsOf(subject: Subject): readonly LocalLimitConfig[] {
-  const form = chosenForm(subject)?.config as RateLimitConfig | undefined
+  const form: RateLimitConfig | undefined = chosenForm(subject)?.config
   return form?.local ?? []
 }
 

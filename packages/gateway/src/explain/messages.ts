@@ -8,7 +8,7 @@ export const requestTooLarge: Explainer = (subject) => tooLarge(subject, 'reques
 export const responseTooLarge: Explainer = (subject) => tooLarge(subject, 'response')
 
 function tooLarge(subject: Subject, which: 'request' | 'response') {
-  const { view, record, reason } = subject
+  const { view, record } = subject
   const http = view.held('frontend', 'http', record.keys, null)
   const place = http !== null && 'maxBufferSize' in http.config ? view.locate(http.config, ['maxBufferSize']) : null
   const by = which === 'request' ? ('client' as const) : ('backend' as const)
@@ -17,7 +17,7 @@ function tooLarge(subject: Subject, which: 'request' | 'response') {
     place: place ?? routePlace(subject),
     values: [
       value(`${which}.bytes`, which === 'request' ? record.bytesIn : record.bytesOut),
-      value('limit', reason.values['limit'] ?? null),
+      value('limit', http !== null && 'maxBufferSize' in http.config ? http.config.maxBufferSize : null),
     ],
     wouldPass: [
       way(by, 'the body is smaller'),
