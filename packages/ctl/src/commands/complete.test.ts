@@ -16,7 +16,17 @@ async function suggestions(...words: string[]): Promise<string[]> {
 
 describe('completion', () => {
   test('knows commands, options and shells', async () => {
-    assert.deepEqual(await suggestions(''), ['trace', 'status', 'effective', 'translate', 'complete', ':4'])
+    assert.deepEqual(await suggestions(''), [
+      'requests',
+      'explain',
+      'top',
+      'trace',
+      'status',
+      'effective',
+      'translate',
+      'complete',
+      ':4',
+    ])
     assert.deepEqual(await suggestions('tr'), ['trace', 'translate', ':4'])
     assert.deepEqual(await suggestions('trace', '--ad'), ['--admin', '--admin-token', ':4'])
     assert.deepEqual(await suggestions('trace', '--local', '--r'), ['--raw', ':4'])

@@ -9,7 +9,7 @@ export function printExplanation(found: Explanation): string {
   const where = decidedBy?.place === null || decidedBy?.place === undefined ? '' : ` ▸ ${printPlace(decidedBy.place)}`
   return [
     `${found.id}  ${found.status === 0 ? 'no answer' : found.status}  ${found.outcome}  ${found.code}`,
-    `${found.headline}`,
+    found.headline,
     `decided by ${decidedBy?.policy ?? 'the gateway'}, ${generation}${where}`,
     ...(decidedBy?.origin === null || decidedBy?.origin === undefined ? [] : [`attached ${decidedBy.origin}`]),
     ...section(

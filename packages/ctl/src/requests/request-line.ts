@@ -32,8 +32,9 @@ export function requestLine(request: RequestSummary): string {
 
 function decision({ reason, error, mcp, llm }: RequestSummary): string {
   if (reason !== null) {
-    const said = reason.values['limit'] ?? reason.values['reason'] ?? reason.values['cause'] ?? error ?? ''
-    return `${reason.policy ?? reason.kind}: ${reason.code}${said === '' ? '' : ` (${String(said)})`}`
+    const { limit, reason: why, cause } = reason.values
+    const said = [limit, why, cause, error].find((text) => typeof text === 'string' && text !== '')
+    return `${reason.policy ?? reason.kind}: ${reason.code}${typeof said === 'string' ? ` (${said})` : ''}`
   }
   if (mcp !== null) return `${mcp.method}${mcp.name === null ? '' : ` ${mcp.name}`}`
   return llm === null ? '' : llm.requestModel
