@@ -23,11 +23,13 @@ export class SseJsonDecoder implements StreamDecoder {
   readonly #reader: RecordReader
   readonly #parse: (text: string) => JsonObject | null
   readonly #parser = new SseParser()
+  readonly #specimens: Map<string, object>
   #isOver = false
 
   constructor(reader: RecordReader, parse: (text: string) => JsonObject | null = parseJsonObject) {
     this.#reader = reader
     this.#parse = parse
+    this.#specimens = specimensOf(reader)
   }
 
   push(chunk: Buffer): ChatEvent[] {
@@ -57,8 +59,18 @@ export class SseJsonDecoder implements StreamDecoder {
       }
       const body = this.#parse(data)
       if (body === null) this.#fail('the provider sent a stream that cannot be read', into)
-      else this.#take(this.#reader.record(body, event), into)
+      else this.#take(this.#told(body, event, data.length), into)
     }
+  }
+
+  #told(body: JsonObject, event: string, length: number): readonly ChatEvent[] {
+    const events = this.#reader.record(body, event)
+    // Most records only add to a text: of those the first will do.
+    const kind = events[0]?.type ?? 'none'
+    if (length <= MOST_KEPT && (kind !== 'partDelta' || !this.#specimens.has(kind))) {
+      this.#specimens.set(kind, [body, events])
+    }
+    return events
   }
 
   #take(events: readonly ChatEvent[], into: ChatEvent[]): void {
@@ -76,3 +88,19 @@ export class SseJsonDecoder implements StreamDecoder {
     if (!this.#isOver) this.#take([{ type: 'error', error: brokenStream(message) }], into)
   }
 }
+
+/**
+ * The last record of each kind that readers of a format met, and what became of it. Never read: code that V8 has optimised
+ * for their shapes lives as long as they do, also over a rest, as with `pipeline/specimens.ts`.
+ */
+const specimensByReader = new Map<unknown, Map<string, object>>()
+
+function specimensOf(reader: RecordReader): Map<string, object> {
+  const known = specimensByReader.get(reader.constructor)
+  if (known !== undefined) return known
+  const made = new Map<string, object>()
+  specimensByReader.set(reader.constructor, made)
+  return made
+}
+
+const MOST_KEPT = 4096

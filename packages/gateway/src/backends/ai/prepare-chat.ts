@@ -47,8 +47,8 @@ export interface PreparedChat extends Pick<EditedChat, 'upstream' | 'call'> {
   /** The provider reports usage in a record that the client did not ask for. */
   hidesUsage: boolean
   bytes: Buffer
-  /** What the bytes were made of, where they are not the client's; never read, its shape lives as long as it does. */
-  encoded: JsonObject | null
+  /** What the bytes say; never read, but its shape, and the code for it, lives as long as it does. */
+  encoded: JsonObject
   toolNames: Map<string, string>
   losses: Loss[]
 }
@@ -92,9 +92,10 @@ export function prepareChat(edited: EditedChat, guarded: ChatRequest | null): Pr
   if (isNative) {
     const needed = upstream.name === 'completions' ? completionsEdits(body, quirks) : NO_EDITS
     const all = joinEdits(edits, needed)
-    const finished = vendor.finishBody(applyEdits(chat.body.value, all), call, chat.headers)
+    const encoded = applyEdits(chat.body.value, all)
+    const finished = vendor.finishBody(encoded, call, chat.headers)
     const bytes = spliceJson(chat.body, joinEdits(all, finished))
-    return { asked, upstream, call, isNative, answersAsIs, hidesUsage, toolNames, losses, bytes, encoded: null }
+    return { asked, upstream, call, isNative, answersAsIs, hidesUsage, toolNames, losses, bytes, encoded }
   }
   if (understood.fault !== null) return understood.fault
   const encoded = upstream.encodeRequest(asked.request, target, losses)
