@@ -1,5 +1,8 @@
 import type { RequestSummary } from '@portico/gateway/admin-api'
 
+/** Of all columns but the last. */
+const WIDTHS = [12, 15, 6, 8, 8, 7, 40, 16, 20]
+
 export const HEAD = columns([
   'TIME',
   'ID',
@@ -45,8 +48,6 @@ export function duration(took: number): string {
   if (took < 10_000) return `${(took / 1000).toFixed(1)} ms`
   return took < 10_000_000 ? `${Math.round(took / 1000)} ms` : `${Math.round(took / 1_000_000)} s`
 }
-
-const WIDTHS = [12, 15, 6, 8, 8, 7, 40, 16, 20]
 
 function columns(cells: readonly string[]): string {
   return cells

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { describe, test } from 'node:test'
+import type { Explanation, RequestSummary } from '@portico/gateway/admin-api'
+import { printExplanation } from '../requests/print-explanation.ts'
+import { TopTable } from '../requests/top-table.ts'
+import { useServer } from '../testing/fake-gateway.ts'
+import { runProgram } from '../testing/program.ts'
+
+const summary = {
+  id: 'aaaaaaaaaaaaaa1',
+  at: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+  took: 1500,
+  method: 'GET',
+  host: 'shop.example',
+  path: '/orders',
+  status: 429,
+  outcome: 'limited',
+  route: 'orders',
+  backend: null,
+  error: 'rate limit exceeded',
+  mcp: null,
+  llm: null,
+  reason: {
+    kind: 'RateLimit',
+    policy: 'rateLimit',
+    phase: 'route',
+    code: 'rate_limited',
+    values: { limit: '1/Minutes' },
+  },
+} as unknown as RequestSummary
+
+const explanation: Explanation = {
+  id: summary.id,
+  status: 429,
+  outcome: 'limited',
+  code: 'request_limit',
+  headline: 'the limit 1/Minutes is used up: it passes again in 41 s',
+  decidedBy: {
+    policy: 'rateLimit',
+    phase: 'route',
+    origin: 'inline in rule orders',
+    place: { file: 'gateway.yaml', line: 41, column: 9 },
+  },
+  config: { generation: 7, live: 8, isExact: false },
+  values: [
+    { name: 'limit', value: '1/Minutes', state: 'found' },
+    { name: 'key', value: null, state: 'hidden' },
+  ],
+  rules: [],
+  candidates: [{ route: 'other', match: 0, lacks: ['method POST'], place: null }],
+  calls: [{ target: '127.0.0.1:9', status: null, error: 'connect_failed: refused', tookMs: 3 }],
+  wouldPass: [
+    {
+      text: '`requests` is more than 1.',
+      changes: [
+        {
+          by: 'config',
+          text: '`requests` is more than 1',
+          of: 'requests',
+          found: 1,
+          relation: 'greater',
+          value: 1,
+          example: null,
+          place: { kind: 'GwPolicy', namespace: 'shop', name: 'limits', path: 'spec.traffic' },
+        },
+      ],
+    },
+  ],
+  steps: [{ step: 'rateLimit', phase: 'route', outcome: 'stopped' }],
+  remarks: [],
+}
+
+describe('recorded requests', () => {
+  test('are listed, the newest of all gateways first, chosen by the gateway', async (t) => {
+    const asked: string[] = []
+    const port = await useServer(t, (request, response) => {
+      asked.push(request.url ?? '')
+      answer(response, { requests: [summary], next: null })
+    })
+    const table = await runProgram(['requests', '--local', '--admin', `127.0.0.1:${port}`, '--status', '4xx'])
+    assert.equal(table.code, 0, table.stderr)
+    assert.deepEqual(asked, ['/api/requests?limit=50&status=4xx'])
+    const [head = '', line = ''] = table.stdout.split('\n')
+    assert.match(head, /^TIME +ID +STATUS/)
+    assert.match(line, /^03:04:05\.678 +aaaaaaaaaaaaaa1 +429 +limited +1\.5 ms +GET +shop\.example\/orders +orders +-/)
+    assert.match(line, /rateLimit: rate_limited \(1\/Minutes\)$/)
+    const json = await runProgram(['requests', '--local', '--admin', `127.0.0.1:${port}`, '-o', 'json'])
+    assert.deepEqual(JSON.parse(json.stdout), summary)
+  })
+
+  test('are explained, with places', async (t) => {
+    const port = await useServer(t, (request, response) => {
+      if (request.url === `/api/requests/${summary.id}/explain`) return answer(response, explanation)
+      response.writeHead(404).end('no record x: it was never there\n')
+    })
+    const admin = ['--local', '--admin', `127.0.0.1:${port}`]
+    const shown = await runProgram(['explain', summary.id, ...admin])
+    assert.equal(shown.code, 0, shown.stderr)
+    assert.equal(shown.stdout, printExplanation(explanation))
+    assert.match(shown.stdout, /decided by rateLimit, config 7 \(8 is live\) ▸ gateway\.yaml:41:9/)
+    assert.match(shown.stdout, /key = \(hidden\)/)
+    assert.match(shown.stdout, /`requests` is more than 1\. {2}\(GwPolicy shop\/limits spec\.traffic\)/)
+    const json = await runProgram(['explain', summary.id, ...admin, '-o', 'json'])
+    assert.deepEqual(JSON.parse(json.stdout), explanation)
+    const missing = await runProgram(['explain', 'other', ...admin])
+    assert.deepEqual([missing.code, missing.stderr], [1, 'porticoctl: no record x: it was never there\n'])
+  })
+
+  test('what is asked in the wrong way is told', async () => {
+    for (const args of [
+      ['explain', '--local'],
+      ['explain', 'UPPER', '--local'],
+      ['explain', 'abc'],
+      ['explain', 'abc', '--local', '-o', 'xml'],
+      ['requests', '--local', '--limit', '0'],
+      ['requests', 'get', '--local'],
+      ['top', '--local', '--window', '0'],
+    ]) {
+      const { code, stderr } = await runProgram(args)
+      assert.equal(code, 2, args.join(' '))
+      assert.match(stderr, /--help shows how/)
+    }
+  })
+})
+
+describe('the table of routes', () => {
+  test('counts what came within the window, the busiest route first', () => {
+    let now = 0
+    const table = new TopTable(10_000, () => now)
+    table.take([{ ...summary, route: 'old' }], 0)
+    now = 20_000
+    const passed = { ...summary, outcome: 'passed', reason: null, route: 'busy' } as RequestSummary
+    table.take([passed, passed, { ...passed, took: 90_000 }, summary], 5)
+    const [head = '', busy = '', orders = '', omitted = '', ...rest] = table.lines()
+    assert.match(head, /^ROUTE +REQ\/S/)
+    assert.match(busy, /^busy +0\.3 +0 +0 +1\.5 ms +90 ms$/)
+    assert.match(orders, /^orders +0\.1 +1 +0 .*rateLimit: rate_limited$/)
+    assert.match(omitted, /^5 more/)
+    assert.deepEqual(rest, [])
+  })
+})
+
+function answer(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+}
