@@ -14,7 +14,7 @@ const manyPaths = Array.from({ length: 100 }, (_, i) => `/r${i * 100 + 37}/x`)
  *   paceMs?: number, bars?: Bar[], also?: string[], variants?: { peer: string, label: string, routes?: number, chat?: Chat,
  *   tools?: boolean, workers?: number, keys?: number, extension?: Extension }[] }} Scenario
  *   `also`: peers that are left out unless named; `paceMs`: between two events of a stream; `tools`: the origin is spoken to as an MCP server; `keys`: a local limit with so many keys in use; `extension`: services beside the origin are asked or told
- * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc'} Extension
+ * @typedef {'extAuthGrpc' | 'extAuthHttp' | 'globalLimit' | 'otlpLog' | 'tracing' | 'tracingSome' | 'extProc' | 'recorderOff'} Extension
  * @typedef {{ client: import('./chat.mjs').ChatFormat, provider?: 'openai' | 'anthropic' }} Chat
  *   what the client speaks, and what the origin is to be taken for; without a provider it is one like any other
  * @typedef {{ ratio?: number, time?: number, readyMs?: number, overEmptyMb?: number, furtherWorkerMb?: number, effectiveMs?: number, growth?: number, againstBefore?: number, of?: string, to?: string, saturated?: boolean }} Bar
@@ -132,6 +132,17 @@ export const scenarios = [
   asked('extauth-http', 'extAuth by HTTP', 'extAuthHttp', 1),
   asked('extproc', 'extProc, headers only', 'extProc', 1.2),
   asked('global-limit', 'limit by a server', 'globalLimit', 1),
+  {
+    name: 'recorder',
+    title: 'plain GET 53 B, recorder',
+    kind: 'load',
+    rps: 250,
+    variants: [
+      { peer: 'portico', label: 'portico, recorder off', extension: 'recorderOff' },
+      { peer: 'portico', label: 'portico, recorder on' },
+    ],
+    bars: [{ ratio: 1.05, of: 'portico, recorder on', to: 'portico, recorder off' }],
+  },
   told('accesslog-otlp', 'access log by OTLP', 'otlpLog', 1.15),
   told('tracing', 'spans of all requests', 'tracing', 1.35),
   told('tracing-some', 'spans of 1 % of requests', 'tracingSome', 1.05),

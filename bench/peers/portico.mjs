@@ -114,6 +114,8 @@ function extensionOf({ extension, origin, services }) {
       return { frontend: { tracing: { backendRef, randomSampling: 1 } } }
     case 'tracingSome':
       return { frontend: { tracing: { backendRef, randomSampling: 0.01 } } }
+    case 'recorderOff':
+      return { frontend: { recorder: { enabled: false } } }
     default:
       throw new Error(`no config for ${extension}`)
   }

@@ -21,6 +21,8 @@ const local = (key: object) => ({ rateLimit: { local: [{ requests: 100_000_000, 
 
 export const features: Record<string, Feature> = {
   plain: {},
+  // Every request with heads, into memory and files.
+  recorder: { frontend: () => ({ recorder: { sampling: 'true', disk: { folder: 'records', maxSize: '16Mi' } } }) },
   'extauth-grpc': { policies: (ports) => ({ extAuth: { backendRef: service(ports), timeout } }) },
   'extauth-http': {
     policies: ({ origin }) => ({ extAuth: { backendRef: { host: `127.0.0.1:${origin}` }, http: {}, timeout } }),

@@ -110,6 +110,10 @@ export class BackendCall implements UpstreamHandler, CallContext {
     return this.#tried !== null && this.#tried.includes(endpoint)
   }
 
+  hasEvicted(): void {
+    this.#rx.hasEvicted = true
+  }
+
   isUnhealthy(response: UpstreamResponse): boolean {
     return speaksAgainst(this.#backend.unhealthyCondition, this.#rx, response)
   }

@@ -12,6 +12,7 @@ export function contextWith(context: CallContext, changes: Partial<CallContext>)
     connectingTo: (endpoint) => context.connectingTo(endpoint),
     hasTried: (endpoint) => context.hasTried?.(endpoint) ?? false,
     sentAgain: (error) => context.sentAgain?.(error),
+    hasEvicted: () => context.hasEvicted?.(),
     isUnhealthy: (response) => context.isUnhealthy?.(response) ?? response.status >= 500,
     ...changes,
   }

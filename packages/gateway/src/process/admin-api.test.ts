@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -59,6 +59,24 @@ test('records of all workers are one list, and outlive reloads and workers', asy
   const told = await state(program)
   assert.deepEqual([told.generation, told.workers, told.recorder.isEnabled], [2, 2, true])
   assert.match(told.problems[0]?.text ?? '', /gateway\.yaml:1/)
+})
+
+test('records on disk are there after a restart, whole or not at all', async (t) => {
+  const config = useConfigFile(t, { ...twoWorkers(), frontend: { recorder: { disk: { folder: 'records' } } } })
+  const first = await useProgram(t, { args: ['-f', config.file] })
+  for (let i = 0; i < 5; i++) await request(first.port(), { path: `/limited/${i}` })
+  const before = await listed(first, 5)
+  first.child.kill('SIGTERM')
+  await first.ended
+  const [segment = ''] = readdirSync(join(config.folder, 'records'))
+  appendFileSync(join(config.folder, 'records', segment), Buffer.from([200, 0, 0, 0, 1, 2, 3]))
+  const second = await useProgram(t, { args: ['-f', config.file] })
+  assert.deepEqual(await listed(second, 5), before)
+  assert.equal((await fetch(`${second.admin}/api/requests/${before[0]?.id}`)).status, 200)
+  await request(second.port(), { path: '/page/after' })
+  const after = await listed(second, 6)
+  assert.equal(after[0]?.path, '/page/after')
+  assert.ok(((await state(second)).recorder.diskBytes ?? 0) > 0)
 })
 
 async function state(program: Program): Promise<GatewayState> {

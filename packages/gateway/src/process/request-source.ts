@@ -7,15 +7,18 @@ import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
 import { summaryOf } from '../telemetry/recorder/decode.ts'
 import { isMeant, readFilter, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
+import type { RecordDisk } from '../telemetry/recorder/record-disk.ts'
 import { RecordFollowers } from '../telemetry/recorder/record-followers.ts'
 import type { Explanation, GatewayState, RequestRecord, RequestSummary } from '../telemetry/recorder/record.ts'
-import type { RecordStore, StoredRecord } from '../telemetry/recorder/record-store.ts'
+import { newestFirst, type RecordStore, type StoredRecord } from '../telemetry/recorder/record-store.ts'
 import { rebuildEvents } from '../telemetry/recorder/rebuild-events.ts'
 import { problemText } from './problem-text.ts'
 import { recorderConfig } from './recorder-sizes.ts'
 
 export interface RequestSourceParts {
   store: RecordStore
+  /** Where records are kept beyond memory; null where they are not. */
+  disk: () => RecordDisk | null
   identity: ProxyIdentity
   currentIr: () => Ir | null
   /** All but the recorder's own part. */
@@ -34,7 +37,7 @@ export interface ExplainedParts {
 
 /** Records as the admin server shows them. */
 export function createRequestsSource(parts: RequestSourceParts): RequestsSource {
-  const { store, identity, currentIr, clock = Date.now } = parts
+  const { store, disk, identity, currentIr, clock = Date.now } = parts
   const followers = new RecordFollowers(store)
   const compile = expressionCompiler(identity)
 
@@ -45,9 +48,9 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
     return retention === undefined ? 0 : clock() - retention
   }
 
-  function* newestFirst(filter: RecordFilter): Iterable<RequestRecord> {
+  function* chosen(filter: RecordFilter): Iterable<RequestRecord> {
     const from = Math.max(oldest(), filter.since ?? 0)
-    for (const stored of store.all()) {
+    for (const stored of newest(store, disk())) {
       if (stored.at < from) return
       const record = stored.decode()
       if (record !== null && isMeant(filter, record)) yield record
@@ -55,22 +58,22 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
   }
 
   return {
-    state: () => ({ ...parts.state(), ...recorded(store, oldest(), clock()) }),
+    state: () => ({ ...parts.state(), ...recorded(store, disk(), oldest(), clock()) }),
     filter: (query) => readFilter(query, clock(), compile),
     list(filter, { limit, before }) {
       const place = before === null ? null : placeOf(before)
       if (before !== null && place === null) return null
       const requests: RequestSummary[] = []
-      for (const record of newestFirst(filter)) {
+      for (const record of chosen(filter)) {
         if (place !== null && !isBehind(record, place)) continue
         if (requests.length === limit) return { requests, next: cursorOf(requests.at(-1)) }
         requests.push(summaryOf(record))
       }
       return { requests, next: null }
     },
-    download: newestFirst,
+    download: chosen,
     get(id) {
-      const record = store.find(id)
+      const record = store.find(id) ?? onDisk(disk(), id)
       return record === null || record.at < oldest() ? null : record
     },
     events: (record) => rebuildEvents(record, identity),
@@ -86,6 +89,28 @@ async function explained(record: RequestRecord, { locate, ...config }: Explained
     import('../explain/resource-places.ts'),
   ])
   return explain(record, { ...config, locate: locate ?? resourcePlaces(config.ir) })
+}
+
+/** Newest first. Files are read only by those who go further back than memory does. */
+function* newest(store: RecordStore, disk: RecordDisk | null): Iterable<StoredRecord> {
+  const inMemory = store.all()
+  if (disk === null) return yield* inMemory
+  const complete = store.completeSince
+  const older = inMemory.findIndex(({ at }) => at < complete)
+  const recent = older === -1 ? inMemory : inMemory.slice(0, older)
+  yield* recent
+  const known = new Set(inMemory.map(({ id }) => id))
+  const others = disk.read().filter(({ id }) => !known.has(id))
+  yield* [...inMemory.slice(recent.length), ...others].sort(newestFirst)
+}
+
+function onDisk(disk: RecordDisk | null, id: string): RequestRecord | null {
+  return (
+    disk
+      ?.read()
+      .find((stored) => stored.id === id)
+      ?.decode() ?? null
+  )
 }
 
 interface Place {
@@ -109,6 +134,7 @@ function placeOf(cursor: string): Place | null {
 
 function recorded(
   store: RecordStore,
+  disk: RecordDisk | null,
   oldest: number,
   now: number,
 ): Pick<GatewayState, 'recorder' | 'requestsPerSecond'> {
@@ -120,7 +146,7 @@ function recorded(
       records: all.length,
       ...store.use,
       oldest: all.at(-1)?.at ?? null,
-      diskBytes: null,
+      diskBytes: disk?.bytes ?? null,
     },
   }
 }

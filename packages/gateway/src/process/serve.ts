@@ -12,6 +12,7 @@ import { Gateway } from './gateway.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import { pagesBeside } from './pages.ts'
 import { KeptConfigs } from './kept-configs.ts'
+import { KeptRecords } from './kept-records.ts'
 import { Reloader } from './reloader.ts'
 import { shutdown } from './shutdown.ts'
 import type { ProcessConfig } from '../sources/config/schema.ts'
@@ -88,6 +89,7 @@ class Program {
   #isDraining = false
   readonly #configs = new KeptConfigs()
   readonly #identity: ProxyIdentity
+  readonly #kept: KeptRecords
   readonly #path: string
   readonly #startedAt = Date.now()
   readonly #pages = pagesBeside(import.meta.url)
@@ -113,6 +115,7 @@ class Program {
       collector,
       settings: workerSettings(settings, identity, filter.text),
     })
+    this.#kept = new KeptRecords(this.#supervisor.records, path, log)
     const sessionKeys = (): SessionKeys => sessionKeysOf(settings, path, log)
     this.#sessionKeys = sessionKeys
     this.#gateway = new Gateway({
@@ -121,7 +124,10 @@ class Program {
       collector,
       ipv6: settings.enableIpv6,
       sessionKeys,
-      wentLive: (ir) => this.#pushMetrics(ir),
+      wentLive: (ir) => {
+        this.#pushMetrics(ir)
+        this.#kept.use(ir)
+      },
     })
   }
 
@@ -203,6 +209,7 @@ class Program {
     await shutdown(this.#supervisor, { minMs, maxMs, last })
     this.#pages.close()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])
+    this.#kept.close()
     this.#log.info('stopped')
     await this.#writer.flush()
     return OK
@@ -239,6 +246,7 @@ class Program {
       trace: createTraceSource(this.#supervisor.traces, () => gateway.ir),
       requests: createRequestsSource({
         store: this.#supervisor.records,
+        disk: () => this.#kept.disk,
         identity: this.#identity,
         currentIr: () => gateway.ir,
         state: () => this.#state(),

@@ -9,6 +9,7 @@ const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], polici
 export function requestsOf(store: RecordStore = new RecordStore(), clock: () => number = Date.now): RequestsSource {
   return createRequestsSource({
     store,
+    disk: () => null,
     clock,
     identity: { podName: 'test', namespace: 'default', gateway: 'default' },
     currentIr: () => null,

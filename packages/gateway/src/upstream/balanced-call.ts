@@ -65,7 +65,7 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
 
   #try(): void {
     const way = chooseWay(this.#ways, this.#options)
-    const visit = this.#options.endpoints.visit(this.#options.owner, way.endpoint)
+    const visit = this.#options.endpoints.visit(this.#options.owner, way.endpoint, this.#options.watcher)
     this.#way = way
     this.#visit = visit
     this.#tries++

@@ -1,7 +1,7 @@
 import type { SharedCounters } from '../state/counters.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EvictionRule } from './health.ts'
-import type { UpstreamError } from './upstream-types.ts'
+import type { EndpointWatcher, UpstreamError } from './upstream-types.ts'
 
 export interface EndpointServices {
   counters: SharedCounters
@@ -39,13 +39,20 @@ export class EndpointCall {
   readonly #owner: EndpointOwner
   readonly #endpoint: Endpoint
   readonly #services: EndpointServices
+  readonly #watcher: Pick<EndpointWatcher, 'hasEvicted'> | null
   readonly #startedAt: number
   /** Milliseconds to a healthy answer that is not counted yet; -1 without one. */
   #latencyMs = -1
   #isCounted = false
   #isOver = false
 
-  constructor(owner: EndpointOwner, endpoint: Endpoint, services: EndpointServices) {
+  constructor(
+    owner: EndpointOwner,
+    endpoint: Endpoint,
+    services: EndpointServices,
+    watcher: Pick<EndpointWatcher, 'hasEvicted'> | null = null,
+  ) {
+    this.#watcher = watcher
     this.#owner = owner
     this.#endpoint = endpoint
     this.#services = services
@@ -95,6 +102,7 @@ export class EndpointCall {
     const now = this.#services.monotonic()
     const evicted = this.#endpoint.wasUnhealthy(now, this.#rule)
     if (evicted === null) return
+    this.#watcher?.hasEvicted?.()
     this.#services.evicted({
       backend: this.#owner.name,
       endpoint: this.#endpoint.name,

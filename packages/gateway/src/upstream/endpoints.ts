@@ -56,8 +56,8 @@ export class Endpoints {
     return ways[choose(ways.map(standingOf), random)] ?? first
   }
 
-  visit(owner: EndpointOwner, endpoint: Endpoint): EndpointCall {
-    return new EndpointCall(owner, endpoint, this.#services)
+  visit(owner: EndpointOwner, endpoint: Endpoint, watcher: EndpointWatcher | null = null): EndpointCall {
+    return new EndpointCall(owner, endpoint, this.#services, watcher)
   }
 
   /** The same, with scores that no other worker shares: clients choose the names, and would fill the shared table. */

@@ -66,6 +66,8 @@ export interface EndpointWatcher {
   tunnelling?(target: string, proxy: string): (error: UpstreamError | null) => void
   /** Whether a response speaks against the health of the endpoint. Left out, a status of 500 and above does. */
   isUnhealthy?(response: UpstreamResponse): boolean
+  /** What became of the call had its endpoint left out for a while. */
+  hasEvicted?(): void
 }
 
 export type UpstreamErrorCode =

@@ -4,6 +4,7 @@ import type { RequestRecord } from './record.ts'
 import { createNames, idOf } from './record-id.ts'
 import type { RecorderMemory } from './recorder.ts'
 import { createRing, readRing, ringUse } from './ring.ts'
+import { frameOf } from './segment.ts'
 
 /** Bytes for each worker. */
 export interface RecorderSizes {
@@ -15,6 +16,8 @@ export interface RecorderSizes {
 export interface StoredRecord {
   readonly at: number
   readonly id: string
+  /** As it stands in a file. */
+  frame(): Buffer
   decode(): RequestRecord | null
 }
 
@@ -67,7 +70,7 @@ export class RecordStore {
 
   /** Newest first. */
   all(): StoredRecord[] {
-    return this.since(null).records.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    return this.since(null).records.toSorted(newestFirst)
   }
 
   /** What came after the positions of a call before; null gives all. */
@@ -89,6 +92,17 @@ export class RecordStore {
   /** Where a reader begins that wants only what comes from now on. */
   positions(): ReadonlyMap<SharedArrayBuffer, number> {
     return this.since(null).positions
+  }
+
+  /** From here on everything is there: no memory has given up a record that began later. */
+  get completeSince(): number {
+    const oldest = this.#everySource().flatMap(({ memory }) =>
+      [memory.passed, memory.notable].flatMap((ring) => {
+        const first = readRing(ring).entries.find((entry) => entry.length >= AT.texts)
+        return first === undefined ? [] : [startOf(first)]
+      }),
+    )
+    return Math.max(...oldest, Number.NEGATIVE_INFINITY)
   }
 
   find(id: string): RequestRecord | null {
@@ -122,11 +136,16 @@ export class RecordStore {
   }
 }
 
+export function newestFirst(a: StoredRecord, b: StoredRecord): number {
+  return b.at - a.at || (a.id < b.id ? 1 : -1)
+}
+
 interface Source extends RecordSource {
   readonly memory: RecorderMemory
 }
 
-class Stored implements StoredRecord {
+/** A record as it stood in memory, and whose it was. */
+export class Stored implements StoredRecord {
   readonly at: number
   readonly #entry: Buffer
   readonly #source: RecordSource
@@ -139,6 +158,11 @@ class Stored implements StoredRecord {
 
   get id(): string {
     return idOf(this.#source.names, serialOf(this.#entry))
+  }
+
+  frame(): Buffer {
+    const { names, worker } = this.#source
+    return frameOf({ ...names, worker, entry: this.#entry })
   }
 
   decode(): RequestRecord | null {

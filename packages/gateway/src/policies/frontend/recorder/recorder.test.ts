@@ -272,6 +272,26 @@ test('a client that leaves is aborted, a backend that breaks off has failed', as
   assert.deepEqual([broken?.outcome, broken?.reason?.kind], ['failed', 'UpstreamFailure'])
 })
 
+test('the answer that had an endpoint evicted is kept as such', async (t) => {
+  const origin = await useOrigin(t, (_seen, response) => void response.writeHead(404).end())
+  const health = { unhealthyCondition: 'response.code == 404', eviction: { consecutiveFailures: 2, duration: '1m' } }
+  const gateway = await useGateway(
+    t,
+    httpConfig([{ policies: { backend: { health } }, backends: [{ host: origin.host }] }]),
+  )
+  await request(gateway.port())
+  await request(gateway.port())
+  await gateway.finished(2)
+  assert.equal(gateway.evictions.length, 1)
+  assert.deepEqual(
+    gateway.recorded().map(({ outcome, status }) => [outcome, status]),
+    [
+      ['evicted', 404],
+      ['passed', 404],
+    ],
+  )
+})
+
 test('connections without HTTP have records', async (t) => {
   const echo = await useTcpServer(t, (socket) => socket.pipe(socket))
   const dead = { host: `127.0.0.1:${await closedPort()}` }

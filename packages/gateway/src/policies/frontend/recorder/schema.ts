@@ -1,7 +1,7 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { condition } from '../../../schema/fields/expression.ts'
-import { boolean, byteSize, duration } from '../../../schema/fields/values.ts'
-import { object } from '../../../schema/kit.ts'
+import { boolean, byteSize, duration, string } from '../../../schema/fields/values.ts'
+import { fileOnly, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 
 const smallest = 64 * 1024
@@ -37,6 +37,16 @@ export const recorder = definePolicy({
       .describe(
         'Records of requests that began longer ago than this are not shown any more; without it, all that are kept are.',
       ),
+    disk: fileOnly(
+      object({
+        folder: string({ min: 1, max: 4_096 }).describe('Path of a folder of its own, relative to the config file.'),
+        maxSize: byteSize({ min: 1024 * 1024, max: 4 * 1024 * 1024 * 1024 - 1 })
+          .prefault('64Mi')
+          .describe('The most that its files take; the oldest are deleted.'),
+      })
+        .optional()
+        .describe('Writes records to files too, which are read again after a restart.'),
+    ),
   }).describe('Chooses what is kept of each request, so that it can be looked at afterwards.'),
 })
 

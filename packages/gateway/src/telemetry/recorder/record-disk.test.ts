@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { accessRecord } from '../../testing/access-record.ts'
+import { RecordDisk } from './record-disk.ts'
+import { RecordStore } from './record-store.ts'
+import { Recorder } from './recorder.ts'
+import { createRedaction } from './redaction.ts'
+import { framesIn } from './segment.ts'
+
+function useFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-records-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function scene() {
+  const store = new RecordStore()
+  store.resize({ passed: 256 * 1024, notable: 64 * 1024 })
+  const recorder = new Recorder(Date.now)
+  recorder.attach(store.memoryFor('worker-0'))
+  recorder.use({ slowMs: 1000, isSampled: null, redaction: createRedaction(new Set()), generation: 3 })
+  const record = (target: string): void =>
+    recorder.connection({ ...accessRecord, target, listener: null, route: null, backendIndex: -1 })
+  return { store, record }
+}
+
+function pathsIn(disk: RecordDisk): (string | null | undefined)[] {
+  return disk.read().map((stored) => stored.decode()?.path)
+}
+
+test('records are read again by the next process, byte for byte', (t) => {
+  const folder = useFolder(t)
+  const settings = { folder, maxBytes: 1_000_000, retentionMs: null }
+  const { store, record } = scene()
+  const first = new RecordDisk(settings, store, assert.fail)
+  for (let i = 0; i < 300; i++) record(`/before/${i}`)
+  first.close()
+  const second = new RecordDisk(settings, new RecordStore(), assert.fail)
+  assert.equal(pathsIn(second).length, 300)
+  assert.deepEqual(
+    new Set(second.read().map((stored) => JSON.stringify(stored.decode()))),
+    new Set(store.all().map((stored) => JSON.stringify(stored.decode()))),
+  )
+  second.close()
+  for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
+})
+
+test('a crash in the middle of a record loses that record alone', (t) => {
+  const folder = useFolder(t)
+  const settings = { folder, maxBytes: 1_000_000, retentionMs: null }
+  const { store, record } = scene()
+  const disk = new RecordDisk(settings, store, assert.fail)
+  for (let i = 0; i < 3; i++) record(`/${i}`)
+  disk.close()
+  const [name = ''] = readdirSync(folder)
+  const whole = readFileSync(join(folder, name))
+  const ends = framesIn(whole).map(({ entry }) => entry.byteOffset + entry.length - whole.byteOffset)
+  for (let length = 0; length <= whole.length; length++) {
+    writeFileSync(join(folder, name), whole.subarray(0, length))
+    const after = new RecordDisk(settings, new RecordStore(), assert.fail)
+    assert.equal(after.read().length, ends.filter((end) => end <= length).length, String(length))
+    after.close()
+  }
+  for (let at = 0; at < whole.length; at += 7) {
+    const broken = Buffer.from(whole)
+    broken.writeUInt8(broken.readUInt8(at) ^ 0x40, at)
+    assert.equal(framesIn(broken).length, ends.filter((end) => end <= at).length)
+  }
+})
+
+test('the folder stays within its bytes, and other files in it are left alone', (t) => {
+  const folder = useFolder(t)
+  writeFileSync(join(folder, 'notes.txt'), 'mine')
+  const { store, record } = scene()
+  const disk = new RecordDisk({ folder, maxBytes: 64 * 1024, retentionMs: null }, store, assert.fail)
+  for (let i = 0; i < 2000; i++) {
+    record(`/many/${i}`)
+    if (i % 50 === 49) disk.flush()
+  }
+  disk.close()
+  assert.ok(disk.bytes <= 64 * 1024 && disk.bytes > 32 * 1024, String(disk.bytes))
+  const paths = pathsIn(disk)
+  assert.ok(paths.includes('/many/1999') && !paths.includes('/many/0'))
+  assert.equal(readFileSync(join(folder, 'notes.txt'), 'utf8'), 'mine')
+})
+
+test('segments older than the retention are deleted', (t) => {
+  const folder = useFolder(t)
+  const { store, record } = scene()
+  record('/old')
+  new RecordDisk({ folder, maxBytes: 1_000_000, retentionMs: null }, store, assert.fail).close()
+  const next = scene()
+  const disk = new RecordDisk({ folder, maxBytes: 1_000_000, retentionMs: 0 }, next.store, assert.fail)
+  next.record('/new')
+  disk.flush()
+  assert.deepEqual(pathsIn(disk), ['/new'])
+  disk.close()
+})
+
+test('a folder that is gone is told of, and traffic goes on', (t) => {
+  const folder = useFolder(t)
+  const { store, record } = scene()
+  const told: Error[] = []
+  const disk = new RecordDisk({ folder: join(folder, 'sub'), maxBytes: 1_000_000, retentionMs: null }, store, (error) =>
+    told.push(error),
+  )
+  rmSync(join(folder, 'sub'), { recursive: true })
+  record('/lost')
+  disk.flush()
+  assert.match(told[0]?.message ?? '', /ENOENT/)
+  disk.close()
+})

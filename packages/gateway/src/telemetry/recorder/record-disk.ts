@@ -1,0 +1,144 @@
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { AT } from './layout.ts'
+import type { RecordStore, StoredRecord } from './record-store.ts'
+import { Stored } from './record-store.ts'
+import { framesIn } from './segment.ts'
+
+export interface DiskSettings {
+  readonly folder: string
+  readonly maxBytes: number
+  /** Segments whose last record is older than this are deleted; null keeps them. */
+  readonly retentionMs: number | null
+}
+
+interface Segment {
+  readonly path: string
+  bytes: number
+  /** Milliseconds since 1970. */
+  lastAt: number
+}
+
+/** Keeps records in a folder, in a bounded number of bytes, and knows those that an earlier process has left there. */
+export class RecordDisk {
+  readonly #settings: DiskSettings
+  readonly #store: Pick<RecordStore, 'since'>
+  readonly #failed: (error: Error) => void
+  readonly #timer: NodeJS.Timeout
+  /** Oldest first; the last one is written. */
+  #segments: Segment[]
+  #open: { file: number; segment: Segment } | null = null
+  #positions: ReadonlyMap<SharedArrayBuffer, number> | null = null
+  #count = 0
+
+  /** Throws where the folder cannot be used. */
+  constructor(settings: DiskSettings, store: Pick<RecordStore, 'since'>, failed: (error: Error) => void) {
+    this.#settings = settings
+    this.#store = store
+    this.#failed = failed
+    // Requests are nobody's business but the operator's.
+    mkdirSync(settings.folder, { recursive: true, mode: 0o700 })
+    this.#segments = segmentsIn(settings.folder)
+    this.#timer = setInterval(() => this.flush(), FLUSH_MS)
+    this.#timer.unref()
+  }
+
+  get bytes(): number {
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** Writes what has come since the last time. */
+  flush(): void {
+    const { records, positions } = this.#store.since(this.#positions)
+    this.#positions = positions
+    try {
+      for (let i = 0; i < records.length; i += BATCH) this.#write(records.slice(i, i + BATCH))
+      this.#drop()
+    } catch (error) {
+      this.#failed(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  /** In no order. */
+  read(): StoredRecord[] {
+    return this.#segments.flatMap(({ path }) => {
+      const bytes = bytesOf(path)
+      const frames = bytes === null ? [] : framesIn(bytes)
+      return frames
+        .filter(({ entry }) => entry.length >= AT.texts)
+        .map(({ prefix, key, worker, entry }) => new Stored(entry, { names: { prefix, key }, worker }))
+    })
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.flush()
+    this.#end()
+  }
+
+  #write(records: readonly StoredRecord[]): void {
+    const bytes = Buffer.concat(records.map((record) => record.frame()))
+    if (this.#open !== null && this.#open.segment.bytes + bytes.length > this.#segmentBytes) this.#end()
+    const { file, segment } = (this.#open ??= this.#begin())
+    writeSync(file, bytes)
+    segment.bytes += bytes.length
+    segment.lastAt = Date.now()
+  }
+
+  get #segmentBytes(): number {
+    return this.#settings.maxBytes / SEGMENTS
+  }
+
+  #begin(): { file: number; segment: Segment } {
+    const name = `${Date.now()}-${process.pid}-${this.#count++}${SUFFIX}`
+    const segment = { path: join(this.#settings.folder, name), bytes: 0, lastAt: Date.now() }
+    // A file of that name that is there already is not ours.
+    const file = openSync(segment.path, 'ax', 0o600)
+    this.#segments.push(segment)
+    return { file, segment }
+  }
+
+  #end(): void {
+    if (this.#open !== null) closeSync(this.#open.file)
+    this.#open = null
+  }
+
+  /** The oldest go, all but the one that is written. */
+  #drop(): void {
+    const { maxBytes, retentionMs } = this.#settings
+    const oldest = retentionMs === null ? 0 : Date.now() - retentionMs
+    while (this.#segments.length > 1) {
+      const [first] = this.#segments
+      if (first === undefined || (this.bytes <= maxBytes && first.lastAt >= oldest)) return
+      this.#segments.shift()
+      unlinkSync(first.path)
+    }
+  }
+}
+
+/** By the time in their names. */
+function segmentsIn(folder: string): Segment[] {
+  return readdirSync(folder)
+    .filter((name) => NAME.test(name))
+    .sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10))
+    .map((name) => {
+      const path = join(folder, name)
+      const { size, mtimeMs } = statSync(path)
+      return { path, bytes: size, lastAt: mtimeMs }
+    })
+}
+
+/** Somebody else may have taken it away. */
+function bytesOf(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch {
+    return null
+  }
+}
+
+const SUFFIX = '.records'
+const NAME = /^[0-9]{13}-[0-9]+-[0-9]+\.records$/
+const SEGMENTS = 8
+const BATCH = 256
+const FLUSH_MS = 1000
