@@ -5,7 +5,7 @@ import type { BindState } from '../net/listener.ts'
 import { createServerTls, type ServerTls, type TlsProblem } from '../net/tls.ts'
 import type { CompiledListener } from '../pipeline/compiled.ts'
 import { createEntrance } from '../pipeline/entrance.ts'
-import type { RequestIds, RequestTracing, RunServices, Tracer } from '../pipeline/run.ts'
+import type { KeepBodies, RequestIds, RequestTracing, RunServices, Tracer } from '../pipeline/run.ts'
 import type { RawServices } from '../pipeline/run-raw.ts'
 import type { Specimens } from '../pipeline/specimens.ts'
 import type { Telemetry } from '../pipeline/telemetry.ts'
@@ -62,6 +62,8 @@ interface BindParts {
   tracing: RequestTracing | null
   /** Null where nobody names requests. */
   requestIds: RequestIds | null
+  /** Null where no bodies are kept. */
+  keepBodies: KeepBodies | null
 }
 
 export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
@@ -163,7 +165,10 @@ function stayedListeners(
   return new Set(sources.filter(isSame).map((listener) => listener.key))
 }
 
-function requestServices(services: BindServices, { telemetry, tracing, requestIds }: BindParts): RunServices {
+function requestServices(
+  services: BindServices,
+  { telemetry, tracing, requestIds, keepBodies }: BindParts,
+): RunServices {
   return {
     deadlines: services.deadlines,
     random: services.random,
@@ -177,6 +182,7 @@ function requestServices(services: BindServices, { telemetry, tracing, requestId
     bug: bugReport(services.log),
     tracing,
     requestIds,
+    keepBodies,
     recordId: (rx) => services.recorder.idOf(rx),
     finished: telemetry.request,
   }

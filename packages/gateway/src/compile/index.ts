@@ -25,6 +25,7 @@ import { createTelemetry, type ExportServices, type Telemetry, type TelemetrySer
 import { accessLogEdit } from '../policies/frontend/access-log/edit.ts'
 import { metricLabels } from '../policies/frontend/metrics/labels.ts'
 import { networkAuthorization } from '../policies/frontend/network-authorization/admit.ts'
+import { keptBodies } from '../policies/frontend/recorder/kept-bodies.ts'
 import { recorderSettings } from '../policies/frontend/recorder/settings.ts'
 import { requestIdentifiers } from '../policies/frontend/request-id/request-ids.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
@@ -81,13 +82,15 @@ function assemble(
   const telemetry = compileTelemetry(frontend, parts.env, services)
   const tracing = frontend.tracing === undefined ? null : loadedTracing()(frontend.tracing, parts.env, services)
   const requestIds = requestIdentifiers(frontend.requestId, frontend.forwardedHeaders, services.recorder)
+  const bodies = recorder === null ? undefined : frontend.recorder?.bodies
+  const keepBodies = bodies === undefined ? null : keptBodies(parts.env.cel(bodies.when, 'request'), bodies.maxSize)
   const pushed = frontend.metrics?.otlp
   const deliverMetrics = pushed === undefined ? null : loadedMetrics()(pushed, parts.env)
   const binds = new Map<string, CompiledBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
     const own = sources.flatMap(({ key }) => listeners.get(key) ?? [])
-    const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry, tracing, requestIds }
+    const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry, tracing, requestIds, keepBodies }
     binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
   })
   // Nothing after this fails.

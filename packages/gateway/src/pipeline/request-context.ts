@@ -4,6 +4,7 @@ import type { HeaderBlock } from '../net/header-block.ts'
 import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
 import { readTraceparent, type TraceContext } from '../telemetry/otlp/traceparent.ts'
 import type { Decision, FailedCall } from '../telemetry/recorder/facts.ts'
+import type { KeptBytes } from '../telemetry/recorder/kept-bytes.ts'
 import type { UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { McpRecord } from '../records/mcp-record.ts'
@@ -240,6 +241,8 @@ export class RequestContext implements RoutableRequest {
   serial = 0
   /** What client and backend call it, where that counts. */
   requestId: string | null = null
+  /** Copies of its bodies, where they are to be recorded. */
+  keptBodies: { readonly request: KeptBytes; readonly response: KeptBytes } | null = null
   /** What a refusal tells its client to ask about. */
   decisionId: string | null = null
   backendIndex = -1

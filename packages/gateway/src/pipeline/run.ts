@@ -36,6 +36,14 @@ export interface RequestIds {
   answering(rx: AnsweredRequest): void
 }
 
+/** Copies bodies for records, where the config asks for it. */
+export interface KeepBodies {
+  /** Before the backend is called. */
+  request(rx: RequestContext): void
+  /** Before an answer leaves. */
+  response(rx: AnsweredRequest): void
+}
+
 /** What running a request takes from the worker. */
 export interface RunServices extends BackendCallServices, TraceServices {
   random: () => number
@@ -46,6 +54,8 @@ export interface RunServices extends BackendCallServices, TraceServices {
   tracing: RequestTracing | null
   /** Null where nobody names requests. */
   requestIds: RequestIds | null
+  /** Null where no bodies are kept. */
+  keepBodies: KeepBodies | null
   /** Name of the record that a request will have; null where there will be none. */
   recordId: (rx: RequestContext) => string | null
   specimens: Specimens
@@ -229,6 +239,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
       this.#deadline = new Deadline(() => this.#timedOut())
       this.#services.deadlines.set(this.#deadline, rx.requestTimeoutMs)
     }
+    if (this.#services.keepBodies !== null) this.#services.keepBodies.request(rx)
     this.#call = new BackendCall(rx, backend, this.#services, this)
     this.#call.start()
   }
@@ -331,6 +342,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner {
 
   #respond(): void {
     const rx = this.#rx as AnsweredRequest
+    if (this.#services.keepBodies !== null) this.#services.keepBodies.response(rx)
     const body = rx.responseBody
     this.#responding = true
     if (rx.reason !== 'Upstream' || rx.mcp !== null) this.#nameDecision(rx)

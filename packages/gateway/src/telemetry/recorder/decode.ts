@@ -78,8 +78,8 @@ export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): Re
     }),
     requestHeaders: details.requestHeaders ?? null,
     responseHeaders: details.responseHeaders ?? null,
-    requestBody: null,
-    responseBody: null,
+    requestBody: details.requestBody ?? null,
+    responseBody: details.responseBody ?? null,
     variables: details.variables ?? null,
   }
 }

@@ -2,7 +2,16 @@ import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
 import { outcomeOf } from './outcome.ts'
-import type { RecordedHeaders, RecordedLlm, RecordedMcp, RecordOutcome, RecordPhase, RecordValues } from './record.ts'
+import { bodyText } from './body-text.ts'
+import type {
+  RecordedBody,
+  RecordedHeaders,
+  RecordedLlm,
+  RecordedMcp,
+  RecordOutcome,
+  RecordPhase,
+  RecordValues,
+} from './record.ts'
 import type { RecordRedaction } from './redaction.ts'
 
 export interface Ending {
@@ -37,6 +46,8 @@ export interface StoredDetails {
   mcp?: RecordedMcp
   requestHeaders?: RecordedHeaders
   responseHeaders?: RecordedHeaders
+  requestBody?: RecordedBody
+  responseBody?: RecordedBody
   variables?: RecordValues
   isWhole?: boolean
 }
@@ -91,8 +102,21 @@ function addWhole(
   if (responseHeaders !== null && responseHeaders !== undefined) {
     details.responseHeaders = redaction.headers(responseHeaders)
   }
+  if (run.keptBodies != null) addBodies(details, run, redaction)
   const variables = variablesOf(run)
   if (variables !== null) details.variables = bounded(redaction.values(variables))
+}
+
+function addBodies(
+  details: StoredDetails,
+  { keptBodies, headers, responseHeaders }: Partial<RecordedRequest>,
+  redaction: RecordRedaction,
+): void {
+  if (keptBodies === null || keptBodies === undefined) return
+  const request = headers === undefined ? null : bodyText(keptBodies.request, headers, redaction.body)
+  const response = responseHeaders == null ? null : bodyText(keptBodies.response, responseHeaders, redaction.body)
+  if (request !== null) details.requestBody = request
+  if (response !== null) details.responseBody = response
 }
 
 function variablesOf(run: Partial<RecordedRequest>): RecordValues | null {

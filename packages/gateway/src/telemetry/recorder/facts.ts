@@ -1,4 +1,5 @@
 import type { AccessRecord } from '../log/access-record.ts'
+import type { KeptBytes } from './kept-bytes.ts'
 import type { RecordPhase, RecordValues } from './record.ts'
 
 /** The step that answered a request, as the runner knows it. */
@@ -73,6 +74,7 @@ export interface RecordedRequest extends RecordedRun {
   /** Of its record; 0 until somebody asks for it. */
   serial: number
   readonly requestId: string | null
+  readonly keptBodies: { readonly request: KeptBytes; readonly response: KeptBytes } | null
   readonly apiKeyName: string | null
   readonly basicAuth: { readonly username: string } | null
   readonly jwt: { readonly [claim: string]: unknown } | null

@@ -29,7 +29,6 @@ export class RecordDisk {
   #segments: Segment[]
   #open: { file: number; segment: Segment } | null = null
   #positions: ReadonlyMap<SharedArrayBuffer, number> | null = null
-  #count = 0
 
   /** Throws where the folder cannot be used. */
   constructor(settings: DiskSettings, store: Pick<RecordStore, 'since'>, failed: (error: Error) => void) {
@@ -90,7 +89,7 @@ export class RecordDisk {
   }
 
   #begin(): { file: number; segment: Segment } {
-    const name = `${Date.now()}-${process.pid}-${this.#count++}${SUFFIX}`
+    const name = `${Date.now()}-${process.pid}-${segmentsMade++}${SUFFIX}`
     const segment = { path: join(this.#settings.folder, name), bytes: 0, lastAt: Date.now() }
     // A file of that name that is there already is not ours.
     const file = openSync(segment.path, 'ax', 0o600)
@@ -115,6 +114,9 @@ export class RecordDisk {
     }
   }
 }
+
+/** So that no two of a process have one name. */
+let segmentsMade = 0
 
 /** By the time in their names. */
 function segmentsIn(folder: string): Segment[] {

@@ -66,17 +66,22 @@ export class Recorder {
     if (settings === null || rings === null) return
     const ending = endingOf(rx, settings.slowMs)
     const isSampled = settings.isSampled !== null && scope !== null && settings.isSampled(scope)
-    const isNotable = isSampled || ending.outcome !== 'passed'
-    const details =
+    const isNotable = isSampled || ending.outcome !== 'passed' || rx.keptBodies !== null
+    const ring = isNotable ? rings.notable : rings.passed
+    let details =
       isNotable || rx.llm !== null || rx.mcp !== null || rx.decision !== null
         ? detailsOf(rx, isNotable ? this.#mayHaveHeads() : 'none', settings.redaction)
         : ''
+    // What does not fit is left out, not the record.
+    if (details.length > SHORT && Buffer.byteLength(details) > ring.maxBytes / 2) {
+      details = detailsOf(rx, 'none', settings.redaction)
+    }
     const answered = rx.answeredAt === 0 ? UNANSWERED : microseconds(rx.answeredAt - rx.startedAt)
     const flags =
       (ending.isSlow ? FLAGS.slow : 0) | (isSampled ? FLAGS.sampled : 0) | (rx.scheme === 'https' ? FLAGS.https : 0)
     const texts = this.#texts(rx, settings.redaction, requestIdOf(rx), keyOf(rx))
     if (rx.serial === 0) rx.serial = this.#nextSerial()
-    this.#write(isNotable ? rings.notable : rings.passed, rx, {
+    this.#write(ring, rx, {
       serial: rx.serial,
       attempts: rx.backendIndex < 0 ? 0 : rx.retryAttempt + 1,
       generation: settings.generation,
@@ -113,12 +118,11 @@ export class Recorder {
   }
 
   #write(ring: RingWriter, run: RecordedRun, parts: Parts): void {
-    const { texts, details, ending } = parts
+    const { texts, ending } = parts
     const took = microseconds(run.durationMs)
-    const most = AT.texts + 3 * (texts.length + details.length)
-    // Nothing that is kept is that long: limits of texts and details see to it.
-    if (most > ring.maxBytes) return
-    const offset = ring.reserve(most)
+    const room = ring.maxBytes - AT.texts - sizeOf(texts)
+    const details = sizeOf(parts.details) > room ? '' : parts.details
+    const offset = ring.reserve(AT.texts + sizeOf(texts) + sizeOf(details))
     const { bytes, u32, f64 } = ring
     const word = offset >>> 2
     u32[word + AT.serial / 4] = parts.serial
@@ -227,6 +231,11 @@ function cut(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
+/** Bytes that a text takes at most: of short ones it is not worth a look. */
+function sizeOf(text: string): number {
+  return text.length <= SHORT ? 3 * text.length : Buffer.byteLength(text)
+}
+
 function microseconds(milliseconds: number): number {
   return Math.min(MAX_MICROSECONDS, Math.max(0, Math.round(milliseconds * 1000)))
 }
@@ -240,6 +249,7 @@ function indexOf(list: readonly string[], text: string): number {
 const CONTROL = /[\0-\x1f]/
 // eslint-disable-next-line no-control-regex -- the same
 const ALL_CONTROL = /[\0-\x1f]/g
+const SHORT = 512
 const MAX_PATH = 2048
 const MAX_HOST = 256
 const MAX_NAME = 256

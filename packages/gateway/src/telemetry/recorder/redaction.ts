@@ -1,5 +1,6 @@
 import { isSecretHeader } from '../../formats/secret-names.ts'
 import { isSecretParameter, redact, REDACTED } from '../../admin/redact.ts'
+import type { BodyRedaction } from './body-text.ts'
 import type { RecordedHeaders, RecordValues } from './record.ts'
 
 /** What may be stored of a request: nothing that could be a credential. */
@@ -8,6 +9,7 @@ export interface RecordRedaction {
   target(text: string): string
   headers(headers: { forEach(visit: (name: string, value: string) => void): void }): RecordedHeaders
   values(values: RecordValues): RecordValues
+  body: BodyRedaction
 }
 
 /** `credentials` has headers and parameters, in lower case, that the config says credentials stand in. */
@@ -30,6 +32,7 @@ export function createRedaction(credentials: ReadonlySet<string>): RecordRedacti
       })
       return Object.fromEntries(found)
     },
+    body: { isSecret, text: (text) => redacted(text) as string },
     values(values) {
       try {
         return redacted(values) as RecordValues

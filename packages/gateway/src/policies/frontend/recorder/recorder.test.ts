@@ -292,6 +292,63 @@ test('the answer that had an endpoint evicted is kept as such', async (t) => {
   )
 })
 
+test('bodies are kept where the config asks for it, without credentials', async (t) => {
+  const marker = 'mArKeR'
+  const origin = await useOrigin(t, (_seen, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ ok: true, session_token: marker }))
+  })
+  const bodies = { when: 'proxy.route.name == "kept"', maxSize: '1Ki' }
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin, {}, { name: 'kept', ...pathPrefix('/kept') }), routeTo(origin, {}, { name: 'not' })], {
+      frontend: { recorder: { bodies } },
+    }),
+  )
+  const body = JSON.stringify({ item: 'apples', nested: { api_key: marker, pin: 1 }, secret: 42_424_242 })
+  const post = (path: string, type: string, text: string) =>
+    request(gateway.port(), { method: 'POST', path, headers: { 'content-type': type }, body: text })
+  await post('/kept/json', 'application/json', body)
+  await post('/kept/form', 'application/x-www-form-urlencoded', `password=${marker}&item=pears`)
+  await post('/kept/long', 'application/json', `{"item":"${'x'.repeat(980)}","password":"${marker.repeat(200)}"}`)
+  await post('/kept/binary', 'application/octet-stream', marker)
+  await post('/other', 'application/json', body)
+  await gateway.finished(5)
+  const byPath = new Map(gateway.recorded().map((record) => [record.path, record]))
+  const json = byPath.get('/kept/json')
+  assert.deepEqual(JSON.parse(json?.requestBody?.text ?? ''), {
+    item: 'apples',
+    nested: { api_key: '<redacted>', pin: 1 },
+    secret: '<redacted>',
+  })
+  assert.deepEqual(JSON.parse(json?.responseBody?.text ?? ''), { ok: true, session_token: '<redacted>' })
+  assert.deepEqual([json?.outcome, json?.requestBody?.isCut], ['passed', false])
+  assert.equal(byPath.get('/kept/form')?.requestBody?.text, 'password=<redacted>&item=pears')
+  const long = byPath.get('/kept/long')?.requestBody
+  assert.equal(long?.isCut, true)
+  assert.match(long.text ?? '', /x","password":"<redacted>"$/)
+  assert.deepEqual(byPath.get('/kept/binary')?.requestBody, { text: null, base64: null, isCut: true })
+  assert.equal(byPath.get('/other')?.requestBody, null)
+  assert.equal(origin.seen.length, 5)
+  assert.doesNotMatch(JSON.stringify(gateway.recorded()), new RegExp(marker))
+  const memory = gateway.store.memoryFor('worker-0')
+  assert.ok(memory !== null && !Buffer.from(memory.notable).includes(marker))
+})
+
+test('what does not fit is left out of a record, and the record stays', async (t) => {
+  const origin = await useOrigin(t)
+  const recorder = { notableSize: '64Ki' }
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin, {}, pathPrefix('/only'))], { frontend: { recorder } }),
+  )
+  const headers = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`x-long-${i}`, 'v'.repeat(200)]))
+  await request(gateway.port(), { path: '/elsewhere', headers })
+  await gateway.finished(1)
+  const [record] = gateway.recorded()
+  assert.deepEqual([record?.reason?.code, record?.requestHeaders], ['route_not_found', null])
+})
+
 test('connections without HTTP have records', async (t) => {
   const echo = await useTcpServer(t, (socket) => socket.pipe(socket))
   const dead = { host: `127.0.0.1:${await closedPort()}` }

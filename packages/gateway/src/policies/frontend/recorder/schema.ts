@@ -37,6 +37,16 @@ export const recorder = definePolicy({
       .describe(
         'Records of requests that began longer ago than this are not shown any more; without it, all that are kept are.',
       ),
+    bodies: object({
+      when: condition('request').describe(
+        'Bodies of requests for which this is true are kept, such as `proxy.route.name == "chat"`; it is asked after all policies.',
+      ),
+      maxSize: byteSize({ min: 1, max: 32 * 1024 })
+        .prefault('16Ki')
+        .describe('Of each body, this much from its beginning.'),
+    })
+      .optional()
+      .describe('Keeps bodies too, of requests and answers, as far as they are text; none when unset.'),
     disk: fileOnly(
       object({
         folder: string({ min: 1, max: 4_096 }).describe('Path of a folder of its own, relative to the config file.'),

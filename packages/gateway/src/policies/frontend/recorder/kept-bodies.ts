@@ -1,0 +1,22 @@
+import { ObservedBody } from '../../../net/observed-body.ts'
+import type { Expression } from '../../../pipeline/expression.ts'
+import type { AnsweredRequest, RequestContext } from '../../../pipeline/request-context.ts'
+import type { KeepBodies } from '../../../pipeline/run.ts'
+import { KeptBytes } from '../../../telemetry/recorder/kept-bytes.ts'
+
+/** Copies of bodies, where the expression says so: of what the backend gets, and of what the client does. */
+export function keptBodies(isWanted: Expression, maxBytes: number): KeepBodies {
+  return {
+    request(rx: RequestContext) {
+      if (!isWanted.isTrue(rx)) return
+      const kept = (rx.keptBodies = { request: new KeptBytes(maxBytes), response: new KeptBytes(maxBytes) })
+      const whole = rx.bufferedBody?.whole ?? null
+      // One that was read already need not be watched, and can be sent again.
+      if (whole !== null) kept.request.chunk(whole)
+      else if (rx.body.length !== 0) rx.body = new ObservedBody(rx.body, kept.request)
+    },
+    response(rx: AnsweredRequest) {
+      if (rx.keptBodies !== null) rx.responseBody = new ObservedBody(rx.responseBody, rx.keptBodies.response)
+    },
+  }
+}
