@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
 import { redact } from '../../../gateway/src/admin/redact.ts'
 import { readCases, translateAll } from '../../../translate/src/testing/golden.ts'
 import { effectivePolicies } from '../effective/effective.ts'
@@ -109,5 +112,51 @@ describe('effective', () => {
       assert.equal(ended.code, code, ended.stderr)
       assert.match(ended.stderr, problem)
     }
+  })
+})
+
+describe('effective of a file', () => {
+  const config = `policies:
+- name: wide
+  targetRefs: [{ kind: Route, name: orders }]
+  traffic:
+    csrf: {}
+binds:
+- port: 80
+  listeners:
+  - routes:
+    - name: orders
+      policies:
+        csrf: { additionalOrigins: ["https://a.test"] }
+        basicAuthentication: { users: ["ann:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g="] }
+      backends: [{ host: 127.0.0.1:9000 }]
+`
+
+  function useFile(t: TestContext, text: string): string {
+    const folder = mkdtempSync(join(tmpdir(), 'porticoctl-effective-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'gateway.yaml')
+    writeFileSync(file, text)
+    return file
+  }
+
+  test('says where each policy stands, and what it overrode', async (t) => {
+    const file = useFile(t, config)
+    const { code, stdout, stderr } = await runProgram(['effective', '-f', file, '-o', 'json'])
+    assert.equal(code, 0, stderr)
+    type Held = Record<string, { from: string; at?: string; overrode?: string[]; config: unknown }>
+    const { listeners } = JSON.parse(stdout) as { listeners: { routes: { traffic: Held }[] }[] }
+    const { csrf } = listeners[0]?.routes[0]?.traffic ?? {}
+    assert.equal(csrf?.at, `${file}:12:9`)
+    assert.deepEqual(csrf.overrode, ['policy wide, on route bind/80/listener0/orders'])
+    assert.ok(!stdout.includes('W6ph5Mm5Pz8GgiULbPgzG37mj9g'))
+  })
+
+  test('says what is wrong with it', async (t) => {
+    const bad = await runProgram(['effective', '-f', useFile(t, 'binds: 1')])
+    assert.equal(bad.code, 1)
+    assert.match(bad.stderr, /gateway\.yaml:1:8: binds/)
+    assert.equal((await runProgram(['effective', '-f', '/nowhere/gateway.yaml'])).code, 1)
+    assert.equal((await runProgram(['effective', '-f', 'a.yaml', '--local'])).code, 2)
   })
 })

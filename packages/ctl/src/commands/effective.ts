@@ -3,21 +3,29 @@ import { clusterOptions } from '../cluster/options.ts'
 import { defineCommand } from '../command.ts'
 import { exitCode } from '../io.ts'
 import { printable } from '../printable.ts'
-import { planSource, tokenProblem } from '../trace/source.ts'
+import { type Planned, planSource, type Source, tokenProblem } from '../trace/source.ts'
 
 export const effective = defineCommand({
   name: 'effective',
   summary: 'show which policies hold where, once all are merged',
-  usage: 'gateway/<name> | --local [options]',
+  usage: 'gateway/<name> | --local | -f <file> [options]',
   options: {
     local: { kind: 'flag', summary: 'ask a standalone gateway instead of one in a cluster' },
+    file: {
+      kind: 'value',
+      short: 'f',
+      value: '<file>',
+      summary: 'read a config file instead; nothing has to run',
+      isPath: true,
+    },
     route: { kind: 'value', value: '<name>', summary: 'routes of this name alone, such as shop/orders' },
     output: { kind: 'value', short: 'o', value: '<form>', summary: 'yaml (default) or json', fallback: 'yaml' },
     ...adminOptions,
     ...clusterOptions,
   },
   notes: `Prints the listeners of the running config with what holds before routing, their routes with what holds
-there, and the backends of each. Every policy is shown with where it comes from. Secrets are not shown.
+there, and the backends of each. Every policy is shown with where it comes from, and with what it overrode; of a
+file with line and column. Secrets are not shown.
 Of a Gateway in a cluster one ready Pod is asked.
 
 Exit codes: 0 it is shown, 1 it could not be had, 2 bad usage.
@@ -25,10 +33,12 @@ Exit codes: 0 it is shown, 1 it could not be had, 2 bad usage.
   porticoctl effective gateway/web -n shop
   porticoctl effective gateway/web -n shop --route orders -o json
   porticoctl effective --local
+  porticoctl effective -f gateway.yaml --route orders
 `,
   async run({ options, operands, afterDashes, io }) {
     const { output, adminToken } = options
-    const source = planSource({ ...options, operands: [...operands, ...(afterDashes ?? [])] })
+    const given = [...operands, ...(afterDashes ?? [])]
+    const source = planEffective(options, given)
     const problem = source.ok ? (tokenProblem(adminToken) ?? formProblem(output)) : source.problem
     if (!source.ok || problem !== null) {
       io.stderr.write(`porticoctl effective: ${printable(problem ?? '')}\n(porticoctl effective --help shows how)\n`)
@@ -39,6 +49,21 @@ Exit codes: 0 it is shown, 1 it could not be had, 2 bad usage.
     return showEffective({ ...options, from: source.value, isJson: output === 'json' }, io)
   },
 })
+
+/** A file needs nobody who is asked. */
+function planEffective(
+  options: { readonly file: string | null; readonly local: boolean; readonly admin: string },
+  operands: readonly string[],
+): Planned<EffectiveSource> {
+  const { file } = options
+  if (file === null) return planSource({ ...options, operands })
+  if (options.local || operands.length > 0) {
+    return { ok: false, problem: '-f reads a file: leave out --local and gateway/<name>, or -f' }
+  }
+  return { ok: true, value: { kind: 'file', file } }
+}
+
+type EffectiveSource = Source | { readonly kind: 'file'; readonly file: string }
 
 function formProblem(output: string): string | null {
   return ['yaml', 'json'].includes(output) ? null : `found output ${JSON.stringify(output)}, expected yaml or json`

@@ -2,7 +2,19 @@ import { indexPolicies, type Ir, PoliciesByTarget, type Route, setsOfListeners }
 import { trafficPolicies } from '@portico/gateway/schema'
 
 /** What holds at one place: for each policy its config, and where that comes from. */
-export type Held = Record<string, { from: string; config: unknown }>
+export type Held = Record<string, HeldPolicy>
+
+export interface HeldPolicy {
+  from: string
+  /** `gateway.yaml:12:9`, where the file is known. */
+  at?: string
+  /** What says something of the same policy farther out, and does not count for that. */
+  overrode?: string[]
+  config: unknown
+}
+
+/** Where a part of the config is written; null where nobody knows. */
+export type PlaceOf = (part: object) => string | null
 
 export interface EffectiveRoute {
   route: string
@@ -35,7 +47,7 @@ type Attachment = Ir['policies'][number]
 const joined = new Set(trafficPolicies.filter(({ merge }) => merge === 'join').map(({ name }) => name))
 
 /** Which policies hold where, once all of them are merged. With a name, at routes of that name alone. */
-export function effectivePolicies(ir: Ir, routeName: string | null): Effective {
+export function effectivePolicies(ir: Ir, routeName: string | null, placeOf: PlaceOf = () => null): Effective {
   const byTarget = PoliciesByTarget.of(ir.policies)
   const sets = setsOfListeners(ir.listeners)
   const index = indexPolicies(byTarget, joined as never, sets)
@@ -60,7 +72,7 @@ export function effectivePolicies(ir: Ir, routeName: string | null): Effective {
       ...(route.rule !== '' && { rule: route.rule }),
       hostnames: route.hostnames,
       matches: route.matches,
-      traffic: ofTraffic(index.traffic(place)),
+      traffic: ofTraffic(index.traffic(place), near.filter(isOf('PostRouting')), placeOf),
       backends: route.backends.map(({ key: entry, backend, weight }) => {
         const merged = index.backend({
           listener: place.listener,
@@ -74,7 +86,11 @@ export function effectivePolicies(ir: Ir, routeName: string | null): Effective {
           ...byTarget.at('backend', backend),
           ...(entry === backend ? [] : byTarget.at('backend', entry)),
         ]
-        return { backend: names.get(backend) ?? backend, weight, policies: withOrigins(merged, attached, 'backend') }
+        return {
+          backend: names.get(backend) ?? backend,
+          weight,
+          policies: withOrigins(merged, attached, { section: 'backend', placeOf }),
+        }
       }),
     }
   }
@@ -84,13 +100,13 @@ export function effectivePolicies(ir: Ir, routeName: string | null): Effective {
     port: ports.get(listener.bind) ?? 0,
     protocol: listener.protocol,
     ...(listener.hostname !== '' && { hostname: listener.hostname }),
-    preRouting: ofTraffic(index.preRouting(listener.key)),
+    preRouting: ofTraffic(index.preRouting(listener.key), atListener(listener.key).filter(isOf('PreRouting')), placeOf),
     routes: ir.routes
       .filter((route) => route.listener === listener.key && (routeName === null || isNamed(route, routeName)))
       .map(routeOf),
   }))
   return {
-    frontend: withOrigins(index.frontend(), byTarget.at('gateway', ''), 'frontend'),
+    frontend: withOrigins(index.frontend(), byTarget.at('gateway', ''), { section: 'frontend', placeOf }),
     listeners: routeName === null ? listeners : listeners.filter(({ routes }) => routes.length > 0),
   }
 }
@@ -100,28 +116,58 @@ function isNamed({ name }: Route, wanted: string): boolean {
   return name === wanted || name.endsWith(`/${wanted}`)
 }
 
+function isOf(phase: Attachment['phase']): (attachment: Attachment) => boolean {
+  return (attachment) => attachment.phase === phase
+}
+
 function ofTraffic(
   effective: Readonly<Record<string, { configs: readonly unknown[]; origin: string } | undefined>>,
+  attached: readonly Attachment[],
+  placeOf: PlaceOf,
 ): Held {
   const held: Held = {}
   for (const [name, found] of Object.entries(effective)) {
     if (found === undefined) continue
     const [only] = found.configs
-    held[name] = { from: printOrigin(found.origin), config: found.configs.length === 1 ? only : found.configs }
+    const config = found.configs.length === 1 ? only : found.configs
+    held[name] = { ...origins(name, attached, { section: 'traffic', placeOf }), config }
   }
   return held
 }
 
 /** The last attachment that says something about a policy is where it comes from. */
-function withOrigins(merged: object, attached: readonly Attachment[], section: Section): Held {
+function withOrigins(merged: object, attached: readonly Attachment[], how: Origins): Held {
   const held: Held = {}
   for (const [name, config] of Object.entries(merged) as [string, unknown][]) {
     if (config === undefined) continue
-    const says = (each: Attachment): boolean =>
-      Object.entries(each[section] ?? {}).some(([own, value]) => own === name && value !== undefined)
-    held[name] = { from: printOrigin(attached.findLast(says)?.key ?? ''), config }
+    held[name] = { ...origins(name, attached, how), config }
   }
   return held
+}
+
+interface Origins {
+  section: Section
+  placeOf: PlaceOf
+}
+
+function origins(
+  name: string,
+  attached: readonly Attachment[],
+  { section, placeOf }: Origins,
+): Pick<HeldPolicy, 'from' | 'at' | 'overrode'> {
+  const said = attached.flatMap((attachment) => {
+    const own = Object.entries(attachment[section] ?? {}) as [string, unknown][]
+    const config = own.find(([policy]) => policy === name)?.[1]
+    return config === undefined ? [] : [{ attachment, config }]
+  })
+  const last = said.at(-1)
+  const at = typeof last?.config === 'object' && last.config !== null ? placeOf(last.config) : null
+  const before = (joined as ReadonlySet<string>).has(name) ? [] : said.slice(0, -1)
+  return {
+    from: printOrigin(last?.attachment.key ?? ''),
+    ...(at !== null && { at }),
+    ...(before.length > 0 && { overrode: before.map(({ attachment }) => printOrigin(attachment.key)) }),
+  }
 }
 
 /** `policy/shop/cors@route/…` → `policy shop/cors, on route …` */

@@ -1,3 +1,5 @@
+import type { Ir } from '@portico/gateway/ir'
+import { redact } from '@portico/gateway/redact'
 import { stringify } from 'yaml'
 import { ClusterProblem, openGateway } from '../cluster/index.ts'
 import type { ClusterArguments } from '../cluster/options.ts'
@@ -5,12 +7,13 @@ import { exitCode, type Io } from '../io.ts'
 import { printable, printableBlock } from '../printable.ts'
 import type { AdminAddress } from '../trace/admin-address.ts'
 import { readConfigDump } from './config-dump.ts'
-import { effectivePolicies } from './effective.ts'
+import { effectivePolicies, type PlaceOf } from './effective.ts'
 
 export interface EffectiveRequest extends ClusterArguments {
   readonly from:
     | { readonly kind: 'local'; readonly admin: AdminAddress }
     | { readonly kind: 'gateway'; readonly name: string }
+    | { readonly kind: 'file'; readonly file: string }
   readonly adminToken: string | null
   readonly route: string | null
   readonly isJson: boolean
@@ -21,6 +24,7 @@ export async function showEffective(request: EffectiveRequest, io: Io): Promise<
   // A reader may have seen enough, as `head` does.
   io.stdout.on('error', () => {})
   if (request.from.kind === 'local') return show(request.from.admin, request, io)
+  if (request.from.kind === 'file') return showFile(request.from.file, request, io)
   try {
     const open = await openGateway({ ...request, gateway: request.from.name, onePod: true }, io.env)
     try {
@@ -34,15 +38,40 @@ export async function showEffective(request: EffectiveRequest, io: Io): Promise<
   }
 }
 
-async function show(admin: AdminAddress, { adminToken, route, isJson }: EffectiveRequest, io: Io): Promise<number> {
-  const dump = await readConfigDump(admin, adminToken)
+async function show(admin: AdminAddress, request: EffectiveRequest, io: Io): Promise<number> {
+  const dump = await readConfigDump(admin, request.adminToken)
   if (typeof dump === 'string') return refuse(dump, io)
-  const { frontend, listeners } = effectivePolicies(dump, route)
-  if (route !== null && listeners.length === 0) {
-    const names = [...new Set(dump.routes.map(({ name }) => name))].toSorted().slice(0, 20).join(', ')
-    return refuse(`${admin.label} has no route ${route}${names === '' ? '' : `, but ${names}`}`, io)
+  const { version, generation } = dump
+  return print({ label: admin.label, head: { gateway: admin.label, version, generation }, ir: dump }, request, io)
+}
+
+/** Of a file that nobody needs to run: it is checked as the gateway checks it, and places are known. */
+async function showFile(file: string, request: EffectiveRequest, io: Io): Promise<number> {
+  const { loadFile } = await import('./load-file.ts')
+  const loaded = loadFile(file, io.env)
+  if ('problems' in loaded) {
+    for (const problem of loaded.problems) io.stderr.write(`${printable(problem)}\n`)
+    return exitCode.failed
   }
-  const shown = { gateway: admin.label, version: dump.version, generation: dump.generation, frontend, listeners }
+  return print({ label: file, head: { file }, ...loaded }, request, io)
+}
+
+interface Shown {
+  label: string
+  head: object
+  ir: Ir
+  placeOf?: PlaceOf
+}
+
+function print({ label, head, ir, placeOf }: Shown, { route, isJson }: EffectiveRequest, io: Io): number {
+  const { frontend, listeners } = effectivePolicies(ir, route, placeOf)
+  if (route !== null && listeners.length === 0) {
+    const names = [...new Set(ir.routes.map(({ name }) => name))].toSorted().slice(0, 20).join(', ')
+    return refuse(`${label} has no route ${route}${names === '' ? '' : `, but ${names}`}`, io)
+  }
+  const all = { ...head, frontend, listeners }
+  // A dump comes without secrets, a file has some.
+  const shown = placeOf === undefined ? all : (redact(all) as object)
   const text = isJson
     ? `${JSON.stringify(shown, null, 2)}\n`
     : stringify(shown, { lineWidth: 120, aliasDuplicateObjects: false })
