@@ -3,9 +3,12 @@ import { readFileSync } from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
 import { parse } from 'yaml'
 import { request, sendRaw } from '../../packages/gateway/src/testing/client.ts'
+import { FakeTime } from '../../packages/gateway/src/testing/fake-time.ts'
 import { fencesOf } from '../../packages/gateway/src/testing/docs-pages.ts'
 import { createSigningKey, ISSUER, keySetOf, sign } from '../../packages/gateway/src/testing/issuer.ts'
-import { useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { httpConfig, routeTo, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { useSilentWay } from '../../packages/gateway/src/testing/silent-way.ts'
+import { QUIET_MS } from '../../packages/gateway/src/upstream/keepalive.ts'
 import { useOpa, withoutOpa as skip } from './servers.ts'
 
 const page = readFileSync(new URL('../../docs/open-policy-agent.md', import.meta.url), 'utf8')
@@ -41,6 +44,19 @@ async function useRecipe(t: TestContext, extAuth: object = {}) {
 const clerk = { team: 'red', role: 'clerk' }
 
 describe("Open Policy Agent's Envoy plugin", { skip }, () => {
+  it('is pinged after pauses, and never so often that it hangs up', async (t) => {
+    const [opa, origin, time] = [await useOpa(t, textOf('rego')), await useOrigin(t), new FakeTime()]
+    const way = await useSilentWay(t, Number(opa.host.split(':')[1]))
+    const extAuth = { backendRef: { host: way.host }, timeout: '5m' }
+    const config = httpConfig([routeTo(origin, { extAuth })])
+    const gateway = await useGateway(t, config, { deadlines: time.deadlines })
+    for (let i = 0; i < 12; i++) {
+      assert.equal((await request(gateway.port())).status, 403, 'it has nobody to say who the client is')
+      await time.advance(QUIET_MS)
+    }
+    assert.equal(way.connections, 1)
+  })
+
   it('decides by method, claims and body, and its headers and metadata arrive', async (t) => {
     const { origin, gateway, as, order } = await useRecipe(t)
     const read = await request(gateway.port(), { path: '/orders?page=2', headers: await as(clerk) })
