@@ -1,5 +1,5 @@
 import { cutText, type LogValue } from '../log/edited-line.ts'
-import { int64Size, TEXT, textSize, VALUE, varintSize, type WireBuffer } from './wire-buffer.ts'
+import { INT, int64Size, TEXT, textSize, VALUE, varintSize, type WireBuffer } from './wire-buffer.ts'
 
 /** A name as the first field of a `KeyValue`: those that come with every record are made once. */
 export function attributeName(name: string): Buffer {
@@ -13,6 +13,7 @@ export function attributeName(name: string): Buffer {
 /** One `KeyValue` of a repeated field with this tag. */
 export function writeAttribute(wire: WireBuffer, tag: number, name: Buffer, value: LogValue): void {
   if (typeof value === 'string') return writeTextAttribute(wire, tag, name, value)
+  if (typeof value === 'number' && wire.smallAttribute(tag, name, value)) return
   const size = valueSize(value)
   wire.byte(tag)
   wire.varint(name.length + 1 + varintSize(size) + size)
@@ -120,7 +121,6 @@ function contentLength(size: number): number {
 const KEY = 0x0a
 const ITEM = 0x0a
 const BOOL = 0x10
-const INT = 0x18
 const DOUBLE = 0x21
 const ARRAY = 0x2a
 const MAPPING = 0x32

@@ -41,6 +41,26 @@ test('a record says what the line of the log says, in order', () => {
   assert.deepEqual([log.time, log.observed], [BigInt(time) * 1_000_000n, BigInt(time) * 1_000_000n])
 })
 
+test('records of several places say each its own, whatever came before', () => {
+  const places: Partial<AccessRecord>[] = [
+    {},
+    { endpoint: null },
+    { endpoint: '127.0.0.1:9001' },
+    { routeName: null, endpoint: null },
+    { listenerName: 'other' },
+    { listenerName: 'größer', routeName: 'x'.repeat(200) },
+  ]
+  const changes = { removed: new Set(['route']), added: new Map([['endpoint', 'mine']]) }
+  for (const first of places) {
+    for (const second of places) {
+      for (const record of [first, first, second]) {
+        assert.deepEqual(Object.entries(sent(record).attributes), Object.entries(lineFields(record)))
+      }
+      assert.deepEqual(sent(second, changes).attributes, lineFields(second, changes))
+    }
+  }
+})
+
 test('removed fields are gone, and added ones come last with their types', () => {
   const added = new Map<string, LogValue>([
     ['n', -5],

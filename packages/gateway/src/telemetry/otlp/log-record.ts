@@ -18,6 +18,8 @@ export interface LogEntry {
 /** Makes `LogRecord`s of what the access log has, with the same fields under the same names. */
 export class LogRecordEncoder {
   readonly #queue: ItemQueue
+  /** Of the last record, as it was written. */
+  #place: Place | null = null
 
   constructor(queue: ItemQueue) {
     this.#queue = queue
@@ -28,20 +30,61 @@ export class LogRecordEncoder {
     wire.byte(TIME)
     wire.nanos(time)
     wire.raw(INFO)
-    if (stays('gateway', changes)) writeAttribute(wire, ATTRIBUTE, GATEWAY, gateway)
-    for (const { name, key, read } of isPlain(record) ? PLAIN_FIELDS : FIELDS) {
-      const value = read(record)
-      if (value !== null && stays(name, changes)) writeAttribute(wire, ATTRIBUTE, key, value)
-    }
-    if (changes !== null) {
-      for (const [name, value] of changes.added) {
-        writeAttribute(wire, ATTRIBUTE, attributeName(name), boundedValue(value))
-      }
-    }
+    if (changes === null) this.#addAll(wire, record, gateway)
+    else addChanged(wire, record, gateway, changes)
     if (record.traceContext !== null) writeTrace(wire, record.traceContext)
     wire.byte(OBSERVED)
     wire.nanos(time)
     this.#queue.added()
+  }
+
+  #addAll(wire: WireBuffer, record: AccessRecord, gateway: string): void {
+    this.#addPlace(wire, record, gateway)
+    const fields = isPlain(record) ? PLAIN_FIELDS : FIELDS
+    for (let i = PLACE_FIELDS; i < fields.length; i++) {
+      const { key, read } = fields[i]!
+      const value = read(record)
+      if (value !== null) writeAttribute(wire, ATTRIBUTE, key, value)
+    }
+  }
+
+  /** Where a request went is written anew only where it is another place than that of the one before. */
+  #addPlace(wire: WireBuffer, record: AccessRecord, gateway: string): void {
+    const { listenerName, routeName, endpoint } = record
+    const last = this.#place
+    if (
+      last !== null &&
+      last.gateway === gateway &&
+      last.listenerName === listenerName &&
+      last.routeName === routeName &&
+      last.endpoint === endpoint
+    ) {
+      return wire.raw(last.bytes)
+    }
+    const start = wire.length
+    writeAttribute(wire, ATTRIBUTE, GATEWAY, gateway)
+    for (let i = 0; i < PLACE_FIELDS; i++) {
+      const { key, read } = FIELDS[i]!
+      const value = read(record)
+      if (value !== null) writeAttribute(wire, ATTRIBUTE, key, value)
+    }
+    this.#place = { gateway, listenerName, routeName, endpoint, bytes: Buffer.from(wire.view(start)) }
+  }
+}
+
+interface Place extends Pick<AccessRecord, 'listenerName' | 'routeName' | 'endpoint'> {
+  gateway: string
+  bytes: Buffer
+}
+
+function addChanged(wire: WireBuffer, record: AccessRecord, gateway: string, changes: LineChanges): void {
+  if (stays('gateway', changes)) writeAttribute(wire, ATTRIBUTE, GATEWAY, gateway)
+  for (const { name, key, read } of FIELDS) {
+    const value = stays(name, changes) ? read(record) : null
+    if (value !== null) writeAttribute(wire, ATTRIBUTE, key, value)
+  }
+  for (const [name, value] of changes.added) {
+    writeAttribute(wire, ATTRIBUTE, attributeName(name), boundedValue(value))
   }
 }
 
@@ -69,6 +112,8 @@ function fieldsIn(fields: typeof recordFields) {
 
 const FIELDS = fieldsIn(recordFields)
 const PLAIN_FIELDS = fieldsIn(plainFields)
+/** So many of them, the first ones, say where a request went. */
+const PLACE_FIELDS = 3
 const GATEWAY = attributeName('gateway')
 
 const TIME = 0x09

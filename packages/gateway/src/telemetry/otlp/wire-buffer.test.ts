@@ -82,3 +82,25 @@ test('attributes of any text read as they were written, short or long', () => {
     }),
   )
 })
+
+test('attributes of any number read as they were written, small or large', () => {
+  const edges = [0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000, 2 ** 31, 2 ** 32, 2 ** 53 - 1, -1, -0]
+  const number = fc.oneof(fc.constantFrom(...edges), fc.nat(0x40_0000), fc.maxSafeInteger())
+  fc.assert(
+    fc.property(number, fc.string({ unit: 'binary-ascii', maxLength: 130 }), (value, name) => {
+      const wire = new WireBuffer(1)
+      writeAttribute(wire, 0x4a, attributeName(name), value)
+      const outer = new BinaryReader(wire.take())
+      outer.tag()
+      const pair = new BinaryReader(outer.bytes())
+      assert.equal(outer.pos, outer.len)
+      assert.deepEqual([pair.tag(), pair.string()], [[1, WireType.LengthDelimited], name])
+      assert.deepEqual(pair.tag(), [2, WireType.LengthDelimited])
+      const inner = new BinaryReader(pair.bytes())
+      assert.equal(pair.pos, pair.len)
+      assert.deepEqual(inner.tag(), [3, WireType.Varint])
+      assert.equal(BigInt(inner.int64()), BigInt(value))
+      assert.equal(inner.pos, inner.len)
+    }),
+  )
+})

@@ -163,6 +163,29 @@ export class WireBuffer {
     return true
   }
 
+  /** The same for a small number, a count or a status; false where it is none. */
+  smallAttribute(tag: number, name: Uint8Array, value: number): boolean {
+    // Three bytes of seven bits.
+    if (!(value >= 0 && value < 0x20_0000 && (value | 0) === value)) return false
+    const digits = value < 0x80 ? 1 : value < 0x4000 ? 2 : 3
+    const size = name.length + 3 + digits
+    if (size > 0x7f) return false
+    this.#reserve(size + 2)
+    const own = this.#bytes
+    let at = this.#length
+    own[at++] = tag
+    own[at++] = size
+    for (let i = 0; i < name.length; i++) own[at++] = name[i]!
+    own[at++] = VALUE
+    own[at++] = digits + 1
+    own[at++] = INT
+    let rest = value
+    for (; rest >= 0x80; rest >>>= 7) own[at++] = (rest & 0x7f) | 0x80
+    own[at++] = rest
+    this.#length = at
+    return true
+  }
+
   /** Its bytes alone; `byteLength` is how many there are. */
   text(value: string, byteLength: number): void {
     this.#reserve(byteLength)
@@ -215,9 +238,10 @@ function digitOf(code: number): number {
   return code < 0x40 ? code - 0x30 : code - 0x57
 }
 
-/** Tags of the value of an attribute, and of a text as a value. */
+/** Tags of the value of an attribute, and of a text and a whole number as a value. */
 export const VALUE = 0x12
 export const TEXT = 0x0a
+export const INT = 0x18
 
 const FIRST_SIZE = 4096
 const MAX_VARINT = 10
