@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import type { Explanation, RequestSummary } from '@portico/gateway/admin-api'
 import { printExplanation } from '../requests/print-explanation.ts'
 import { TopTable } from '../requests/top-table.ts'
+import { listOf, podOf, PODS, useFakeCluster } from '../testing/fake-cluster.ts'
 import { useServer } from '../testing/fake-gateway.ts'
 import { runProgram } from '../testing/program.ts'
 
@@ -105,6 +106,45 @@ describe('recorded requests', () => {
     assert.deepEqual(JSON.parse(json.stdout), explanation)
     const missing = await runProgram(['explain', 'other', ...admin])
     assert.deepEqual([missing.code, missing.stderr], [1, 'porticoctl: no record x: it was never there\n'])
+  })
+
+  test('of all Pods of a Gateway are one list, and the Pod that has a record explains it', async (t) => {
+    const other = { ...summary, id: 'bbbbbbbbbbbbbb2', at: summary.at + 1000 }
+    const pod = (own: RequestSummary) =>
+      useServer(t, (request, response) => {
+        if (request.url?.startsWith('/api/requests?') === true) return answer(response, { requests: [own], next: null })
+        if (request.url === `/api/requests/${own.id}/explain`) return answer(response, { ...explanation, id: own.id })
+        response.writeHead(404).end('no record x: it was never there\n')
+      })
+    const [first, second] = [await pod(summary), await pod(other)]
+    const cluster = await useFakeCluster(t, {
+      objects: { [PODS]: listOf(podOf('web-1'), podOf('web-2')) },
+      ports: { 'web-1:15000': first, 'web-2:15000': second },
+    })
+    const place = ['gateway/web', '--kubeconfig', cluster.kubeconfig, '-o', 'json']
+    const listed = await runProgram(['requests', ...place])
+    assert.equal(listed.code, 0, listed.stderr)
+    const ids = listed.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as RequestSummary).id)
+    assert.deepEqual(ids, [other.id, summary.id])
+    for (const id of ids) {
+      const shown = await runProgram(['explain', id, ...place])
+      assert.equal(shown.code, 0, shown.stderr)
+      assert.equal((JSON.parse(shown.stdout) as Explanation).id, id)
+    }
+  })
+
+  test('are followed as they end, until the gateway stops', async (t) => {
+    const port = await useServer(t, (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`: ready\n\ndata: ${JSON.stringify({ requests: [summary], omitted: 3 })}\n\n`)
+    })
+    const admin = ['--local', '--admin', `127.0.0.1:${port}`]
+    const { code, stdout, stderr } = await runProgram(['requests', '--follow', ...admin, '-o', 'json'])
+    assert.deepEqual([code, JSON.parse(stdout)], [1, summary])
+    assert.match(stderr, /^… 3 more\n.*ended the stream: did the gateway stop\?\n$/)
   })
 
   test('what is asked in the wrong way is told', async () => {
