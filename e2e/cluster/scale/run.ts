@@ -1,4 +1,4 @@
-import { availableParallelism, cpus, release, totalmem } from 'node:os'
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { keepResult } from '../../../bench/results.mjs'
@@ -48,7 +48,7 @@ try {
 }
 
 const machine = `${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`
-const shape = `${routes} HTTPRoutes over 500 hostnames and 100 Services; API server, etcd, controller, data plane and clients share the machine.`
+const shape = `${routes} HTTPRoutes over 500 hostnames and 100 Services; API server, etcd, controller, data plane and clients share the machine. Load average at the end: ${loadavg()[2]?.toFixed(1)}.`
 const body = `Machine: ${machine}.\n${shape}\n\n${tableOf(rows)}\n`
 console.log(`\n${body}`)
 if (values.write) {
