@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { selectorOf } from '../../packages/controller/src/deploy/selector.ts'
@@ -114,8 +114,9 @@ describe('porticoctl in a cluster', { skip: withoutBed }, () => {
     const forward = await PortForward.open(bed.client, { namespace: 'shop', pod })
     assert.equal(forward.form, 'WebSocket')
     const { stream, problem } = await forward.connect(15_021)
-    stream.write('GET /healthz/ready HTTP/1.1\r\nhost: pod\r\nconnection: close\r\n\r\n')
-    assert.match(await text(stream), /^HTTP\/1\.1 200 /)
+    stream.write('GET /healthz/ready HTTP/1.1\r\nhost: pod\r\n\r\n')
+    const [answer] = (await once(stream, 'data')) as [Buffer]
+    assert.match(answer.toString(), /^HTTP\/1\.1 200 /)
     stream.end()
     assert.equal(await problem, null)
     forward.close()
