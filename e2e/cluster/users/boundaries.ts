@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { spawn } from 'node:child_process'
 import { request } from 'node:http'
+import { it } from 'node:test'
+import { PEERS_PATH } from '../../../packages/controller/src/peers/peer-messages.ts'
 import { StreamClient } from '../../../packages/controller/src/testing/stream-client.ts'
 import { eventually } from '../../../packages/gateway/src/testing/process.ts'
+import type { Bed } from '../bed/bed.ts'
 import { API_SERVICE_ADDRESS } from '../bed/kubelet/node-settings.ts'
 import { grant, route } from '../shop.ts'
 import { type Cluster, PATIENCE_MS, SYSTEM, WEB } from './cluster.ts'
@@ -37,6 +40,16 @@ export function boundaries(cluster: () => Cluster): void {
       `https://${API_SERVICE_ADDRESS}/api`,
     ])
     assert.match(api.stdout, /"code": 401/)
+    const asPeer = new StreamClient({
+      port,
+      ca,
+      token,
+      path: PEERS_PATH,
+      servername: `portico-controller.${SYSTEM}.svc`,
+    })
+    await asPeer.ended()
+    assert.notEqual(asPeer.status, 200)
+    assert.deepEqual(asPeer.messages, [])
     const audience = '.spec.volumes[*].projected.sources[*].serviceAccountToken.audience'
     assert.equal(await cluster().field('shop', `pod/${pod}`, audience), 'portico')
     assert.equal(await cluster().field('shop', 'serviceaccount/web', '.automountServiceAccountToken'), 'false')
@@ -66,18 +79,24 @@ export function boundaries(cluster: () => Cluster): void {
 
   it('a GwBackend may lead to the API server or to metadata, where a data plane is nobody, and requests may not', async () => {
     const { bed } = cluster()
-    await bed.exec(['ip', 'addr', 'add', '169.254.169.254/32', 'dev', 'lo'])
+    const end = await serveMetadata(bed)
     const tls = { insecureSkipVerify: 'All' }
     await bed.apply(
       backend('api', { static: { host: API_SERVICE_ADDRESS, port: 443 }, policies: { tls } }),
+      backend('metadata', { static: { host: METADATA, port: 80 } }),
       backend('proxy', { dynamicForwardProxy: { ports: [] } }),
-      ...['api', 'proxy'].map((name) => toBackend(name)),
+      ...['api', 'metadata', 'proxy'].map((name) => toBackend(name)),
     )
     await cluster().answers('/api', 403)
-    const { text } = await cluster().ask('/api/v1/secrets')
-    assert.match(text, /system:anonymous/)
+    assert.match((await cluster().ask('/api/v1/secrets')).text, /system:anonymous/)
+    await cluster().answers('/metadata', 200)
+    const heard = JSON.parse((await cluster().ask('/metadata')).text) as Record<string, string>
+    assert.deepEqual(
+      Object.keys(heard).filter((name) => /auth|token|cookie/.test(name)),
+      [],
+    )
     for (const [host, why] of [
-      ['169.254.169.254', 'a cloud metadata address'],
+      [METADATA, 'a cloud metadata address'],
       [`${API_SERVICE_ADDRESS}:443`, 'a private address'],
     ] as const) {
       const refused = await askFor(host, '/proxy')
@@ -87,6 +106,7 @@ export function boundaries(cluster: () => Cluster): void {
     }
     const program = { targets: [{ name: 'sh', stdio: { command: 'sh' } }] }
     await assert.rejects(bed.apply(backend('program', { mcp: program })), /stdio/)
+    end()
   })
 
   async function askFor(host: string, path: string): Promise<{ status: number; text: string }> {
@@ -100,6 +120,18 @@ export function boundaries(cluster: () => Cluster): void {
       sent.on('error', reject).end()
     })
   }
+}
+
+const METADATA = '169.254.169.254'
+
+/** As clouds have it: says what it was asked with. */
+async function serveMetadata(bed: Bed): Promise<() => void> {
+  await bed.exec(['ip', 'addr', 'add', `${METADATA}/32`, 'dev', 'lo'])
+  const script = `require('http').createServer((request, response) => response.end(JSON.stringify(request.headers))).listen(80, '${METADATA}')
+process.stdin.on('end', () => process.exit()).resume()`
+  const [program = '', ...args] = bed.enter([process.execPath, '-e', script])
+  const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'inherit'] })
+  return () => void child.stdin.end()
 }
 
 export function backend(name: string, spec: object): object {
