@@ -104,7 +104,14 @@ export class Cluster {
     const service = (this.#flips += 1) % 2 === 0 ? 'cart' : 'other'
     const planes = await this.ready('shop', WEB)
     assert.ok(planes.length > 0)
-    await applyObject(this.bed.client, ROUTES, route('flip', '/flip', service), 'test')
+    const wanted = route('flip', '/flip', service)
+    // An API server that has just started may not answer in time.
+    const isTaken = (): Promise<boolean> =>
+      this.apply(ROUTES, wanted).then(
+        () => true,
+        () => false,
+      )
+    await eventually('the change is taken', isTaken, PATIENCE_MS)
     const startedAt = performance.now()
     for (const { address } of planes) {
       const leadsThere = async (): Promise<boolean> => (await this.ask('/flip', address)).pod.startsWith(`${service}-`)
