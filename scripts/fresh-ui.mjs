@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildUi } from './build-ui.mjs'
 import { addFile, removeOld } from './fresh-program.mjs'
 
 const root = resolve(import.meta.dirname, '..')
@@ -17,6 +16,7 @@ export async function freshUi() {
   const making = `${folder}.${process.pid}`
   mkdirSync(cache, { recursive: true })
   try {
+    const { buildUi } = await import('./build-ui.mjs')
     await buildUi(pathToFileURL(`${making}/`))
     renameSync(making, folder)
   } catch (error) {

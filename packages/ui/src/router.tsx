@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { readRequestsSearch } from './requests/search.ts'
@@ -8,9 +8,7 @@ const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/requests' })
-  },
+  component: lazyRouteComponent(() => import('./overview/page.tsx'), 'OverviewPage'),
 })
 
 const requests = createRoute({
@@ -20,8 +18,21 @@ const requests = createRoute({
   component: lazyRouteComponent(() => import('./requests/page.tsx'), 'RequestsPage'),
 })
 
+const routes = createRoute({
+  getParentRoute: () => root,
+  path: '/routes',
+  validateSearch: ({ route }): { route?: string } => (typeof route === 'string' ? { route } : {}),
+  component: lazyRouteComponent(() => import('./routes/page.tsx'), 'RoutesPage'),
+})
+
+const config = createRoute({
+  getParentRoute: () => root,
+  path: '/config',
+  component: lazyRouteComponent(() => import('./config/page.tsx'), 'ConfigPage'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, requests]),
+  routeTree: root.addChildren([overview, requests, routes, config]),
   basepath: '/ui',
   defaultPreload: 'intent',
 })

@@ -4,6 +4,7 @@ import type { GatewayState, RequestBatch, RequestList, RequestRecord } from '../
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { exchangeRaw, request } from '../testing/client.ts'
 import type { TestGateway } from '../testing/gateway.ts'
+import { configOf } from '../testing/config-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
 import { startServers } from './servers.ts'
@@ -197,6 +198,7 @@ async function useAdmin(t: TestContext, gateway: TestGateway): Promise<string> {
     logFilter: () => 'info',
     setLogFilter: () => null,
     quit: () => {},
+    config: configOf(),
     pages: noPages,
     trace: { isFull: true, check: () => null, watch: () => () => {} },
     requests: requestsOf(gateway.store),

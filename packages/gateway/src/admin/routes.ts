@@ -1,6 +1,7 @@
 import type { TextForm } from '../telemetry/metrics/metrics-collect.ts'
 import type { IncomingMessage } from 'node:http'
 import { getHeapStatistics } from 'node:v8'
+import { answerConfigApi, CONFIG_ROUTES, type ConfigSource } from './config-api.ts'
 import { pathOf, queryOf, text } from './http.ts'
 import type { Reply } from './http.ts'
 import { answerApi, API_ROUTES, type RequestsSource } from './requests.ts'
@@ -28,6 +29,7 @@ export interface AdminCallbacks {
   setLogFilter: (filter: string) => string | null
   trace: TraceSource
   requests: RequestsSource
+  config: ConfigSource
   /** Starts the drain; called after the answer was made. */
   quit: () => void
   /** The web UI. */
@@ -67,7 +69,11 @@ export function createAdminAnswer(
       methods: READ,
       path: '/',
       summary: 'this list',
-      answer: () => text(200, index([...routes, ...API_ROUTES.map((route) => ({ methods: READ, ...route }))])),
+      answer: () =>
+        text(
+          200,
+          index([...routes, ...[...API_ROUTES, ...CONFIG_ROUTES].map((route) => ({ methods: READ, ...route }))]),
+        ),
     },
     {
       methods: READ,
@@ -119,9 +125,9 @@ export function createAdminAnswer(
   }
 }
 
-function api(request: IncomingMessage, { requests }: AdminCallbacks): Reply {
+function api(request: IncomingMessage, { requests, config }: AdminCallbacks): Reply {
   if (!isAllowed(request, READ)) return methodNotAllowed(READ)
-  return answerApi(request, requests) ?? notFound()
+  return answerApi(request, requests) ?? answerConfigApi(request, config) ?? notFound()
 }
 
 interface AdminRoute {

@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers'
 import type { Readiness } from './routes.ts'
 import { startServers } from './servers.ts'
 import type { RunningServers, ServersOptions } from './servers.ts'
+import { configOf } from '../testing/config-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { noPages } from './ui/page-source.ts'
 
@@ -235,6 +236,7 @@ const defaults: ServersOptions = {
   requests: requestsOf(),
   trace: { isFull: true, check: () => null, watch: () => () => {} },
   quit: () => {},
+  config: configOf(),
   pages: noPages,
 }
 

@@ -8,6 +8,7 @@ import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
 import { eventually } from '../testing/process.ts'
 import { startServers, type RunningServers } from './servers.ts'
+import { configOf } from '../testing/config-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { noPages } from './ui/page-source.ts'
 
@@ -183,6 +184,7 @@ async function start(
     setLogFilter: () => null,
     requests: requestsOf(),
     quit: () => {},
+    config: configOf(),
     pages: noPages,
     trace: {
       isFull: false,

@@ -7,6 +7,7 @@ import { startServers } from '../admin/servers.ts'
 import { createAuthority } from '../testing/certificates.ts'
 import { request } from '../testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram, type Program } from '../testing/process.ts'
+import { configOf } from '../testing/config-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { noPages } from '../admin/ui/page-source.ts'
 
@@ -24,6 +25,7 @@ describe('readiness', () => {
       requests: requestsOf(),
       trace: { isFull: true, check: () => null, watch: () => () => {} },
       quit() {},
+      config: configOf(),
       pages: noPages,
     })
     assert.ok(servers.ok)

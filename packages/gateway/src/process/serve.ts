@@ -1,7 +1,10 @@
 import { availableParallelism } from 'node:os'
+import type { ConfigSource as AdminConfigSource } from '../admin/config-api.ts'
 import { redact } from '../admin/redact.ts'
 import { startServers } from '../admin/servers.ts'
+import { viewBackends } from './backends-view.ts'
 import { banner } from './banner.ts'
+import { viewConfig } from './config-view.ts'
 import type { ConfigSource } from './config-source.ts'
 import { onEndSignal } from './end-signals.ts'
 import type { MetricsPush, PushConfig } from './metrics-push.ts'
@@ -14,6 +17,7 @@ import { pagesBeside } from './pages.ts'
 import { KeptConfigs } from './kept-configs.ts'
 import { KeptRecords } from './kept-records.ts'
 import { Reloader } from './reloader.ts'
+import { viewRoutes } from './routes-view.ts'
 import { shutdown } from './shutdown.ts'
 import type { ProcessConfig } from '../sources/config/schema.ts'
 import type { LoadedConfig } from '../sources/file.ts'
@@ -252,8 +256,22 @@ class Program {
         state: () => this.#state(),
         explained: (generation) => this.#explained(generation),
       }),
+      config: this.#configSource(),
       quit: () => this.#ended.resolve(),
       pages: this.#pages,
+    }
+  }
+
+  #configSource(): AdminConfigSource {
+    const gateway = this.#gateway
+    const ir = (): Ir => gateway.ir ?? NOTHING
+    return {
+      routes: () => viewRoutes(ir(), gateway.generation, gateway.ports),
+      backends: () => viewBackends(ir(), gateway.generation),
+      config: () => {
+        const { generation, since, problems } = this.#state()
+        return viewConfig({ generation, since, file: this.#path, problems: problems.map(({ text }) => text) })
+      },
     }
   }
 

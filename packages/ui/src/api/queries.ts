@@ -1,4 +1,5 @@
 import type { GatewayState, RequestList, RequestRecord } from '@portico/gateway/admin-api'
+import type { BackendsView, ConfigView, RoutesView } from '@portico/gateway/admin-config'
 import { queryOptions } from '@tanstack/react-query'
 import { getJson } from './client.ts'
 
@@ -22,3 +23,36 @@ export const recordQuery = (id: string) =>
 export function listRequests(parameters: URLSearchParams, signal?: AbortSignal): Promise<RequestList> {
   return getJson<RequestList>(`/api/requests?${parameters.toString()}`, signal)
 }
+
+export const routesQuery = queryOptions({
+  queryKey: ['routes'],
+  queryFn: ({ signal }) => getJson<RoutesView>('/api/routes', signal),
+  refetchInterval: 5000,
+})
+
+export const backendsQuery = queryOptions({
+  queryKey: ['backends'],
+  queryFn: ({ signal }) => getJson<BackendsView>('/api/backends', signal),
+  refetchInterval: 5000,
+})
+
+export const configQuery = queryOptions({
+  queryKey: ['config'],
+  queryFn: ({ signal }) => getJson<ConfigView>('/api/config', signal),
+  refetchInterval: 2000,
+})
+
+/** The newest requests of the last minute: what rates are made of. */
+export const recentQuery = queryOptions({
+  queryKey: ['recent'],
+  queryFn: ({ signal }) => listRequests(new URLSearchParams({ since: '60s', limit: '1000' }), signal),
+  refetchInterval: 2000,
+})
+
+/** The last that were refused or failed. */
+export const refusalsQuery = queryOptions({
+  queryKey: ['refusals'],
+  queryFn: ({ signal }) =>
+    listRequests(new URLSearchParams({ outcome: 'denied,limited,failed,evicted', limit: '200' }), signal),
+  refetchInterval: 2000,
+})

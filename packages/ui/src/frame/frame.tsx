@@ -5,6 +5,7 @@ import { stateQuery } from '../api/queries.ts'
 import './frame.css'
 import { KeysHelp } from './keys-help.tsx'
 import { Navigation } from './navigation.tsx'
+import { PAGES } from './pages.ts'
 import { Palette } from './palette.tsx'
 import { StatusLine } from './status-line.tsx'
 import { TopActions } from './top-actions.tsx'
@@ -22,7 +23,7 @@ export function Frame() {
   useKeys({
     'mod+k': () => setOverlay('palette'),
     '?': () => setOverlay('keys'),
-    r: () => void navigate({ to: '/requests' }),
+    ...Object.fromEntries(PAGES.map(({ key, to }) => [key, () => void navigate({ to })])),
   })
   return (
     <div className="frame">

@@ -1,4 +1,5 @@
 import { Kbd, Modal } from '@mantine/core'
+import { PAGES } from './pages.ts'
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['⌘K · Ctrl K', 'go to a page, a route, a backend or a request'],
@@ -7,7 +8,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'open the row'],
   ['Esc', 'close what is open'],
   ['l', 'hold or go on with what is live'],
-  ['r', 'Requests'],
+  [PAGES.map(({ key }) => key).join(' · '), PAGES.map(({ name }) => name).join(', ')],
   ['?', 'this list'],
 ]
 

@@ -5,7 +5,7 @@ export function Navigation() {
   return (
     <nav className="navigation" aria-label="Pages">
       {PAGES.map(({ to, name, Icon }) => (
-        <Link key={to} to={to} className="nav-link" activeOptions={{ includeSearch: false }}>
+        <Link key={to} to={to} className="nav-link" activeOptions={{ exact: to === '/', includeSearch: false }}>
           <Icon />
           {name}
         </Link>

@@ -1,4 +1,11 @@
-import { RequestsIcon } from './icons.tsx'
+import { ConfigIcon, OverviewIcon, RequestsIcon, RoutesIcon } from './icons.tsx'
 
-/** Every page, as the navigation and the search name them. */
-export const PAGES = [{ to: '/requests', name: 'Requests', Icon: RequestsIcon }] as const
+/** Every page, as the navigation and the search name them, and the key that leads to it. */
+export const PAGES = [
+  { to: '/', name: 'Overview', key: 'o', Icon: OverviewIcon },
+  { to: '/requests', name: 'Requests', key: 'r', Icon: RequestsIcon },
+  { to: '/routes', name: 'Routes', key: 't', Icon: RoutesIcon },
+  { to: '/config', name: 'Config', key: 'c', Icon: ConfigIcon },
+] as const
+
+export type PagePath = (typeof PAGES)[number]['to']

@@ -1,3 +1,4 @@
+import type { PagePath } from './pages.ts'
 import type { RequestsSearch } from '../requests/search.ts'
 
 export interface PaletteEntry {
@@ -7,7 +8,8 @@ export interface PaletteEntry {
   /** It comes from the config or from traffic. */
   isMono: boolean
   action:
-    | { kind: 'page'; to: '/' | '/requests' }
+    | { kind: 'page'; to: PagePath }
+    | { kind: 'route'; key: string }
     | { kind: 'requests'; search: RequestsSearch }
     | { kind: 'do'; run: () => void }
 }

@@ -1,6 +1,10 @@
 import { Modal, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
+import { backendsQuery, routesQuery } from '../api/queries.ts'
+import { printFilter } from '../requests/filter.ts'
+import { routeTitle } from '../routes/print-match.ts'
 import { PAGES } from './pages.ts'
 import { findEntries, type PaletteEntry } from './palette-entries.ts'
 
@@ -20,7 +24,7 @@ export function Palette({ opened, onClose, onKeys }: PaletteProps) {
       size="lg"
       padding={0}
       yOffset="10vh"
-      aria-label="Search"
+      attributes={{ content: { 'aria-label': 'Search' } }}
     >
       {opened && <Search onClose={onClose} onKeys={onKeys} />}
     </Modal>
@@ -38,6 +42,7 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
     onClose()
     if (action.kind === 'do') action.run()
     else if (action.kind === 'page') void navigate({ to: action.to })
+    else if (action.kind === 'route') void navigate({ to: '/routes', search: { route: action.key } })
     else void navigate({ to: '/requests', search: action.search })
   }
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -86,8 +91,27 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
 }
 
 function useEntries(onKeys: () => void): PaletteEntry[] {
+  const { data: routes } = useQuery(routesQuery)
+  const { data: backends } = useQuery(backendsQuery)
+  const listed = routes?.binds.flatMap((bind) => bind.listeners.flatMap((listener) => listener.routes)) ?? []
   return [
     ...PAGES.map(({ to, name }) => ({ kind: 'page', name, isMono: false, action: { kind: 'page', to } as const })),
+    ...listed.map((route) => ({
+      kind: 'route',
+      name: routeTitle(route),
+      isMono: true,
+      action: { kind: 'route', key: route.key } as const,
+    })),
+    ...(backends?.backends ?? []).map(({ name, key }) => ({
+      kind: 'backend',
+      name: name === '' ? key : name,
+      isMono: true,
+      action: { kind: 'requests', search: { q: backendFilter(name) } } as const,
+    })),
     { kind: 'help', name: 'Keys', isMono: false, action: { kind: 'do', run: onKeys } },
   ]
+}
+
+function backendFilter(name: string): string {
+  return printFilter([{ name: 'expression', value: `backend.name == ${JSON.stringify(name)}` }])
 }

@@ -122,12 +122,7 @@ function Row({ row, index, top, height, isCurrent, isOpen, onOpen }: RowProps) {
         {method ?? protocol}
       </span>
       <span role="cell" className="cell-path mono" title={`${host ?? ''}${path ?? ''}`}>
-        <button
-          type="button"
-          tabIndex={-1}
-          aria-label={`Open ${method ?? ''} ${path ?? id}`}
-          onClick={() => onOpen(id)}
-        >
+        <button type="button" tabIndex={-1} onClick={() => onOpen(id)}>
           <span className="dim">{host ?? ''}</span>
           {path ?? ''}
         </button>

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { configOf } from '../../testing/config-source.ts'
 import { requestsOf } from '../../testing/requests-source.ts'
 import { startServers } from '../servers.ts'
 import { PageFiles } from './page-files.ts'
@@ -219,6 +220,7 @@ async function start(t: TestContext, { token = null, pages }: { token?: string |
     requests: requestsOf(),
     trace: { isFull: true, check: () => null, watch: () => () => {} },
     quit: () => {},
+    config: configOf(),
     pages: pages ?? { ...noPages, open: () => ({ kind: 'ready', files }) },
   })
   assert.ok(result.ok)

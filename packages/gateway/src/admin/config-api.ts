@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http'
+import type { BackendsView, ConfigView, RoutesView } from './config-view.ts'
+import { pathOf, queryOf, type Reply, text } from './http.ts'
+
+/** What is live, given by the main thread. */
+export interface ConfigSource {
+  routes(): RoutesView
+  backends(): BackendsView
+  config(): ConfigView
+}
+
+/** What the admin server lists of it. */
+export const CONFIG_ROUTES: readonly { path: string; summary: string }[] = [
+  { path: '/api/routes', summary: 'binds, listeners and routes, each with the policies that hold there' },
+  { path: '/api/backends', summary: 'backends, providers and targets' },
+  { path: '/api/config', summary: 'the text of the config file without secrets, and what is wrong with it' },
+]
+
+/** Null for a path that is none of them. */
+export function answerConfigApi(request: IncomingMessage, source: ConfigSource): Reply | null {
+  const path = pathOf(request)
+  const views: Readonly<Record<string, () => object>> = {
+    '/api/routes': () => source.routes(),
+    '/api/backends': () => source.backends(),
+    '/api/config': () => source.config(),
+  }
+  const view = CONFIG_ROUTES.some((route) => route.path === path) ? views[path ?? ''] : undefined
+  if (view === undefined) return null
+  const [unknown] = queryOf(request).keys()
+  if (unknown !== undefined) return text(400, `unknown parameter ${JSON.stringify(unknown)}, expected none\n`)
+  return { status: 200, type: 'application/json', body: `${JSON.stringify(view())}\n` }
+}

@@ -1,0 +1,127 @@
+/** What the admin API says of the config that is live. Types alone: programs and pages outside of the gateway share them. */
+
+/** Where a policy stands. */
+export interface PolicyOrigin {
+  /** Key of the attachment, as in a dump of the config. */
+  readonly key: string
+  readonly on: 'gateway' | 'listenerSet' | 'listener' | 'route' | 'rule' | 'backend'
+}
+
+/** A policy as it holds at one place. */
+export interface HeldPolicy {
+  readonly name: string
+  /** Without secrets. One, unless all of them count: then from the farthest to the nearest. */
+  readonly configs: readonly unknown[]
+  readonly from: PolicyOrigin
+  /** Attachments farther away that say something of it, too: it took their place, or counts beside them. */
+  readonly others: readonly PolicyOrigin[]
+  readonly isJoined: boolean
+}
+
+export interface ViewedMatch {
+  /** `pathPrefix /api` */
+  readonly path: { readonly kind: 'exact' | 'pathPrefix' | 'regex'; readonly value: string }
+  readonly method: string | null
+  readonly headers: readonly ViewedValueMatch[]
+  readonly query: readonly ViewedValueMatch[]
+}
+
+export interface ViewedValueMatch {
+  readonly name: string
+  readonly kind: 'exact' | 'regex'
+  readonly value: string
+}
+
+export interface ViewedRoute {
+  readonly key: string
+  readonly name: string
+  /** Empty where a route is one rule. */
+  readonly rule: string
+  readonly hostnames: readonly string[]
+  readonly matches: readonly ViewedMatch[]
+  /** In the order in which requests meet them. */
+  readonly policies: readonly HeldPolicy[]
+  readonly backends: readonly ViewedRouteBackend[]
+}
+
+export interface ViewedRouteBackend {
+  /** Key of the backend. */
+  readonly backend: string
+  readonly name: string
+  readonly weight: number
+  readonly policies: readonly HeldPolicy[]
+}
+
+export interface ViewedListener {
+  readonly key: string
+  readonly name: string
+  readonly protocol: string
+  /** Empty for every host. */
+  readonly hostname: string
+  /** Before a route is chosen. */
+  readonly policies: readonly HeldPolicy[]
+  readonly routes: readonly ViewedRoute[]
+}
+
+export interface ViewedBind {
+  readonly key: string
+  /** The real one, where the config leaves it open. */
+  readonly port: number
+  /** Empty for every address of the machine. */
+  readonly address: string
+  readonly listeners: readonly ViewedListener[]
+}
+
+/** Answer of `GET /api/routes`. */
+export interface RoutesView {
+  readonly generation: number
+  /** What holds for connections and for every request. */
+  readonly frontend: readonly HeldPolicy[]
+  readonly binds: readonly ViewedBind[]
+}
+
+export interface ViewedBackend {
+  readonly key: string
+  readonly name: string
+  /** `static`, `service`, `ai`, `mcp`, `dynamicForwardProxy`, … */
+  readonly kind: string
+  /** In a line: `127.0.0.1:9000`; empty where it has parts. */
+  readonly at: string
+  /** Providers of a model backend in order of priority, targets of an MCP backend in one group. */
+  readonly groups: readonly (readonly ViewedPart[])[]
+}
+
+export interface ViewedPart {
+  readonly name: string
+  /** `openai`, `http`, `stdio` */
+  readonly kind: string
+  readonly at: string
+}
+
+/** Answer of `GET /api/backends`. */
+export interface BackendsView {
+  readonly generation: number
+  readonly backends: readonly ViewedBackend[]
+}
+
+/** Answer of `GET /api/config`. */
+export interface ConfigView {
+  readonly generation: number
+  /** When it went live, in milliseconds since 1970. */
+  readonly since: number | null
+  /** Path of the file; empty where there is none. */
+  readonly file: string
+  /** The file as it is now, without secrets; null where there is none, or it cannot be shown. */
+  readonly text: string | null
+  /** Why there is no text; null where there is. */
+  readonly reason: string | null
+  /** Of the last reload, where it was refused: then the text is not what is live. */
+  readonly problems: readonly ConfigProblem[]
+}
+
+export interface ConfigProblem {
+  readonly text: string
+  /** Null where it is about no place of the file. */
+  readonly line: number | null
+  readonly column: number | null
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { BackendsView, RoutesView } from '@portico/gateway/admin-config'
+import { mapGraph } from './map-graph.ts'
+import { ratesOf } from './rates.ts'
+
+const route = (name: string, backend: string) => ({
+  ...{ key: `l/${name}`, name, rule: '', hostnames: [], policies: [] },
+  matches: [{ path: { kind: 'pathPrefix', value: `/${name}` }, method: null, headers: [], query: [] }],
+  backends: [{ backend, name: backend, weight: 1, policies: [] }],
+})
+const routes = (list: object[]): RoutesView =>
+  ({
+    ...{ generation: 1, frontend: [] },
+    binds: [
+      {
+        key: 'b',
+        port: 80,
+        address: '',
+        listeners: [{ key: 'l', name: 'web', protocol: 'HTTP', hostname: '', policies: [], routes: list }],
+      },
+    ],
+  }) as unknown as RoutesView
+const backends: BackendsView = {
+  generation: 1,
+  backends: [{ key: 'x', name: 'x', kind: 'static', at: '127.0.0.1:1', groups: [] }],
+}
+const quiet = ratesOf([], 0, 1, 60_000)
+
+test('two routes to one backend meet there', () => {
+  const { nodes, edges, omitted } = mapGraph(routes([route('a', 'x'), route('b', 'x')]), backends, quiet)
+  assert.deepEqual(
+    nodes.map(({ id, about }) => [id, about]),
+    [
+      ['listener l', 'HTTP :80'],
+      ['route l/a', '/a…'],
+      ['backend x', '127.0.0.1:1'],
+      ['route l/b', '/b…'],
+    ],
+  )
+  assert.deepEqual([edges.length, omitted, edges[0]?.rate], [4, 0, null])
+})
+
+test('a map of very many routes says what it leaves out', () => {
+  const many = Array.from({ length: 100 }, (_, i) => route(`r${i}`, 'x'))
+  assert.equal(mapGraph(routes(many), backends, quiet).omitted, 40)
+})

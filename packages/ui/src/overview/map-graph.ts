@@ -1,0 +1,77 @@
+import type { BackendsView, RoutesView } from '@portico/gateway/admin-config'
+import type { Rate, Rates } from './rates.ts'
+
+export interface MapNode {
+  readonly id: string
+  readonly kind: 'listener' | 'route' | 'backend'
+  readonly name: string
+  /** What it stands for, in a line. */
+  readonly about: string
+}
+
+export interface MapEdge {
+  readonly id: string
+  readonly from: string
+  readonly to: string
+  readonly rate: Rate | null
+}
+
+export interface MapGraph {
+  readonly nodes: readonly MapNode[]
+  readonly edges: readonly MapEdge[]
+  /** Routes that are left out, so that the map can be read. */
+  readonly omitted: number
+}
+
+/** Listeners, their routes, and where those lead. */
+export function mapGraph({ binds }: RoutesView, { backends }: BackendsView, rates: Rates): MapGraph {
+  const nodes = new Map<string, MapNode>()
+  const edges = new Map<string, MapEdge>()
+  const known = new Map(backends.map((backend) => [backend.key, backend]))
+  const put = (node: MapNode): string => {
+    nodes.set(node.id, node)
+    return node.id
+  }
+  const link = (from: string, to: string, rate: Rate | null): void => {
+    edges.set(`${from}>${to}`, { id: `${from}>${to}`, from, to, rate })
+  }
+  let shown = 0
+  let all = 0
+  for (const bind of binds) {
+    for (const listener of bind.listeners) {
+      const about = `${listener.protocol} :${bind.port}${listener.hostname === '' ? '' : ` ${listener.hostname}`}`
+      const from = put({ id: `listener ${listener.key}`, kind: 'listener', name: listener.name, about })
+      for (const route of listener.routes) {
+        all++
+        if (shown >= MOST_ROUTES) continue
+        shown++
+        const first = route.matches[0]?.path
+        const path = first === undefined ? '' : `${first.value}${first.kind === 'pathPrefix' ? '…' : ''}`
+        const name = route.rule === '' ? route.name : `${route.name}/${route.rule}`
+        const middle = put({ id: `route ${route.key}`, kind: 'route', name, about: path })
+        link(from, middle, rates.of({ listener: listener.name, route: route.name }))
+        for (const { backend, name: to } of route.backends) {
+          const end = known.get(backend)
+          const where =
+            end === undefined
+              ? ''
+              : end.at ||
+                end.groups
+                  .flat()
+                  .map((part) => part.name)
+                  .join(', ')
+          put({
+            id: `backend ${backend}`,
+            kind: 'backend',
+            name: to === '' ? where : to,
+            about: to === '' ? '' : where,
+          })
+          link(middle, `backend ${backend}`, rates.of({ route: route.name, backend: to }))
+        }
+      }
+    }
+  }
+  return { nodes: [...nodes.values()], edges: [...edges.values()], omitted: all - shown }
+}
+
+const MOST_ROUTES = 60

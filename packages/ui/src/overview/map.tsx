@@ -1,0 +1,85 @@
+import { graphlib, layout } from '@dagrejs/dagre'
+import { Handle, type Edge, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react'
+import '@xyflow/react/dist/base.css'
+import { useNavigate } from '@tanstack/react-router'
+import { formatRate, formatShare, formatTook } from '../format/numbers.ts'
+import { withTerm } from '../requests/filter.ts'
+import type { MapGraph, MapNode } from './map-graph.ts'
+
+type BoxNode = Node<{ node: MapNode }, 'box'>
+
+const SIZE = { width: 190, height: 46 }
+const NODE_TYPES = { box: Box }
+
+/** Left to right: who is asked, what is chosen, where it goes. */
+export function OverviewMap({ graph }: { graph: MapGraph }) {
+  const navigate = useNavigate()
+  const places = layOut(graph)
+  const nodes = graph.nodes.map((node): BoxNode => ({
+    id: node.id,
+    type: 'box',
+    data: { node },
+    position: places.get(node.id) ?? { x: 0, y: 0 },
+    draggable: false,
+    connectable: false,
+    ariaLabel: `${node.kind} ${node.name}`,
+  }))
+  const edges = graph.edges.map(({ id, from, to, rate }): Edge => ({
+    id,
+    source: from,
+    target: to,
+    focusable: false,
+    className: rate === null ? 'edge-quiet' : rate.badShare > 0 ? 'edge-bad' : 'edge-busy',
+    animated: false,
+    ...(rate !== null && { label: edgeLabel(rate), labelBgPadding: [4, 2] as [number, number] }),
+  }))
+  return (
+    <ReactFlow
+      nodes={nodes}
+      edges={edges}
+      nodeTypes={NODE_TYPES}
+      fitView
+      fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
+      minZoom={0.2}
+      nodesConnectable={false}
+      edgesFocusable={false}
+      elementsSelectable={false}
+      proOptions={{ hideAttribution: true }}
+      onNodeClick={(_event, { data }) => {
+        if (data.node.kind === 'route')
+          void navigate({ to: '/requests', search: { q: withTerm('', 'route', data.node.name.split('/')[0] ?? '') } })
+      }}
+    />
+  )
+}
+
+function edgeLabel({ perSecond, badShare, p95 }: { perSecond: number; badShare: number; p95: number }): string {
+  const bad = badShare === 0 ? '' : ` · ▲ ${formatShare(badShare)}`
+  return `${formatRate(perSecond)}${bad} · p95 ${formatTook(p95)}`
+}
+
+function Box({ data: { node } }: NodeProps<BoxNode>) {
+  return (
+    <div className={`map-box map-${node.kind}`} title={node.about}>
+      <Handle type="target" position={Position.Left} />
+      <strong className="mono">{node.name}</strong>
+      <span className="mono dim">{node.about}</span>
+      <Handle type="source" position={Position.Right} />
+    </div>
+  )
+}
+
+function layOut({ nodes, edges }: MapGraph): Map<string, { x: number; y: number }> {
+  const graph = new graphlib.Graph()
+  graph.setGraph({ rankdir: 'LR', ranksep: 170, nodesep: 16 })
+  graph.setDefaultEdgeLabel(() => ({}))
+  for (const { id } of nodes) graph.setNode(id, { ...SIZE })
+  for (const { from, to } of edges) graph.setEdge(from, to)
+  layout(graph)
+  return new Map(
+    nodes.map(({ id }) => {
+      const { x, y } = graph.node(id)
+      return [id, { x: x - SIZE.width / 2, y: y - SIZE.height / 2 }]
+    }),
+  )
+}

@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { backendsQuery, recentQuery, refusalsQuery, routesQuery } from '../api/queries.ts'
+import { formatCount, formatRate, formatTook } from '../format/numbers.ts'
+import { formatAgo } from '../format/times.ts'
+import { Outcome } from '../parts/outcome.tsx'
+import { Failed, Loading } from '../parts/states.tsx'
+import { printFilter } from '../requests/filter.ts'
+import { whatDecided } from '../requests/what-decided.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { mapGraph } from './map-graph.ts'
+import './overview.css'
+import { ratesOf, reasonsOf } from './rates.ts'
+
+const OverviewMap = lazy(() => import('./map.tsx').then(({ OverviewMap: loaded }) => ({ default: loaded })))
+
+/** What runs, how much goes where, and what was refused lately. */
+export function OverviewPage() {
+  const routes = useQuery(routesQuery)
+  const backends = useQuery(backendsQuery)
+  const recent = useQuery(recentQuery)
+  const failed = [routes, backends, recent].find(({ error, data }) => error !== null && data === undefined)
+  if (failed?.error != null)
+    return <Failed what="The overview" error={failed.error} onRetry={() => void failed.refetch()} />
+  if (routes.data === undefined || backends.data === undefined || recent.data === undefined)
+    return <Loading what="the overview" />
+  const isEmpty = routes.data.binds.every(({ listeners }) =>
+    listeners.every((listener) => listener.routes.length === 0),
+  )
+  if (isEmpty) return <FirstSteps />
+  const rates = ratesOf(recent.data.requests, recent.dataUpdatedAt, 1000, 60_000)
+  const graph = mapGraph(routes.data, backends.data, rates)
+  const total = rates.of({})
+  return (
+    <div className="overview">
+      <section className="map" aria-label="Map of listeners, routes and backends">
+        <h1>Overview</h1>
+        <p className="dim">
+          {total === null
+            ? 'No requests in the last minute.'
+            : `${formatRate(total.perSecond)} · p95 ${formatTook(total.p95)}, of ${formatCount(rates.count)} requests in ${Math.round(rates.seconds)} s`}
+          {graph.omitted > 0 && ` · ${formatCount(graph.omitted)} routes are not drawn`}
+        </p>
+        <div className="map-space">
+          <Suspense fallback={<Loading what="the map" />}>
+            <OverviewMap graph={graph} />
+          </Suspense>
+        </div>
+      </section>
+      <Refusals />
+    </div>
+  )
+}
+
+function Refusals() {
+  const { data, dataUpdatedAt } = useQuery(refusalsQuery)
+  if (data === undefined) return <aside className="refusals" aria-label="Refusals" />
+  const reasons = reasonsOf(data.requests)
+  return (
+    <aside className="refusals" aria-label="Refusals">
+      <h2>Refused and failed, by what decided</h2>
+      {reasons.length === 0 && <p className="dim">Nothing was refused of what is kept.</p>}
+      <ul className="reasons">
+        {reasons.slice(0, 8).map(({ name, count, last }) => (
+          <li key={name}>
+            <Link
+              to="/requests"
+              search={{
+                q: printFilter([
+                  last.reason?.policy == null
+                    ? { name: 'outcome', value: last.outcome }
+                    : { name: 'policy', value: last.reason.policy },
+                ]),
+              }}
+            >
+              <span className="mono">{name}</span>
+            </Link>
+            <span className="number">{formatCount(count)}</span>
+          </li>
+        ))}
+      </ul>
+      <h2>The last ten</h2>
+      <ol className="last">
+        {data.requests.slice(0, 10).map((request) => (
+          <li key={request.id}>
+            <Link to="/requests" search={{ id: request.id }}>
+              <Outcome status={request.status} outcome={request.outcome} />{' '}
+              <span className="mono">{request.path ?? request.protocol}</span>
+            </Link>
+            <span className="dim number">{formatAgo(request.at, dataUpdatedAt)}</span>
+            <span className="dim last-why">{whatDecided(request)}</span>
+          </li>
+        ))}
+      </ol>
+    </aside>
+  )
+}

@@ -1,0 +1,69 @@
+import type { RequestSummary } from '@portico/gateway/admin-api'
+
+/** What is known of requests that went the same way. */
+export interface Rate {
+  readonly count: number
+  readonly perSecond: number
+  /** Of those that the gateway or a backend failed, or that were refused. */
+  readonly badShare: number
+  /** Microseconds. */
+  readonly p95: number
+}
+
+export interface Rates {
+  /** How many requests these are, and over how many seconds. */
+  readonly count: number
+  readonly seconds: number
+  of(way: Way): Rate | null
+}
+
+export interface Way {
+  readonly listener?: string
+  readonly route?: string
+  readonly backend?: string
+}
+
+/** Rates of the last seconds; where there were more requests than were asked for, of the seconds that these cover. */
+export function ratesOf(requests: readonly RequestSummary[], now: number, most: number, windowMs: number): Rates {
+  const oldest = requests.reduce((least, { at }) => Math.min(least, at), now)
+  const seconds = Math.max(requests.length < most ? windowMs : now - oldest, 1000) / 1000
+  return {
+    count: requests.length,
+    seconds,
+    of(way) {
+      const own = requests.filter((request) => goes(request, way))
+      if (own.length === 0) return null
+      const took = own.map((request) => request.took).toSorted((a, b) => a - b)
+      return {
+        count: own.length,
+        perSecond: own.length / seconds,
+        badShare: own.filter(({ outcome }) => BAD.has(outcome)).length / own.length,
+        p95: took[Math.min(took.length - 1, Math.floor(took.length * 0.95))] ?? 0,
+      }
+    },
+  }
+}
+
+const BAD: ReadonlySet<string> = new Set(['denied', 'limited', 'failed', 'evicted'])
+
+function goes(request: RequestSummary, { listener, route, backend }: Way): boolean {
+  if (listener !== undefined && request.listener !== listener) return false
+  if (route !== undefined && request.route !== route) return false
+  return backend === undefined || request.backend === backend
+}
+
+export interface Reason {
+  readonly name: string
+  readonly count: number
+  readonly last: RequestSummary
+}
+
+/** Why requests did not pass, the most frequent first. `requests` are newest first. */
+export function reasonsOf(requests: readonly RequestSummary[]): Reason[] {
+  const byName = Map.groupBy(requests, ({ reason, outcome }) =>
+    reason === null ? outcome : (reason.policy ?? reason.kind),
+  )
+  return [...byName]
+    .map(([name, own]) => ({ name, count: own.length, last: own[0]! }))
+    .toSorted((a, b) => b.count - a.count)
+}

@@ -1,0 +1,175 @@
+import type { HeldPolicy, RoutesView, ViewedListener, ViewedRoute } from '@portico/gateway/admin-config'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { routesQuery } from '../api/queries.ts'
+import { Empty, Failed, Loading } from '../parts/states.tsx'
+import { printFilter } from '../requests/filter.ts'
+import { useKeys } from '../frame/use-keys.ts'
+import { printMatch, routeTitle } from './print-match.ts'
+import './routes.css'
+
+const page = getRouteApi('/routes')
+
+/** Which route takes what, and what holds on it. */
+export function RoutesPage() {
+  const { data, error, refetch } = useQuery(routesQuery)
+  const { route: chosen } = page.useSearch()
+  const navigate = page.useNavigate()
+  const all = data === undefined ? [] : routesOf(data)
+  const open = all.find(({ route }) => route.key === chosen) ?? all[0]
+  const move = (step: number): void => {
+    const at = all.findIndex((entry) => entry === open)
+    const next = all[Math.min(Math.max(at + step, 0), all.length - 1)]
+    if (next !== undefined) void navigate({ search: { route: next.route.key }, replace: true })
+  }
+  useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
+  if (data === undefined && error !== null) return <Failed what="Routes" error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Loading what="routes" />
+  if (open === undefined) return <Empty title="No routes">The config that is live has none.</Empty>
+  return (
+    <div className="routes">
+      <h1 className="visually-hidden">Routes</h1>
+      <Tree view={data} chosen={open.route.key} />
+      <RouteDetail listener={open.listener} route={open.route} frontend={data.frontend} />
+    </div>
+  )
+}
+
+interface Placed {
+  listener: ViewedListener
+  route: ViewedRoute
+}
+
+function routesOf({ binds }: RoutesView): Placed[] {
+  return binds.flatMap(({ listeners }) =>
+    listeners.flatMap((listener) => listener.routes.map((route) => ({ listener, route }))),
+  )
+}
+
+function Tree({ view, chosen }: { view: RoutesView; chosen: string }) {
+  return (
+    <nav className="tree" aria-label="Routes by listener">
+      {view.binds.map((bind) => (
+        <section key={bind.key}>
+          <h2 className="mono">
+            {bind.address === '' ? '*' : bind.address}:{bind.port}
+          </h2>
+          {bind.listeners.map((listener) => (
+            <div key={listener.key} className="tree-listener">
+              <p>
+                <span className="mono">{listener.name}</span>{' '}
+                <span className="dim">
+                  {listener.protocol} {listener.hostname}
+                </span>
+              </p>
+              <ul>
+                {listener.routes.map((route) => (
+                  <li key={route.key}>
+                    <Link
+                      to="/routes"
+                      search={{ route: route.key }}
+                      aria-current={route.key === chosen ? 'true' : undefined}
+                      className={route.key === chosen ? 'tree-route chosen' : 'tree-route'}
+                    >
+                      <span className="mono">{routeTitle(route)}</span>
+                      <span className="mono dim">{route.matches.map(printMatch).join(', ')}</span>
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
+        </section>
+      ))}
+    </nav>
+  )
+}
+
+function RouteDetail({ listener, route, frontend }: Placed & { frontend: readonly HeldPolicy[] }) {
+  // Where a route is one rule, people wrote a route.
+  const words = route.rule === '' ? { ...WORDS, rule: WORDS.route } : WORDS
+  return (
+    <article className="route-detail">
+      <h2>
+        <span className="mono">{routeTitle(route)}</span>{' '}
+        <Link to="/requests" search={{ q: printFilter([{ name: 'route', value: route.name }]) }}>
+          its requests
+        </Link>
+      </h2>
+      <dl className="facts">
+        <dt>hosts</dt>
+        <dd className="mono">
+          {route.hostnames.length === 0 ? listener.hostname || 'every' : route.hostnames.join(', ')}
+        </dd>
+        <dt>matches</dt>
+        <dd>
+          {route.matches.length === 0 ? (
+            <span className="dim">every connection</span>
+          ) : (
+            route.matches.map((match, index) => (
+              <div key={index} className="mono">
+                {printMatch(match)}
+              </div>
+            ))
+          )}
+        </dd>
+        <dt>goes to</dt>
+        <dd>
+          {route.backends.length === 0 && <span className="dim">no backend</span>}
+          {route.backends.map(({ backend, name, weight }) => (
+            <div key={backend} className="mono">
+              {name === '' ? backend : name}
+              {route.backends.length > 1 && <span className="dim"> weight {weight}</span>}
+            </div>
+          ))}
+        </dd>
+      </dl>
+      <Policies title="Policies, in running order" words={words} policies={route.policies} />
+      <Policies title="Before routing" words={words} policies={listener.policies} />
+      {route.backends.map(({ backend, name, policies }) => (
+        <Policies key={backend} title={`Of the backend ${name}`} words={words} policies={policies} />
+      ))}
+      <Policies title="Of every request and connection" words={words} policies={frontend} />
+    </article>
+  )
+}
+
+interface PoliciesProps {
+  title: string
+  words: typeof WORDS
+  policies: readonly HeldPolicy[]
+}
+
+function Policies({ title, words, policies }: PoliciesProps) {
+  if (policies.length === 0) return null
+  return (
+    <section className="policies">
+      <h3>{title}</h3>
+      {policies.map(({ name, configs, from, others, isJoined }) => (
+        <details key={name}>
+          <summary>
+            <span className="mono policy-name">{name}</span>
+            <span className="dim">
+              from {words[from.on]}
+              {others.length > 0 &&
+                (isJoined
+                  ? `, beside ${others.map(({ on }) => words[on]).join(', ')}`
+                  : `, in place of ${others.map(({ on }) => words[on]).join(', ')}`)}
+            </span>
+          </summary>
+          <pre className="mono">{configs.map((config) => JSON.stringify(config, null, 2)).join('\n')}</pre>
+          <p className="dim mono">{from.key}</p>
+        </details>
+      ))}
+    </section>
+  )
+}
+
+const WORDS: Readonly<Record<HeldPolicy['from']['on'], string>> = {
+  gateway: 'the gateway',
+  listenerSet: 'the set of listeners',
+  listener: 'the listener',
+  route: 'the route',
+  rule: 'the rule',
+  backend: 'the backend',
+}
