@@ -114,4 +114,4 @@ test('an error is reported, and the request fails', async () => {
   assert.deepEqual(bugs, [thrown, rejected, unfinished])
 })
 
-const INTERNAL: Failure = { status: 500, message: 'internal error', reason: 'Internal' }
+const INTERNAL: Failure = { status: 500, message: 'internal error', reason: 'Internal', code: 'internal' }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -92,8 +92,10 @@ test('segments older than the retention are deleted', (t) => {
   const { store, record } = scene()
   record('/old')
   new RecordDisk({ folder, maxBytes: 1_000_000, retentionMs: null }, store, assert.fail).close()
+  const anHourAgo = Date.now() / 1000 - 3600
+  for (const name of readdirSync(folder)) utimesSync(join(folder, name), anHourAgo, anHourAgo)
   const next = scene()
-  const disk = new RecordDisk({ folder, maxBytes: 1_000_000, retentionMs: 0 }, next.store, assert.fail)
+  const disk = new RecordDisk({ folder, maxBytes: 1_000_000, retentionMs: 60_000 }, next.store, assert.fail)
   next.record('/new')
   disk.flush()
   assert.deepEqual(pathsIn(disk), ['/new'])
