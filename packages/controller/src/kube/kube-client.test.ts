@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
+import { KubeClient } from './kube-client.ts'
 import { KubeError, retryAfterMs } from './kube-error.ts'
 
 test('asks with token, query and body, and gives the JSON', async (t) => {
@@ -123,6 +127,29 @@ test('a stream gives its lines, and is left without a trace', async (t) => {
   }
   assert.deepEqual(seen, [{ n: 1 }, { n: 2 }])
   await left
+})
+
+test('an upgrade goes to a new connection when the server has ended the one that was kept', async (t) => {
+  let connections = 0
+  const server = createServer().on('upgrade', (_, socket) => {
+    socket.on('error', () => {})
+    connections += 1
+    if (connections > 1)
+      return socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+    socket.write('HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n')
+    // What comes next on it finds nobody.
+    socket.once('data', () => socket.destroy())
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const connection = { server: `http://127.0.0.1:${port}`, credentials: () => Promise.resolve({}) }
+  const client = new KubeClient(connection)
+  t.after(() => client.close())
+  assert.equal((await failure(client.upgrade({ path: '/a', protocol: 'x', headers: {} }))).status, 403)
+  const { socket } = await client.upgrade({ path: '/b', protocol: 'x', headers: {} })
+  socket.destroy()
+  assert.equal(connections, 2)
 })
 
 async function failure(promise: Promise<unknown>): Promise<KubeError> {

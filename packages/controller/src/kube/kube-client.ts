@@ -99,7 +99,12 @@ export class KubeClient {
       })
       return new Promise((resolve, reject) => {
         request.on('upgrade', (response, socket, head) => resolve({ socket, head, headers: response.headers }))
-        request.on('response', resolve).on('error', reject).end()
+        request.on('response', resolve).on('error', (error) => {
+          // A server may have ended a connection that was kept at just that moment.
+          if (request.reusedSocket && !ending.aborted) resolve(send(isFresh))
+          else reject(error)
+        })
+        request.end()
       })
     }
     try {
