@@ -1,4 +1,4 @@
-import type { GatewayState, RequestList, RequestRecord } from '@portico/gateway/admin-api'
+import type { Explanation, GatewayState, RequestList, RequestRecord } from '@portico/gateway/admin-api'
 import type { BackendsView, ConfigView, RoutesView } from '@portico/gateway/admin-config'
 import { queryOptions } from '@tanstack/react-query'
 import { getJson } from './client.ts'
@@ -17,6 +17,14 @@ export const recordQuery = (id: string) =>
     queryFn: ({ signal }) => getJson<RequestRecord>(`/api/requests/${encodeURIComponent(id)}`, signal),
     // A record never changes.
     staleTime: Infinity,
+    retry: false,
+  })
+
+export const explanationQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['explanation', id],
+    queryFn: ({ signal }) => getJson<Explanation>(`/api/requests/${encodeURIComponent(id)}/explain`, signal),
+    staleTime: 60_000,
     retry: false,
   })
 

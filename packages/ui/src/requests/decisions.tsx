@@ -1,6 +1,7 @@
 import type { RecordedStep, RequestRecord } from '@portico/gateway/admin-api'
 import { formatTook } from '../format/numbers.ts'
 import { Value } from '../parts/value.tsx'
+import { Why } from './why.tsx'
 import { waterfall, type WaterfallLine } from './waterfall.ts'
 
 /** The steps in the order in which they were taken, each with what it found. */
@@ -36,6 +37,7 @@ export function Decisions({ record }: { record: RequestRecord }) {
           <Value text={record.error} most={200} />
         </p>
       )}
+      {record.outcome !== 'passed' && <Why id={record.id} />}
     </>
   )
 }

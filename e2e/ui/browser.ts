@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { TestContext } from 'node:test'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+const FOUND = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+)
+
+/** Why there is no browser; false where there is one. */
+export const noBrowser = FOUND === undefined ? 'Chromium is not installed (Debian: apt-get install chromium)' : false
+
+export const SIZES = { wide: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
+
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: FOUND ?? '', args: ['--no-sandbox'] })
+}
+
+export interface Watched {
+  page: Page
+  /** What the console said that is wrong, and what the page threw. */
+  complaints: string[]
+}
+
+export async function openPage(t: TestContext, browser: Browser, options: BrowserContextOptions): Promise<Watched> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  t.after(() => context.close())
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  // A checkout builds its pages first.
+  page.setDefaultTimeout(60_000)
+  return { page, complaints }
+}
+
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+interface AxeResult {
+  violations: { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[]
+}
+
+/** Findings of axe that keep people out. The page's own policy forbids scripts of others, so it runs beside the page's code. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  const { readFileSync } = await import('node:fs')
+  const session = await page.context().newCDPSession(page)
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    })
+    if (exceptionDetails !== undefined)
+      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+    return result.value
+  }
+  await evaluate(readFileSync(axePath, 'utf8'))
+  const { violations } = (await evaluate('axe.run(document, { resultTypes: ["violations"] })')) as AxeResult
+  await session.detach()
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+    )
+}

@@ -1,0 +1,153 @@
+import type { ExplainedPart, ExplainedRule, Explanation, ReadValue, WrittenPlace } from '@portico/gateway/admin-api'
+import { useQuery } from '@tanstack/react-query'
+import { explanationQuery } from '../api/queries.ts'
+import { Failed, Loading } from '../parts/states.tsx'
+import { Value } from '../parts/value.tsx'
+import { placeText } from './place-text.ts'
+
+/** Who decided, by what, and what would have passed. */
+export function Why({ id }: { id: string }) {
+  const { data, error, refetch } = useQuery(explanationQuery(id))
+  if (data === undefined) {
+    return error === null ? (
+      <Loading what="the explanation" rows={3} />
+    ) : (
+      <Failed what="The explanation" error={error} onRetry={() => void refetch()} />
+    )
+  }
+  return (
+    <section className="why" aria-label="Why, and what would pass">
+      <h3>Why, and what would pass</h3>
+      <p className="headline">{data.headline}</p>
+      <DecidedLine explanation={data} />
+      <Rules rules={data.rules} />
+      <Values values={data.values} />
+      <Candidates explanation={data} />
+      <WouldPass explanation={data} />
+      {data.remarks.map((remark) => (
+        <p key={remark} className="dim">
+          {remark}
+        </p>
+      ))}
+    </section>
+  )
+}
+
+function DecidedLine({ explanation: { decidedBy, config } }: { explanation: Explanation }) {
+  if (decidedBy === null) return null
+  const { policy, origin, place } = decidedBy
+  return (
+    <p className="dim">
+      {policy !== null && (
+        <>
+          by <span className="mono">{policy}</span>
+          {origin !== null && `, ${origin}`} ·{' '}
+        </>
+      )}
+      config {config.generation}
+      {config.live !== config.generation && ` (${config.live} is live now)`}
+      <At place={place} />
+    </p>
+  )
+}
+
+function At({ place }: { place: WrittenPlace | null }) {
+  if (place === null) return null
+  return (
+    <>
+      {' '}
+      <span className="dim">▸</span> <Value text={placeText(place)} />
+    </>
+  )
+}
+
+function Rules({ rules }: { rules: readonly ExplainedRule[] }) {
+  if (rules.length === 0) return null
+  return (
+    <ul className="why-list" aria-label="Rules">
+      {rules.map(({ index, mode, expression, matched, isAgainst, place, value }) => (
+        <li key={index}>
+          <span className={isAgainst ? 'outcome-denied' : 'dim'}>
+            {isAgainst ? '✗' : '·'} {mode}
+          </span>{' '}
+          <Value text={expression} most={160} /> <span className="dim">was {matched ? 'true' : 'not true'}</span>
+          <At place={place} />
+          {isAgainst && value !== null && <Parts parts={value.parts} />}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Every part of an expression with what it gave. */
+function Parts({ parts }: { parts: readonly ExplainedPart[] }) {
+  if (parts.length === 0) return null
+  return (
+    <ul className="why-list">
+      {parts.map((part, index) => (
+        <li key={index}>
+          <Value text={part.text} most={120} /> <span className="dim">→</span>{' '}
+          <Value
+            text={part.state === 'failed' ? `failed (${part.error ?? ''})` : shownText(part.state, part.value)}
+            most={120}
+          />
+          <Parts parts={part.parts} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Values({ values }: { values: readonly ReadValue[] }) {
+  if (values.length === 0) return null
+  return (
+    <dl className="why-values" aria-label="What was read">
+      {values.map(({ name, state, value }) => (
+        <div key={name}>
+          <dt className="mono">{name}</dt>
+          <dd>
+            <Value text={shownText(state, value)} most={160} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Candidates({ explanation: { candidates } }: { explanation: Explanation }) {
+  if (candidates.length === 0) return null
+  return (
+    <ul className="why-list" aria-label="The nearest routes">
+      {candidates.map(({ route, match, lacks, place }) => (
+        <li key={`${route} ${match}`}>
+          <span className="dim">not</span> <span className="mono">{route}</span>: {lacks.join('; ')}
+          <At place={place} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function WouldPass({ explanation: { wouldPass } }: { explanation: Explanation }) {
+  if (wouldPass.length === 0) return null
+  return (
+    <>
+      <p>It passes, if</p>
+      <ul className="why-list would-pass" aria-label="What would pass">
+        {wouldPass.map(({ text, changes }) => (
+          <li key={text}>
+            {text}
+            <At place={changes.find(({ by }) => by === 'config')?.place ?? null} />
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function shownText(state: ExplainedPart['state'], value: unknown): string {
+  if (state === 'hidden') return '(hidden)'
+  if (state === 'notKept') return '(not kept)'
+  if (state === 'absent') return '(nothing)'
+  return JSON.stringify(value)
+}
