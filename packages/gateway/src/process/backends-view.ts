@@ -44,5 +44,5 @@ function viewTarget({ name, reached }: McpTarget): ViewedPart {
   if (reached.by === 'stdio') return { name, kind: 'stdio', at: reached.cmd }
   if (reached.by === 'http')
     return { name, kind: reached.protocol, at: `${formatHostPort(reached.host, reached.port)}${reached.path}` }
-  return { name, kind: reached.by, at: formatHostPort(reached.host, reached.port) }
+  return { name, kind: reached.by, at: 'host' in reached ? formatHostPort(reached.host, reached.port) : '' }
 }
