@@ -76,7 +76,7 @@ function bytesOf({ line = 'GET /', headers = [], body = '' }: Parts): string {
 
 /** But for what is new in every answer, and the names of the programs. */
 function told({ status, headers: all, body, text }: RawResponse) {
-  const own = ['date', 'server', 'x-envoy-upstream-service-time']
+  const own = ['date', 'server', 'x-envoy-upstream-service-time', 'x-portico-decision']
   const headers = Object.fromEntries(Object.entries(all).filter(([name]) => !own.includes(name)))
   return { status, headers, body, trailers: /\r\n0\r\n((?:.+\r\n)+)\r\n$/.exec(text)?.[1] ?? '' }
 }
