@@ -11,6 +11,21 @@ async function silent(t: Parameters<typeof useTcpServer>[0]) {
   return useTcpServer(t, () => {})
 }
 
+/** A client that leaves as soon as the backend has its request. */
+function leavingClient(): Pick<RefusalCase, 'config' | 'send'> {
+  const asked = Promise.withResolvers<void>()
+  return {
+    config: async ({ t }) =>
+      httpConfig([routeTo(await useTcpServer(t, (socket) => socket.once('data', () => asked.resolve())))]),
+    async send({ port }) {
+      const socket = connect(port, '127.0.0.1')
+      socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+      await asked.promise
+      socket.destroy()
+    },
+  }
+}
+
 export const upstreamCases: RefusalCase[] = [
   {
     name: 'a backend that is not there',
@@ -176,13 +191,7 @@ export const messageCases: RefusalCase[] = [
   },
   {
     name: 'a client that leaves',
-    config: async ({ t }) => httpConfig([routeTo(await silent(t))]),
-    async send({ port }) {
-      const socket = connect(port, '127.0.0.1')
-      socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-      await new Promise((resolve) => setTimeout(resolve, 100))
-      socket.destroy()
-    },
+    ...leavingClient(),
     code: 'client_gone',
     at: null,
     passes: 'the client waits.',
