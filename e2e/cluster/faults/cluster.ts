@@ -52,7 +52,7 @@ export class Cluster {
       TWO_DATA_PLANES,
       ...[...pods('cart'), ...pods('other'), ...pods('ledger', { namespace: 'bank' })],
       ...[gateway('web', { parameters: 'two', listeners }), grant('shop', 'bank')],
-      ...[route('cart', '/'), route('ledger', '/ledger', 'ledger', { in: 'bank' })],
+      ...[route('cart', '/'), route('other', '/other', 'other'), route('ledger', '/ledger', 'ledger', { in: 'bank' })],
     )
     await eventually(
       'both data planes are ready',
