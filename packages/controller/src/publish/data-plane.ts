@@ -42,6 +42,8 @@ export class DataPlane {
   #endpointHashes: readonly string[] | null
   #hasEndpoints = false
   #quietTicks = 0
+  #toldAt = -Infinity
+  #telling: NodeJS.Timeout | null = null
   /** Keys whose addresses it has not been told. */
   readonly #untold = new Set<string>()
 
@@ -71,8 +73,10 @@ export class DataPlane {
   flush(): void {
     const { config } = this.#feed
     if (config === null || this.#wire.isBusy) return
-    this.#sendEndpoints(config)
-    if (this.#awaited !== null || this.#sent?.generation === config.generation) return
+    const isNew = this.#awaited === null && this.#sent?.generation !== config.generation
+    // A config may need them at once.
+    if (isNew || this.#mayTellAddresses()) this.#sendEndpoints(config)
+    if (!isNew) return
     this.#send('config', this.#lineFor(config))
     this.#sent = config
     this.#have = null
@@ -108,6 +112,20 @@ export class DataPlane {
     // One that never answers is not kept from what is newer.
     if (this.#awaited !== null && ++this.#awaited.ticks > PATIENCE_TICKS) this.#awaited = null
     return ++this.#quietTicks <= MOST_QUIET_TICKS
+  }
+
+  /** Of many changes the first is told at once, and what follows soon together: each costs every thread of the other end. */
+  #mayTellAddresses(): boolean {
+    if (this.#untold.size === 0) return !this.#hasEndpoints
+    const rest = this.#toldAt + ADDRESSES_GAP_MS - performance.now()
+    if (rest <= 0) return true
+    if (this.#telling === null) {
+      this.#telling = setTimeout(() => {
+        this.#telling = null
+        this.flush()
+      }, rest).unref()
+    }
+    return false
   }
 
   /** The last word; not waited for when it cannot be said at once. */
@@ -159,6 +177,7 @@ export class DataPlane {
   }
 
   #sendAddresses(change: Omit<EndpointsMessage, 'type'>): void {
+    this.#toldAt = performance.now()
     this.#send('endpoints', Buffer.from(lineOf({ type: 'endpoints', ...change })))
   }
 
@@ -169,6 +188,7 @@ export class DataPlane {
   }
 }
 
+const ADDRESSES_GAP_MS = 50
 const PATIENCE_TICKS = 1
 const MOST_QUIET_TICKS = SILENCE_LIMIT_MS / PING_EVERY_MS
 const MOST_PROBLEMS = 100

@@ -48,6 +48,22 @@ describe('a data plane', () => {
     assert.deepEqual(client.ir, irOf(50, { 7: 'new.example' }))
   })
 
+  it('of a newer version is served too: what it says beside what is known here harms nobody', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(2))
+    const client = connect()
+    const have = { generation: generationOf(irOf(1)), hashes: { ...hashesOf(irOf(1)), extras: [] } }
+    const who = { gateway: 'shop/web', instance: 'web-1', version: '9', zone: 'a' }
+    client.stream.write(`${JSON.stringify({ type: 'hello', ...who, have, endpoints: null })}\n`)
+    await client.received('config')
+    assert.equal(client.of('config')[0]?.base, null)
+    assert.deepEqual(client.ir, irOf(2))
+    client.stream.write('{"type":"health","workers":2}\n')
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    assert.equal(publisher.counts.refused.malformed, 0)
+  })
+
   it('that has it all is asked to say so', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     publisher.publish('shop/web', irOf(5))
@@ -157,6 +173,29 @@ describe('addresses', () => {
     await client.received('endpoints', 3)
     assert.deepEqual(client.of('endpoints')[2]?.put, [['a', []]])
     assert.equal(client.of('config').length, 1)
+  })
+
+  it('that change again and again are told together, and a config that comes meanwhile does not wait for that', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.reach('shop/web', { a: ['10.0.0.1:80'] })
+    publisher.publish('shop/web', irOf(1))
+    const client = await connect().hello().received('config')
+    client.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    const changes = 200
+    const startedAt = performance.now()
+    for (let port = 1; port <= changes; port++) {
+      publisher.reach('shop/web', { a: [`10.0.0.1:${port}`] })
+      await new Promise(setImmediate)
+    }
+    await client.until(() => client.endpoints['a']?.[0] === `10.0.0.1:${changes}`)
+    const most = 2 + (performance.now() - startedAt) / 50
+    const told = client.of('endpoints').length - 1
+    assert.ok(told <= most, `${told} messages for ${changes} changes, expected at most ${most}`)
+    publisher.reach('shop/web', { a: ['10.0.0.2:80'], b: ['10.0.0.3:80'] })
+    publisher.publish('shop/web', irOf(2))
+    await client.received('config', 2)
+    assert.deepEqual(client.endpoints, { a: ['10.0.0.2:80'], b: ['10.0.0.3:80'] })
   })
 
   it('that a data plane has are not sent to it again', async (t) => {

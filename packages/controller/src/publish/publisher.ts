@@ -7,11 +7,11 @@ import type { GatewayState } from '../status/gateway-truth.ts'
 import type { Identity } from './certificate.ts'
 import { PublishCounts, type Refusal } from './counts.ts'
 import { DataPlane } from './data-plane.ts'
-import { GatewayFeed } from './gateway-feed.ts'
-import { isSameState, NOBODY, peerStateOf, type Served, stateOf } from './gateway-state.ts'
+import { NOBODY, type Served, stateOf } from './gateway-state.ts'
 import { type Caller, Reception, RECEPTION_LIMITS, type ReceptionLimits, type Taken } from './reception.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { addressOf } from './refuse-stream.ts'
+import { ServedGateways } from './served-gateways.ts'
 import { StreamServer } from './stream-server.ts'
 
 type LogMethod = (message: string, fields?: Readonly<Record<string, unknown>>) => void
@@ -34,13 +34,12 @@ export class Publisher {
   readonly #options: PublisherOptions
   readonly #server: StreamServer
   readonly #herald = new PeerHerald()
-  readonly #servedByGateway = new Map<string, Served>()
-  /** Gateways of which something is new: looked at when whoever changes them is done. */
-  readonly #touched = new Set<string>()
+  readonly #gateways: ServedGateways
   #pings: NodeJS.Timeout | undefined
 
   constructor(options: PublisherOptions) {
     this.#options = options
+    this.#gateways = new ServedGateways({ herald: this.#herald, counts: this.counts, changed: options.changed })
     const refusals = new RefusalLog((reason, fields) => {
       const level = reason === 'handshake' || reason === 'closing' ? 'debug' : 'warn'
       options.log[level]('a stream is refused', { reason, ...fields })
@@ -74,63 +73,52 @@ export class Publisher {
   }
 
   publish(gateway: string, ir: Ir): void {
-    const { feed } = this.#serve(gateway)
+    const { feed } = this.#gateways.serve(gateway)
     if (!feed.publish(ir)) return
     if (feed.problem !== null) this.#options.log.warn('a config cannot be sent', { gateway, problem: feed.problem })
-    this.#touch(gateway)
+    this.#gateways.touch(gateway)
   }
 
   reach(gateway: string, endpoints: Readonly<Record<string, readonly string[]>>): void {
-    const { feed, dataPlanes } = this.#serve(gateway)
+    const { feed, dataPlanes } = this.#gateways.serve(gateway)
     const keys = feed.reach(endpoints)
     if (keys.length === 0) return
     for (const dataPlane of dataPlanes) dataPlane.touch(keys)
-    this.#touch(gateway)
+    this.#gateways.touch(gateway)
   }
 
   /** The Gateway is no more, or not ours. */
   retire(gateway: string): void {
-    const served = this.#servedByGateway.get(gateway)
+    const served = this.#gateways.remove(gateway)
     if (served === undefined) return
     served.feed.close()
-    this.#servedByGateway.delete(gateway)
-    this.#herald.tell(gateway, null)
     for (const dataPlane of served.dataPlanes) dataPlane.goodbye('the Gateway is gone')
   }
 
   stateOf(gateway: string): GatewayState {
-    const served = this.#servedByGateway.get(gateway)
+    const served = this.#gateways.get(gateway)
     return served === undefined ? NOBODY : stateOf(served)
   }
 
   /** Of the newest config; null when there is none that can be sent. */
   generationOf(gateway: string): Generation | null {
-    const { feed } = this.#servedByGateway.get(gateway) ?? {}
+    const { feed } = this.#gateways.get(gateway) ?? {}
     return feed === undefined || feed.problem !== null ? null : (feed.config?.generation ?? null)
   }
 
   /** Data planes that are connected, by Gateway. */
   connected(): Map<string, number> {
-    return new Map([...this.#servedByGateway].map(([gateway, { dataPlanes }]) => [gateway, dataPlanes.size]))
+    return new Map(this.#gateways.all().map(([gateway, { dataPlanes }]) => [gateway, dataPlanes.size]))
   }
 
   async close(graceMs = 2_000): Promise<void> {
     clearInterval(this.#pings)
     this.#herald.close()
-    for (const { feed, dataPlanes } of this.#servedByGateway.values()) {
+    for (const [, { feed, dataPlanes }] of this.#gateways.all()) {
       feed.close()
       for (const dataPlane of dataPlanes) dataPlane.goodbye('the controller is going away')
     }
     await this.#server.close(graceMs)
-  }
-
-  #serve(gateway: string): Served {
-    let served = this.#servedByGateway.get(gateway)
-    if (served === undefined) {
-      served = { feed: new GatewayFeed(this.counts), dataPlanes: new Set(), refusing: null, told: NOBODY }
-      this.#servedByGateway.set(gateway, served)
-    }
-    return served
   }
 
   #take(
@@ -142,7 +130,7 @@ export class Publisher {
     const isOwn = caller.namespace === namespace && caller.serviceAccount === this.#options.serviceAccountOf(gateway)
     if (!isOwn || name === undefined) return null
     stream.respond({ ':status': 200, 'content-type': 'application/jsonl' })
-    const served = this.#serve(gateway)
+    const served = this.#gateways.serve(gateway)
     // It has come back before its old connection was missed.
     for (const other of served.dataPlanes) {
       if (other.instance !== instance) continue
@@ -154,14 +142,14 @@ export class Publisher {
     const fields = { gateway, instance, version, address: addressOf(stream) }
     this.#options.log.info('a data plane is connected', fields)
     if (served.feed.config === null) dataPlane.ping()
-    this.#touch(gateway)
+    this.#gateways.touch(gateway)
     return {
       heard: (message) => this.#heard(message, { gateway, served, dataPlane }),
       faulty: (reason) => dataPlane.goodbye(reason),
       closed: () => {
         if (!served.dataPlanes.delete(dataPlane)) return
         this.#options.log.info('a data plane is gone', fields)
-        this.#touch(gateway)
+        this.#gateways.touch(gateway)
       },
     }
   }
@@ -171,16 +159,16 @@ export class Publisher {
     { gateway, served, dataPlane }: { gateway: string; served: Served; dataPlane: DataPlane },
   ): void {
     dataPlane.heard()
-    if (message.type === 'pong') return
+    if (message.type === 'pong' || message.type === 'unknown') return
     if (message.type === 'hello') throw new StreamFault('hello is said once')
     dataPlane.take(message)
     if (message.type === 'nack') served.refusing = dataPlane
-    this.#touch(gateway)
+    this.#gateways.touch(gateway)
   }
 
   #ping(): void {
     this.#herald.ping()
-    for (const [gateway, { dataPlanes }] of this.#servedByGateway) {
+    for (const [gateway, { dataPlanes }] of this.#gateways.all()) {
       for (const dataPlane of dataPlanes) {
         if (dataPlane.ping()) dataPlane.flush()
         else {
@@ -189,29 +177,6 @@ export class Publisher {
           dataPlane.cut()
         }
       }
-    }
-  }
-
-  #touch(gateway: string): void {
-    if (this.#touched.size === 0) queueMicrotask(() => this.#settle())
-    this.#touched.add(gateway)
-  }
-
-  #settle(): void {
-    const touched = [...this.#touched]
-    this.#touched.clear()
-    for (const gateway of touched) {
-      const served = this.#servedByGateway.get(gateway)
-      if (served === undefined) continue
-      for (const dataPlane of served.dataPlanes) dataPlane.flush()
-      // Of what was never published nothing is kept.
-      const isUnknown = served.feed.config === null && served.feed.endpoints.size === 0
-      if (isUnknown && served.dataPlanes.size === 0) this.#servedByGateway.delete(gateway)
-      this.#herald.tell(gateway, peerStateOf(served))
-      const state = stateOf(served)
-      if (isSameState(state, served.told)) continue
-      served.told = state
-      this.#options.changed(gateway)
     }
   }
 }

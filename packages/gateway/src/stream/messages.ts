@@ -17,7 +17,12 @@ export const DATA_PLANE_LINE_LIMIT = 32 * 1024 * 1024
 /** Bytes of a line from a controller: a whole config may be in one. */
 export const CONTROLLER_LINE_LIMIT = 256 * 1024 * 1024
 
-export type DataPlaneMessage = Hello | Ack | Nack | { type: 'pong' }
+export type DataPlaneMessage = Hello | Ack | Nack | { type: 'pong' } | Unknown
+
+/** Of a kind that only a newer data plane has. */
+export interface Unknown {
+  type: 'unknown'
+}
 
 /** The first line of each stream. */
 export interface Hello {

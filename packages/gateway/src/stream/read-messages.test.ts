@@ -128,13 +128,13 @@ describe('messages of a stream', () => {
   const hello = { type: 'hello', gateway: 'ns/web', instance: 'pod-1', version: '0.1.0', have: null }
   const have = { generation: GENERATION, hashes: hashesOf(EMPTY_IR) }
   const refusedOfDataPlanes: Record<string, unknown> = {
-    'a kind of the other end': { type: 'ping' },
+    'a kind that is no text': { type: 7 },
     'a gateway without a namespace': { ...hello, gateway: 'web' },
     'a gateway of two slashes': { ...hello, gateway: 'a/b/c' },
     'nothing about what it has': { ...hello, have: undefined },
     'hashes that are missing': { ...hello, have: { ...have, hashes: { ...have.hashes, routes: undefined } } },
     'a hash that is none': { ...hello, have: { ...have, hashes: { ...have.hashes, routes: [['a', 'b']] } } },
-    'too few hashes of endpoints': { ...hello, endpoints: [GENERATION] },
+    'hashes of endpoints that are none': { ...hello, endpoints: ['b'] },
     'a long instance': { ...hello, instance: 'a'.repeat(254) },
     'a nack without problems': { type: 'nack', generation: GENERATION },
     'an ack of a number': { type: 'ack', generation: 1 },
@@ -144,6 +144,32 @@ describe('messages of a stream', () => {
       assert.throws(() => readDataPlaneLine(JSON.stringify(message)), StreamFault)
     })
   }
+
+  it('a newer data plane may say more than is known here, and is told all where its config has more than is', () => {
+    const read = (message: object): DataPlaneMessage => readDataPlaneLine(JSON.stringify(message))
+    const ir = { generation: GENERATION, hashes: hashesOf(EMPTY_IR) }
+    const known = { ...hello, have: ir, endpoints: endpointHashesOf([]) }
+    assert.deepEqual(read({ ...known, zone: 'a', have: { ...ir, since: 1 } }), known)
+    assert.deepEqual(read({ ...known, have: { ...ir, hashes: { ...ir.hashes, extras: [] } } }), {
+      ...known,
+      have: null,
+    })
+    assert.deepEqual(read({ ...known, endpoints: [GENERATION] }), { ...known, endpoints: null })
+    assert.deepEqual(read({ type: 'ack', generation: GENERATION, tookMs: 3 }), { type: 'ack', generation: GENERATION })
+    const nack = { type: 'nack', generation: GENERATION, problems: [] }
+    assert.deepEqual(read({ ...nack, part: 'routes' }), nack)
+    assert.deepEqual(read({ type: 'pong', at: 1 }), { type: 'pong' })
+    assert.deepEqual(read({ type: 'health', workers: 2 }), { type: 'unknown' })
+  })
+
+  it('a newer controller may say more, but not of what is to go live', () => {
+    assert.deepEqual(readControllerLine('{"type":"ping","at":1}'), { type: 'ping' })
+    const goodbye = { type: 'goodbye', reason: 'an upgrade' }
+    assert.deepEqual(readControllerLine(JSON.stringify({ ...goodbye, backAfterMs: 9 })), goodbye)
+    for (const message of [config, { type: 'endpoints', whole: true, put: [], drop: [] }]) {
+      assert.throws(() => readControllerLine(JSON.stringify({ ...message, zone: 'a' })), /not known here/)
+    }
+  })
 
   it('that are refused do not stand in what is said about them', () => {
     const secret = 'hunter2'

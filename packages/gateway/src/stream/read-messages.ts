@@ -5,7 +5,7 @@ import { type HashedIr, IR_LISTS } from './hashes.ts'
 import type { ConfigMessage, ControllerMessage, DataPlaneMessage, EndpointsMessage, Have } from './messages.ts'
 import { StreamFault } from './stream-fault.ts'
 
-/** A line of a controller; throws a `StreamFault` for anything that is not wholly understood. */
+/** A line of a controller; throws a `StreamFault` for a config or addresses that are not wholly understood. */
 export function readControllerLine(line: string): ControllerMessage {
   const message = readObject(line)
   switch (message['type']) {
@@ -14,22 +14,22 @@ export function readControllerLine(line: string): ControllerMessage {
     case 'endpoints':
       return readEndpoints(message)
     case 'ping':
-      only(message, ['type'])
       return { type: 'ping' }
     case 'goodbye':
-      only(message, ['type', 'reason'])
       return { type: 'goodbye', reason: text(message['reason'], 'reason', 1_000) }
     default:
       throw new StreamFault('a message is of a kind that is not known here')
   }
 }
 
-/** A line of a data plane; throws a `StreamFault` for anything that is not wholly understood. */
+/**
+ * A line of a data plane; throws a `StreamFault` for anything that is wrong. What a newer one says beside what is known
+ * here is left alone: it only tells of itself, and during an upgrade it may be connected to a controller that is older.
+ */
 export function readDataPlaneLine(line: string): DataPlaneMessage {
   const message = readObject(line)
   switch (message['type']) {
     case 'hello':
-      only(message, ['type', 'gateway', 'instance', 'version', 'have', 'endpoints'])
       return {
         type: 'hello',
         gateway: gatewayName(message['gateway']),
@@ -39,19 +39,17 @@ export function readDataPlaneLine(line: string): DataPlaneMessage {
         endpoints: readEndpointHashes(message['endpoints'] ?? null),
       }
     case 'ack':
-      only(message, ['type', 'generation'])
       return { type: 'ack', generation: hash(message['generation'], 'generation') }
     case 'nack':
-      only(message, ['type', 'generation', 'problems'])
       return {
         type: 'nack',
         generation: hash(message['generation'], 'generation'),
         problems: texts(message['problems'], 'problems', 1_000, 10_000),
       }
     case 'pong':
-      only(message, ['type'])
       return { type: 'pong' }
     default:
+      if (typeof message['type'] === 'string') return { type: 'unknown' }
       throw new StreamFault('a message is of a kind that is not known here')
   }
 }
@@ -111,16 +109,16 @@ function readParts(value: unknown, whole: boolean): number[] {
 
 function readEndpointHashes(value: unknown): string[] | null {
   if (value === null) return null
-  const found = list(value, 'endpoints')
-  if (found.length !== ENDPOINT_PARTS) throw new StreamFault('endpoints: expected a hash for each part')
-  return found.map((each) => hash(each, 'endpoints'))
+  const found = list(value, 'endpoints').map((each) => hash(each, 'endpoints'))
+  // Other parts than here: it is told all.
+  return found.length === ENDPOINT_PARTS ? found : null
 }
 
-function readHave(value: unknown): Have {
+/** Null for a config with lists that are not known here, to which no change can be made: it is sent all. */
+function readHave(value: unknown): Have | null {
   const have = fields(value, 'have')
-  only(have, ['generation', 'hashes'])
   const hashes = fields(have['hashes'], 'hashes')
-  only(hashes, IR_LISTS)
+  if (!hasOnly(hashes, IR_LISTS)) return null
   const lists = IR_LISTS.map((name) => {
     const entries = list(hashes[name], name).map((each) => {
       const [key, of, ...more] = list(each, name)
@@ -156,7 +154,11 @@ function fields(value: unknown, name: string): Fields {
 
 /** What is not known may be what makes the rest mean something else. */
 function only(found: Fields, known: readonly string[]): void {
-  if (!Object.keys(found).every((key) => known.includes(key))) throw new StreamFault('a field is not known here')
+  if (!hasOnly(found, known)) throw new StreamFault('a field is not known here')
+}
+
+function hasOnly(found: Fields, known: readonly string[]): boolean {
+  return Object.keys(found).every((key) => known.includes(key))
 }
 
 function list(value: unknown, name: string): unknown[] {
