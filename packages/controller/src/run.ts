@@ -1,18 +1,16 @@
 import { parseLogFilter, type RootLogger } from '@portico/gateway/log'
-import { parseAddress } from '@portico/gateway/operators'
 import { Controller } from './controller.ts'
 import { objectName } from './deploy/names.ts'
 import type { DeploySettings } from './deploy/render.ts'
-import type { Connection } from './kube/connection.ts'
-import { inClusterConnection } from './kube/in-cluster.ts'
+import { findConnection } from './kube/find-connection.ts'
 import { KubeClient } from './kube/kube-client.ts'
-import { readKubeconfig } from './kube/kubeconfig.ts'
 import { reviewToken } from './kube/token-review.ts'
 import { Leadership, whenThere } from './leadership.ts'
 import { Metrics } from './metrics.ts'
 import { measureProcess, measureStreams } from './process-metrics.ts'
 import { Peers } from './peers/peers.ts'
 import { CertificateKeeper } from './publish/certificate-keeper.ts'
+import { listenForDataPlanes } from './publish/listen.ts'
 import { Publisher } from './publish/publisher.ts'
 import { startServers } from './servers.ts'
 import type { Settings } from './settings.ts'
@@ -50,7 +48,7 @@ class Program {
     this.#settings = settings
     this.#logger = logger
     this.#signal = signal
-    this.#client = new KubeClient(connectionOf(settings))
+    this.#client = new KubeClient(findConnection(settings.kubeconfig))
     this.#keeper = this.#createKeeper()
     this.#publisher = new Publisher({
       review: (token) => reviewToken(this.#client, token, AUDIENCE),
@@ -165,19 +163,11 @@ class Program {
 
   /** Listens for data planes as soon as there is a certificate to show. */
   async #serve(signal: AbortSignal): Promise<void> {
-    const parsed = parseAddress(this.#settings.streamAddress)
-    if (!parsed.ok) throw new Error(parsed.problem)
-    if (parsed.value.kind !== 'tcp') throw new Error('the address for data planes has to be one with a port')
-    const { hosts, port } = parsed.value
     const identity = await whenThere(() => this.#keeper.identity, signal)
     if (identity === undefined) return
-    const [host] = hosts
-    const bound = await this.#publisher.listen(identity, { host, port }).catch((error: NodeJS.ErrnoException) => {
-      if (host !== '::' || error.code !== 'EAFNOSUPPORT') throw error
-      return this.#publisher.listen(identity, { host: '0.0.0.0', port })
-    })
+    const bound = await listenForDataPlanes(this.#publisher, identity, this.#settings.streamAddress)
     this.#isServing = true
-    this.#logger.child('publish').info('listening for data planes', { host, port: bound })
+    this.#logger.child('publish').info('listening for data planes', bound)
   }
 
   #leadership(): Leadership {
@@ -201,9 +191,4 @@ class Program {
     measureProcess(this.#metrics)
     return this.#metrics.print()
   }
-}
-
-function connectionOf({ kubeconfig }: Settings): Connection {
-  const inside = kubeconfig === null ? inClusterConnection(process.env) : undefined
-  return inside ?? readKubeconfig(kubeconfig === null ? {} : { file: kubeconfig })
 }

@@ -3,8 +3,10 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import type { Duplex } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Agents } from './agents.ts'
+import { asked, asKubeError, parse, successOf, textOf } from './answers.ts'
 import type { Connection, Credentials } from './connection.ts'
-import { KubeError, retryAfterMs } from './kube-error.ts'
+import { KubeError } from './kube-error.ts'
 import { linesOf } from './lines.ts'
 
 export interface Ask {
@@ -39,12 +41,12 @@ export interface Upgraded {
 export class KubeClient {
   readonly #connection: Connection
   readonly #base: URL
-  #agent: http.Agent | undefined
-  #agentOf: Credentials | undefined
+  readonly #agents: Agents
 
   constructor(connection: Connection) {
     this.#connection = connection
     this.#base = new URL(connection.server)
+    this.#agents = new Agents(this.#base, connection.proxy)
   }
 
   /** The answer's JSON. Anything but success is a KubeError. */
@@ -129,7 +131,7 @@ export class KubeClient {
 
   /** Ends the connections that nobody uses. */
   close(): void {
-    this.#agent?.destroy()
+    this.#agents.close()
   }
 
   async #send(ask: Ask): Promise<IncomingMessage> {
@@ -159,91 +161,11 @@ export class KubeClient {
     const headers: Record<string, string> = { accept, 'user-agent': 'portico', ...more }
     if (credentials.authorization !== undefined) headers['authorization'] = credentials.authorization
     const { request } = url.protocol === 'https:' ? https : http
-    return request(url, { method, headers, agent: this.#agentFor(credentials), ...(signal && { signal }) })
-  }
-
-  #agentFor(credentials: Credentials): http.Agent {
-    const known = this.#agentOf
-    const isSame = known !== undefined && TLS_FIELDS.every((field) => known[field] === credentials[field])
-    if (this.#agent !== undefined && isSame) return this.#agent
-    // Requests under way keep the sockets that they have.
-    const { ca, cert, key, serverName, insecure } = credentials
-    const { proxy } = this.#connection
-    const proxyEnv = { http_proxy: proxy, https_proxy: proxy }
-    const common = { keepAlive: true, keepAliveMsecs: 15_000, ...(proxy !== undefined && { proxyEnv }) }
-    this.#agentOf = credentials
-    this.#agent =
-      this.#base.protocol === 'https:'
-        ? new https.Agent({
-            ...common,
-            ...(ca !== undefined && { ca }),
-            ...(cert !== undefined && { cert }),
-            ...(key !== undefined && { key }),
-            ...(serverName !== undefined && { servername: serverName }),
-            rejectUnauthorized: insecure !== true,
-          })
-        : new http.Agent(common)
-    return this.#agent
+    return request(url, { method, headers, agent: this.#agents.agentFor(credentials), ...(signal && { signal }) })
   }
 }
 
-const TLS_FIELDS = ['ca', 'cert', 'key', 'serverName', 'insecure'] as const
 const ANSWER_LIMIT_MS = 30_000
 const MOST_TRIES = 5
-/** A page of 500 objects, each of at most what etcd takes, is far below it in practice. */
-const MOST_BYTES = 128 * 1024 * 1024
 /** An object of at most 1.5 MB in etcd, with what the server adds. */
 const MOST_LINE_BYTES = 16 * 1024 * 1024
-
-function asked({ method = 'GET', path }: Ask): string {
-  return `${method} ${path}`
-}
-
-async function successOf(ask: Ask, response: IncomingMessage): Promise<IncomingMessage> {
-  const { statusCode: status = 0, headers } = response
-  if (status >= 200 && status < 300) return response
-  const text = await textOf(response)
-  const { reason, message } = statusOf(text)
-  const wait = retryAfterMs(headers['retry-after'])
-  throw new KubeError(asked(ask), {
-    status,
-    reason,
-    message,
-    ...(wait !== undefined && { retryAfterMs: wait }),
-  })
-}
-
-/** A `Status` of the API server, or the text of whoever stands before it. */
-function statusOf(text: string): { reason: string; message: string } {
-  try {
-    const { reason, message } = JSON.parse(text) as { reason?: unknown; message?: unknown }
-    if (typeof message === 'string') return { reason: typeof reason === 'string' ? reason : '', message }
-  } catch {
-    // Not JSON.
-  }
-  return { reason: '', message: text.slice(0, 200) }
-}
-
-async function textOf(response: AsyncIterable<Buffer>): Promise<string> {
-  const parts: Buffer[] = []
-  let length = 0
-  for await (const part of response) {
-    length += part.length
-    if (length > MOST_BYTES) throw new Error(`the answer is longer than ${MOST_BYTES} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
-}
-
-function parse(what: string, text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new KubeError(what, { message: 'the answer is not JSON', cause })
-  }
-}
-
-function asKubeError(what: string, error: unknown): KubeError {
-  if (error instanceof KubeError) return error
-  return new KubeError(what, { message: error instanceof Error ? error.message : String(error), cause: error })
-}

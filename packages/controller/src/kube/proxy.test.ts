@@ -17,6 +17,7 @@ describe('the proxy on the way to an API server', () => {
     assert.equal(proxyFor('https://k.example', undefined, env), PROXY)
     assert.equal(proxyFor('http://k.example', undefined, env), 'http://plain.example:8080')
     assert.equal(proxyFor('https://k.example', 'https://mine.example', env), 'https://mine.example')
+    assert.equal(proxyFor('https://k.example', 'socks5://mine.example', env), 'socks5://mine.example')
     assert.equal(proxyFor('https://k.example', 'http://mine.example', { ...env, NO_PROXY: '*' }), 'http://mine.example')
     for (const near of ['localhost', '127.0.0.1', '127.1.2.3', '[::1]'])
       assert.equal(proxyFor(`https://${near}:6443`, undefined, env), undefined)
@@ -55,10 +56,10 @@ describe('the proxy on the way to an API server', () => {
 
   it('of another kind is refused, without its password', () => {
     const read = (own: string) => () => proxyFor('https://k.example', own, {})
-    assert.throws(read('socks5://ann:secret@proxy.example'), (error: Error) => {
+    assert.throws(read('socks4://ann:secret@proxy.example'), (error: Error) => {
       assert.equal(
         error.message,
-        'proxy-url of the kubeconfig: found socks5://proxy.example, expected a proxy that speaks http or https',
+        'proxy-url of the kubeconfig: found socks4://proxy.example, expected a proxy that speaks http, https or socks5',
       )
       return true
     })

@@ -21,10 +21,12 @@ function checked(text: string, where: string): string {
   const url = text.includes('://') ? text : `http://${text}`
   if (!URL.canParse(url)) throw new Error(`${where} is no URL`)
   const { protocol, hostname } = new URL(url)
-  if (protocol !== 'http:' && protocol !== 'https:')
-    throw new Error(`${where}: found ${protocol}//${hostname}, expected a proxy that speaks http or https`)
+  if (!PROTOCOLS.includes(protocol))
+    throw new Error(`${where}: found ${protocol}//${hostname}, expected a proxy that speaks http, https or socks5`)
   return url
 }
+
+const PROTOCOLS = ['http:', 'https:', 'socks5:', 'socks5h:']
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))

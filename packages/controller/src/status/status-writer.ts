@@ -3,6 +3,7 @@ import { Backoff } from '../kube/backoff.ts'
 import type { ApiKind } from '../kube/kinds.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import { statusPatch, type WantedStatus } from './merge.ts'
+import { clearTimer, type Entry, entryOf, newerOf, pauseBefore, textOf } from './writer-entry.ts'
 import { writeStatus } from './write-status.ts'
 
 export interface StatusWriterOptions {
@@ -22,20 +23,6 @@ export interface StatusWriterOptions {
   createBackoff?: () => Backoff
   /** Between two writes of one object. */
   gapMs?: number
-}
-
-interface Entry {
-  kind: Kind
-  key: string
-  /** The answer to the last write, while the watch has not brought it yet. */
-  written: Resource | null
-  wroteAt: number
-  /** What was last asked for, to see who keeps changing it. */
-  text: string
-  backoff: Backoff
-  timer: NodeJS.Timeout | null
-  isRunning: boolean
-  isStale: boolean
 }
 
 const MOST_AT_ONCE = 8
@@ -101,7 +88,7 @@ export class StatusWriter {
       // Nothing to do, as it is most of the time, costs no promise.
       const [patch, resource] = this.#patchOf(entry)
       if (patch === null || resource === undefined) continue
-      const wait = this.#waitMs(entry, patch)
+      const wait = pauseBefore(entry, patch, this.#options.gapMs)
       if (wait > 0) {
         this.#later(entry, wait)
         continue
@@ -117,11 +104,8 @@ export class StatusWriter {
   #entryOf(id: string): Entry {
     let entry = this.#entryById.get(id)
     if (entry === undefined) {
-      const slash = id.indexOf('/')
-      const [kind, key] = [id.slice(0, slash) as Kind, id.slice(slash + 1)]
-      const backoff = this.#options.createBackoff()
-      const blank = { written: null, wroteAt: -Infinity, text: '', timer: null, isRunning: false, isStale: false }
-      this.#entryById.set(id, (entry = { kind, key, backoff, ...blank }))
+      entry = entryOf(id, this.#options.createBackoff())
+      this.#entryById.set(id, entry)
     }
     return entry
   }
@@ -140,19 +124,6 @@ export class StatusWriter {
   #compare(resource: Resource, status: WantedStatus | null): object | null {
     const { controllerName, now } = this.#options
     return statusPatch(statusOf(resource), status, { controllerName, now: now() })
-  }
-
-  /** How long to wait with a write: a moment after the last one, and longer for what was written already. */
-  #waitMs(entry: Entry, patch: object): number {
-    if (entry.timer !== null) return 1
-    const since = performance.now() - entry.wroteAt
-    const text = textOf(patch)
-    if (text === entry.text && since < FORGET_MS) {
-      entry.text = ''
-      return entry.backoff.next()
-    }
-    if (text !== entry.text && entry.text !== '') entry.backoff.reset()
-    return this.#options.gapMs - since
   }
 
   #later(entry: Entry, ms: number): void {
@@ -199,25 +170,6 @@ export class StatusWriter {
   }
 }
 
-const FORGET_MS = 60_000
-
-/** Without times, which are others at every try. */
-function textOf(patch: object): string {
-  return JSON.stringify(patch, (name, value: unknown) => (name === 'lastTransitionTime' ? undefined : value))
-}
-
 function statusOf(resource: Resource): unknown {
   return Reflect.get(resource, 'status')
-}
-
-/** Versions are numbers, whatever is said about them. */
-function newerOf(seen: Resource, written: Resource | null): Resource {
-  if (written === null || written.metadata.uid !== seen.metadata.uid) return seen
-  const [one, other] = [seen, written].map(({ metadata }) => Number(metadata.resourceVersion))
-  return (other ?? 0) > (one ?? 0) ? written : seen
-}
-
-function clearTimer(entry: Entry | undefined): void {
-  if (entry?.timer) clearTimeout(entry.timer)
-  if (entry !== undefined) entry.timer = null
 }
