@@ -53,6 +53,20 @@ it('names in slices are no addresses', () => {
   assert.deepEqual(Object.values(translator.endpoints.get('shop/web') ?? {}), [['10.0.0.1:3000'], []])
 })
 
+it('routes of two kinds are two, whatever they are called', () => {
+  const translator = createTranslator()
+  const called: Resource = { ...route(0), kind: 'GRPCRoute', metadata: { namespace: 'shop', name: 'route-0' } }
+  called.spec = { parentRefs: [{ name: 'web' }], rules: [{ backendRefs: [{ name: 'service-0', port: 80 }] }] }
+  const alike = ['route-0.grpc', 'grpc', 'route-0'].map((name): Resource => {
+    return { ...route(1), metadata: { namespace: 'shop', name } }
+  })
+  for (const resource of [...gateway, service(0), service(1), called, ...alike]) translator.put(resource)
+  translator.settle()
+  const routes = translator.gateways.get('shop/web')?.routes ?? []
+  assert.equal(routes.length, 4)
+  assert.equal(new Set(routes.map(({ key }) => key)).size, 4)
+})
+
 describe('a change among many resources', () => {
   const translator = createTranslator()
   for (const resource of gateway) translator.put(resource)

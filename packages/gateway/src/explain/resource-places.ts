@@ -1,18 +1,43 @@
-import type { AttachedPolicy, Ir } from '../ir/resources.ts'
+import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'
 import { type Path, printPath } from '../schema/problem.ts'
 import type { WrittenPlace } from './explanation.ts'
 
-/** Where parts of a config stand that comes from resources of a cluster: attachments and routes carry their names. */
-export function resourcePlaces(ir: Ir): (part: object, path: Path) => WrittenPlace | null {
+/** Where parts of a config stand that comes from resources of a cluster: their keys and names say of which. */
+export function resourcePlaces(ir: Ir, gateway: string): (part: object, path: Path) => WrittenPlace | null {
   return (part, path) => {
     const route = ir.routes.find((each) => each === part)
-    if (route !== undefined) return named('Route', route.name, path)
+    if (route !== undefined) return routePlace(route, path)
+    const listener = ir.listeners.find((each) => each === part)
+    if (listener !== undefined) return listenerPlace(listener, gateway)
     for (const attachment of ir.policies) {
       const found = fieldOf(attachment, part)
-      if (found !== null) return placeOf(attachment, [...found, ...path])
+      if (found !== null) return placeOf(attachment, [...found, ...path], ir)
     }
     return null
   }
+}
+
+/** `shop/calls:grpc` is a GRPCRoute; of an HTTPRoute the name is all there is. */
+const KINDS: Readonly<Record<string, string>> = { grpc: 'GRPCRoute', tls: 'TLSRoute', tcp: 'TCPRoute' }
+
+/** Its key ends with the place of the rule in the resource. */
+function routePlace({ key, name }: Route, [first, ...rest]: Path): WrittenPlace | null {
+  const [, whole = '', suffix] = /^([^/]+\/[^/:]+)(?::(\w+))?$/.exec(name) ?? []
+  const rule = /\/(\d+)$/.exec(key)?.[1]
+  if (whole === '' || rule === undefined) return null
+  const own = first === undefined ? [] : [first === 'backends' ? 'backendRefs' : first, ...rest]
+  return named(suffix === undefined ? 'HTTPRoute' : (KINDS[suffix] ?? 'Route'), whole, [
+    'spec',
+    'rules',
+    Number(rule),
+    ...own,
+  ])
+}
+
+function listenerPlace({ name, set }: Listener, gateway: string): WrittenPlace {
+  const [, ofSet] = /^listenerSet\/(.+)$/.exec(set ?? '') ?? []
+  const path = ['spec', 'listeners', name]
+  return ofSet === undefined ? named('Gateway', gateway, path) : named('ListenerSet', ofSet, path)
 }
 
 /** The way to a part, from the policy that it stands in. */
@@ -29,12 +54,30 @@ function fieldOf({ frontend, traffic, backend }: AttachedPolicy, part: object): 
 }
 
 /** `policy/shop/limits@route/…` is GwPolicy `limits`; what stands in a route or a backend is named by it. */
-function placeOf({ key, target }: AttachedPolicy, path: Path): WrittenPlace | null {
+function placeOf({ key, target }: AttachedPolicy, path: Path, ir: Ir): WrittenPlace | null {
   const [, policy] = /^policy\/([^@]*)@/.exec(key) ?? []
   if (policy !== undefined) return named('GwPolicy', policy, ['spec', ...path])
-  const place = target.kind === 'gateway' ? '' : target.key
-  const name = /([^/]+\/[^/]+)$/.exec(place)?.[1] ?? place
-  return named(target.kind === 'backend' ? 'Backend' : 'Route', name, path)
+  if (target.kind === 'rule') return rulePlace(ir, target.key, [], path)
+  if (target.kind !== 'backend') return null
+  const [, rule = '', entry] = /^(.*)\/backend\/(\d+)$/.exec(target.key) ?? []
+  if (entry !== undefined) return rulePlace(ir, rule, ['backends', Number(entry)], path)
+  const [, service] = /^backend\/service\/([^/]+\/[^/]+)\//.exec(target.key) ?? []
+  if (service !== undefined) return named('Service', service, [])
+  const [, own, part] = /^backend\/([^/]+\/[^/]+)(?:\/section\/(.+))?$/.exec(target.key) ?? []
+  if (own === undefined) return null
+  // What stands in one provider or target is found by its name.
+  return part === undefined
+    ? named('GwBackend', own, ['spec', 'policies', ...path.slice(1)])
+    : named('GwBackend', own, [part, 'policies', ...path.slice(1)])
+}
+
+/** What a rule says by fields of its own; everything else is a filter. */
+const FIELDS = ['timeouts', 'retry', 'sessionPersistence']
+
+function rulePlace(ir: Ir, key: string, before: Path, [, policy = '', ...rest]: Path): WrittenPlace | null {
+  const route = ir.routes.find((each) => each.key === key)
+  if (route === undefined) return null
+  return routePlace(route, [...before, ...(FIELDS.includes(String(policy)) ? [policy, ...rest] : ['filters'])])
 }
 
 function named(kind: string, name: string, path: Path): WrittenPlace {

@@ -3,7 +3,7 @@ import type { RequestsSource } from '../admin/requests.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { Locate } from '../sources/file.ts'
 import { compileExpression, environmentFor } from '../pipeline/expression.ts'
-import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
+import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
 import { summaryOf } from '../telemetry/recorder/decode.ts'
 import { isMeant, readFilter, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
@@ -77,18 +77,22 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
       return record === null || record.at < oldest() ? null : record
     },
     events: (record) => rebuildEvents(record, identity),
-    explain: (record) => explained(record, parts.explained(record.generation)),
+    explain: (record) => explained(record, parts.explained(record.generation), gatewayName(identity)),
     follow: (filter, told) => followers.follow((record) => isMeant(filter, record), told),
   }
 }
 
 /** What explains is loaded by those who ask. */
-async function explained(record: RequestRecord, { locate, ...config }: ExplainedParts): Promise<Explanation> {
+async function explained(
+  record: RequestRecord,
+  { locate, ...config }: ExplainedParts,
+  gateway: string,
+): Promise<Explanation> {
   const [{ explain }, { resourcePlaces }] = await Promise.all([
     import('../explain/explain.ts'),
     import('../explain/resource-places.ts'),
   ])
-  return explain(record, { ...config, locate: locate ?? resourcePlaces(config.ir) })
+  return explain(record, { ...config, locate: locate ?? resourcePlaces(config.ir, gateway) })
 }
 
 /** Newest first. Files are read only by those who go further back than memory does. */

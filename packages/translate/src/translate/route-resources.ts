@@ -36,11 +36,12 @@ export const routeResources: Query<RouteResources | null> = {
   },
 }
 
+/** With a colon, which no name has: a route of another kind may have any name. */
 const suffixByKind: Record<RouteKind, string> = {
   HTTPRoute: '',
-  GRPCRoute: '.grpc',
-  TLSRoute: '.tls',
-  TCPRoute: '.tcp',
+  GRPCRoute: ':grpc',
+  TLSRoute: ':tls',
+  TCPRoute: ':tcp',
 }
 
 /** The name of a route in the IR: policies attach to `<listener key>/<name>`. */
