@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { BackendsView, ConfigView, RoutesView } from './config-view.ts'
+import type { Door } from './send/door.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 
 /** What is live, given by the main thread. */
@@ -7,6 +8,8 @@ export interface ConfigSource {
   routes(): RoutesView
   backends(): BackendsView
   config(): ConfigView
+  /** Where a listener of this process is reached; a text says why it is not. */
+  door(bind: string, listener: string): Door | string
 }
 
 /** What the admin server lists of it. */

@@ -20,6 +20,19 @@ export class EventStream {
     return this.#response.writableLength > this.#maxWaitingBytes
   }
 
+  /** Everything that waited is on its way, or nobody reads any more. */
+  drained(): Promise<void> {
+    const response = this.#response
+    if (this.#ended || response.destroyed || !response.writableNeedDrain) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = (): void => {
+        response.off('drain', done).off('close', done)
+        resolve()
+      }
+      response.once('drain', done).once('close', done)
+    })
+  }
+
   comment(text: string): void {
     this.#write(`: ${text}\n\n`)
   }

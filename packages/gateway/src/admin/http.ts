@@ -29,8 +29,11 @@ export type PageType =
 /** Goes on after the head; returns what to do when the stream is over, whoever ended it. */
 export type OpenStream = (stream: EventStream) => () => void
 
-/** A small server for operators: short timeouts, small heads, no bodies read. `streams` has those that are open. */
-export function createServer(answer: (request: IncomingMessage) => Reply, streams: Set<EventStream>): Server {
+/** What a request gets; later, where it has a body to be read first. */
+export type Answer = (request: IncomingMessage) => Reply | Promise<Reply>
+
+/** A small server for operators: short timeouts, small heads. `streams` has those that are open. */
+export function createServer(answer: Answer, streams: Set<EventStream>): Server {
   const server = createHttpServer(
     {
       headersTimeout: 2000,
@@ -39,7 +42,11 @@ export function createServer(answer: (request: IncomingMessage) => Reply, stream
       connectionsCheckingInterval: 500,
       maxHeaderSize: 8192,
     },
-    (request, response) => send({ request, response }, answerSafely(request, answer), streams),
+    (request, response) => {
+      const reply = answerSafely(request, answer)
+      if (!(reply instanceof Promise)) return send({ request, response }, reply, streams)
+      void reply.catch(failed).then((made) => send({ request, response }, made, streams))
+    },
   )
   server.maxConnections = 256
   // Accepting can fail later for want of descriptors; traffic must not end with it.
@@ -63,12 +70,16 @@ export function text(status: number, body: string, headers: Record<string, strin
   return { status, body, headers }
 }
 
-function answerSafely(request: IncomingMessage, answer: (request: IncomingMessage) => Reply): Reply {
+function answerSafely(request: IncomingMessage, answer: Answer): Reply | Promise<Reply> {
   try {
     return answer(request)
   } catch (error) {
-    return text(500, `internal error: ${error instanceof Error ? error.message : String(error)}\n`)
+    return failed(error)
   }
+}
+
+function failed(error: unknown): Reply {
+  return text(500, `internal error: ${error instanceof Error ? error.message : String(error)}\n`)
 }
 
 interface Call {
@@ -79,7 +90,7 @@ interface Call {
 function send({ request, response }: Call, { status, type, headers, body }: Reply, streams: Set<EventStream>): void {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0'
-  // A body is never awaited, and a stream never shares: the connection cannot be used again.
+  // A body may not have been read to its end, and a stream never shares: the connection cannot be used again.
   const isLast = hasBody || typeof body === 'function'
   response.writeHead(status, {
     'content-type': type ?? 'text/plain; charset=utf-8',

@@ -3,9 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import { getHeapStatistics } from 'node:v8'
 import { answerConfigApi, CONFIG_ROUTES, type ConfigSource } from './config-api.ts'
 import { pathOf, queryOf, text } from './http.ts'
-import type { Reply } from './http.ts'
+import type { Answer, Reply } from './http.ts'
 import { answerApi, API_ROUTES, type RequestsSource } from './requests.ts'
 import { isPage } from './guard.ts'
+import { createSendAnswer } from './send/answer-send.ts'
 import type { Sessions } from './sessions.ts'
 import { answerTrace, type TraceSource } from './trace.ts'
 import { answerUi } from './ui/answer-ui.ts'
@@ -59,10 +60,7 @@ export function answerReadiness(request: IncomingMessage, { readiness }: AdminCa
 }
 
 /** The admin server; its index page is printed from the same table that answers. `sessions` are there with a token. */
-export function createAdminAnswer(
-  callbacks: AdminCallbacks,
-  sessions: Sessions | null,
-): (request: IncomingMessage) => Reply {
+export function createAdminAnswer(callbacks: AdminCallbacks, sessions: Sessions | null): Answer {
   const firstFilter = callbacks.logFilter()
   const routes: AdminRoute[] = [
     {
@@ -107,6 +105,12 @@ export function createAdminAnswer(
     },
     {
       methods: ['POST'],
+      path: '/api/send',
+      summary: 'send a request to a listener of this gateway, and hear what comes of it',
+      answer: createSendAnswer(callbacks),
+    },
+    {
+      methods: ['POST'],
       path: '/quitquitquit',
       summary: 'drain and stop',
       answer: () => {
@@ -135,7 +139,7 @@ interface AdminRoute {
   methods: readonly string[]
   path: string
   summary: string
-  answer: (request: IncomingMessage) => Reply
+  answer: Answer
 }
 
 function logging(query: URLSearchParams, { logFilter, setLogFilter }: AdminCallbacks, firstFilter: string): Reply {

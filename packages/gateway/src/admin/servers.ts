@@ -3,7 +3,7 @@ import { parseAddress } from './address.ts'
 import type { EventStream } from './event-stream.ts'
 import { createGuard, isPage } from './guard.ts'
 import { createServer, pathOf, text } from './http.ts'
-import type { Reply } from './http.ts'
+import type { Answer, Reply } from './http.ts'
 import { listen } from './listen.ts'
 import type { Listening } from './listen.ts'
 import { answerReadiness, answerStats, createAdminAnswer } from './routes.ts'
@@ -83,8 +83,8 @@ async function startOne(name: ServerName, options: ServersOptions, streams: Set<
 function guarded(
   request: IncomingMessage,
   guard: ReturnType<typeof createGuard>,
-  answer: (request: IncomingMessage) => Reply,
-): Reply {
+  answer: Answer,
+): Reply | Promise<Reply> {
   const refusal = guard(request)
   if (refusal === null) return answer(request)
   if (refusal.status === 401 && request.method === 'GET' && isPage(pathOf(request) ?? '')) return toLogin(request)

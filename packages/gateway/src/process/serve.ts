@@ -6,6 +6,7 @@ import { viewBackends } from './backends-view.ts'
 import { banner } from './banner.ts'
 import { viewConfig } from './config-view.ts'
 import type { ConfigSource } from './config-source.ts'
+import { findDoor } from './find-door.ts'
 import { onEndSignal } from './end-signals.ts'
 import type { MetricsPush, PushConfig } from './metrics-push.ts'
 import type { Ir } from '../ir/resources.ts'
@@ -268,6 +269,7 @@ class Program {
     return {
       routes: () => viewRoutes(ir(), gateway.generation, gateway.ports),
       backends: () => viewBackends(ir(), gateway.generation),
+      door: (bind, listener) => findDoor(ir(), gateway.ports, bind, listener),
       config: () => {
         const { generation, since, problems } = this.#state()
         return viewConfig({ generation, since, file: this.#path, problems: problems.map(({ text }) => text) })

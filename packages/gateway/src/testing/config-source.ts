@@ -2,13 +2,15 @@ import type { ConfigSource } from '../admin/config-api.ts'
 import type { Ir } from '../ir/resources.ts'
 import { viewBackends } from '../process/backends-view.ts'
 import { viewConfig } from '../process/config-view.ts'
+import { findDoor } from '../process/find-door.ts'
 import { viewRoutes } from '../process/routes-view.ts'
 
 /** A config as the admin server shows it, without a program around it. */
-export function configOf(ir: Ir = NOTHING, file = ''): ConfigSource {
+export function configOf(ir: Ir = NOTHING, file = '', ports: Readonly<Record<string, number>> = {}): ConfigSource {
   return {
-    routes: () => viewRoutes(ir, 1, {}),
+    routes: () => viewRoutes(ir, 1, ports),
     backends: () => viewBackends(ir, 1),
+    door: (bind, listener) => findDoor(ir, ports, bind, listener),
     config: () => viewConfig({ generation: 1, since: null, file, problems: [] }),
   }
 }

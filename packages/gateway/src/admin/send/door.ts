@@ -1,0 +1,33 @@
+import { isIP } from 'node:net'
+
+/** A listener of this process, as a client on this machine reaches it. */
+export interface Door {
+  /** An address of this machine that the process listens on. */
+  readonly address: string
+  readonly port: number
+  readonly isTls: boolean
+  /** Of the listener; empty for every host. */
+  readonly hostname: string
+}
+
+/** What `Host` says, where nobody says otherwise. */
+export function hostOf({ hostname, address, port, isTls }: Door): string {
+  const name = hostname === '' || hostname.includes('*') ? literal(address) : hostname
+  return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
+}
+
+/** The name to ask for by TLS; none for an address. */
+export function serverNameOf(host: string): string | undefined {
+  const name = host.replace(/:\d+$/, '')
+  return name.startsWith('[') || isIP(name) !== 0 ? undefined : name
+}
+
+/** Where a socket that listens on this address can be reached from here; an address that stands for all is loopback. */
+export function reachable(address: string): string {
+  if (address === '' || address === '0.0.0.0') return '127.0.0.1'
+  return address === '::' ? '::1' : address
+}
+
+function literal(address: string): string {
+  return address.includes(':') ? `[${address}]` : address
+}
