@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { ConfigEditSource } from './config-edit-api.ts'
 import type { BackendsView, ConfigView, RoutesView } from './config-view.ts'
 import type { Door } from './send/door.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
@@ -10,6 +11,7 @@ export interface ConfigSource {
   config(): ConfigView
   /** Where a listener of this process is reached; a text says why it is not. */
   door(bind: string, listener: string): Door | string
+  edits: ConfigEditSource
 }
 
 /** What the admin server lists of it. */

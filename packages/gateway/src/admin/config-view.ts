@@ -1,5 +1,9 @@
 /** What the admin API says of the config that is live. Types alone: programs and pages outside of the gateway share them. */
 
+import type { ConfigProblem } from './config-edit-view.ts'
+
+export type * from './config-edit-view.ts'
+
 /** Where a policy stands. */
 export interface PolicyOrigin {
   /** Key of the attachment, as in a dump of the config. */
@@ -115,13 +119,10 @@ export interface ConfigView {
   readonly text: string | null
   /** Why there is no text; null where there is. */
   readonly reason: string | null
+  /** Tells whether the file has changed since; null where there is no text. */
+  readonly version: string | null
+  /** Whether the file may be changed from here. */
+  readonly edit: { readonly isAllowed: boolean; /** Why not, and what to do. */ readonly reason: string | null }
   /** Of the last reload, where it was refused: then the text is not what is live. */
   readonly problems: readonly ConfigProblem[]
-}
-
-export interface ConfigProblem {
-  readonly text: string
-  /** Null where it is about no place of the file. */
-  readonly line: number | null
-  readonly column: number | null
 }

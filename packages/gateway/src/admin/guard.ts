@@ -31,9 +31,14 @@ export function createGuard(
     if (needsHeader(request) && request.headers[SAME_ORIGIN_HEADER] !== '1')
       return refuse(403, `header ${SAME_ORIGIN_HEADER} required`)
     if (token === null || (sessions !== null && isLetIn(request, sessions))) return null
-    const [, given = ''] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
-    return isSameSecret(given, token) ? null : refuse(401, 'token required')
+    return showsToken(request, token) ? null : refuse(401, 'token required')
   }
+}
+
+/** Whether the token itself comes with the request. */
+export function showsToken(request: IncomingMessage, token: string): boolean {
+  const [, given = ''] = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? []
+  return isSameSecret(given, token)
 }
 
 /** Of the pages what is needed to log in; with a cookie the pages, with its proof everything. */

@@ -2,6 +2,7 @@ import type { TextForm } from '../telemetry/metrics/metrics-collect.ts'
 import type { IncomingMessage } from 'node:http'
 import { getHeapStatistics } from 'node:v8'
 import { answerConfigApi, CONFIG_ROUTES, type ConfigSource } from './config-api.ts'
+import { answerApply, answerCheck, answerHistory, HISTORY_ROUTES } from './config-edit-api.ts'
 import { pathOf, queryOf, text } from './http.ts'
 import type { Answer, Reply } from './http.ts'
 import { answerApi, API_ROUTES, type RequestsSource } from './requests.ts'
@@ -60,7 +61,11 @@ export function answerReadiness(request: IncomingMessage, { readiness }: AdminCa
 }
 
 /** The admin server; its index page is printed from the same table that answers. `sessions` are there with a token. */
-export function createAdminAnswer(callbacks: AdminCallbacks, sessions: Sessions | null): Answer {
+export function createAdminAnswer(
+  callbacks: AdminCallbacks,
+  sessions: Sessions | null,
+  hasToken: (request: IncomingMessage) => boolean = () => false,
+): Answer {
   const firstFilter = callbacks.logFilter()
   const routes: AdminRoute[] = [
     {
@@ -70,7 +75,10 @@ export function createAdminAnswer(callbacks: AdminCallbacks, sessions: Sessions 
       answer: () =>
         text(
           200,
-          index([...routes, ...[...API_ROUTES, ...CONFIG_ROUTES].map((route) => ({ methods: READ, ...route }))]),
+          index([
+            ...routes,
+            ...[...API_ROUTES, ...CONFIG_ROUTES, ...HISTORY_ROUTES].map((route) => ({ methods: READ, ...route })),
+          ]),
         ),
     },
     {
@@ -111,6 +119,18 @@ export function createAdminAnswer(callbacks: AdminCallbacks, sessions: Sessions 
     },
     {
       methods: ['POST'],
+      path: '/api/config/check',
+      summary: 'what is wrong with a text that may become the config, and what would come of it',
+      answer: (request) => answerCheck(request, callbacks.config.edits),
+    },
+    {
+      methods: ['POST'],
+      path: '/api/config/apply',
+      summary: 'write a text to the config file and make it live; off unless `config.ui.edit`, and asks for the token',
+      answer: (request) => answerApply(request, callbacks.config.edits, hasToken),
+    },
+    {
+      methods: ['POST'],
       path: '/quitquitquit',
       summary: 'drain and stop',
       answer: () => {
@@ -131,7 +151,8 @@ export function createAdminAnswer(callbacks: AdminCallbacks, sessions: Sessions 
 
 function api(request: IncomingMessage, { requests, config }: AdminCallbacks): Reply {
   if (!isAllowed(request, READ)) return methodNotAllowed(READ)
-  return answerApi(request, requests) ?? answerConfigApi(request, config) ?? notFound()
+  const history = answerHistory(pathOf(request) ?? '', config.edits)
+  return history ?? answerApi(request, requests) ?? answerConfigApi(request, config) ?? notFound()
 }
 
 interface AdminRoute {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { parseAddress } from './address.ts'
 import type { EventStream } from './event-stream.ts'
-import { createGuard, isPage } from './guard.ts'
+import { createGuard, isPage, showsToken } from './guard.ts'
 import { createServer, pathOf, text } from './http.ts'
 import type { Answer, Reply } from './http.ts'
 import { listen } from './listen.ts'
@@ -76,7 +76,7 @@ async function startOne(name: ServerName, options: ServersOptions, streams: Set<
   }
   const sessions = token === null ? null : new Sessions()
   const guard = createGuard(address, token, sessions)
-  const answer = createAdminAnswer(options, sessions)
+  const answer = createAdminAnswer(options, sessions, (request) => token !== null && showsToken(request, token))
   return listen(address, () => createServer((request) => guarded(request, guard, answer), streams))
 }
 

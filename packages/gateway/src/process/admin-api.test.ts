@@ -34,6 +34,17 @@ test('every command of the page of the admin API works as it stands', async (t) 
   assert.equal(lines.length, 6)
 })
 
+test('the command that changes the config works as it stands', async (t) => {
+  const { file } = useConfigFile(t, { ...twoWorkers(), config: { ui: { edit: true } } })
+  const env = { ADMIN_TOKEN: 'open-sesame' }
+  const program = await useProgram(t, { args: ['-f', file], env: { ...env, WORKER_THREADS: '1' } })
+  const [, command = ''] = /^```sh token\n([^]*?)^```$/m.exec(page) ?? []
+  const strict = `set -e\nADMIN_TOKEN=${env.ADMIN_TOKEN}\ncurl() { command curl -sS --fail-with-body "$@"; }\n`
+  const { stdout, stderr } = await run(['sh'], strict + command.replaceAll('http://127.0.0.1:15000', program.admin))
+  assert.match(stdout, /^\{"generation":2,"version":"[\w-]+"\}$/m, stderr)
+  assert.equal(readFileSync(file, 'utf8'), 'config: { ui: { edit: true } }')
+})
+
 test('the page names every outcome and every parameter', () => {
   for (const outcome of RECORD_OUTCOMES) assert.ok(page.includes(`| \`${outcome}\` |`), outcome)
   for (const name of FILTER_PARAMETERS) assert.match(page, new RegExp(`^\\|.*\`${name}\`.*\\|`, 'm'))

@@ -50,7 +50,7 @@ export async function configSource(file: string | null, gateway: string | null =
     async load(text) {
       const now = text ?? read(file, () => readFileSync(path, 'utf8'))
       if (typeof now !== 'string') return now
-      return load(now, { file, dir: dirname(path) }, known)
+      return loadText(now, { file, dir: dirname(path) }, known)
     },
   }
 }
@@ -102,13 +102,13 @@ function fixedSource(name: string, file: string, readText: () => string): Config
     guide: null,
     async load() {
       const text = read(name, readText)
-      return typeof text === 'string' ? load(text, { file, dir: process.cwd() }, null) : text
+      return typeof text === 'string' ? loadText(text, { file, dir: process.cwd() }, null) : text
     },
   }
 }
 
 /** Of a config that is refused, the parts that are not at fault are put together, too: one mistake must not hide another. */
-async function load(
+export async function loadText(
   text: string,
   place: { file: string; dir: string },
   known: KnownParts | null,

@@ -9,15 +9,19 @@ export interface ConfigViewParts {
   file: string
   /** Of the last reload, without secrets. */
   problems: readonly string[]
+  edit: ConfigView['edit']
+  versionOf: (text: string) => string
 }
 
 /** The file as it is now, and what the last reload said of it. */
-export function viewConfig({ generation, since, file, problems }: ConfigViewParts): ConfigView {
-  const read = readShown(file)
-  return { generation, since, file, ...read, problems: problems.map(placed) }
+export function viewConfig({ generation, since, file, problems, edit, versionOf }: ConfigViewParts): ConfigView {
+  const read = readShown(file, versionOf)
+  return { generation, since, file, ...read, problems: problems.map(placed), edit }
 }
 
-function readShown(file: string): Pick<ConfigView, 'text' | 'reason'> {
+type ReadFile = Pick<ConfigView, 'text' | 'reason' | 'version'>
+
+function readShown(file: string, versionOf: ConfigViewParts['versionOf']): ReadFile {
   if (file === '') return none('this gateway was started without a config file')
   try {
     const { size } = statSync(file)
@@ -27,21 +31,22 @@ function readShown(file: string): Pick<ConfigView, 'text' | 'reason'> {
     // Of resources nobody knows which values are secret.
     if (/^(?:\{\s*)?["']?apiVersion["']?\s*:/m.test(text)) return none('the config is a file of manifests')
     const shown = shownText(text)
+    const version = versionOf(text)
     return shown === null
-      ? none('the file is no valid YAML, so that secrets in it cannot be told')
-      : { text: shown, reason: null }
+      ? { ...none('the file is no valid YAML, so that secrets in it cannot be told'), version }
+      : { text: shown, reason: null, version }
   } catch (error) {
     return none(`the file cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
   }
 }
 
-function none(reason: string): Pick<ConfigView, 'text' | 'reason'> {
-  return { text: null, reason }
+function none(reason: string): ReadFile {
+  return { text: null, reason, version: null }
 }
 
-function placed(text: string): ConfigProblem {
+export function placed(text: string): ConfigProblem {
   const [, line, column] = /^[^\n]*?:(\d+):(\d+): /.exec(text) ?? []
   return { text, line: line === undefined ? null : Number(line), column: column === undefined ? null : Number(column) }
 }
 
-const MOST_BYTES = 2 * 1024 * 1024
+export const MOST_BYTES = 2 * 1024 * 1024

@@ -63,11 +63,13 @@ test('backends are told by kind, address and parts, without what is secret', () 
   assert.doesNotMatch(JSON.stringify(backends), /t0ken/)
 })
 
+const EDIT = { edit: { isAllowed: false, reason: 'off' }, versionOf: (text: string) => `${text.length}` }
+
 test('a config file is shown as it is now, with the places of what is wrong', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-shown-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'gateway.yaml')
-  const parts = { generation: 2, since: 5, problems: [`${file}:3:7: found a thing`, 'no place'] }
+  const parts = { generation: 2, since: 5, problems: [`${file}:3:7: found a thing`, 'no place'], ...EDIT }
   const view = (text: string) => {
     writeFileSync(file, text)
     return viewConfig({ ...parts, file })

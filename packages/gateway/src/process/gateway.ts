@@ -82,7 +82,7 @@ export class Gateway {
 
   /** The problems that keep the config from going live; none when it has. `explain` knows the file. */
   async apply(config: Ir, explain = ({ message }: ConfigFault): string => message): Promise<string[]> {
-    const wanted = this.#served(config)
+    const wanted = this.served(config)
     await loadFeatures(wanted)
     const change = this.#ir === null ? null : changeBetween(this.#ir, wanted)
     const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
@@ -117,11 +117,7 @@ export class Gateway {
 
   /** The first config, once it was checked. */
   open(config: Ir): Promise<string[]> {
-    return this.#goLive(this.#served(config), null, false)
-  }
-
-  #served(config: Ir): Ir {
-    return this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
+    return this.#goLive(this.served(config), null, false)
   }
 
   /** `isPart`: only what the change touches was checked, and has its room beside what was there. */
@@ -163,6 +159,22 @@ export class Gateway {
     this.#wentLive(ir)
     this.#log.info(`config ${generation} active`, { listeners: ir.listeners.length, routes: ir.routes.length })
     return []
+  }
+
+  /** What would be served of a config, to be held against what is. */
+  served(config: Ir): Ir {
+    return this.#ipv6 ? config : { ...config, binds: config.binds.map(withoutIpv6) }
+  }
+
+  /** What is live is what is wanted, and newer than what was refused. */
+  stillWanted(): void {
+    this.#synchronized = true
+    this.#problems = []
+  }
+
+  /** Whether nothing else than what is live is wanted. */
+  get isNewest(): boolean {
+    return this.#synchronized
   }
 
   /** Something else than what is live is wanted, and cannot be had. */

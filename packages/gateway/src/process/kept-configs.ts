@@ -22,6 +22,16 @@ interface Kept extends Omit<ConfigText, 'text'> {
   /** Null where it is too large to be kept: then the file is read again, if it is still the same. */
   text: string | null
   digest: string
+  at: number
+  characters: number
+}
+
+/** One that went live, as a list of them has it. */
+export interface KeptGeneration {
+  generation: number
+  /** When, in milliseconds since 1970. */
+  at: number
+  characters: number
 }
 
 /** Characters of all texts together: configs of thousands of routes stay in their files. */
@@ -36,11 +46,25 @@ export class KeptConfigs {
 
   keep(generation: number, { text, file, dir }: ConfigText): void {
     const isLarge = text.length > MAX_CHARACTERS
-    this.#kept.set(generation, { file, dir, text: isLarge ? null : text, digest: hash('sha256', text, 'base64') })
+    this.#kept.set(generation, {
+      ...{ file, dir, at: Date.now(), characters: text.length },
+      ...{ text: isLarge ? null : text, digest: hash('sha256', text, 'base64') },
+    })
     for (const [oldest] of this.#kept) {
       if (this.#kept.size <= MAX_GENERATIONS && this.#characters() <= MAX_CHARACTERS) break
       if (oldest !== generation) this.#kept.delete(oldest)
     }
+  }
+
+  /** Newest first. */
+  list(): KeptGeneration[] {
+    return [...this.#kept].map(([generation, { at, characters }]) => ({ generation, at, characters })).toReversed()
+  }
+
+  /** What a config was read from; null for one that is not kept, or can no longer be read. */
+  text(generation: number): string | null {
+    const kept = this.#kept.get(generation)
+    return kept === undefined ? null : (kept.text ?? readAgain(kept))
   }
 
   /** Null for one that is not kept, or can no longer be read. */
@@ -48,7 +72,7 @@ export class KeptConfigs {
     const known = this.#last?.generation === generation ? this.#last.config.deref() : undefined
     if (known !== undefined) return known
     const kept = this.#kept.get(generation)
-    const text = kept === undefined ? null : (kept.text ?? readAgain(kept))
+    const text = this.text(generation)
     if (kept === undefined || text === null) return null
     const loaded = loadConfig(text, { file: kept.file, dir: kept.dir, env: process.env })
     if (!loaded.ok || loaded.locate === undefined) return null

@@ -11,6 +11,13 @@ export interface ReloadTarget extends Pick<Gateway, 'generation' | 'services' | 
   apply(ir: Ir, explain: LoadedConfig['explain']): Promise<string[]>
 }
 
+interface Waiting {
+  /** The newest text that is to go live; undefined when it is to be read first. */
+  text: string | undefined
+  /** Hears what became of it; null where a newer one took its place. */
+  done?: (problems: readonly string[] | null) => void
+}
+
 /** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
 export class Reloader {
   /** Told of each config that has gone live. */
@@ -23,8 +30,7 @@ export class Reloader {
   /** The `config` block that the process was started with. */
   #settings: string | null = null
   #running = false
-  /** The newest text that is to go live; undefined when it is to be read first. */
-  #waiting: { text: string | undefined } | null = null
+  #waiting: Waiting | null = null
 
   /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
   constructor(source: ConfigSource, path: string) {
@@ -47,18 +53,41 @@ export class Reloader {
 
   /** Reads the file now. */
   reload(): void {
-    this.#waiting = { text: undefined }
-    this.#next()
+    this.#wait({ text: undefined })
+  }
+
+  /**
+   * Makes a text live that is in the file from now on: `write` puts it there. Gives what keeps it from going live, or
+   * null where something newer came before its turn.
+   */
+  put(text: string, write: () => void): Promise<readonly string[] | null> {
+    write()
+    // Both in one go, so that the watch looks at the file after both.
+    this.#watch.expect(text)
+    return new Promise((done) => this.#wait({ text, done }))
+  }
+
+  /** The file is again what it was before a `put` that could not go live. */
+  undo(text: string, write: () => void): void {
+    write()
+    this.#watch.expect(text)
   }
 
   close(): void {
     this.#watch.close()
     this.#target = null
+    this.#waiting?.done?.(null)
+    this.#waiting = null
   }
 
   /** What has settled counts, and not what is in the file once this has its turn: that may be half-written. */
   #take(text: string | null): void {
-    this.#waiting = { text: text ?? undefined }
+    this.#wait({ text: text ?? undefined })
+  }
+
+  #wait(waiting: Waiting): void {
+    this.#waiting?.done?.(null)
+    this.#waiting = waiting
     this.#next()
   }
 
@@ -67,18 +96,24 @@ export class Reloader {
     if (this.#running || waiting === null || this.#target === null) return
     this.#waiting = null
     this.#running = true
-    void this.#run(waiting.text, this.#target).finally(() => {
+    void this.#run(waiting.text, this.#target).then((problems) => {
       this.#running = false
+      waiting.done?.(problems)
       this.#next()
     })
   }
 
-  async #run(text: string | undefined, { gateway, log }: { gateway: ReloadTarget; log: Logger }): Promise<void> {
-    const report = (problems: readonly string[]): void => {
-      if (problems.length === 0) return
+  /** What keeps the config from going live. */
+  async #run(
+    text: string | undefined,
+    { gateway, log }: { gateway: ReloadTarget; log: Logger },
+  ): Promise<readonly string[]> {
+    const report = (problems: readonly string[]): readonly string[] => {
+      if (problems.length === 0) return problems
       log.error(`config refused, config ${gateway.generation} stays active`, { problems: problems.length })
       // A log line is one line: hints go behind their problem.
       for (const problem of firstProblems(problems)) log.error(problem.replaceAll(/\n */g, '; '))
+      return problems
     }
     try {
       const loaded = await this.#source.load(text)
@@ -93,10 +128,11 @@ export class Reloader {
       if (loaded.endpoints !== undefined) gateway.services.takeAll(Object.entries(loaded.endpoints))
       const problems = await gateway.apply(loaded.ir, loaded.explain)
       if (problems.length === 0) this.wentLive(loaded)
-      report(problems)
+      return report(problems)
     } catch (error) {
       gateway.refused([])
       log.error(`config not read, config ${gateway.generation} stays active`, { error: String(error) })
+      return [String(error)]
     }
   }
 

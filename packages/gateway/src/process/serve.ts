@@ -4,6 +4,8 @@ import { redact } from '../admin/redact.ts'
 import { startServers } from '../admin/servers.ts'
 import { viewBackends } from './backends-view.ts'
 import { banner } from './banner.ts'
+import { ConfigEditor } from './config-edit/config-editor.ts'
+import { connectionsByBind, whyClosed, whyNoFile } from './config-edit/why-closed.ts'
 import { viewConfig } from './config-view.ts'
 import type { ConfigSource } from './config-source.ts'
 import { findDoor } from './find-door.ts'
@@ -62,7 +64,8 @@ async function start(source: ConfigSource): Promise<Program | number> {
   const controller = controllerSettings(process.env, identity)
   if (controller !== null && 'problems' in controller) return refuse(BAD_CONFIG, controller.problems.join('\n'))
   if (controller !== null && loaded.endpoints !== undefined) return refuse(BAD_CONFIG, NO_MANIFESTS)
-  const program = new Program(loaded.process, filter.value, { reloader, identity, controller, path: source.path ?? '' })
+  const place = { path: source.path ?? '', name: source.name, isManifests: loaded.text === undefined }
+  const program = new Program(loaded.process, filter.value, { reloader, identity, controller, ...place })
   return (await program.start(loaded, source)) ?? program
 }
 
@@ -74,6 +77,9 @@ interface ProgramParts {
   controller: ControllerSettings | null
   /** Of the config file; empty without one. */
   path: string
+  /** As messages have it. */
+  name: string
+  isManifests: boolean
 }
 
 /** The main thread of a gateway. Of its config it keeps what the process itself needs. */
@@ -96,12 +102,14 @@ class Program {
   readonly #identity: ProxyIdentity
   readonly #kept: KeptRecords
   readonly #path: string
+  readonly #editor: ConfigEditor
   readonly #startedAt = Date.now()
   readonly #pages = pagesBeside(import.meta.url)
   /** From the first config on that sends metrics elsewhere. */
   #push: Promise<MetricsPush> | null = null
 
-  constructor(settings: ProcessConfig, filter: LogFilter, { reloader, identity, controller, path }: ProgramParts) {
+  constructor(settings: ProcessConfig, filter: LogFilter, parts: ProgramParts) {
+    const { reloader, identity, controller, path } = parts
     this.#settings = settings
     this.#controller = controller
     this.#identity = identity
@@ -133,6 +141,23 @@ class Program {
         this.#pushMetrics(ir)
         this.#kept.use(ir)
       },
+    })
+    this.#editor = this.#makeEditor(parts)
+  }
+
+  #makeEditor({ reloader, controller, path, name, isManifests }: ProgramParts): ConfigEditor {
+    const source = { path, isManifests, isControlled: controller !== null }
+    return new ConfigEditor({
+      path,
+      name,
+      reloader,
+      gateway: this.#gateway,
+      history: this.#configs,
+      workers: this.#supervisor.workers,
+      connectionsOf: (bind) => connectionsByBind(this.#collector).get(bind) ?? 0,
+      noFile: () => whyNoFile(source),
+      closed: () => whyClosed({ isAllowed: this.#settings.ui.edit, hasToken: Boolean(process.env['ADMIN_TOKEN']) }),
+      log: this.#log,
     })
   }
 
@@ -272,8 +297,14 @@ class Program {
       door: (bind, listener) => findDoor(ir(), gateway.ports, bind, listener),
       config: () => {
         const { generation, since, problems } = this.#state()
-        return viewConfig({ generation, since, file: this.#path, problems: problems.map(({ text }) => text) })
+        const { closed } = this.#editor
+        return viewConfig({
+          ...{ generation, since, file: this.#path, problems: problems.map(({ text }) => text) },
+          edit: { isAllowed: closed === null, reason: closed },
+          versionOf: (text) => this.#editor.versionOf(text),
+        })
       },
+      edits: this.#editor,
     }
   }
 

@@ -1,21 +1,21 @@
 import { isAlias, isMap, isScalar, isSeq, Lexer, parseDocument, type Document } from 'yaml'
-import { redact } from '../admin/redact.ts'
+import { REDACTED, redact } from '../admin/redact.ts'
 import { isSecretName } from '../formats/secret-names.ts'
 
 /** The text of a config as it may be shown: every secret in its place is hidden. Null where that cannot be told, as in broken YAML. */
 export function shownText(text: string): string | null {
   const document = parseDocument(text)
   if (document.errors.length > 0) return null
-  const edits = [...editsOf(document), ...commentEdits(text)].toSorted((a, b) => b.from - a.from)
-  let shown = text
-  let last = text.length
+  const edits = [...editsOf(document, text), ...commentEdits(text)].toSorted((a, b) => a.from - b.from || b.to - a.to)
+  let shown = ''
+  let last = 0
   for (const { from, to, replacement } of edits) {
-    // An anchor is met once for each of its aliases.
-    if (to > last) continue
-    shown = shown.slice(0, from) + replacement + shown.slice(to)
-    last = from
+    // An anchor is met once for each of its aliases, and a comment may stand inside of what is hidden as a whole.
+    if (from < last) continue
+    shown += text.slice(last, from) + replacement
+    last = to
   }
-  return shown
+  return shown + text.slice(last)
 }
 
 interface Edit {
@@ -25,7 +25,7 @@ interface Edit {
 }
 
 /** What `redact` hides in the values is hidden in the text that they came from. */
-function editsOf(document: Document): Edit[] {
+function editsOf(document: Document, text: string): Edit[] {
   const edits: Edit[] = []
   const walk = (node: unknown, clean: unknown): void => {
     if (isAlias(node)) return walk(node.resolve(document), clean)
@@ -36,7 +36,9 @@ function editsOf(document: Document): Edit[] {
       for (const [index, item] of node.items.entries()) walk(item, childOf(clean, String(index)))
     } else if (isScalar(node) && node.range != null && clean !== node.value && !isReference(node.value)) {
       const [from, to] = node.range
-      edits.push({ from, to, replacement: JSON.stringify(clean ?? HIDDEN) })
+      // What follows stays on its line: problems are told by lines of the file.
+      const lines = text.slice(from, to).split('\n').length - 1
+      edits.push({ from, to, replacement: JSON.stringify(clean ?? HIDDEN) + '\n'.repeat(lines) })
     }
   }
   walk(document.contents, redact(document.toJS({ maxAliasCount: -1 }), NO_RESOURCES))
@@ -57,7 +59,15 @@ function isReference(value: unknown): boolean {
 
 /** What was commented out may be as secret as what was not. */
 function commentEdits(text: string): Edit[] {
-  const edits: Edit[] = []
+  return commentsOf(text).flatMap(({ from, comment }) => {
+    const shown = shownComment(comment)
+    return shown === comment ? [] : [{ from, to: from + comment.length, replacement: shown }]
+  })
+}
+
+/** Every comment with its place, `#` included. */
+export function commentsOf(text: string): { from: number; comment: string }[] {
+  const comments: { from: number; comment: string }[] = []
   let at = 0
   let isText = false
   for (const lexeme of new Lexer().lex(text)) {
@@ -65,21 +75,18 @@ function commentEdits(text: string): Edit[] {
       isText = lexeme === SCALAR
       continue
     }
-    if (!isText && lexeme.startsWith('#')) {
-      const shown = shownComment(lexeme)
-      if (shown !== lexeme) edits.push({ from: at, to: at + lexeme.length, replacement: shown })
-    }
+    if (!isText && lexeme.startsWith('#')) comments.push({ from: at, comment: lexeme })
     isText = false
     at += lexeme.length
   }
-  return edits
+  return comments
 }
 
 /** The lexer says with these what comes next; they are not in the text. */
 const SCALAR = '\u001f'
 const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR])
 
-function shownComment(comment: string): string {
+export function shownComment(comment: string): string {
   const plain = comment.replaceAll(NAMED, (whole, start: string, name: string) =>
     isSecretName(name) ? `${start}${HIDDEN}` : whole,
   )
@@ -90,4 +97,5 @@ function shownComment(comment: string): string {
 }
 
 const NAMED = /(["']?([\w.-]+)["']?\s*[:=]\s*)\S.*/g
-const HIDDEN = '<redacted>'
+/** Stands in the text for what is hidden. */
+export const HIDDEN = REDACTED

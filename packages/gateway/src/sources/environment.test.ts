@@ -39,6 +39,7 @@ test('variables win over the file', () => {
     connectionTerminationDeadline: 2_000,
     logging: { level: 'debug', format: 'json' },
     dns: { lookupFamily: 'V4Only' },
+    ui: { edit: false },
     session: {},
     backend: { connectTimeout: 10_000, poolIdleTimeout: 90_000 },
   })

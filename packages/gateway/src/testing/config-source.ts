@@ -11,8 +11,17 @@ export function configOf(ir: Ir = NOTHING, file = '', ports: Readonly<Record<str
     routes: () => viewRoutes(ir, 1, ports),
     backends: () => viewBackends(ir, 1),
     door: (bind, listener) => findDoor(ir, ports, bind, listener),
-    config: () => viewConfig({ generation: 1, since: null, file, problems: [] }),
+    config: () => viewConfig({ generation: 1, since: null, file, problems: [], ...NO_EDITS }),
+    edits: noEdits,
   }
 }
 
+const noEdits: ConfigSource['edits'] = {
+  closed: 'not here',
+  check: async () => ({ kind: 'closed', reason: 'not here' }),
+  apply: async () => ({ kind: 'closed', reason: 'not here' }),
+  history: () => ({ live: 1, generations: [] }),
+  past: () => null,
+}
+const NO_EDITS = { edit: { isAllowed: false, reason: 'not here' }, versionOf: () => 'one' }
 const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }

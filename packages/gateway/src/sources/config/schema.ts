@@ -60,6 +60,13 @@ export const processConfig = object({
   })
     .prefault({})
     .describe('Sessions of MCP clients.'),
+  ui: object({
+    edit: boolean()
+      .prefault(false)
+      .describe('Whether this file may be changed through the admin server, by who shows its token (`ADMIN_TOKEN`).'),
+  })
+    .prefault({})
+    .describe('The web UI and its API.'),
   backend: object({
     connectTimeout: duration({ min: '100ms' })
       .prefault('10s')

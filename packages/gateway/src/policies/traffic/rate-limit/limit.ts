@@ -36,6 +36,11 @@ export function limitSource(local: LocalLimitConfig, index: number, env: Env): L
   return { counts, fixed: limit, of: () => limit }
 }
 
+/** Whether shared numbers of that name are the budget of a limit. */
+export function isLimitName(name: string): boolean {
+  return /\/local\/\d+\/(?:requests|tokens)\/(?:Seconds|Minutes|Hours)$/.test(name)
+}
+
 interface Named extends Pick<Limit, 'name' | 'counts'> {
   numbers: { amount: number; burst: number; windowMs: number }
   place: string

@@ -1,0 +1,101 @@
+/** What the admin API says of edits of the config. Types alone: programs and pages outside of the gateway share them. */
+
+/** Body of `POST /api/config/check`. */
+export interface CheckRequest {
+  readonly text: string
+  /** Of the history: hidden values are put back from there, and not from the file. */
+  readonly generation?: number
+}
+
+/** Body of `POST /api/config/apply`. */
+export interface ApplyRequest extends CheckRequest {
+  /** `version` of the file that was edited. */
+  readonly basedOn: string
+}
+
+/** Answer of `POST /api/config/check`, and of `POST /api/config/apply` where it was refused for what the text says. */
+export interface CheckedConfig {
+  /** Of the file that the text was held against. */
+  readonly version: string
+  /** What keeps it from going live. */
+  readonly problems: readonly ConfigProblem[]
+  readonly warnings: readonly ConfigProblem[]
+  /** What cannot be changed here, but in the file. */
+  readonly refused: readonly RefusedEdit[]
+  /** What would come of it; null where it cannot go live. */
+  readonly effect: ConfigEffect | null
+}
+
+/** Answer of `POST /api/config/apply`. */
+export interface AppliedConfig {
+  readonly generation: number
+  /** Of the file, as it is now. */
+  readonly version: string
+}
+
+export interface ConfigProblem {
+  readonly text: string
+  /** Null where it is about no place of the file. */
+  readonly line: number | null
+  readonly column: number | null
+}
+
+export interface RefusedEdit {
+  readonly kind: 'stdio' | 'file' | 'variable' | 'config'
+  /** `binds[0].listeners[0]` */
+  readonly path: string
+  readonly line: number
+  readonly column: number
+  readonly text: string
+}
+
+/** What a config changes of the one that is live. */
+export interface ConfigEffect {
+  readonly binds: PartChanges
+  readonly listeners: PartChanges
+  /** `changed` has those too that a policy or a backend of theirs changes. */
+  readonly routes: PartChanges
+  readonly backends: PartChanges
+  readonly policies: PartChanges
+  readonly ports: { readonly opened: readonly string[]; readonly closed: readonly string[] }
+  readonly limits: LimitChanges
+  /** Connections that are open on the ports that close. */
+  readonly connections: number
+}
+
+/** Keys, as in `/config_dump`; of many the first hundred. */
+export interface PartChanges {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly dropped: readonly string[]
+  readonly counts: { readonly added: number; readonly changed: number; readonly dropped: number }
+  /** How many there are after it. */
+  readonly total: number
+}
+
+export interface LimitChanges {
+  /** Begin anew, though they stay: what was spent is forgotten. */
+  readonly reset: readonly string[]
+  readonly added: readonly string[]
+  readonly dropped: readonly string[]
+}
+
+/** Answer of `GET /api/config/history`, newest first. */
+export interface ConfigHistory {
+  readonly live: number
+  readonly generations: readonly PastConfig[]
+}
+
+export interface PastConfig {
+  readonly generation: number
+  /** When it went live, in milliseconds since 1970. */
+  readonly at: number
+  readonly characters: number
+}
+
+/** Answer of `GET /api/config/history/{generation}`. */
+export interface PastConfigText extends PastConfig {
+  /** Without secrets; null where it cannot be shown. */
+  readonly text: string | null
+  readonly reason: string | null
+}

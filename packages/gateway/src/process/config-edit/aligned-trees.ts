@@ -1,0 +1,149 @@
+import type { Path } from '../../schema/problem.ts'
+
+/** Which part of an edited config was which part before: paths of the one by paths of the other. */
+export class AlignedTrees {
+  readonly #origins = new Map<string, Path>()
+
+  /**
+   * Members of mappings are told by their keys, items of lists by names, then by contents, then by their place. Where
+   * secrets are hidden, items that look alike need not be: `areTwinsEqual` is false, and none is taken for another.
+   */
+  constructor(before: unknown, after: unknown, areTwinsEqual: boolean) {
+    this.#walk([], before, [], after, areTwinsEqual)
+  }
+
+  /** Null for what was not there. */
+  origin(path: Path): Path | null {
+    return this.#origins.get(JSON.stringify(path)) ?? null
+  }
+
+  #walk(from: Path, before: unknown, to: Path, after: unknown, areTwinsEqual: boolean): void {
+    this.#origins.set(JSON.stringify(to), from)
+    if (Array.isArray(before) && Array.isArray(after)) {
+      for (const [index, origin] of alignLists(before, after, areTwinsEqual).entries())
+        if (origin !== null) this.#walk([...from, origin], before[origin], [...to, index], after[index], areTwinsEqual)
+    } else if (isMapping(before) && isMapping(after)) {
+      for (const [key, value] of Object.entries(after))
+        if (Object.hasOwn(before, key)) this.#walk([...from, key], before[key], [...to, key], value, areTwinsEqual)
+    }
+  }
+}
+
+/** For each item of the second list its index in the first; null where it has none, or which one cannot be told. */
+export function alignLists(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  areTwinsEqual: boolean,
+): (number | null)[] {
+  const matching = new Matching(before.length, after.length)
+  const names = uniquePlaces(before.map(nameOf))
+  for (const [name, at] of uniquePlaces(after.map(nameOf))) {
+    const origin = names.get(name)
+    if (origin !== undefined) matching.take(at, origin)
+  }
+  const contents = Map.groupBy(matching.freeBefore(), (at) => JSON.stringify(before[at]))
+  for (const [content, places] of Map.groupBy(matching.freeAfter(), (at) => JSON.stringify(after[at]))) {
+    const origins = contents.get(content) ?? []
+    const isClear = areTwinsEqual || origins.length === places.length
+    if (isClear) for (const [i, at] of places.entries()) matching.take(at, origins[i])
+    else if (origins.length > 0) matching.giveUp(places, origins)
+  }
+  const likeness = new Likeness(before, after)
+  matching.takeByPlace((at, origin) => likeness.isNearest(at, origin))
+  return matching.origins
+}
+
+/** How much items of two lists have in common. */
+class Likeness {
+  readonly #before: readonly unknown[]
+  readonly #after: readonly unknown[]
+
+  constructor(before: readonly unknown[], after: readonly unknown[]) {
+    this.#before = before
+    this.#after = after
+  }
+
+  /** Whether an item of the second list is like no other of the first more than like that one. */
+  isNearest(at: number, origin: number): boolean {
+    const parts = new Set(partsOf(this.#after[at]))
+    const common = (item: unknown): number => partsOf(item).filter((part) => parts.has(part)).length
+    const own = common(this.#before[origin])
+    return this.#before.every((item) => common(item) <= own)
+  }
+}
+
+/** What an item says, each with where it says it. */
+function partsOf(item: unknown, path = ''): string[] {
+  if (typeof item !== 'object' || item === null) return [`${path} ${JSON.stringify(item)}`]
+  return Object.entries(item).flatMap(([key, child]) => partsOf(child, `${path}/${key}`))
+}
+
+/** What was found so far. */
+class Matching {
+  readonly origins: (number | null)[]
+  readonly #taken = new Set<number>()
+  /** Of which nobody can tell what they were. */
+  readonly #lost = new Set<number>()
+  readonly #before: number
+
+  constructor(before: number, after: number) {
+    this.#before = before
+    this.origins = Array.from({ length: after }, () => null)
+  }
+
+  take(at: number, origin: number | undefined): void {
+    if (origin === undefined) return
+    this.origins[at] = origin
+    this.#taken.add(origin)
+  }
+
+  giveUp(places: readonly number[], origins: readonly number[]): void {
+    for (const at of places) this.#lost.add(at)
+    for (const origin of origins) this.#taken.add(origin)
+  }
+
+  freeBefore(): number[] {
+    return Array.from({ length: this.#before }, (_, at) => at).filter((at) => !this.#taken.has(at))
+  }
+
+  freeAfter(): number[] {
+    return this.origins.flatMap((origin, at) => (origin === null && !this.#lost.has(at) ? [at] : []))
+  }
+
+  /** One that is left over on both sides is the same one, changed; several are where nothing has moved. */
+  takeByPlace(isLikely: (at: number, origin: number) => boolean): void {
+    const [before, after] = [this.freeBefore(), this.freeAfter()]
+    if (after.length > MOST_CHANGED) return
+    const takeLikely = (at: number, origin: number): void => {
+      if (isLikely(at, origin)) this.take(at, origin)
+    }
+    if (before.length === 1 && after.length === 1) return takeLikely(after[0] ?? 0, before[0] ?? 0)
+    const isStill =
+      this.#lost.size === 0 &&
+      this.#before === this.origins.length &&
+      this.origins.every((origin, at) => origin === null || origin === at)
+    if (isStill) for (const at of after) takeLikely(at, at)
+  }
+}
+
+/** Beyond this many changed items of one list nobody can tell which was which. */
+const MOST_CHANGED = 100
+
+/** By which people tell items of lists apart. */
+function nameOf(item: unknown): string | null {
+  if (!isMapping(item)) return null
+  if (typeof item['name'] === 'string') return `name ${item['name']}`
+  const port = item['port']
+  return typeof port === 'number' || typeof port === 'string' ? `port ${port}` : null
+}
+
+/** Places of texts that stand in the list once. */
+function uniquePlaces(texts: readonly (string | null)[]): Map<string, number> {
+  const places = Map.groupBy(texts.keys(), (at) => texts[at] ?? '')
+  places.delete('')
+  return new Map([...places].flatMap(([text, [first = 0, ...others]]) => (others.length === 0 ? [[text, first]] : [])))
+}
+
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

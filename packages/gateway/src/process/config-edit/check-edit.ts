@@ -1,0 +1,124 @@
+import { dirname } from 'node:path'
+import type { CheckedConfig, ConfigEffect, ConfigProblem } from '../../admin/config-edit-view.ts'
+import { redact } from '../../admin/redact.ts'
+import { loadFeatures } from '../../compile/load-features.ts'
+import { EMPTY_IR } from '../../ir/change.ts'
+import type { Ir } from '../../ir/resources.ts'
+import type { LoadedConfig } from '../../sources/file.ts'
+import { firstProblems, printProblem } from '../../sources/print-problems.ts'
+import { parseWithPlaces } from '../../sources/yaml.ts'
+import { loadText } from '../config-source.ts'
+import { placed } from '../config-view.ts'
+import type { Gateway } from '../gateway.ts'
+import { HIDDEN } from '../shown-text.ts'
+import { effectOf } from './effect.ts'
+import type { EditedText } from './edited-text.ts'
+import { type PlacedRefusal, restoreHidden } from './hidden-values.ts'
+import { refusedEdits } from './kept-from-edits.ts'
+import { compileApart } from './limit-names.ts'
+import { parseText } from './yaml-leaves.ts'
+
+/** What a text is checked with. */
+export interface CheckPlace {
+  /** Of the file, as messages have it. */
+  name: string
+  path: string
+  workers: number
+  gateway: Pick<Gateway, 'ir' | 'served'>
+  connectionsOf: (bind: string) => number
+}
+
+export interface Edit {
+  /** As somebody has edited it, without secrets. */
+  text: string
+  /** What the file says. */
+  base: string
+  /** Where hidden values come from. */
+  source: string
+  version: string
+}
+
+export interface CheckedEdit {
+  checked: CheckedConfig
+  /** What the file would say; null where it must not. */
+  text: string | null
+}
+
+/** All that can be said of an edit, without anything being changed. Places are those of the text as it was edited. */
+export async function checkEdit({ text, base, source, version }: Edit, place: CheckPlace): Promise<CheckedEdit> {
+  const answer = (said: Partial<CheckedConfig>): CheckedEdit => ({
+    checked: { version, problems: [], warnings: [], refused: [], effect: null, ...said },
+    text: null,
+  })
+  const broken = syntaxProblems(text, place.name)
+  if (broken.length > 0) return answer({ problems: broken })
+  const restored = restoreHidden(text, source)
+  if (!restored.ok) return answer({ problems: restored.refused.map((refusal) => problemOf(refusal, place.name)) })
+  const { edited } = restored
+  // What is not allowed here is not looked at either: messages could tell what is in files and variables.
+  const refused = refusedEdits(base, edited.text).map((edit) => ({ ...edit, ...edited.sourcePlace(edit) }))
+  if (refused.length > 0) return answer({ refused })
+  const tell = (problem: string): ConfigProblem => atSource(withoutValues(problem, restored.values), edited)
+  const loaded = await loadText(edited.text, { file: place.name, dir: dirname(place.path) }, null)
+  if (!loaded.ok) return answer({ problems: firstProblems(loaded.problems).map(tell) })
+  const warnings = loaded.warnings.map((warning) => tell(printProblem(warning)))
+  const { problems, effect } = await lookAt(loaded, place)
+  if (problems.length > 0) return answer({ problems: firstProblems(problems).map(tell), warnings })
+  return { ...answer({ warnings, effect }), text: edited.text }
+}
+
+/** What edits are held against. Where the file was broken by hand, going back to what is live mends it. */
+export function baseOf(file: string, live: () => string | null): string | null {
+  return parseText(file).errors.length === 0 ? file : live()
+}
+
+async function lookAt(loaded: LoadedConfig, place: CheckPlace): Promise<{ problems: string[]; effect: ConfigEffect }> {
+  const { gateway, workers, connectionsOf } = place
+  const [live, next] = [gateway.ir ?? EMPTY_IR, gateway.served(loaded.ir)]
+  await loadFeatures(next)
+  const { faults, limits } = compileApart(next, workers)
+  const effect = effectOf({ live, next, limits: { live: limitsOf(live, workers), next: limits }, connectionsOf })
+  return { problems: faults.map(loaded.explain), effect }
+}
+
+/** Of one config they are always the same. */
+const limitsByIr = new WeakMap<Ir, ReadonlySet<string>>()
+
+function limitsOf(ir: Ir, workers: number): ReadonlySet<string> {
+  const known = limitsByIr.get(ir) ?? compileApart(ir, workers).limits
+  limitsByIr.set(ir, known)
+  return known
+}
+
+/** Variables are not filled in: what is not known to be allowed is not looked at. */
+function syntaxProblems(text: string, file: string): ConfigProblem[] {
+  return parseWithPlaces(text, file, {})
+    .problems.filter(({ code }) => code === 'syntax' || code === 'duplicate_key')
+    .map((problem) => placed(printProblem(problem)))
+}
+
+function problemOf({ path, line, column, text }: PlacedRefusal, file: string): ConfigProblem {
+  return { text: `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${text}`, line, column }
+}
+
+/** Where the text says it that somebody looks at. */
+function atSource(problem: string, edited: EditedText): ConfigProblem {
+  const { text, line, column } = placed(problem)
+  if (line === null || column === null) return { text, line, column }
+  const place = edited.sourcePlace({ line, column })
+  return { text: text.replace(`:${line}:${column}: `, `:${place.line}:${place.column}: `), ...place }
+}
+
+/** Messages have values of the config in them, cut where they are long. */
+function withoutValues(problem: string, values: readonly string[]): string {
+  let text = String(redact(problem))
+  for (const value of values) {
+    const quoted = JSON.stringify(value).slice(1, -1)
+    for (const form of [value, quoted, quoted.slice(0, 76)])
+      if (form.length >= SHORTEST) text = text.replaceAll(form, HIDDEN)
+  }
+  return text
+}
+
+/** What is shorter stands in words, too. */
+const SHORTEST = 3

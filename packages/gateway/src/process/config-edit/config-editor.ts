@@ -1,0 +1,163 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type {
+  ApplyRequest,
+  CheckedConfig,
+  CheckRequest,
+  ConfigHistory,
+  PastConfigText,
+} from '../../admin/config-edit-view.ts'
+import type { ApplyOutcome, CheckOutcome, ConfigEditSource } from '../../admin/config-edit-api.ts'
+import type { Logger } from '../../telemetry/log/logger.ts'
+import type { Gateway } from '../gateway.ts'
+import type { KeptConfigs } from '../kept-configs.ts'
+import type { Reloader } from '../reloader.ts'
+import { shownText } from '../shown-text.ts'
+import type { CheckedEdit, CheckPlace } from './check-edit.ts'
+import { replaceFile } from './write-file.ts'
+
+export interface ConfigEditorParts extends CheckPlace {
+  /** Of the file; empty without one. */
+  path: string
+  gateway: Pick<Gateway, 'ir' | 'generation' | 'served' | 'isNewest' | 'stillWanted'>
+  reloader: Pick<Reloader, 'put' | 'undo'> | null
+  history: KeptConfigs
+  /** Why there is no file that could be held against a text; null where there is one. */
+  noFile: () => string | null
+  /** Why nothing may be written; null where it may. */
+  closed: () => string | null
+  log: Logger
+}
+
+/** Checks texts that may become the config, and makes them so. */
+export class ConfigEditor implements ConfigEditSource {
+  readonly #parts: ConfigEditorParts
+  /** Versions tell nothing of what is hidden: nobody else can make them. */
+  readonly #key = randomBytes(32)
+
+  constructor(parts: ConfigEditorParts) {
+    this.#parts = parts
+  }
+
+  /** Why nothing may be written, and what to do; null where it may. */
+  get closed(): string | null {
+    return this.#parts.noFile() ?? this.#parts.closed()
+  }
+
+  versionOf(text: string): string {
+    return createHmac('sha256', this.#key).update(text).digest('base64url').slice(0, 22)
+  }
+
+  async check(request: CheckRequest): Promise<CheckOutcome> {
+    const file = this.#read()
+    if ('kind' in file) return file
+    const edit = await this.#examine(request, file.text)
+    return 'kind' in edit ? edit : { kind: 'checked', checked: edit.checked }
+  }
+
+  async apply({ basedOn, ...request }: ApplyRequest): Promise<ApplyOutcome> {
+    const { closed } = this
+    if (closed !== null) return { kind: 'closed', reason: closed }
+    const file = this.#read()
+    if ('kind' in file) return file
+    if (this.versionOf(file.text) !== basedOn) return CHANGED
+    const edit = await this.#examine(request, file.text)
+    if ('kind' in edit) return edit
+    if (edit.text === null) return { kind: 'refused', checked: edit.checked }
+    return this.#write(edit.text, file.text, edit.checked)
+  }
+
+  history(): ConfigHistory {
+    const { gateway, history } = this.#parts
+    return { live: gateway.generation, generations: history.list() }
+  }
+
+  past(generation: number): PastConfigText | null {
+    const { history } = this.#parts
+    const found = history.list().find((each) => each.generation === generation)
+    if (found === undefined) return null
+    const text = history.text(generation)
+    const shown = text === null ? null : shownText(text)
+    return {
+      ...found,
+      text: shown,
+      reason: shown === null ? 'it was too large to be kept, and the file is another now' : null,
+    }
+  }
+
+  /** Goes live, or the file is again what it was. */
+  async #write(text: string, before: string, checked: CheckedConfig): Promise<ApplyOutcome> {
+    const { path, reloader, gateway, log } = this.#parts
+    const wasNewest = gateway.isNewest
+    if (reloader === null) return CHANGED
+    if (text === before && wasNewest) return this.#live(text)
+    // Checking took a while.
+    const now = this.#read()
+    if ('kind' in now || now.text !== before) return CHANGED
+    let problems: readonly string[] | null
+    try {
+      problems = await reloader.put(text, () => replaceFile(path, text))
+    } catch (error) {
+      return { kind: 'failed', reason: `the file cannot be written: ${(error as Error).message}` }
+    }
+    if (problems === null) return CHANGED
+    if (problems.length === 0) {
+      log.info('config file changed through the admin server', { generation: gateway.generation })
+      return this.#live(text)
+    }
+    this.#putBack(text, before)
+    if (wasNewest) gateway.stillWanted()
+    return { kind: 'refused', checked: { ...checked, effect: null, problems: problems.map(unplaced) } }
+  }
+
+  #putBack(text: string, before: string): void {
+    const { path, reloader, log } = this.#parts
+    const now = this.#read()
+    // Somebody else has written it since, and the watch sees to that.
+    if ('kind' in now || now.text !== text) return
+    try {
+      reloader?.undo(before, () => replaceFile(path, before))
+      log.warn('config file put back: what was applied through the admin server could not go live')
+    } catch (error) {
+      log.error('config file not put back', { error: (error as Error).message })
+    }
+  }
+
+  #live(text: string): ApplyOutcome {
+    return { kind: 'applied', applied: { generation: this.#parts.gateway.generation, version: this.versionOf(text) } }
+  }
+
+  async #examine({ text, generation }: CheckRequest, file: string): Promise<CheckedEdit | Closed> {
+    const { history, gateway } = this.#parts
+    const past = generation === undefined ? undefined : history.text(generation)
+    if (past === null) return { kind: 'closed', reason: `config ${generation} is not kept any more` }
+    // Loaded by those who have something to check.
+    const { checkEdit, baseOf } = await import('./check-edit.ts')
+    const base = baseOf(file, () => history.text(gateway.generation))
+    if (base === null) return { kind: 'closed', reason: 'the file is no valid YAML: mend it where it is' }
+    return checkEdit({ text, base, source: past ?? base, version: this.versionOf(file) }, this.#parts)
+  }
+
+  #read(): { text: string } | Closed {
+    const { path, noFile } = this.#parts
+    const reason = noFile()
+    if (reason !== null) return { kind: 'closed', reason }
+    try {
+      return { text: readFileSync(path, 'utf8') }
+    } catch (error) {
+      return { kind: 'closed', reason: `the file cannot be read: ${(error as Error).message}` }
+    }
+  }
+}
+
+type Closed = Extract<ApplyOutcome, { kind: 'closed' }>
+
+const CHANGED: ApplyOutcome = {
+  kind: 'changed',
+  reason: 'the file has changed since it was read: read it again, and make the edit there',
+}
+
+/** What shows only when it goes live is about no line: a port that another program has. */
+function unplaced(text: string): CheckedConfig['problems'][number] {
+  return { text, line: null, column: null }
+}

@@ -1,0 +1,124 @@
+import type { ConfigEffect, LimitChanges, PartChanges } from '../../admin/config-edit-view.ts'
+import { affectedBy } from '../../ir/affected.ts'
+import { applyChange, changeBetween, type ChangedIr, EMPTY_IR } from '../../ir/change.ts'
+import { PoliciesByTarget } from '../../ir/policies-by-target.ts'
+import type { Bind, Ir } from '../../ir/resources.ts'
+import { SharingMap } from '../../ir/sharing-map.ts'
+
+export interface EffectParts {
+  /** What is live. */
+  live: Ir
+  next: Ir
+  /** Names of the limits of each. */
+  limits: { live: ReadonlySet<string>; next: ReadonlySet<string> }
+  /** How many are open on a bind now. */
+  connectionsOf: (bind: string) => number
+}
+
+/** What would come of a config, told as a reload would do it: by key and content. */
+export function effectOf({ live, next, limits, connectionsOf }: EffectParts): ConfigEffect {
+  const change = changeBetween(live, next)
+  const changed = change === null ? allChanged(next, live) : applyChange(live, change)
+  const { came, gone } = changed
+  const byKind = <Kind extends keyof Ir>(kind: Kind): PartChanges =>
+    partChanges(live[kind], came[kind], gone[kind], next[kind].length)
+  const closed = gone.binds.filter((bind) => !next.binds.some((each) => isSamePort(bind, each)))
+  const opened = came.binds.filter((bind) => !live.binds.some((each) => isSamePort(bind, each)))
+  return {
+    binds: byKind('binds'),
+    listeners: byKind('listeners'),
+    routes: routeChanges(live, changed),
+    backends: byKind('backends'),
+    policies: byKind('policies'),
+    ports: { opened: opened.map(portText), closed: closed.map(portText) },
+    limits: limitChanges(limits.live, limits.next),
+    connections: closed.reduce((sum, { key }) => sum + connectionsOf(key), 0),
+  }
+}
+
+function allChanged(ir: Ir, gone: Ir): ChangedIr {
+  return { ir, came: ir, gone: gone === EMPTY_IR ? EMPTY_IR : gone }
+}
+
+interface Keyed {
+  key: string
+}
+
+function partChanges(
+  before: readonly Keyed[],
+  came: readonly Keyed[],
+  gone: readonly Keyed[],
+  total: number,
+): PartChanges {
+  const known = new Set(before.map(({ key }) => key))
+  const stays = new Set(came.map(({ key }) => key))
+  return shortened({
+    added: came.filter(({ key }) => !known.has(key)),
+    changed: came.filter(({ key }) => known.has(key)),
+    dropped: gone.filter(({ key }) => !stays.has(key)),
+    total,
+  })
+}
+
+/** Routes are not as they were too where something that holds on them is not. */
+function routeChanges(live: Ir, changed: ChangedIr): PartChanges {
+  const { ir, came, gone } = changed
+  const index = {
+    byTarget: PoliciesByTarget.of(ir.policies),
+    backendsByKey: SharingMap.of(ir.backends.map((backend) => [backend.key, backend] as const)),
+  }
+  const known = new Set(live.routes.map(({ key }) => key))
+  const stays = new Set(ir.routes.map(({ key }) => key))
+  const isAnything = [came, gone].some((part) =>
+    Object.values(part).some((list) => (list as readonly Keyed[]).length > 0),
+  )
+  const affected = isAnything ? affectedBy(changed, index).routesIn(ir.routes) : []
+  return shortened({
+    added: came.routes.filter(({ key }) => !known.has(key)),
+    changed: affected.filter(({ key }) => known.has(key)),
+    dropped: gone.routes.filter(({ key }) => !stays.has(key)),
+    total: ir.routes.length,
+  })
+}
+
+interface AllChanges extends Record<'added' | 'changed' | 'dropped', readonly Keyed[]> {
+  total: number
+}
+
+function shortened({ added, changed, dropped, total }: AllChanges): PartChanges {
+  const keys = (list: readonly Keyed[]): string[] => list.slice(0, MOST_KEYS).map(({ key }) => key)
+  return {
+    added: keys(added),
+    changed: keys(changed),
+    dropped: keys(dropped),
+    counts: { added: added.length, changed: changed.length, dropped: dropped.length },
+    total,
+  }
+}
+
+const MOST_KEYS = 100
+
+function isSamePort(one: Bind, other: Bind): boolean {
+  return one.key === other.key && one.address === other.address && one.port === other.port
+}
+
+function portText({ address, port }: Bind): string {
+  return `${address === '' ? '*' : address.includes(':') ? `[${address}]` : address}:${port}`
+}
+
+/** The same limit of the same attachment under another name counts anew. */
+function limitChanges(live: ReadonlySet<string>, next: ReadonlySet<string>): LimitChanges {
+  const gone = [...live.difference(next)]
+  const came = [...next.difference(live)]
+  const [before, after] = [gone, came].map((names) => new Set(names.map(placeOf)))
+  return {
+    reset: gone.filter((name) => after?.has(placeOf(name))),
+    added: came.filter((name) => !before?.has(placeOf(name))),
+    dropped: gone.filter((name) => !after?.has(placeOf(name))),
+  }
+}
+
+/** `<attachment>/local/<index>`, of what a limit is called. */
+function placeOf(name: string): string {
+  return /^.*?\/local\/\d+/s.exec(name)?.[0] ?? name
+}

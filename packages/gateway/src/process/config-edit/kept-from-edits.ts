@@ -1,0 +1,107 @@
+import type { Document } from 'yaml'
+import { type Path, printPath } from '../../schema/problem.ts'
+import { unwrapLists } from '../../schema/list-of-one.ts'
+import { findReferences, isTo } from '../../sources/references.ts'
+import { configFile } from '../../sources/schema.ts'
+import { Spot } from '../../sources/tree.ts'
+import { offsetOf } from '../../sources/yaml.ts'
+import type { RefusedEdit } from '../../admin/config-edit-view.ts'
+import { AlignedTrees, isMapping } from './aligned-trees.ts'
+import { placeAt } from './edited-text.ts'
+import { parseText } from './yaml-leaves.ts'
+
+/**
+ * What only those may change who can write the file itself: programs, names of files, variables of the environment, and
+ * how the process runs. Told by what both texts mean: aliases, merges and moves count as what comes of them. Both are
+ * valid YAML.
+ */
+export function refusedEdits(before: string, after: string): RefusedEdit[] {
+  const [old, edited] = [read(before), read(after)]
+  const aligned = new AlignedTrees(old.tree, edited.tree, true)
+  const known = new Map(keptParts(old.tree).map((part) => [`${part.kind} ${JSON.stringify(part.path)}`, part.text]))
+  const isNew = ({ kind, path, text }: KeptPart): boolean => {
+    const origin = aligned.origin(path)
+    return origin === null || known.get(`${kind} ${JSON.stringify(origin)}`) !== text
+  }
+  const refused = keptParts(edited.tree).filter(isNew)
+  const hasOtherConfig = textOf(configOf(old.tree)) !== textOf(configOf(edited.tree))
+  if (hasOtherConfig) refused.unshift({ kind: 'config', path: ['config'], text: '' })
+  return outermost(refused).map(({ kind, path }) => {
+    const { line, column } = placeAt(after, offsetOf(edited.document, path, 'key'))
+    return { kind, path: printPath(path), line, column, text: PHRASES[kind] }
+  })
+}
+
+const PHRASES: Readonly<Record<RefusedEdit['kind'], string>> = {
+  stdio: 'a program that the gateway starts cannot be added or changed here',
+  file: 'the name of a file, folder or socket cannot be added or changed here',
+  variable: 'a variable of the environment cannot be added or changed here',
+  config: 'the `config` block cannot be changed here',
+}
+
+function read(text: string): { document: Document; tree: unknown } {
+  const document = parseText(text)
+  const tree: unknown = document.toJS({ maxAliasCount: 1_000 }) ?? {}
+  unwrapLists(configFile, tree)
+  return { document, tree }
+}
+
+function configOf(tree: unknown): unknown {
+  return isMapping(tree) ? (tree['config'] ?? {}) : {}
+}
+
+interface KeptPart {
+  kind: RefusedEdit['kind']
+  path: Path
+  /** What it says. */
+  text: string
+}
+
+function keptParts(tree: unknown): KeptPart[] {
+  const rest = isMapping(tree) ? { ...tree, config: {} } : tree
+  const parts: KeptPart[] = []
+  const walk = (value: unknown, path: Path): void => {
+    const kind = kindOf(value, path)
+    if (kind !== null) parts.push({ kind, path, text: textOf(value) })
+    if (kind === 'stdio' || typeof value !== 'object' || value === null) return
+    for (const [key, child] of Object.entries(value)) walk(child, [...path, Array.isArray(value) ? Number(key) : key])
+  }
+  walk(rest, [])
+  return [...parts, ...referencesIn(rest)]
+}
+
+/** By what it looks like, wherever it stands. */
+function kindOf(value: unknown, path: Path): KeptPart['kind'] | null {
+  const key = path.at(-1)
+  if (key === 'stdio') return 'stdio'
+  if (typeof value !== 'string') return null
+  if (value.replaceAll('$${', ' ').includes('${')) return 'variable'
+  return key === 'unixPath' || key === 'folder' || key === 'file' || /^unix:/i.test(value) ? 'file' : null
+}
+
+/** By what the definition says of it. */
+function referencesIn(tree: unknown): KeptPart[] {
+  return findReferences(configFile, new Spot(tree))
+    .filter(isTo('contents'))
+    .flatMap(({ spot, refers }) => {
+      const location = refers.locate(spot.value)
+      if (location === null || 'text' in location) return []
+      return [{ kind: 'file' in location ? 'file' : 'variable', path: spot.path, text: textOf(spot.value) } as const]
+    })
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? `text ${value}` : (JSON.stringify(value) ?? '')
+}
+
+/** Of what is refused for the same reason, what the rest is part of. */
+function outermost(parts: readonly KeptPart[]): KeptPart[] {
+  const seen = new Set<string>()
+  return parts
+    .toSorted((a, b) => a.path.length - b.path.length)
+    .filter(({ kind, path }) => {
+      const isInside = path.some((_, length) => seen.has(`${kind} ${JSON.stringify(path.slice(0, length + 1))}`))
+      if (!isInside) seen.add(`${kind} ${JSON.stringify(path)}`)
+      return !isInside
+    })
+}

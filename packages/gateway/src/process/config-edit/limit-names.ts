@@ -1,0 +1,31 @@
+import { checkCompile } from '../../compile/check.ts'
+import type { Ir } from '../../ir/resources.ts'
+import type { ConfigFault } from '../../pipeline/config-fault.ts'
+import { isLimitName } from '../../policies/traffic/rate-limit/limit.ts'
+import type { SharedCells, SharedCounters } from '../../state/counters.ts'
+import type { KeyedTables } from '../../state/keyed-tables.ts'
+import { Reservations } from '../../state/reservations.ts'
+import { createTable, SharedTable } from '../../state/shared-table.ts'
+
+/** Compiles a config, throws the result away, and tells what is wrong with it and which limits it has. */
+export function compileApart(ir: Ir, workers: number): { faults: ConfigFault[]; limits: ReadonlySet<string> } {
+  const room = new NamedRoom()
+  const faults = checkCompile(ir, room, workers)
+  return { faults, limits: room.limits }
+}
+
+/** Room that is nobody's: what is live keeps its own. */
+class NamedRoom implements SharedCounters, KeyedTables {
+  readonly limits = new Set<string>()
+  readonly #room = new Reservations(new SharedTable(createTable()))
+
+  cells(key: string): SharedCells | null {
+    if (isLimitName(key)) this.limits.add(key)
+    return this.#room.cells(key)
+  }
+
+  keyed(name: string, size: number): SharedArrayBuffer | null {
+    this.limits.add(`${name} (${size} keys)`)
+    return this.#room.keyed(name, size)
+  }
+}
