@@ -1,7 +1,9 @@
-"""A processor and an authorizer on grpcio, with the messages of Envoy that the project of gRPC publishes."""
+"""A processor, an authorizer and a server of limits on grpcio, with the messages of Envoy that the project of gRPC publishes."""
 
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import grpc
 from envoy.config.core.v3.base_pb2 import HeaderValue, HeaderValueOption
@@ -10,7 +12,10 @@ from envoy.service.auth.v3 import external_auth_pb2 as auth
 from envoy.service.auth.v3 import external_auth_pb2_grpc as auth_grpc
 from envoy.service.ext_proc.v3 import external_processor_pb2 as proc
 from envoy.service.ext_proc.v3 import external_processor_pb2_grpc as proc_grpc
+from envoy.service.ratelimit.v3 import rls_pb2 as rls
+from envoy.service.ratelimit.v3 import rls_pb2_grpc as rls_grpc
 from envoy.type.v3.http_status_pb2 import HttpStatus
+from google.protobuf.duration_pb2 import Duration
 from google.rpc.code_pb2 import OK, PERMISSION_DENIED
 from google.rpc.status_pb2 import Status
 
@@ -91,11 +96,58 @@ class Authorizer(auth_grpc.AuthorizationServicer):
         return response
 
 
+class Limiter(rls_grpc.RateLimitServiceServicer):
+    """Whatever is named has fifty hits, and says how often it was asked about."""
+
+    HITS = 50
+
+    def __init__(self):
+        self.used = Counter()
+        self.asked = Counter()
+        self.lock = Lock()
+
+    def ShouldRateLimit(self, request, context):
+        statuses = []
+        for descriptor in request.descriptors:
+            name = " ".join([request.domain, *(f"{entry.key}={entry.value}" for entry in descriptor.entries)])
+            if name.endswith("=broken"):
+                context.abort(grpc.StatusCode.INTERNAL, "told to")
+            hits = descriptor.hits_addend.value if descriptor.HasField("hits_addend") else request.hits_addend or 1
+            statuses.append(self.count(name, hits))
+        is_over = any(status.code == rls.RateLimitResponse.OVER_LIMIT for status in statuses)
+        asked = str(self.asked[name])
+        return rls.RateLimitResponse(
+            overall_code=rls.RateLimitResponse.OVER_LIMIT if is_over else rls.RateLimitResponse.OK,
+            statuses=statuses,
+            response_headers_to_add=[
+                HeaderValue(key="x-asked", value=asked),
+                HeaderValue(key="x-connection", value=context.peer()),
+            ],
+            request_headers_to_add=[HeaderValue(key="x-limited-by", value=name)],
+            raw_body=b"from Python: no more" if is_over else b"",
+        )
+
+    def count(self, name, hits):
+        with self.lock:
+            self.asked[name] += 1
+            self.used[name] += hits
+            used = self.used[name]
+        is_over = used > self.HITS if hits > 0 else used >= self.HITS
+        limit = rls.RateLimitResponse.RateLimit(requests_per_unit=self.HITS, unit=rls.RateLimitResponse.RateLimit.HOUR)
+        return rls.RateLimitResponse.DescriptorStatus(
+            code=rls.RateLimitResponse.OVER_LIMIT if is_over else rls.RateLimitResponse.OK,
+            current_limit=limit,
+            limit_remaining=max(0, self.HITS - used),
+            duration_until_reset=Duration(seconds=77),
+        )
+
+
 port, *connection_age_ms = sys.argv[1:]
 options = [("grpc.so_reuseport", 0), *(("grpc.max_connection_age_ms", int(age)) for age in connection_age_ms)]
 server = grpc.server(ThreadPoolExecutor(8), options=options)
 proc_grpc.add_ExternalProcessorServicer_to_server(Processor(), server)
 auth_grpc.add_AuthorizationServicer_to_server(Authorizer(), server)
+rls_grpc.add_RateLimitServiceServicer_to_server(Limiter(), server)
 server.add_insecure_port(f"127.0.0.1:{port}")
 server.start()
 server.wait_for_termination()

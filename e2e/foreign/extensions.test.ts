@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { useGrpcCollector } from '../../packages/gateway/src/testing/otlp-collector.ts'
-import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
+import { eventually, type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { httpConfig, pathPrefix, routeTo, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import { runPython, usePythonServer, withoutPython as skip } from './python.ts'
 
@@ -70,9 +70,64 @@ describe('an authorizer in Python', { skip }, () => {
   })
 })
 
+describe('a server of limits in Python', { skip }, () => {
+  it('counts by descriptors and their costs, and speaks to client and backend', async (t) => {
+    const { origin, program } = await useLimited(t, [
+      { entries: [{ name: 'user', expression: 'request.headers["x-user"]' }], cost: '20' },
+    ])
+    const told = (answer: Response): (string | null)[] =>
+      ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-asked'].map((name) =>
+        answer.headers.get(name),
+      )
+    const answers = []
+    for (let i = 0; i < 3; i++) answers.push(await ask(program, '/', 'one', { 'x-user': 'ann' }))
+    const [first, second, third] = answers as [Response, Response, Response]
+    assert.deepEqual(
+      [first.status, second.status, third.status, await third.text()],
+      [200, 200, 429, 'from Python: no more'],
+    )
+    assert.deepEqual([first, second, third].map(told), [
+      ['50', '30', '77', '1'],
+      ['50', '10', '77', '2'],
+      ['50', '0', '77', '3'],
+    ])
+    assert.equal(third.headers.get('retry-after'), '77')
+    const { status } = await ask(program, '/', 'one', { 'x-user': 'größe' })
+    assert.equal(status, 200, 'another budget')
+    assert.deepEqual(
+      origin.seen.map(({ headers }) => Buffer.from(String(headers['x-limited-by']), 'latin1').toString()),
+      ['shop user=ann', 'shop user=ann', 'shop user=größe'],
+    )
+    const unnamed = await ask(program, '/', 'one')
+    assert.deepEqual([unnamed.status, unnamed.headers.get('x-asked')], [200, null], 'nobody is asked about nobody')
+  })
+
+  it('is told of tokens once they are used', async (t) => {
+    const { program } = await useLimited(t, [{ entries: [{ name: 'model', expression: '"m"' }], unit: 'Tokens' }])
+    const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hello' }] })
+    const chat = (): Promise<Response> =>
+      ask(program, '/v1/chat/completions', body, { 'content-type': 'application/json' })
+    const first = await chat()
+    assert.deepEqual([first.status, first.headers.get('x-ratelimit-remaining')], [200, '50'])
+    await eventually('its tokens are counted', async () => (await chat()).status === 429)
+  })
+
+  it('that fails refuses, or lets pass where the config says so', async (t) => {
+    const broken = [{ entries: [{ name: 'user', expression: '"broken"' }] }]
+    for (const [failureMode, status] of [
+      ['FailClosed', 500],
+      ['FailOpen', 200],
+    ] as const) {
+      const { origin, program } = await useLimited(t, broken, { failureMode })
+      assert.equal((await ask(program, '/', 'one')).status, status, failureMode)
+      assert.equal(origin.seen.length, status === 200 ? 1 : 0)
+    }
+  })
+})
+
 describe('servers in Python', { skip }, () => {
   it('that fail let nothing pass', async (t) => {
-    const { origin, program } = await useBoth(t)
+    const { origin, program } = await useAll(t)
     const processed = await ask(program, '/broken', 'one')
     assert.equal(processed.status, 500)
     assert.match(await processed.text(), /^ext_proc failed: /)
@@ -84,9 +139,10 @@ describe('servers in Python', { skip }, () => {
   for (const [name, more] of [
     ['processor', {}],
     ['authorizer', { 'x-authorize': 'yes', 'x-user': 'ann' }],
+    ['server of limits', { 'x-limit': 'yes' }],
   ] as const) {
     it(`that end their connections time and again cost no request (${name})`, async (t) => {
-      const { program } = await useBoth(t, '200')
+      const { program } = await useAll(t, '200')
       const connections = new Set<string | null>()
       const askOn = async (): Promise<void> => {
         while (connections.size < 12) {
@@ -142,14 +198,39 @@ async function useProcessed(t: TestContext, processingOptions: object = {}) {
   return { origin, program: await useConfig(t, httpConfig([routeTo(origin, { extProc })])) }
 }
 
-/** Either of them, by a header. */
-async function useBoth(t: TestContext, ...args: string[]) {
+/** A backend, and a model that says it has used 60 tokens, behind the server of limits. */
+async function useLimited(t: TestContext, descriptors: object[], more: object = {}) {
+  const origin = await useOrigin(t, ({ url }, response) => {
+    if (!url.startsWith('/v1/')) return response.end('x')
+    const usage = { prompt_tokens: 40, completion_tokens: 20, total_tokens: 60 }
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }]
+    response.setHeader('content-type', 'application/json')
+    return response.end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage }))
+  })
+  const host = `127.0.0.1:${await usePythonServer(t, 'envoy_servers.py')}`
+  const global = { backendRef: { host }, domain: 'shop', descriptors, timeout: PATIENCE, ...more }
+  const policies = { rateLimit: { global } }
+  const [address, port] = origin.host.split(':')
+  const provider = { openai: {}, host: address, port: Number(port) }
+  const models = { ...pathPrefix('/v1'), policies, backends: [{ ai: { provider } }] }
+  return { origin, program: await useConfig(t, httpConfig([models, routeTo(origin, policies)])) }
+}
+
+/** One of them, by a header. */
+async function useAll(t: TestContext, ...args: string[]) {
   const origin = await useOrigin(t, (_seen, response) => response.writeHead(201).end('x'))
   const backendRef = { host: `127.0.0.1:${await usePythonServer(t, 'envoy_servers.py', ...args)}` }
   const extAuth = { backendRef, timeout: PATIENCE }
   const extProc = { backendRef, messageTimeout: PATIENCE }
   const authorize = { matches: [{ headers: [{ name: 'x-authorize', value: { exact: 'yes' } }] }] }
-  const routes = [routeTo(origin, { extAuth }, authorize), routeTo(origin, { extProc })]
+  const limit = { matches: [{ headers: [{ name: 'x-limit', value: { exact: 'yes' } }] }] }
+  const descriptors = [{ entries: [{ name: 'request', expression: 'string(random())' }] }]
+  const rateLimit = { global: { backendRef, domain: 'shop', descriptors, timeout: PATIENCE } }
+  const routes = [
+    routeTo(origin, { extAuth }, authorize),
+    routeTo(origin, { rateLimit }, limit),
+    routeTo(origin, { extProc }),
+  ]
   return { origin, program: await useConfig(t, httpConfig(routes)) }
 }
 
