@@ -1,5 +1,6 @@
-import type { LlmRecord } from '../../records/llm-record.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
+import { llmFacts } from './model-details.ts'
+import { shortened } from './shortened.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
 import { outcomeOf } from './outcome.ts'
 import { bodyText } from './body-text.ts'
@@ -151,29 +152,6 @@ function textOf(redaction: RecordRedaction, text: string): string {
   return typeof shown === 'string' ? shortened(shown) : ''
 }
 
-function llmFacts(call: LlmRecord, startedAt: number): RecordedLlm {
-  const { usage } = call
-  return {
-    operation: call.operation,
-    provider: call.provider,
-    providerName: call.providerName,
-    requestModel: shortened(call.requestModel),
-    responseModel: shortened(call.responseModel),
-    finishReason: shortened(call.finishReason),
-    streaming: call.streaming,
-    inputTokens: usage.input ?? null,
-    outputTokens: usage.output ?? null,
-    cacheReadTokens: usage.cacheRead ?? null,
-    cacheWriteTokens: usage.cacheWrite ?? null,
-    reasoningTokens: usage.reasoning ?? null,
-    isEstimated: call.isEstimated,
-    timeToFirstToken: call.timeToFirstToken(startedAt),
-    attempts: call.attempts
-      .slice(0, MAX_ATTEMPTS)
-      .map(({ providerName, provider, outcome }) => ({ provider: providerName || provider, outcome })),
-  }
-}
-
 function mcpFacts(facts: McpRecord, redaction: RecordRedaction): RecordedMcp {
   const { item } = facts
   return {
@@ -190,14 +168,8 @@ function mcpFacts(facts: McpRecord, redaction: RecordRedaction): RecordedMcp {
   }
 }
 
-function shortened(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
-}
-
 function micros(milliseconds: number): number {
   return Math.max(0, Math.round(milliseconds * 1000))
 }
 
-const MAX_TEXT = 256
 const MAX_VALUES = 8192
-const MAX_ATTEMPTS = 16

@@ -2,7 +2,9 @@ import { refusedRecord } from '../log/access-record.ts'
 import { detailsOf, endingOf, type Ending } from './details.ts'
 import type { RecordedListener, RecordedRequest, RecordedRoute, RecordedRun } from './facts.ts'
 import { AT, codeOfOutcome, FLAGS, MAX_MICROSECONDS, PROTOCOLS, SEPARATOR, UNANSWERED, VERSIONS } from './layout.ts'
+import { ModelDetails } from './model-details.ts'
 import { idOf, type RecordNames } from './record-id.ts'
+import { preambleOf, type Preamble, putPreamble, putTexts, roomFor, sizeOf } from './record-texts.ts'
 import type { RecordRedaction } from './redaction.ts'
 import { RingWriter } from './ring.ts'
 
@@ -28,7 +30,10 @@ export interface RecorderSettings {
 export class Recorder {
   #rings: { memory: RecorderMemory; passed: RingWriter; notable: RingWriter } | null = null
   readonly #clock: () => number
-  readonly #places = new WeakMap<object, string[]>()
+  readonly #places = new WeakMap<object, Preamble[]>()
+  /** Of the last record. */
+  #lastPlace: { owner: object; backendIndex: number; preamble: Preamble } | null = null
+  readonly #models = new ModelDetails()
   #settings: RecorderSettings | null = null
   #lastSerial = 0
   /** How many records may still have heads in this second. */
@@ -68,10 +73,9 @@ export class Recorder {
     const isSampled = settings.isSampled !== null && scope !== null && settings.isSampled(scope)
     const isNotable = isSampled || ending.outcome !== 'passed' || rx.keptBodies !== null
     const ring = isNotable ? rings.notable : rings.passed
-    let details =
-      isNotable || rx.llm !== null || rx.mcp !== null || rx.decision !== null
-        ? detailsOf(rx, isNotable ? this.#mayHaveHeads() : 'none', settings.redaction)
-        : ''
+    let details = isNotable
+      ? detailsOf(rx, this.#mayHaveHeads(), settings.redaction)
+      : this.#passedDetails(rx, settings.redaction)
     // What does not fit is left out, not the record.
     if (details.length > SHORT && Buffer.byteLength(details) > ring.maxBytes / 2) {
       details = detailsOf(rx, 'none', settings.redaction)
@@ -79,7 +83,7 @@ export class Recorder {
     const answered = rx.answeredAt === 0 ? UNANSWERED : microseconds(rx.answeredAt - rx.startedAt)
     const flags =
       (ending.isSlow ? FLAGS.slow : 0) | (isSampled ? FLAGS.sampled : 0) | (rx.scheme === 'https' ? FLAGS.https : 0)
-    const texts = this.#texts(rx, settings.redaction, requestIdOf(rx), keyOf(rx))
+    const texts = textsOf(rx, settings.redaction, rx.requestId ?? '', keyOf(rx))
     if (rx.serial === 0) rx.serial = this.#nextSerial()
     this.#write(ring, rx, {
       serial: rx.serial,
@@ -91,6 +95,15 @@ export class Recorder {
       texts,
       details,
     })
+  }
+
+  /** Most that passed have none, or a chat with a model. */
+  #passedDetails(rx: RecordedRequest, redaction: RecordRedaction): string {
+    const { llm } = rx
+    const isMore =
+      rx.mcp !== null || rx.decision !== null || rx.notes !== null || rx.error !== null || rx.reason !== 'Upstream'
+    if (!isMore) return llm === null ? '' : this.#models.of(llm, rx.startedAt)
+    return llm !== null || rx.mcp !== null || rx.decision !== null ? detailsOf(rx, 'none', redaction) : ''
   }
 
   /** A connection without HTTP. */
@@ -107,7 +120,7 @@ export class Recorder {
       ending,
       answered: UNANSWERED,
       flags: 0,
-      texts: this.#texts(run, settings.redaction, '', ''),
+      texts: textsOf(run, settings.redaction, '', ''),
       details: isNotable ? detailsOf(run, 'none', settings.redaction) : '',
     })
   }
@@ -119,10 +132,11 @@ export class Recorder {
 
   #write(ring: RingWriter, run: RecordedRun, parts: Parts): void {
     const { texts, ending } = parts
+    const place = this.#placeOf(run)
     const took = microseconds(run.durationMs)
-    const room = ring.maxBytes - AT.texts - sizeOf(texts)
-    const details = sizeOf(parts.details) > room ? '' : parts.details
-    const offset = ring.reserve(AT.texts + sizeOf(texts) + sizeOf(details))
+    const room = AT.texts + place.bytes + roomFor(texts)
+    const details = sizeOf(parts.details) > ring.maxBytes - room ? '' : parts.details
+    const offset = ring.reserve(room + sizeOf(details))
     const { bytes, u32, f64 } = ring
     const word = offset >>> 2
     u32[word + AT.serial / 4] = parts.serial
@@ -137,41 +151,25 @@ export class Recorder {
       Math.min(parts.attempts, 255) |
       (indexOf(VERSIONS, run.version ?? '') << 8) |
       (indexOf(PROTOCOLS, run.protocol) << 16)
-    const textBytes = bytes.write(texts, offset + AT.texts, 'utf8')
-    const detailBytes = details === '' ? 0 : bytes.write(details, offset + AT.texts + textBytes, 'utf8')
-    u32[word + AT.textBytes / 4] = textBytes
+    putPreamble(u32, word + AT.texts / 4, place)
+    const textEnd = putTexts(bytes, offset + AT.texts + place.bytes, texts)
+    const detailBytes = details === '' ? 0 : bytes.write(details, textEnd, 'utf8')
+    u32[word + AT.textBytes / 4] = textEnd - offset - AT.texts
     u32[word + AT.detailBytes / 4] = detailBytes
-    ring.publish(offset, AT.texts + textBytes + detailBytes)
-  }
-
-  #texts(run: RecordedRun, redaction: RecordRedaction, requestId: string, key: string): string {
-    return (
-      this.#placeOf(run) +
-      (run.method ?? '') +
-      SEPARATOR +
-      cut(run.host ?? '', MAX_HOST) +
-      SEPARATOR +
-      (run.target === null ? '' : cut(redaction.target(run.target), MAX_PATH)) +
-      SEPARATOR +
-      (run.srcAddr ?? '') +
-      SEPARATOR +
-      (run.endpoint ?? '') +
-      SEPARATOR +
-      requestId +
-      SEPARATOR +
-      key +
-      SEPARATOR +
-      (run.sni ?? '')
-    )
+    ring.publish(offset, textEnd - offset + detailBytes)
   }
 
   /** Made once for each route and backend. */
-  #placeOf({ listener, route, backendIndex }: RecordedRun): string {
+  #placeOf({ listener, route, backendIndex }: RecordedRun): Preamble {
     const owner = route ?? listener
     if (owner === null) return NOWHERE
+    const last = this.#lastPlace
+    if (last !== null && last.owner === owner && last.backendIndex === backendIndex) return last.preamble
     let places = this.#places.get(owner)
     if (places === undefined) this.#places.set(owner, (places = []))
-    return (places[backendIndex + 1] ??= placeText(listener, route, backendIndex))
+    const preamble = (places[backendIndex + 1] ??= preambleOf(placeText(listener, route, backendIndex)))
+    this.#lastPlace = { owner, backendIndex, preamble }
+    return preamble
   }
 
   #nextSerial(): number {
@@ -198,7 +196,7 @@ interface Parts {
   ending: Ending
   answered: number
   flags: number
-  texts: string
+  texts: readonly string[]
   details: string
 }
 
@@ -208,8 +206,18 @@ function placeText(listener: RecordedListener | null, route: RecordedRoute | nul
   return names.map((name) => plain(name ?? '') + SEPARATOR).join('')
 }
 
-function requestIdOf({ requestId }: RecordedRequest): string {
-  return requestId ?? ''
+/** Behind the place, in the order of the layout. */
+function textsOf(run: RecordedRun, redaction: RecordRedaction, requestId: string, key: string): string[] {
+  return [
+    run.method ?? '',
+    cut(run.host ?? '', MAX_HOST),
+    run.target === null ? '' : cut(redaction.target(run.target), MAX_PATH),
+    run.srcAddr ?? '',
+    run.endpoint ?? '',
+    requestId,
+    key,
+    run.sni ?? '',
+  ]
 }
 
 /** Who asks, as far as the config or a token says it. */
@@ -231,11 +239,6 @@ function cut(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest)}…` : text
 }
 
-/** Bytes that a text takes at most: of short ones it is not worth a look. */
-function sizeOf(text: string): number {
-  return text.length <= SHORT ? 3 * text.length : Buffer.byteLength(text)
-}
-
 function microseconds(milliseconds: number): number {
   return Math.min(MAX_MICROSECONDS, Math.max(0, Math.round(milliseconds * 1000)))
 }
@@ -254,4 +257,4 @@ const MAX_PATH = 2048
 const MAX_HOST = 256
 const MAX_NAME = 256
 const HEADS_PER_SECOND = 200
-const NOWHERE = placeText(null, null, -1)
+const NOWHERE = preambleOf(placeText(null, null, -1))

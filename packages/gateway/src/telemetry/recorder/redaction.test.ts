@@ -28,7 +28,7 @@ test('the quick way through a path hides what the thorough one does', () => {
     'code',
     'sig',
   ]
-  const values = [...parts, 'eyJa.eyJb.c', 'my-api-key.abc', 'https://u:p@h', '1', ' ', '']
+  const values = [...parts, 'eyJa.eyJb.c', 'my-api-key.abc', 'API-Key.abc', 'hi-there', 'https://u:p@h', '1', ' ', '']
   let hidden = 0
   for (let i = 0; i < 20_000; i++) {
     const text = `/${Array.from({ length: 1 + Math.floor(random() * 10) }, () => pick(random() < 0.7 ? parts : values)).join('')}`

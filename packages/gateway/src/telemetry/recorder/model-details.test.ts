@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { LlmRecord } from '../../records/llm-record.ts'
+import { llmFacts, ModelDetails } from './model-details.ts'
+
+test('what is kept of a call before says nothing wrong of the next one', () => {
+  const name = fc.oneof(fc.constantFrom('', 'a', 'b'), fc.string({ unit: 'binary', maxLength: 300 }))
+  const count = fc.option(fc.nat(), { nil: undefined })
+  const call = fc
+    .record({
+      operation: fc.constantFrom('chat', 'embeddings', null),
+      provider: fc.constantFrom('openai', 'anthropic'),
+      providerName: fc.constantFrom('', 'first'),
+      requestModel: name,
+      responseModel: name,
+      finishReason: fc.constantFrom('', 'stop', 'a "b"'),
+      streaming: fc.boolean(),
+      usage: fc.record({ input: count, output: count, cacheRead: count, cacheWrite: count, reasoning: count }),
+      isEstimated: fc.boolean(),
+      firstTokenAt: fc.oneof(fc.constant(-1), fc.double({ min: 0, max: 1000, noNaN: true })),
+      attempts: fc.array(fc.tuple(fc.constantFrom('', 'first'), fc.constantFrom('200', '503')), { maxLength: 3 }),
+    })
+    .map(({ attempts, ...fields }) => {
+      const record = Object.assign(new LlmRecord(), fields)
+      for (const [providerName, outcome] of attempts) record.asked(providerName, 'openai').outcome = outcome
+      return record
+    })
+  fc.assert(
+    fc.property(fc.array(call, { minLength: 1, maxLength: 6 }), (calls) => {
+      const details = new ModelDetails()
+      for (const each of [...calls, ...calls.flatMap((one) => [one, one])]) {
+        assert.equal(details.of(each, 1), JSON.stringify({ llm: llmFacts(each, 1) }))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -1,0 +1,106 @@
+import type { LlmRecord } from '../../records/llm-record.ts'
+import { shortened } from './shortened.ts'
+import type { RecordedLlm } from './record.ts'
+
+/** What a record says of a model call. */
+export function llmFacts(call: LlmRecord, startedAt: number): RecordedLlm {
+  const { usage } = call
+  return {
+    operation: call.operation,
+    provider: call.provider,
+    providerName: call.providerName,
+    requestModel: shortened(call.requestModel),
+    responseModel: shortened(call.responseModel),
+    finishReason: shortened(call.finishReason),
+    streaming: call.streaming,
+    inputTokens: usage.input ?? null,
+    outputTokens: usage.output ?? null,
+    cacheReadTokens: usage.cacheRead ?? null,
+    cacheWriteTokens: usage.cacheWrite ?? null,
+    reasoningTokens: usage.reasoning ?? null,
+    isEstimated: call.isEstimated,
+    timeToFirstToken: call.timeToFirstToken(startedAt),
+    attempts: call.attempts
+      .slice(0, MAX_ATTEMPTS)
+      .map(({ providerName, provider, outcome }) => ({ provider: providerName || provider, outcome })),
+  }
+}
+
+/**
+ * The details of records that have nothing but a model call to tell of, as most chats. Such a call mostly names what the
+ * one before named: what comes of that is kept, and numbers are written behind it.
+ */
+export class ModelDetails {
+  #last: { of: Named; head: string; tail: string } | null = null
+
+  /** The same as `JSON.stringify({ llm: llmFacts(call) })`. */
+  of(call: LlmRecord, startedAt: number): string {
+    const { usage, attempts } = call
+    const [attempt] = attempts
+    if (attempt === undefined || attempts.length !== 1) return JSON.stringify({ llm: llmFacts(call, startedAt) })
+    const { head, tail } = this.#named(call, attempt.outcome, attempt.providerName || attempt.provider)
+    return (
+      head +
+      numberOf(usage.input) +
+      ',"outputTokens":' +
+      numberOf(usage.output) +
+      ',"cacheReadTokens":' +
+      numberOf(usage.cacheRead) +
+      ',"cacheWriteTokens":' +
+      numberOf(usage.cacheWrite) +
+      ',"reasoningTokens":' +
+      numberOf(usage.reasoning) +
+      (call.isEstimated ? ',"isEstimated":true,"timeToFirstToken":' : ',"isEstimated":false,"timeToFirstToken":') +
+      numberOf(call.timeToFirstToken(startedAt)) +
+      tail
+    )
+  }
+
+  #named(call: LlmRecord, outcome: string, attempted: string): { head: string; tail: string } {
+    const last = this.#last
+    if (last !== null && last.of.outcome === outcome && last.of.attempted === attempted && isLike(last.of, call))
+      return last
+    const { operation, provider, providerName, requestModel, responseModel, finishReason, streaming } = call
+    const of = { operation, provider, providerName, requestModel, responseModel, finishReason, streaming }
+    const named = {
+      operation,
+      provider,
+      providerName,
+      requestModel: shortened(requestModel),
+      responseModel: shortened(responseModel),
+      finishReason: shortened(finishReason),
+      streaming,
+    }
+    const head = `{"llm":${JSON.stringify(named).slice(0, -1)},"inputTokens":`
+    const tail = `,"attempts":${JSON.stringify([{ provider: attempted, outcome }])}}}`
+    this.#last = { of: { ...of, outcome, attempted }, head, tail }
+    return this.#last
+  }
+}
+
+interface Named extends Pick<
+  LlmRecord,
+  'operation' | 'provider' | 'providerName' | 'requestModel' | 'responseModel' | 'finishReason' | 'streaming'
+> {
+  outcome: string
+  attempted: string
+}
+
+function isLike(one: Named, other: LlmRecord): boolean {
+  return (
+    one.requestModel === other.requestModel &&
+    one.responseModel === other.responseModel &&
+    one.finishReason === other.finishReason &&
+    one.streaming === other.streaming &&
+    one.operation === other.operation &&
+    one.provider === other.provider &&
+    one.providerName === other.providerName
+  )
+}
+
+/** As JSON has it: what is no number of it is null. */
+function numberOf(value: number | null | undefined): string {
+  return value === null || value === undefined || !Number.isFinite(value) ? 'null' : String(value)
+}
+
+const MAX_ATTEMPTS = 16

@@ -1,0 +1,59 @@
+import { codeAt } from '../char-code.ts'
+import { SEPARATOR } from './layout.ts'
+
+/**
+ * How texts come into memory. Every request has some, most of them short: a loop over their characters costs less than
+ * to join them and call the runtime. Bounds of loops say what the `!` do.
+ */
+
+/** A text that many records begin with, as words of memory. */
+export interface Preamble {
+  readonly words: Uint32Array
+  readonly bytes: number
+}
+
+export function preambleOf(text: string): Preamble {
+  const bytes = Buffer.from(text)
+  const words = new Uint32Array((bytes.length + 3) >>> 2)
+  new Uint8Array(words.buffer).set(bytes)
+  return { words, bytes: bytes.length }
+}
+
+/** Up to three bytes behind it are overwritten too. */
+export function putPreamble(memory: Uint32Array, at: number, { words }: Preamble): void {
+  for (let i = 0; i < words.length; i++) memory[at + i] = words[i]!
+}
+
+/** Returns where the next one may stand. */
+export function putText(memory: Buffer, at: number, text: string): number {
+  const { length } = text
+  if (length > SHORT) return at + memory.write(text, at, 'utf8')
+  let bits = 0
+  for (let i = 0; i < length; i++) bits |= memory[at + i] = codeAt(text, i)
+  return bits < 0x80 ? at + length : at + memory.write(text, at, 'utf8')
+}
+
+/** With separators between them; returns where they end. */
+export function putTexts(memory: Buffer, at: number, texts: readonly string[]): number {
+  let end = at
+  for (let i = 0; i < texts.length; i++) {
+    if (i > 0) memory[end++] = SEPARATOR_CODE
+    end = putText(memory, end, texts[i]!)
+  }
+  return end
+}
+
+/** Bytes that they take at most: of short ones it is not worth a look. */
+export function roomFor(texts: readonly string[]): number {
+  let room = texts.length
+  for (let i = 0; i < texts.length; i++) room += sizeOf(texts[i]!)
+  return room
+}
+
+export function sizeOf(text: string): number {
+  return text.length <= WORTH_A_LOOK ? 3 * text.length : Buffer.byteLength(text)
+}
+
+const SEPARATOR_CODE = SEPARATOR.charCodeAt(0)
+const SHORT = 96
+const WORTH_A_LOOK = 512
