@@ -3,7 +3,8 @@ import type { CollectorConfig } from '../schema/fields/collector.ts'
 import { sourceOf } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import type { Deliver, Delivery } from '../telemetry/otlp/retrying-sender.ts'
-import { callUnary, type GrpcMethod } from '../upstream/grpc/call.ts'
+import { callUnaryFramed } from '../upstream/grpc/call.ts'
+import { frameInRoom } from '../upstream/grpc/framing.ts'
 import { readRetryInfo } from '../upstream/grpc/retry-info.ts'
 import { DEADLINE_EXCEEDED, type GrpcError, RESOURCE_EXHAUSTED, UNAVAILABLE } from '../upstream/grpc/status.ts'
 import { ConfigFault } from './config-fault.ts'
@@ -58,8 +59,8 @@ interface CollectorPlace {
 
 /** Requests to a collector by gRPC. */
 function grpcDelivery({ client, authority, path, headers, timeoutMs }: CollectorPlace, env: ExportEnv): Deliver {
-  const method: GrpcMethod<Buffer, Rejection> = { path, encode: (request) => request, decode: readAnswer }
-  return (request) =>
+  const method = { path, decode: readAnswer }
+  return (request, room = 0) =>
     new Promise((resolve) => {
       const context = ownContext({ path, authority }, env.monotonic())
       const options = {
@@ -71,7 +72,7 @@ function grpcDelivery({ client, authority, path, headers, timeoutMs }: Collector
         timeoutMs,
         maxMessageBytes: MAX_ANSWER,
       }
-      callUnary(method, request, options, (error, answer) => {
+      callUnaryFramed(method, frameInRoom(request, room), options, (error, answer) => {
         if (answer !== null) resolve({ kind: 'taken', ...answer })
         else resolve(failedCall(error))
       })
