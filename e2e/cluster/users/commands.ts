@@ -52,6 +52,41 @@ export function commands(cluster: () => Cluster): void {
     assert.partialDeepStrictEqual({ ...(await effective()), ...named }, { ...(parse(sample) as object), ...named })
     assert.match(JSON.stringify(await effective()), /"gateway":"Pod shop\/web-[\w-]+".*"generation":\d+/)
   })
+
+  it('explain names the resource that refused a request, and the field in it', async () => {
+    const { bed } = cluster()
+    await bed.apply(orders('orders'), TEAMS)
+    await cluster().answers('/orders', 403)
+    const refused = await cluster().ask('/orders', { 'x-team': 'c' })
+    assert.equal(refused.status, 403)
+    const id = refused.headers.get('x-portico-decision') ?? assert.fail('the refusal has no id')
+    const { code, stdout, stderr } = await cluster().porticoctl('explain', id, 'gateway/web', '-n', 'shop')
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /▸ GwPolicy shop\/teams spec\.traffic\.authorization\.policy\.matchExpressions\[0\]$/m)
+    assert.match(stdout, /x-team.*"c"/)
+    await bed.kubectl('-n', 'shop', 'delete', 'gwpolicy', 'teams')
+    await cluster().answers('/orders', 200)
+    // Without a rule, it is the route that is named: of its own kind.
+    await bed.apply(orders('nobody'))
+    await cluster().answers('/orders', 500)
+    const failed = await cluster().ask('/orders')
+    const failure = failed.headers.get('x-portico-decision') ?? assert.fail('the failure has no id')
+    const explained = await cluster().porticoctl('explain', failure, 'gateway/web', '-n', 'shop')
+    assert.match(explained.stdout, /HTTPRoute shop\/orders spec\.rules\[0\]/, explained.stderr)
+    await bed.apply(orders('orders'))
+  })
+}
+
+const TEAMS = {
+  apiVersion: 'portico.dev/v1alpha1',
+  kind: 'GwPolicy',
+  metadata: { name: 'teams', namespace: 'shop' },
+  spec: {
+    targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'HTTPRoute', name: 'orders' }],
+    traffic: {
+      authorization: { action: 'Allow', policy: { matchExpressions: ['request.headers["x-team"] in ["a", "b"]'] } },
+    },
+  },
 }
 
 function sampleAfter(line: string): string {
