@@ -1,7 +1,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
+import { readModelsSearch } from './models/search.ts'
 import { readRequestsSearch } from './requests/search.ts'
+import { readToolsSearch } from './tools/search.ts'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
 
@@ -25,6 +27,20 @@ const routes = createRoute({
   component: lazyRouteComponent(() => import('./routes/page.tsx'), 'RoutesPage'),
 })
 
+const models = createRoute({
+  getParentRoute: () => root,
+  path: '/models',
+  validateSearch: readModelsSearch,
+  component: lazyRouteComponent(() => import('./models/page.tsx'), 'ModelsPage'),
+})
+
+const tools = createRoute({
+  getParentRoute: () => root,
+  path: '/tools',
+  validateSearch: readToolsSearch,
+  component: lazyRouteComponent(() => import('./tools/page.tsx'), 'ToolsPage'),
+})
+
 const config = createRoute({
   getParentRoute: () => root,
   path: '/config',
@@ -32,7 +48,7 @@ const config = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, requests, routes, config]),
+  routeTree: root.addChildren([overview, requests, routes, models, tools, config]),
   basepath: '/ui',
   defaultPreload: 'intent',
 })

@@ -12,18 +12,22 @@ export class RefusedCall extends Error {
 
 export interface CallOptions {
   method?: 'GET' | 'POST' | 'DELETE'
+  /** Sent as JSON. */
+  body?: unknown
   signal?: AbortSignal
 }
 
 /** One call of the admin API of the gateway that serves this page. */
-export async function call(path: string, { method = 'GET', signal }: CallOptions = {}): Promise<Response> {
+export async function call(path: string, { method = 'GET', body, signal }: CallOptions = {}): Promise<Response> {
   const proof = sessionProof()
   const response = await fetch(path, {
     method,
     headers: {
       ...(method !== 'GET' && { 'x-portico-same-origin': '1' }),
       ...(proof !== null && { 'x-portico-session': proof }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
     },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   })
   if (response.status === 401) goToLogin()

@@ -40,6 +40,19 @@ export const RoutesIcon = () => (
   </Icon>
 )
 
+export const ModelsIcon = () => (
+  <Icon>
+    <path d="M2.5 3h11v7h-6l-3 3v-3h-2z" />
+    <path d="M5.5 6.5h5" />
+  </Icon>
+)
+
+export const ToolsIcon = () => (
+  <Icon>
+    <path d="M9.5 6.5a3 3 0 0 1 4-3.8l-2 2 .8.8 2-2a3 3 0 0 1-3.8 4L5 13a1.4 1.4 0 0 1-2-2z" />
+  </Icon>
+)
+
 export const ConfigIcon = () => (
   <Icon>
     <path d="M3.5 2h6l3 3v9h-9z" />

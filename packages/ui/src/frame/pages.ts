@@ -1,10 +1,12 @@
-import { ConfigIcon, OverviewIcon, RequestsIcon, RoutesIcon } from './icons.tsx'
+import { ConfigIcon, ModelsIcon, OverviewIcon, RequestsIcon, RoutesIcon, ToolsIcon } from './icons.tsx'
 
 /** Every page, as the navigation and the search name them, and the key that leads to it. */
 export const PAGES = [
   { to: '/', name: 'Overview', key: 'o', Icon: OverviewIcon },
   { to: '/requests', name: 'Requests', key: 'r', Icon: RequestsIcon },
   { to: '/routes', name: 'Routes', key: 't', Icon: RoutesIcon },
+  { to: '/models', name: 'Models', key: 'm', Icon: ModelsIcon },
+  { to: '/tools', name: 'Tools', key: 'i', Icon: ToolsIcon },
   { to: '/config', name: 'Config', key: 'c', Icon: ConfigIcon },
 ] as const
 

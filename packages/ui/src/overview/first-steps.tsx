@@ -1,4 +1,5 @@
 import { Copy } from '../parts/copy.tsx'
+import { FIRST_MODELS, FIRST_TOOLS } from './first-configs.ts'
 
 const STEPS = [
   {
@@ -16,30 +17,12 @@ const STEPS = [
   {
     title: 'Models',
     about: 'A chat, answered by a mock until you name a provider.',
-    text: `binds:
-- port: 8080
-  listeners:
-  - routes:
-    - name: chat
-      backends:
-      - ai:
-          provider: { mock: {} }
-`,
+    text: FIRST_MODELS,
   },
   {
     title: 'Tools',
     about: 'An MCP server by its address.',
-    text: `binds:
-- port: 8080
-  listeners:
-  - routes:
-    - name: tools
-      backends:
-      - mcp:
-          targets:
-          - name: mine
-            static: { host: "127.0.0.1", port: 3001, path: /mcp }
-`,
+    text: FIRST_TOOLS,
   },
 ] as const
 

@@ -1,6 +1,7 @@
 import { ActionIcon, Tabs } from '@mantine/core'
 import type { RequestRecord } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import { recordQuery } from '../api/queries.ts'
 import { CloseIcon } from '../frame/icons.tsx'
 import { formatBytes, formatTook } from '../format/numbers.ts'
@@ -15,6 +16,9 @@ import { Decisions } from './decisions.tsx'
 import { Heads } from './heads.tsx'
 import { DETAIL_TABS, type DetailTab } from './search.ts'
 
+const Again = lazy(() => import('./again.tsx').then(({ Again: loaded }) => ({ default: loaded })))
+const Arm = lazy(() => import('./arm.tsx').then(({ Arm: loaded }) => ({ default: loaded })))
+
 interface DetailProps {
   id: string
   tab: DetailTab
@@ -27,6 +31,8 @@ const TITLES: Readonly<Record<DetailTab, string>> = {
   heads: 'Request and response',
   attempts: 'Attempts',
   raw: 'Raw',
+  again: 'Send again',
+  next: 'Trace the next',
 }
 
 /** One request: the story of its decisions. */
@@ -58,6 +64,10 @@ export function Detail({ id, tab, onTab, onClose }: DetailProps) {
             {tab === 'heads' && <Heads record={data} />}
             {tab === 'attempts' && <Attempts record={data} />}
             {tab === 'raw' && <Raw record={data} />}
+            <Suspense fallback={<Loading what="the form" rows={3} />}>
+              {tab === 'again' && <Again record={data} />}
+              {tab === 'next' && <Arm record={data} />}
+            </Suspense>
           </Tabs.Panel>
         </Tabs>
       )}

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
+import { type ReferenceServer, startReferenceServer } from '../mcp/reference/server.ts'
+import { noBrowser, openPage, seriousFindings, SIZES, startBrowser, type Watched } from './browser.ts'
+
+/** Models and tools in a real browser, with a mock of a model and a server by the official SDK behind the gateway. */
+
+const run = promisify(execFile)
+const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
+const EVIL = '<img src=x onerror="document.title=1">'
+
+describe('the playgrounds', { skip: noBrowser }, () => {
+  let browser: Browser
+  let server: ReferenceServer
+  before(async () => {
+    await run(process.execPath, ['--eval', `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`])
+    browser = await startBrowser()
+    server = await startReferenceServer()
+  })
+  after(async () => {
+    await browser.close()
+    await server.close()
+  })
+
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    it(`chat with a model, tools in the loop, each request with its decisions (${size})`, async (t) => {
+      const { program, page, complaints } = await open(t, browser, server, viewport)
+      await page.goto(`${program.admin}/ui/models?model=fast`)
+      await page.getByRole('textbox', { name: 'Message' }).fill('Good morning')
+      await page.keyboard.press('Enter')
+      await page.locator('.turn-model').getByText('You said: Good morning').waitFor()
+      const decisions = page.getByRole('region', { name: 'Decisions' })
+      await decisions.getByText('route chat').waitFor()
+      await decisions.getByText('llmRequest').waitFor()
+      assert.deepEqual(await seriousFindings(page), [])
+      await shoot(page, `models-${size}`)
+
+      await page.getByRole('combobox', { name: 'Tools in the loop' }).selectOption('tools')
+      await page.getByText(/\d+ tools in the loop/).waitFor()
+      await page.getByRole('textbox', { name: 'Message' }).fill('Please use echo for this')
+      await page.keyboard.press('Enter')
+      const tool = page.locator('.turn-tool')
+      await tool.getByText('calls echo').waitFor()
+      await tool.getByRole('region', { name: 'Result' }).waitFor()
+      await page.locator('.turn-model').nth(2).getByText('[mock]').waitFor()
+      await decisions.getByText('POST /mcp').first().waitFor()
+      assert.match(page.url(), /tools=/)
+      assert.ok(await fits(page), 'the page is wider than the screen')
+      await shoot(page, `models-loop-${size}`)
+
+      await page.getByRole('tab', { name: 'Clients' }).click()
+      await page.getByText(`ANTHROPIC_BASE_URL=http://127.0.0.1:${program.port()}`).first().waitFor()
+      assert.deepEqual(await seriousFindings(page), [])
+      assert.deepEqual(complaints, [])
+    })
+
+    it(`a tool by its form: picture, text, failure, and what rules hide (${size})`, async (t) => {
+      const { program, page, complaints } = await open(t, browser, server, viewport)
+      await page.goto(`${program.admin}/ui/tools?tool=echo`)
+      await page.getByRole('region', { name: 'Hidden tools' }).getByText('mcp.tool.name == "wait"').waitFor()
+      await page.getByRole('textbox', { name: 'message' }).waitFor()
+      await page.getByRole('button', { name: 'Call', exact: true }).click()
+      await page.getByText('1 field is not right yet').waitFor()
+      await page.getByRole('textbox', { name: 'message' }).fill('hello there')
+      await page.getByRole('button', { name: 'Write JSON' }).click()
+      await page.getByText('"message": "hello there"').waitFor()
+      await page.getByRole('button', { name: 'Fill in the form' }).click()
+      await page.getByRole('button', { name: 'Call', exact: true }).click()
+      const result = page.getByRole('region', { name: 'Result' })
+      await result.getByText('hello there').waitFor()
+      await page.getByRole('region', { name: 'Decisions' }).getByText('tools/call echo').first().waitFor()
+      assert.deepEqual(await seriousFindings(page), [])
+      assert.ok(await fits(page), 'the page is wider than the screen')
+      await shoot(page, `tools-${size}`)
+
+      await page.getByRole('link', { name: /test_image_content/ }).click()
+      await page.getByRole('button', { name: 'Call', exact: true }).click()
+      await page.getByAltText('from the tool (image/png)').waitFor()
+      await page.getByRole('link', { name: /test_error_handling/ }).click()
+      await page.getByRole('button', { name: 'Call', exact: true }).click()
+      await page.getByText('the tool says that it failed').waitFor()
+      await page.getByRole('link', { name: /json_schema_2020_12_tool/ }).click()
+      await page.getByRole('textbox', { name: 'Arguments as JSON' }).waitFor()
+      await page.getByRole('tab', { name: 'Clients' }).click()
+      await page.getByText(`claude mcp add --transport http portico http://127.0.0.1:${program.port()}/mcp`).waitFor()
+      assert.deepEqual(complaints, [])
+    })
+  }
+
+  it('shows a refusal with the step that decided it, and what would have passed', async (t) => {
+    const { program, page, complaints } = await open(t, browser, server, SIZES.wide)
+    await page.goto(
+      `${program.admin}/ui/models?model=any&route=${encodeURIComponent(await routeKey(program, 'limited'))}`,
+    )
+    for (const text of ['one', 'two']) {
+      await page.getByRole('textbox', { name: 'Message' }).fill(text)
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Send', exact: true }).waitFor()
+    }
+    await page.getByRole('alert').getByText('429').waitFor()
+    const decisions = page.getByRole('region', { name: 'Decisions' })
+    await decisions.getByText('▲ stopped').waitFor()
+    await decisions.getByText('It passes, if').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await shoot(page, 'models-refused')
+    await decisions.getByRole('link', { name: 'open the request' }).click()
+    await page.waitForURL(/\/ui\/requests\?id=/)
+    assert.deepEqual(complaints, [])
+  })
+
+  it('stops an answer in the middle', async (t) => {
+    const { program, page } = await open(t, browser, server, SIZES.wide)
+    await page.goto(`${program.admin}/ui/models?model=any&route=${encodeURIComponent(await routeKey(program, 'slow'))}`)
+    await page.getByRole('textbox', { name: 'Message' }).fill('a b c d e f g h i j k l m n o p q r s t u v w x y z')
+    await page.keyboard.press('Enter')
+    await page.locator('.turn-model').getByText('[mock]').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByRole('alert').getByText('stopped').waitFor()
+    await page.getByRole('button', { name: 'Send', exact: true }).waitFor()
+  })
+
+  it('takes nothing that models and tools say for markup', async (t) => {
+    const { program, page, complaints } = await open(t, browser, server, SIZES.wide)
+    await page.goto(`${program.admin}/ui/models?model=any`)
+    await page.getByRole('textbox', { name: 'Message' }).fill(EVIL)
+    await page.keyboard.press('Enter')
+    await page.locator('.turn-model').getByText(EVIL).waitFor()
+    assert.equal(await page.locator('main img').count(), 0)
+    await page.goto(`${program.admin}/ui/tools?tool=echo`)
+    await page.locator('.tool').getByText(EVIL).waitFor()
+    await page.getByRole('textbox', { name: 'message' }).fill(EVIL)
+    await page.getByRole('button', { name: 'Call', exact: true }).click()
+    await page.getByRole('region', { name: 'Result' }).getByText(EVIL).waitFor()
+    assert.equal(await page.locator('main img').count(), 0)
+    assert.equal(await page.title(), 'Portico')
+    assert.deepEqual(complaints, [])
+  })
+
+  it('sends a request again, says what was not kept, and traces the next one', async (t) => {
+    const { program, page, complaints } = await open(t, browser, server, SIZES.wide)
+    const url = `http://127.0.0.1:${program.port()}`
+    const post = (path: string) =>
+      fetch(url + path, {
+        method: 'POST',
+        body: 'an order',
+        headers: { 'content-type': 'text/plain', authorization: 'Bearer x' },
+      })
+    await post('/kept')
+    assert.equal((await post('/lost')).status, 403)
+    await page.goto(`${program.admin}/ui/requests`)
+    await page.locator('.table-body .row').filter({ hasText: '/kept' }).first().click()
+    await page.getByRole('tab', { name: 'Send again' }).click()
+    await page.getByText('Credentials were hidden before they were kept: authorization').waitFor()
+    assert.equal(await page.getByRole('textbox', { name: 'Body' }).inputValue(), 'an order')
+    await page.getByRole('textbox', { name: 'Headers' }).fill('x-team: ops')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByRole('region', { name: 'Answer' }).getByText('open the request').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await shoot(page, 'again')
+    await page.keyboard.press('Escape')
+    await page.locator('.row-denied').filter({ hasText: '/lost' }).first().click()
+    await page.getByRole('tab', { name: 'Send again' }).click()
+    await page.getByText('Its body (8 bytes) was not kept').waitFor()
+    await page.getByRole('tab', { name: 'Trace the next' }).click()
+    await page.getByRole('button', { name: 'Arm a trace' }).click()
+    await page.getByText('waiting for the next request').waitFor()
+    await post('/kept')
+    assert.equal((await post('/lost')).status, 403)
+    await page.getByText('it is over').waitFor()
+    await page.getByRole('list', { name: 'Steps' }).getByText('▲ stopped').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    assert.deepEqual(complaints, [])
+  })
+
+  it('teaches where there are neither models nor tools', async (t) => {
+    const { file } = useConfigFile(t, 'binds: []')
+    const program = await useProgram(t, { args: ['-f', file] })
+    const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
+    await makeReady(program, { page, complaints })
+    await page.goto(`${program.admin}/ui/models`)
+    await page.getByText('No route leads to models').waitFor()
+    await page.goto(`${program.admin}/ui/tools`)
+    await page.getByText('No route leads to tools').waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    assert.deepEqual(complaints, [])
+  })
+})
+
+function configText(port: number): object {
+  const mock = (more: object = {}): object => ({ ai: { provider: { mock: more } } })
+  const path = (pathPrefix: string): object => ({ matches: [{ path: { pathPrefix } }] })
+  const forOps = { authorization: { rules: ['default(request.headers["x-team"], "") == "ops"'] } }
+  const taken = { directResponse: { status: 200, body: 'taken' } }
+  return {
+    config: { workers: 1 },
+    frontend: { recorder: { bodies: { when: 'request.path == "/kept"' } } },
+    binds: [
+      {
+        port: 0,
+        address: '127.0.0.1',
+        listeners: [
+          {
+            name: 'web',
+            routes: [
+              {
+                name: 'chat',
+                ...path('/v1'),
+                backends: [{ ...mock(), policies: { ai: { modelAliases: { fast: 'mock-large' } } } }],
+              },
+              {
+                name: 'limited',
+                ...path('/limited'),
+                policies: { rateLimit: { local: [{ requests: 1, unit: 'Hours' }] } },
+                backends: [mock()],
+              },
+              { name: 'slow', ...path('/slow'), backends: [mock({ tokensPerSecond: 2 })] },
+              {
+                name: 'tools',
+                ...path('/mcp'),
+                backends: [
+                  {
+                    mcp: {
+                      targets: [
+                        {
+                          name: 'reference',
+                          static: { host: '127.0.0.1', port },
+                          tools: { description: { echo: `Says it again. ${EVIL}` } },
+                        },
+                      ],
+                    },
+                    policies: { mcp: { authorization: { rules: [{ deny: 'mcp.tool.name == "wait"' }] } } },
+                  },
+                ],
+              },
+              { name: 'kept', ...path('/kept'), backends: [{ host: `127.0.0.1:${port}` }] },
+              { name: 'lost', ...path('/lost'), policies: { ...forOps, ...taken } },
+            ],
+          },
+        ],
+      },
+    ],
+  }
+}
+
+async function open(
+  t: TestContext,
+  browser: Browser,
+  server: ReferenceServer,
+  viewport: { width: number; height: number },
+) {
+  const { file } = useConfigFile(t, configText(server.port))
+  const program = await useProgram(t, { args: ['-f', file] })
+  const watched = await openPage(t, browser, { viewport })
+  await makeReady(program, watched)
+  return { program, ...watched }
+}
+
+/** A checkout builds its pages when they are first opened, and says so with a 503. */
+async function makeReady(program: Program, { page, complaints }: Watched): Promise<void> {
+  await page.goto(`${program.admin}/ui/`)
+  await page.locator('.frame').waitFor({ timeout: 120_000 })
+  complaints.length = 0
+}
+
+async function routeKey(program: Program, name: string): Promise<string> {
+  const view = (await (await fetch(`${program.admin}/api/routes`)).json()) as {
+    binds: { listeners: { routes: { key: string; name: string }[] }[] }[]
+  }
+  const routes = view.binds.flatMap(({ listeners }) => listeners.flatMap((listener) => listener.routes))
+  return routes.find((route) => route.name === name)?.key ?? assert.fail(`there is no route ${name}`)
+}
+
+async function fits(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')
+}
+
+/** `UI_SHOTS=<folder>` keeps what was seen. */
+async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['UI_SHOTS']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, `${name}.png`), await page.screenshot())
+}

@@ -1,0 +1,109 @@
+import { EventReader } from '../api/event-reader.ts'
+
+/** A call that a model wants made. */
+export interface WantedCall {
+  readonly id: string
+  readonly name: string
+  /** JSON, as the model wrote it. */
+  readonly arguments: string
+}
+
+export interface ChatAnswer {
+  readonly text: string
+  readonly calls: readonly WantedCall[]
+  readonly model: string | null
+  readonly finish: string | null
+  readonly usage: { readonly input: number; readonly output: number } | null
+  /** What the stream itself said went wrong. */
+  readonly error: string | null
+}
+
+/** Reads an answer of Chat Completions as it comes: a stream of pieces, or one document. */
+export class ChatReader {
+  readonly #events: EventReader | null
+  #document = ''
+  #text = ''
+  readonly #calls: { id: string; name: string; arguments: string }[] = []
+  #model: string | null = null
+  #finish: string | null = null
+  #usage: ChatAnswer['usage'] = null
+  #error: string | null = null
+
+  constructor(isStream: boolean) {
+    this.#events = isStream ? new EventReader() : null
+  }
+
+  read(text: string): void {
+    if (this.#events === null) {
+      this.#document += text
+      return
+    }
+    for (const data of this.#events.read(text.replaceAll('\r\n', '\n'))) if (data !== '[DONE]') this.#take(data)
+  }
+
+  /** What is there now; of a document only once all of it is. */
+  answer(): ChatAnswer {
+    if (this.#document !== '') {
+      this.#take(this.#document)
+      this.#document = ''
+    }
+    return {
+      text: this.#text,
+      calls: this.#calls.filter(({ name }) => name !== ''),
+      model: this.#model,
+      finish: this.#finish,
+      usage: this.#usage,
+      error: this.#error,
+    }
+  }
+
+  #take(data: string): void {
+    const chunk = parsed(data)
+    if (chunk === null) return
+    const { model, usage, error, choices } = chunk
+    if (typeof model === 'string' && model !== '') this.#model = model
+    if (isObject(usage))
+      this.#usage = { input: count(usage['prompt_tokens']), output: count(usage['completion_tokens']) }
+    if (isObject(error)) this.#error = typeof error['message'] === 'string' ? error['message'] : 'the stream broke off'
+    const choice = Array.isArray(choices) ? (choices[0] as unknown) : undefined
+    if (!isObject(choice)) return
+    if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason']
+    const part = choice['delta'] ?? choice['message']
+    if (!isObject(part)) return
+    if (typeof part['content'] === 'string') this.#text += part['content']
+    const calls = Array.isArray(part['tool_calls']) ? (part['tool_calls'] as unknown[]) : []
+    calls.forEach((call, at) => isObject(call) && this.#takeCall(call, at))
+  }
+
+  /** Pieces of one call have its number. */
+  #takeCall(call: Record<string, unknown>, at: number): void {
+    const index = typeof call['index'] === 'number' ? call['index'] : at
+    if (index < 0 || index >= MAX_CALLS) return
+    while (this.#calls.length <= index) this.#calls.push({ id: '', name: '', arguments: '' })
+    const known = this.#calls[index]
+    const named = isObject(call['function']) ? call['function'] : {}
+    if (known === undefined) return
+    if (typeof call['id'] === 'string' && call['id'] !== '') known.id = call['id']
+    if (typeof named['name'] === 'string') known.name += named['name']
+    if (typeof named['arguments'] === 'string') known.arguments += named['arguments']
+  }
+}
+
+function parsed(data: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(data)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' ? value : 0
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const MAX_CALLS = 32

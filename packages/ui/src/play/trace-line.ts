@@ -1,0 +1,79 @@
+import type { TraceEvent } from '@portico/gateway/admin-api'
+
+/** An event of a trace in a line. */
+export interface TraceLine {
+  readonly at: number
+  readonly name: string
+  readonly phase: string
+  readonly kind: 'passed' | 'skipped' | 'stopped' | 'failed' | 'plain'
+  readonly what: string
+}
+
+/** What happened, in order. Snapshots say nothing that happened, and what did nothing is left out on request. */
+export function traceLines(events: readonly TraceEvent[], withSkipped: boolean): TraceLine[] {
+  return events
+    .filter(({ message }) => !QUIET.has(message.type))
+    .map(lineOf)
+    .filter(({ kind }) => withSkipped || kind !== 'skipped')
+}
+
+const QUIET: ReadonlySet<string> = new Set([
+  'requestStarted',
+  'requestSnapshot',
+  'responseSnapshot',
+  'policySelection',
+  'backendCallStart',
+])
+
+function lineOf({ eventEnd, severity, message }: TraceEvent): TraceLine {
+  const plain = { at: eventEnd, phase: '', kind: severity === 'error' ? ('failed' as const) : ('plain' as const) }
+  const { type, kind, phase, result } = message
+  if (type === 'policy' && isObject(result)) {
+    const how = HOW[textOf(result['type'])] ?? 'plain'
+    const what = [result['status'], result['reason'], printed(result['details'])].filter(
+      (part) => part != null && part !== '',
+    )
+    return {
+      at: eventEnd,
+      name: textOf(kind),
+      phase: textOf(phase ?? ''),
+      kind: how,
+      what: what.map(textOf).join(' · '),
+    }
+  }
+  if (type === 'routeSelection') return { ...plain, name: 'route', what: textOf(message['selectedRoute'] ?? 'none') }
+  if (type === 'backendCallResult') {
+    const { status, error } = message
+    return { ...plain, name: 'backend', what: textOf(error ?? status) }
+  }
+  if (type === 'requestFinished') {
+    const { status, error } = message
+    return {
+      ...plain,
+      name: 'finished',
+      what: [status, error]
+        .filter((part) => part != null)
+        .map(textOf)
+        .join(' · '),
+    }
+  }
+  const { type: _type, ...rest } = message
+  return { ...plain, name: type, what: printed(rest) }
+}
+
+const HOW: Readonly<Record<string, TraceLine['kind']>> = { apply: 'passed', skip: 'skipped', stop: 'stopped' }
+
+function printed(value: unknown): string {
+  if (!isObject(value)) return ''
+  return Object.entries(value)
+    .map(([name, each]) => `${name} ${textOf(each)}`)
+    .join(', ')
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

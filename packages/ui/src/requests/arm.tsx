@@ -1,0 +1,82 @@
+import { Button, TextInput } from '@mantine/core'
+import type { RequestRecord, TraceEvent } from '@portico/gateway/admin-api'
+import { useEffect, useRef, useState } from 'react'
+import { TraceList } from '../play/trace-list.tsx'
+import { expressionFor } from './again-of.ts'
+import { watchTrace } from './watch-trace.ts'
+
+type State = 'idle' | 'arming' | 'waiting' | 'seen' | 'over' | Error
+
+const WORDS = {
+  idle: '',
+  arming: 'arming …',
+  waiting: '● waiting for the next request that matches',
+  seen: '● it is here',
+  over: 'it is over',
+} as const
+
+/** Waits for the next request like this one, and shows all of its steps as they happen. */
+export function Arm({ record }: { record: RequestRecord }) {
+  const [expression, setExpression] = useState(() => expressionFor(record))
+  const [state, setState] = useState<State>('idle')
+  const [events, setEvents] = useState<readonly TraceEvent[]>([])
+  const running = useRef<AbortController | null>(null)
+  useEffect(() => () => running.current?.abort(), [])
+  const arm = async (): Promise<void> => {
+    const stop = new AbortController()
+    running.current = stop
+    setEvents([])
+    setState('arming')
+    try {
+      await watchTrace(expression, stop.signal, {
+        onReady: () => setState('waiting'),
+        onEvent: (event) => {
+          setState('seen')
+          setEvents((before) => [...before, event])
+        },
+      })
+      setState('over')
+    } catch (error) {
+      setState(stop.signal.aborted ? 'idle' : error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+  const isArmed = state === 'arming' || state === 'waiting' || state === 'seen'
+  return (
+    <form
+      className="again"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void arm()
+      }}
+    >
+      <TextInput
+        label="The next request for which this holds"
+        description="CEL over the request as it comes in: method, path, host, headers, source"
+        classNames={{ input: 'mono' }}
+        value={expression}
+        disabled={isArmed}
+        onChange={(event) => setExpression(event.currentTarget.value)}
+      />
+      <div className="tool-actions">
+        {isArmed ? (
+          <Button size="xs" variant="default" onClick={() => running.current?.abort()}>
+            Let go
+          </Button>
+        ) : (
+          <Button size="xs" variant="default" type="submit">
+            Arm a trace
+          </Button>
+        )}
+        <span role="status" className="dim">
+          {state instanceof Error ? '' : WORDS[state]}
+        </span>
+      </div>
+      {state instanceof Error && (
+        <p className="play-failed" role="alert">
+          ▲ {state.message}
+        </p>
+      )}
+      {events.length > 0 && <TraceList events={events} withSkipped />}
+    </form>
+  )
+}

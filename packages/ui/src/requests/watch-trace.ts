@@ -1,0 +1,31 @@
+import type { TraceEvent } from '@portico/gateway/admin-api'
+import { call } from '../api/client.ts'
+import { EventReader } from '../api/event-reader.ts'
+
+export interface TraceWatcher {
+  /** Every worker watches: a request that is sent from now on is seen. */
+  onReady: () => void
+  onEvent: (event: TraceEvent) => void
+}
+
+/** Ends when the request that was waited for is over. */
+export async function watchTrace(
+  expression: string,
+  signal: AbortSignal,
+  { onReady, onEvent }: TraceWatcher,
+): Promise<void> {
+  const query = expression.trim() === '' ? '' : `?${new URLSearchParams({ expression }).toString()}`
+  const response = await call(`/debug/trace${query}`, { signal })
+  if (response.body === null) return
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  const events = new EventReader()
+  let isReady = false
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    // The first thing that comes is the comment that says so.
+    if (!isReady) onReady()
+    isReady = true
+    for (const data of events.read(value)) onEvent(JSON.parse(data) as TraceEvent)
+  }
+}
