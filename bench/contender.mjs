@@ -3,13 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PROXY_CORE, startChild } from './children.mjs'
 import { freePort, untilAnswers } from './ports.mjs'
+import { openTail } from './tail.mjs'
 
 let started = 0
 
 /**
  * @param {{ peer: import('./peers/index.mjs').Peer, found: import('./peers/index.mjs').Found, label?: string,
  *   protocol?: 'http' | 'https' | 'h2c' | 'h2', routes?: number, secured?: boolean, logs?: boolean, env?: Record<string, string>,
- *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number,
+ *   chat?: import('./scenarios.mjs').Chat, tools?: boolean, unbuffered?: boolean, workers?: number, keys?: number, tail?: boolean,
  *   extension?: import('./scenarios.mjs').Extension }} what
  * @param {{ dir: string, origin: number, services: number | null, certificate: { cert: string, key: string, both: string } | null,
  *   identity: { token: string, jwks: string } }} bench
@@ -42,6 +43,7 @@ export async function startContender(what, bench) {
     logs: what.logs ?? false,
     workers,
     keys: what.keys ?? null,
+    adminPort: what.tail ? await freePort() : null,
     extension: what.extension ?? null,
     found,
   }
@@ -66,9 +68,14 @@ export async function startContender(what, bench) {
     await child.stop()
     return { problem: `did not start: ${problem}${lastWords(log)}` }
   }
-  /** Null while it runs. */
-  const death = () => (child.hasEnded() ? `the proxy died${lastWords(log)}` : null)
-  return { label, pid: child.pid, url, port, protocol, dir, readyMs, death, stop: child.stop }
+  const tail = setup.adminPort === null ? null : await openTail(setup.adminPort)
+  /** Null while it does what it should. */
+  const death = () => (child.hasEnded() ? `the proxy died${lastWords(log)}` : (tail?.problem() ?? null))
+  const stop = async () => {
+    tail?.close()
+    await child.stop()
+  }
+  return { label, pid: child.pid, url, port, protocol, dir, readyMs, death, stop }
 }
 
 function lastWords(log) {

@@ -143,6 +143,17 @@ export const scenarios = [
     ],
     bars: [{ ratio: 1.05, of: 'portico, recorder on', to: 'portico, recorder off' }],
   },
+  {
+    name: 'live-tail',
+    title: 'plain GET 53 B, a live tail of all requests',
+    kind: 'load',
+    rps: 250,
+    variants: [
+      { peer: 'portico', label: 'portico, no tail' },
+      { peer: 'portico', label: 'portico, a tail open', tail: true },
+    ],
+    bars: [{ ratio: 1.05, of: 'portico, a tail open', to: 'portico, no tail' }],
+  },
   told('accesslog-otlp', 'access log by OTLP', 'otlpLog', 1.15),
   told('tracing', 'spans of all requests', 'tracing', 1.35),
   told('tracing-some', 'spans of 1 % of requests', 'tracingSome', 1.05),

@@ -82,7 +82,7 @@ function config(setup) {
   return {
     config: {
       workers,
-      adminAddr: 'off',
+      adminAddr: setup.adminPort ? `127.0.0.1:${setup.adminPort}` : 'off',
       statsAddr: 'off',
       readinessAddr: `127.0.0.1:${readinessPort}`,
       logging: { level: logs ? 'warn,request=info' : 'warn,request=off' },

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { describe, test } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import type { Explanation, RequestSummary } from '@portico/gateway/admin-api'
 import { printExplanation } from '../requests/print-explanation.ts'
 import { TopTable } from '../requests/top-table.ts'
 import { listOf, podOf, PODS, useFakeCluster } from '../testing/fake-cluster.ts'
 import { useServer } from '../testing/fake-gateway.ts'
-import { runProgram } from '../testing/program.ts'
+import { runProgram, startProgram } from '../testing/program.ts'
+import { noTerminal, useTerminal } from '../testing/terminal.ts'
 
 const summary = {
   id: 'aaaaaaaaaaaaaa1',
@@ -50,6 +52,15 @@ const explanation: Explanation = {
   ],
   rules: [],
   candidates: [{ route: 'other', match: 0, lacks: ['method POST'], place: null }],
+  spending: {
+    counts: 'requests',
+    from: summary.at - 19_000,
+    total: 1,
+    requests: 1,
+    isWhole: false,
+    usedUpBy: null,
+    latest: [{ id: 'aaaaaaaaaaaaaa0', at: summary.at - 10_000, key: 'team-a', cost: 1 }],
+  },
   calls: [{ target: '127.0.0.1:9', status: null, error: 'connect_failed: refused', tookMs: 3 }],
   wouldPass: [
     {
@@ -101,6 +112,7 @@ describe('recorded requests', () => {
     assert.equal(shown.stdout, printExplanation(explanation))
     assert.match(shown.stdout, /decided by rateLimit, config 7 \(8 is live\) ▸ gateway\.yaml:41:9/)
     assert.match(shown.stdout, /key = \(hidden\)/)
+    assert.match(shown.stdout, /^spent:\n {2}at least 1 requests\n {2}aaaaaaaaaaaaaa0 {2}03:03:55\.678 {2}team-a$/m)
     assert.match(shown.stdout, /`requests` is more than 1\. {2}\(GwPolicy shop\/limits spec\.traffic\)/)
     const json = await runProgram(['explain', summary.id, ...admin, '-o', 'json'])
     assert.deepEqual(JSON.parse(json.stdout), explanation)
@@ -147,6 +159,22 @@ describe('recorded requests', () => {
     assert.match(stderr, /^… 3 more\n.*ended the stream: did the gateway stop\?\n$/)
   })
 
+  test('are followed until their reader has seen enough', async (t) => {
+    const port = await useStream(t, summary)
+    const admin = ['--local', '--admin', `127.0.0.1:${port}`]
+    for (const args of [
+      ['requests', '--follow', ...admin],
+      ['requests', '--follow', '-o', 'json', ...admin],
+      ['top', '--window', '1', ...admin],
+    ]) {
+      const program = startProgram(args)
+      await once(program.child.stdout!, 'data')
+      program.child.stdout!.destroy()
+      const { code, stderr } = await program.ended
+      assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+    }
+  })
+
   test('what is asked in the wrong way is told', async () => {
     for (const args of [
       ['explain', '--local'],
@@ -180,6 +208,45 @@ describe('the table of routes', () => {
     assert.deepEqual(rest, [])
   })
 })
+
+describe('top on a terminal', { skip: noTerminal }, () => {
+  test('is drawn anew in one place, fits, and ends when it is interrupted', async (t) => {
+    const long = { ...summary, route: 'orders-'.repeat(10), reason: { ...summary.reason!, code: 'x'.repeat(300) } }
+    const port = await useStream(t, summary, long)
+    const args = ['top', '--local', '--admin', `127.0.0.1:${port}`]
+    const terminal = await useTerminal(t, args, { columns: 100, rows: 12 })
+    await terminal.shows(/^orders +[1-9][0-9]*\.\d/m)
+    const first = await terminal.shows(/^orders-orders-/m)
+    // The rate rises as long as the first window lasts: it is drawn again and again.
+    const again = await terminal.shows(new RegExp(`^(?!.*${lineOf(first, 'orders ')})orders +`, 'm'))
+    for (const screen of [first, again]) {
+      const lines = screen.trimEnd().split('\n')
+      assert.equal(lines.filter((line) => line.startsWith('ROUTE')).length, 1, screen)
+      assert.equal(lines.length, 3, screen)
+      assert.ok(lines.every((line) => line.length <= 100))
+    }
+    await terminal.resize(60, 12)
+    await terminal.shows(/^orders-orders-[^\n]{1,46}$/m)
+    await terminal.press('C-c')
+    await terminal.shows(/\[exit 130\]/)
+  })
+})
+
+function lineOf(screen: string, start: string): string {
+  const line = screen.split('\n').find((each) => each.startsWith(start)) ?? ''
+  return line.trimEnd().replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+/** A gateway that tells of these requests ten times a second. */
+async function useStream(t: TestContext, ...requests: RequestSummary[]): Promise<number> {
+  return useServer(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const tell = (): void => void response.write(`data: ${JSON.stringify({ requests, omitted: 0 })}\n\n`)
+    const timer = setInterval(tell, 100)
+    response.on('close', () => clearInterval(timer))
+    tell()
+  })
+}
 
 function answer(response: ServerResponse, value: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))

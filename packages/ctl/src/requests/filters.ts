@@ -2,6 +2,7 @@
 export const filterOptions = {
   since: { kind: 'value', value: '<time>', summary: 'not older than this: 15m, 2h, or a time' },
   until: { kind: 'value', value: '<time>', summary: 'not newer than this' },
+  id: { kind: 'value', value: '<id>', summary: 'of this id, or with this x-request-id' },
   status: { kind: 'value', value: '<codes>', summary: 'of this status: 429, 4xx, >=500' },
   outcome: { kind: 'value', value: '<names>', summary: 'passed, denied, limited, failed, evicted, aborted, slow' },
   route: { kind: 'value', value: '<name>', summary: 'of this route' },

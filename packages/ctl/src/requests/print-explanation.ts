@@ -1,4 +1,4 @@
-import type { ExplainedPart, Explanation, ReadValue, WrittenPlace } from '@portico/gateway/admin-api'
+import type { ExplainedPart, Explanation, ReadValue, Spending, WrittenPlace } from '@portico/gateway/admin-api'
 
 /** An explanation for people: why, where, by what, and what would pass. */
 export function printExplanation(found: Explanation): string {
@@ -30,6 +30,7 @@ export function printExplanation(found: Explanation): string {
           `${route} lacks ${lacks.join(', ')}${place === null ? '' : `  (${printPlace(place)})`}`,
       ),
     ),
+    ...section('spent', spentLines(found.spending)),
     ...section(
       'calls',
       found.calls.map(
@@ -51,6 +52,21 @@ export function printExplanation(found: Explanation): string {
     ...found.remarks.map((remark) => `note: ${remark}`),
     '',
   ].join('\n')
+}
+
+/** Who took what from the budget, newest first. */
+function spentLines(spending: Spending | null): string[] {
+  if (spending === null || spending.requests === 0) return []
+  const { counts, total, requests, isWhole, latest } = spending
+  const what = counts === 'tokens' ? `${total} tokens by ${requests} requests` : `${requests} requests`
+  return [
+    `${isWhole ? '' : 'at least '}${what}`,
+    ...latest.map(({ id, at, key, cost }) =>
+      [id, new Date(at).toISOString().slice(11, 23), key ?? '', counts === 'tokens' ? `${cost} tokens` : '']
+        .filter((part) => part !== '')
+        .join('  '),
+    ),
+  ]
 }
 
 function section(title: string, lines: readonly string[]): string[] {

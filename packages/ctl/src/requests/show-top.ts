@@ -26,10 +26,12 @@ export async function showTop(
   const table = new TopTable(windowMs)
   const isLive = io.stdout.isTTY && !isOnce
   const draw = (): void => {
-    const lines = table.lines().slice(0, isLive ? Math.max(2, (io.stdout.rows ?? 24) - 1) : undefined)
-    io.stdout.write(`${isLive ? CLEAR : ''}${lines.map(printable).join('\n')}\n${isLive ? '' : '\n'}`)
+    const lines = table.lines().map(printable)
+    const shown = isLive ? fitted(lines, io.stdout) : lines
+    io.stdout.write(`${isLive ? CLEAR : ''}${shown.join('\n')}\n${isLive ? '' : '\n'}`)
     if (isOnce) stop.now(exitCode.fine)
   }
+  if (isLive) draw()
   const drawing = setInterval(draw, isLive ? 1000 : windowMs)
   const told = (batch: RequestBatch): void => table.take(batch.requests, batch.omitted)
   const asking = { token, path: '/api/requests/stream', signal: stop.signal }
@@ -37,4 +39,9 @@ export async function showTop(
   clearInterval(drawing)
   if (stop.signal.aborted) return stop.code()
   return refuse(ends.find((end) => end !== null) ?? 'the stream has ended', io)
+}
+
+/** A line that is broken, or one too many, would scroll the head away. */
+function fitted(lines: readonly string[], { rows, columns }: Io['stdout']): string[] {
+  return lines.slice(0, Math.max(2, (rows ?? 24) - 1)).map((line) => line.slice(0, Math.max(10, columns ?? 80)))
 }

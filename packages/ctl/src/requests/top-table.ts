@@ -6,7 +6,7 @@ export class TopTable {
   readonly #windowMs: number
   readonly #now: () => number
   #requests: { readonly at: number; readonly request: RequestSummary }[] = []
-  #omitted = 0
+  #omitted: { readonly at: number; readonly count: number }[] = []
 
   constructor(windowMs: number, now: () => number = Date.now) {
     this.#windowMs = windowMs
@@ -18,7 +18,7 @@ export class TopTable {
     for (const request of requests) this.#requests.push({ at, request })
     // Of a flood the newest say enough.
     if (this.#requests.length > MOST_KEPT) this.#requests = this.#requests.slice(-MOST_KEPT)
-    this.#omitted += omitted
+    if (omitted > 0) this.#omitted.push({ at, count: omitted })
   }
 
   /** The head and a line for each route, the busiest first. */
@@ -34,8 +34,10 @@ export class TopTable {
           found.map(({ request }) => request),
         ),
       )
-    const omitted = this.#omitted === 0 ? [] : [`${this.#omitted} more were left out of the stream`]
-    return [row(['ROUTE', 'REQ/S', 'REFUSED', 'FAILED', 'P50', 'P95', 'MOSTLY REFUSED BY']), ...rows, ...omitted]
+    this.#omitted = this.#omitted.filter(({ at }) => at >= from)
+    const omitted = this.#omitted.reduce((sum, { count }) => sum + count, 0)
+    const more = omitted === 0 ? [] : [`${omitted} more were left out of the stream`]
+    return [row(['ROUTE', 'REQ/S', 'REFUSED', 'FAILED', 'P50', 'P95', 'MOSTLY REFUSED BY']), ...rows, ...more]
   }
 
   #row(route: string, requests: readonly RequestSummary[]): string {

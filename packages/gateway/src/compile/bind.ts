@@ -1,8 +1,10 @@
 import type { CallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import type { Bind, Listener } from '../ir/resources.ts'
 import type { Deadlines } from '../net/deadlines.ts'
+import type { ConnectionInfo } from '../net/exchange.ts'
 import type { BindState } from '../net/listener.ts'
 import { createServerTls, type ServerTls, type TlsProblem } from '../net/tls.ts'
+import type { Judge } from '../pipeline/authorization.ts'
 import type { CompiledListener } from '../pipeline/compiled.ts'
 import { createEntrance } from '../pipeline/entrance.ts'
 import type { KeepBodies, RequestIds, RequestTracing, RunServices, Tracer } from '../pipeline/run.ts'
@@ -55,8 +57,8 @@ interface BindParts {
   sources: Listener[]
   listeners: CompiledListener[]
   frontend: FrontendPolicies
-  /** Whether a new connection may go on; null lets everybody in. */
-  admits: BindState<string>['admits']
+  /** Says whether a new connection may go on; null lets everybody in. */
+  network: Judge<ConnectionInfo> | null
   telemetry: Telemetry
   /** Null where no spans are made. */
   tracing: RequestTracing | null
@@ -67,7 +69,7 @@ interface BindParts {
 }
 
 export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
-  const { bind, sources, listeners, frontend, admits } = parts
+  const { bind, sources, listeners, frontend, network } = parts
   const tlsByListener = compileTls(parts, services, previous)
   const stayed = stayedListeners(sources, tlsByListener, previous)
   const kind = bindKind(sources)
@@ -91,7 +93,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
     state: {
       kind,
       proxyProtocol: frontend.proxyProtocol ?? null,
-      admits,
+      admits: network === null ? null : network.allows,
       keepalive: {
         retries: keepalive?.retries ?? 9,
         timeMs: keepalive?.time ?? 180_000,
@@ -108,6 +110,13 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       onExchange: entrance.onExchange,
       onRaw: entrance.onRaw,
       onMalformed: parts.telemetry.malformed,
+      onRefused(info, { code, error, sni, listener }) {
+        const rules = code === 'network_authorization' ? network?.explain(info) : undefined
+        parts.telemetry.refused(
+          { source: info.source, sni: sni },
+          { code, error, rules, listener: listeners.find(({ key }) => key === listener) ?? null },
+        )
+      },
     },
   }
 }

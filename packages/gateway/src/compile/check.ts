@@ -98,7 +98,7 @@ export function checkServices(
       identity: { podName: '', namespace: '', gateway: '' },
       httpDate: () => '',
       accessLog: () => {},
-      recorder: { request() {}, connection() {}, malformed() {}, idOf: () => null },
+      recorder: { request() {}, connection() {}, malformed() {}, refused() {}, idOf: () => null },
       exports: {
         origin: () => ({ resource: {}, scope: { name: '', version: '' } }),
         counts: () => ({ sent() {}, dropped() {} }),

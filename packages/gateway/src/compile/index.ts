@@ -78,7 +78,7 @@ function assemble(
   makeEach(ir.listeners, (listener) => {
     listeners.set(listener.key, compileListener(listener, routes.of(listener), parts))
   })
-  const admits = networkAuthorization(parts.policies.networkAuthorization())
+  const network = networkAuthorization(parts.policies.networkAuthorization())
   const telemetry = compileTelemetry(frontend, parts.env, services)
   const tracing = frontend.tracing === undefined ? null : loadedTracing()(frontend.tracing, parts.env, services)
   const requestIds = requestIdentifiers(frontend.requestId, frontend.forwardedHeaders, services.recorder)
@@ -90,7 +90,7 @@ function assemble(
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
     const own = sources.flatMap(({ key }) => listeners.get(key) ?? [])
-    const bindParts = { bind, sources, listeners: own, frontend, admits, telemetry, tracing, requestIds, keepBodies }
+    const bindParts = { bind, sources, listeners: own, frontend, network, telemetry, tracing, requestIds, keepBodies }
     binds.set(bind.key, compileBind(bindParts, services, previous?.config.binds.get(bind.key) ?? null))
   })
   // Nothing after this fails.

@@ -1,13 +1,15 @@
 import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
 import { cors, csrf } from './browsers.ts'
 import { type ConfigParts, ConfigView, originOf, type Said } from './config-view.ts'
+import { badProxyHeader, tlsHandshake } from './connections.ts'
 import { apiKey, basic, jwt } from './credentials.ts'
 import type { DecidedBy, Explanation } from './explanation.ts'
 import { rateLimit } from './limits.ts'
 import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooLarge } from './messages.ts'
 import { methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
-import { authorization, mcpAuthorization } from './rules.ts'
+import { authorization, mcpAuthorization, networkAuthorization } from './rules.ts'
 import { extAuth, extProc, guard, ownAnswer } from './services.ts'
+import type { OtherRecords } from './spending.ts'
 import type { Explainer, Findings, Subject } from './subject.ts'
 import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
 
@@ -16,11 +18,15 @@ export interface ExplainedConfig extends ConfigParts {
   readonly live: number
 }
 
-/** Why a recorded request was decided as it was, and what would have passed. */
-export function explain(record: RequestRecord, config: ExplainedConfig): Explanation {
+/** Why a recorded request was decided as it was, and what would have passed. `others` tell who used a limit up. */
+export function explain(
+  record: RequestRecord,
+  config: ExplainedConfig,
+  others: OtherRecords | null = null,
+): Explanation {
   const { reason } = record
   const view = new ConfigView(config)
-  const { found, held } = findingsOf(record, reason, view)
+  const { found, held } = findingsOf(record, { view, others })
   return {
     id: record.id,
     status: record.status,
@@ -36,6 +42,7 @@ export function explain(record: RequestRecord, config: ExplainedConfig): Explana
     values: found.values ?? [],
     rules: found.rules ?? [],
     candidates: found.candidates ?? [],
+    spending: found.spending ?? null,
     calls: (record.calls ?? []).map(({ target, status, error, from, to }) => {
       return { target, status, error, tookMs: from === null || to === null ? null : Math.round((to - from) / 1000) }
     }),
@@ -47,22 +54,22 @@ export function explain(record: RequestRecord, config: ExplainedConfig): Explana
 
 function findingsOf(
   record: RequestRecord,
-  reason: RecordReason | null,
-  view: ConfigView,
+  at: Pick<Subject, 'view' | 'others'>,
 ): { found: Findings; held: Said | null } {
+  const { reason } = record
   if (reason === null) {
     if (record.status < 500) return { found: passed(record), held: null }
     const own: RecordReason = { kind: 'Upstream', policy: null, phase: null, code: 'backend_answered', values: {} }
-    return { found: backendAnswer({ record, reason: own, view, held: null }), held: null }
+    return { found: backendAnswer({ ...at, record, reason: own, held: null }), held: null }
   }
-  const subject: Subject = { record, reason, view, held: heldBy(record, reason, view) }
+  const subject: Subject = { ...at, record, reason, held: heldBy(record, reason, at.view) }
   return { found: explainerOf(record, reason)(subject), held: subject.held }
 }
 
 /** What the config says of the policy that decided. */
 function heldBy(record: RequestRecord, { policy, phase }: RecordReason, view: ConfigView): Said | null {
   if (policy === null) return null
-  const section = phase === 'backend' ? 'backend' : 'traffic'
+  const section = policy === 'networkAuthorization' ? 'frontend' : phase === 'backend' ? 'backend' : 'traffic'
   return view.held(section, policy, record.keys, phase === 'gateway' ? 'gateway' : 'route')
 }
 
@@ -88,6 +95,9 @@ const BY_CODE = new Map<string, Explainer>([
   ['mcp_denied', mcpAuthorization],
   ['address_refused', upstream],
   ['request_timeout', upstream],
+  ['network_authorization', networkAuthorization],
+  ['bad_proxy_header', badProxyHeader],
+  ['tls_refused', tlsHandshake],
 ])
 
 const BY_KIND = new Map<string, Explainer>([

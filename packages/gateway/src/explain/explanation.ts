@@ -82,6 +82,32 @@ export interface ExplainedCall {
   readonly tookMs: number | null
 }
 
+/** What one request took from a budget. */
+export interface Spent {
+  readonly id: string
+  /** When, in milliseconds since 1970. */
+  readonly at: number
+  /** Who asked, as lists of requests have it. */
+  readonly key: string | null
+  readonly cost: number
+}
+
+/** Who spent a limit that was used up, as far as records tell. */
+export interface Spending {
+  readonly counts: 'requests' | 'tokens'
+  /** When the window began, in milliseconds since 1970; up to a second before that. */
+  readonly from: number
+  readonly total: number
+  /** How many took something. */
+  readonly requests: number
+  /** False where records of the window are gone, or do not say whose budget they spent from: then it was more. */
+  readonly isWhole: boolean
+  /** With which the last was taken; null where records do not tell. */
+  readonly usedUpBy: Spent | null
+  /** At most ten, newest first. */
+  readonly latest: readonly Spent[]
+}
+
 export interface DecidedBy {
   /** Name of the policy; null where it was none. */
   readonly policy: string | null
@@ -113,6 +139,8 @@ export interface Explanation {
   readonly values: readonly ReadValue[]
   readonly rules: readonly ExplainedRule[]
   readonly candidates: readonly Candidate[]
+  /** Of a limit; null elsewhere, and where records cannot tell. */
+  readonly spending: Spending | null
   readonly calls: readonly ExplainedCall[]
   /** What would have passed, the nearest first. */
   readonly wouldPass: readonly Passing[]

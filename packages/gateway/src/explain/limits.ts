@@ -1,5 +1,7 @@
 import type { LocalLimitConfig, RateLimitConfig } from '../policies/traffic/rate-limit/schema.ts'
 import { isoTime } from './credentials.ts'
+import type { Spending } from './explanation.ts'
+import { spendingOf } from './spending.ts'
 import {
   chosenForm,
   type Explainer,
@@ -30,10 +32,13 @@ function local(subject: Subject): Findings {
   const number = index === -1 ? null : placeIn(subject, 'local', index, counted)
   const reset = numberIn(reason, 'resetSeconds') ?? 0
   const budget = textIn(reason, 'budget')
+  const spending = limit === null ? null : spendingOf(subject, limit)
+  const most = limit === null || amount === undefined ? null : enough(limit, amount, spending)
   return {
     code: counted === 'tokens' ? 'token_limit' : 'request_limit',
-    headline: `the limit ${name ?? ''} is used up${budget === null ? '' : ` for the budget ${budget}`}: it passes again in ${reset} s`,
+    headline: `the limit ${name ?? ''} is used up${budget === null ? '' : ` for the budget ${budget}`}${lastTaken(spending)}: it passes again in ${reset} s`,
     place,
+    spending,
     values: [
       value('limit', name),
       value('remaining', numberIn(reason, 'remaining')),
@@ -47,19 +52,34 @@ function local(subject: Subject): Findings {
         relation: 'atLeast',
         value: isoTime(record.at + reset * 1000),
       }),
-      ...(number === null
+      ...(number === null || most === null
         ? []
         : [
-            way('config', `\`${counted}\` is more than ${String(amount)}`, {
+            way('config', `\`${counted}\` is more than ${most}`, {
               of: counted,
               found: amount ?? null,
               relation: 'greater',
-              value: amount ?? null,
+              value: most,
               place: number,
             }),
           ]),
     ],
   }
+}
+
+/** `, since request 01jd… took 912 tokens at 12:02:52`. */
+function lastTaken(spending: Spending | null): string {
+  const last = spending?.usedUpBy ?? null
+  if (spending === null || last === null) return ''
+  const what = spending.counts === 'tokens' ? `${last.cost} tokens` : 'the last of it'
+  return `, since request ${last.id} took ${what} at ${isoTime(last.at).slice(11, 19)}`
+}
+
+/** What the number would have to be above for this request to have passed too. */
+function enough({ burst, tokens }: LocalLimitConfig, amount: number, spending: Spending | null): number {
+  // What a burst has left from windows before is not in the records of this one.
+  if (tokens === undefined || burst > 0 || spending === null || !spending.isWhole) return amount
+  return Math.max(amount, spending.total)
 }
 
 function global(subject: Subject): Findings {

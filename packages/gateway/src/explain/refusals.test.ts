@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test'
 import { browserCases } from './testing/browser-cases.ts'
+import { connectionCases } from './testing/connection-cases.ts'
 import { credentialCases } from './testing/credential-cases.ts'
 import { limitCases } from './testing/limit-cases.ts'
 import { explainCase } from './testing/refusal-case.ts'
@@ -18,6 +19,7 @@ const tables = {
   services: serviceCases,
   backends: upstreamCases,
   messages: messageCases,
+  connections: connectionCases,
 }
 
 for (const [name, cases] of Object.entries(tables)) {

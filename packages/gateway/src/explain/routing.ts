@@ -2,6 +2,7 @@ import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { normalizeHost } from '../pipeline/route/hostname.ts'
 import { nearestRejections } from '../pipeline/route/lacks.ts'
 import type { RoutableRequest } from '../pipeline/route/request.ts'
+import { finalHeaders } from '../pipeline/views/record-scope.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Candidate, Passing } from './explanation.ts'
 import { type Explainer, type Subject, value, way } from './subject.ts'
@@ -111,7 +112,8 @@ function requestValues({ method, host, path }: RequestRecord) {
 function routable(record: RequestRecord): RoutableRequest {
   const target = record.path ?? ''
   const mark = target.indexOf('?')
-  const { host, method, scheme, requestHeaders } = record
+  const { host, method, scheme } = record
+  const headers = finalHeaders(record)
   return {
     method: method ?? '',
     host: normalizeHost(host ?? ''),
@@ -120,7 +122,7 @@ function routable(record: RequestRecord): RoutableRequest {
     path: mark === -1 ? target : target.slice(0, mark),
     query: mark === -1 ? '' : target.slice(mark + 1),
     header(name, occurrence) {
-      const found = requestHeaders?.[name]
+      const found = headers?.[name]
       if (found === undefined) return undefined
       return typeof found === 'string' ? (occurrence === 0 ? found : undefined) : found[occurrence]
     },

@@ -40,6 +40,16 @@ export const mcpAuthorization: Explainer = (subject) => {
   return { ...found, headline: `${found.headline} (${mcp.kind} ${cut(mcp.name ?? '', 80)} of ${mcp.target})` }
 }
 
+export const networkAuthorization: Explainer = (subject) => {
+  const { record, view } = subject
+  const said = view.said('frontend', 'networkAuthorization', record.keys, null)
+  const places = placesOf(
+    view,
+    said.map(({ config }) => config),
+  )
+  return explainRules(subject, 'network', places, 'network authorization')
+}
+
 /** Where each rule stands, in the order in which they count. */
 function placesOf(view: ConfigView, configs: readonly object[]): (WrittenPlace | null)[] {
   return configs.flatMap((config) => {

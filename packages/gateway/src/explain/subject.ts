@@ -1,6 +1,16 @@
 import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
 import type { ConfigView, Said } from './config-view.ts'
-import type { Candidate, Change, ExplainedRule, Passing, ReadValue, Shown, WrittenPlace } from './explanation.ts'
+import type {
+  Candidate,
+  Change,
+  ExplainedRule,
+  Passing,
+  ReadValue,
+  Shown,
+  Spending,
+  WrittenPlace,
+} from './explanation.ts'
+import type { OtherRecords } from './spending.ts'
 import { cut, sentence } from './words.ts'
 
 /** What an explanation is about. */
@@ -10,6 +20,8 @@ export interface Subject {
   readonly view: ConfigView
   /** What holds of the policy that decided; null where it was none, or is not in this config. */
   readonly held: Said | null
+  /** Null where nobody has them. */
+  readonly others: OtherRecords | null
 }
 
 /** What one kind of decision has to say. */
@@ -21,6 +33,7 @@ export interface Findings {
   readonly values?: readonly ReadValue[]
   readonly rules?: readonly ExplainedRule[]
   readonly candidates?: readonly Candidate[]
+  readonly spending?: Spending | null
   readonly wouldPass?: readonly Passing[]
   readonly remarks?: readonly string[]
 }

@@ -44,6 +44,10 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     headline: `backend ${record.backend ?? ''} has no endpoint that is healthy`,
     wouldPass: works('one of its endpoints is there, and healthy'),
   }),
+  no_provider: ({ record }) => ({
+    headline: `backend ${record.backend ?? ''} has no provider that requests can go to`,
+    wouldPass: works('one of its providers is there, and healthy'),
+  }),
   endpoint_gone: ({ record }) => ({
     headline: `the endpoint of backend ${record.backend ?? ''} that was meant is gone`,
     wouldPass: works('the endpoint is there again'),

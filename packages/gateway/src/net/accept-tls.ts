@@ -22,8 +22,8 @@ export interface AcceptTlsOptions<T> {
   onSecure: (socket: TLSSocket, listener: T, hello: ClientHello) => void
   /** The hello is still unread on the socket; error handling passes to the callee. */
   onPassthrough: (socket: Socket, listener: T, hello: ClientHello) => void
-  /** The socket is already being closed. */
-  onRefused: (reason: string) => void
+  /** The socket is already being closed. Without a hello it did not come that far, without a listener nobody has the name. */
+  onRefused: (reason: string, came: { hello: ClientHello | null; listener: T | null; hasSpoken: boolean }) => void
 }
 
 /**
@@ -40,6 +40,8 @@ class TlsAcceptance<T> {
   readonly #deadline = new Deadline(() => this.#refuse('the TLS handshake timed out'))
   #received: Buffer = Buffer.alloc(0)
   #isSettled = false
+  #hello: ClientHello | null = null
+  #listener: T | null = null
 
   constructor(socket: Socket, options: AcceptTlsOptions<T>) {
     this.#socket = socket
@@ -76,7 +78,9 @@ class TlsAcceptance<T> {
 
   #choose(hello: ClientHello): void {
     const socket = this.#socket
+    this.#hello = hello
     const choice = this.#options.choose(hello)
+    this.#listener = choice === null ? null : choice.listener
     if (choice === null) {
       const lastWords = this.#options.isSilent === true ? undefined : ALERT_UNKNOWN_NAME
       return this.#refuse(`no listener for ${hello.sni ?? 'a client that names no server'}`, lastWords)
@@ -103,7 +107,8 @@ class TlsAcceptance<T> {
       socket.write(lastWords)
       lingeringClose(socket, this.#options.deadlines)
     } else socket.destroy()
-    this.#options.onRefused(reason)
+    const hasSpoken = this.#received.length > 0
+    this.#options.onRefused(reason, { hello: this.#hello, listener: this.#listener, hasSpoken })
   }
 
   #settle(): boolean {

@@ -11,6 +11,8 @@ export class HeaderBlock {
   #lines: number[]
   /** Fields that were not received as text: name, value, name, value … */
   #added: string[] | null = null
+  /** The positions as they were before the first removal; null where every received line is still there. */
+  #received: readonly number[] | null = null
 
   constructor(text = '', lines: number[] = []) {
     this.#text = text
@@ -106,7 +108,7 @@ export class HeaderBlock {
     const lines = this.#lines
     for (let i = lines.length - LINE; i >= 0; i -= LINE) {
       const start = lines[i]!
-      if (lines[i + 1]! - start === name.length && equals(this.#text, start, name)) lines.splice(i, LINE)
+      if (lines[i + 1]! - start === name.length && equals(this.#text, start, name)) this.#drop(i)
     }
     const added = this.#added
     if (added === null) return
@@ -119,7 +121,7 @@ export class HeaderBlock {
   removeWhere(matches: (name: string) => boolean): void {
     const lines = this.#lines
     for (let i = lines.length - LINE; i >= 0; i -= LINE) {
-      if (matches(this.#text.slice(lines[i], lines[i + 1]).toLowerCase())) lines.splice(i, LINE)
+      if (matches(this.#text.slice(lines[i], lines[i + 1]).toLowerCase())) this.#drop(i)
     }
     const added = this.#added
     if (added !== null) {
@@ -134,7 +136,7 @@ export class HeaderBlock {
       const start = lines[i]!
       if (!equalsLowerCase(this.#text, start, prefix) || lines[i + 1]! - start < prefix.length) continue
       const isExcepted = lines[i + 1]! - start === except.length && equalsLowerCase(this.#text, start, except)
-      if (!isExcepted) lines.splice(i, LINE)
+      if (!isExcepted) this.#drop(i)
     }
     const added = this.#added
     if (added === null) return
@@ -143,15 +145,34 @@ export class HeaderBlock {
     }
   }
 
+  /** Takes a received line out. What came is still known: records tell of it. */
+  #drop(at: number): void {
+    this.#received ??= this.#lines.slice()
+    this.#lines.splice(at, LINE)
+  }
+
+  /** Whether a line was taken out or added since it came. */
+  get isEdited(): boolean {
+    return this.#received !== null || this.#added !== null
+  }
+
+  /** The same lines as they came, whatever became of them. */
+  forEachReceived(visit: (name: string, value: string) => void): void {
+    this.#visit(this.#received ?? this.#lines, visit)
+  }
+
   /** Calls back with each line in order; names keep the case they came in. */
   forEach(visit: (name: string, value: string) => void): void {
-    const lines = this.#lines
+    this.#visit(this.#lines, visit)
+    const added = this.#added
+    if (added !== null) for (let i = 0; i < added.length; i += 2) visit(added[i]!, added[i + 1]!)
+  }
+
+  #visit(lines: readonly number[], visit: (name: string, value: string) => void): void {
     const text = this.#text
     for (let i = 0; i < lines.length; i += LINE) {
       visit(text.slice(lines[i], lines[i + 1]), text.slice(lines[i + 2], lines[i + 3]))
     }
-    const added = this.#added
-    if (added !== null) for (let i = 0; i < added.length; i += 2) visit(added[i]!, added[i + 1]!)
   }
 
   get size(): number {
@@ -181,6 +202,7 @@ export class HeaderBlock {
   clone(): HeaderBlock {
     const copy = new HeaderBlock(this.#text, this.#lines.slice())
     if (this.#added !== null) copy.#added = this.#added.slice()
+    copy.#received = this.#received
     return copy
   }
 }

@@ -36,6 +36,17 @@ export interface BindState<L> {
   onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): void
   /** A message that was answered by the parser because it is no request. */
   onMalformed(info: ConnectionInfo, status: number, code: string): void
+  /** A connection that was closed before anything could be asked on it, though the client had meant to. */
+  onRefused(info: ConnectionInfo, refusal: ConnectionRefusal<L>): void
+}
+
+export interface ConnectionRefusal<L> {
+  code: 'network_authorization' | 'bad_proxy_header' | 'tls_refused'
+  /** What was wrong; empty where the code says it all. */
+  error: string
+  sni: string
+  /** The one that the client was to come to, where that is known. */
+  listener: L | null
 }
 
 /** A number that all workers change together. */
@@ -207,7 +218,7 @@ export class BindServer<L> {
         case 'more':
           return 'more'
         case 'refused':
-          this.#observer.refused(connectionInfo(socket, null, ''), 0, 'bad_proxy_header')
+          this.#refuse(connectionInfo(socket, null, ''), 'bad_proxy_header')
           return 'destroy'
         case 'none':
           this.#begin(socket, null, bytes)
@@ -238,8 +249,13 @@ export class BindServer<L> {
     const { admits } = this.#state
     if (admits === null || admits(info)) return true
     socket.destroy()
-    this.#observer.refused(info, 0, 'network_authorization')
+    this.#refuse(info, 'network_authorization')
     return false
+  }
+
+  #refuse(info: ConnectionInfo, code: ConnectionRefusal<L>['code']): void {
+    this.#observer.refused(info, 0, code)
+    this.#state.onRefused(info, { code, error: '', sni: '', listener: null })
   }
 
   /** `refused` is asked before, because a socket that was closed has forgotten its peer. */
@@ -266,7 +282,11 @@ export class BindServer<L> {
         raw.allowHalfOpen = true
         this.#raw(raw, connectionInfo(raw, proxied, hello.sni ?? ''), listener)
       },
-      onRefused: () => this.#observer.refused(refused, 0, 'tls_refused'),
+      onRefused: (error, { hello, listener, hasSpoken }) => {
+        this.#observer.refused(refused, 0, 'tls_refused')
+        // Whoever only looks whether the port is open, as load balancers do, has not been refused anything.
+        if (hasSpoken) this.#state.onRefused(refused, { code: 'tls_refused', error, sni: hello?.sni ?? '', listener })
+      },
     })
   }
 

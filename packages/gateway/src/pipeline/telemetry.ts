@@ -14,7 +14,7 @@ import type { Recorder } from '../telemetry/recorder/recorder.ts'
 
 export interface TelemetryServices extends ScopeServices {
   accessLog: AccessLog
-  recorder: Pick<Recorder, 'request' | 'connection' | 'malformed'>
+  recorder: Pick<Recorder, 'request' | 'connection' | 'malformed' | 'refused'>
 }
 
 /** What those need that send telemetry elsewhere. */
@@ -37,6 +37,8 @@ export interface Telemetry {
   request: (rx: RequestContext) => void
   connection: (run: RawRun) => void
   malformed: (info: ConnectionInfo, status: number, code: string) => void
+  /** Of connections that never got as far as a request there is a record, and no line in the log: nobody asked for anything. */
+  refused: Recorder['refused']
 }
 
 /** What the config has to say about it. */
@@ -84,5 +86,6 @@ export function createTelemetry({ edit, exportLog, isRead }: TelemetryParts, ser
       log(refusedRecord(info, status, code), scope)
       recorder.malformed(info, status, code)
     },
+    refused: (source, refusal) => recorder.refused(source, refusal),
   }
 }

@@ -1,6 +1,7 @@
 import { bool, check } from '@portico/cel/check'
 import type { RequestsSource } from '../admin/requests.ts'
 import type { Ir } from '../ir/resources.ts'
+import type { OtherRecords } from '../explain/spending.ts'
 import type { Locate } from '../sources/file.ts'
 import { compileExpression, environmentFor } from '../pipeline/expression.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
@@ -77,7 +78,13 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
       return record === null || record.at < oldest() ? null : record
     },
     events: (record) => rebuildEvents(record, identity),
-    explain: (record) => explained(record, parts.explained(record.generation), gatewayName(identity)),
+    explain(record) {
+      const others: OtherRecords = {
+        between: (since, until) => chosen({ since, until, matches: [] }),
+        completeSince: Math.max(disk() === null ? store.forgottenBefore : 0, oldest()),
+      }
+      return explained(record, parts.explained(record.generation), { others, gateway: gatewayName(identity) })
+    },
     follow: (filter, told) => followers.follow((record) => isMeant(filter, record), told),
   }
 }
@@ -86,13 +93,13 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
 async function explained(
   record: RequestRecord,
   { locate, ...config }: ExplainedParts,
-  gateway: string,
+  { others, gateway }: { others: OtherRecords; gateway: string },
 ): Promise<Explanation> {
   const [{ explain }, { resourcePlaces }] = await Promise.all([
     import('../explain/explain.ts'),
     import('../explain/resource-places.ts'),
   ])
-  return explain(record, { ...config, locate: locate ?? resourcePlaces(config.ir, gateway) })
+  return explain(record, { ...config, locate: locate ?? resourcePlaces(config.ir, gateway) }, others)
 }
 
 /** Newest first. Files are read only by those who go further back than memory does. */

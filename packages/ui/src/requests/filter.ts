@@ -20,6 +20,7 @@ export const FILTER_NAMES = [
   'key',
   'model',
   'tool',
+  'id',
   'since',
   'until',
   'expression',

@@ -1,14 +1,22 @@
 import type { RecordedBody, RecordedHeaders, RequestRecord } from '@portico/gateway/admin-api'
 import { Value } from '../parts/value.tsx'
+import { changedLines, type HeadLine } from './head-lines.ts'
 
 /** What the client sent and got, as it was kept: credentials were hidden before. */
 export function Heads({ record }: { record: RequestRecord }) {
   const { method, path, version, status, requestHeaders, responseHeaders, requestBody, responseBody } = record
+  const { afterPolicies } = record
   if (requestHeaders === null && responseHeaders === null)
     return <p className="note">Headers are kept of what did not simply pass, and of what is sampled.</p>
   return (
     <div className="heads">
-      <Head title={`${method ?? ''} ${path ?? ''} ${version ?? ''}`} headers={requestHeaders} body={requestBody} />
+      <Head
+        title={`${method ?? ''} ${path ?? ''} ${version ?? ''}`}
+        headers={requestHeaders}
+        after={afterPolicies?.headers ?? null}
+        newPath={afterPolicies?.path ?? null}
+        body={requestBody}
+      />
       <Head
         title={`${version ?? ''} ${status === 0 ? 'no answer' : status}`}
         headers={responseHeaders}
@@ -21,26 +29,40 @@ export function Heads({ record }: { record: RequestRecord }) {
 interface HeadProps {
   title: string
   headers: RecordedHeaders | null
+  /** What policies made of them, where that is something else. */
+  after?: RecordedHeaders | null
+  newPath?: string | null
   body: RecordedBody | null
 }
 
-function Head({ title, headers, body }: HeadProps) {
-  const lines = Object.entries(headers ?? {}).flatMap(([name, values]) =>
-    (typeof values === 'string' ? [values] : values).map((value) => ({ name, value })),
-  )
+/** How lines are marked that policies changed: by a sign and a word, not by colour alone. */
+const MARKS: Readonly<Record<HeadLine['fate'], readonly [sign: string, word: string]>> = {
+  same: ['', ''],
+  gone: ['−', 'taken out by policies'],
+  added: ['+', 'set by policies'],
+}
+
+function Head({ title, headers, after = null, newPath = null, body }: HeadProps) {
+  const lines = changedLines(headers ?? {}, after ?? headers ?? {})
   return (
     <section>
       <h3>
         <Value text={title.trim()} most={100} />
       </h3>
+      {newPath !== null && (
+        <p className="dim">
+          policies made the path <Value text={newPath} most={100} />
+        </p>
+      )}
       {headers === null ? (
         <p className="note">Not kept.</p>
       ) : (
         <table className="head-lines">
           <tbody>
-            {lines.map(({ name, value }, index) => (
-              <tr key={index}>
+            {lines.map(({ name, value, fate }, index) => (
+              <tr key={index} className={`head-line-${fate}`} title={MARKS[fate][1] || undefined}>
                 <th scope="row" className="mono">
+                  {fate !== 'same' && <span aria-label={MARKS[fate][1]}>{MARKS[fate][0]} </span>}
                   {name}
                 </th>
                 <td>

@@ -1,6 +1,8 @@
 import type { ExplainedPart, ExplainedRule, Explanation, ReadValue, WrittenPlace } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { explanationQuery } from '../api/queries.ts'
+import { formatClock } from '../format/times.ts'
 import { Failed, Loading } from '../parts/states.tsx'
 import { Value } from '../parts/value.tsx'
 import { placeText } from './place-text.ts'
@@ -23,6 +25,7 @@ export function Why({ id }: { id: string }) {
       <Rules rules={data.rules} />
       <Values values={data.values} />
       <Candidates explanation={data} />
+      <Spent spending={data.spending} />
       <WouldPass explanation={data} />
       {data.remarks.map((remark) => (
         <p key={remark} className="dim">
@@ -125,6 +128,31 @@ function Candidates({ explanation: { candidates } }: { explanation: Explanation 
         </li>
       ))}
     </ul>
+  )
+}
+
+/** Who took what from the budget, each a link to its own story. */
+function Spent({ spending }: { spending: Explanation['spending'] }) {
+  if (spending === null || spending.requests === 0) return null
+  const { counts, total, requests, isWhole, latest } = spending
+  return (
+    <>
+      <p className="dim">
+        spent since {formatClock(spending.from)}: {isWhole ? '' : 'at least '}
+        {counts === 'tokens' && `${total.toLocaleString()} tokens, `}by {requests} requests
+      </p>
+      <ul className="why-list" aria-label="Who spent it">
+        {latest.map(({ id, at, key, cost }) => (
+          <li key={id}>
+            <Link to="/requests" search={{ id }} className="mono">
+              {id}
+            </Link>{' '}
+            <span className="dim">{formatClock(at)}</span> {key !== null && <Value text={key} />}{' '}
+            {counts === 'tokens' && `${cost.toLocaleString()} tokens`}
+          </li>
+        ))}
+      </ul>
+    </>
   )
 }
 

@@ -193,4 +193,23 @@ export const credentialCases: RefusalCase[] = [
     at: 'basicAuthentication',
     passes: 'a known user and password is sent.',
   }),
+  {
+    name: 'more passwords than can be checked',
+    config: ({ origin }) => httpConfig([routeTo(origin, { basicAuthentication: { users: [SLOW_USER] } })]),
+    async send({ port }) {
+      const guess = (word: string): Promise<{ status: number }> =>
+        request(port, { headers: { authorization: `Basic ${Buffer.from(`ann:${word}`).toString('base64')}` } })
+      for (let wave = 0, isBusy = false; !isBusy && wave < 20; wave++) {
+        const answers = await Promise.all(Array.from({ length: 150 }, (_, i) => guess(`${wave}-${i}`)))
+        isBusy = answers.some(({ status }) => status === 503)
+      }
+    },
+    pick: ({ status }) => status === 503,
+    code: 'basic_busy',
+    at: 'basicAuthentication',
+    passes: 'a second has passed.',
+  },
 ]
+
+/** Of a password that nobody knows, and that takes a while to find out about. */
+const SLOW_USER = 'ann:$2y$08$0LlrKdGzhnJOGxe7KgqIJO5SL4Kx58ry5fWpG/O4CkCTWszILvLyO'

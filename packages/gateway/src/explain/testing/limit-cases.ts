@@ -1,6 +1,7 @@
+import type { TestContext } from 'node:test'
 import { request } from '../../testing/client.ts'
 import { counting, useLimitServer } from '../../testing/limit-server.ts'
-import { closedPort, httpConfig, routeTo } from '../../testing/scene.ts'
+import { closedPort, httpConfig, routeTo, useOrigin } from '../../testing/scene.ts'
 import type { RefusalCase } from './refusal-case.ts'
 
 /** The last of several is refused. */
@@ -16,7 +17,66 @@ function withLimits(rateLimit: object): RefusalCase['config'] {
   return ({ origin }) => httpConfig([routeTo(origin, { rateLimit })])
 }
 
+/** Each call to the model takes 912 tokens. */
+async function model(t: TestContext): Promise<object> {
+  const { port } = await useOrigin(t, (_asked, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(ANSWER))
+  })
+  return { ai: { provider: { openai: {}, host: '127.0.0.1', port } } }
+}
+
+const ANSWER = {
+  id: '1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'small',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 900, completion_tokens: 12, total_tokens: 912 },
+}
+
+function chats(count: number): RefusalCase['send'] {
+  const body = JSON.stringify({ model: 'small', messages: [{ role: 'user', content: 'hello' }] })
+  return async ({ port, gateway }) => {
+    for (let i = 0; i < count; i++) {
+      await request(port, { method: 'POST', path: '/v1/chat/completions', body })
+      // Tokens count when a call is over.
+      await gateway.finished(i + 1)
+    }
+  }
+}
+
+/** As many keys as there can be no room for. */
+const manyKeys: RefusalCase['send'] = async ({ port }) => {
+  for (let i = 0; i < 300; i++) await request(port, { headers: { 'x-user': `user-${i}` } })
+}
+
 export const limitCases: RefusalCase[] = [
+  {
+    name: 'a number of tokens',
+    config: async ({ t }) =>
+      httpConfig([
+        { policies: { rateLimit: { local: [{ tokens: 1000, unit: 'Hours' }] } }, backends: [await model(t)] },
+      ]),
+    send: chats(3),
+    code: 'token_limit',
+    at: 'tokens: 1000',
+    passes: /s later\.$/,
+    values: { limit: '1000 tokens/Hours', remaining: 0 },
+    spending: { counts: 'tokens', total: 1824, requests: 2, isWhole: true },
+    says: /, since request [0-9a-z]{15} took 912 tokens at \d\d:\d\d:\d\d: it passes again in \d+ s$/,
+  },
+  {
+    name: 'more keys than there is room for',
+    config: withLimits({
+      local: [{ requests: 5, unit: 'Hours', key: 'request.headers["x-user"]', keys: { size: 1 } }],
+    }),
+    send: manyKeys,
+    code: 'limit_without_room',
+    at: 'requests: 5',
+    passes: 'a budget of the limit is full again.',
+    values: { limit: '5/Hours' },
+  },
   {
     name: 'a number of requests',
     config: withLimits({
@@ -30,6 +90,8 @@ export const limitCases: RefusalCase[] = [
     at: 'requests: 1\n'.trim(),
     passes: /^it is \d{4}-.*Z, \d+ s later\.$/,
     values: { limit: '1/Minutes', remaining: 0 },
+    spending: { counts: 'requests', total: 1, requests: 1, isWhole: true },
+    says: /, since request [0-9a-z]{15} took the last of it at/,
   },
   {
     name: 'a number of requests with a burst',
@@ -48,6 +110,8 @@ export const limitCases: RefusalCase[] = [
     at: 'requests',
     passes: /s later\.$/,
     values: { limit: '1/Hours', 'limit.key': 'request.headers["x-user"]' },
+    // Of requests that passed no headers are kept.
+    spending: { counts: 'requests', total: 0, requests: 0, isWhole: false, usedUpBy: null },
   },
   {
     name: 'a limit of a condition',

@@ -7,7 +7,7 @@ import { startGateway, type TestGateway, type TestGatewayOptions } from '../../t
 import type { Origin } from '../../testing/origin.ts'
 import { until, useOrigin } from '../../testing/scene.ts'
 import { explain } from '../explain.ts'
-import type { Explanation } from '../explanation.ts'
+import type { Explanation, Spending } from '../explanation.ts'
 
 /** What a case has at hand. */
 export interface Scene {
@@ -25,6 +25,8 @@ export interface RefusalCase {
   readonly options?: (t: TestContext) => TestGatewayOptions
   /** Sends what is refused; it may send others first. */
   readonly send: (scene: Scene) => Promise<unknown>
+  /** Which of several refusals is meant; the newest when left out. */
+  readonly pick?: (record: RequestRecord) => boolean
   readonly code: string
   /** What stands at the place that is named; null where there is none to name. */
   readonly at: string | null
@@ -32,6 +34,10 @@ export interface RefusalCase {
   readonly passes: string | RegExp
   /** Values that it must have read, by name. */
   readonly values?: Readonly<Record<string, unknown>>
+  /** What is known of who used a limit up. */
+  readonly spending?: Partial<Spending>
+  /** What its sentence must say. */
+  readonly says?: RegExp
   /** Texts that must not stand anywhere in the explanation. */
   readonly hides?: readonly string[]
 }
@@ -44,19 +50,24 @@ export async function explainCase(t: TestContext, refusal: RefusalCase): Promise
   t.after(() => gateway.close())
   await refusal.send({ t, origin, gateway, port: gateway.port() })
   let found: RequestRecord | undefined
-  await until(() => (found = gateway.recorded().find(isRefused)) !== undefined)
+  await until(() => (found = gateway.recorded().find(refusal.pick ?? isRefused)) !== undefined)
   assert.ok(found)
   const loaded = loadConfig(text, { file: 'gateway.yaml', dir: options.dir ?? '.', env: {} })
   assert.ok(loaded.ok)
   const { ir, locate = () => null } = loaded
-  hold(refusal, explain(found, { generation: 1, live: 1, ir, locate }), text)
+  const others = {
+    between: (from: number, to: number) => gateway.recorded().filter(({ at }) => at >= from && at <= to),
+    completeSince: 0,
+  }
+  hold(refusal, explain(found, { generation: 1, live: 1, ir, locate }, others), text)
 }
 
 function isRefused({ reason, status }: RequestRecord): boolean {
   return reason !== null || status >= 500
 }
 
-function hold({ code, at, passes, values = {}, hides = [] }: RefusalCase, found: Explanation, text: string): void {
+function hold(refusal: RefusalCase, found: Explanation, text: string): void {
+  const { code, at, passes, values = {}, hides = [], spending = null, says = /./ } = refusal
   const told = JSON.stringify(found)
   const place = found.decidedBy?.place ?? null
   const line =
@@ -66,6 +77,8 @@ function hold({ code, at, passes, values = {}, hides = [] }: RefusalCase, found:
   assert.equal(line === null || at === null ? line : line.slice(0, at.length), at, told)
   if (typeof passes === 'string') assert.equal(first?.text, passes, told)
   else assert.match(first?.text ?? '', passes, told)
+  assert.match(found.headline, says)
+  if (spending !== null) assert.deepEqual({ ...found.spending, ...spending }, found.spending, told)
   const read = new Map(found.values.map(({ name, value }) => [name, value]))
   for (const [name, value] of Object.entries(values)) assert.deepEqual(read.get(name), value, `${name} of ${told}`)
   for (const secret of hides) assert.ok(!told.includes(secret), `${secret} in ${told}`)

@@ -115,6 +115,37 @@ export const serviceCases: RefusalCase[] = [
     hides: ['ann@example.com'],
   },
   {
+    name: 'a guard of answers',
+    async config(scene) {
+      const judge = await useOrigin(scene.t, (_asked, response) => {
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify({ action: { body: 'no way', status_code: 451 } }))
+      })
+      return {
+        ...(await guarded({ response: [{ webhook: { backendRef: { name: 'judge' } } }] })(scene)),
+        backends: [{ name: 'judge', static: { host: '127.0.0.1', port: judge.port } }],
+      }
+    },
+    send: post,
+    code: 'response_guard_reject',
+    at: 'webhook:',
+    passes: 'the text is without what the guard found.',
+    values: { guard: 'webhook', phase: 'response', model: 'small' },
+    hides: ['sesame', 'ann@example.com'],
+  },
+  {
+    name: 'a guard of answers that cannot be asked',
+    config: async (scene) => ({
+      ...(await guarded({ response: [{ webhook: { backendRef: { name: 'judge' } } }] })(scene)),
+      backends: [{ name: 'judge', static: { host: '127.0.0.1', port: await closedPort() } }],
+    }),
+    send: post,
+    code: 'response_guard_failed',
+    at: 'webhook:',
+    passes: 'the service behind the guard webhook answers.',
+    hides: ['sesame'],
+  },
+  {
     name: 'a tool that a rule hides',
     config: async ({ t }) =>
       mcpConfig(

@@ -83,6 +83,20 @@ export const upstreamCases: RefusalCase[] = [
     passes: /shows a certificate that is trusted\.$/,
   },
   {
+    name: 'a backend that takes longer than a connection may',
+    config: async ({ t }) =>
+      httpConfig([
+        routeTo(await useTcpServer(t, (socket) => socket.pause()), {
+          backend: { tls: { insecureSkipVerify: 'All' }, tcp: { connectTimeout: '100ms' } },
+        }),
+      ]),
+    send: get,
+    code: 'connect_timeout',
+    at: 'connectTimeout: 100ms',
+    passes: /^127\.0\.0\.1:\d+ accepts connections faster\.$/,
+    values: { attempts: 1 },
+  },
+  {
     name: 'a backend that takes longer than one attempt may',
     config: async ({ t }) => httpConfig([routeTo(await silent(t), { backend: { http: { requestTimeout: '50ms' } } })]),
     send: get,

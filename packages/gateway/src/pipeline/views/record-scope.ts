@@ -24,6 +24,11 @@ export function recordScope(record: RequestRecord, identity: ProxyIdentity): obj
   }
 }
 
+/** What the last expressions saw: refusals were decided by these. */
+export function finalHeaders({ requestHeaders, afterPolicies }: RequestRecord): RecordedHeaders | null {
+  return afterPolicies?.headers ?? requestHeaders
+}
+
 function requestOf(record: RequestRecord): object | undefined {
   if (record.method === null) return undefined
   const host = record.host ?? ''
@@ -37,7 +42,7 @@ function requestOf(record: RequestRecord): object | undefined {
     path,
     pathAndQuery,
     version: record.version ?? '',
-    headers: new KeptHeaders(record.requestHeaders),
+    headers: new KeptHeaders(finalHeaders(record)),
     startTime: Timestamp.fromMillis(record.at),
   }
 }

@@ -1,3 +1,4 @@
+import { changedRequest } from './changed-request.ts'
 import type { StoredDetails } from './details.ts'
 import { AT, FLAGS, PROTOCOLS, SEPARATOR, type TextName, TEXTS, UNANSWERED, VERSIONS } from './layout.ts'
 import { idOf, type RecordNames } from './record-id.ts'
@@ -77,6 +78,7 @@ export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): Re
       status: entry.readUInt16LE(AT.status),
     }),
     requestHeaders: details.requestHeaders ?? null,
+    afterPolicies: changedRequest(details.requestHeaders ?? {}, details.afterPolicies),
     responseHeaders: details.responseHeaders ?? null,
     requestBody: details.requestBody ?? null,
     responseBody: details.responseBody ?? null,
@@ -94,6 +96,7 @@ export function summaryOf(record: RequestRecord): RequestSummary {
     steps: _steps,
     calls: _calls,
     requestHeaders: _requestHeaders,
+    afterPolicies: _afterPolicies,
     responseHeaders: _responseHeaders,
     requestBody: _requestBody,
     responseBody: _responseBody,
@@ -133,7 +136,11 @@ function reasonOf({ kind, decision, values = {}, mcp }: StoredDetails): RecordRe
 }
 
 /** Whose work it was where no step stopped the request: they speak between steps, or behind them. */
-const POLICIES: Readonly<Record<string, string>> = { ExtProc: 'extProc', PromptGuard: 'promptGuard' }
+const POLICIES: Readonly<Record<string, string>> = {
+  ExtProc: 'extProc',
+  PromptGuard: 'promptGuard',
+  NetworkAuthorization: 'networkAuthorization',
+}
 
 /** `NoHealthyBackend` → `no_healthy_backend`. */
 function codeOf(kind: string): string {

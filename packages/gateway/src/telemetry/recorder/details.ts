@@ -4,6 +4,7 @@ import { shortened } from './shortened.ts'
 import type { FailedCall, RecordedRequest, RecordedRun } from './facts.ts'
 import { outcomeOf } from './outcome.ts'
 import { bodyText } from './body-text.ts'
+import { changeOf, type StoredChange } from './changed-request.ts'
 import type {
   RecordedBody,
   RecordedHeaders,
@@ -46,6 +47,7 @@ export interface StoredDetails {
   llm?: RecordedLlm
   mcp?: RecordedMcp
   requestHeaders?: RecordedHeaders
+  afterPolicies?: StoredChange
   responseHeaders?: RecordedHeaders
   requestBody?: RecordedBody
   responseBody?: RecordedBody
@@ -78,7 +80,7 @@ function addWhole(
   run: RecordedRun & Partial<RecordedRequest>,
   redaction: RecordRedaction,
 ): void {
-  const { listener, route, headers, responseHeaders, failedCalls, startedAt } = run
+  const { listener, route, responseHeaders, failedCalls, startedAt } = run
   details.isWhole = true
   details.gatewaySteps = listener?.request?.names ?? []
   const backend = route?.backends[run.backendIndex]
@@ -99,13 +101,26 @@ function addWhole(
       to: micros(call.to - startedAt),
     }))
   }
-  if (headers !== undefined) details.requestHeaders = redaction.headers(headers)
+  addRequestHead(details, run, redaction)
   if (responseHeaders !== null && responseHeaders !== undefined) {
     details.responseHeaders = redaction.headers(responseHeaders)
   }
   if (run.keptBodies != null) addBodies(details, run, redaction)
   const variables = variablesOf(run)
   if (variables !== null) details.variables = bounded(redaction.values(variables))
+}
+
+/** As it came, and as policies left it where that is something else. */
+function addRequestHead(
+  details: StoredDetails,
+  { headers, target, upstreamTarget }: Partial<RecordedRequest>,
+  redaction: RecordRedaction,
+): void {
+  if (headers === undefined) return
+  const came = (details.requestHeaders = redaction.headers({ forEach: (visit) => headers.forEachReceived(visit) }))
+  const path = upstreamTarget === undefined || upstreamTarget === target ? null : redaction.target(upstreamTarget)
+  const change = headers.isEdited ? changeOf(came, redaction.headers(headers)) : null
+  if (path !== null || change !== null) details.afterPolicies = { ...change, ...(path !== null && { path }) }
 }
 
 function addBodies(

@@ -53,6 +53,12 @@ interface Headers {
   forEach(visit: (name: string, value: string) => void): void
 }
 
+/** Those that know how they came. */
+interface ReceivedHeaders extends Headers {
+  readonly isEdited: boolean
+  forEachReceived(visit: (name: string, value: string) => void): void
+}
+
 /** What a record says of the end of anything: a request, or a connection without HTTP. */
 export interface RecordedRun extends AccessRecord {
   readonly listener: RecordedListener | null
@@ -62,8 +68,10 @@ export interface RecordedRun extends AccessRecord {
 
 /** The same of a request; the request object of the pipeline has these fields itself. */
 export interface RecordedRequest extends RecordedRun {
-  readonly headers: Headers
+  readonly headers: ReceivedHeaders
   readonly responseHeaders: Headers | null
+  /** Path and query as they go to the backend. */
+  readonly upstreamTarget: string
   readonly scheme: 'http' | 'https'
   readonly decision: Decision | null
   readonly notes: RecordValues | null

@@ -17,6 +17,9 @@ export function outcomeOf({ reason, status, mcp }: Ending): Exclude<RecordOutcom
     case 'RateLimit':
       // A server of limits that cannot be asked fails the request.
       return status >= 500 ? 'failed' : 'limited'
+    case 'InvalidRequest':
+      // A version that the client should not have used is no failure of the gateway.
+      return status >= 500 && status !== 505 ? 'failed' : 'denied'
     case 'ClientGone':
       return 'aborted'
     case 'NoHealthyBackend':

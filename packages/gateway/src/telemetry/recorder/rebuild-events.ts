@@ -1,5 +1,5 @@
 import type { TraceEvent } from '../trace/trace-event.ts'
-import type { RecordedAttempt, RecordedStep, RequestRecord } from './record.ts'
+import type { RecordedAttempt, RecordedHeaders, RecordedStep, RequestRecord } from './record.ts'
 
 /** Who answered, as snapshots say it. */
 export interface Identity {
@@ -18,7 +18,7 @@ export function rebuildEvents(record: RequestRecord, env: Identity): TraceEvent[
   const ofPhase = (phase: RecordedStep['phase']): RecordedStep[] => (steps ?? []).filter((step) => step.phase === phase)
   events.add({ type: 'requestStarted' })
   if (record.method !== null) {
-    events.add({ type: 'requestSnapshot', stage: 'initial request', requestState: requestState(record, env) })
+    events.add({ type: 'requestSnapshot', stage: 'initial request', requestState: initialState(record, env) })
   }
   addPolicies(events, ofPhase('gateway'))
   if (reason?.phase !== 'gateway' && record.listener !== null && record.method !== null) {
@@ -27,8 +27,13 @@ export function rebuildEvents(record: RequestRecord, env: Identity): TraceEvent[
     events.add({ type: 'routeSelection', selectedRoute, evaluatedRoutes }, selectedRoute === null ? 'error' : 'info')
   }
   addPolicies(events, ofPhase('route'))
+  if (record.requestHeaders !== null && record.attempts > 0) {
+    events.add({ type: 'requestSnapshot', stage: 'route policies', requestState: stateBehindPolicies(record, env) })
+  }
   addPolicies(events, ofPhase('backend'))
   for (const call of calls ?? lastCall(record)) addCall(events, call)
+  const unanswered = openCall(record)
+  if (unanswered !== null) events.add({ type: 'backendCallStart', target: unanswered })
   if (record.answeredAfter !== null) events.at(record.answeredAfter)
   addPolicies(events, ofPhase('response'))
   if (record.status !== 0) {
@@ -90,32 +95,50 @@ function addCall(events: EventList, { target, status, error, from, to }: Recorde
   events.add({ type: 'backendCallResult', status, error }, severity, from ?? 0)
 }
 
+/** Whom nobody waited for any longer: the time was over, or the client had left. */
+function openCall({ calls, endpoint, answeredAfter, attempts }: RequestRecord): string | null {
+  const isOpen = calls !== null && answeredAfter === null && attempts > calls.length
+  return isOpen ? endpoint : null
+}
+
 /** Of a request that simply passed, whose one call is in its summary. */
 function lastCall({ endpoint, status, answeredAfter, attempts, reason }: RequestRecord): RecordedAttempt[] {
   if (endpoint === null || answeredAfter === null || attempts !== 1 || reason !== null) return []
   return [{ target: endpoint, status, error: null, from: null, to: answeredAfter }]
 }
 
-function requestState(record: RequestRecord, env: Identity): object {
-  const { method, scheme, version, at, variables } = record
-  const host = record.host ?? ''
-  const pathAndQuery = record.path ?? ''
-  const [path = ''] = pathAndQuery.split('?', 1)
-  const { address, port } = sourceOf(record.source ?? '')
+function initialState(record: RequestRecord, env: Identity): object {
+  const { path, requestHeaders } = record
+  return requestState(record, { target: path ?? '', headers: requestHeaders ?? {} }, env)
+}
+
+/** The last state before the backend's own policies, with what the others found out. */
+function stateBehindPolicies(record: RequestRecord, env: Identity): object {
+  const { afterPolicies, path, requestHeaders, variables } = record
+  const target = afterPolicies?.path ?? path ?? ''
+  const headers = afterPolicies?.headers ?? requestHeaders ?? {}
+  return { ...requestState(record, { target, headers }, env), ...variables }
+}
+
+function requestState(
+  { method, scheme, version, at, host, source }: RequestRecord,
+  { target, headers }: { target: string; headers: RecordedHeaders },
+  env: Identity,
+): object {
+  const [path = ''] = target.split('?', 1)
   return {
     request: {
       method,
-      uri: `${scheme}://${host}${pathAndQuery}`,
+      uri: `${scheme}://${host ?? ''}${target}`,
       path,
-      pathAndQuery,
-      host,
+      pathAndQuery: target,
+      host: host ?? '',
       scheme,
       version,
-      headers: record.requestHeaders ?? {},
+      headers,
       startTime: new Date(at).toISOString(),
     },
-    source: { address, port },
-    ...variables,
+    source: sourceOf(source ?? ''),
     env,
   }
 }

@@ -11,6 +11,7 @@ export interface RecordFilter {
 export const FILTER_PARAMETERS = [
   'since',
   'until',
+  'id',
   'status',
   'route',
   'policy',
@@ -58,6 +59,7 @@ export function isMeant(filter: RecordFilter, record: RequestRecord): boolean {
 type Matcher = (value: string) => ((record: RequestRecord) => boolean) | string
 
 const MATCHERS: Readonly<Record<string, Matcher>> = {
+  id: (value) => (record) => record.id === value || record.requestId === value,
   status: statusMatcher,
   outcome(value) {
     if (!(RECORD_OUTCOMES as readonly string[]).includes(value)) {

@@ -3,7 +3,7 @@ import { AT } from './layout.ts'
 import type { RequestRecord } from './record.ts'
 import { createNames, idOf } from './record-id.ts'
 import type { RecorderMemory } from './recorder.ts'
-import { createRing, readRing, ringUse } from './ring.ts'
+import { createRing, hasForgotten, readRing, ringUse } from './ring.ts'
 import { frameOf } from './segment.ts'
 
 /** Bytes for each worker. */
@@ -96,8 +96,18 @@ export class RecordStore {
 
   /** From here on everything is there: no memory has given up a record that began later. */
   get completeSince(): number {
+    return this.#newestStart(() => true)
+  }
+
+  /** What began before may have been overwritten. */
+  get forgottenBefore(): number {
+    return this.#newestStart(hasForgotten)
+  }
+
+  /** When the oldest record of a memory began; of several the latest. */
+  #newestStart(isMeant: (ring: SharedArrayBuffer) => boolean): number {
     const oldest = this.#everySource().flatMap(({ memory }) =>
-      [memory.passed, memory.notable].flatMap((ring) => {
+      [memory.passed, memory.notable].filter(isMeant).flatMap((ring) => {
         const first = readRing(ring).entries.find((entry) => entry.length >= AT.texts)
         return first === undefined ? [] : [startOf(first)]
       }),

@@ -154,6 +154,14 @@ export interface RecordedAttempt {
 /** Names in small letters; several lines of one name are a list; credentials are hidden. */
 export type RecordedHeaders = { readonly [name: string]: string | readonly string[] }
 
+/** How a request stood behind the policies of gateway and route, before those of the backend. */
+export interface ChangedRequest {
+  /** Path and query; null where they stayed. */
+  readonly path: string | null
+  /** All of them: without credentials that policies took, with what policies set; null where they stayed. */
+  readonly headers: RecordedHeaders | null
+}
+
 /** A body that a route asked to keep. */
 export interface RecordedBody {
   /** Text as it is, anything else in Base64. */
@@ -174,8 +182,10 @@ export interface RequestRecord extends RequestSummary {
   /** Null where only the summary is kept. */
   readonly steps: readonly RecordedStep[] | null
   readonly calls: readonly RecordedAttempt[] | null
-  /** As they stood in the end: without credentials that policies took, with what policies set. */
+  /** As they came. */
   readonly requestHeaders: RecordedHeaders | null
+  /** What policies had made of the request in the end; null where they changed nothing that is kept. */
+  readonly afterPolicies: ChangedRequest | null
   /** As it left. */
   readonly responseHeaders: RecordedHeaders | null
   readonly requestBody: RecordedBody | null

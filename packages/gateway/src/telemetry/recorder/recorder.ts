@@ -3,9 +3,11 @@ import { detailsOf, endingOf, type Ending } from './details.ts'
 import type { RecordedListener, RecordedRequest, RecordedRoute, RecordedRun } from './facts.ts'
 import { AT, codeOfOutcome, FLAGS, MAX_MICROSECONDS, PROTOCOLS, SEPARATOR, UNANSWERED, VERSIONS } from './layout.ts'
 import { ModelDetails } from './model-details.ts'
+import { PerSecond } from './per-second.ts'
 import { idOf, type RecordNames } from './record-id.ts'
 import { preambleOf, type Preamble, putPreamble, putTexts, roomFor, sizeOf } from './record-texts.ts'
 import type { RecordRedaction } from './redaction.ts'
+import { REFUSED_CONNECTIONS, type RefusedConnection } from './refused-connection.ts'
 import { RingWriter } from './ring.ts'
 
 /** What a worker writes records to; the main thread has made it, and reads it. */
@@ -36,9 +38,10 @@ export class Recorder {
   readonly #models = new ModelDetails()
   #settings: RecorderSettings | null = null
   #lastSerial = 0
-  /** How many records may still have heads in this second. */
-  #headsLeft = HEADS_PER_SECOND
-  #headsSecond = 0
+  /** Heads cost more than the rest together: a flood of refusals has them for the first ones of each second. */
+  readonly #heads = new PerSecond(200)
+  /** Whoever knocks without end must not push out what was refused of requests. */
+  readonly #refused = new PerSecond(50)
 
   constructor(clock: () => number) {
     this.#clock = clock
@@ -74,7 +77,7 @@ export class Recorder {
     const isNotable = isSampled || ending.outcome !== 'passed' || rx.keptBodies !== null
     const ring = isNotable ? rings.notable : rings.passed
     let details = isNotable
-      ? detailsOf(rx, this.#mayHaveHeads(), settings.redaction)
+      ? detailsOf(rx, this.#heads.take(this.#clock()) ? 'heads' : 'none', settings.redaction)
       : this.#passedDetails(rx, settings.redaction)
     // What does not fit is left out, not the record.
     if (details.length > SHORT && Buffer.byteLength(details) > ring.maxBytes / 2) {
@@ -107,7 +110,7 @@ export class Recorder {
   }
 
   /** A connection without HTTP. */
-  connection(run: RecordedRun): void {
+  connection(run: RecordedRun & Pick<Partial<RecordedRequest>, 'notes'>): void {
     const settings = this.#settings
     const rings = this.#rings
     if (settings === null || rings === null) return
@@ -128,6 +131,22 @@ export class Recorder {
   /** A message that was refused before it was a request. */
   malformed(source: { source: string; sni: string }, status: number, code: string): void {
     this.connection({ ...refusedRecord(source, status, code), listener: null, route: null, backendIndex: -1 })
+  }
+
+  /** A connection that was closed before there was a message on it. */
+  refused(source: { source: string; sni: string }, { code, error, rules, listener }: RefusedConnection): void {
+    if (this.#settings === null || !this.#refused.take(this.#clock())) return
+    const { kind, protocol } = REFUSED_CONNECTIONS[code]
+    this.connection({
+      ...refusedRecord(source, 0, ''),
+      error: error === '' ? null : error,
+      reason: kind,
+      protocol,
+      listener,
+      route: null,
+      backendIndex: -1,
+      notes: { code, ...(rules !== undefined && { rules }) },
+    })
   }
 
   #write(ring: RingWriter, run: RecordedRun, parts: Parts): void {
@@ -176,16 +195,6 @@ export class Recorder {
     // It must fit into a word, and zero is none.
     this.#lastSerial = (this.#lastSerial + 1) >>> 0
     return this.#lastSerial === 0 ? ++this.#lastSerial : this.#lastSerial
-  }
-
-  /** Heads cost more than the rest together: a flood of refusals has them for the first ones of each second. */
-  #mayHaveHeads(): 'heads' | 'none' {
-    const second = Math.floor(this.#clock() / 1000)
-    if (second !== this.#headsSecond) {
-      this.#headsSecond = second
-      this.#headsLeft = HEADS_PER_SECOND
-    }
-    return this.#headsLeft-- > 0 ? 'heads' : 'none'
   }
 }
 
@@ -256,5 +265,4 @@ const SHORT = 512
 const MAX_PATH = 2048
 const MAX_HOST = 256
 const MAX_NAME = 256
-const HEADS_PER_SECOND = 200
 const NOWHERE = preambleOf(placeText(null, null, -1))

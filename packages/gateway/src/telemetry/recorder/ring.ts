@@ -121,6 +121,11 @@ function cut(copy: Buffer, dead: number): Buffer[] {
   return entries
 }
 
+/** Whether entries were overwritten. */
+export function hasForgotten(memory: SharedArrayBuffer): boolean {
+  return Atomics.load(new Int32Array(memory, 0, 2), TAIL) !== 0
+}
+
 /** Bytes that entries take, and those that they may. */
 export function ringUse(memory: SharedArrayBuffer): { bytes: number; maxBytes: number } {
   const control = new Int32Array(memory, 0, 2)

@@ -1,12 +1,10 @@
 import type { ConnectionInfo } from '../../../net/exchange.ts'
-import { createJudge, rulesOf } from '../../../pipeline/authorization.ts'
+import { createJudge, type Judge, rulesOf } from '../../../pipeline/authorization.ts'
 import { compileExpression } from '../../../pipeline/expression.ts'
 import type { NetworkAuthorizationConfig } from './schema.ts'
 
-/** Says whether a new connection may go on; null where nothing was asked for. */
-export function networkAuthorization(
-  configs: readonly NetworkAuthorizationConfig[],
-): ((info: ConnectionInfo) => boolean) | null {
+/** Says whether a new connection may go on, and why not; null where nothing was asked for. */
+export function networkAuthorization(configs: readonly NetworkAuthorizationConfig[]): Judge<ConnectionInfo> | null {
   if (configs.length === 0) return null
   const judge = createJudge<{ source: ConnectionInfo }>(
     rulesOf(configs).map(({ mode, expression }) => {
@@ -14,5 +12,8 @@ export function networkAuthorization(
       return { mode, source, evaluate }
     }),
   )
-  return (info) => judge.allows({ source: info })
+  return {
+    allows: (info) => judge.allows({ source: info }),
+    explain: (info) => judge.explain({ source: info }),
+  }
 }

@@ -106,7 +106,7 @@ for (const protocol of ['TCP', 'TLS']) {
 
 test('rules of several attachments count together', () => {
   const admits = (address: string, ...configs: NetworkAuthorizationConfig[]) =>
-    networkAuthorization(configs)!(client(address))
+    networkAuthorization(configs)!.allows(client(address))
   const all: NetworkAuthorizationConfig[] = [
     { policy: { matchExpressions: ['cidr("10.0.0.0/8").containsIP(source.address)'] } },
     { rules: [{ mode: 'deny', expression: 'source.address == "10.0.0.9"' }] },

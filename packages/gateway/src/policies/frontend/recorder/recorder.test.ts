@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { exchangeRaw, request, sendRaw } from '../../../testing/client.ts'
 import {
   closedPort,
@@ -241,8 +242,60 @@ test('slow is about the answer of the backend, and has heads and steps', async (
   await gateway.finished(1)
   const [record] = gateway.recorded()
   assert.deepEqual([record?.outcome, record?.isSlow, record?.status], ['slow', true, 200])
-  assert.equal(record?.requestHeaders?.['x-forwarded-proto'], 'http')
-  assert.deepEqual(record.steps, [])
+  assert.deepEqual(record?.requestHeaders, {})
+  assert.equal(record?.afterPolicies?.headers?.['x-forwarded-proto'], 'http')
+  assert.deepEqual(record?.steps, [])
+})
+
+test('heads are kept as they came, with what policies made of them, and without credentials in both', async (t) => {
+  const origin = await useOrigin(t)
+  const policies = {
+    apiKeyAuthentication: {
+      location: { header: { name: 'x-team-pass' } },
+      secretRef: { data: { one: { key: 'right-and-long' } } },
+    },
+    headerModifiers: { request: { set: [{ name: 'x-env', value: 'live' }], remove: ['x-debug'] } },
+    urlRewrite: { path: { prefix: '/v2' } },
+  }
+  const gateway = await useGateway(
+    t,
+    httpConfig([routeTo(origin, policies, pathPrefix('/v1'))], { frontend: { recorder: { sampling: 'true' } } }),
+  )
+  const headers = { 'x-team-pass': 'right-and-long', 'X-Env': 'test', 'x-debug': '1', accept: '*/*' }
+  await request(gateway.port(), { path: '/v1/a?b=1', headers })
+  await gateway.finished(1)
+  const [record] = gateway.recorded()
+  const picked = (found: object | null | undefined): unknown[] =>
+    ['x-team-pass', 'x-env', 'x-debug', 'accept', 'x-forwarded-proto'].map((name) => Object(found)[name])
+  assert.deepEqual(picked(record?.requestHeaders), ['<redacted>', 'test', '1', '*/*', undefined])
+  assert.deepEqual(picked(record?.afterPolicies?.headers), [undefined, 'live', undefined, '*/*', 'http'])
+  assert.deepEqual([record?.path, record?.afterPolicies?.path], ['/v1/a?b=1', '/v2/a?b=1'])
+  const memory = gateway.store.memoryFor('worker-0')?.notable
+  assert.equal(memory !== undefined && Buffer.from(memory).includes('right-and-long'), false)
+})
+
+test('a version that no client should use is refused, and no failure', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)]))
+  await sendRaw(gateway.port(), 'GET / HTTP/9.9\r\nHost: a\r\n\r\n')
+  await gateway.finished(1)
+  const told = gateway.recorded().map(({ status, outcome }) => `${status} ${outcome}`)
+  assert.deepEqual(told, ['505 denied'])
+})
+
+test('connections that are refused before a request have records, as many as do not push out others', async (t) => {
+  const origin = await useOrigin(t)
+  const frontend = { networkAuthorization: { rules: [{ deny: 'source.address == "127.0.0.1"' }] } }
+  const gateway = await useGateway(t, httpConfig([routeTo(origin)], { frontend }), { clock: () => 1_000_000 })
+  for (let i = 0; i < 60; i++) await exchangeRaw(gateway.port(), 'GET / HTTP/1.1\r\nHost: a\r\n\r\n', () => false)
+  const records = gateway.recorded()
+  // In one second.
+  assert.equal(records.length, 50)
+  const { outcome, status, protocol, reason, source, method } = records[0] ?? assert.fail('no record')
+  assert.deepEqual([outcome, status, protocol, method], ['denied', 0, 'tcp', null])
+  assert.deepEqual([reason?.policy, reason?.code], ['networkAuthorization', 'network_authorization'])
+  assert.match(source ?? '', /^127\.0\.0\.1:\d+$/)
+  assert.deepEqual(gateway.lines, [], 'nobody has asked for anything')
 })
 
 test('a client that leaves is aborted, a backend that breaks off has failed', async (t) => {
@@ -373,4 +426,24 @@ test('connections without HTTP have records', async (t) => {
   await until(() => gateway.recorded().length === 2)
   const failed = gateway.recorded().find(({ outcome }) => outcome === 'failed')
   assert.deepEqual([failed?.protocol, failed?.reason?.kind], ['tcp', 'UpstreamFailure'])
+})
+
+test('a TLS connection that is passed on has the server name, and no secret of what is inside', async (t) => {
+  const backend = await useTcpServer(t, (socket) => socket.once('data', () => socket.end()))
+  const route = { name: 'shop', hostnames: ['a.test'], backends: [{ host: backend.host }] }
+  const gateway = await useGateway(t, { binds: [{ port: 0, listeners: [{ protocol: 'TLS', routes: [route] }] }] })
+  for (const servername of ['a.test', 'b.test']) {
+    const client = connectTls({ port: gateway.port(), host: '127.0.0.1', servername }).on('error', () => {})
+    await new Promise((resolve) => client.on('close', resolve))
+  }
+  await gateway.finished(2)
+  const byName = new Map(gateway.recorded().map((record) => [record.sni, record]))
+  const passed = byName.get('a.test')
+  assert.deepEqual(
+    [passed?.protocol, passed?.outcome, passed?.route, passed?.endpoint, passed?.attempts, passed?.method],
+    ['tls', 'passed', 'shop', backend.host, 1, null],
+  )
+  assert.ok((passed?.bytesIn ?? 0) > 100)
+  const lost = byName.get('b.test')
+  assert.deepEqual([lost?.protocol, lost?.outcome, lost?.reason?.kind], ['tls', 'denied', 'NotFound'])
 })

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { Backend, Ir } from '../ir/resources.ts'
+import { request } from '../testing/client.ts'
+import { TestGateway } from '../testing/gateway.ts'
+import { until } from '../testing/scene.ts'
+import { explain } from './explain.ts'
+import type { Explanation } from './explanation.ts'
+import { resourcePlaces } from './resource-places.ts'
+
+/** What only resources of a cluster can ask for: no config file has it. */
+
+async function explained(t: TestContext, target: Backend['target']): Promise<Explanation> {
+  const backend = { key: 'backend/service/shop/web/80', name: 'service/shop/web/80', target }
+  const route = {
+    key: 'bind/0/web/shop/orders/0',
+    listener: 'bind/0/web',
+    name: 'shop/orders',
+    rule: '0',
+    labels: {},
+    hostnames: [],
+    matches: [{ path: { kind: 'pathPrefix' as const, value: '/' }, method: null, headers: [], query: [] }],
+    backends: [{ key: 'bind/0/web/shop/orders/0/backend/0', backend: backend.key, weight: 1 }],
+  }
+  const ir: Ir = {
+    binds: [{ key: 'bind/0', port: 0, address: '' }],
+    listeners: [{ key: 'bind/0/web', bind: 'bind/0', name: 'web', hostname: '', protocol: 'HTTP', tls: null }],
+    routes: [route],
+    backends: [backend],
+    policies: [],
+  }
+  const gateway = new TestGateway({})
+  t.after(() => gateway.close())
+  await gateway.use(ir)
+  await request(gateway.port())
+  await until(() => gateway.recorded().length === 1)
+  return explain(gateway.recorded()[0]!, { generation: 1, live: 1, ir, locate: resourcePlaces(ir) })
+}
+
+const place = { kind: 'Route', namespace: 'shop', name: 'orders' }
+
+test('a Service without a ready endpoint', async (t) => {
+  const host = 'web.shop.svc.cluster.local'
+  const found = await explained(t, { kind: 'service', host, port: 80, version: null })
+  assert.equal(found.code, 'no_endpoints')
+  assert.equal(found.wouldPass[0]?.text, 'one of its endpoints is there, and healthy.')
+  assert.deepEqual({ ...found.decidedBy?.place, path: '' }, { ...place, path: '' })
+})
+
+test('a Service that does not exist', async (t) => {
+  const found = await explained(t, { kind: 'invalid', reason: 'Service shop/web not found' })
+  assert.equal(found.code, 'invalid_backend')
+  assert.match(found.headline, /Service shop\/web not found/)
+  assert.equal(found.wouldPass[0]?.text, 'what the backend refers to exists.')
+  assert.deepEqual({ ...found.decidedBy?.place, path: '' }, { ...place, path: '' })
+})

@@ -1,0 +1,114 @@
+import type { LocalLimitConfig } from '../policies/traffic/rate-limit/schema.ts'
+import type { RequestRecord } from '../telemetry/recorder/record.ts'
+import type { Spending, Spent } from './explanation.ts'
+import { explainExpression } from './expression-values.ts'
+import { chosenForm, numberIn, type Subject } from './subject.ts'
+
+/** Requests beside the one that is explained. */
+export interface OtherRecords {
+  /** Those that began in between, newest first. */
+  between(from: number, to: number): Iterable<RequestRecord>
+  /** From this time on no record is missing. */
+  readonly completeSince: number
+}
+
+/** Who used a limit up, as far as records tell; null where they cannot tell whose budget others spent from. */
+export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending | null {
+  const { record, others, reason } = subject
+  if (others === null || chosenForm(subject)?.path.length !== 0) return null
+  const budgetOf = budgetReader(limit)
+  const own = budgetOf(record)
+  if (own === null) return null
+  const counts = limit.tokens === undefined ? 'requests' : 'tokens'
+  // Seconds are rounded up, so that the window may have begun a second before.
+  const from = record.at + ((numberIn(reason, 'resetSeconds') ?? 0) - 1) * 1000 - WINDOW_MS[limit.unit]
+  const isSpender = spenderOf(subject)
+  const spent: Spent[] = []
+  let unknown = 0
+  // Tokens are known when an answer is whole, which may have begun before the window.
+  for (const other of others.between(counts === 'tokens' ? from - LONGEST_CALL_MS : from, record.at)) {
+    const entry = spentBy(other, counts)
+    if (other.id === record.id || entry.cost === 0 || entry.at < from || entry.at > record.at) continue
+    if (!isSpender(other)) continue
+    const budget = budgetOf(other)
+    if (budget === null) unknown++
+    else if (budget === own) spent.push(entry)
+  }
+  spent.sort((one, other) => other.at - one.at)
+  return told(spent, { counts, limit, from, isWhole: others.completeSince <= from && unknown === 0 })
+}
+
+interface Told {
+  counts: Spending['counts']
+  limit: LocalLimitConfig
+  from: number
+  isWhole: boolean
+}
+
+function told(newestFirst: readonly Spent[], { counts, limit, from, isWhole }: Told): Spending {
+  const capacity = (limit.tokens ?? limit.requests ?? 0) + limit.burst
+  // More requests than there were to spend are of a window before.
+  const spent = counts === 'requests' ? newestFirst.slice(0, capacity) : newestFirst
+  const total = spent.reduce((sum, { cost }) => sum + cost, 0)
+  return {
+    counts,
+    from,
+    total,
+    requests: spent.length,
+    isWhole,
+    usedUpBy: total >= capacity ? lastOf(spent, capacity) : null,
+    latest: spent.slice(0, MOST_SHOWN),
+  }
+}
+
+/** The one with which the budget was empty. */
+function lastOf(newestFirst: readonly Spent[], capacity: number): Spent | null {
+  let sum = 0
+  return newestFirst.findLast(({ cost }) => (sum += cost) >= capacity) ?? null
+}
+
+function spentBy({ id, at, took, key, llm }: RequestRecord, counts: Spending['counts']): Spent {
+  if (counts === 'requests') return { id, at, key, cost: 1 }
+  return { id, at: at + took / 1000, key, cost: (llm?.inputTokens ?? 0) + (llm?.outputTokens ?? 0) }
+}
+
+/** Whether a request came past the same attachment of the policy, and was let through there. */
+function spenderOf({ view, reason, held }: Subject): (other: RequestRecord) => boolean {
+  const phase = reason.phase === 'gateway' ? 'gateway' : 'route'
+  const attachments = new Map<string, unknown>()
+  const attachmentOf = ({ keys }: RequestRecord): unknown => {
+    const place = `${keys.listener} ${keys.route}`
+    if (!attachments.has(place)) {
+      attachments.set(place, view.held('traffic', 'rateLimit', keys, phase)?.attachment)
+    }
+    return attachments.get(place)
+  }
+  return (other) => {
+    if (phase === 'route' && other.keys.route === null) return false
+    return hasPassed(other, phase) && attachmentOf(other) === held?.attachment
+  }
+}
+
+function hasPassed({ reason, steps }: RequestRecord, phase: 'gateway' | 'route'): boolean {
+  if (reason === null || reason.phase === null || reason.phase === 'response' || reason.phase === 'backend') return true
+  if (reason.phase !== phase) return phase === 'gateway'
+  return steps?.some((step) => step.step === 'rateLimit' && step.phase === phase && step.outcome === 'passed') ?? false
+}
+
+/** Tells budgets of a limit apart; null where a record does not hold what the key reads. */
+function budgetReader({ key }: LocalLimitConfig): (record: RequestRecord) => string | null {
+  if (key === undefined) return () => ''
+  const isOfCaller = CALLERS.test(key)
+  return (record) => {
+    // Of requests that passed only the name of the caller is kept.
+    if (isOfCaller && record.key !== null) return `caller ${record.key}`
+    const found = explainExpression(key, 'request', record)
+    return found?.state === 'found' ? `key ${JSON.stringify(found.value)}` : null
+  }
+}
+
+/** What records keep as `key`. */
+const CALLERS = /^(apiKey\.name|jwt\.sub|jwt\["sub"\]|basicAuth\.username)$/
+const WINDOW_MS = { Seconds: 1_000, Minutes: 60_000, Hours: 3_600_000 }
+const LONGEST_CALL_MS = 600_000
+const MOST_SHOWN = 10

@@ -1,0 +1,30 @@
+import type { ChangedRequest, RecordedHeaders } from './record.ts'
+
+/** What policies changed of a request, as it is stored: they change little of it. */
+export interface StoredChange {
+  path?: string
+  /** Names that are gone. */
+  gone?: readonly string[]
+  /** Names that are new, or have other values. */
+  set?: RecordedHeaders
+}
+
+/** Null where nothing changed. */
+export function changeOf(came: RecordedHeaders, left: RecordedHeaders): StoredChange | null {
+  const gone = Object.keys(came).filter((name) => !Object.hasOwn(left, name))
+  const set = Object.entries(left).filter(([name, value]) => !isSame(Object.hasOwn(came, name) && came[name], value))
+  if (gone.length === 0 && set.length === 0) return null
+  return { ...(gone.length > 0 && { gone }), ...(set.length > 0 && { set: Object.fromEntries(set) }) }
+}
+
+function isSame(one: unknown, other: string | readonly string[]): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
+
+export function changedRequest(came: RecordedHeaders, change: StoredChange | undefined): ChangedRequest | null {
+  if (change === undefined) return null
+  const { path = null, gone = [], set } = change
+  if (gone.length === 0 && set === undefined) return { path, headers: null }
+  const left = Object.entries(came).filter(([name]) => !gone.includes(name))
+  return { path, headers: { ...Object.fromEntries(left), ...set } }
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changedLines } from './head-lines.ts'
+
+function printed(...heads: Parameters<typeof changedLines>): string[] {
+  return changedLines(...heads).map(({ name, value, fate }) => `${MARKS[fate]}${name}: ${value}`)
+}
+
+const MARKS = { same: ' ', gone: '-', added: '+' }
+
+test('lines that policies took, changed and set stand beside those that stayed', () => {
+  const came = { host: 'a', authorization: '(hidden)', 'x-env': 'test' }
+  const left = { host: 'a', 'x-env': 'live', 'x-user': 'ann' }
+  assert.deepEqual(printed(came, left), [
+    ' host: a',
+    '-authorization: (hidden)',
+    '-x-env: test',
+    '+x-env: live',
+    '+x-user: ann',
+  ])
+})
+
+test('of several lines of one name only those that changed are marked', () => {
+  assert.deepEqual(printed({ via: ['a', 'b', 'a'] }, { via: ['a', 'b', 'c'] }), [
+    ' via: a',
+    ' via: b',
+    '-via: a',
+    '+via: c',
+  ])
+})
+
+test('names that objects have of their own are names like others', () => {
+  assert.deepEqual(printed({ accept: '*/*' }, JSON.parse('{"accept":"*/*","constructor":"x"}')), [
+    ' accept: */*',
+    '+constructor: x',
+  ])
+})
