@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import OpenAI from 'openai'
 import type { Browser, Page } from 'playwright-core'
 import { type Origin, startOrigin } from '../../packages/gateway/src/testing/origin.ts'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { noBrowser, openPage, seriousFindings, SIZES, startBrowser, type Watched } from './browser.ts'
-import { freshPages } from './fresh-pages.ts'
 
 /** The pages in a real browser, before a gateway with real traffic. `UI_SHOTS=<folder>` keeps what was seen. */
 
+const run = promisify(execFile)
+const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
 const EVIL = '<img src=x onerror="document.title=1">'
 const TOKEN = 'open-sesame'
 
@@ -18,7 +21,8 @@ describe('the web UI', { skip: noBrowser }, () => {
   let browser: Browser
   let origin: Origin
   before(async () => {
-    await freshPages()
+    // Beside a gateway it is built with less right to the processor, which takes long on a busy machine.
+    await run(process.execPath, ['--eval', `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`])
     browser = await startBrowser()
     origin = await startOrigin()
   })

@@ -93,7 +93,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
     state: {
       kind,
       proxyProtocol: frontend.proxyProtocol ?? null,
-      admits: network === null ? null : network.allows,
+      admits: network === null ? null : (info) => network.allows(info),
       keepalive: {
         retries: keepalive?.retries ?? 9,
         timeMs: keepalive?.time ?? 180_000,
@@ -113,7 +113,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       onRefused(info, { code, error, sni, listener }) {
         const rules = code === 'network_authorization' ? network?.explain(info) : undefined
         parts.telemetry.refused(
-          { source: info.source, sni: sni },
+          { source: info.source, sni },
           { code, error, rules, listener: listeners.find(({ key }) => key === listener) ?? null },
         )
       },

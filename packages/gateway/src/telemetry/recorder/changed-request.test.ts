@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { changedRequest, changeOf } from './changed-request.ts'
 
 const names = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor')

@@ -26,7 +26,11 @@ function held({ message, severity }: TraceEvent): object | null {
     case 'backendCallResult':
       return { severity, ...message }
     case 'policy': {
-      const result = message['result'] as { type: string; reason?: string }
+      const result = message['result'] as {
+        type: string
+        reason?: string
+        details?: { callout?: unknown; condition?: unknown }
+      }
       // Whether a step had nothing to do is not kept.
       const isPassed =
         result.type === 'apply' || (result.type === 'skip' && !/ stopped the request$/.test(result.reason ?? ''))
@@ -35,7 +39,7 @@ function held({ message, severity }: TraceEvent): object | null {
         type: 'policy',
         kind: message['kind'],
         phase: message['phase'],
-        result: isPassed ? 'passed' : result,
+        result: isPassed ? 'passed' : withoutCallout(result),
       }
     }
     case 'authorizationResult':
@@ -63,6 +67,13 @@ function held({ message, severity }: TraceEvent): object | null {
     default:
       return null
   }
+}
+
+/** What the service that a step asked has said is kept, not how long that took, and the form of a policy by its position. */
+function withoutCallout(result: { details?: { callout?: unknown; condition?: unknown } }): object {
+  if (result.details === undefined) return result
+  const { callout: _callout, condition: _condition, ...details } = result.details
+  return { ...result, details }
 }
 
 /** Traces hide credentials when they are told, begin when the peer was asked who it speaks for, and know nothing of later attempts. */
