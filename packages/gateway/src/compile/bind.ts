@@ -1,7 +1,6 @@
 import type { CallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import type { Bind, Listener } from '../ir/resources.ts'
 import type { Deadlines } from '../net/deadlines.ts'
-import type { ConnectionInfo } from '../net/exchange.ts'
 import type { BindState } from '../net/listener.ts'
 import { createServerTls, type ServerTls, type TlsProblem } from '../net/tls.ts'
 import type { Judge } from '../pipeline/authorization.ts'
@@ -58,7 +57,7 @@ interface BindParts {
   listeners: CompiledListener[]
   frontend: FrontendPolicies
   /** Says whether a new connection may go on; null lets everybody in. */
-  network: Judge<ConnectionInfo> | null
+  network: Judge<Parameters<BindState<string>['onRefused']>[0]> | null
   telemetry: Telemetry
   /** Null where no spans are made. */
   tracing: RequestTracing | null

@@ -9,7 +9,7 @@ import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooL
 import { methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
 import { authorization, mcpAuthorization, networkAuthorization } from './rules.ts'
 import { extAuth, extProc, guard, ownAnswer } from './services.ts'
-import type { OtherRecords } from './spending.ts'
+import type { OtherRecords } from './other-records.ts'
 import type { Explainer, Findings, Subject } from './subject.ts'
 import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
 

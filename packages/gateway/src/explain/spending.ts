@@ -4,14 +4,6 @@ import type { Spending, Spent } from './explanation.ts'
 import { explainExpression } from './expression-values.ts'
 import { chosenForm, numberIn, type Subject } from './subject.ts'
 
-/** Requests beside the one that is explained. */
-export interface OtherRecords {
-  /** Those that began in between, newest first. */
-  between(from: number, to: number): Iterable<RequestRecord>
-  /** From this time on no record is missing. */
-  readonly completeSince: number
-}
-
 /** Who used a limit up, as far as records tell; null where they cannot tell whose budget others spent from. */
 export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending | null {
   const { record, others, reason } = subject

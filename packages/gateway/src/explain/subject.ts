@@ -10,7 +10,7 @@ import type {
   Spending,
   WrittenPlace,
 } from './explanation.ts'
-import type { OtherRecords } from './spending.ts'
+import type { OtherRecords } from './other-records.ts'
 import { cut, sentence } from './words.ts'
 
 /** What an explanation is about. */

@@ -1,7 +1,7 @@
 import { bool, check } from '@portico/cel/check'
 import type { RequestsSource } from '../admin/requests.ts'
 import type { Ir } from '../ir/resources.ts'
-import type { OtherRecords } from '../explain/spending.ts'
+import type { OtherRecords } from '../explain/other-records.ts'
 import type { Locate } from '../sources/file.ts'
 import { compileExpression, environmentFor } from '../pipeline/expression.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
