@@ -17,8 +17,16 @@ export interface Part {
   readonly parts: readonly Part[]
 }
 
-/** The values of all parts of an expression that has been checked; null for one that cannot be read. */
-export function partsOf(source: string, environment: Environment, scope: object): Part | null {
+/**
+ * The values of all parts of an expression that has been checked; null for one that cannot be read. `isEnough` is asked
+ * before each: from where it says so, parts are left out.
+ */
+export function partsOf(
+  source: string,
+  environment: Environment,
+  scope: object,
+  isEnough: () => boolean = () => false,
+): Part | null {
   const parsed = parse(source)
   if (!parsed.ok) return null
   const evaluate = partEvaluator(source, environment, scope)
@@ -28,7 +36,7 @@ export function partsOf(source: string, environment: Environment, scope: object)
     path: pathOfPart(expr),
     result: evaluate(expr),
     parts: shownChildren(expr)
-      .filter((child) => reads(child, environment))
+      .filter((child) => reads(child, environment) && !isEnough())
       .map(partOf),
   })
   return partOf(parsed.expr)

@@ -3,11 +3,12 @@ import type { ConfigEditSource } from './config-edit-api.ts'
 import type { BackendsView, ConfigView, RoutesView } from './config-view.ts'
 import type { Door } from './send/door.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
+import { later } from './json-reply.ts'
 
 /** What is live, given by the main thread. */
 export interface ConfigSource {
   routes(): RoutesView
-  backends(): BackendsView
+  backends(): Promise<BackendsView>
   config(): ConfigView
   /** Where a listener of this process is reached; a text says why it is not. */
   door(bind: string, listener: string): Door | string
@@ -17,14 +18,17 @@ export interface ConfigSource {
 /** What the admin server lists of it. */
 export const CONFIG_ROUTES: readonly { path: string; summary: string }[] = [
   { path: '/api/routes', summary: 'binds, listeners and routes, each with the policies that hold there' },
-  { path: '/api/backends', summary: 'backends, providers and targets' },
+  {
+    path: '/api/backends',
+    summary: 'backends, providers and targets: how each does, and what is left out for how long',
+  },
   { path: '/api/config', summary: 'the text of the config file without secrets, and what is wrong with it' },
 ]
 
 /** Null for a path that is none of them. */
 export function answerConfigApi(request: IncomingMessage, source: ConfigSource): Reply | null {
   const path = pathOf(request)
-  const views: Readonly<Record<string, () => object>> = {
+  const views: Readonly<Record<string, () => object | Promise<object>>> = {
     '/api/routes': () => source.routes(),
     '/api/backends': () => source.backends(),
     '/api/config': () => source.config(),
@@ -33,5 +37,5 @@ export function answerConfigApi(request: IncomingMessage, source: ConfigSource):
   if (view === undefined) return null
   const [unknown] = queryOf(request).keys()
   if (unknown !== undefined) return text(400, `unknown parameter ${JSON.stringify(unknown)}, expected none\n`)
-  return { status: 200, type: 'application/json', body: `${JSON.stringify(view())}\n` }
+  return later(Promise.resolve(view()))
 }

@@ -93,6 +93,43 @@ export interface ViewedBackend {
   readonly at: string
   /** Providers of a model backend in order of priority, targets of an MCP backend in one group. */
   readonly groups: readonly (readonly ViewedPart[])[]
+  /** Which of the groups of a model backend gets the next request; null for other kinds. */
+  readonly activeGroup: number | null
+  /** Addresses that were called; parts have their own. */
+  readonly endpoints: readonly ViewedEndpoint[]
+}
+
+/** How an address, or a provider of models as a whole, does now. */
+export interface ViewedEndpoint {
+  /** `127.0.0.1:9000`, or the name of the provider. */
+  readonly name: string
+  /** `failing`: its last answer was unhealthy. */
+  readonly state: 'healthy' | 'failing' | 'evicted'
+  /** A `health` policy speaks of it, and all workers share what is known; without one nothing is evicted. */
+  readonly isJudged: boolean
+  /** Milliseconds since 1970; null unless it is evicted. */
+  readonly evictedUntil: number | null
+  /** Evictions, and unhealthy answers, since the last healthy one. */
+  readonly evictions: number
+  readonly failures: number
+  /** From 0 to 1, of the last answers. */
+  readonly health: number
+  /** Milliseconds to the head of an answer, as a moving average; null until the first. */
+  readonly latency: number | null
+  /** Calls under way. */
+  readonly pending: number
+  /** Why it was found unhealthy last: `status 503`, `connect_failed`. */
+  readonly lastFailure: { readonly at: number; readonly cause: string } | null
+}
+
+/** What went wrong last at an MCP target, as far as requests are kept. */
+export interface ViewedError {
+  readonly at: number
+  /** Id of the record. */
+  readonly request: string
+  /** `error`, `tool_error`, `unavailable`. */
+  readonly outcome: string
+  readonly message: string
 }
 
 export interface ViewedPart {
@@ -100,11 +137,19 @@ export interface ViewedPart {
   /** `openai`, `http`, `stdio` */
   readonly kind: string
   readonly at: string
+  /** Of a provider as a whole; null until it is asked, and for MCP targets. */
+  readonly health: ViewedEndpoint | null
+  /** Addresses that were called. */
+  readonly endpoints: readonly ViewedEndpoint[]
+  /** Of MCP targets. */
+  readonly lastError: ViewedError | null
 }
 
 /** Answer of `GET /api/backends`. */
 export interface BackendsView {
   readonly generation: number
+  /** Workers that were too busy to say how their endpoints do. */
+  readonly unheard: number
   readonly backends: readonly ViewedBackend[]
 }
 

@@ -5,6 +5,8 @@ import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { exchangeRaw, request } from '../testing/client.ts'
 import type { TestGateway } from '../testing/gateway.ts'
 import { configOf } from '../testing/config-source.ts'
+import { noHistory } from '../testing/metrics-source.ts'
+import { questionsOf } from '../testing/question-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
 import { startServers } from './servers.ts'
@@ -199,6 +201,8 @@ async function useAdmin(t: TestContext, gateway: TestGateway): Promise<string> {
     setLogFilter: () => null,
     quit: () => {},
     config: configOf(),
+    questions: questionsOf(),
+    history: noHistory(),
     pages: noPages,
     trace: { isFull: true, check: () => null, watch: () => () => {} },
     requests: requestsOf(gateway.store),

@@ -10,6 +10,7 @@ import type {
 import { FILTER_PARAMETERS, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
 import type { EventStream } from './event-stream.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
+import { later } from './json-reply.ts'
 
 /** Where records come from, given by the main thread. */
 export interface RequestsSource {
@@ -66,15 +67,6 @@ export function answerApi(request: IncomingMessage, source: RequestsSource): Rep
   if (refused !== null) return refused
   if (part === '/explain') return later(source.explain(record))
   return json(part === undefined ? record : source.events(record))
-}
-
-/** JSON that is yet to be made. */
-function later(value: Promise<unknown>): Reply {
-  return { status: 200, type: 'application/json', body: text() }
-
-  async function* text(): AsyncIterable<string> {
-    yield `${JSON.stringify(await value)}\n`
-  }
 }
 
 function list(query: URLSearchParams, source: RequestsSource): Reply {

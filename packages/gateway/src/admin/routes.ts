@@ -5,6 +5,8 @@ import { answerConfigApi, CONFIG_ROUTES, type ConfigSource } from './config-api.
 import { answerApply, answerCheck, answerHistory, HISTORY_ROUTES } from './config-edit-api.ts'
 import { pathOf, queryOf, text } from './http.ts'
 import type { Answer, Reply } from './http.ts'
+import { answerMetricsApi, METRICS_ROUTES, type MetricsSource } from './metrics-api.ts'
+import { answerQuestion, QUESTION_ROUTES, type QuestionSource } from './questions-api.ts'
 import { answerApi, API_ROUTES, type RequestsSource } from './requests.ts'
 import { isPage } from './guard.ts'
 import { createSendAnswer } from './send/answer-send.ts'
@@ -32,6 +34,8 @@ export interface AdminCallbacks {
   trace: TraceSource
   requests: RequestsSource
   config: ConfigSource
+  questions: QuestionSource
+  history: MetricsSource
   /** Starts the drain; called after the answer was made. */
   quit: () => void
   /** The web UI. */
@@ -77,7 +81,11 @@ export function createAdminAnswer(
           200,
           index([
             ...routes,
-            ...[...API_ROUTES, ...CONFIG_ROUTES, ...HISTORY_ROUTES].map((route) => ({ methods: READ, ...route })),
+            ...[...API_ROUTES, ...CONFIG_ROUTES, ...HISTORY_ROUTES, ...METRICS_ROUTES].map((route) => ({
+              methods: READ,
+              ...route,
+            })),
+            ...QUESTION_ROUTES,
           ]),
         ),
     },
@@ -149,10 +157,17 @@ export function createAdminAnswer(
   }
 }
 
-function api(request: IncomingMessage, { requests, config }: AdminCallbacks): Reply {
+function api(request: IncomingMessage, { requests, config, questions, history }: AdminCallbacks): ReturnType<Answer> {
+  const answered = answerQuestion(request, questions)
+  if (answered !== null) return answered
   if (!isAllowed(request, READ)) return methodNotAllowed(READ)
-  const history = answerHistory(pathOf(request) ?? '', config.edits)
-  return history ?? answerApi(request, requests) ?? answerConfigApi(request, config) ?? notFound()
+  return (
+    answerHistory(pathOf(request) ?? '', config.edits) ??
+    answerApi(request, requests) ??
+    answerConfigApi(request, config) ??
+    answerMetricsApi(request, history) ??
+    notFound()
+  )
 }
 
 interface AdminRoute {

@@ -13,6 +13,8 @@ import type { Readiness } from './routes.ts'
 import { startServers } from './servers.ts'
 import type { RunningServers, ServersOptions } from './servers.ts'
 import { configOf } from '../testing/config-source.ts'
+import { noHistory } from '../testing/metrics-source.ts'
+import { questionsOf } from '../testing/question-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { noPages } from './ui/page-source.ts'
 
@@ -237,6 +239,8 @@ const defaults: ServersOptions = {
   trace: { isFull: true, check: () => null, watch: () => () => {} },
   quit: () => {},
   config: configOf(),
+  questions: questionsOf(),
+  history: noHistory(),
   pages: noPages,
 }
 

@@ -9,6 +9,8 @@ import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
 import { eventually } from '../testing/process.ts'
 import { startServers, type RunningServers } from './servers.ts'
 import { configOf } from '../testing/config-source.ts'
+import { noHistory } from '../testing/metrics-source.ts'
+import { questionsOf } from '../testing/question-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { noPages } from './ui/page-source.ts'
 
@@ -185,6 +187,8 @@ async function start(
     requests: requestsOf(),
     quit: () => {},
     config: configOf(),
+    questions: questionsOf(),
+    history: noHistory(),
     pages: noPages,
     trace: {
       isFull: false,

@@ -14,14 +14,17 @@ const NOBODY = { podName: '', namespace: '', gateway: '' }
 /** The values that the parts of an expression have on a recorded request; null where it cannot be read. */
 export function explainExpression(source: string, phase: ExpressionPhase, record: RequestRecord): ExplainedPart | null {
   const part = partsOf(source, environmentFor(phase), recordScope(record, NOBODY))
-  return part === null ? null : explainPart(part, record)
+  return part === null ? null : explainPart(part, leavesOf(record))
 }
 
-function explainPart(part: Part, record: RequestRecord): ExplainedPart {
-  const parts = part.parts.map((each) => explainPart(each, record))
+/** What becomes of something that is read as it is. */
+export type LeafState = (result: Result, path: readonly string[]) => ExplainedPart['state']
+
+export function explainPart(part: Part, leafState: LeafState): ExplainedPart {
+  const parts = part.parts.map((each) => explainPart(each, leafState))
   const { text, result, path } = part
   const error = isCelError(result) ? result.kind : null
-  const state = path === null ? stateOfWhole(part, parts) : leafState(result, path, record)
+  const state = path === null ? stateOfWhole(part, parts) : leafState(result, path)
   return {
     text,
     value: state === 'found' ? shown(result) : null,
@@ -31,8 +34,8 @@ function explainPart(part: Part, record: RequestRecord): ExplainedPart {
   }
 }
 
-function leafState(result: Result, path: readonly string[], record: RequestRecord): ExplainedPart['state'] {
-  return stateOf(record, path, isCelError(result) ? undefined : (result ?? undefined))
+export function leavesOf(record: RequestRecord): LeafState {
+  return (result, path) => stateOf(record, path, isCelError(result) ? undefined : (result ?? undefined))
 }
 
 /** What nobody knows makes a part unknown, unless the others decide it. */

@@ -28,7 +28,7 @@ test('every command of the page of the admin API works as it stands', async (t) 
       strict + command.replaceAll('http://127.0.0.1:15000', program.admin),
     )
     assert.equal(code, 0, `${command}\n${stdout}${stderr}`)
-    if (command.includes('$ID')) assert.match(stdout, /"code":"rate_limited"[^]*"type":"requestFinished"/)
+    if (command.includes('$ID/events')) assert.match(stdout, /"code":"rate_limited"[^]*"type":"requestFinished"/)
   }
   const lines = readFileSync(join(folder, 'requests.jsonl'), 'utf8').trimEnd().split('\n')
   assert.equal(lines.length, 6)

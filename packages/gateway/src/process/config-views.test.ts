@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadConfig } from '../sources/file.ts'
 import { viewBackends } from './backends-view.ts'
+import { NOTHING_KNOWN } from './known-endpoints.ts'
 import { viewConfig } from './config-view.ts'
 import { viewRoutes } from './routes-view.ts'
 
@@ -47,7 +48,7 @@ test('a route has its policies in running order, with what each took the place o
 })
 
 test('backends are told by kind, address and parts, without what is secret', () => {
-  const { backends } = viewBackends(load(), 1)
+  const { backends } = viewBackends(load(), 1, { endpoints: NOTHING_KNOWN, errorOf: () => null })
   assert.deepEqual(
     backends.map(({ kind, at, groups }) => [
       kind,

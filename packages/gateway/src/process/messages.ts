@@ -1,6 +1,7 @@
 import type { IrChange } from '../ir/change.ts'
 import type { IrText } from '../ir/ir-text.ts'
 import type { HubFromWorker, HubToWorker } from '../mcp/hub/hub-messages.ts'
+import type { NamedState } from '../upstream/endpoints.ts'
 import type { EndpointsChange } from '../upstream/service-addresses.ts'
 import type { ConnectionDefaults } from '../upstream/settings.ts'
 import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
@@ -57,6 +58,8 @@ export type ToWorker =
   | ConfigMessage
   | { type: 'endpoints'; change: EndpointsChange }
   | { type: 'logFilter'; filter: string }
+  /** Asks how endpoints do. */
+  | { type: 'look'; id: number }
   /** Connections end after what they are doing. */
   | { type: 'drain' }
   | { type: 'stopListening' }
@@ -77,5 +80,6 @@ export type FromWorker =
   /** Said after `stopListening`, once nothing is open. */
   | { type: 'idle' }
   | { type: 'exported'; id: number; delivery: Delivery }
+  | { type: 'looked'; id: number; states: readonly NamedState[] }
   | { type: 'mcp'; message: HubFromWorker }
   | TraceFromWorker

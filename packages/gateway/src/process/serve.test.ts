@@ -8,6 +8,8 @@ import { createAuthority } from '../testing/certificates.ts'
 import { request } from '../testing/client.ts'
 import { eventually, metric, useConfigFile, useProgram, type Program } from '../testing/process.ts'
 import { configOf } from '../testing/config-source.ts'
+import { noHistory } from '../testing/metrics-source.ts'
+import { questionsOf } from '../testing/question-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { noPages } from '../admin/ui/page-source.ts'
 
@@ -26,6 +28,8 @@ describe('readiness', () => {
       trace: { isFull: true, check: () => null, watch: () => () => {} },
       quit() {},
       config: configOf(),
+      questions: questionsOf(),
+      history: noHistory(),
       pages: noPages,
     })
     assert.ok(servers.ok)

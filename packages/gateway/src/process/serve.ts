@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { ConfigSource as AdminConfigSource } from '../admin/config-api.ts'
+import type { QuestionSource } from '../admin/questions-api.ts'
+import type { RequestsSource } from '../admin/requests.ts'
 import { redact } from '../admin/redact.ts'
 import { startServers } from '../admin/servers.ts'
 import { viewBackends } from './backends-view.ts'
@@ -17,6 +19,7 @@ import { type ControllerSettings, controllerSettings } from './controller-settin
 import { Gateway } from './gateway.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import { pagesBeside } from './pages.ts'
+import { KnownEndpoints } from './known-endpoints.ts'
 import { KeptConfigs } from './kept-configs.ts'
 import { KeptRecords } from './kept-records.ts'
 import { Reloader } from './reloader.ts'
@@ -27,13 +30,17 @@ import type { LoadedConfig } from '../sources/file.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { keyFileOf, loadSessionKeys, type SessionKeys } from './session-keys.ts'
 import { Supervisor, type SupervisorOptions } from './supervisor.ts'
+import { targetErrors } from './target-errors.ts'
 import { identityOf } from './identity.ts'
 import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
+import { createMetricsSource } from './metrics-source.ts'
+import { createQuestionSource } from './question-source.ts'
 import { createRequestsSource, type RequestSourceParts } from './request-source.ts'
 import { createTraceSource } from './trace-source.ts'
 import { LineWriter } from '../telemetry/log/line-writer.ts'
 import { type LogFilter, parseLogFilter } from '../telemetry/log/log-filter.ts'
 import { createLogger, type Logger, type RootLogger } from '../telemetry/log/logger.ts'
+import { MetricHistory } from '../telemetry/history/metric-history.ts'
 import { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { provideProcessMetrics } from '../telemetry/metrics/runtime-metrics.ts'
@@ -90,6 +97,7 @@ class Program {
   readonly #logger: RootLogger
   readonly #log: Logger
   readonly #collector = new Collector()
+  readonly #history = new MetricHistory(this.#collector)
   readonly #supervisor: Supervisor
   readonly #gateway: Gateway
   readonly #controller: ControllerSettings | null
@@ -179,6 +187,7 @@ class Program {
     if (problems.length > 0) return this.#giveUp(CANNOT_START, problems)
     this.#keepText(loaded)
     this.#listenToSignals()
+    this.#history.start()
     const { ports } = this.#gateway
     process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide }))
     if (this.#reloader !== null) this.#reloader.wentLive = (next) => this.#keepText(next)
@@ -238,6 +247,7 @@ class Program {
     const last = push === null ? null : async () => (await push).end()
     await shutdown(this.#supervisor, { minMs, maxMs, last })
     this.#pages.close()
+    this.#history.stop()
     await Promise.all([this.#closeServers(), this.#controlled?.close()])
     this.#kept.close()
     this.#log.info('stopped')
@@ -258,6 +268,14 @@ class Program {
   #adminOptions(): Parameters<typeof startServers>[0] {
     const settings = this.#settings
     const gateway = this.#gateway
+    const requests = createRequestsSource({
+      store: this.#supervisor.records,
+      disk: () => this.#kept.disk,
+      identity: this.#identity,
+      currentIr: () => gateway.ir,
+      state: () => this.#state(),
+      explained: (generation) => this.#explained(generation),
+    })
     return {
       addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
       adminToken: process.env['ADMIN_TOKEN'] ?? null,
@@ -274,15 +292,10 @@ class Program {
       logFilter: () => this.#logger.filter().text,
       setLogFilter: (text) => this.#setLogFilter(text),
       trace: createTraceSource(this.#supervisor.traces, () => gateway.ir),
-      requests: createRequestsSource({
-        store: this.#supervisor.records,
-        disk: () => this.#kept.disk,
-        identity: this.#identity,
-        currentIr: () => gateway.ir,
-        state: () => this.#state(),
-        explained: (generation) => this.#explained(generation),
-      }),
+      requests,
       config: this.#configSource(),
+      questions: this.#questions(requests),
+      history: createMetricsSource(this.#history, this.#supervisor.records),
       quit: () => this.#ended.resolve(),
       pages: this.#pages,
     }
@@ -293,8 +306,12 @@ class Program {
     const ir = (): Ir => gateway.ir ?? NOTHING
     return {
       routes: () => viewRoutes(ir(), gateway.generation, gateway.ports),
-      backends: () => viewBackends(ir(), gateway.generation),
       door: (bind, listener) => findDoor(ir(), gateway.ports, bind, listener),
+      backends: async () => {
+        const endpoints = new KnownEndpoints(await this.#supervisor.endpoints(), Date.now())
+        const errorOf = targetErrors(ir(), this.#supervisor.records)
+        return viewBackends(ir(), gateway.generation, { endpoints, errorOf })
+      },
       config: () => {
         const { generation, since, problems } = this.#state()
         const { closed } = this.#editor
@@ -306,6 +323,15 @@ class Program {
       },
       edits: this.#editor,
     }
+  }
+
+  #questions(requests: RequestsSource): QuestionSource {
+    const gateway = this.#gateway
+    return createQuestionSource({
+      live: () => ({ ir: gateway.ir ?? NOTHING, generation: gateway.generation, ports: gateway.ports }),
+      record: (id) => requests.get(id),
+      identity: this.#identity,
+    })
   }
 
   #state(): ReturnType<RequestSourceParts['state']> {

@@ -14,6 +14,7 @@ import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { createRegion } from '../telemetry/metrics/metrics.ts'
 import { RecordStore } from '../telemetry/recorder/record-store.ts'
 import { TraceHub } from '../telemetry/trace/trace-hub.ts'
+import type { NamedState } from '../upstream/endpoints.ts'
 import { type EndpointsChange, ServiceAddresses } from '../upstream/service-addresses.ts'
 import { recorderSizes } from './recorder-sizes.ts'
 import { type LiveConfig, WorkerHandle } from './worker-handle.ts'
@@ -118,6 +119,11 @@ export class Supervisor {
   deliver(request: Buffer): Promise<Delivery> {
     const [first] = this.#handles
     return first?.deliver(request) ?? Promise.resolve({ kind: 'later', cause: 'no worker is there', afterMs: null })
+  }
+
+  /** How endpoints do, as each worker sees them; null for one that is too busy to say. */
+  endpoints(): Promise<(readonly NamedState[] | null)[]> {
+    return Promise.all([...this.#handles].map((handle) => handle.endpoints()))
   }
 
   /** Ends connections that are still open. */

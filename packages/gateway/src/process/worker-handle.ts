@@ -7,6 +7,7 @@ import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import type { TableSet } from '../state/keyed-tables.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import type { RecorderMemory } from '../telemetry/recorder/recorder.ts'
+import type { NamedState } from '../upstream/endpoints.ts'
 import type { TraceFromWorker } from '../telemetry/trace/trace-event.ts'
 
 export interface LiveConfig {
@@ -47,6 +48,8 @@ export class WorkerHandle {
   readonly #applying: ((error: string | null) => void)[] = []
   readonly #exporting = new Map<number, (delivery: Delivery) => void>()
   #exports = 0
+  readonly #looking = new Map<number, (states: readonly NamedState[] | null) => void>()
+  #looks = 0
   #idle: (() => void) | null = null
   #dead = false
   /** What it died of. */
@@ -101,6 +104,9 @@ export class WorkerHandle {
         this.#exporting.get(message.id)?.(message.delivery)
         this.#exporting.delete(message.id)
         return
+      case 'looked':
+        this.#looking.get(message.id)?.(message.states)
+        return
       case 'mcp':
         return this.#events.mcp(message.message)
     }
@@ -113,6 +119,7 @@ export class WorkerHandle {
     for (const done of this.#applying.splice(0)) done(null)
     for (const done of this.#exporting.values()) done(WORKER_GONE)
     this.#exporting.clear()
+    for (const done of this.#looking.values()) done(null)
     this.#idle?.()
     this.#online.resolve(this.#cause?.message ?? 'exit')
     this.#ended.resolve()
@@ -146,6 +153,22 @@ export class WorkerHandle {
     })
   }
 
+  /** How its endpoints do; null where it is too busy to say. */
+  endpoints(): Promise<readonly NamedState[] | null> {
+    if (this.#dead) return Promise.resolve(null)
+    const id = this.#looks++
+    return new Promise((resolve) => {
+      const done = (states: readonly NamedState[] | null): void => {
+        clearTimeout(late)
+        this.#looking.delete(id)
+        resolve(states)
+      }
+      const late = setTimeout(() => done(null), LOOK_MS)
+      this.#looking.set(id, done)
+      this.post({ type: 'look', id })
+    })
+  }
+
   stopListening(): Promise<void> {
     if (this.#dead) return Promise.resolve()
     return new Promise((resolve) => {
@@ -168,5 +191,6 @@ export class WorkerHandle {
 }
 
 const EXIT_MS = 2_000
+const LOOK_MS = 1_000
 /** Another one tries. */
 const WORKER_GONE: Delivery = { kind: 'later', cause: 'the worker has ended', afterMs: null }

@@ -185,6 +185,8 @@ port.on('message', (message: ToWorker) => {
     case 'drain':
       for (const server of allServers()) server.drain()
       return
+    case 'look':
+      return post({ type: 'looked', id: message.id, states: endpoints.states() })
     case 'watch':
     case 'unwatch':
       return tracer.take(message)

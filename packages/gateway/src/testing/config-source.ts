@@ -1,6 +1,7 @@
 import type { ConfigSource } from '../admin/config-api.ts'
 import type { Ir } from '../ir/resources.ts'
 import { viewBackends } from '../process/backends-view.ts'
+import { NOTHING_KNOWN } from '../process/known-endpoints.ts'
 import { viewConfig } from '../process/config-view.ts'
 import { findDoor } from '../process/find-door.ts'
 import { viewRoutes } from '../process/routes-view.ts'
@@ -9,10 +10,10 @@ import { viewRoutes } from '../process/routes-view.ts'
 export function configOf(ir: Ir = NOTHING, file = '', ports: Readonly<Record<string, number>> = {}): ConfigSource {
   return {
     routes: () => viewRoutes(ir, 1, ports),
-    backends: () => viewBackends(ir, 1),
     door: (bind, listener) => findDoor(ir, ports, bind, listener),
     config: () => viewConfig({ generation: 1, since: null, file, problems: [], ...NO_EDITS }),
     edits: noEdits,
+    backends: () => Promise.resolve(viewBackends(ir, 1, { endpoints: NOTHING_KNOWN, errorOf: () => null })),
   }
 }
 

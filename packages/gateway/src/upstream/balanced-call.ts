@@ -87,7 +87,7 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
   }
 
   #answered(visit: EndpointCall, response: UpstreamResponse): void {
-    visit.answered(this.#options.watcher.isUnhealthy?.(response) ?? response.status >= 500)
+    visit.answered(this.#options.watcher.isUnhealthy?.(response) ?? response.status >= 500, response.status)
     if (response.body.length === 0) visit.ended()
     else response.body = new TrackedBody(response.body, visit)
   }

@@ -61,8 +61,8 @@ export class EndpointCall {
   }
 
   /** A response began. An unhealthy one counts at once, so that a retry goes elsewhere; a healthy one has yet to end. */
-  answered(isUnhealthy: boolean): void {
-    if (isUnhealthy) this.#countUnhealthy()
+  answered(isUnhealthy: boolean, status = 0): void {
+    if (isUnhealthy) this.#countUnhealthy(`status ${status}`)
     else this.#latencyMs = this.#services.monotonic() - this.#startedAt
   }
 
@@ -80,7 +80,7 @@ export class EndpointCall {
   /** There was no answer, or it broke off. That a used connection was closed says nothing of how the endpoint answers. */
   failed(error: UpstreamError | null = null): void {
     if (error !== null && error.stale) return this.ended()
-    if (this.#leave()) this.#countUnhealthy()
+    if (this.#leave()) this.#countUnhealthy(error?.code ?? 'broke_off')
   }
 
   #leave(): boolean {
@@ -96,11 +96,12 @@ export class EndpointCall {
     this.#endpoint.wasHealthy(this.#services.monotonic(), this.#rule, this.#latencyMs)
   }
 
-  #countUnhealthy(): void {
+  #countUnhealthy(cause: string): void {
     if (this.#isCounted) return
     this.#isCounted = true
     const now = this.#services.monotonic()
     const evicted = this.#endpoint.wasUnhealthy(now, this.#rule)
+    this.#endpoint.lastFailure = { cause, at: now }
     if (evicted === null) return
     this.#watcher?.hasEvicted?.()
     this.#services.evicted({

@@ -12,12 +12,32 @@ import {
   toWord,
 } from './health.ts'
 
+/** How an endpoint does at some moment. */
+export interface EndpointState {
+  /** With all workers, because a `health` policy speaks of it. */
+  readonly isShared: boolean
+  /** From 0 to 1. */
+  readonly health: number
+  /** Unhealthy answers since the last healthy one. */
+  readonly failures: number
+  /** Evictions since the last healthy answer. */
+  readonly evictions: number
+  /** 0 while it is in use. */
+  readonly evictedForMs: number
+  /** 0 until it has answered once. */
+  readonly latencyMs: number
+  readonly pending: number
+  readonly lastFailure: { readonly cause: string; readonly agoMs: number } | null
+}
+
 /** One address of a backend: how it has answered, and what it is doing. */
 export class Endpoint {
   /** `host:port` or `unix:/path`. */
   readonly name: string
   /** Calls under way from this worker. Not shared: what a worker that dies had under way would stay for ever. */
   pending = 0
+  /** What this worker held against it last; null while there was nothing. */
+  lastFailure: { cause: string; at: number } | null = null
   #cells: SharedCells | null
   #own: BigInt64Array | null = null
 
@@ -37,6 +57,23 @@ export class Endpoint {
       pending: this.pending,
       evicted: isEvicted(health, now),
       tried,
+    }
+  }
+
+  /** As somebody sees it who only looks. */
+  state(now: number): EndpointState {
+    const words = this.#words(now)
+    const health = atTime(fromWord(Atomics.load(words, HEALTH)), now, null)
+    const { lastFailure: last } = this
+    return {
+      isShared: this.#cells !== null,
+      health: health.score / FULL_SCORE,
+      failures: health.failures,
+      evictions: health.evictions,
+      evictedForMs: Math.max(0, health.evictedUntil - now),
+      latencyMs: Number(Atomics.load(words, LATENCY)) / 1000,
+      pending: this.pending,
+      lastFailure: last === null ? null : { cause: last.cause, agoMs: now - last.at },
     }
   }
 

@@ -1,13 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import { choose, type Standing } from './balance.ts'
 import type { EndpointWatcher } from './upstream-types.ts'
-import { Endpoint } from './endpoint.ts'
+import { Endpoint, type EndpointState } from './endpoint.ts'
 import { EndpointCall, type EndpointOwner, type EndpointServices } from './endpoint-call.ts'
+
+export interface NamedState extends EndpointState {
+  /** Key of the backend, provider or target. */
+  readonly backend: string
+  readonly name: string
+}
 
 /** The endpoints of a worker, by backend and address; they outlive config generations. */
 export class Endpoints {
   readonly #services: EndpointServices
   readonly #endpointsByKey: LRUCache<string, Endpoint>
+  /** Keys of their backends, for those who look. */
+  readonly #backends = new WeakMap<Endpoint, string>()
 
   constructor(services: EndpointServices, most = MAX_ENDPOINTS) {
     this.#services = services
@@ -22,6 +30,7 @@ export class Endpoints {
     if (endpoint === undefined) {
       endpoint = new Endpoint(name, shared ? this.#services.counters.cells(key) : null)
       this.#endpointsByKey.set(key, endpoint)
+      this.#backends.set(endpoint, owner.key)
     }
     return endpoint
   }
@@ -58,6 +67,16 @@ export class Endpoints {
 
   visit(owner: EndpointOwner, endpoint: Endpoint, watcher: EndpointWatcher | null = null): EndpointCall {
     return new EndpointCall(owner, endpoint, this.#services, watcher)
+  }
+
+  /** How all of them do, for somebody who looks. */
+  states(): NamedState[] {
+    const now = this.#services.monotonic()
+    return [...this.#endpointsByKey.values()].map((endpoint) => ({
+      backend: this.#backends.get(endpoint) ?? '',
+      name: endpoint.name,
+      ...endpoint.state(now),
+    }))
   }
 
   /** The same, with scores that no other worker shares: clients choose the names, and would fill the shared table. */

@@ -8,6 +8,14 @@ export function formatAgo(at: number, now: number): string {
   return `${Math.floor(seconds / 86_400)} d ago`
 }
 
+/** How long until then, in words that stand behind a comma. */
+export function formatLeft(until: number, now: number): string {
+  const seconds = Math.max(0, Math.ceil((until - now) / 1000))
+  if (seconds < 120) return `${seconds} s left`
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min left`
+  return `${Math.floor(seconds / 3600)} h left`
+}
+
 /** In the clock of the reader. */
 export function formatClock(at: number): string {
   return new Date(at).toLocaleTimeString('en-GB', { hour12: false })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { BackendsView, RoutesView } from '@portico/gateway/admin-config'
+import type { BackendsView, RoutesView, ViewedBackend, ViewedEndpoint, ViewedPart } from '@portico/gateway/admin-config'
 import { mapGraph } from './map-graph.ts'
 import { ratesOf } from './rates.ts'
 
@@ -22,8 +22,8 @@ const routes = (list: object[]): RoutesView =>
     ],
   }) as unknown as RoutesView
 const backends: BackendsView = {
-  generation: 1,
-  backends: [{ key: 'x', name: 'x', kind: 'static', at: '127.0.0.1:1', groups: [] }],
+  ...{ generation: 1, unheard: 0 },
+  backends: [{ key: 'x', name: 'x', kind: 'static', at: '127.0.0.1:1', groups: [], activeGroup: null, endpoints: [] }],
 }
 const quiet = ratesOf([], 0, 1, 60_000)
 
@@ -44,4 +44,20 @@ test('two routes to one backend meet there', () => {
 test('a map of very many routes says what it leaves out', () => {
   const many = Array.from({ length: 100 }, (_, i) => route(`r${i}`, 'x'))
   assert.equal(mapGraph(routes(many), backends, quiet).omitted, 40)
+})
+
+test('a backend is left out when all of it is, and tells when the first returns', () => {
+  const endpoint = (evictedUntil: number | null) => ({ evictedUntil }) as ViewedEndpoint
+  const part = (health: ViewedEndpoint | null) => ({ health, endpoints: [] }) as unknown as ViewedPart
+  const seen = (rest: Partial<ViewedBackend>) => {
+    const [only] = backends.backends
+    const view = { ...backends, backends: [{ ...only!, ...rest }] }
+    const { nodes } = mapGraph(routes([route('a', 'x')]), view, quiet)
+    return nodes.find(({ kind }) => kind === 'backend')?.evicted
+  }
+  assert.equal(seen({}), null)
+  assert.equal(seen({ endpoints: [endpoint(null)] }), null)
+  assert.deepEqual(seen({ endpoints: [endpoint(9), endpoint(7)] }), { isWhole: true, until: 7 })
+  assert.deepEqual(seen({ endpoints: [endpoint(9), endpoint(null)] }), { isWhole: false, until: 9 })
+  assert.deepEqual(seen({ groups: [[part(endpoint(5))], [part(null)]] }), { isWhole: false, until: 5 })
 })

@@ -1,4 +1,4 @@
-import type { BackendsView, RoutesView } from '@portico/gateway/admin-config'
+import type { BackendsView, RoutesView, ViewedBackend } from '@portico/gateway/admin-config'
 import type { Rate, Rates } from './rates.ts'
 
 export interface MapNode {
@@ -7,6 +7,14 @@ export interface MapNode {
   readonly name: string
   /** What it stands for, in a line. */
   readonly about: string
+  /** Some of it is left out for a while, or all of it. */
+  readonly evicted: Evicted | null
+}
+
+export interface Evicted {
+  readonly isWhole: boolean
+  /** When the first returns, in milliseconds since 1970. */
+  readonly until: number
 }
 
 export interface MapEdge {
@@ -28,8 +36,8 @@ export function mapGraph({ binds }: RoutesView, { backends }: BackendsView, rate
   const nodes = new Map<string, MapNode>()
   const edges = new Map<string, MapEdge>()
   const known = new Map(backends.map((backend) => [backend.key, backend]))
-  const put = (node: MapNode): string => {
-    nodes.set(node.id, node)
+  const put = (node: Omit<MapNode, 'evicted'>, evicted: Evicted | null = null): string => {
+    nodes.set(node.id, { ...node, evicted })
     return node.id
   }
   const link = (from: string, to: string, rate: Rate | null): void => {
@@ -60,12 +68,8 @@ export function mapGraph({ binds }: RoutesView, { backends }: BackendsView, rate
                   .flat()
                   .map((part) => part.name)
                   .join(', ')
-          put({
-            id: `backend ${backend}`,
-            kind: 'backend',
-            name: to === '' ? where : to,
-            about: to === '' ? '' : where,
-          })
+          const node = { name: to === '' ? where : to, about: to === '' ? '' : where }
+          put({ id: `backend ${backend}`, kind: 'backend', ...node }, end === undefined ? null : evictedOf(end))
           link(middle, `backend ${backend}`, rates.of({ route: route.name, backend: to }))
         }
       }
@@ -75,3 +79,15 @@ export function mapGraph({ binds }: RoutesView, { backends }: BackendsView, rate
 }
 
 const MOST_ROUTES = 60
+
+/** Of a backend with parts the parts, of any other its addresses. */
+function evictedOf({ groups, endpoints }: ViewedBackend): Evicted | null {
+  const parts = groups.flat().map(({ health, endpoints: own }) => (health === null ? own : [health]))
+  const all = parts.length > 0 ? parts : endpoints.map((endpoint) => [endpoint])
+  const times = all.map((own) => {
+    const until = own.flatMap(({ evictedUntil }) => evictedUntil ?? [])
+    return until.length > 0 && until.length === own.length ? Math.min(...until) : null
+  })
+  const evicted = times.filter((until) => until !== null)
+  return evicted.length === 0 ? null : { isWhole: evicted.length === all.length, until: Math.min(...evicted) }
+}

@@ -3,26 +3,27 @@ import { Handle, type Edge, type Node, type NodeProps, Position, ReactFlow } fro
 import '@xyflow/react/dist/base.css'
 import { useNavigate } from '@tanstack/react-router'
 import { formatRate, formatShare, formatTook } from '../format/numbers.ts'
-import { withTerm } from '../requests/filter.ts'
+import { formatLeft } from '../format/times.ts'
+import { backendFilter, withTerm } from '../requests/filter.ts'
 import type { MapGraph, MapNode } from './map-graph.ts'
 
-type BoxNode = Node<{ node: MapNode }, 'box'>
+type BoxNode = Node<{ node: MapNode; now: number }, 'box'>
 
 const SIZE = { width: 190, height: 46 }
 const NODE_TYPES = { box: Box }
 
 /** Left to right: who is asked, what is chosen, where it goes. */
-export function OverviewMap({ graph }: { graph: MapGraph }) {
+export function OverviewMap({ graph, now }: { graph: MapGraph; now: number }) {
   const navigate = useNavigate()
   const places = layOut(graph)
   const nodes = graph.nodes.map((node): BoxNode => ({
     id: node.id,
     type: 'box',
-    data: { node },
+    data: { node, now },
     position: places.get(node.id) ?? { x: 0, y: 0 },
     draggable: false,
     connectable: false,
-    ariaLabel: `${node.kind} ${node.name}`,
+    ariaLabel: `${node.kind} ${node.name}${node.evicted === null ? '' : ', evicted'}`,
   }))
   const edges = graph.edges.map(({ id, from, to, rate }): Edge => ({
     id,
@@ -48,6 +49,8 @@ export function OverviewMap({ graph }: { graph: MapGraph }) {
       onNodeClick={(_event, { data }) => {
         if (data.node.kind === 'route')
           void navigate({ to: '/requests', search: { q: withTerm('', 'route', data.node.name.split('/')[0] ?? '') } })
+        if (data.node.kind === 'backend')
+          void navigate({ to: '/requests', search: { q: backendFilter(data.node.name) } })
       }}
     />
   )
@@ -58,12 +61,18 @@ function edgeLabel({ perSecond, badShare, p95 }: { perSecond: number; badShare: 
   return `${formatRate(perSecond)}${bad} · p95 ${formatTook(p95)}`
 }
 
-function Box({ data: { node } }: NodeProps<BoxNode>) {
+function Box({ data: { node, now } }: NodeProps<BoxNode>) {
+  const { evicted } = node
+  const left =
+    evicted === null ? '' : `✕ ${evicted.isWhole ? 'evicted' : 'partly evicted'}, ${formatLeft(evicted.until, now)}`
   return (
-    <div className={`map-box map-${node.kind}`} title={node.about}>
+    <div
+      className={`map-box map-${node.kind}${evicted === null ? '' : evicted.isWhole ? ' map-out' : ' map-partly'}`}
+      title={node.about}
+    >
       <Handle type="target" position={Position.Left} />
       <strong className="mono">{node.name}</strong>
-      <span className="mono dim">{node.about}</span>
+      {evicted === null ? <span className="mono dim">{node.about}</span> : <span className="map-left">{left}</span>}
       <Handle type="source" position={Position.Right} />
     </div>
   )

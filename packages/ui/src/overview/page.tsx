@@ -11,6 +11,7 @@ import { whatDecided } from '../requests/what-decided.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { mapGraph } from './map-graph.ts'
 import './overview.css'
+import { Trouble } from './trouble.tsx'
 import { ratesOf, reasonsOf } from './rates.ts'
 
 const OverviewMap = lazy(() => import('./map.tsx').then(({ OverviewMap: loaded }) => ({ default: loaded })))
@@ -44,21 +45,24 @@ export function OverviewPage() {
         </p>
         <div className="map-space">
           <Suspense fallback={<Loading what="the map" />}>
-            <OverviewMap graph={graph} />
+            <OverviewMap graph={graph} now={backends.dataUpdatedAt} />
           </Suspense>
         </div>
       </section>
-      <Refusals />
+      <div className="beside">
+        <Trouble view={backends.data} now={backends.dataUpdatedAt} />
+        <Refusals />
+      </div>
     </div>
   )
 }
 
 function Refusals() {
   const { data, dataUpdatedAt } = useQuery(refusalsQuery)
-  if (data === undefined) return <aside className="refusals" aria-label="Refusals" />
+  if (data === undefined) return <aside aria-label="Refusals" />
   const reasons = reasonsOf(data.requests)
   return (
-    <aside className="refusals" aria-label="Refusals">
+    <aside aria-label="Refusals">
       <h2>Refused and failed, by what decided</h2>
       {reasons.length === 0 && <p className="dim">Nothing was refused of what is kept.</p>}
       <ul className="reasons">

@@ -48,6 +48,10 @@ function found(kind: 'ai' | 'mcp', matches: ViewedMatch[], hostnames: string[] =
     frontend: [],
     binds: [{ key: 'bind/1', port: 3000, address: '', listeners: [listener] }],
   }
-  const backends = { generation: 1, backends: [{ key: 'b', name: 'b', kind, at: '', groups: [] }] }
+  const backends = {
+    generation: 1,
+    unheard: 0,
+    backends: [{ key: 'b', name: 'b', kind, at: '', groups: [], activeGroup: null, endpoints: [] }],
+  }
   return playTargets(view satisfies RoutesView, backends satisfies BackendsView, kind)
 }

@@ -56,6 +56,11 @@ export function withTerm(text: string, name: FilterName, value: string): string 
   return printFilter([...terms.filter((term) => term.name !== name), { name, value }])
 }
 
+/** Requests that went to a backend. */
+export function backendFilter(name: string): string {
+  return printFilter([{ name: 'expression', value: `backend.name == ${JSON.stringify(name)}` }])
+}
+
 export function withoutTerm(text: string, name: FilterName): string {
   return printFilter(parseFilter(text).terms.filter((term) => term.name !== name))
 }

@@ -4,6 +4,8 @@ import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { configOf } from '../../testing/config-source.ts'
+import { noHistory } from '../../testing/metrics-source.ts'
+import { questionsOf } from '../../testing/question-source.ts'
 import { requestsOf } from '../../testing/requests-source.ts'
 import { until, useTcpServer } from '../../testing/scene.ts'
 import { startServers } from '../servers.ts'
@@ -201,6 +203,8 @@ async function scene(t: TestContext, onConnection: OnConnection, { token = null 
     pages: noPages,
     trace: { isFull: true, check: () => null, watch: () => () => {} },
     requests: requestsOf(),
+    questions: questionsOf(),
+    history: noHistory(),
   })
   assert.ok(started.ok)
   t.after(() => started.value.close())

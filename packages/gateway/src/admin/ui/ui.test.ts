@@ -8,6 +8,8 @@ import { buffer } from 'node:stream/consumers'
 import { describe, test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { configOf } from '../../testing/config-source.ts'
+import { noHistory } from '../../testing/metrics-source.ts'
+import { questionsOf } from '../../testing/question-source.ts'
 import { requestsOf } from '../../testing/requests-source.ts'
 import { startServers } from '../servers.ts'
 import { PageFiles } from './page-files.ts'
@@ -221,6 +223,8 @@ async function start(t: TestContext, { token = null, pages }: { token?: string |
     trace: { isFull: true, check: () => null, watch: () => () => {} },
     quit: () => {},
     config: configOf(),
+    questions: questionsOf(),
+    history: noHistory(),
     pages: pages ?? { ...noPages, open: () => ({ kind: 'ready', files }) },
   })
   assert.ok(result.ok)

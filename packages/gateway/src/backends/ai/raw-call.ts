@@ -149,7 +149,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     const { status } = response
     const { provider, visit } = this.#chosen
     const isUnhealthy = speaksAgainst(provider.connection.unhealthyCondition, this.#rx, response)
-    visit.answered(isUnhealthy)
+    visit.answered(isUnhealthy, status)
     const movesOn = isUnhealthy || status === 429 || status >= 500 || (this.#rx.retry?.codes.has(status) ?? false)
     this.#ended(String(status), movesOn)
     this.#rx.trace?.callEnded(status, null)

@@ -199,7 +199,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   protected judged(response: Pick<UpstreamResponse, 'status' | 'headers'>, outcome?: AnswerFault): Judgement {
     const { status } = response
     const isUnhealthy = speaksAgainst(this.#provider?.connection.unhealthyCondition ?? null, this.rx, response)
-    this.visit?.answered(isUnhealthy)
+    this.visit?.answered(isUnhealthy, status)
     const movesOn = isUnhealthy || status === 429 || status >= 500 || (this.rx.retry?.codes.has(status) ?? false)
     this.#ended(outcome ?? String(status), movesOn)
     return { movesOn }

@@ -85,7 +85,8 @@ function sourceOf(source: string): object {
   return { address, port, rawAddress: address, rawPort: port }
 }
 
-class KeptHeaders extends HeadersView {
+/** Headers that were written down. */
+export class KeptHeaders extends HeadersView {
   readonly #headers: RecordedHeaders
 
   constructor(headers: RecordedHeaders | null) {

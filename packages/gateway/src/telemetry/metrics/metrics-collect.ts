@@ -103,6 +103,13 @@ export class Collector {
     return ` # {trace_id="${traceId}",span_id="${spanId}"} ${value} ${(time / 1000).toFixed(3)}`
   }
 
+  /** One family as it is now, series by series; nothing of it is kept. */
+  *readFamily(name: FamilyName): Iterable<MetricPoint> {
+    for (const each of this.#seriesByFamily.get(name)?.values() ?? []) {
+      yield { names: each.names, values: each.values, totals: totalsOf(each) }
+    }
+  }
+
   /** What `render` shows, as numbers, one family after the other. */
   *read(): Iterable<MetricReading> {
     for (const { name, family, series, others } of this.#shown()) {

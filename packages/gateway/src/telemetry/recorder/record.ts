@@ -1,6 +1,9 @@
 /** What the admin API says of requests. Types alone: programs and pages outside of the gateway share them. */
 
+export type * from '../../explain/evaluation.ts'
 export type * from '../../explain/explanation.ts'
+export type * from '../../explain/route-match.ts'
+export type * from '../history/series-view.ts'
 export type { TraceEvent } from '../trace/trace-event.ts'
 
 /**

@@ -1,0 +1,124 @@
+import { Duration, Timestamp, type Value } from '@portico/cel'
+import type { VariableType } from '@portico/cel/declare'
+import { KeptHeaders } from '../pipeline/views/record-scope.ts'
+import type { RecordedHeaders } from '../telemetry/recorder/record.ts'
+
+type Variables = Readonly<Record<string, VariableType>>
+type Made = Value | object | undefined
+
+/** Variables that somebody wrote as JSON, as expressions read them; a text says what does not fit. */
+export function givenScope(given: unknown, variables: Variables): { scope: object } | { problem: string } {
+  if (!isObject(given)) return { problem: 'variables: expected an object, such as {"request": {"method": "GET"}}' }
+  try {
+    const completed = { ...given, ...(isObject(given['request']) && { request: completeRequest(given['request']) }) }
+    return { scope: { ...fieldsOf(completed, new Map(Object.entries(variables)), 'variables'), random: () => 0 } }
+  } catch (error) {
+    if (error instanceof Misfit) return { problem: error.message }
+    throw error
+  }
+}
+
+class Misfit extends Error {}
+
+/** What the parts of a target say of one another. */
+function completeRequest(request: Record<string, unknown>): Record<string, unknown> {
+  const { uri, host = 'localhost', scheme = 'http', headers = {} } = request
+  const target = request['pathAndQuery'] ?? request['path']
+  const url = typeof uri === 'string' ? URL.parse(uri) : null
+  const pathAndQuery = target ?? (url === null ? '/' : url.pathname + url.search)
+  const path = typeof pathAndQuery === 'string' ? pathAndQuery.split('?', 1)[0] : undefined
+  return {
+    method: 'GET',
+    version: 'HTTP/1.1',
+    uri: `${textOf(scheme)}://${textOf(host)}${textOf(pathAndQuery)}`,
+    host: url?.host ?? host,
+    scheme: url?.protocol.replace(':', '') ?? scheme,
+    pathAndQuery,
+    startTime: '1970-01-01T00:00:00Z',
+    ...request,
+    headers,
+    path: request['path'] ?? path,
+  }
+}
+
+function fieldsOf(given: Record<string, unknown>, types: ReadonlyMap<string, VariableType>, at: string): object {
+  const entries = Object.entries(given).map(([name, value]): [string, Made] => {
+    const type = types.get(name)
+    if (type === undefined) throw new Misfit(`${at}.${name}: expected one of ${[...types.keys()].join(', ')}`)
+    return [name, valueOf(value, type, `${at}.${name}`)]
+  })
+  return Object.fromEntries(entries)
+}
+
+function valueOf(given: unknown, type: VariableType, at: string): Made {
+  if (given === null || given === undefined) return undefined
+  switch (type.kind) {
+    case 'struct':
+      if (!isObject(given)) throw new Misfit(`${at}: expected an object`)
+      return fieldsOf(given, type.fields, at)
+    case 'headers':
+      return new KeptHeaders(headersOf(given, at))
+    case 'value':
+      return type.type === 'dyn'
+        ? given
+        : scalarOf(
+            given,
+            type.type.map(({ name }) => name),
+            at,
+          )
+  }
+}
+
+function headersOf(given: unknown, at: string): RecordedHeaders {
+  if (!isObject(given)) throw new Misfit(`${at}: expected an object of texts`)
+  const lines = Object.entries(given).map(([name, value]): [string, string | string[]] => {
+    const list = Array.isArray(value) ? (value as unknown[]) : [value]
+    if (!list.every((line) => typeof line === 'string')) {
+      throw new Misfit(`${at}.${name}: expected a text, or a list of texts`)
+    }
+    return [name.toLowerCase(), Array.isArray(value) ? list : (list[0] ?? '')]
+  })
+  return Object.fromEntries(lines)
+}
+
+function scalarOf(given: unknown, names: readonly string[], at: string): Value {
+  for (const name of names) {
+    const made = SCALARS.get(name)?.(given)
+    if (made !== undefined) return made
+  }
+  throw new Misfit(`${at}: expected ${names.map((name) => WORDS.get(name) ?? name).join(' or ')}`)
+}
+
+const SCALARS = new Map<string, (given: unknown) => Value | undefined>([
+  ['string', (given) => (typeof given === 'string' ? given : undefined)],
+  ['bool', (given) => (typeof given === 'boolean' ? given : undefined)],
+  ['int', (given) => (Number.isSafeInteger(given) ? (given as number) : undefined)],
+  ['double', (given) => (typeof given === 'number' ? given : undefined)],
+  ['bytes', (given) => (typeof given === 'string' ? Buffer.from(given) : undefined)],
+  ['google.protobuf.Timestamp', (given) => timestampOf(given)],
+  ['google.protobuf.Duration', (given) => (typeof given === 'number' ? Duration.fromMillis(given * 1000) : undefined)],
+])
+
+const WORDS = new Map([
+  ['string', 'a text'],
+  ['bool', 'true or false'],
+  ['int', 'a whole number'],
+  ['double', 'a number'],
+  ['bytes', 'a text'],
+  ['google.protobuf.Timestamp', 'a time, such as "2026-01-31T12:00:00Z"'],
+  ['google.protobuf.Duration', 'a number of seconds'],
+])
+
+function timestampOf(given: unknown): Timestamp | undefined {
+  const millis = typeof given === 'string' ? Date.parse(given) : NaN
+  return Number.isNaN(millis) ? undefined : Timestamp.fromMillis(millis)
+}
+
+/** Of anything else it is said later that it does not fit. */
+function textOf(given: unknown): string {
+  return typeof given === 'string' ? given : ''
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

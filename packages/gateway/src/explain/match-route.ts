@@ -1,0 +1,117 @@
+import { PoliciesByTarget } from '../ir/policies-by-target.ts'
+import type { Ir, Listener, Route } from '../ir/resources.ts'
+import { createHostnameTable, normalizeHost } from '../pipeline/route/hostname.ts'
+import { RouteTable } from '../pipeline/route/route-table.ts'
+import type { RoutableRequest } from '../pipeline/route/request.ts'
+import { targetPath, targetQuery } from '../pipeline/route/target.ts'
+import type { MatchQuestion, PortMatch, RouteMatchView } from './route-match.ts'
+
+/** How many of the nearest are shown. */
+const MOST = 5
+
+interface LiveRoutes {
+  ir: Ir
+  generation: number
+  /** Real ports by bind key. */
+  ports: Readonly<Record<string, number>>
+}
+
+/** Which route a request would take, by the router that takes requests. A text says what is wrong with the question. */
+export function matchRoute(
+  { url, method = 'GET', headers = {} }: MatchQuestion,
+  live: LiveRoutes,
+): RouteMatchView | string {
+  const target = readTarget(url)
+  if (target === null) return 'url: expected a path that begins with /, or http://host/path'
+  const { authority, scheme, port, pathAndQuery } = target
+  const lines = new Map(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), typeof value === 'string' ? [value] : value]),
+  )
+  const request: RoutableRequest = {
+    method,
+    host: normalizeHost(authority),
+    authority,
+    scheme,
+    path: targetPath(pathAndQuery),
+    query: targetQuery(pathAndQuery),
+    header: (name, occurrence) => lines.get(name)?.[occurrence],
+  }
+  const portOf = (key: string, written: number): number => live.ports[key] ?? written
+  const named = live.ir.binds.filter((bind) => portOf(bind.key, bind.port) === port)
+  // Behind something that listens elsewhere the port of the address is not ours.
+  const binds = named.length > 0 ? named : live.ir.binds
+  return {
+    generation: live.generation,
+    method,
+    host: authority,
+    path: pathAndQuery,
+    ports: binds.map((bind) => {
+      const listeners = live.ir.listeners.filter((listener) => listener.bind === bind.key)
+      return { bind: bind.key, port: portOf(bind.key, bind.port), ...matchAt(request, listeners, live.ir) }
+    }),
+  }
+}
+
+function matchAt(request: RoutableRequest, listeners: readonly Listener[], ir: Ir): Omit<PortMatch, 'bind' | 'port'> {
+  const byHost = createHostnameTable(listeners.map((listener) => [listener.hostname, listener] as const))
+  const listener = byHost.best(request.host)
+  const none = { listener: null, route: null, compared: [], nearest: [], remarks: [] }
+  if (listener === null) {
+    const hosts = listeners.map(({ hostname }) => hostname).slice(0, MOST)
+    return { ...none, remarks: [`no listener of this port is for that host: they are for ${hosts.join(', ')}`] }
+  }
+  const at = { key: listener.key, name: listener.name }
+  if (listener.protocol === 'TCP' || listener.protocol === 'TLS') {
+    return { ...none, listener: at, remarks: [`${listener.protocol} listeners look at no request`] }
+  }
+  const routes = ir.routes.filter((route) => route.listener === listener.key)
+  const table = RouteTable.of<Route>(routes.map((route) => ({ route, value: route })))
+  const { found, evaluated, rejected } = table.explain(request)
+  const nameOf = (key: string): string => titleOf(routes.find((route) => route.key === key)) ?? key
+  return {
+    listener: at,
+    route:
+      found === null
+        ? null
+        : { key: found.routeKey, name: found.value.name, rule: found.value.rule, match: found.matchIndex },
+    compared: evaluated.map(nameOf),
+    nearest: rejected.slice(0, MOST).map(({ route, match, lacks }) => ({ route, name: nameOf(route), match, lacks })),
+    remarks: remarksOn(listener, ir),
+  }
+}
+
+/** What holds before a route is chosen may answer by itself, or change what routes are chosen by. */
+function remarksOn({ key, set }: Listener, { policies }: Ir): string[] {
+  const byTarget = PoliciesByTarget.of(policies)
+  const near = [
+    ...byTarget.at('gateway', ''),
+    ...(set === undefined ? [] : byTarget.at('listenerSet', set)),
+    ...byTarget.at('listener', key),
+  ]
+  const names = near.filter(({ phase }) => phase === 'PreRouting').flatMap(({ traffic }) => Object.keys(traffic ?? {}))
+  return names.length === 0
+    ? []
+    : [`before routing there is ${[...new Set(names)].join(', ')}, which is not tried here`]
+}
+
+function titleOf(route: Route | undefined): string | null {
+  if (route === undefined) return null
+  return route.rule === '' ? route.name : `${route.name}/${route.rule}`
+}
+
+interface Target {
+  authority: string
+  scheme: string
+  port: number | null
+  pathAndQuery: string
+}
+
+/** Bytes of the path stay as they were written: the router decodes nothing. */
+function readTarget(url: string): Target | null {
+  if (url.startsWith('/')) return { authority: '', scheme: 'http', port: null, pathAndQuery: url }
+  const [, scheme = '', authority = '', rest = ''] = /^(https?):\/\/([^/?#\s@]+)(?=[/?#]|$)([^#]*)/i.exec(url) ?? []
+  if (authority === '') return null
+  const given = /:(\d{1,5})$/.exec(authority)?.[1]
+  const port = given === undefined ? (scheme.toLowerCase() === 'https' ? 443 : 80) : Number(given)
+  return { authority, scheme: scheme.toLowerCase(), port, pathAndQuery: rest.startsWith('/') ? rest : `/${rest}` }
+}
