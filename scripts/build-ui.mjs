@@ -1,5 +1,5 @@
 // Builds the web UI: one page, and what it loads when something is opened. Nothing of it comes from elsewhere at run time.
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
@@ -29,9 +29,23 @@ export async function buildUi(to) {
         onLog: (level, log, report) => void (log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log)),
       },
     },
-    plugins: [{ name: 'modules', generateBundle: (_options, bundle) => void modules.push(...modulesOf(bundle)) }],
+    plugins: [
+      configSchema,
+      { name: 'modules', generateBundle: (_options, bundle) => void modules.push(...modulesOf(bundle)) },
+    ],
   })
   await writeFile(join(outDir, 'NOTICE'), notice(modules))
+}
+
+/** The schema of the config, for those who write one: the same that editors elsewhere are given. */
+const configSchema = {
+  name: 'config-schema',
+  resolveId: (id) => (id === 'virtual:config-schema' ? '\0config-schema' : null),
+  async load(id) {
+    if (id !== '\0config-schema') return null
+    const text = await readFile(new URL('../schema/config.json', import.meta.url), 'utf8')
+    return `export default JSON.parse(${JSON.stringify(JSON.stringify(JSON.parse(text)))})`
+  },
 }
 
 function modulesOf(bundle) {

@@ -39,6 +39,7 @@ function fingerprint() {
     'packages/ui/index.html',
     'package-lock.json',
     'scripts/build-ui.mjs',
+    'schema/config.json',
   ])
     addFile(hash, join(root, file))
   return hash.digest('hex').slice(0, 16)

@@ -129,7 +129,7 @@ describe('the web UI', { skip: noBrowser }, () => {
     assert.doesNotMatch(await page.innerText('main'), /sk-very-secret/)
     config.edit(configText(origin.port).replace('name: api', 'nam: api'))
     await page.getByText('reload refused').waitFor()
-    await page.locator('.line.wrong').first().waitFor()
+    await page.locator('.config-problems').first().waitFor()
     await shoot(page, 'config-refused')
     config.edit(configText(origin.port))
     await page.getByText('config 2 live').waitFor()

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { readConfigSearch } from './config/search.ts'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { readModelsSearch } from './models/search.ts'
@@ -44,6 +45,7 @@ const tools = createRoute({
 const config = createRoute({
   getParentRoute: () => root,
   path: '/config',
+  validateSearch: readConfigSearch,
   component: lazyRouteComponent(() => import('./config/page.tsx'), 'ConfigPage'),
 })
 

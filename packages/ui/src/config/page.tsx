@@ -1,85 +1,220 @@
-import type { ConfigProblem, ConfigView } from '@portico/gateway/admin-config'
-import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { Button, Tabs } from '@mantine/core'
+import { useDebouncedValue, useMediaQuery } from '@mantine/hooks'
+import type { AppliedConfig, ConfigView } from '@portico/gateway/admin-config'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { configQuery } from '../api/queries.ts'
 import { formatMoment } from '../format/times.ts'
+import { useKeys } from '../frame/use-keys.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
+import { ApplyDialog, type Wanted } from './apply-dialog.tsx'
+import { checkQuery } from './config-queries.ts'
 import './config.css'
+import { DiffView } from './diff-view.tsx'
+import { type Draft, setDraft, useDraft } from './draft.ts'
+import type { EditorMark } from './editor-marks.ts'
+import { History } from './history.tsx'
+import { diffLines, printDiff, shortDiff } from './line-diff.ts'
+import type { ConfigSearch, ConfigTab } from './search.ts'
+import { Side } from './side.tsx'
 
-/** The config file without its secrets, with what is wrong where it is wrong. */
+const Editor = lazy(() => import('./editor.tsx').then(({ Editor: loaded }) => ({ default: loaded })))
+const page = getRouteApi('/config')
+
+/** The config file without its secrets: to be read, checked, changed, and taken back. */
 export function ConfigPage() {
   const { data, error, refetch } = useQuery(configQuery)
   if (data === undefined && error !== null)
     return <Failed what="The config" error={error} onRetry={() => void refetch()} />
   if (data === undefined) return <Loading what="the config" rows={16} />
+  return <Loaded view={data} />
+}
+
+function Loaded({ view }: { view: ConfigView }) {
+  const { tab = 'text', generation = null, line } = page.useSearch()
+  const navigate = page.useNavigate()
+  const queries = useQueryClient()
+  const draft = useDraft()
+  const [wanted, setWanted] = useState<Wanted | null>(null)
+  const [said, setSaid] = useState<string | null>(null)
+  const edit = useEdit(view, draft)
+  const go = (search: ConfigSearch): void => void navigate({ search, replace: true })
+  const open = (next: string | null): void => go(next === 'text' || next === null ? {} : { tab: next as ConfigTab })
+  const ask = (): void => {
+    if (edit.canApply && draft !== null) setWanted(draft)
+  }
+  const applied = ({ generation: live }: AppliedConfig): void => {
+    setWanted(null)
+    setDraft(null)
+    setSaid(`Config ${live} is live.`)
+    void queries.invalidateQueries()
+    go({})
+  }
+  useKeys({ 'mod+s': ask })
   return (
     <div className="config">
-      <Head view={data} />
-      {data.problems.length > 0 && <Problems problems={data.problems} />}
-      {data.text === null ? <p className="note">{data.reason}</p> : <Lines text={data.text} problems={data.problems} />}
+      <Head view={view} draft={draft} canApply={edit.canApply} said={said} onApply={ask} />
+      <Tabs value={tab} onChange={open} className="config-tabs" keepMounted={false}>
+        <Tabs.List>
+          <Tabs.Tab value="text">Text</Tabs.Tab>
+          <Tabs.Tab value="diff">Difference{edit.isDirty && ' ●'}</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="text">
+          <Written
+            view={view}
+            draft={draft}
+            edit={edit}
+            line={line ?? null}
+            onSave={ask}
+            onGo={(at) => go({ line: at })}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="diff">
+          <DiffView before={view.text ?? ''} after={edit.text} same="Nothing is changed." />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <History
+            view={view}
+            chosen={generation}
+            onChoose={(next) => go({ tab: 'history', generation: next })}
+            onBack={setWanted}
+          />
+        </Tabs.Panel>
+      </Tabs>
+      <ApplyDialog wanted={wanted} file={view.file} onClose={() => setWanted(null)} onApplied={applied} />
     </div>
   )
 }
 
-function Head({ view: { file, generation, since, text, problems } }: { view: ConfigView }) {
+/** The text as it is written, and what the gateway says of it. */
+function useEdit(view: ConfigView, draft: Draft | null) {
+  const text = draft?.text ?? view.text ?? ''
+  const isDirty = draft !== null && draft.text !== view.text
+  const [settled] = useDebouncedValue(text, 300)
+  const { data, error, isFetching } = useQuery({
+    ...checkQuery({ text: settled }, `${view.version} ${view.generation}`),
+    enabled: isDirty && settled !== view.text,
+  })
+  const checked = isDirty && data !== undefined ? data : null
+  const isChecking = isDirty && (isFetching || settled !== text)
+  const isStale = draft !== null && draft.basedOn !== view.version
+  const canApply = view.edit.isAllowed && isDirty && !isChecking && !isStale && checked?.effect != null
+  return { text, isDirty, isStale, checked, isChecking, failure: isDirty ? (error?.message ?? null) : null, canApply }
+}
+
+interface WrittenProps {
+  view: ConfigView
+  draft: Draft | null
+  edit: ReturnType<typeof useEdit>
+  line: number | null
+  onSave: () => void
+  onGo: (line: number) => void
+}
+
+function Written({ view, draft, edit, line, onSave, onGo }: WrittenProps) {
+  const { text, checked } = edit
+  const isNarrow = useMediaQuery('(max-width: 720px)', false, { getInitialValueInEffect: false })
+  const [place, setPlace] = useState(line === null ? null : { line, column: 1 })
+  const marks = useMemo(() => marksOf(view, checked), [view, checked])
+  const { text: file, version } = view
+  if (file === null || version === null) return <p className="note config-note">{view.reason}</p>
+  const change = (next: string): void =>
+    setDraft(next === file ? null : { text: next, basedOn: draft?.basedOn ?? version })
+  return (
+    <div className="config-body">
+      <Suspense fallback={<Loading what="the editor" rows={16} />}>
+        <Editor
+          text={text}
+          isReadOnly={!view.edit.isAllowed || isNarrow}
+          marks={marks}
+          place={place}
+          onChange={change}
+          onSave={onSave}
+        />
+      </Suspense>
+      <Side
+        checked={checked}
+        isChecking={edit.isChecking}
+        failure={edit.failure}
+        reload={view.problems}
+        patch={checked?.refused.length ? printDiff(shortDiff(diffLines(file, text))) : ''}
+        onGo={(to, column) => {
+          setPlace({ line: to, column })
+          onGo(to)
+        }}
+      />
+    </div>
+  )
+}
+
+function marksOf({ problems }: ConfigView, checked: ReturnType<typeof useEdit>['checked']): EditorMark[] {
+  if (checked === null) return problems.map((problem) => ({ ...problem, severity: 'error' }))
+  return [
+    ...checked.problems.map((problem) => ({ ...problem, severity: 'error' as const })),
+    ...checked.refused.map((refused) => ({ ...refused, severity: 'error' as const })),
+    ...checked.warnings.map((warning) => ({ ...warning, severity: 'warning' as const })),
+  ]
+}
+
+interface HeadProps {
+  view: ConfigView
+  draft: Draft | null
+  canApply: boolean
+  said: string | null
+  onApply: () => void
+}
+
+function Head({ view, draft, canApply, said, onApply }: HeadProps) {
+  const { file, generation, since, text, problems, edit, version } = view
   return (
     <div className="config-head">
-      <h1>
-        {file === '' ? 'Config' : <span className="mono">{file}</span>}{' '}
-        {text !== null && <Copy text={text} label="Copy the text" />}
-      </h1>
-      <p className="dim">
-        {problems.length === 0 ? '' : 'This is not what is live. '}config {generation} is live
-        {since !== null && ` since ${formatMoment(since)}`} · secrets are hidden
-      </p>
+      <div>
+        <h1>
+          {file === '' ? 'Config' : <span className="mono wrap">{file}</span>}{' '}
+          {text !== null && <Copy text={draft?.text ?? text} label="Copy the text" />}
+        </h1>
+        <p className="dim">
+          {problems.length === 0 ? '' : 'This is not what is live. '}config {generation} is live
+          {since !== null && ` since ${formatMoment(since)}`} · secrets are hidden
+        </p>
+        <p role="status" className={said === null ? 'visually-hidden' : 'config-said'}>
+          {said}
+        </p>
+        {!edit.isAllowed && <p className="dim config-closed">To be read: {edit.reason}.</p>}
+        {draft !== null && draft.basedOn !== version && version !== null && text !== null && (
+          <Overtaken draft={draft} version={version} />
+        )}
+      </div>
+      {edit.isAllowed && (
+        <div className="config-actions">
+          <Button size="xs" variant="default" disabled={draft === null} onClick={() => setDraft(null)}>
+            Discard
+          </Button>
+          <Button size="xs" disabled={!canApply} onClick={onApply}>
+            Apply …
+          </Button>
+        </div>
+      )}
     </div>
   )
 }
 
-function Problems({ problems }: { problems: readonly ConfigProblem[] }) {
+/** Somebody else has written the file: which text counts is for people to say. */
+function Overtaken({ draft, version }: { draft: Draft; version: string }) {
   return (
-    <section className="config-problems" role="alert" aria-label="Problems">
-      <h2>
-        ▲ The last reload was refused: {problems.length} {problems.length === 1 ? 'problem' : 'problems'}
-      </h2>
-      <ol>
-        {problems.map(({ text, line }, index) => (
-          <li key={index} className="mono">
-            {line === null ? text : <a href={`#line-${line}`}>{text}</a>}
-          </li>
-        ))}
-      </ol>
-    </section>
-  )
-}
-
-function Lines({ text, problems }: { text: string; problems: readonly ConfigProblem[] }) {
-  const lines = text.replace(/\n$/, '').split('\n')
-  const byLine = Map.groupBy(problems, ({ line }) => line)
-  useEffect(() => {
-    // The address may name a line that was not there yet when the page was opened.
-    const { hash } = window.location
-    if (hash.startsWith('#line-')) document.getElementById(hash.slice(1))?.scrollIntoView({ block: 'center' })
-  }, [])
-  return (
-    <pre className="config-text mono" tabIndex={0} aria-label="Text of the config">
-      {lines.map((line, index) => {
-        const wrong = byLine.get(index + 1)
-        return (
-          <span key={index} id={`line-${index + 1}`} className={wrong === undefined ? 'line' : 'line wrong'}>
-            <span className="line-number" aria-hidden="true">
-              {index + 1}
-            </span>
-            <span className="line-text">{line === '' ? ' ' : line}</span>
-            {wrong?.map((problem, at) => (
-              <span key={at} className="line-problem">
-                ▲ {problem.text.replace(/^[^\n]*?:\d+:\d+: /, '')}
-              </span>
-            ))}
-          </span>
-        )
-      })}
-    </pre>
+    <p className="config-overtaken" role="alert">
+      ▲ The file has changed since this text was begun.{' '}
+      <button type="button" className="link" onClick={() => setDraft(null)}>
+        Take the file
+      </button>{' '}
+      or{' '}
+      <button type="button" className="link" onClick={() => setDraft({ ...draft, basedOn: version })}>
+        go on with this text
+      </button>
+      , which then replaces it: look at the difference first.
+    </p>
   )
 }

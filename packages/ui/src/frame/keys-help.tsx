@@ -7,6 +7,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['j · k', 'next, previous row'],
   ['Enter', 'open the row'],
   ['Esc', 'close what is open'],
+  ['⌘S · Ctrl S', 'apply the config that is written'],
   ['l', 'hold or go on with what is live'],
   [PAGES.map(({ key }) => key).join(' · '), PAGES.map(({ name }) => name).join(', ')],
   ['?', 'this list'],

@@ -11,7 +11,12 @@ export function useKeys(table: KeyTable): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const key = event.metaKey || event.ctrlKey ? `mod+${event.key}` : event.key
-      if (event.altKey || event.defaultPrevented || (isWriting(event.target) && !worksWhileWriting(key))) return
+      if (
+        event.altKey ||
+        event.defaultPrevented ||
+        (isWriting(event.composedPath()[0] ?? null) && !worksWhileWriting(key))
+      )
+        return
       const action = current.current[key]
       if (action === undefined) return
       event.preventDefault()

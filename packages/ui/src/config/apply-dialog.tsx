@@ -1,0 +1,120 @@
+import { Button, Modal, PasswordInput } from '@mantine/core'
+import type { AppliedConfig, CheckedConfig } from '@portico/gateway/admin-config'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Loading } from '../parts/states.tsx'
+import { applyConfig } from './config-calls.ts'
+import { checkQuery } from './config-queries.ts'
+import { effectSentences } from './effect-text.ts'
+import { withoutPlace } from './place.ts'
+
+/** What is to be applied. */
+export interface Wanted {
+  readonly text: string
+  readonly basedOn: string
+  /** Of the history, where it comes from there. */
+  readonly generation?: number
+}
+
+interface ApplyDialogProps {
+  wanted: Wanted | null
+  file: string
+  onClose: () => void
+  onApplied: (applied: AppliedConfig) => void
+}
+
+/** Says once what will happen, and asks for the token. */
+export function ApplyDialog({ wanted, file, onClose, onApplied }: ApplyDialogProps) {
+  const title = wanted?.generation === undefined ? 'Apply this config' : `Go back to config ${wanted.generation}`
+  return (
+    <Modal
+      opened={wanted !== null}
+      onClose={onClose}
+      title={title}
+      size="lg"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {wanted !== null && <Ask wanted={wanted} file={file} onApplied={onApplied} />}
+    </Modal>
+  )
+}
+
+function Ask({ wanted, file, onApplied }: { wanted: Wanted; file: string; onApplied: ApplyDialogProps['onApplied'] }) {
+  const { basedOn, ...request } = wanted
+  const { data, error } = useQuery({ ...checkQuery(request, basedOn), placeholderData: undefined })
+  const [token, setToken] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const [answer, setAnswer] = useState<CheckedConfig | string | null>(null)
+  const apply = async (event: FormEvent): Promise<void> => {
+    event.preventDefault()
+    setBusy(true)
+    setAnswer(null)
+    try {
+      const result = await applyConfig(wanted, token.trim())
+      if (result.kind === 'applied') return onApplied(result.applied)
+      setAnswer(result.kind === 'refused' ? result.checked : result.text)
+    } catch (failure) {
+      setAnswer(`The gateway cannot be reached: ${failure instanceof Error ? failure.message : String(failure)}`)
+    } finally {
+      setBusy(false)
+    }
+  }
+  if (error !== null) return <p role="alert">{error.message}</p>
+  if (data === undefined) return <Loading what="what will happen" rows={4} />
+  return (
+    <form className="apply" onSubmit={(event) => void apply(event)}>
+      {data.effect === null ? (
+        <CannotGo checked={data} />
+      ) : (
+        <>
+          <p>
+            The file <span className="mono wrap">{file}</span> is replaced, and goes live at once.
+          </p>
+          <ul aria-label="What will happen">
+            {effectSentences(data.effect).map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+          <PasswordInput
+            label="Admin token"
+            description="The value of ADMIN_TOKEN of this gateway"
+            value={token}
+            onChange={(event) => setToken(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+            visibilityToggleButtonProps={{ 'aria-label': 'Show the token' }}
+          />
+        </>
+      )}
+      {typeof answer === 'string' && (
+        <p className="apply-answer" role="alert">
+          {answer}
+        </p>
+      )}
+      {answer !== null && typeof answer === 'object' && <CannotGo checked={answer} />}
+      <Button type="submit" loading={isBusy} disabled={data.effect === null || token.trim() === ''}>
+        {wanted.generation === undefined ? 'Apply' : 'Go back'}
+      </Button>
+    </form>
+  )
+}
+
+function CannotGo({ checked: { problems, refused } }: { checked: CheckedConfig }) {
+  return (
+    <div className="config-problems" role="alert">
+      <p>It cannot go live as it is; nothing was changed.</p>
+      <ol>
+        {problems.map(({ text }) => (
+          <li key={text} className="mono">
+            {text}
+          </li>
+        ))}
+        {refused.map(({ path, text }) => (
+          <li key={`${path} ${text}`}>
+            <span className="mono">{path}</span>: {withoutPlace(text)}
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}

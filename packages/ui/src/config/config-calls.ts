@@ -1,0 +1,42 @@
+import type { AppliedConfig, ApplyRequest, CheckedConfig, CheckRequest } from '@portico/gateway/admin-config'
+import { goToLogin, sessionProof } from '../api/session.ts'
+
+export type ApplyAnswer =
+  | { kind: 'applied'; applied: AppliedConfig }
+  | { kind: 'refused'; checked: CheckedConfig }
+  /** In the words of the gateway. */
+  | { kind: 'told'; status: number; text: string }
+
+export async function checkConfig(request: CheckRequest, signal: AbortSignal): Promise<CheckedConfig> {
+  const response = await post('/api/config/check', request, { signal })
+  if (response.status === 401) goToLogin()
+  if (!response.ok) throw new Error((await response.text()).trim().slice(0, 500))
+  return (await response.json()) as CheckedConfig
+}
+
+/** The token goes along once, and is kept nowhere. */
+export async function applyConfig(request: ApplyRequest, token: string): Promise<ApplyAnswer> {
+  const response = await post('/api/config/apply', request, { headers: { authorization: `Bearer ${token}` } })
+  if (response.ok) return { kind: 'applied', applied: (await response.json()) as AppliedConfig }
+  if (response.status === 422) return { kind: 'refused', checked: (await response.json()) as CheckedConfig }
+  return { kind: 'told', status: response.status, text: (await response.text()).trim().slice(0, 500) }
+}
+
+function post(
+  path: string,
+  body: object,
+  { signal, headers }: { signal?: AbortSignal; headers?: Record<string, string> },
+): Promise<Response> {
+  const proof = sessionProof()
+  return fetch(path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-portico-same-origin': '1',
+      ...(proof !== null && { 'x-portico-session': proof }),
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    ...(signal !== undefined && { signal }),
+  })
+}

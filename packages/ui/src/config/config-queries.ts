@@ -1,0 +1,27 @@
+import type { CheckRequest, ConfigHistory, PastConfigText } from '@portico/gateway/admin-config'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { getJson } from '../api/client.ts'
+import { checkConfig } from './config-calls.ts'
+
+export const historyQuery = queryOptions({
+  queryKey: ['config-history'],
+  queryFn: ({ signal }) => getJson<ConfigHistory>('/api/config/history', signal),
+  refetchInterval: 5000,
+})
+
+export const pastQuery = (generation: number) =>
+  queryOptions({
+    queryKey: ['config-history', generation],
+    queryFn: ({ signal }) => getJson<PastConfigText>(`/api/config/history/${generation}`, signal),
+    staleTime: Infinity,
+  })
+
+/** `live` is what it is held against: with another, the answer is another. */
+export const checkQuery = (request: CheckRequest, live: string) =>
+  queryOptions({
+    queryKey: ['config-check', live, request.generation ?? 0, request.text],
+    queryFn: ({ signal }) => checkConfig(request, signal),
+    staleTime: Infinity,
+    gcTime: 10_000,
+    placeholderData: keepPreviousData,
+  })

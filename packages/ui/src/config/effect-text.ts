@@ -1,0 +1,48 @@
+import type { ConfigEffect, PartChanges } from '@portico/gateway/admin-config'
+
+/** What would come of an edit, in sentences. */
+export function effectSentences(effect: ConfigEffect): string[] {
+  const { routes, backends, policies, listeners, ports, limits, connections } = effect
+  const parts = [
+    partsText('route', routes),
+    partsText('listener', listeners),
+    partsText('backend', backends),
+    partsText('policy', policies),
+  ].filter((text) => text !== null)
+  if (parts.length === 0) return ['Nothing changes.']
+  return [
+    ...parts,
+    ...(ports.opened.length > 0 ? [`${listText(ports.opened)} ${ports.opened.length === 1 ? 'opens' : 'open'}.`] : []),
+    ...(ports.closed.length > 0 ? [closedText(ports.closed, connections)] : ['No port closes.']),
+    limits.reset.length === 0
+      ? 'No limit is reset.'
+      : `${count(limits.reset.length, 'limit')} begin${limits.reset.length === 1 ? 's' : ''} anew: what was spent is forgotten.`,
+    'Requests under way end on the config that they began with.',
+  ]
+}
+
+function closedText(closed: readonly string[], connections: number): string {
+  const open =
+    connections === 0
+      ? 'no connection is open there'
+      : `${count(connections, 'connection')} ${connections === 1 ? 'is' : 'are'} open there`
+  return `${listText(closed)} ${closed.length === 1 ? 'closes' : 'close'}; ${open}.`
+}
+
+function partsText(name: string, { counts, total }: PartChanges): string | null {
+  const { added, changed, dropped } = counts
+  const said = [
+    ...(changed > 0 ? [`${count(changed, name)} ${changed === 1 ? 'changes' : 'change'}`] : []),
+    ...(added > 0 ? [`${count(added, name)} ${added === 1 ? 'is' : 'are'} added`] : []),
+    ...(dropped > 0 ? [`${count(dropped, name)} ${dropped === 1 ? 'is' : 'are'} dropped`] : []),
+  ]
+  return said.length === 0 ? null : `${said.join(', ')}, of ${total} then.`
+}
+
+function count(number: number, name: string): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? name : name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`}`
+}
+
+function listText(names: readonly string[]): string {
+  return `Port ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`
+}
