@@ -169,6 +169,7 @@ const PAGES = [
   ['requests', '/requests', 'authorization:'],
   ['refusals', '/requests?q=outcome:limited,denied', 'authorization:'],
   ['routes', '/routes', 'Policies, in running order'],
+  ['expressions', '/expressions?expression=request.method', 'A value of type string'],
   ['config', '/config', 'secrets are hidden'],
 ] as const
 

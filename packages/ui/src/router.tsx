@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { readConfigSearch } from './config/search.ts'
+import { readExpressionsSearch } from './expressions/search.ts'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { readModelsSearch } from './models/search.ts'
@@ -42,6 +43,13 @@ const tools = createRoute({
   component: lazyRouteComponent(() => import('./tools/page.tsx'), 'ToolsPage'),
 })
 
+const expressions = createRoute({
+  getParentRoute: () => root,
+  path: '/expressions',
+  validateSearch: readExpressionsSearch,
+  component: lazyRouteComponent(() => import('./expressions/page.tsx'), 'ExpressionsPage'),
+})
+
 const config = createRoute({
   getParentRoute: () => root,
   path: '/config',
@@ -50,7 +58,7 @@ const config = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, requests, routes, models, tools, config]),
+  routeTree: root.addChildren([overview, requests, routes, models, tools, expressions, config]),
   basepath: '/ui',
   defaultPreload: 'intent',
 })

@@ -53,6 +53,12 @@ export const ToolsIcon = () => (
   </Icon>
 )
 
+export const ExpressionsIcon = () => (
+  <Icon>
+    <path d="M5.5 2.5c-2 0-1.6 1.6-1.6 3S3.4 8 2 8c1.4 0 1.9 1.1 1.9 2.5s-.4 3 1.6 3M10.5 2.5c2 0 1.6 1.6 1.6 3S12.6 8 14 8c-1.4 0-1.9 1.1-1.9 2.5s.4 3-1.6 3" />
+  </Icon>
+)
+
 export const ConfigIcon = () => (
   <Icon>
     <path d="M3.5 2h6l3 3v9h-9z" />

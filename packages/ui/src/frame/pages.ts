@@ -1,4 +1,4 @@
-import { ConfigIcon, ModelsIcon, OverviewIcon, RequestsIcon, RoutesIcon, ToolsIcon } from './icons.tsx'
+import { ConfigIcon, ExpressionsIcon, ModelsIcon, OverviewIcon, RequestsIcon, RoutesIcon, ToolsIcon } from './icons.tsx'
 
 /** Every page, as the navigation and the search name them, and the key that leads to it. */
 export const PAGES = [
@@ -7,6 +7,7 @@ export const PAGES = [
   { to: '/routes', name: 'Routes', key: 't', Icon: RoutesIcon },
   { to: '/models', name: 'Models', key: 'm', Icon: ModelsIcon },
   { to: '/tools', name: 'Tools', key: 'i', Icon: ToolsIcon },
+  { to: '/expressions', name: 'Expressions', key: 'e', Icon: ExpressionsIcon },
   { to: '/config', name: 'Config', key: 'c', Icon: ConfigIcon },
 ] as const
 

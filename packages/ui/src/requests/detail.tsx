@@ -1,6 +1,7 @@
 import { ActionIcon, Tabs } from '@mantine/core'
 import type { RequestRecord } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { recordQuery } from '../api/queries.ts'
 import { CloseIcon } from '../frame/icons.tsx'
@@ -98,7 +99,11 @@ function Title({ record }: { record: RequestRecord }) {
             {' '}
             · curl <Copy text={curlOf(record)} label="Copy as curl" />
           </>
-        )}
+        )}{' '}
+        ·{' '}
+        <Link to="/expressions" search={{ id }}>
+          Try an expression on it
+        </Link>
       </p>
     </div>
   )

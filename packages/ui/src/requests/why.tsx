@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { explanationQuery } from '../api/queries.ts'
 import { formatClock } from '../format/times.ts'
 import { Failed, Loading } from '../parts/states.tsx'
+import { partText } from '../parts/part-text.ts'
 import { Value } from '../parts/value.tsx'
 import { placeText } from './place-text.ts'
 
@@ -90,10 +91,7 @@ function Parts({ parts }: { parts: readonly ExplainedPart[] }) {
       {parts.map((part, index) => (
         <li key={index}>
           <Value text={part.text} most={120} /> <span className="dim">→</span>{' '}
-          <Value
-            text={part.state === 'failed' ? `failed (${part.error ?? ''})` : shownText(part.state, part.value)}
-            most={120}
-          />
+          <Value text={partText(part)} most={120} />
           <Parts parts={part.parts} />
         </li>
       ))}
@@ -109,7 +107,7 @@ function Values({ values }: { values: readonly ReadValue[] }) {
         <div key={name}>
           <dt className="mono">{name}</dt>
           <dd>
-            <Value text={shownText(state, value)} most={160} />
+            <Value text={partText({ state, value })} most={160} />
           </dd>
         </div>
       ))}
@@ -171,11 +169,4 @@ function WouldPass({ explanation: { wouldPass } }: { explanation: Explanation })
       </ul>
     </>
   )
-}
-
-function shownText(state: ExplainedPart['state'], value: unknown): string {
-  if (state === 'hidden') return '(hidden)'
-  if (state === 'notKept') return '(not kept)'
-  if (state === 'absent') return '(nothing)'
-  return JSON.stringify(value)
 }

@@ -1,0 +1,97 @@
+import { NativeSelect, Textarea } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import type { ExpressionPlace } from '@portico/gateway/admin-api'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { useKeys } from '../frame/use-keys.ts'
+import { Failed, Loading } from '../parts/states.tsx'
+import { type Given, readVariables } from './given.ts'
+import { GivenPick } from './given-pick.tsx'
+import { placesQuery } from './queries.ts'
+import { Result } from './result.tsx'
+import { Readable } from './readable.tsx'
+import { useDraft } from './use-draft.ts'
+import './expressions.css'
+
+const page = getRouteApi('/expressions')
+
+/** An expression, what it is tried on, and what each of its parts gives. */
+export function ExpressionsPage() {
+  const { data, error, refetch } = useQuery(placesQuery)
+  const { phase: chosen } = page.useSearch()
+  if (data === undefined && error !== null) {
+    return <Failed what="Expressions" error={error} onRetry={() => void refetch()} />
+  }
+  if (data === undefined) return <Loading what="expressions" />
+  const place = data.places.find(({ phase }) => phase === chosen) ?? data.places[0]
+  return place === undefined ? null : <Trial places={data.places} place={place} />
+}
+
+function Trial({ places, place }: { places: readonly ExpressionPlace[]; place: ExpressionPlace }) {
+  const { expression = '', id } = page.useSearch()
+  const navigate = page.useNavigate()
+  const field = useRef<HTMLTextAreaElement>(null)
+  const [written, write] = useDraft(expression, (text) =>
+    navigate({
+      search: ({ expression: _before, ...rest }) => (text === '' ? rest : { ...rest, expression: text }),
+      replace: true,
+    }),
+  )
+  const [variablesText, setVariablesText] = useState(FIRST_VARIABLES)
+  const [settledText] = useDebouncedValue(variablesText, 300)
+  const variables = readVariables(settledText)
+  const given: Given | null = id !== undefined ? { requestId: id } : typeof variables === 'string' ? null : variables
+  const goTo = (offset: number): void => {
+    field.current?.focus()
+    field.current?.setSelectionRange(offset, offset + 1)
+  }
+  useKeys({ '/': () => field.current?.focus(), Escape: () => field.current?.blur() })
+  return (
+    <div className="expressions">
+      <div className="expr-head">
+        <h1>Expressions</h1>
+        <Textarea
+          ref={field}
+          label="Expression"
+          classNames={MONO}
+          placeholder={'request.method == "GET" && response.code >= 400'}
+          autosize
+          minRows={2}
+          maxRows={12}
+          maxLength={8192}
+          spellCheck={false}
+          value={written}
+          onChange={(event) => write(event.currentTarget.value)}
+        />
+        <NativeSelect
+          label="Where it is to stand"
+          value={place.phase}
+          onChange={({ currentTarget: { value } }) =>
+            void navigate({ search: (before) => ({ ...before, phase: value }), replace: true })
+          }
+        >
+          {places.map(({ phase, about }) => (
+            <option key={phase} value={phase}>
+              {phase}: {about}
+            </option>
+          ))}
+        </NativeSelect>
+        <Readable place={place} />
+      </div>
+      <GivenPick
+        text={variablesText}
+        problem={typeof variables === 'string' ? variables : null}
+        onText={setVariablesText}
+      />
+      <Result expression={expression} phase={place.phase} given={given} onPlace={goTo} />
+    </div>
+  )
+}
+
+const MONO = { input: 'mono' }
+
+const FIRST_VARIABLES = `{
+  "request": { "method": "GET", "path": "/" },
+  "jwt": { "sub": "ann" }
+}`
