@@ -62,7 +62,7 @@ test('what cannot be asked is refused in words', async (t) => {
   }
   assert.deepEqual(await asked('/api/requests?colour=red'), [
     400,
-    'unknown parameter "colour", expected ?since=, ?until=, ?status=, ?route=, ?policy=, ?outcome=, ?key=, ?model=, ?tool=, ?expression=, ?limit=, ?before=\n',
+    'unknown parameter "colour", expected ?since=, ?until=, ?id=, ?status=, ?route=, ?policy=, ?outcome=, ?key=, ?model=, ?tool=, ?expression=, ?limit=, ?before=\n',
   ])
   assert.deepEqual(await asked('/api/requests?limit=0'), [400, 'limit: expected a number from 1 to 1000\n'])
   assert.deepEqual(await asked('/api/requests?before=x'), [400, 'before: expected the `next` of a list\n'])
