@@ -3,6 +3,7 @@ import { readConfigSearch } from './config/search.ts'
 import { readExpressionsSearch } from './expressions/search.ts'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
+import { readMetricsSearch } from './metrics/search.ts'
 import { readModelsSearch } from './models/search.ts'
 import { readRequestsSearch } from './requests/search.ts'
 import { readToolsSearch } from './tools/search.ts'
@@ -50,6 +51,13 @@ const expressions = createRoute({
   component: lazyRouteComponent(() => import('./expressions/page.tsx'), 'ExpressionsPage'),
 })
 
+const metrics = createRoute({
+  getParentRoute: () => root,
+  path: '/metrics',
+  validateSearch: readMetricsSearch,
+  component: lazyRouteComponent(() => import('./metrics/page.tsx'), 'MetricsPage'),
+})
+
 const config = createRoute({
   getParentRoute: () => root,
   path: '/config',
@@ -58,7 +66,7 @@ const config = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, requests, routes, models, tools, expressions, config]),
+  routeTree: root.addChildren([overview, requests, routes, models, tools, expressions, metrics, config]),
   basepath: '/ui',
   defaultPreload: 'intent',
 })

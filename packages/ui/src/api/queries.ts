@@ -1,4 +1,12 @@
-import type { Explanation, GatewayState, RequestList, RequestRecord } from '@portico/gateway/admin-api'
+import type {
+  Explanation,
+  GatewayState,
+  HistoryRange,
+  RequestList,
+  RequestRecord,
+  SeriesView,
+  UsageView,
+} from '@portico/gateway/admin-api'
 import type { BackendsView, ConfigView, RoutesView } from '@portico/gateway/admin-config'
 import { queryOptions } from '@tanstack/react-query'
 import { getJson } from './client.ts'
@@ -64,3 +72,19 @@ export const refusalsQuery = queryOptions({
     listRequests(new URLSearchParams({ outcome: 'denied,limited,failed,evicted', limit: '200' }), signal),
   refetchInterval: 2000,
 })
+
+/** Steps of the shortest range end every five seconds. */
+export const seriesQuery = (range: HistoryRange) =>
+  queryOptions({
+    queryKey: ['series', range],
+    queryFn: ({ signal }) => getJson<SeriesView>(`/api/metrics/series?range=${range}`, signal),
+    refetchInterval: 5000,
+  })
+
+/** Every record of the range is read for it, so it is asked for less often. */
+export const usageQuery = (range: HistoryRange) =>
+  queryOptions({
+    queryKey: ['usage', range],
+    queryFn: ({ signal }) => getJson<UsageView>(`/api/metrics/usage?range=${range}`, signal),
+    refetchInterval: 15_000,
+  })

@@ -59,6 +59,13 @@ export const ExpressionsIcon = () => (
   </Icon>
 )
 
+export const MetricsIcon = () => (
+  <Icon>
+    <path d="M2 2.5v11h12" />
+    <path d="M4.5 10.5l2.6-4 2.6 2.2 3.8-5" />
+  </Icon>
+)
+
 export const ConfigIcon = () => (
   <Icon>
     <path d="M3.5 2h6l3 3v9h-9z" />

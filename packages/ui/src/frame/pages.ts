@@ -1,4 +1,4 @@
-import { ConfigIcon, ExpressionsIcon, ModelsIcon, OverviewIcon, RequestsIcon, RoutesIcon, ToolsIcon } from './icons.tsx'
+import { ConfigIcon, ExpressionsIcon, MetricsIcon, ModelsIcon, OverviewIcon, RequestsIcon, RoutesIcon, ToolsIcon } from './icons.tsx'
 
 /** Every page, as the navigation and the search name them, and the key that leads to it. */
 export const PAGES = [
@@ -8,6 +8,7 @@ export const PAGES = [
   { to: '/models', name: 'Models', key: 'm', Icon: ModelsIcon },
   { to: '/tools', name: 'Tools', key: 'i', Icon: ToolsIcon },
   { to: '/expressions', name: 'Expressions', key: 'e', Icon: ExpressionsIcon },
+  { to: '/metrics', name: 'Metrics', key: 'f', Icon: MetricsIcon },
   { to: '/config', name: 'Config', key: 'c', Icon: ConfigIcon },
 ] as const
 

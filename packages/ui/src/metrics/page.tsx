@@ -1,0 +1,97 @@
+import type { HistoryRange, SeriesView } from '@portico/gateway/admin-api'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { seriesQuery, usageQuery } from '../api/queries.ts'
+import { formatClock, formatMoment } from '../format/times.ts'
+import { Failed, Loading } from '../parts/states.tsx'
+import { Chart } from './chart.tsx'
+import { figuresOf } from './figures.ts'
+import { RANGE_MILLIS, RANGE_NAMES, RANGES } from './search.ts'
+import { UsageTable } from './usage-table.tsx'
+import './metrics.css'
+
+const page = getRouteApi('/metrics')
+
+/** How the last minutes or hours went, and who used which models. */
+export function MetricsPage() {
+  const { range = '15m' } = page.useSearch()
+  return (
+    <div className="metrics">
+      <header>
+        <h1>Metrics</h1>
+        <nav aria-label="Time range">
+          {RANGES.map((each) => (
+            <Link
+              key={each}
+              to="/metrics"
+              search={each === '15m' ? {} : { range: each }}
+              activeOptions={{ exact: true }}
+              aria-current={each === range ? 'page' : undefined}
+            >
+              {RANGE_NAMES[each]}
+            </Link>
+          ))}
+        </nav>
+      </header>
+      <Charts range={range} />
+      <Usage range={range} />
+    </div>
+  )
+}
+
+function Charts({ range }: { range: HistoryRange }) {
+  const { data, error, refetch, dataUpdatedAt } = useQuery(seriesQuery(range))
+  if (data === undefined) {
+    if (error !== null) return <Failed what="Figures" error={error} onRetry={() => void refetch()} />
+    return <Loading what="figures" />
+  }
+  return (
+    <>
+      {error !== null && <Stale at={dataUpdatedAt} error={error} />}
+      <Drawn view={data} />
+    </>
+  )
+}
+
+function Drawn({ view }: { view: SeriesView }) {
+  const { range, now, since, times, seconds, total } = view
+  const from = now - RANGE_MILLIS[range]
+  if (times.length === 0) return <p className="dim">The first figures come some seconds after the start.</p>
+  const hasTraffic = total.requests.some((count) => count > 0)
+  return (
+    <>
+      {since > from && <p className="dim">There are figures since {formatMoment(since).slice(0, -4)}.</p>}
+      {!hasTraffic && <p className="metrics-none">No requests in the last {RANGE_NAMES[range]}.</p>}
+      {hasTraffic && (
+        <div className="charts">
+          {figuresOf(view).map((figure) => (
+            <Chart key={figure.title} figure={figure} scale={{ from, to: now, times, seconds }} />
+          ))}
+        </div>
+      )}
+    </>
+  )
+}
+
+function Usage({ range }: { range: HistoryRange }) {
+  const { data, error, refetch, dataUpdatedAt } = useQuery(usageQuery(range))
+  if (data === undefined) {
+    if (error !== null) return <Failed what="Usage" error={error} onRetry={() => void refetch()} />
+    return <Loading what="usage" rows={3} />
+  }
+  return (
+    <>
+      {error !== null && <Stale at={dataUpdatedAt} error={error} />}
+      <UsageTable usage={data} />
+    </>
+  )
+}
+
+/** What is shown is what was said last. */
+function Stale({ at, error }: { at: number; error: Error }) {
+  return (
+    <p className="metrics-stale" role="status">
+      ▲ as of {formatClock(at)}: {error.message}
+    </p>
+  )
+}

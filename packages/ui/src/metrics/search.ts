@@ -1,0 +1,27 @@
+import type { HistoryRange } from '@portico/gateway/admin-api'
+
+export const RANGES: readonly HistoryRange[] = ['15m', '3h', '24h']
+
+/** What the address of the page holds; without a range it is the shortest. */
+export interface MetricsSearch {
+  range?: HistoryRange
+}
+
+/** Addresses are written by anyone: what does not fit is left out. */
+export function readMetricsSearch({ range }: Record<string, unknown>): MetricsSearch {
+  const known = RANGES.find((each) => each === range)
+  return known === undefined || known === RANGES[0] ? {} : { range: known }
+}
+
+export const RANGE_NAMES: Readonly<Record<HistoryRange, string>> = {
+  '15m': '15 minutes',
+  '3h': '3 hours',
+  '24h': '24 hours',
+}
+
+const MINUTE = 60_000
+export const RANGE_MILLIS: Readonly<Record<HistoryRange, number>> = {
+  '15m': 15 * MINUTE,
+  '3h': 180 * MINUTE,
+  '24h': 1440 * MINUTE,
+}
