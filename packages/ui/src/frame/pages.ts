@@ -1,4 +1,13 @@
-import { ConfigIcon, ExpressionsIcon, MetricsIcon, ModelsIcon, OverviewIcon, RequestsIcon, RoutesIcon, ToolsIcon } from './icons.tsx'
+import {
+  ConfigIcon,
+  ExpressionsIcon,
+  MetricsIcon,
+  ModelsIcon,
+  OverviewIcon,
+  RequestsIcon,
+  RoutesIcon,
+  ToolsIcon,
+} from './icons.tsx'
 
 /** Every page, as the navigation and the search name them, and the key that leads to it. */
 export const PAGES = [
