@@ -55,12 +55,15 @@ function Charts({ range }: { range: HistoryRange }) {
 
 function Drawn({ view }: { view: SeriesView }) {
   const { range, now, since, times, seconds, total } = view
-  const from = now - RANGE_MILLIS[range]
+  // A young gateway fills its charts, too.
+  const from = Math.max(now - RANGE_MILLIS[range], Math.min(since, now - 60_000))
   if (times.length === 0) return <p className="dim">The first figures come some seconds after the start.</p>
   const hasTraffic = total.requests.some((count) => count > 0)
   return (
     <>
-      {since > from && <p className="dim">There are figures since {formatMoment(since).slice(0, -4)}.</p>}
+      {since > now - RANGE_MILLIS[range] && (
+        <p className="dim">There are figures since {formatMoment(since).slice(0, -4)}.</p>
+      )}
       {!hasTraffic && <p className="metrics-none">No requests in the last {RANGE_NAMES[range]}.</p>}
       {hasTraffic && (
         <div className="charts">
