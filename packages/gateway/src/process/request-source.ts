@@ -7,7 +7,7 @@ import { compileExpression, environmentFor } from '../pipeline/expression.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import { recordScope } from '../pipeline/views/record-scope.ts'
 import { summaryOf } from '../telemetry/recorder/decode.ts'
-import { isMeant, readFilter, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
+import { isMeant, readFilter, takesAll, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
 import type { RecordDisk } from '../telemetry/recorder/record-disk.ts'
 import { RecordFollowers } from '../telemetry/recorder/record-followers.ts'
 import type { Explanation, GatewayState, RequestRecord, RequestSummary } from '../telemetry/recorder/record.ts'
@@ -85,7 +85,7 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
       }
       return explained(record, parts.explained(record.generation), { others, gateway: gatewayName(identity) })
     },
-    follow: (filter, told) => followers.follow((record) => isMeant(filter, record), told),
+    follow: (filter, told) => followers.follow(takesAll(filter) ? null : (record) => isMeant(filter, record), told),
   }
 }
 

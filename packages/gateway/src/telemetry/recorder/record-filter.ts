@@ -56,6 +56,10 @@ export function isMeant(filter: RecordFilter, record: RequestRecord): boolean {
   return filter.matches.every((matches) => matches(record))
 }
 
+export function takesAll({ since, until, matches }: RecordFilter): boolean {
+  return since === null && until === null && matches.length === 0
+}
+
 type Matcher = (value: string) => ((record: RequestRecord) => boolean) | string
 
 const MATCHERS: Readonly<Record<string, Matcher>> = {

@@ -1,11 +1,12 @@
 import { summaryOf } from './decode.ts'
 import type { RequestBatch, RequestRecord, RequestSummary } from './record.ts'
-import type { RecordStore } from './record-store.ts'
+import type { RecordStore, StoredRecord } from './record-store.ts'
 
 type Told = (batch: RequestBatch) => void
 
 interface Follower {
-  readonly matches: (record: RequestRecord) => boolean
+  /** Null for every record. */
+  readonly matches: ((record: RequestRecord) => boolean) | null
   readonly told: Told
 }
 
@@ -42,19 +43,24 @@ export class RecordFollowers {
     const { records, positions } = this.#store.since(this.#positions)
     this.#positions = positions
     if (records.length === 0) return
+    const oldestFirst = records.toSorted((a, b) => a.at - b.at)
     // Beyond what can be looked at in time, only the newest are.
-    const unread = Math.max(0, records.length - MAX_READ)
-    const read = records
-      .toSorted((a, b) => a.at - b.at)
-      .slice(unread)
-      .flatMap((stored) => stored.decode() ?? [])
+    let looked: RequestRecord[] | null = null
     for (const { matches, told } of this.#followers) {
-      const found = read.filter(matches)
-      const requests: RequestSummary[] = found.slice(-MAX_TOLD).map(summaryOf)
-      const omitted = found.length - requests.length + unread
+      // Who takes all gets the newest, so nobody has to read the others.
+      const found = matches === null ? null : (looked ??= read(oldestFirst, MAX_READ)).filter(matches)
+      const newest = found === null ? read(oldestFirst, MAX_TOLD) : found.slice(-MAX_TOLD)
+      const unread = found === null ? records.length : found.length + Math.max(0, records.length - MAX_READ)
+      const requests: RequestSummary[] = newest.map(summaryOf)
+      const omitted = unread - requests.length
       if (requests.length > 0 || omitted > 0) told({ requests, omitted })
     }
   }
+}
+
+/** The last ones. */
+function read(records: readonly StoredRecord[], count: number): RequestRecord[] {
+  return records.slice(-count).flatMap((stored) => stored.decode() ?? [])
 }
 
 /** At most ten messages a second. */

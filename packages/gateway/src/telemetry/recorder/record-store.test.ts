@@ -82,3 +82,24 @@ test('who follows hears everything once, over the death of a worker', (t) => {
     [['one'], ['two', 'three']],
   )
 })
+
+test('who follows everything hears the newest, and how many there were besides, as who asks for something does', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { store, start } = useStore()
+  const worker = start('worker-0')
+  const followers = new RecordFollowers(store)
+  const [everything, something]: RequestBatch[][] = [[], []]
+  followers.follow(null, (batch) => everything?.push(batch))
+  const leave = followers.follow(
+    () => true,
+    (batch) => something?.push(batch),
+  )
+  for (let count = 0; count < 120; count++) worker.record(String(count))
+  t.mock.timers.tick(100)
+  leave?.()
+  assert.deepEqual(everything, something)
+  assert.deepEqual(
+    everything?.map(({ requests, omitted }) => [requests.length, requests.at(-1)?.error, omitted]),
+    [[100, '119', 20]],
+  )
+})
