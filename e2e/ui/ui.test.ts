@@ -170,6 +170,7 @@ const PAGES = [
   ['refusals', '/requests?q=outcome:limited,denied', 'authorization:'],
   ['routes', '/routes', 'Policies, in running order'],
   ['expressions', '/expressions?expression=request.method', 'A value of type string'],
+  ['metrics', '/metrics', 'Requests by route'],
   ['config', '/config', 'secrets are hidden'],
 ] as const
 
