@@ -1,6 +1,9 @@
-import { existsSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 const FOUND = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -12,7 +15,12 @@ export const noBrowser = FOUND === undefined ? 'Chromium is not installed (Debia
 
 export const SIZES = { wide: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
 
-export function startBrowser(): Promise<Browser> {
+const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
+
+/** With pages built before: beside a gateway they have less right to the processor, which takes long on a busy machine. */
+export async function startBrowser(): Promise<Browser> {
+  const script = `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`
+  await promisify(execFile)(process.execPath, ['--eval', script])
   return chromium.launch({ executablePath: FOUND ?? '', args: ['--no-sandbox'] })
 }
 
@@ -36,6 +44,25 @@ export async function openPage(t: TestContext, browser: Browser, options: Browse
   return { page, complaints }
 }
 
+/** A checkout builds its pages when they are first opened, and says so with a 503, which is no fault of theirs. */
+export async function openReady({ page, complaints }: Watched, address: string): Promise<void> {
+  await page.goto(address)
+  await page.locator('.frame').waitFor({ timeout: 120_000 })
+  complaints.length = 0
+}
+
+export async function fits(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')
+}
+
+/** `UI_SHOTS=<folder>` keeps what was seen. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['UI_SHOTS']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, `${name}.png`), await page.screenshot())
+}
+
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 interface AxeResult {
@@ -44,7 +71,6 @@ interface AxeResult {
 
 /** Findings of axe that keep people out. The page's own policy forbids scripts of others, so it runs beside the page's code. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  const { readFileSync } = await import('node:fs')
   const session = await page.context().newCDPSession(page)
   const evaluate = async (expression: string): Promise<unknown> => {
     const { result, exceptionDetails } = await session.send('Runtime.evaluate', {

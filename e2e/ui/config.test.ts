@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
-import { noBrowser, openPage, seriousFindings, SIZES, startBrowser } from './browser.ts'
+import { fits, noBrowser, openPage, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { logIn, TOKEN, writeConfig } from './editor.ts'
 
 /** The config page in a real browser, before a gateway that takes edits. */
 
-const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
-const TOKEN = 'open-sesame'
 const EVIL = '<img src=x onerror="document.title=1">'
 
 describe('the config page', { skip: noBrowser }, () => {
   let browser: Browser
   before(async () => {
-    const script = `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`
-    await promisify(execFile)(process.execPath, ['--eval', script])
     browser = await startBrowser()
   })
   after(() => browser.close())
@@ -30,7 +24,7 @@ describe('the config page', { skip: noBrowser }, () => {
     complaints.length = 0
     const text = await shownText(program)
     assert.ok(text.includes('<redacted>') && !text.includes('sk-very-secret'))
-    await write(page, text.replace('body: first', 'bod: first'))
+    await writeConfig(page, text.replace('body: first', 'bod: first'))
     const problems = page.getByRole('region', { name: 'Problems', exact: true })
     await problems.getByRole('button', { name: '11:40' }).waitFor()
     await problems.getByText('did you mean `body`?').waitFor()
@@ -42,7 +36,7 @@ describe('the config page', { skip: noBrowser }, () => {
     await page.locator('.cm-activeLine').getByText('bod').waitFor()
     assert.deepEqual(await seriousFindings(page), [])
 
-    await write(page, text.replace('body: first', 'body: second'))
+    await writeConfig(page, text.replace('body: first', 'body: second'))
     await page.getByRole('region', { name: 'Effect' }).getByText('1 route changes, of 2 then.').waitFor()
     await page.getByText('No limit is reset.').waitFor()
     await shoot(page, 'config-effect')
@@ -92,13 +86,16 @@ describe('the config page', { skip: noBrowser }, () => {
     await logIn(page, `${program.admin}/ui/config`)
     complaints.length = 0
     const text = await shownText(program)
-    await write(page, `${text}fron`)
+    await writeConfig(page, `${text}fron`)
     await page.keyboard.press('Control+Space')
     await page.locator('.cm-tooltip-autocomplete').getByText('frontend').waitFor()
     await page.locator('.cm-completionInfo').getByText('Policies for all incoming connections.').waitFor()
     await shoot(page, 'config-completion')
     await page.keyboard.press('Escape')
-    await write(page, text.replace('- host: "127.0.0.1:9"', '- mcp: { targets: [{ name: x, stdio: { cmd: sh } }] }'))
+    await writeConfig(
+      page,
+      text.replace('- host: "127.0.0.1:9"', '- mcp: { targets: [{ name: x, stdio: { cmd: sh } }] }'),
+    )
     const notHere = page.getByRole('region', { name: 'Not here' })
     await notHere.getByText('a program that the gateway starts').waitFor()
     await notHere.getByRole('button', { name: 'Copy the changed lines' }).waitFor()
@@ -168,20 +165,6 @@ async function useGateway(t: TestContext, text: string, env: Record<string, stri
   return { program, config, file: config.file }
 }
 
-async function logIn(page: Page, address: string): Promise<void> {
-  await page.goto(address)
-  await page.getByLabel('Admin token').fill(TOKEN)
-  await page.getByRole('button', { name: 'Log in' }).click()
-  await page.locator('.cm-content').waitFor()
-}
-
-/** Takes the place of all that was there. */
-async function write(page: Page, text: string): Promise<void> {
-  await page.locator('.cm-content').focus()
-  await page.keyboard.press('Control+a')
-  await page.keyboard.insertText(text)
-}
-
 async function shownText(program: Program): Promise<string> {
   const response = await fetch(`${program.admin}/api/config`, { headers: { authorization: `Bearer ${TOKEN}` } })
   return ((await response.json()) as { text: string }).text
@@ -189,15 +172,4 @@ async function shownText(program: Program): Promise<string> {
 
 async function answer(program: Program): Promise<string> {
   return (await fetch(`http://127.0.0.1:${program.port()}/`)).text()
-}
-
-async function fits(page: Page): Promise<boolean> {
-  return page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')
-}
-
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['UI_SHOTS']
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, `${name}.png`), await page.screenshot())
 }

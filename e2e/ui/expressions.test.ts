@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
-import { noBrowser, openPage, seriousFindings, SIZES, startBrowser } from './browser.ts'
+import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
 
 /** Expressions on what a gateway recorded, in a real browser. */
 
-const run = promisify(execFile)
-const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
 const EVIL = '<img src=x onerror="document.title=1">'
 
 describe('the page of expressions', { skip: noBrowser }, () => {
   let browser: Browser
   before(async () => {
-    await run(process.execPath, ['--eval', `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`])
     browser = await startBrowser()
   })
   after(() => browser.close())
@@ -27,9 +20,7 @@ describe('the page of expressions', { skip: noBrowser }, () => {
       const { file } = useConfigFile(t, CONFIG)
       const program = await useProgram(t, { args: ['-f', file] })
       const { page, complaints } = await openPage(t, browser, { viewport })
-      await page.goto(`${program.admin}/ui/`)
-      await page.locator('.frame').waitFor({ timeout: 120_000 })
-      complaints.length = 0
+      await openReady({ page, complaints }, `${program.admin}/ui/`)
       await page.goto(`${program.admin}/ui/expressions`)
       await page.getByText('No request is recorded yet').waitFor()
       await page.getByText('Write an expression').waitFor()
@@ -119,13 +110,8 @@ function part(parts: ReturnType<Page['getByRole']>, text: string, value: string)
     .filter({ has: parts.page().getByText(value, { exact: true }) })
 }
 
-/** `UI_SHOTS=<folder>` keeps what was seen. */
 async function checkPage(page: Page, name: string): Promise<void> {
-  const folder = process.env['UI_SHOTS']
-  if (folder !== undefined) {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, `${name}.png`), await page.screenshot())
-  }
+  await shoot(page, name)
   assert.deepEqual(await seriousFindings(page), [])
-  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), 'wider than the screen')
+  assert.ok(await fits(page), 'wider than the screen')
 }

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
-import { noBrowser, openPage, seriousFindings, SIZES, startBrowser } from './browser.ts'
+import { noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
 
 /** Figures of real traffic in a real browser: through a model, a limit and a backend that is not there. */
-
-const run = promisify(execFile)
-const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
 
 describe('the figures of the last hours', { skip: noBrowser }, () => {
   let browser: Browser
   before(async () => {
-    await run(process.execPath, ['--eval', `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`])
     browser = await startBrowser()
   })
   after(() => browser.close())
@@ -26,9 +18,7 @@ describe('the figures of the last hours', { skip: noBrowser }, () => {
       const { file } = useConfigFile(t, CONFIG)
       const program = await useProgram(t, { args: ['-f', file] })
       const { page, complaints } = await openPage(t, browser, { viewport })
-      await page.goto(`${program.admin}/ui/`)
-      await page.locator('.frame').waitFor({ timeout: 120_000 })
-      complaints.length = 0
+      await openReady({ page, complaints }, `${program.admin}/ui/`)
       await page.goto(`${program.admin}/ui/metrics`)
       await page.getByText('No model was called.').waitFor()
       await page.getByText(/No requests in the last 15 minutes|first figures come/).waitFor()
@@ -133,12 +123,4 @@ async function sendTraffic(url: string): Promise<void> {
 async function fits(page: Page): Promise<boolean> {
   const isBigger = (side: string): string => `document.documentElement.scroll${side} > window.inner${side}`
   return page.evaluate(`!(${isBigger('Width')} || ${isBigger('Height')})`)
-}
-
-/** `UI_SHOTS=<folder>` keeps what was seen. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['UI_SHOTS']
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, `${name}.png`), await page.screenshot())
 }

@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { type ReferenceServer, startReferenceServer } from '../mcp/reference/server.ts'
-import { noBrowser, openPage, seriousFindings, SIZES, startBrowser, type Watched } from './browser.ts'
+import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
 
 /** Models and tools in a real browser, with a mock of a model and a server by the official SDK behind the gateway. */
 
-const run = promisify(execFile)
-const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
 const EVIL = '<img src=x onerror="document.title=1">'
 
 describe('the playgrounds', { skip: noBrowser }, () => {
   let browser: Browser
   let server: ReferenceServer
   before(async () => {
-    await run(process.execPath, ['--eval', `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`])
     browser = await startBrowser()
     server = await startReferenceServer()
   })
@@ -182,7 +175,7 @@ describe('the playgrounds', { skip: noBrowser }, () => {
     const { file } = useConfigFile(t, 'binds: []')
     const program = await useProgram(t, { args: ['-f', file] })
     const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
-    await makeReady(program, { page, complaints })
+    await openReady({ page, complaints }, `${program.admin}/ui/`)
     await page.goto(`${program.admin}/ui/models`)
     await page.getByText('No route leads to models').waitFor()
     await page.goto(`${program.admin}/ui/tools`)
@@ -257,15 +250,8 @@ async function open(
   const { file } = useConfigFile(t, configText(server.port))
   const program = await useProgram(t, { args: ['-f', file] })
   const watched = await openPage(t, browser, { viewport })
-  await makeReady(program, watched)
+  await openReady(watched, `${program.admin}/ui/`)
   return { program, ...watched }
-}
-
-/** A checkout builds its pages when they are first opened, and says so with a 503. */
-async function makeReady(program: Program, { page, complaints }: Watched): Promise<void> {
-  await page.goto(`${program.admin}/ui/`)
-  await page.locator('.frame').waitFor({ timeout: 120_000 })
-  complaints.length = 0
 }
 
 async function routeKey(program: Program, name: string): Promise<string> {
@@ -274,16 +260,4 @@ async function routeKey(program: Program, name: string): Promise<string> {
   }
   const routes = view.binds.flatMap(({ listeners }) => listeners.flatMap((listener) => listener.routes))
   return routes.find((route) => route.name === name)?.key ?? assert.fail(`there is no route ${name}`)
-}
-
-async function fits(page: Page): Promise<boolean> {
-  return page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')
-}
-
-/** `UI_SHOTS=<folder>` keeps what was seen. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['UI_SHOTS']
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, `${name}.png`), await page.screenshot())
 }

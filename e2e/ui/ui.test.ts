@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import OpenAI from 'openai'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { type Origin, startOrigin } from '../../packages/gateway/src/testing/origin.ts'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
-import { noBrowser, openPage, seriousFindings, SIZES, startBrowser, type Watched } from './browser.ts'
+import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
 
-/** The pages in a real browser, before a gateway with real traffic. `UI_SHOTS=<folder>` keeps what was seen. */
+/** The pages in a real browser, before a gateway with real traffic. */
 
-const run = promisify(execFile)
-const FRESH_UI = new URL('../../scripts/fresh-ui.mjs', import.meta.url).href
 const EVIL = '<img src=x onerror="document.title=1">'
 const TOKEN = 'open-sesame'
 
@@ -21,8 +15,6 @@ describe('the web UI', { skip: noBrowser }, () => {
   let browser: Browser
   let origin: Origin
   before(async () => {
-    // Beside a gateway it is built with less right to the processor, which takes long on a busy machine.
-    await run(process.execPath, ['--eval', `import(${JSON.stringify(FRESH_UI)}).then(({ freshUi }) => freshUi())`])
     browser = await startBrowser()
     origin = await startOrigin()
   })
@@ -225,23 +217,4 @@ async function sendSome(program: Program): Promise<void> {
   for (const path of ['/api/orders', '/limited', '/limited', '/limited', '/admin', '/broken', '/nowhere', '/api/a?b=1'])
     statuses.push((await fetch(url + path)).status)
   assert.deepEqual(statuses, [200, 200, 429, 429, 403, 503, 404, 200])
-}
-
-/** A checkout builds its pages when they are first opened. */
-async function openReady({ page, complaints }: Watched, address: string): Promise<void> {
-  await page.goto(address)
-  await page.locator('.frame').waitFor({ timeout: 120_000 })
-  // That they are being built comes as a 503, which is no fault of theirs.
-  complaints.length = 0
-}
-
-async function fits(page: Page): Promise<boolean> {
-  return page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')
-}
-
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['UI_SHOTS']
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, `${name}.png`), await page.screenshot())
 }
