@@ -75,7 +75,8 @@ export function RequestTable({ shown, cursor, openId, onOpen, onEnd }: TableProp
         <div className="table-space" style={{ height: rows.length * rowHeight }}>
           {rows.slice(from, to).map((row, offset) => (
             <Row
-              key={row.id}
+              // By place, so that a flood changes texts and makes no elements anew.
+              key={offset}
               row={row}
               index={from + offset}
               top={(from + offset) * rowHeight}
