@@ -3,8 +3,7 @@ import type { CollectorConfig } from '../schema/fields/collector.ts'
 import { sourceOf } from '../net/body.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import type { Deliver, Delivery } from '../telemetry/otlp/retrying-sender.ts'
-import { callUnaryFramed } from '../upstream/grpc/call.ts'
-import { frameInRoom } from '../upstream/grpc/framing.ts'
+import { callUnary, type GrpcMethod } from '../upstream/grpc/call.ts'
 import { readRetryInfo } from '../upstream/grpc/retry-info.ts'
 import { DEADLINE_EXCEEDED, type GrpcError, RESOURCE_EXHAUSTED, UNAVAILABLE } from '../upstream/grpc/status.ts'
 import { ConfigFault } from './config-fault.ts'
@@ -59,8 +58,8 @@ interface CollectorPlace {
 
 /** Requests to a collector by gRPC. */
 function grpcDelivery({ client, authority, path, headers, timeoutMs }: CollectorPlace, env: ExportEnv): Deliver {
-  const method = { path, decode: readAnswer }
-  return (request, room = 0) =>
+  const method: GrpcMethod<Buffer, Rejection> = { path, encode: (request) => request, decode: readAnswer }
+  return (request) =>
     new Promise((resolve) => {
       const context = ownContext({ path, authority }, env.monotonic())
       const options = {
@@ -72,7 +71,7 @@ function grpcDelivery({ client, authority, path, headers, timeoutMs }: Collector
         timeoutMs,
         maxMessageBytes: MAX_ANSWER,
       }
-      callUnaryFramed(method, frameInRoom(request, room), options, (error, answer) => {
+      callUnary(method, request, options, (error, answer) => {
         if (answer !== null) resolve({ kind: 'taken', ...answer })
         else resolve(failedCall(error))
       })

@@ -1,6 +1,6 @@
 import type { CollectorConfig } from '../schema/fields/collector.ts'
 import type { LogValue } from '../telemetry/log/edited-line.ts'
-import { createEnvelopeHead } from '../telemetry/otlp/envelope.ts'
+import { createEnvelope } from '../telemetry/otlp/envelope.ts'
 import { Exporter } from '../telemetry/otlp/exporter.ts'
 import { type CollectorService, type ExportEnv, wayToCollector } from './otlp-delivery.ts'
 import type { ExportServices } from './telemetry.ts'
@@ -22,7 +22,7 @@ export function keptExporter(plan: ExportPlan, env: ExportEnv, { exports }: Expo
   const exporter = env.kept.shared(`otlp ${signal} ${JSON.stringify(resource)} ${key}`, () => {
     const who = origin()
     return new Exporter({
-      head: createEnvelopeHead({ ...who, resource: { ...who.resource, ...resource } }),
+      wrap: createEnvelope({ ...who, resource: { ...who.resource, ...resource } }),
       deliver,
       counts: counts(signal),
       limits,

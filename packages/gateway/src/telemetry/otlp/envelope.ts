@@ -9,40 +9,23 @@ export interface Origin {
   scope: { name: string; version: string }
 }
 
-/** What stands before items, each written with `ITEM`, in the request that exports them. */
-export interface EnvelopeHead {
-  /** Bytes that it has at most. */
-  readonly room: number
-  /** Before items of so many bytes. */
-  before(itemBytes: number): Buffer
-}
-
-/** For logs, traces and metrics it is built the same. */
-export function createEnvelopeHead({ resource, scope }: Origin): EnvelopeHead {
+/** Puts items, each written with `ITEM`, into the request that exports them: for logs, traces and metrics it is built the same. */
+export function createEnvelope({ resource, scope }: Origin): (items: Uint8Array) => Buffer {
   const who = inField(RESOURCE, resourceBytes(resource))
   const what = inField(SCOPE, scopeBytes(scope))
-  const room = who.length + what.length + 2 * HEAD
-  return {
-    room,
-    before(itemBytes) {
-      const ofScope = what.length + itemBytes
-      const ofResource = who.length + 1 + varintSize(ofScope) + ofScope
-      const wire = new WireBuffer(room)
-      wire.byte(OF_RESOURCE)
-      wire.varint(ofResource)
-      wire.raw(who)
-      wire.byte(OF_SCOPE)
-      wire.varint(ofScope)
-      wire.raw(what)
-      return wire.view()
-    },
+  return (items) => {
+    const ofScope = what.length + items.length
+    const ofResource = who.length + 1 + varintSize(ofScope) + ofScope
+    const wire = new WireBuffer(ofResource + 2 * HEAD)
+    wire.byte(OF_RESOURCE)
+    wire.varint(ofResource)
+    wire.raw(who)
+    wire.byte(OF_SCOPE)
+    wire.varint(ofScope)
+    wire.raw(what)
+    wire.raw(items)
+    return wire.view()
   }
-}
-
-/** Puts items into the request that exports them. */
-export function createEnvelope(origin: Origin): (items: Uint8Array) => Buffer {
-  const head = createEnvelopeHead(origin)
-  return (items) => Buffer.concat([head.before(items.length), items])
 }
 
 function resourceBytes(attributes: Origin['resource']): Buffer {

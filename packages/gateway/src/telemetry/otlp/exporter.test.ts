@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../../testing/scene.ts'
-import type { EnvelopeHead } from './envelope.ts'
 import { Exporter, exportLimits, type ExportLimits } from './exporter.ts'
 import type { Deliver, Delivery } from './retrying-sender.ts'
 
@@ -9,7 +8,6 @@ const TAKEN: Delivery = { kind: 'taken', rejected: 0, message: '' }
 const item = Buffer.from('item')
 /** With its tag and length. */
 const SIZE = item.length + 2
-const whole = Buffer.from([0x12, item.length, ...item])
 
 interface Stand {
   exporter: Exporter
@@ -21,18 +19,14 @@ interface Stand {
   busy: Set<Exporter>
 }
 
-function stand(
-  deliver: (number: number, request: Buffer) => Delivery | Promise<Delivery>,
-  limits: Partial<ExportLimits> = {},
-  head: EnvelopeHead = { room: 0, before: () => Buffer.alloc(0) },
-): Stand {
+function stand(deliver: (number: number) => Delivery | Promise<Delivery>, limits: Partial<ExportLimits> = {}): Stand {
   const warnings: string[] = []
   const busy = new Set<Exporter>()
   const made: Omit<Stand, 'exporter'> = { requests: [], sent: 0, dropped: {}, warnings, busy }
-  const send: Deliver = async (request) => deliver(made.requests.push(request.length / SIZE), request)
+  const send: Deliver = async (request) => deliver(made.requests.push(request.length / SIZE))
   const note = (text: string, fields?: object): void => void warnings.push(`${text} ${JSON.stringify(fields)}`)
   const exporter = new Exporter({
-    head,
+    wrap: (items) => Buffer.from(items),
     deliver: send,
     counts: {
       sent: (count) => (made.sent += count),
@@ -81,37 +75,6 @@ test('a collector that hangs costs a full queue, and nothing more', async () => 
   for (let i = 0; i < 15; i++) add(bytes)
   assert.deepEqual(bytes.dropped, { queue_full: 5 })
   await until(() => bytes.sent === 10)
-})
-
-test('what is on its way stays as it was, whatever comes meanwhile, and is sent again as it was', async () => {
-  const answers: PromiseWithResolvers<Delivery>[] = []
-  const seen: Buffer[] = []
-  const head = { room: 6, before: (bytes: number) => Buffer.from(`of ${bytes}`) }
-  const busy = stand(
-    (_number, request) => {
-      seen.push(request)
-      const answer = Promise.withResolvers<Delivery>()
-      answers.push(answer)
-      return answer.promise
-    },
-    { batchItems: 2 },
-    head,
-  )
-  const expected = Buffer.concat([Buffer.from('of 12'), ...Array.from({ length: 2 }, () => whole)])
-  for (const [number, answer] of [
-    { kind: 'later', cause: 'no', afterMs: null } as const,
-    TAKEN,
-    TAKEN,
-    TAKEN,
-  ].entries()) {
-    for (let i = 0; i < 2; i++) add(busy)
-    await until(() => answers.length === number + 1)
-    for (let i = 0; i < 2; i++) add(busy)
-    for (const request of seen.slice(number)) assert.deepEqual(request, expected)
-    answers[number]?.resolve(answer)
-  }
-  await until(() => answers.length === 5)
-  assert.deepEqual(seen.at(-1), expected)
 })
 
 test('what may be sent again is, and one line tells of it', async () => {

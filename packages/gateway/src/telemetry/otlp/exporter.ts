@@ -1,4 +1,4 @@
-import { type EnvelopeHead, ITEM } from './envelope.ts'
+import { ITEM } from './envelope.ts'
 import type { ItemQueue } from './item-queue.ts'
 import { type Deliver, RetryingSender, type RetryLimits, type SenderOptions } from './retrying-sender.ts'
 import { WireBuffer } from './wire-buffer.ts'
@@ -27,7 +27,7 @@ export const exportLimits: ExportLimits = {
 }
 
 export interface ExporterOptions extends SenderOptions {
-  head: EnvelopeHead
+  wrap: (items: Uint8Array) => Buffer
   limits: ExportLimits
   /** Those with something to send: who shuts down asks them to hurry. */
   busy: Set<Exporter>
@@ -45,9 +45,7 @@ export class Exporter implements ItemQueue {
   #batches: Batch[] = []
   #items = 0
   #bytes = 0
-  /** Bytes that are free before the items of each batch, for the head and what the way there puts before it. */
-  readonly #room: number
-  /** Of the batch that was taken last, for the next one: while there is much to send, none is made. */
+  /** Of the batch that was sent last, for the next one: while there is much to send, none is made. */
   #spare: WireBuffer | null = null
   #timer: NodeJS.Timeout | null = null
   #sending: Promise<void> | null = null
@@ -56,7 +54,6 @@ export class Exporter implements ItemQueue {
 
   constructor(options: ExporterOptions) {
     this.#options = options
-    this.#room = options.head.room + ROOM_OF_WAY
     this.#sender = new RetryingSender(options)
   }
 
@@ -68,8 +65,8 @@ export class Exporter implements ItemQueue {
   begin(): WireBuffer {
     let batch = this.#batches.at(-1)
     if (batch === undefined || this.#isFull(batch)) batch = this.#newBatch()
-    const { wire, end } = batch
-    wire.cut(end)
+    const { wire, size } = batch
+    wire.cut(size)
     wire.open(ITEM)
     return wire
   }
@@ -78,15 +75,15 @@ export class Exporter implements ItemQueue {
     const { limits, busy } = this.#options
     let batch = this.#batches.at(-1)
     if (batch === undefined) return
-    batch.wire.close(batch.end)
-    const size = batch.wire.length - batch.end
+    batch.wire.close(batch.size)
+    const size = batch.wire.length - batch.size
     if (this.#items >= limits.queueItems || this.#bytes + size > limits.queueBytes) {
       return this.#sender.drop(1, 'queue_full', 'the queue is full')
     }
-    if (batch.count > 0 && batch.wire.length - this.#room > limits.batchBytes) batch = this.#moved(batch)
+    if (batch.count > 0 && batch.wire.length > limits.batchBytes) batch = this.#moved(batch)
     if (this.#items === 0) busy.add(this)
     batch.count++
-    batch.end += size
+    batch.size += size
     this.#items++
     this.#bytes += size
     if (this.#sending === null) this.#sendSoon()
@@ -114,9 +111,9 @@ export class Exporter implements ItemQueue {
     return first !== undefined && (this.#batches.length > 1 || this.#isFull(first))
   }
 
-  #isFull({ count, end }: Batch): boolean {
+  #isFull({ count, size }: Batch): boolean {
     const { batchItems, batchBytes } = this.#options.limits
-    return count >= batchItems || end - this.#room >= batchBytes
+    return count >= batchItems || size >= batchBytes
   }
 
   /** With something to send. */
@@ -129,10 +126,9 @@ export class Exporter implements ItemQueue {
   async #sendAll(): Promise<void> {
     let batch = this.#batches.shift()
     while (batch !== undefined) {
-      const { count, wire } = batch
+      const { count } = batch
       this.#underWay = count
-      const start = this.#address(batch)
-      if (await this.#sender.send(wire.view(start), count, start)) this.#spare = wire
+      await this.#sender.send(this.#requestOf(batch), count)
       this.#underWay = 0
       const goesOn = this.#sender.isEnding ? this.#items > 0 : this.#hasFullBatch
       batch = goesOn ? this.#batches.shift() : undefined
@@ -143,32 +139,27 @@ export class Exporter implements ItemQueue {
     this.#options.busy.delete(this)
   }
 
-  /** Makes it a request, and returns where that begins. */
-  #address({ wire, count, end }: Batch): number {
-    const size = end - this.#room
+  #requestOf({ wire, count, size }: Batch): Buffer {
     this.#items -= count
     this.#bytes -= size
-    wire.cut(end)
-    const head = this.#options.head.before(size)
-    const start = this.#room - head.length
-    wire.put(start, head)
-    return start
+    wire.cut(size)
+    this.#spare = wire
+    return this.#options.wrap(wire.view())
   }
 
   #newBatch(): Batch {
     const wire = this.#spare ?? new WireBuffer()
     this.#spare = null
     wire.cut(0)
-    wire.skip(this.#room)
-    const batch = { wire, count: 0, end: this.#room }
+    const batch = { wire, count: 0, size: 0 }
     this.#batches.push(batch)
     return batch
   }
 
   /** The item that made a batch too long begins another. */
-  #moved({ wire, end }: Batch): Batch {
+  #moved({ wire, size }: Batch): Batch {
     const batch = this.#newBatch()
-    batch.wire.raw(wire.view(end))
+    batch.wire.raw(wire.view(size))
     return batch
   }
 }
@@ -177,9 +168,6 @@ export class Exporter implements ItemQueue {
 interface Batch {
   wire: WireBuffer
   count: number
-  /** Where those that are whole end. */
-  end: number
+  /** Bytes of those that are whole. */
+  size: number
 }
-
-/** gRPC has five bytes before each message. */
-const ROOM_OF_WAY = 8

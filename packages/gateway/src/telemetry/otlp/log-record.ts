@@ -1,5 +1,5 @@
 import type { AccessRecord } from '../log/access-record.ts'
-import { isPlain, type LineChanges, recordFields, traceFields } from '../log/edited-line.ts'
+import { isPlain, type LineChanges, plainFields, recordFields, traceFields } from '../log/edited-line.ts'
 import { attributeName, boundedValue, valueSize, writeAttribute, writeValue } from './attributes.ts'
 import type { ItemQueue } from './item-queue.ts'
 import type { TraceContext } from './traceparent.ts'
@@ -40,9 +40,9 @@ export class LogRecordEncoder {
 
   #addAll(wire: WireBuffer, record: AccessRecord, gateway: string): void {
     this.#addPlace(wire, record, gateway)
-    if (isPlain(record)) return addPlain(wire, record)
-    for (let i = PLACE_FIELDS; i < FIELDS.length; i++) {
-      const { key, read } = FIELDS[i]!
+    const fields = isPlain(record) ? PLAIN_FIELDS : FIELDS
+    for (let i = PLACE_FIELDS; i < fields.length; i++) {
+      const { key, read } = fields[i]!
       const value = read(record)
       if (value !== null) writeAttribute(wire, ATTRIBUTE, key, value)
     }
@@ -77,35 +77,6 @@ interface Place extends Pick<AccessRecord, 'listenerName' | 'routeName' | 'endpo
   bytes: Buffer
 }
 
-/** What is in `FIELDS`, for most records: written out, for a loop over functions costs more than what they do. */
-function addPlain(wire: WireBuffer, r: AccessRecord): void {
-  addText(wire, NAMES.source, r.srcAddr)
-  addText(wire, NAMES.method, r.method)
-  addText(wire, NAMES.host, r.host)
-  addText(wire, NAMES.path, r.target)
-  addText(wire, NAMES.version, r.version)
-  if (r.status !== 0) addNumber(wire, NAMES.status, r.status)
-  if (r.grpcStatus !== null) addNumber(wire, NAMES.grpcStatus, r.grpcStatus)
-  if (r.host === null) addText(wire, NAMES.sni, r.sni)
-  addText(wire, NAMES.requestId, r.requestId)
-  addText(wire, NAMES.decisionId, r.decisionId)
-  addText(wire, NAMES.protocol, r.protocol)
-  if (r.retryAttempt !== 0) addNumber(wire, NAMES.retryAttempt, r.retryAttempt)
-  addNumber(wire, NAMES.requestBytes, r.requestBytes)
-  addNumber(wire, NAMES.responseBytes, r.responseBytes)
-  addText(wire, NAMES.error, r.error)
-  if (r.reason !== 'Upstream') addText(wire, NAMES.reason, r.reason)
-  addText(wire, NAMES.duration, `${Math.round(r.durationMs)}ms`)
-}
-
-function addText(wire: WireBuffer, name: Buffer, text: string | null): void {
-  if (text !== null && !wire.shortAttribute(ATTRIBUTE, name, text)) writeAttribute(wire, ATTRIBUTE, name, text)
-}
-
-function addNumber(wire: WireBuffer, name: Buffer, value: number): void {
-  if (!wire.smallAttribute(ATTRIBUTE, name, value)) writeAttribute(wire, ATTRIBUTE, name, value)
-}
-
 function addChanged(wire: WireBuffer, record: AccessRecord, gateway: string, changes: LineChanges): void {
   if (stays('gateway', changes)) writeAttribute(wire, ATTRIBUTE, GATEWAY, gateway)
   for (const { name, key, read } of FIELDS) {
@@ -133,28 +104,14 @@ function stays(name: string, changes: LineChanges | null): boolean {
 }
 
 /** Ids have fields of their own in a record. */
-const FIELDS = recordFields
-  .filter(([name]) => !traceFields.includes(name))
-  .map(([name, read]) => ({ name, key: attributeName(name), read }))
-const NAMES = {
-  source: attributeName('src.addr'),
-  method: attributeName('http.method'),
-  host: attributeName('http.host'),
-  path: attributeName('http.path'),
-  version: attributeName('http.version'),
-  status: attributeName('http.status'),
-  grpcStatus: attributeName('grpc.status'),
-  sni: attributeName('tls.sni'),
-  requestId: attributeName('request.id'),
-  decisionId: attributeName('decision.id'),
-  protocol: attributeName('protocol'),
-  retryAttempt: attributeName('retry.attempt'),
-  requestBytes: attributeName('request.bytes'),
-  responseBytes: attributeName('response.bytes'),
-  error: attributeName('error'),
-  reason: attributeName('reason'),
-  duration: attributeName('duration'),
+function fieldsIn(fields: typeof recordFields) {
+  return fields
+    .filter(([name]) => !traceFields.includes(name))
+    .map(([name, read]) => ({ name, key: attributeName(name), read }))
 }
+
+const FIELDS = fieldsIn(recordFields)
+const PLAIN_FIELDS = fieldsIn(plainFields)
 /** So many of them, the first ones, say where a request went. */
 const PLACE_FIELDS = 3
 const GATEWAY = attributeName('gateway')

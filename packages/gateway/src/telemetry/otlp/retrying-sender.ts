@@ -11,8 +11,8 @@ export type Delivery =
   | { kind: 'later'; cause: string; afterMs: number | null }
   | { kind: 'refused'; cause: string }
 
-/** Sends one request. Of its memory `room` bytes before it are free: what is put there need not be copied with the rest. */
-export type Deliver = (request: Buffer, room?: number) => Promise<Delivery>
+/** Sends one request. */
+export type Deliver = (request: Buffer) => Promise<Delivery>
 
 export const dropReasons = ['queue_full', 'unreachable', 'refused', 'rejected', 'shutdown'] as const
 export type DropReason = (typeof dropReasons)[number]
@@ -68,30 +68,24 @@ export class RetryingSender {
     this.#endPause?.()
   }
 
-  /** A request with so many items. True once it was taken: what was lost may still be on its way. */
-  async send(request: Buffer, count: number, room = 0): Promise<boolean> {
+  /** A request with so many items. */
+  async send(request: Buffer, count: number): Promise<void> {
     const { limits, counts } = this.#options
     const endsAt = performance.now() + limits.retryMs
     for (;;) {
-      const delivery = await this.#attempt(request, room)
-      if (delivery.kind === 'refused') return this.#lost(count, 'refused', delivery.cause)
+      const delivery = await this.#attempt(request)
+      if (delivery.kind === 'refused') return this.drop(count, 'refused', delivery.cause)
       if (delivery.kind === 'taken') {
         counts.sent(count - delivery.rejected)
         if (delivery.rejected > 0) this.drop(delivery.rejected, 'rejected', delivery.message)
-        this.#recovered()
-        return true
+        return this.#recovered()
       }
       this.#failures++
       this.#tell(delivery.cause)
       await this.#pause(delivery.afterMs)
       if (performance.now() < (this.#endsAt ?? endsAt)) continue
-      return this.#lost(count, this.isEnding ? 'shutdown' : 'unreachable', delivery.cause)
+      return this.drop(count, this.isEnding ? 'shutdown' : 'unreachable', delivery.cause)
     }
-  }
-
-  #lost(count: number, reason: DropReason, cause: string): false {
-    this.drop(count, reason, cause)
-    return false
   }
 
   drop(count: number, reason: DropReason, cause: string): void {
@@ -101,9 +95,9 @@ export class RetryingSender {
   }
 
   /** A bug on the way there costs the batch, and not the worker. */
-  async #attempt(request: Buffer, room: number): Promise<Delivery> {
+  async #attempt(request: Buffer): Promise<Delivery> {
     try {
-      return await this.deliver(request, room)
+      return await this.deliver(request)
     } catch (error) {
       return { kind: 'refused', cause: error instanceof Error ? error.message : String(error) }
     }

@@ -177,23 +177,13 @@ export function callUnary<Request, Response>(
   options: GrpcOptions & { timeoutMs: number },
   done: (error: GrpcError | null, response: Response | null) => void,
 ): GrpcCall<Response> {
-  return callUnaryFramed({ path, decode }, frame(encode(request)), options, done)
-}
-
-/** The same with a message that is framed. */
-export function callUnaryFramed<Response>(
-  { path, decode }: Pick<GrpcMethod<never, Response>, 'path' | 'decode'>,
-  framed: Buffer,
-  options: GrpcOptions & { timeoutMs: number },
-  done: (error: GrpcError | null, response: Response | null) => void,
-): GrpcCall<Response> {
   const messages: Response[] = []
   const call = new GrpcCall(decode, options, {
     message: (response) => messages.push(response),
     problem: () => (messages.length === 1 ? null : `${messages.length} messages came instead of one`),
     ended: (error) => done(error, error === null ? (messages[0] ?? null) : null),
   })
-  call.start(path, sourceOf(framed), options)
+  call.start(path, sourceOf(frame(encode(request))), options)
   return call
 }
 

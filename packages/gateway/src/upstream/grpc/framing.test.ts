@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { frame, frameInRoom, MessageReader } from './framing.ts'
+import { frame, MessageReader } from './framing.ts'
 
 function readAll(reader: MessageReader, chunks: readonly Buffer[]): { messages: Buffer[]; problem: string | null } {
   const messages: Buffer[] = []
@@ -57,16 +57,4 @@ test('messages are not views of the chunk they came in', () => {
 test('a message that is too long is refused by its length, before room is made for it', () => {
   const { problem } = readAll(new MessageReader(1000), [Buffer.from([0, 0xff, 0xff, 0xff, 0xff])])
   assert.equal(problem, 'a message of 4294967295 bytes is longer than 1000')
-})
-
-test('a message with room before it is framed where it lies', () => {
-  const memory = Buffer.allocUnsafeSlow(15)
-  memory.write('########message')
-  const message = memory.subarray(8)
-  for (const room of [0, 4, 5, 8]) {
-    const framed = frameInRoom(message, room)
-    assert.deepEqual(framed, frame(Buffer.from('message')))
-    assert.equal(framed.buffer === memory.buffer, room >= 5)
-  }
-  assert.equal(memory.toString('latin1', 0, 3), '###')
 })

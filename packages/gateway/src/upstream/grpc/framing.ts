@@ -12,15 +12,6 @@ export function frame(message: Uint8Array): Buffer {
   return framed
 }
 
-/** The same for one that has so many free bytes before it in its memory: where they are enough, it is not copied. */
-export function frameInRoom(message: Buffer, room: number): Buffer {
-  if (room < PREFIX) return frame(message)
-  const framed = Buffer.from(message.buffer, message.byteOffset - PREFIX, PREFIX + message.length)
-  framed[0] = 0
-  framed.writeUInt32BE(message.length, 1)
-  return framed
-}
-
 /** Cuts a body into messages; chunks may be cut anywhere. */
 export class MessageReader {
   readonly #maxBytes: number
