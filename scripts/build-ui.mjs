@@ -26,6 +26,7 @@ export async function buildUi(to) {
       reportCompressedSize: false,
       // Libraries mark what must not run on a server, which there is none of here.
       rolldownOptions: {
+        output: { chunkFileNames: ({ name }) => `assets/${name.replaceAll('.', '-')}-[hash].js` },
         onLog: (level, log, report) => void (log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log)),
       },
     },
