@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { RoutesView } from '../admin/config-view.ts'
-import type { SendCall, SendEnd, SendEvent } from '../admin/send/send-view.ts'
-import { type Program, useConfigFile, useProgram } from '../testing/process.ts'
+import { useConfigFile, useProgram } from '../testing/process.ts'
+import { endOf, listenersOf, post, send, statusOf, textOf } from '../testing/sent.ts'
 import { useTlsFiles } from '../testing/tls-files.ts'
 import { findDoor } from './find-door.ts'
 
@@ -68,9 +67,10 @@ test('a door is where workers listen, on an address of this machine', () => {
   }
   const ports = { 'b/0': 8000, 'b/1': 8001, 'b/2': 8002, 'b/3': 8003 }
   const at = (index: number): unknown => findDoor(ir, ports, `b/${index}`, `b/${index}/web`)
-  assert.deepEqual(at(0), { address: '127.0.0.1', port: 8000, isTls: false, hostname: '' })
-  assert.deepEqual(at(1), { address: '::1', port: 8001, isTls: false, hostname: '' })
-  assert.deepEqual(at(2), { address: '127.0.0.2', port: 8002, isTls: false, hostname: '' })
+  const plain = { isTls: false, hostname: '', proxyHeader: null, isHttp2: false }
+  assert.deepEqual(at(0), { address: '127.0.0.1', port: 8000, ...plain })
+  assert.deepEqual(at(1), { address: '::1', port: 8001, ...plain })
+  assert.deepEqual(at(2), { address: '127.0.0.2', port: 8002, ...plain })
   assert.match(String(at(3)), /does not listen/)
   assert.match(String(at(4)), /does not listen/)
   assert.match(JSON.stringify(findDoor(ir, ports, 'b/0', 'b/0/raw')), /TCP, not requests/)
@@ -116,37 +116,5 @@ async function scene(t: Parameters<typeof useProgram>[0]) {
     ],
   })
   const program = await useProgram(t, { args: ['-f', file] })
-  const { binds } = (await (await fetch(`${program.admin}/api/routes`)).json()) as RoutesView
-  const listeners = binds.map(({ key, listeners: [first] }) => ({ bind: key, listener: first?.key ?? '' }))
-  return { program, listeners }
-}
-
-function post(program: Program, call: SendCall): Promise<Response> {
-  return fetch(`${program.admin}/api/send`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-portico-same-origin': '1' },
-    body: JSON.stringify(call),
-  })
-}
-
-async function send(program: Program, call: SendCall): Promise<SendEvent[]> {
-  const answer = await post(program, call)
-  const text = await answer.text()
-  assert.equal(answer.status, 200, text)
-  const data = text.split('\n\n').filter((frame) => frame.startsWith('data: '))
-  return data.map((frame) => JSON.parse(frame.slice('data: '.length)) as SendEvent)
-}
-
-function statusOf(events: readonly SendEvent[]): number | undefined {
-  return events.find((event) => event.type === 'head')?.status
-}
-
-function textOf(events: readonly SendEvent[]): string {
-  return events.map((event) => (event.type === 'body' && 'text' in event ? event.text : '')).join('')
-}
-
-function endOf(events: readonly SendEvent[]): SendEnd {
-  const end = events.at(-1)
-  assert.ok(end?.type === 'end')
-  return end
+  return { program, listeners: await listenersOf(program) }
 }

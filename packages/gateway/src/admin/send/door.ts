@@ -8,11 +8,15 @@ export interface Door {
   readonly isTls: boolean
   /** Of the listener; empty for every host. */
   readonly hostname: string
+  /** The version of the PROXY header that every connection begins with; null where it begins with what is asked. */
+  readonly proxyHeader: 'V1' | 'V2' | null
+  /** It takes no HTTP/1. */
+  readonly isHttp2: boolean
 }
 
-/** What `Host` says, where nobody says otherwise. */
+/** What `Host` says, where nobody says otherwise. Of a wildcard any name will do. */
 export function hostOf({ hostname, address, port, isTls }: Door): string {
-  const name = hostname === '' || hostname.includes('*') ? literal(address) : hostname
+  const name = hostname === '' ? literal(address) : hostname.replace(/^\*/, 'any')
   return port === (isTls ? 443 : 80) ? name : `${name}:${port}`
 }
 

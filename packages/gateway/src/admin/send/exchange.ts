@@ -1,44 +1,23 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import { connect, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import { formatHostPort } from '../address.ts'
-import { type Door, hostOf, serverNameOf } from './door.ts'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { type Door, hostOf } from './door.ts'
 import type { SendCall } from './send-view.ts'
 
-/** A connection to a listener of this process: the address is the listener's own, whatever the call says. */
-export async function dial(door: Door, call: SendCall, signal: AbortSignal): Promise<Socket> {
-  const { address: host, port } = door
-  const servername = serverNameOf(call.host ?? hostOf(door))
-  const socket = door.isTls
-    ? connectTls({
-        host,
-        port,
-        ALPNProtocols: ['http/1.1'],
-        // At the other end is this process: whom its certificate names is for other clients to ask.
-        rejectUnauthorized: false,
-        ...(servername !== undefined && { servername }),
-      })
-    : connect({ host, port })
-  const stop = (): void => void socket.destroy(new Error('stopped'))
-  signal.addEventListener('abort', stop)
-  socket.once('close', () => signal.removeEventListener('abort', stop))
-  socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error('the listener does not answer')))
-  await new Promise<void>((resolve, reject) => {
-    socket.once(door.isTls ? 'secureConnect' : 'connect', resolve)
-    socket.once('error', reject)
-    if (signal.aborted) stop()
-  })
-  socket.setTimeout(0)
-  return socket
-}
-
-/** `ip:port` of this end, as the record of the request names its client. */
-export function sourceOf(socket: Socket): string {
-  return formatHostPort(socket.localAddress ?? '', socket.localPort ?? 0)
+/** The head of an answer, and its body as it comes. */
+export interface Answer {
+  readonly status: number
+  readonly headers: [string, string][]
+  readonly body: Readable
 }
 
 /** Sends it; the head of the answer. Redirects are answers like others. */
-export function exchange(socket: Socket, door: Door, call: SendCall): Promise<IncomingMessage> {
+export function exchange(socket: Socket, door: Door, call: SendCall): Promise<Answer> {
+  return door.isHttp2 ? exchangeHttp2(socket, door, call) : exchangeHttp1(socket, door, call)
+}
+
+function exchangeHttp1(socket: Socket, door: Door, call: SendCall): Promise<Answer> {
   const { method, path, host = hostOf(door), headers = [], body } = call
   const sent: ClientRequest = request({
     createConnection: () => socket,
@@ -53,7 +32,9 @@ export function exchange(socket: Socket, door: Door, call: SendCall): Promise<In
     maxHeaderSize: MAX_HEAD,
   })
   return new Promise((resolve, reject) => {
-    sent.once('response', resolve)
+    sent.once('response', (response: IncomingMessage) =>
+      resolve({ status: response.statusCode ?? 0, headers: pairsOf(response.rawHeaders), body: response }),
+    )
     sent.once('error', reject)
     // A client that cannot go on with it lets it be.
     sent.once('upgrade', (_response, upgraded: Socket) => upgraded.destroy(new Error('the protocol was changed')))
@@ -61,12 +42,34 @@ export function exchange(socket: Socket, door: Door, call: SendCall): Promise<In
   })
 }
 
-export function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
-  return Array.from({ length: rawHeaders.length / 2 }, (_, at) => [
-    (rawHeaders[2 * at] ?? '').toLowerCase(),
-    rawHeaders[2 * at + 1] ?? '',
-  ])
+async function exchangeHttp2(socket: Socket, door: Door, call: SendCall): Promise<Answer> {
+  // Loaded by those who have such a listener.
+  const { connect } = await import('node:http2')
+  const { method, path, host = hostOf(door), headers = [], body } = call
+  const session = connect(`https://${host}`, { createConnection: () => socket, settings: { enablePush: false } })
+  const fields: OutgoingHttpHeaders = { ':method': method, ':path': path, ':authority': host, ':scheme': 'https' }
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase()
+    fields[key] = [...((fields[key] as string[] | undefined) ?? []), value]
+  }
+  if (body !== undefined) fields['content-length'] = String(Buffer.byteLength(body))
+  return new Promise((resolve, reject) => {
+    session.on('error', reject)
+    const sent = session.request(fields)
+    sent.once('response', (head: IncomingHttpHeaders, _flags: number, raw?: string[]) =>
+      resolve({
+        status: Number(head[':status'] ?? 0),
+        headers: pairsOf(raw ?? []).filter(([name]) => !name.startsWith(':')),
+        body: sent,
+      }),
+    )
+    sent.on('error', reject)
+    sent.end(body)
+  })
 }
 
-const CONNECT_MS = 5000
+function pairsOf(raw: readonly string[]): [string, string][] {
+  return Array.from({ length: raw.length / 2 }, (_, at) => [(raw[2 * at] ?? '').toLowerCase(), raw[2 * at + 1] ?? ''])
+}
+
 const MAX_HEAD = 64 * 1024

@@ -189,7 +189,8 @@ async function scene(t: TestContext, onConnection: OnConnection, { token = null 
       isAnswered = true
     })
   })
-  const door: Door = { address: '127.0.0.1', port: server.port, isTls: false, hostname: '' }
+  const plain = { isTls: false, hostname: '', proxyHeader: null, isHttp2: false }
+  const door: Door = { address: '127.0.0.1', port: server.port, ...plain }
   const started = await startServers({
     addresses: { admin: '127.0.0.1:0', stats: 'off', readiness: 'off' },
     adminToken: token,

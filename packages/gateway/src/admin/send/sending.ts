@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { RequestSummary } from '../../telemetry/recorder/record.ts'
 import type { EventStream } from '../event-stream.ts'
 import type { RequestsSource } from '../requests.ts'
 import type { TraceSource } from '../trace.ts'
-import type { Door } from './door.ts'
-import { dial, exchange, headersOf, sourceOf } from './exchange.ts'
+import { type Door, hostOf, serverNameOf } from './door.ts'
+import { dial, secure, sourceOf } from './dial.ts'
+import { type Answer, exchange } from './exchange.ts'
 import type { SendCall, SendEnd, SendEvent } from './send-view.ts'
 import { watchOne } from './watch-one.ts'
 
@@ -49,23 +49,23 @@ export class Sending {
     const clock = performance.now()
     let error: string | null = null
     let socket: Socket | null = null
+    let source: string | null = null
     let trace: Awaited<ReturnType<typeof watchOne>> = null
     const late = setTimeout(() => this.#stop.abort(), this.#parts.limits.timeoutMs)
     try {
-      socket = await dial(this.#door, this.#call, this.#stop.signal)
-      // From here on failures come as an end of the answer.
-      socket.on('error', () => {})
+      socket = await dial(this.#door, this.#stop.signal)
+      source = sourceOf(socket)
+      socket = await secure(socket, this.#door, this.#call, this.#stop.signal)
       if (this.#call.trace === true)
         trace = await watchOne(this.#parts.trace, socket, (event) => tell({ type: 'trace', event }))
-      const response = await exchange(socket, this.#door, this.#call)
-      tell({ type: 'head', status: response.statusCode ?? 0, headers: headersOf(response) })
-      await this.#tellBody(response, stream)
+      const answer = await exchange(socket, this.#door, this.#call)
+      tell({ type: 'head', status: answer.status, headers: answer.headers })
+      await this.#tellBody(answer, stream)
     } catch (failure) {
       error = this.#words(failure)
     }
     clearTimeout(late)
     const took = Math.round((performance.now() - clock) * 1000)
-    const source = socket === null ? null : sourceOf(socket)
     socket?.destroy()
     const record = source === null ? null : await this.#recordOf(source, began)
     if (trace !== null) await trace.over(this.#parts.limits.recordMs)
@@ -74,9 +74,9 @@ export class Sending {
     stream.end()
   }
 
-  async #tellBody(response: IncomingMessage, stream: EventStream): Promise<void> {
-    const decoder = isText(response) ? new TextDecoder() : null
-    for await (const piece of response) {
+  async #tellBody(answer: Answer, stream: EventStream): Promise<void> {
+    const decoder = isText(answer) ? new TextDecoder() : null
+    for await (const piece of answer.body) {
       const chunk = piece as Buffer
       const rest = this.#parts.limits.maxBytes - this.#bytes
       const told = chunk.subarray(0, rest)
@@ -108,16 +108,19 @@ export class Sending {
 
   #words(failure: unknown): string {
     if (this.#stop.signal.aborted) return `the answer took longer than ${this.#parts.limits.timeoutMs / 1000} s`
-    const { code, message } = failure as NodeJS.ErrnoException
-    if (code === 'ECONNRESET') return 'the gateway closed the connection without a whole answer'
-    return message
+    const { code, message, reason } = failure as NodeJS.ErrnoException & { reason?: string }
+    if (code === 'ECONNRESET' || code === 'EPIPE') return 'the gateway closed the connection without a whole answer'
+    if (code === 'ERR_SSL_TLSV1_UNRECOGNIZED_NAME')
+      return `no listener on this port has the name ${serverNameOf(this.#call.host ?? hostOf(this.#door)) ?? 'of the host, which is an address'}`
+    // Messages of OpenSSL have addresses and source lines in them.
+    return reason === undefined ? message : `the TLS handshake failed: ${reason}`
   }
 }
 
 /** Compressed bodies are no text, whatever they hold. */
-function isText({ headers }: IncomingMessage): boolean {
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return false
-  return TEXT.test(headers['content-type'] ?? 'text/plain')
+function isText({ headers }: Answer): boolean {
+  const of = (wanted: string): string | undefined => headers.find(([name]) => name === wanted)?.[1]
+  return (of('content-encoding') ?? 'identity') === 'identity' && TEXT.test(of('content-type') ?? 'text/plain')
 }
 
 const TEXT =
