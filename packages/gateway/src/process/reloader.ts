@@ -14,9 +14,21 @@ export interface ReloadTarget extends Pick<Gateway, 'generation' | 'services' | 
 interface Waiting {
   /** The newest text that is to go live; undefined when it is to be read first. */
   text: string | undefined
-  /** Hears what became of it; null where a newer one took its place. */
+  /** Hears what became of it before anything else has its turn; null where a newer one took its place. */
   done?: (problems: readonly string[] | null) => void
 }
+
+/** A text that is put into the file by whoever makes it live. */
+export interface PutText {
+  text: string
+  /** False where the file is not what it was thought to be. */
+  write: () => boolean
+  /** It cannot go live. Called before anything else is read, so that nobody reads it again. */
+  takeBack: () => void
+}
+
+/** Something newer is in the file, or the process is about to end. */
+export type Unput = 'overtaken' | 'ending'
 
 /** Makes changes of the config file, and of files it names, live; one at a time, always the newest. */
 export class Reloader {
@@ -30,6 +42,7 @@ export class Reloader {
   /** The `config` block that the process was started with. */
   #settings: string | null = null
   #running = false
+  #isClosed = false
   #waiting: Waiting | null = null
 
   /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
@@ -56,24 +69,30 @@ export class Reloader {
     this.#wait({ text: undefined })
   }
 
-  /**
-   * Makes a text live that is in the file from now on: `write` puts it there. Gives what keeps it from going live, or
-   * null where something newer came before its turn.
-   */
-  put(text: string, write: () => void): Promise<readonly string[] | null> {
-    write()
+  /** Makes a text live that is in the file from now on. Gives what keeps it from going live. */
+  put({ text, write, takeBack }: PutText): Promise<readonly string[] | Unput> {
+    if (this.#isClosed) return Promise.resolve('ending')
+    if (!write()) return Promise.resolve('overtaken')
     // Both in one go, so that the watch looks at the file after both.
     this.#watch.expect(text)
-    return new Promise((done) => this.#wait({ text, done }))
+    return new Promise((done) =>
+      this.#wait({
+        text,
+        done: (problems) => {
+          if (problems !== null && problems.length > 0) takeBack()
+          done(problems ?? (this.#isClosed ? 'ending' : 'overtaken'))
+        },
+      }),
+    )
   }
 
   /** The file is again what it was before a `put` that could not go live. */
-  undo(text: string, write: () => void): void {
-    write()
+  expect(text: string): void {
     this.#watch.expect(text)
   }
 
   close(): void {
+    this.#isClosed = true
     this.#watch.close()
     this.#target = null
     this.#waiting?.done?.(null)
@@ -86,7 +105,11 @@ export class Reloader {
   }
 
   #wait(waiting: Waiting): void {
-    this.#waiting?.done?.(null)
+    const before = this.#waiting
+    // What was put is what is in the file: whoever asks for that asks for nothing newer.
+    const isSame = waiting.done === undefined && (waiting.text === undefined || waiting.text === before?.text)
+    if (before?.done !== undefined && isSame) return
+    before?.done?.(null)
     this.#waiting = waiting
     this.#next()
   }

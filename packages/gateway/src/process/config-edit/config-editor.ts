@@ -14,13 +14,13 @@ import type { KeptConfigs } from '../kept-configs.ts'
 import type { Reloader } from '../reloader.ts'
 import { shownText } from '../shown-text.ts'
 import type { CheckedEdit, CheckPlace } from './check-edit.ts'
-import { replaceFile } from './write-file.ts'
+import { replaceFile, whyNotWritten } from './write-file.ts'
 
 export interface ConfigEditorParts extends CheckPlace {
   /** Of the file; empty without one. */
   path: string
   gateway: Pick<Gateway, 'ir' | 'generation' | 'served' | 'isNewest' | 'stillWanted'>
-  reloader: Pick<Reloader, 'put' | 'undo'> | null
+  reloader: Pick<Reloader, 'put' | 'expect'> | null
   history: KeptConfigs
   /** Why there is no file that could be held against a text; null where there is one. */
   noFile: () => string | null
@@ -91,32 +91,34 @@ export class ConfigEditor implements ConfigEditSource {
     const wasNewest = gateway.isNewest
     if (reloader === null) return CHANGED
     if (text === before && wasNewest) return this.#live(text)
-    // Checking took a while.
-    const now = this.#read()
-    if ('kind' in now || now.text !== before) return CHANGED
-    let problems: readonly string[] | null
+    let problems: Awaited<ReturnType<Reloader['put']>>
     try {
-      problems = await reloader.put(text, () => replaceFile(path, text))
+      problems = await reloader.put({
+        text,
+        // Checking took a while.
+        write: () => replaceFile(path, text, before),
+        takeBack: () => {
+          this.#putBack(text, before)
+          if (wasNewest) gateway.stillWanted()
+        },
+      })
     } catch (error) {
-      return { kind: 'failed', reason: `the file cannot be written: ${(error as Error).message}` }
+      return { kind: 'failed', reason: `the file cannot be written: ${whyNotWritten(error as Error)}` }
     }
-    if (problems === null) return CHANGED
-    if (problems.length === 0) {
-      log.info('config file changed through the admin server', { generation: gateway.generation })
-      return this.#live(text)
-    }
-    this.#putBack(text, before)
-    if (wasNewest) gateway.stillWanted()
-    return { kind: 'refused', checked: { ...checked, effect: null, problems: problems.map(unplaced) } }
+    if (problems === 'overtaken') return CHANGED
+    if (problems === 'ending') return ENDING
+    if (problems.length > 0)
+      return { kind: 'refused', checked: { ...checked, effect: null, problems: problems.map(unplaced) } }
+    log.info('config file changed through the admin server', { generation: gateway.generation })
+    return this.#live(text)
   }
 
   #putBack(text: string, before: string): void {
     const { path, reloader, log } = this.#parts
-    const now = this.#read()
-    // Somebody else has written it since, and the watch sees to that.
-    if ('kind' in now || now.text !== text) return
     try {
-      reloader?.undo(before, () => replaceFile(path, before))
+      // Where somebody else has written it since, the watch sees to that.
+      if (!replaceFile(path, before, text)) return
+      reloader?.expect(before)
       log.warn('config file put back: what was applied through the admin server could not go live')
     } catch (error) {
       log.error('config file not put back', { error: (error as Error).message })
@@ -155,6 +157,11 @@ type Closed = Extract<ApplyOutcome, { kind: 'closed' }>
 const CHANGED: ApplyOutcome = {
   kind: 'changed',
   reason: 'the file has changed since it was read: read it again, and make the edit there',
+}
+
+const ENDING: ApplyOutcome = {
+  kind: 'closed',
+  reason: 'this gateway is about to end: what is in the file is for the next one',
 }
 
 /** What shows only when it goes live is about no line: a port that another program has. */
