@@ -1,11 +1,10 @@
 import type { Logger } from '@portico/gateway/log'
-import { type Kind, type MaterialKind, materialKinds, type Resource, type TranslatedChange } from '@portico/translate'
+import { type Kind, materialKinds, type Resource, type TranslatedChange } from '@portico/translate'
 import { Deployments } from './deployments.ts'
 import { kubeCluster } from './deploy/kube-cluster.ts'
-import { apiByKind } from './deploy/objects.ts'
 import type { DeploySettings } from './deploy/render.ts'
+import { tellOutcome } from './deploy/tell-outcome.ts'
 import type { KubeClient } from './kube/kube-client.ts'
-import { getObject } from './kube/objects.ts'
 import type { ReflectorOptions } from './kube/reflector.ts'
 import type { Metrics } from './metrics.ts'
 import type { Peers } from './peers/peers.ts'
@@ -13,6 +12,7 @@ import type { GatewayState } from './status/gateway-truth.ts'
 import { Statuses } from './status/statuses.ts'
 import { type ConfigStreams, Translation } from './translation.ts'
 import { DeployedWatch } from './watch/deployed-watch.ts'
+import { readMaterial } from './watch/read-material.ts'
 import { Watches } from './watch/watches.ts'
 
 /** Where configs go, and who knows what data planes made of them. */
@@ -158,12 +158,7 @@ export class Controller {
       isOurs: (gateway) => translated.gateways.has(gateway),
       portsOf: (gateway) => translated.gateways.get(gateway)?.binds.map(({ port }) => port) ?? [],
       changed: (gateway) => this.#statuses.checkGateway(gateway),
-      tried: (gateway, { applied, removed, problems, failures }) => {
-        const isFine = problems.length + failures.length === 0
-        metrics.count('deployments_total', { result: isFine ? 'success' : problems.length > 0 ? 'invalid' : 'error' })
-        if (!isFine) log('deploy').warn('cannot deploy', { gateway, problems, failures })
-        else if (applied.length + removed.length > 0) log('deploy').info('deployed', { gateway, applied, removed })
-      },
+      tried: (gateway, outcome) => tellOutcome(gateway, outcome, { metrics, log: log('deploy') }),
     })
   }
 
@@ -196,14 +191,4 @@ export class Controller {
     this.#unsettled.clear()
     this.#statuses.translated(gateways, statuses)
   }
-}
-
-const MATERIAL_LIMIT_MS = 5_000
-
-function readMaterial(
-  client: KubeClient,
-  { kind, key, signal }: { kind: MaterialKind; key: string; signal: AbortSignal },
-): Promise<Resource | undefined> {
-  const [namespace = '', name = ''] = key.split('/')
-  return getObject(client, apiByKind[kind], { namespace, name }, { signal, limitMs: MATERIAL_LIMIT_MS })
 }

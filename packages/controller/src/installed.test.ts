@@ -5,7 +5,8 @@ import { groupByKind, type Resource } from '@portico/translate'
 import { parseAllDocuments } from 'yaml'
 import { listAt, textAt, valueAt } from './deploy/json.ts'
 import { apiByKind } from './deploy/objects.ts'
-import { options, parseCommand } from './settings.ts'
+import { options } from './options.ts'
+import { parseCommand } from './settings.ts'
 import { watchedKinds } from './watch/watched-kinds.ts'
 
 const text = readFileSync(new URL('../../../deploy/install.yaml', import.meta.url), 'utf8')

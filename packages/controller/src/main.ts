@@ -1,8 +1,9 @@
 import { onEndSignal } from '@portico/gateway/end-signals'
 import { releaseMemoryWhenIdle } from '@portico/gateway/idle-memory'
 import { createLogger, LineWriter, parseLogFilter, type RootLogger } from '@portico/gateway/log'
+import { HELP } from './options.ts'
 import { run } from './run.ts'
-import { HELP, parseCommand, type Settings } from './settings.ts'
+import { parseCommand, type Settings } from './settings.ts'
 import { VERSION } from './version.ts'
 
 const OK = 0

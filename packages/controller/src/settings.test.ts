@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { HELP, imageOf, options, parseCommand } from './settings.ts'
+import { HELP, options } from './options.ts'
+import { imageOf, parseCommand } from './settings.ts'
 
 function settingsOf(args: string[], env: Record<string, string> = {}) {
   const command = parseCommand(args, env)

@@ -1,0 +1,15 @@
+import type { Logger } from '@portico/gateway/log'
+import type { Metrics } from '../metrics.ts'
+import type { Outcome } from './reconcile.ts'
+
+/** Counts a try to deploy, and logs what it did or what is wrong. */
+export function tellOutcome(
+  gateway: string,
+  { applied, removed, problems, failures }: Outcome,
+  { metrics, log }: { metrics: Metrics; log: Logger },
+): void {
+  const isFine = problems.length + failures.length === 0
+  metrics.count('deployments_total', { result: isFine ? 'success' : problems.length > 0 ? 'invalid' : 'error' })
+  if (!isFine) log.warn('cannot deploy', { gateway, problems, failures })
+  else if (applied.length + removed.length > 0) log.info('deployed', { gateway, applied, removed })
+}

@@ -1,0 +1,132 @@
+import { keyOf, type Resource } from '@portico/translate'
+import type { KubeClient } from './kube-client.ts'
+import { KubeError } from './kube-error.ts'
+import { type ApiKind, apiVersionOf, pathOf } from './kinds.ts'
+
+/** Which objects of a kind are read, and what of them. */
+export interface ReadOptions {
+  /** Of one namespace only. */
+  namespace?: string
+  labelSelector?: string
+  fieldSelector?: string
+  /** Names, labels and annotations, without the rest. */
+  metadataOnly?: boolean
+  /** What of an object is kept; all but who wrote which field, if it is not given. */
+  keep?: (resource: Resource) => Resource
+  pageSize?: number
+  /** How long the server keeps a watch, at least; up to twice as long. */
+  watchSeconds?: number
+}
+
+/** What a watch tells: of a bookmark the version alone. */
+export interface WatchEvent {
+  resource: Resource | null
+  isGone: boolean
+  version: string | undefined
+}
+
+/** Lists and watches of one kind, as the API server answers them. */
+export class KindReader {
+  readonly #client: KubeClient
+  readonly #kind: ApiKind
+  readonly #options: ReadOptions
+  readonly #path: string
+
+  constructor(client: KubeClient, kind: ApiKind, options: ReadOptions) {
+    this.#client = client
+    this.#kind = kind
+    this.#options = options
+    const { namespace } = options
+    this.#path = pathOf(kind, namespace === undefined ? {} : { namespace })
+  }
+
+  /** All of them by key, page by page, and the version that a watch goes on from. */
+  async list(signal: AbortSignal): Promise<{ found: Map<string, Resource>; version: string }> {
+    const found = new Map<string, Resource>()
+    const accept = this.#accept('PartialObjectMetadataList')
+    let page: List
+    let next: string | undefined
+    do {
+      const query = { ...this.#selectors(), limit: this.#options.pageSize ?? PAGE_SIZE, continue: next }
+      const answer = await this.#client.ask({ path: this.#path, query, signal, limitMs: LIST_LIMIT_MS, accept })
+      page = asList(answer, this.#path)
+      for (const item of page.items) {
+        const resource = this.#read(item)
+        if (resource !== null) found.set(keyOf(resource), resource)
+      }
+      next = page.metadata.continue || undefined
+    } while (next !== undefined)
+    return { found, version: page.metadata.resourceVersion }
+  }
+
+  /** What happens after a version, until the server ends it. */
+  async *watch(version: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
+    const seconds = Math.round((this.#options.watchSeconds ?? WATCH_SECONDS) * (1 + Math.random()))
+    // A connection that died without a word is left when the server should long have ended the watch.
+    const overdue = AbortSignal.timeout((seconds + GRACE_SECONDS) * 1000)
+    const query = {
+      ...this.#selectors(),
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: version,
+      timeoutSeconds: seconds,
+    }
+    const accept = this.#accept('PartialObjectMetadata')
+    const events = this.#client.stream({ path: this.#path, query, signal: AbortSignal.any([signal, overdue]), accept })
+    try {
+      for await (const event of events) yield this.#event(event)
+    } catch (error) {
+      if (!overdue.aborted || signal.aborted) throw error
+    }
+  }
+
+  #event(event: unknown): WatchEvent {
+    const { type, object } = (event ?? {}) as { type?: unknown; object?: unknown }
+    if (type === 'ERROR') {
+      const { code, message, reason } = (object ?? {}) as { code?: number; message?: string; reason?: string }
+      throw new KubeError(`WATCH ${this.#path}`, { status: code ?? 0, message: message ?? '', reason: reason ?? '' })
+    }
+    const version = (object as Resource | undefined)?.metadata?.resourceVersion
+    return { resource: type === 'BOOKMARK' ? null : this.#read(object), isGone: type === 'DELETED', version }
+  }
+
+  /** Members of a list do not say what they are, and nobody here asks who wrote which field. */
+  #read(item: unknown): Resource | null {
+    const { metadata } = (item ?? {}) as Partial<Resource>
+    if (typeof metadata?.name !== 'string') return null
+    const { managedFields: _, ...kept } = metadata as Resource['metadata'] & { managedFields?: unknown }
+    const resource = {
+      ...(item as Resource),
+      apiVersion: apiVersionOf(this.#kind),
+      kind: this.#kind.kind,
+      metadata: kept,
+    }
+    return this.#options.keep === undefined ? resource : this.#options.keep(resource)
+  }
+
+  #selectors(): { labelSelector: string | undefined; fieldSelector: string | undefined } {
+    return { labelSelector: this.#options.labelSelector, fieldSelector: this.#options.fieldSelector }
+  }
+
+  #accept(form: string): string {
+    return this.#options.metadataOnly === true ? `application/json;as=${form};g=meta.k8s.io;v=v1` : 'application/json'
+  }
+}
+
+interface List {
+  items: readonly unknown[]
+  metadata: { resourceVersion: string; continue?: string }
+}
+
+const PAGE_SIZE = 500
+const LIST_LIMIT_MS = 120_000
+const WATCH_SECONDS = 300
+const GRACE_SECONDS = 30
+
+function asList(answer: unknown, path: string): List {
+  const list = answer as Partial<List> | undefined
+  if (typeof list?.metadata?.resourceVersion === 'string' && Array.isArray(list.items ?? [])) {
+    return { metadata: list.metadata, items: list.items ?? [] }
+  }
+  throw new KubeError(`GET ${path}`, { message: 'the answer is no list' })
+}

@@ -1,0 +1,15 @@
+import type { MaterialKind, Resource } from '@portico/translate'
+import { apiByKind } from '../deploy/objects.ts'
+import type { KubeClient } from '../kube/kube-client.ts'
+import { getObject } from '../kube/objects.ts'
+
+/** A Secret or ConfigMap with what it holds; undefined when there is none. */
+export function readMaterial(
+  client: KubeClient,
+  { kind, key, signal }: { kind: MaterialKind; key: string; signal: AbortSignal },
+): Promise<Resource | undefined> {
+  const [namespace = '', name = ''] = key.split('/')
+  return getObject(client, apiByKind[kind], { namespace, name }, { signal, limitMs: LIMIT_MS })
+}
+
+const LIMIT_MS = 5_000
