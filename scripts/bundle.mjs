@@ -26,7 +26,7 @@ export async function bundle(name, to) {
     external,
     plugins: threads.length === 0 ? [] : [withoutDescriptions],
   })
-  const names = { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', minify: false }
+  const names = { entryFileNames: '[name].js', chunkFileNames, minify: false }
   const { output } =
     threads.length === 0
       ? await made.write({ ...names, dir, format: 'esm' })
@@ -52,6 +52,12 @@ async function writeThreads(dir, output, threads) {
     await writeFile(join(dir, `${name}.js`), start)
   }
   await compileAhead(dir)
+}
+
+/** Every policy is a `step.ts`: its chunk is named by the folder. */
+function chunkFileNames({ name, facadeModuleId }) {
+  const folder = name === 'step' ? (facadeModuleId ?? '').split('/').at(-2) : undefined
+  return `${folder ?? '[name]'}-[hash].js`
 }
 
 /** One chunk for each package that is loaded when it is first called. */

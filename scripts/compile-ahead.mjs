@@ -1,16 +1,28 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isRecentEnough, pinnedNode } from '../packages/gateway/bin/runtime.mjs'
 
 const backend = { host: '127.0.0.1:9' }
+const service = { backendRef: backend }
+const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+const jwks = { inline: JSON.stringify({ keys: [key] }) }
+/** Those whose code is loaded only with a config that has them. */
+const policies = {
+  basicAuthentication: { users: ['a:{SHA}YWFhYWFhYWFhYWFhYWFhYWFhYWE='] },
+  extAuth: { ...service, grpc: {} },
+  extProc: service,
+  jwtAuthentication: { providers: [{ issuer: 'a', jwks }] },
+  rateLimit: { local: [{ requests: 1, unit: 'Seconds' }] },
+}
 /** What is run, the plainest first: chunks of a later one that an earlier one has had are left as they are. */
 const RUNS = [
-  [backend],
-  [{ ai: { provider: { openai: {} } }, policies: { auth: { key: 'k' } } }],
-  [{ mcp: { targets: [{ name: 'a', static: { host: '127.0.0.1', port: 9 } }] } }],
+  { backends: [backend] },
+  { backends: [backend], policies },
+  { backends: [{ ai: { provider: { openai: {} } }, policies: { auth: { key: 'k' } } }] },
+  { backends: [{ mcp: { targets: [{ name: 'a', static: { host: '127.0.0.1', port: 9 } }] } }] },
 ]
 
 /**
@@ -24,7 +36,7 @@ export async function compileAhead(dir) {
   if (node === null) return
   const folder = mkdtempSync(join(tmpdir(), 'portico-build-'))
   try {
-    for (const backends of RUNS) await runOnce(node, dir, { folder, backends })
+    for (const route of RUNS) await runOnce(node, dir, { folder, route })
   } catch (error) {
     process.stderr.write(`not compiled ahead: ${error.message}\n`)
   } finally {
@@ -32,11 +44,11 @@ export async function compileAhead(dir) {
   }
 }
 
-function runOnce(node, dir, { folder, backends }) {
+function runOnce(node, dir, { folder, route }) {
   const any = '127.0.0.1:0'
   const config = {
     config: { workers: 1, adminAddr: any, statsAddr: any, readinessAddr: any, session: { keyFile: 'key' } },
-    binds: [{ port: 0, listeners: [{ protocol: 'HTTP', routes: [{ backends }] }] }],
+    binds: [{ port: 0, listeners: [{ protocol: 'HTTP', routes: [route] }] }],
   }
   const file = join(folder, 'gateway.yaml')
   writeFileSync(file, JSON.stringify(config))

@@ -10,6 +10,7 @@ import { createTable, SharedTable } from '../state/shared-table.ts'
 import { Reservations } from '../state/reservations.ts'
 import { AlikeRoutes, WatchedRoom } from './alike-routes.ts'
 import { checkCompile } from './check.ts'
+import '../testing/all-features.ts'
 
 const TWICE = ['a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=', 'a:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=']
 

@@ -3,7 +3,7 @@ import { agentCoreBackend, invoking } from '../backends/agent-core/call.ts'
 import { dynamicForwardProxyBackend } from '../backends/dynamic-forward-proxy/call.ts'
 import { invalidBackend } from '../pipeline/invalid-backend.ts'
 import { staticBackend } from '../backends/static/call.ts'
-import { loadedAi, loadedMcp } from './load-features.ts'
+import { compileAi, compileMcp } from './load-features.ts'
 import type { BackendPlace, PolicyIndex } from '../ir/merge.ts'
 import type { Backend, BackendTarget, McpTarget, Route, RouteBackend } from '../ir/resources.ts'
 import type { SharingMap } from '../ir/sharing-map.ts'
@@ -103,7 +103,7 @@ function compileBackend(
     case 'unix':
       return staticBackend(identity, { ...common, address: { path: target.path }, guard: null })
     case 'ai':
-      return loadedAi()({
+      return compileAi({
         identity: { ...identity, request: null },
         groups: target.groups,
         policies,
@@ -112,7 +112,7 @@ function compileBackend(
         parts,
       })
     case 'mcp':
-      return loadedMcp()({
+      return compileMcp({
         identity: { ...identity, request: null, sign: null },
         backend: target,
         policiesOf: (part) => parts.policies.backend({ ...at, ...placeOfTarget(part) }),

@@ -6,6 +6,7 @@ import { type LoadOptions, loadConfig } from '../sources/file.ts'
 import type { Json } from '../wire/json.ts'
 import { createAuthority } from '../testing/certificates.ts'
 import { checkCompile } from './check.ts'
+import '../testing/all-features.ts'
 
 function problemsOf(yaml: string, readFile?: LoadOptions['readFile']): string[] {
   const loaded = loadConfig(yaml, { file: 'gateway.yaml', dir: '.', env: {}, ...(readFile && { readFile }) })

@@ -7,6 +7,7 @@ import type { Ir } from '../ir/resources.ts'
 import { compile, type CompiledConfig } from './index.ts'
 import { loadConfig } from '../sources/file.ts'
 import { checkServices } from './check.ts'
+import '../testing/all-features.ts'
 
 const { services, close } = checkServices()
 

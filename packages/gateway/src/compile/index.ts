@@ -2,7 +2,7 @@ import { AlikeRoutes, type WatchedRoom } from './alike-routes.ts'
 import { compileBackends } from './backends.ts'
 import { backendOf, type BackendServices } from './services.ts'
 import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
-import { loadedMetrics, loadedOtlp, loadedSeal, loadedTracing } from './load-features.ts'
+import { createSeal, metricsDelivery, otlpLog, requestTracing } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { CompiledRoutes, type ListenerRoutes, type NextRoutes } from './routes.ts'
 import { compileSteps } from './steps.ts'
@@ -80,12 +80,12 @@ function assemble(
   })
   const network = networkAuthorization(parts.policies.networkAuthorization())
   const telemetry = compileTelemetry(frontend, parts.env, services)
-  const tracing = frontend.tracing === undefined ? null : loadedTracing()(frontend.tracing, parts.env, services)
+  const tracing = frontend.tracing === undefined ? null : requestTracing(frontend.tracing, parts.env, services)
   const requestIds = requestIdentifiers(frontend.requestId, frontend.forwardedHeaders, services.recorder)
   const bodies = recorder === null ? undefined : frontend.recorder?.bodies
   const keepBodies = bodies === undefined ? null : keptBodies(parts.env.cel(bodies.when, 'request'), bodies.maxSize)
   const pushed = frontend.metrics?.otlp
-  const deliverMetrics = pushed === undefined ? null : loadedMetrics()(pushed, parts.env)
+  const deliverMetrics = pushed === undefined ? null : metricsDelivery(pushed, parts.env)
   const binds = new Map<string, CompiledBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
@@ -110,7 +110,7 @@ function compileTelemetry(
   services: TelemetryServices & ExportServices,
 ): Telemetry {
   const edit = accessLogEdit(accessLog)
-  const exportLog = accessLog?.otlp === undefined ? null : loadedOtlp()(accessLog, env, services)
+  const exportLog = accessLog?.otlp === undefined ? null : otlpLog(accessLog, env, services)
   return createTelemetry(
     { edit, exportLog, isRead: edit !== null || metrics?.attributes !== undefined || recorder?.sampling !== undefined },
     services,
@@ -227,7 +227,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
 /** What was given out once is good over reloads. */
 function sealOf({ kept, sessionKeys }: CompileServices): Seal {
   const keys = sessionKeys()
-  return kept.held(`seal ${keys.join()}`, () => loadedSeal()(keys.map((key) => Buffer.from(key, 'hex'))))
+  return kept.held(`seal ${keys.join()}`, () => createSeal(keys.map((key) => Buffer.from(key, 'hex'))))
 }
 
 function indexIr(ir: Ir, previous: Previous | null): IrIndex {

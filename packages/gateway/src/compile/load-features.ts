@@ -1,72 +1,44 @@
-import type { compileAi } from './ai.ts'
-import type { compileMcp } from './mcp.ts'
-import type { metricsDelivery } from '../policies/frontend/metrics/otlp.ts'
-import type { otlpLog } from '../policies/frontend/access-log/otlp.ts'
-import type { requestTracing } from '../policies/frontend/tracing/tracing.ts'
-import type { Ir } from '../ir/resources.ts'
-import type { createSeal } from '../state/seal.ts'
+import type { AttachedPolicy, Ir } from '../ir/resources.ts'
+import { later, type Loadable, loadablesIn } from '../pipeline/later.ts'
+import { backendSteps, trafficSteps } from '../policies/order.ts'
 
-/**
- * Parts of the program that most configs do not need, loaded before the first config that does: calling language models
- * takes a third of all code, and whoever only routes HTTP starts faster without it.
- */
-const loaded: {
-  ai: typeof compileAi | null
-  mcp: typeof compileMcp | null
-  otlp: typeof otlpLog | null
-  tracing: typeof requestTracing | null
-  metrics: typeof metricsDelivery | null
-  seal: typeof createSeal | null
-} = {
-  ai: null,
-  mcp: null,
-  otlp: null,
-  tracing: null,
-  metrics: null,
-  seal: null,
-}
+// Calling language models takes a third of all code, and whoever only routes HTTP starts faster without it.
+export const compileAi = later(async () => (await import('./ai.ts')).compileAi)
+export const compileMcp = later(async () => (await import('./mcp.ts')).compileMcp)
+export const otlpLog = later(async () => (await import('../policies/frontend/access-log/otlp.ts')).otlpLog)
+export const requestTracing = later(
+  async () => (await import('../policies/frontend/tracing/tracing.ts')).requestTracing,
+)
+export const metricsDelivery = later(async () => (await import('../policies/frontend/metrics/otlp.ts')).metricsDelivery)
+export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)
 
-/** Must be awaited before a config is compiled. */
+const laterTraffic = loadablesIn(trafficSteps)
+const laterBackend = loadablesIn(backendSteps)
+
+/** Loads what this config needs of all that is loaded later: must be awaited before the config is compiled. */
 export async function loadFeatures(ir: Ir): Promise<void> {
-  const needs = (kind: 'ai' | 'mcp'): boolean => ir.backends.some(({ target }) => target.kind === kind)
-  if (needs('ai')) loaded.ai ??= (await import('./ai.ts')).compileAi
-  if (needs('mcp')) loaded.mcp ??= (await import('./mcp.ts')).compileMcp
-  const exportsLogs = ir.policies.some(({ frontend }) => frontend?.accessLog?.otlp !== undefined)
-  if (exportsLogs) loaded.otlp ??= (await import('../policies/frontend/access-log/otlp.ts')).otlpLog
-  const exportsSpans = ir.policies.some(({ frontend }) => frontend?.tracing !== undefined)
-  if (exportsSpans) loaded.tracing ??= (await import('../policies/frontend/tracing/tracing.ts')).requestTracing
-  const pushesMetrics = ir.policies.some(({ frontend }) => frontend?.metrics?.otlp !== undefined)
-  if (pushesMetrics) loaded.metrics ??= (await import('../policies/frontend/metrics/otlp.ts')).metricsDelivery
-  const isSticky = ir.policies.some(({ traffic }) => traffic?.sessionPersistence !== undefined)
-  if (isSticky) loaded.seal ??= (await import('../state/seal.ts')).createSeal
+  const needed = new Set<Loadable>()
+  for (const { target } of ir.backends) {
+    if (target.kind === 'ai') needed.add(compileAi)
+    else if (target.kind === 'mcp') needed.add(compileMcp)
+  }
+  for (const policy of ir.policies) addNeeds(policy, needed)
+  for (const part of needed) await part.load()
 }
 
-export function loadedSeal(): typeof createSeal {
-  if (loaded.seal === null) throw new Error('loadFeatures was not awaited')
-  return loaded.seal
+function addNeeds({ frontend, traffic, backend }: AttachedPolicy, needed: Set<Loadable>): void {
+  if (frontend?.accessLog?.otlp !== undefined) needed.add(otlpLog)
+  if (frontend?.tracing !== undefined) needed.add(requestTracing)
+  if (frontend?.metrics?.otlp !== undefined) needed.add(metricsDelivery)
+  if (traffic?.sessionPersistence !== undefined) needed.add(createSeal)
+  if (traffic !== null) addSteps(traffic, laterTraffic, needed)
+  if (backend !== null) addSteps(backend, laterBackend, needed)
 }
 
-export function loadedOtlp(): typeof otlpLog {
-  if (loaded.otlp === null) throw new Error('loadFeatures was not awaited')
-  return loaded.otlp
-}
-
-export function loadedTracing(): typeof requestTracing {
-  if (loaded.tracing === null) throw new Error('loadFeatures was not awaited')
-  return loaded.tracing
-}
-
-export function loadedMetrics(): typeof metricsDelivery {
-  if (loaded.metrics === null) throw new Error('loadFeatures was not awaited')
-  return loaded.metrics
-}
-
-export function loadedMcp(): typeof compileMcp {
-  if (loaded.mcp === null) throw new Error('loadFeatures was not awaited')
-  return loaded.mcp
-}
-
-export function loadedAi(): typeof compileAi {
-  if (loaded.ai === null) throw new Error('loadFeatures was not awaited')
-  return loaded.ai
+function addSteps(
+  policies: Readonly<Record<string, unknown>>,
+  steps: readonly (readonly [string, Loadable])[],
+  needed: Set<Loadable>,
+): void {
+  for (const [name, step] of steps) if (policies[name] !== undefined) needed.add(step)
 }

@@ -10,6 +10,7 @@ import { request } from '../testing/client.ts'
 import { createSigningKey, ISSUER, keySetOf, sign } from '../testing/issuer.ts'
 import { eventually, useConfigFile, useProgram } from '../testing/process.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
+import '../testing/all-features.ts'
 
 /** What authentication gives to the rest of the gateway. */
 

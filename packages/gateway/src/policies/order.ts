@@ -1,22 +1,15 @@
+import { later } from '../pipeline/later.ts'
 import type { BackendPlace, BackendStep } from '../pipeline/outgoing.ts'
 import type { Env, MakeStep, RequestStep } from '../pipeline/step.ts'
-import { backendExtAuth } from './backend/ext-auth/step.ts'
-import { backendAuth } from './backend/auth/step.ts'
 import { backendTransformation } from './backend/transformation/step.ts'
 import type { BackendPolicies, JoinedTraffic, TrafficPolicies } from './index.ts'
 import { apiKeyAuthentication } from './traffic/api-key-authentication/step.ts'
 import { authorization } from './traffic/authorization/step.ts'
-import { basicAuthentication } from './traffic/basic-authentication/step.ts'
 import { cors } from './traffic/cors/step.ts'
 import { csrf } from './traffic/csrf/step.ts'
 import { directResponse } from './traffic/direct-response/step.ts'
-import { extAuth } from './traffic/ext-auth/step.ts'
-import { extProc } from './traffic/ext-proc/step.ts'
 import { headerModifiers } from './traffic/header-modifiers/step.ts'
 import { hostRewrite } from './traffic/host-rewrite/step.ts'
-import { jwtAuthentication } from './traffic/jwt-authentication/step.ts'
-import { mcpAuthentication } from './traffic/mcp-authentication/step.ts'
-import { rateLimit } from './traffic/rate-limit/step.ts'
 import { requestMirror } from './traffic/request-mirror/step.ts'
 import { requestRedirect } from './traffic/request-redirect/step.ts'
 import { retry } from './traffic/retry/step.ts'
@@ -25,6 +18,18 @@ import { timeouts } from './traffic/timeouts/step.ts'
 import { transformation } from './traffic/transformation/step.ts'
 import { upgrades } from './traffic/upgrades/step.ts'
 import { urlRewrite } from './traffic/url-rewrite/step.ts'
+
+// Most configs do without these, and each is much code.
+const basicAuthentication = later(
+  async () => (await import('./traffic/basic-authentication/step.ts')).basicAuthentication,
+)
+const extAuth = later(async () => (await import('./traffic/ext-auth/step.ts')).extAuth)
+const extProc = later(async () => (await import('./traffic/ext-proc/step.ts')).extProc)
+const jwtAuthentication = later(async () => (await import('./traffic/jwt-authentication/step.ts')).jwtAuthentication)
+const mcpAuthentication = later(async () => (await import('./traffic/mcp-authentication/step.ts')).mcpAuthentication)
+const rateLimit = later(async () => (await import('./traffic/rate-limit/step.ts')).rateLimit)
+const backendAuth = later(async () => (await import('./backend/auth/step.ts')).backendAuth)
+const backendExtAuth = later(async () => (await import('./backend/ext-auth/step.ts')).backendExtAuth)
 
 export type TrafficName = keyof TrafficPolicies
 

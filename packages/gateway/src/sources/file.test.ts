@@ -5,6 +5,7 @@ import { checkCompile } from '../compile/check.ts'
 import { loadConfig } from './file.ts'
 import type { LoadedConfig } from './file.ts'
 import { firstProblems, printProblem, printProblems } from './print-problems.ts'
+import '../testing/all-features.ts'
 
 const fixtures = new URL('../testing/fixtures/', import.meta.url)
 const fixture = (name: string): string => readFileSync(new URL(name, fixtures), 'utf8')

@@ -11,6 +11,7 @@ import { createTable, SharedTable } from '../state/shared-table.ts'
 import { cutLists } from './cut-lists.ts'
 import { type CheckableConfig, loadConfig, type LoadOptions } from './file.ts'
 import { KnownParts } from './known-parts.ts'
+import '../testing/all-features.ts'
 
 test('a config that is edited step by step is what each text says by itself', (t) => {
   const { services, close } = checkServices()

@@ -7,6 +7,7 @@ import { request, sendRaw } from '../../../testing/client.ts'
 import { useProcessEnvironment } from '../../../testing/credential-services.ts'
 import type { OriginHandler, SeenRequest } from '../../../testing/origin.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
+import '../../../testing/all-features.ts'
 
 const KEYS = { accessKey: 'AKIDEXAMPLE', secretKey: 's3cret/key', sessionToken: 's3ssion' }
 const SCOPE = { region: 'eu-west-1', service: 'bedrock' }

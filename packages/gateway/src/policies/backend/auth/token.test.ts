@@ -9,6 +9,7 @@ import { FakeTime } from '../../../testing/fake-time.ts'
 import { lookupIn } from '../../../testing/lookup.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import { httpConfig, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
+import '../../../testing/all-features.ts'
 
 const AZURE = { secretRef: { data: { clientID: 'app', tenantID: 'tenant', clientSecret: 's3cret' } } }
 

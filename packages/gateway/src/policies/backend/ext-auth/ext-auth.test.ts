@@ -8,6 +8,7 @@ import { useMcpServer } from '../../../testing/mcp-server.ts'
 import { useMcpScene } from '../../../testing/mcp-scene.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import { httpConfig, pathPrefix, routeTo, until, useGateway, useOrigin } from '../../../testing/scene.ts'
+import '../../../testing/all-features.ts'
 
 async function setUp(
   t: TestContext,

@@ -15,6 +15,7 @@ import type { TestGatewayOptions } from '../../../testing/gateway.ts'
 import { lookupIn } from '../../../testing/lookup.ts'
 import { closedPort, httpConfig, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
 import { useTlsFiles } from '../../../testing/tls-files.ts'
+import '../../../testing/all-features.ts'
 
 const tunnel = { backendRef: { name: 'egress' } }
 /** Nothing is resolved here: a lookup of the target would fail. */

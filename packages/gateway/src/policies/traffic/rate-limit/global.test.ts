@@ -6,6 +6,7 @@ import { request } from '../../../testing/client.ts'
 import { counting, type Judge, useLimitServer } from '../../../testing/limit-server.ts'
 import type { OriginHandler } from '../../../testing/origin.ts'
 import { closedPort, httpConfig, routeTo, until, useGateway, useOrigin, useTcpServer } from '../../../testing/scene.ts'
+import '../../../testing/all-features.ts'
 
 const byUser = { entries: [{ name: 'user', expression: 'request.headers["x-user"]' }] }
 

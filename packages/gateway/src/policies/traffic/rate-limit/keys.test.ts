@@ -6,6 +6,7 @@ import { KeptTables } from '../../../state/keyed-tables.ts'
 import { request } from '../../../testing/client.ts'
 import { createSigningKey, ISSUER, keySetOf, sign } from '../../../testing/issuer.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
+import '../../../testing/all-features.ts'
 
 const byUser = { key: 'request.headers["x-user"]' }
 /** As many as a table of the smallest size has slots. */

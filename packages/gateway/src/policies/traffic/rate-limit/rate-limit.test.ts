@@ -6,6 +6,7 @@ import { Reservations } from '../../../state/reservations.ts'
 import { createTable, SharedTable } from '../../../state/shared-table.ts'
 import { request, type RawResponse } from '../../../testing/client.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../../../testing/scene.ts'
+import '../../../testing/all-features.ts'
 
 /** One route with these limits, at a time that the test sets. */
 async function setUp(t: TestContext, local: object[], policies: object = {}) {
