@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it, type TestContext } from 'node:test'
+import type { ConfigHistory } from '../admin/config-view.ts'
 import type { Ir } from '../ir/resources.ts'
 import { generationOf } from '../stream/index.ts'
 import { request } from '../testing/client.ts'
+import { apply, configText, json, TOKEN, view } from '../testing/edits.ts'
 import { eventually, metric, type Program, runProgram, useConfigFile, useProgram } from '../testing/process.ts'
 import { closedPort, httpConfig, useOrigin } from '../testing/scene.ts'
 import { type ScriptedController, useController } from '../testing/scripted-controller.ts'
@@ -215,6 +217,34 @@ describe('a data plane', () => {
     })
     await program.logged(/only one of them can have it/)
     assert.deepEqual([(await request(clash, {})).status, (await request(port, {})).status], [204, 200])
+  })
+
+  it('has its file changed by hand alone: the admin server says so, and writes nothing', async (t) => {
+    const origin = await useOrigin(t)
+    const controller = await useController(t)
+    const port = await closedPort()
+    const config = configText()
+    const file = useConfigFile(t, config)
+    const env = { ...variables(controller), ADMIN_TOKEN: TOKEN }
+    const program = await useProgram(t, { args: ['-f', file.file], env })
+    const stream = await controller.stream(0)
+    stream.send(endpoints(`127.0.0.1:${origin.port}`))
+    await stream.live(irOf(port))
+    const { edit, text, version } = await view(program)
+    assert.deepEqual([edit.isAllowed, /change the resources of its cluster/.test(edit.reason ?? '')], [false, true])
+    const wanted = { text: text?.replace('first', 'second') ?? '', basedOn: version ?? '' }
+    const [first] = (await json<ConfigHistory>(program, '/api/config/history')).generations
+    for (const generation of [undefined, first?.generation ?? 0]) {
+      const answer = await apply(program, { ...wanted, ...(generation !== undefined && { generation }) })
+      assert.equal(answer.status, 403)
+      assert.match(await answer.text(), /takes its config from a controller/)
+    }
+    assert.equal(readFileSync(file.file, 'utf8'), config)
+    file.replace(configText({ body: 'third' }))
+    await eventually('the file has changed', async () => (await request(program.port(), {})).body === 'third')
+    await stream.live(irOf(port, ['/', '/more']))
+    assert.deepEqual([(await request(program.port(), {})).body, (await request(port, {})).status], ['third', 200])
+    assert.deepEqual((await view(program)).problems, [])
   })
 
   it('changes under load fail no request, with the controller coming and going', async (t) => {

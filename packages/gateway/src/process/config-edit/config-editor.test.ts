@@ -12,46 +12,17 @@ import {
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { describe, test, type TestContext } from 'node:test'
-import type {
-  AppliedConfig,
-  CheckedConfig,
-  ConfigHistory,
-  ConfigView,
-  PastConfigText,
-} from '../../admin/config-view.ts'
+import { describe, test } from 'node:test'
+import type { AppliedConfig, CheckedConfig, ConfigHistory, PastConfigText } from '../../admin/config-view.ts'
 import { request } from '../../testing/client.ts'
+import { apply, call, check, configText, HEADERS, json, TOKEN, useEditable, view } from '../../testing/edits.ts'
 import { eventually, type Program, useConfigFile, useProgram } from '../../testing/process.ts'
 
-const TOKEN = 'open-sesame'
 const MASK = '"<redacted>"'
-
-function configText({ body = 'first', edit = true, more = '' } = {}): string {
-  return `config: { workers: 1${edit ? ', ui: { edit: true }' : ''} }
-binds:
-- port: 0
-  address: 127.0.0.1
-  listeners:
-  - name: web
-    routes:
-    - name: page
-      policies: { directResponse: { status: 200, body: ${body} } }
-    - name: limited
-      matches: [{ path: { pathPrefix: /limited } }]
-      policies:
-        rateLimit: { local: [{ requests: 5, unit: Hours }] }
-        directResponse: { status: 200, body: limited }
-    - name: chat
-      matches: [{ path: { pathPrefix: /v1 } }]
-      backends:
-      - ai: { provider: { openai: {} } }
-        policies: { auth: { key: sk-very-secret } }
-${more}`
-}
 
 describe('edits of the config through the admin server', () => {
   test('a text is checked as a start would: problems with their places, nothing of what is hidden', async (t) => {
-    const { program } = await useGateway(t)
+    const { program } = await useEditable(t)
     const { text } = await view(program)
     assert.ok(text?.includes(MASK) === true && !text.includes('sk-very-secret'))
     const same = await check(program, text)
@@ -78,7 +49,7 @@ describe('edits of the config through the admin server', () => {
   })
 
   test('the effect is what a reload would do', async (t) => {
-    const { program } = await useGateway(t)
+    const { program } = await useEditable(t)
     const { text } = await view(program)
     assert.ok(text !== null)
     const changed = await check(
@@ -103,7 +74,7 @@ describe('edits of the config through the admin server', () => {
   })
 
   test('an edit goes live with the token, is in the file with its secrets, and can be taken back', async (t) => {
-    const { program, config } = await useGateway(t)
+    const { program, config } = await useEditable(t)
     chmodSync(config.file, 0o640)
     const before = await view(program)
     const answer = await apply(program, {
@@ -134,7 +105,7 @@ describe('edits of the config through the admin server', () => {
   })
 
   test('going back brings hidden values of that time, not those of now', async (t) => {
-    const { program, config } = await useGateway(t)
+    const { program, config } = await useEditable(t)
     config.replace(configText().replace('sk-very-secret', 'sk-rotated'))
     await eventually('the next config is live', async () => (await view(program)).generation === 2)
     const past = await json<PastConfigText>(program, '/api/config/history/1')
@@ -144,7 +115,7 @@ describe('edits of the config through the admin server', () => {
   })
 
   test('without leave, token, header or the newest version nothing is written', async (t) => {
-    const { program, config } = await useGateway(t)
+    const { program, config } = await useEditable(t)
     const { text, version } = await view(program)
     const edit = { text: text?.replace('first', 'second') ?? '', basedOn: version ?? '' }
     const statusOf = async (headers: Record<string, string>): Promise<number> =>
@@ -179,7 +150,7 @@ describe('edits of the config through the admin server', () => {
   ] as const
 
   test('programs, files, variables and the config block are refused there, and what they name is not looked at', async (t) => {
-    const { program, config } = await useGateway(t)
+    const { program, config } = await useEditable(t)
     const { text, version } = await view(program)
     for (const [kind, from, to] of kept) {
       const edit = { text: text?.replace(from, to) ?? '', basedOn: version ?? '' }
@@ -194,7 +165,7 @@ describe('edits of the config through the admin server', () => {
   })
 
   test('what cannot go live is not left in the file, and the gateway says that all is well', async (t) => {
-    const { program, config } = await useGateway(t)
+    const { program, config } = await useEditable(t)
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     t.after(() => taken.close())
@@ -230,7 +201,7 @@ describe('edits of the config through the admin server', () => {
   })
 
   test('a file that was broken by hand is mended by going back', async (t) => {
-    const { program, config } = await useGateway(t)
+    const { program, config } = await useEditable(t)
     config.replace('binds: [')
     await eventually('the problem is told', async () => (await view(program)).problems.length > 0)
     const { text, version, generation } = await view(program)
@@ -244,7 +215,7 @@ describe('edits of the config through the admin server', () => {
 
 describe('where nothing may be written', () => {
   test('it is off by default, and says how to turn it on', async (t) => {
-    const { program } = await useGateway(t, configText({ edit: false }))
+    const { program } = await useEditable(t, configText({ edit: false }))
     await closed(program, /config: \{ ui: \{ edit: true \} \}/)
   })
 
@@ -273,36 +244,4 @@ async function closed(program: Program, reason: RegExp): Promise<void> {
   const answer = await apply(program, { text: 'binds: []', basedOn: '' })
   assert.equal(answer.status, 403)
   assert.match(await answer.text(), reason)
-}
-
-async function useGateway(t: TestContext, text = configText()) {
-  const config = useConfigFile(t, text)
-  return { config, program: await useProgram(t, { args: ['-f', config.file], env: { ADMIN_TOKEN: TOKEN } }) }
-}
-
-const HEADERS = { 'content-type': 'application/json', 'x-portico-same-origin': '1' }
-
-function call(program: Program, path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(program.admin + path, { ...init, headers: { ...HEADERS, authorization: `Bearer ${TOKEN}` } })
-}
-
-async function json<T>(program: Program, path: string): Promise<T> {
-  return (await (await call(program, path)).json()) as T
-}
-
-function view(program: Program): Promise<ConfigView> {
-  return json<ConfigView>(program, '/api/config')
-}
-
-async function check(program: Program, text: string | null): Promise<CheckedConfig> {
-  const answer = await call(program, '/api/config/check', { method: 'POST', body: JSON.stringify({ text }) })
-  assert.equal(answer.status, 200)
-  return (await answer.json()) as CheckedConfig
-}
-
-function apply(
-  program: Program,
-  edit: { text: string | null; basedOn: string; generation?: number },
-): Promise<Response> {
-  return call(program, '/api/config/apply', { method: 'POST', body: JSON.stringify(edit) })
 }
