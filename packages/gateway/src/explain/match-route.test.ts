@@ -38,7 +38,10 @@ test('the port of the address chooses the bind, its host the listener, and the r
   const [only, ...others] = ports({ url: 'http://shop.example.com:18080/orders/1?a=b', headers: { 'X-Team': 'a' } })
   assert.deepEqual(others, [])
   assert.deepEqual([only?.port, only?.listener?.name, only?.route?.name], [18_080, 'shop', 'orders'])
-  assert.deepEqual(only?.nearest, [])
+  assert.deepEqual(
+    only?.nearest.map(({ name, lacks }) => [name, lacks]),
+    [['rest', ['path exactly /rest']]],
+  )
 })
 
 test('where nothing fits the nearest are told, with what is lacking', () => {

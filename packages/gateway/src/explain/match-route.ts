@@ -1,6 +1,8 @@
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import type { Ir, Listener, Route } from '../ir/resources.ts'
+import { byPrecedence, candidatesOf } from '../pipeline/route/candidate.ts'
 import { createHostnameTable, normalizeHost } from '../pipeline/route/hostname.ts'
+import { nearestRejections, type Rejection } from '../pipeline/route/lacks.ts'
 import { RouteTable } from '../pipeline/route/route-table.ts'
 import type { RoutableRequest } from '../pipeline/route/request.ts'
 import { targetPath, targetQuery } from '../pipeline/route/target.ts'
@@ -66,7 +68,8 @@ function matchAt(request: RoutableRequest, listeners: readonly Listener[], ir: I
   }
   const routes = ir.routes.filter((route) => route.listener === listener.key)
   const table = RouteTable.of<Route>(routes.map((route) => ({ route, value: route })))
-  const { found, evaluated, rejected } = table.explain(request)
+  const { found, evaluated } = table.explain(request)
+  const others = routes.filter(({ key }) => key !== found?.routeKey)
   const nameOf = (key: string): string => titleOf(routes.find((route) => route.key === key)) ?? key
   return {
     listener: at,
@@ -75,9 +78,21 @@ function matchAt(request: RoutableRequest, listeners: readonly Listener[], ir: I
         ? null
         : { key: found.routeKey, name: found.value.name, rule: found.value.rule, match: found.matchIndex },
     compared: evaluated.map(nameOf),
-    nearest: rejected.slice(0, MOST).map(({ route, match, lacks }) => ({ route, name: nameOf(route), match, lacks })),
+    nearest: nearestOf(others, request).map(({ route, match, lacks }) => ({
+      route,
+      name: nameOf(route),
+      match,
+      lacks,
+    })),
     remarks: remarksOn(listener, ir),
   }
+}
+
+/** Of each route the match that came nearest. */
+function nearestOf(routes: readonly Route[], request: RoutableRequest): Rejection[] {
+  const candidates = routes.flatMap((route, order) => candidatesOf(route, route, { order })).sort(byPrecedence)
+  const byRoute = Map.groupBy(nearestRejections(candidates, request), ({ route }) => route)
+  return [...byRoute.values()].flatMap(([nearest]) => nearest ?? []).slice(0, MOST)
 }
 
 /** What holds before a route is chosen may answer by itself, or change what routes are chosen by. */

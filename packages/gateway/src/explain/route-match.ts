@@ -9,7 +9,7 @@ export interface MatchQuestion {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
 }
 
-/** A route that would not be taken, with what the request lacks for it. */
+/** A route that would not be taken, with what the request lacks for it: nothing, where it would be if the other were not. */
 export interface MatchCandidate {
   /** Key of the route. */
   readonly route: string
@@ -29,7 +29,7 @@ export interface PortMatch {
   readonly route: { readonly key: string; readonly name: string; readonly rule: string; readonly match: number } | null
   /** Names of the routes that were compared, in order. */
   readonly compared: readonly string[]
-  /** Where no route fits: the nearest. */
+  /** The nearest of those that are not taken. */
   readonly nearest: readonly MatchCandidate[]
   /** What this answer leaves out. */
   readonly remarks: readonly string[]
