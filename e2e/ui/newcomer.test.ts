@@ -1,93 +1,128 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
+import { noTerminal, type Program, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { closedPort } from '../../packages/gateway/src/testing/scene.ts'
-import { noBrowser, openPage, openReady, shoot, SIZES, startBrowser } from './browser.ts'
-import { logIn, TOKEN, writeConfig } from './editor.ts'
+import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
+import { writeConfig } from './editor.ts'
 
-/** The first minutes with a gateway, as the README leads through them. */
+/** The first minutes with a gateway, as the README leads through them: `npm start`, and its pages. */
 
-describe('a newcomer', { skip: noBrowser }, () => {
+describe('a newcomer', { skip: noBrowser || noTerminal }, () => {
   let browser: Browser
   before(async () => {
     browser = await startBrowser()
   })
   after(() => browser.close())
 
-  it('talks to a model and calls a tool of the quick start, and sees both decided', async (t) => {
-    const program = await useProgram(t, { env: { PORT: String(await closedPort()), WORKER_THREADS: '1' } })
+  it('chats, calls a tool, breaks a rule, has the refusal explained, and goes back', async (t) => {
+    const { program, token } = await useQuickStart(t)
     const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
     await openReady({ page, complaints }, `${program.admin}/ui/`)
-    await page.getByRole('link', { name: 'Models', exact: true }).click()
+    const decisions = page.getByRole('region', { name: 'Decisions' })
+    await open(page, 'Models')
     await chat(page, 'Good morning')
     await page.locator('.turn-model').getByText('[mock]').waitFor()
-    const decisions = page.getByRole('region', { name: 'Decisions' })
     await decisions.getByText('POST /v1/chat/completions').first().waitFor()
 
-    await page.getByRole('link', { name: 'Tools', exact: true }).click()
+    await open(page, 'Tools')
     await page.getByRole('link', { name: /^echo/ }).click()
     await page.getByRole('textbox', { name: 'message' }).fill('hello there')
     await page.getByRole('button', { name: 'Call', exact: true }).click()
     await page.getByRole('region', { name: 'Result' }).getByText('Echo: hello there').waitFor()
     await decisions.getByText('tools/call echo').first().waitFor()
     await shoot(page, 'newcomer-tools')
-
-    await page.getByRole('link', { name: 'Requests', exact: true }).click()
+    await open(page, 'Requests')
     await page.locator('.table-body .row').filter({ hasText: '/v1/chat/completions' }).first().waitFor()
     await page.locator('.table-body .row').filter({ hasText: 'tools/call echo' }).first().waitFor()
-    assert.deepEqual(complaints, [])
-  })
 
-  it('breaks a rule in the editor, has the refusal explained, and goes back', async (t) => {
-    const { file } = useConfigFile(t, OWN_CONFIG)
-    const program = await useProgram(t, { args: ['-f', file], env: { ADMIN_TOKEN: TOKEN } })
-    const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
-    await logIn(page, `${program.admin}/ui/config`)
-    complaints.length = 0
-    await writeConfig(page, OWN_CONFIG.replace('"POST"', '"PUT"'))
-    await page.getByRole('region', { name: 'Effect' }).getByText('1 route changes, of 1 then.').waitFor()
+    await open(page, 'Config')
+    await page.getByRole('heading', { name: 'The quick start' }).waitFor()
+    const text = await shownText(program)
+    const broken = withBrokenRule(text)
+    await writeConfig(page, broken)
+    await page.getByRole('region', { name: 'Effect' }).getByText('1 route changes, of 3 then.').waitFor()
+    await shoot(page, 'newcomer-config')
+    assert.deepEqual(await seriousFindings(page), [])
     await page.getByRole('button', { name: 'Apply …' }).click()
-    await confirm(page, 'Apply this config')
+    await page.getByRole('dialog').getByText('No file is written.').waitFor()
+    await page.getByRole('dialog').getByText('printed in its terminal').waitFor()
+    await confirm(page, 'Apply this config', token)
     await page.getByText('Config 2 is live.').waitFor()
 
-    await page.getByRole('link', { name: 'Models', exact: true }).click()
+    await open(page, 'Models')
     await chat(page, 'Good morning')
     await page.getByRole('alert').getByText('403').waitFor()
-    const decisions = page.getByRole('region', { name: 'Decisions' })
     await decisions.getByText('▲ stopped').waitFor()
     await decisions.getByRole('link', { name: 'open the request' }).click()
     await page.getByText('Why, and what would pass').waitFor()
-    await page.getByText('gateway.yaml:11:').first().waitFor()
+    await page.getByText(RULE).first().waitFor()
+    const line = broken.split('\n').findIndex((each) => each.includes(RULE)) + 1
+    await page.getByText(`<quick start>:${line}:`).first().waitFor()
     await shoot(page, 'newcomer-refused')
 
-    await page.getByRole('link', { name: 'Config', exact: true }).click()
+    await open(page, 'Config')
     await page.getByRole('tab', { name: 'History' }).click()
     await page.getByRole('button', { name: 'config 1' }).click()
     await page.getByRole('button', { name: 'Go back to config 1' }).click()
-    await confirm(page, 'Go back to config 1')
+    await confirm(page, 'Go back to config 1', token)
     await page.getByText('Config 3 is live.').waitFor()
-    await page.getByRole('link', { name: 'Models', exact: true }).click()
+    await open(page, 'Models')
     await chat(page, 'And now')
     await page.locator('.turn-model').getByText('[mock]').waitFor()
+    assert.equal(await shownText(program), text)
+    assert.deepEqual(complaints, [])
+  })
+
+  it('takes the quick start along as a file that runs', async (t) => {
+    const { program } = await useQuickStart(t)
+    const { page, complaints } = await openPage(t, browser, { viewport: SIZES.phone, acceptDownloads: true })
+    await openReady({ page, complaints }, `${program.admin}/ui/config`)
+    await page.getByText('portico -f portico.yaml', { exact: true }).waitFor()
+    assert.ok(await fits(page), 'it is wider than a phone')
+    assert.deepEqual(await seriousFindings(page), [])
+    await shoot(page, 'newcomer-config-phone')
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'download portico.yaml' }).click()
+    const download = await saved
+    assert.equal(download.suggestedFilename(), 'portico.yaml')
+    const file = await download.path()
+    assert.equal(readFileSync(file, 'utf8'), await shownText(program))
+    const own = await useProgram(t, { args: ['-f', file], env: await ports() })
+    assert.equal((await fetch(`http://127.0.0.1:${own.port()}/`)).status, 200)
     assert.deepEqual(complaints, [])
   })
 })
 
-const OWN_CONFIG = `config: { workers: 1, ui: { edit: true } }
-binds:
-- port: 0
-  address: 127.0.0.1
-  listeners:
-  - name: web
-    routes:
-    - name: chat
-      policies:
-        authorization:
-          rules: ['request.method == "POST"']
-      backends:
-      - ai: { provider: { mock: {} } }
-`
+const RULE = "source.address == '10.1.2.3'"
+
+/** As a comment of the config says it. */
+function withBrokenRule(text: string): string {
+  const edited = text.replace("source.address == '127.0.0.1'", RULE)
+  assert.notEqual(edited, text)
+  return edited
+}
+
+async function ports(): Promise<Record<string, string>> {
+  return { PORT: String(await closedPort()), WORKER_THREADS: '1' }
+}
+
+/** As `npm start` runs it: on a terminal, which is where the token for changes is shown. */
+async function useQuickStart(t: TestContext): Promise<{ program: Program; token: string }> {
+  const program = await useProgram(t, { terminal: true, env: await ports() })
+  const [, token = ''] = /^ {2}its token {2}(\S+)/m.exec(program.stderr()) ?? []
+  assert.notEqual(token, '', program.stderr())
+  return { program, token }
+}
+
+async function shownText(program: Program): Promise<string> {
+  return ((await (await fetch(`${program.admin}/api/config`)).json()) as { text: string }).text
+}
+
+async function open(page: Page, name: string): Promise<void> {
+  await page.getByRole('link', { name, exact: true }).click()
+}
 
 async function chat(page: Page, text: string): Promise<void> {
   await page.getByLabel('Model', { exact: true }).fill('mock')
@@ -95,8 +130,8 @@ async function chat(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-async function confirm(page: Page, name: string): Promise<void> {
+async function confirm(page: Page, name: string, token: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name })
-  await dialog.getByLabel('Admin token').fill(TOKEN)
+  await dialog.getByLabel('Admin token').fill(token)
   await page.keyboard.press('Enter')
 }

@@ -153,6 +153,15 @@ export interface BackendsView {
   readonly backends: readonly ViewedBackend[]
 }
 
+/** Whether the config may be changed from here. */
+export interface EditLeave {
+  readonly isAllowed: boolean
+  /** Why not, and what to do. */
+  readonly reason: string | null
+  /** Which token it asks for: `ADMIN_TOKEN`, or the one that the quick start printed on its terminal. */
+  readonly token: 'variable' | 'terminal'
+}
+
 /** Answer of `GET /api/config`. */
 export interface ConfigView {
   readonly generation: number
@@ -160,14 +169,15 @@ export interface ConfigView {
   readonly since: number | null
   /** Path of the file; empty where there is none. */
   readonly file: string
+  /** The text came from no file, and changes of it end with the process: the quick start. */
+  readonly isInMemory: boolean
   /** The file as it is now, without secrets; null where there is none, or it cannot be shown. */
   readonly text: string | null
   /** Why there is no text; null where there is. */
   readonly reason: string | null
   /** Tells whether the file has changed since; null where there is no text. */
   readonly version: string | null
-  /** Whether the file may be changed from here. */
-  readonly edit: { readonly isAllowed: boolean; /** Why not, and what to do. */ readonly reason: string | null }
+  readonly edit: EditLeave
   /** Of the last reload, where it was refused: then the text is not what is live. */
   readonly problems: readonly ConfigProblem[]
 }

@@ -16,6 +16,8 @@ export interface ServersOptions extends AdminCallbacks {
   addresses: Record<ServerName, string>
   /** Required from every admin client when set; an admin address that others can reach is refused without one. */
   adminToken: string | null
+  /** Required from who changes the config; the admin token when left out. */
+  editToken?: string | null
 }
 
 export type ServerName = 'admin' | 'stats' | 'readiness'
@@ -76,7 +78,8 @@ async function startOne(name: ServerName, options: ServersOptions, streams: Set<
   }
   const sessions = token === null ? null : new Sessions()
   const guard = createGuard(address, token, sessions)
-  const answer = createAdminAnswer(options, sessions, (request) => token !== null && showsToken(request, token))
+  const { editToken = token } = options
+  const answer = createAdminAnswer(options, sessions, (request) => editToken !== null && showsToken(request, editToken))
   return listen(address, () => createServer((request) => guarded(request, guard, answer), streams))
 }
 

@@ -6,10 +6,12 @@ export interface Listening {
   ports: Readonly<Record<string, number>>
   addresses: Record<'admin' | 'stats' | 'readiness', string[]>
   guide: Guide | null
+  /** Made for this run, to change the config with; null where there is none. */
+  token: string | null
 }
 
 /** What a person needs to know right after the start. */
-export function banner(name: string, config: string, { ir, ports, addresses, guide }: Listening): string {
+export function banner(name: string, config: string, { ir, ports, addresses, guide, token }: Listening): string {
   const lines = [`${name} is running with ${config}`, '']
   for (const bind of ir.binds) {
     const protocols = [...new Set(ir.listeners.filter((l) => l.bind === bind.key).map((l) => l.protocol))].join(', ')
@@ -19,6 +21,12 @@ export function banner(name: string, config: string, { ir, ports, addresses, gui
   for (const [server, path] of Object.entries(pages)) {
     const address = addresses[server as keyof typeof addresses][0]
     lines.push(`  ${server.padEnd(10)} ${address === undefined ? 'off' : `http://${reachable(address)}${path}`}`)
+  }
+  const [admin] = addresses.admin
+  if (guide !== null && admin !== undefined && !admin.startsWith('unix:')) {
+    lines.push(`  web UI     http://${reachable(admin)}/ui/`)
+    if (token !== null)
+      lines.push(`  its token  ${token}  (asked when the config is changed there; ends with this process)`)
   }
   const first = ir.listeners.find((listener) => listener.protocol === 'HTTP')
   const port = first === undefined ? undefined : ports[first.bind]

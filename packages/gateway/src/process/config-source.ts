@@ -8,6 +8,7 @@ import type { Guide } from '../quick-start/guide.ts'
 import { loadConfig, type LoadedConfig } from '../sources/file.ts'
 import { KnownParts } from '../sources/known-parts.ts'
 import { printProblem } from '../sources/print-problems.ts'
+import { TextInMemory } from './held-text.ts'
 import { claimPort } from './ports.ts'
 
 /** Where the config comes from, and a way to read it again. */
@@ -16,6 +17,8 @@ export interface ConfigSource {
   name: string
   /** The file to watch; null when there is none. */
   path: string | null
+  /** Stands in for a file; left out where there is one, and where the text cannot change. */
+  memory?: TextInMemory
   /** What to tell people of it after the start; null when they wrote it themselves. */
   guide: Guide | null
   /** `text` is what the file holds, where that was read already. */
@@ -88,8 +91,14 @@ async function quickStartSource(): Promise<ConfigSource> {
   const ports = await findFreePorts(process.env, isFree)
   const found = quickStart(process.env, { ports })
   if ('problem' in found) return { name, path: null, guide: null, load: async () => refused(found.problem) }
-  return { ...fixedSource(name, '<quick start>', () => found.text), guide: found.guide }
+  const memory = new TextInMemory(found.text)
+  const place = { file: QUICK_START, dir: process.cwd() }
+  const load: ConfigSource['load'] = (text) => loadText(text ?? memory.read(), place, null)
+  return { name, path: null, memory, guide: found.guide, load }
 }
+
+/** Stands where the name of a file would. */
+export const QUICK_START = '<quick start>'
 
 async function isFree(port: number): Promise<boolean> {
   return 'port' in (await claimPort({ port, address: '127.0.0.1' }))

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import type { ConfigProblem, ConfigView } from '../admin/config-view.ts'
+import type { HeldText } from './held-text.ts'
 import { shownText } from './shown-text.ts'
 
 export interface ConfigViewParts {
@@ -7,6 +8,8 @@ export interface ConfigViewParts {
   since: number | null
   /** Empty without one. */
   file: string
+  /** Stands in for a file. */
+  memory: HeldText | null
   /** Of the last reload, without secrets. */
   problems: readonly string[]
   edit: ConfigView['edit']
@@ -14,9 +17,10 @@ export interface ConfigViewParts {
 }
 
 /** The file as it is now, and what the last reload said of it. */
-export function viewConfig({ generation, since, file, problems, edit, versionOf }: ConfigViewParts): ConfigView {
-  const read = readShown(file, versionOf)
-  return { generation, since, file, ...read, problems: problems.map(placed), edit }
+export function viewConfig(parts: ConfigViewParts): ConfigView {
+  const { generation, since, file, memory, problems, edit, versionOf } = parts
+  const read = memory === null ? readShown(file, versionOf) : shown(memory.read(), versionOf)
+  return { generation, since, file, isInMemory: memory !== null, ...read, problems: problems.map(placed), edit }
 }
 
 type ReadFile = Pick<ConfigView, 'text' | 'reason' | 'version'>
@@ -30,14 +34,17 @@ function readShown(file: string, versionOf: ConfigViewParts['versionOf']): ReadF
     const text = readFileSync(file, 'utf8')
     // Of resources nobody knows which values are secret.
     if (/^(?:\{\s*)?["']?apiVersion["']?\s*:/m.test(text)) return none('the config is a file of manifests')
-    const shown = shownText(text)
-    const version = versionOf(text)
-    return shown === null
-      ? { ...none('the file is no valid YAML, so that secrets in it cannot be told'), version }
-      : { text: shown, reason: null, version }
+    return shown(text, versionOf)
   } catch (error) {
     return none(`the file cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`)
   }
+}
+
+function shown(text: string, versionOf: ConfigViewParts['versionOf']): ReadFile {
+  const [clean, version] = [shownText(text), versionOf(text)]
+  return clean === null
+    ? { ...none('the file is no valid YAML, so that secrets in it cannot be told'), version }
+    : { text: clean, reason: null, version }
 }
 
 function none(reason: string): ReadFile {

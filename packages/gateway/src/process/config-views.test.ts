@@ -64,7 +64,11 @@ test('backends are told by kind, address and parts, without what is secret', () 
   assert.doesNotMatch(JSON.stringify(backends), /t0ken/)
 })
 
-const EDIT = { edit: { isAllowed: false, reason: 'off' }, versionOf: (text: string) => `${text.length}` }
+const EDIT = {
+  memory: null,
+  edit: { isAllowed: false, reason: 'off', token: 'variable' },
+  versionOf: (text: string) => `${text.length}`,
+} as const
 
 test('a config file is shown as it is now, with the places of what is wrong', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-shown-'))

@@ -87,7 +87,7 @@ function scene(t: TestContext, read: () => string | undefined = () => undefined)
   const load = async (text?: string): Promise<LoadedConfig> => (loads.push(text ?? read()), loaded)
   const applied: ((problems: string[]) => void)[] = []
   const gateway = { generation: 1, apply: () => new Promise<string[]>((done) => applied.push(done)) }
-  const reloader = new Reloader({ name: file, path: file, guide: null, load }, file)
+  const reloader = new Reloader({ name: file, path: file, guide: null, load })
   t.after(() => reloader.close())
   const silent = { error() {}, warn() {} }
   reloader.start(gateway as unknown as Gateway, silent as unknown as Parameters<Reloader['start']>[1])

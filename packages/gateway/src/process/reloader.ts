@@ -46,9 +46,10 @@ export class Reloader {
   #waiting: Waiting | null = null
 
   /** Watches from here on, so it is made before the config is read for the first time: no change is missed. */
-  constructor(source: ConfigSource, path: string) {
+  constructor(source: ConfigSource) {
     this.#source = source
-    this.#watch = watchConfig(path, (text) => this.#take(text))
+    // What is in no file changes by `put` alone, which can name no files.
+    this.#watch = source.path === null ? NO_WATCH : watchConfig(source.path, (text) => this.#take(text))
   }
 
   /** Right after the config was read. */
@@ -166,3 +167,5 @@ export class Reloader {
     }
   }
 }
+
+const NO_WATCH: ConfigWatch = { update: () => {}, expect: () => {}, close: () => {} }

@@ -9,7 +9,9 @@ import { banner } from './banner.ts'
 import { ConfigEditor } from './config-edit/config-editor.ts'
 import { connectionsByBind, whyClosed, whyNoFile } from './config-edit/why-closed.ts'
 import { viewConfig } from './config-view.ts'
-import type { ConfigSource } from './config-source.ts'
+import { type ConfigSource, QUICK_START } from './config-source.ts'
+import { type EditToken, editTokenOf } from './config-edit/edit-token.ts'
+import { type TextInMemory, textOfFile } from './held-text.ts'
 import { findDoor } from './find-door.ts'
 import { onEndSignal } from './end-signals.ts'
 import type { MetricsPush, PushConfig } from './metrics-push.ts'
@@ -61,7 +63,8 @@ export async function serve(source: ConfigSource): Promise<number> {
 
 /** Brings the gateway up, or gives the exit code. */
 async function start(source: ConfigSource): Promise<Program | number> {
-  const reloader = source.path === null ? null : new Reloader(source, source.path)
+  const { path, memory = null } = source
+  const reloader = path === null && memory === null ? null : new Reloader(source)
   const loaded = await source.load()
   if (!loaded.ok) return refuse(BAD_CONFIG, firstProblems(loaded.problems).join('\n'))
   reloader?.watch(loaded)
@@ -71,7 +74,7 @@ async function start(source: ConfigSource): Promise<Program | number> {
   const controller = controllerSettings(process.env, identity)
   if (controller !== null && 'problems' in controller) return refuse(BAD_CONFIG, controller.problems.join('\n'))
   if (controller !== null && loaded.endpoints !== undefined) return refuse(BAD_CONFIG, NO_MANIFESTS)
-  const place = { path: source.path ?? '', name: source.name, isManifests: loaded.text === undefined }
+  const place = { path: path ?? '', memory, name: source.name, isManifests: loaded.text === undefined }
   const program = new Program(loaded.process, filter.value, { reloader, identity, controller, ...place })
   return (await program.start(loaded, source)) ?? program
 }
@@ -84,6 +87,8 @@ interface ProgramParts {
   controller: ControllerSettings | null
   /** Of the config file; empty without one. */
   path: string
+  /** Stands in for a file. */
+  memory: TextInMemory | null
   /** As messages have it. */
   name: string
   isManifests: boolean
@@ -110,6 +115,8 @@ class Program {
   readonly #identity: ProxyIdentity
   readonly #kept: KeptRecords
   readonly #path: string
+  readonly #memory: TextInMemory | null
+  readonly #editToken: EditToken | null
   readonly #editor: ConfigEditor
   readonly #startedAt = Date.now()
   readonly #pages = pagesBeside(import.meta.url)
@@ -117,11 +124,13 @@ class Program {
   #push: Promise<MetricsPush> | null = null
 
   constructor(settings: ProcessConfig, filter: LogFilter, parts: ProgramParts) {
-    const { reloader, identity, controller, path } = parts
+    const { reloader, identity, controller, path, memory } = parts
     this.#settings = settings
     this.#controller = controller
     this.#identity = identity
     this.#path = path
+    this.#memory = memory
+    this.#editToken = editTokenOf(process.env['ADMIN_TOKEN'], memory !== null && process.stderr.isTTY)
     this.#reloader = reloader
     this.#logger = createLogger({ filter, format: settings.logging.format, write: this.#writer.write })
     this.#log = this.#logger.child('main')
@@ -153,18 +162,19 @@ class Program {
     this.#editor = this.#makeEditor(parts)
   }
 
-  #makeEditor({ reloader, controller, path, name, isManifests }: ProgramParts): ConfigEditor {
-    const source = { path, isManifests, isControlled: controller !== null }
+  #makeEditor({ reloader, controller, path, memory, name, isManifests }: ProgramParts): ConfigEditor {
+    const source = { path, isInMemory: memory !== null, isManifests, isControlled: controller !== null }
     return new ConfigEditor({
       path,
-      name,
+      text: memory ?? textOfFile(path),
+      name: memory === null ? name : QUICK_START,
       reloader,
       gateway: this.#gateway,
       history: this.#configs,
       workers: this.#supervisor.workers,
       connectionsOf: (bind) => connectionsByBind(this.#collector).get(bind) ?? 0,
       noFile: () => whyNoFile(source),
-      closed: () => whyClosed({ isAllowed: this.#settings.ui.edit, hasToken: Boolean(process.env['ADMIN_TOKEN']) }),
+      closed: () => whyClosed({ isAllowed: this.#settings.ui.edit, hasToken: this.#editToken !== null }),
       log: this.#log,
     })
   }
@@ -189,11 +199,16 @@ class Program {
     this.#listenToSignals()
     this.#history.start()
     const { ports } = this.#gateway
-    process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide }))
+    process.stderr.write(banner(`Portico ${VERSION}`, name, { ir, ports, addresses, guide, token: this.#printed }))
     if (this.#reloader !== null) this.#reloader.wentLive = (next) => this.#keepText(next)
     this.#reloader?.start(this.#controlled?.file ?? this.#gateway, this.#log)
     void this.#controlled?.start()
     return null
+  }
+
+  /** A token of the environment is known to those who set it. */
+  get #printed(): string | null {
+    return this.#editToken?.from === 'terminal' ? this.#editToken.token : null
   }
 
   #keepText({ text }: LoadedConfig): void {
@@ -279,6 +294,7 @@ class Program {
     return {
       addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
       adminToken: process.env['ADMIN_TOKEN'] ?? null,
+      editToken: this.#editToken?.token ?? null,
       metrics: (form) => this.#collector.render(form),
       readiness: () => ({ draining: this.#isDraining, pending: this.#pending() }),
       configDump: () =>
@@ -316,8 +332,9 @@ class Program {
         const { generation, since, problems } = this.#state()
         const { closed } = this.#editor
         return viewConfig({
-          ...{ generation, since, file: this.#path, problems: problems.map(({ text }) => text) },
-          edit: { isAllowed: closed === null, reason: closed },
+          ...{ generation, since, file: this.#path, memory: this.#memory },
+          problems: problems.map(({ text }) => text),
+          edit: { isAllowed: closed === null, reason: closed, token: this.#editToken?.from ?? 'variable' },
           versionOf: (text) => this.#editor.versionOf(text),
         })
       },
@@ -370,7 +387,7 @@ class Program {
       process.exit(OK)
     })
     // With nothing to read again, it means what it means to every program: the terminal is gone.
-    if (this.#reloader !== null) process.on('SIGHUP', () => this.#reloader?.reload())
+    if (this.#path !== '') process.on('SIGHUP', () => this.#reloader?.reload())
   }
 }
 

@@ -110,13 +110,16 @@ function mockModels(): QuickStartModels {
 /** With `/v1`, and without it: not all agree whether it is part of a base URL. */
 const CALLS = ['/v1', '/chat/completions', '/responses', '/messages', '/embeddings', '/models']
 
+/** Whoever opens the port to others decides that, too. */
+const FROM_HERE = "source.address == '127.0.0.1'"
+
 /** A page in the browser must not spend what the key pays for: neither from its own site, nor as a name for this machine. */
 function route(name: string, prefixes: readonly string[], backend: object): object {
   return {
     name,
     hostnames: ['127.0.0.1', 'localhost'],
     matches: prefixes.map((pathPrefix) => ({ path: { pathPrefix } })),
-    policies: { csrf: {} },
+    policies: { csrf: {}, authorization: { rules: [FROM_HERE] } },
     backends: [backend],
   }
 }

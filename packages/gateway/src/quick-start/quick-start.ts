@@ -1,6 +1,7 @@
 import type { Guide } from './guide.ts'
 import { type QuickStartPorts, usualPorts } from './free-ports.ts'
 import { quickStartModels } from './models.ts'
+import { printItems } from './print-items.ts'
 import { findToolServer, quickStartTools } from './tools.ts'
 import type { Environment } from '../sources/substitute.ts'
 
@@ -25,6 +26,7 @@ export function quickStart(
   adminAddr: localhost:${ports.admin}
   statsAddr: 127.0.0.1:${ports.stats}
   readinessAddr: 127.0.0.1:${ports.readiness}
+  ui: { edit: true }
 binds:
 - port: \${PORT:-${ports.traffic}}
   address: 127.0.0.1
@@ -32,8 +34,9 @@ binds:
   - name: quick-start
     protocol: HTTP
     routes:
-${[...models.routes, ...tools.routes].map((route) => `    - ${JSON.stringify(route)}`).join('\n')}
-    - name: hello
+    # To see a refusal explained, change the address in the rule of "models", apply it, and send
+    # a chat from the page Models. The tab History goes back.
+${printItems([...models.routes, ...tools.routes], '    ')}    - name: hello
       matches: [{ path: { exact: / } }]
       policies:
         directResponse:

@@ -24,5 +24,9 @@ const noEdits: ConfigSource['edits'] = {
   history: () => ({ live: 1, generations: [] }),
   past: () => null,
 }
-const NO_EDITS = { edit: { isAllowed: false, reason: 'not here' }, versionOf: () => 'one' }
+const NO_EDITS = {
+  memory: null,
+  edit: { isAllowed: false, reason: 'not here', token: 'variable' },
+  versionOf: () => 'one',
+} as const
 const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }

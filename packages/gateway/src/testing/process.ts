@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -45,7 +45,13 @@ export interface RunOptions {
   command?: readonly string[]
   /** In a process group of its own, as a terminal gives it, so that one signal reaches all of it. */
   group?: boolean
+  /** On a terminal of its own, which knows no two outputs: both have all of it. */
+  terminal?: boolean
 }
+
+const SCRIPT = '/usr/bin/script'
+/** Why a program cannot be run on a terminal; false where it can. */
+export const noTerminal = existsSync(SCRIPT) ? false : 'there is no script(1) on this machine'
 
 /** Runs the program to its end. */
 export async function runProgram(options: RunOptions): Promise<Output> {
@@ -128,8 +134,11 @@ function start({ args = [], env = {}, stdin, node = process.execPath, ...rest }:
     // Keys of sessions are kept there, and not among those of whoever runs the tests.
     XDG_STATE_HOME: join(tmpdir(), 'portico-test-state'),
   }
-  const [program = node, ...first] = rest.command ?? [node, PROGRAM]
-  const child = spawn(program, [...first, ...args], { env: { ...base, ...env }, detached: rest.group === true })
+  const command = [...(rest.command ?? [node, PROGRAM]), ...args]
+  const isTerminal = rest.terminal === true
+  const line = command.map((word) => `'${word}'`).join(' ')
+  const [program = node, ...words] = isTerminal ? [SCRIPT, '-qefc', `exec ${line}`, '/dev/null'] : command
+  const child = spawn(program, words, { env: { ...base, ...env }, detached: rest.group === true })
   child.stdin.on('error', () => {})
   child.stdin.end(stdin)
   let stdout = ''
@@ -139,7 +148,9 @@ function start({ args = [], env = {}, stdin, node = process.execPath, ...rest }:
     for (const watcher of watchers) watcher()
   }
   child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString()
+    const text = chunk.toString()
+    stdout += isTerminal ? text.replaceAll('\r\n', '\n') : text
+    if (isTerminal) stderr = stdout
     notify()
   })
   child.stderr.on('data', (chunk: Buffer) => {

@@ -1,5 +1,5 @@
 import { Button, Modal, PasswordInput } from '@mantine/core'
-import type { AppliedConfig, CheckedConfig } from '@portico/gateway/admin-config'
+import type { AppliedConfig, CheckedConfig, ConfigView } from '@portico/gateway/admin-config'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Loading } from '../parts/states.tsx'
@@ -18,13 +18,13 @@ export interface Wanted {
 
 interface ApplyDialogProps {
   wanted: Wanted | null
-  file: string
+  view: ConfigView
   onClose: () => void
   onApplied: (applied: AppliedConfig) => void
 }
 
 /** Says once what will happen, and asks for the token. */
-export function ApplyDialog({ wanted, file, onClose, onApplied }: ApplyDialogProps) {
+export function ApplyDialog({ wanted, view, onClose, onApplied }: ApplyDialogProps) {
   const title = wanted?.generation === undefined ? 'Apply this config' : `Go back to config ${wanted.generation}`
   return (
     <Modal
@@ -34,12 +34,12 @@ export function ApplyDialog({ wanted, file, onClose, onApplied }: ApplyDialogPro
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {wanted !== null && <Ask wanted={wanted} file={file} onApplied={onApplied} />}
+      {wanted !== null && <Ask wanted={wanted} view={view} onApplied={onApplied} />}
     </Modal>
   )
 }
 
-function Ask({ wanted, file, onApplied }: { wanted: Wanted; file: string; onApplied: ApplyDialogProps['onApplied'] }) {
+function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApplied'> & { wanted: Wanted }) {
   const { basedOn, ...request } = wanted
   const { data, error } = useQuery({ ...checkQuery(request, basedOn), placeholderData: undefined })
   const [token, setToken] = useState('')
@@ -67,9 +67,13 @@ function Ask({ wanted, file, onApplied }: { wanted: Wanted; file: string; onAppl
         <CannotGo checked={data} />
       ) : (
         <>
-          <p>
-            The file <span className="mono wrap">{file}</span> is replaced, and goes live at once.
-          </p>
+          {view.isInMemory ? (
+            <p>What this gateway holds in memory is replaced, and goes live at once. No file is written.</p>
+          ) : (
+            <p>
+              The file <span className="mono wrap">{view.file}</span> is replaced, and goes live at once.
+            </p>
+          )}
           <ul aria-label="What will happen">
             {effectSentences(data.effect).map((sentence) => (
               <li key={sentence}>{sentence}</li>
@@ -77,7 +81,7 @@ function Ask({ wanted, file, onApplied }: { wanted: Wanted; file: string; onAppl
           </ul>
           <PasswordInput
             label="Admin token"
-            description="The value of ADMIN_TOKEN of this gateway"
+            description={TOKENS[view.edit.token]}
             value={token}
             onChange={(event) => setToken(event.currentTarget.value)}
             autoComplete="off"
@@ -97,6 +101,11 @@ function Ask({ wanted, file, onApplied }: { wanted: Wanted; file: string; onAppl
       </Button>
     </form>
   )
+}
+
+const TOKENS: Readonly<Record<ConfigView['edit']['token'], string>> = {
+  variable: 'The value of ADMIN_TOKEN of this gateway',
+  terminal: 'The one that this gateway printed in its terminal when it started',
 }
 
 function CannotGo({ checked: { problems, refused } }: { checked: CheckedConfig }) {

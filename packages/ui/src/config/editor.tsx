@@ -82,7 +82,7 @@ function leaveOf(isReadOnly: boolean): Extension {
   return [
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
-    EditorView.contentAttributes.of({ 'aria-label': 'Text of the config', ...(isReadOnly && { tabindex: '0' }) }),
+    EditorView.contentAttributes.of({ 'aria-label': 'Text of the config', tabindex: '0' }),
   ]
 }
 

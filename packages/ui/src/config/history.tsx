@@ -70,7 +70,10 @@ function Past({ generation, view, onBack }: { generation: number; view: ConfigVi
   return (
     <section className="config-past" aria-label={`Config ${generation}`}>
       <div className="config-past-head">
-        <p className="dim">What going back changes of the file. It was live from {formatMoment(data.at)}.</p>
+        <p className="dim">
+          What going back changes of the {view.isInMemory ? 'config' : 'file'}. It was live from {formatMoment(data.at)}
+          .
+        </p>
         <Button
           size="xs"
           variant="default"
@@ -81,7 +84,7 @@ function Past({ generation, view, onBack }: { generation: number; view: ConfigVi
           Go back to config {generation}
         </Button>
       </div>
-      <DiffView before={view.text ?? ''} after={text} same="The file is this config, but for what may be hidden." />
+      <DiffView before={view.text ?? ''} after={text} same="It is this config, but for what may be hidden." />
     </section>
   )
 }

@@ -16,6 +16,7 @@ import { DiffView } from './diff-view.tsx'
 import { type Draft, setDraft, useDraft } from './draft.ts'
 import type { EditorMark } from './editor-marks.ts'
 import { History } from './history.tsx'
+import { InMemory } from './in-memory.tsx'
 import { diffLines, printDiff, shortDiff } from './line-diff.ts'
 import type { ConfigSearch, ConfigTab } from './search.ts'
 import { Side } from './side.tsx'
@@ -84,7 +85,7 @@ function Loaded({ view }: { view: ConfigView }) {
           />
         </Tabs.Panel>
       </Tabs>
-      <ApplyDialog wanted={wanted} file={view.file} onClose={() => setWanted(null)} onApplied={applied} />
+      <ApplyDialog wanted={wanted} view={view} onClose={() => setWanted(null)} onApplied={applied} />
     </div>
   )
 }
@@ -139,6 +140,7 @@ function Written({ view, draft, edit, line, onSave, onGo }: WrittenProps) {
         checked={checked}
         isChecking={edit.isChecking}
         failure={edit.failure}
+        isInMemory={view.isInMemory}
         reload={view.problems}
         patch={checked?.refused.length ? printDiff(shortDiff(diffLines(file, text))) : ''}
         onGo={(to, column) => {
@@ -168,24 +170,25 @@ interface HeadProps {
 }
 
 function Head({ view, draft, canApply, said, onApply }: HeadProps) {
-  const { file, generation, since, text, problems, edit, version } = view
+  const { file, isInMemory, generation, since, text, problems, edit, version } = view
   return (
     <div className="config-head">
       <div>
         <h1>
-          {file === '' ? 'Config' : <span className="mono wrap">{file}</span>}{' '}
+          {isInMemory ? 'The quick start' : file === '' ? 'Config' : <span className="mono wrap">{file}</span>}{' '}
           {text !== null && <Copy text={draft?.text ?? text} label="Copy the text" />}
         </h1>
         <p className="dim">
           {problems.length === 0 ? '' : 'This is not what is live. '}config {generation} is live
           {since !== null && ` since ${formatMoment(since)}`} · secrets are hidden
         </p>
+        {isInMemory && <InMemory text={draft?.text ?? text ?? ''} />}
         <p role="status" className={said === null ? 'visually-hidden' : 'config-said'}>
           {said}
         </p>
         {!edit.isAllowed && <p className="dim config-closed">To be read: {edit.reason}.</p>}
         {draft !== null && draft.basedOn !== version && version !== null && text !== null && (
-          <Overtaken draft={draft} version={version} />
+          <Overtaken draft={draft} version={version} what={isInMemory ? 'config' : 'file'} />
         )}
       </div>
       {edit.isAllowed && (
@@ -202,13 +205,13 @@ function Head({ view, draft, canApply, said, onApply }: HeadProps) {
   )
 }
 
-/** Somebody else has written the file: which text counts is for people to say. */
-function Overtaken({ draft, version }: { draft: Draft; version: string }) {
+/** Somebody else was quicker: which text counts is for people to say. */
+function Overtaken({ draft, version, what }: { draft: Draft; version: string; what: string }) {
   return (
     <p className="config-overtaken" role="alert">
-      ▲ The file has changed since this text was begun.{' '}
+      ▲ The {what} has changed since this text was begun.{' '}
       <button type="button" className="link" onClick={() => setDraft(null)}>
-        Take the file
+        Take the {what}
       </button>{' '}
       or{' '}
       <button type="button" className="link" onClick={() => setDraft({ ...draft, basedOn: version })}>

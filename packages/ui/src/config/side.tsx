@@ -9,6 +9,8 @@ export interface SideProps {
   isChecking: boolean
   /** Why it could not be checked. */
   failure: string | null
+  /** There is no file of this config. */
+  isInMemory: boolean
   /** Of the last reload, where it was refused. */
   reload: readonly ConfigProblem[]
   /** Changed lines, for those who bring them to the file. */
@@ -17,7 +19,7 @@ export interface SideProps {
 }
 
 /** What is wrong with the text, and what would come of it. */
-export function Side({ checked, isChecking, failure, reload, patch, onGo }: SideProps) {
+export function Side({ checked, isChecking, failure, isInMemory, reload, patch, onGo }: SideProps) {
   const isNew = checked !== null
   const problems = isNew ? checked.problems : reload
   return (
@@ -32,7 +34,7 @@ export function Side({ checked, isChecking, failure, reload, patch, onGo }: Side
       )}
       <Problems title={isNew ? 'Problems' : 'The last reload was refused'} problems={problems} onGo={onGo} />
       {isNew && problems.length === 0 && checked.refused.length === 0 && <p className="dim">No problems.</p>}
-      {isNew && <Refused edits={checked.refused} patch={patch} onGo={onGo} />}
+      {isNew && <Refused edits={checked.refused} isInMemory={isInMemory} patch={patch} onGo={onGo} />}
       {isNew && <Problems title="Warnings" problems={checked.warnings} onGo={onGo} />}
       {checked?.effect != null && (
         <section aria-label="Effect">
@@ -77,11 +79,17 @@ function Problems({ title, problems, onGo }: ListProps) {
   )
 }
 
-function Refused({ edits, patch, onGo }: { edits: readonly RefusedEdit[]; patch: string; onGo: SideProps['onGo'] }) {
+interface RefusedProps extends Pick<SideProps, 'isInMemory' | 'patch' | 'onGo'> {
+  edits: readonly RefusedEdit[]
+}
+
+function Refused({ edits, isInMemory, patch, onGo }: RefusedProps) {
   if (edits.length === 0) return null
   return (
     <section className="config-refused" aria-label="Not here">
-      <h2>▲ To be changed in the file itself: {edits.length}</h2>
+      <h2>
+        ▲ To be changed in {isInMemory ? 'a file of your own' : 'the file itself'}: {edits.length}
+      </h2>
       <ol>
         {edits.map(({ path, line, column, text }) => (
           <li key={`${path} ${text}`}>

@@ -227,7 +227,7 @@ describe('where nothing may be written', () => {
     assert.deepEqual((await check(program, text ?? '')).problems, [], 'looking needs none')
   })
 
-  test('a folder of manifests and the quick start have no file to write', async (t) => {
+  test('manifests have no file to write', async (t) => {
     const config = useConfigFile(
       t,
       'apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: { name: g }\nspec: { gatewayClassName: portico, listeners: [{ name: a, port: 0, protocol: HTTP }] }\n',

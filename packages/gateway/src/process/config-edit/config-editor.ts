@@ -1,5 +1,4 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type {
   ApplyRequest,
   CheckedConfig,
@@ -10,15 +9,15 @@ import type {
 import type { ApplyOutcome, CheckOutcome, ConfigEditSource } from '../../admin/config-edit-api.ts'
 import type { Logger } from '../../telemetry/log/logger.ts'
 import type { Gateway } from '../gateway.ts'
+import type { HeldText } from '../held-text.ts'
 import type { KeptConfigs } from '../kept-configs.ts'
 import type { Reloader } from '../reloader.ts'
 import { shownText } from '../shown-text.ts'
 import type { CheckedEdit, CheckPlace } from './check-edit.ts'
-import { replaceFile, whyNotWritten } from './write-file.ts'
+import { whyNotWritten } from './write-file.ts'
 
 export interface ConfigEditorParts extends CheckPlace {
-  /** Of the file; empty without one. */
-  path: string
+  text: HeldText
   gateway: Pick<Gateway, 'ir' | 'generation' | 'served' | 'isNewest' | 'stillWanted'>
   reloader: Pick<Reloader, 'put' | 'expect'> | null
   history: KeptConfigs
@@ -87,7 +86,7 @@ export class ConfigEditor implements ConfigEditSource {
 
   /** Goes live, or the file is again what it was. */
   async #write(text: string, before: string, checked: CheckedConfig): Promise<ApplyOutcome> {
-    const { path, reloader, gateway, log } = this.#parts
+    const { text: held, reloader, gateway, log } = this.#parts
     const wasNewest = gateway.isNewest
     if (reloader === null) return CHANGED
     if (text === before && wasNewest) return this.#live(text)
@@ -96,7 +95,7 @@ export class ConfigEditor implements ConfigEditSource {
       problems = await reloader.put({
         text,
         // Checking took a while.
-        write: () => replaceFile(path, text, before),
+        write: () => held.replace(text, before),
         takeBack: () => {
           this.#putBack(text, before)
           if (wasNewest) gateway.stillWanted()
@@ -109,19 +108,19 @@ export class ConfigEditor implements ConfigEditSource {
     if (problems === 'ending') return ENDING
     if (problems.length > 0)
       return { kind: 'refused', checked: { ...checked, effect: null, problems: problems.map(unplaced) } }
-    log.info('config file changed through the admin server', { generation: gateway.generation })
+    log.info(`${held.what} changed through the admin server`, { generation: gateway.generation })
     return this.#live(text)
   }
 
   #putBack(text: string, before: string): void {
-    const { path, reloader, log } = this.#parts
+    const { text: held, reloader, log } = this.#parts
     try {
       // Where somebody else has written it since, the watch sees to that.
-      if (!replaceFile(path, before, text)) return
+      if (!held.replace(before, text)) return
       reloader?.expect(before)
-      log.warn('config file put back: what was applied through the admin server could not go live')
+      log.warn(`${held.what} put back: what was applied through the admin server could not go live`)
     } catch (error) {
-      log.error('config file not put back', { error: (error as Error).message })
+      log.error(`${held.what} not put back`, { error: (error as Error).message })
     }
   }
 
@@ -141,11 +140,11 @@ export class ConfigEditor implements ConfigEditSource {
   }
 
   #read(): { text: string } | Closed {
-    const { path, noFile } = this.#parts
+    const { text, noFile } = this.#parts
     const reason = noFile()
     if (reason !== null) return { kind: 'closed', reason }
     try {
-      return { text: readFileSync(path, 'utf8') }
+      return { text: text.read() }
     } catch (error) {
       return { kind: 'closed', reason: `the file cannot be read: ${(error as Error).message}` }
     }
@@ -156,12 +155,12 @@ type Closed = Extract<ApplyOutcome, { kind: 'closed' }>
 
 const CHANGED: ApplyOutcome = {
   kind: 'changed',
-  reason: 'the file has changed since it was read: read it again, and make the edit there',
+  reason: 'the config has changed since it was read: read it again, and make the edit there',
 }
 
 const ENDING: ApplyOutcome = {
   kind: 'closed',
-  reason: 'this gateway is about to end: what is in the file is for the next one',
+  reason: 'this gateway is about to end: a file that was written is for the next one',
 }
 
 /** What shows only when it goes live is about no line: a port that another program has. */

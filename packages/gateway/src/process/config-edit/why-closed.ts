@@ -3,13 +3,16 @@ import type { Collector } from '../../telemetry/metrics/metrics-collect.ts'
 export interface SourceKind {
   /** Of the file; empty without one. */
   path: string
+  /** Its text is kept in place of a file. */
+  isInMemory: boolean
   isManifests: boolean
   isControlled: boolean
 }
 
 /** Why there is no file of a config to be changed; null where there is one. */
-export function whyNoFile({ path, isManifests, isControlled }: SourceKind): string | null {
+export function whyNoFile({ path, isInMemory, isManifests, isControlled }: SourceKind): string | null {
   if (isControlled) return 'this gateway takes its config from a controller: change the resources of its cluster'
+  if (isInMemory) return null
   if (path === '') return 'this gateway was started without a config file: write one, and start it with `-f <file>`'
   return isManifests ? 'the config is made of manifests: change those' : null
 }
