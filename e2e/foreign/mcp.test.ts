@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { it, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { type TargetRequest, useTarget } from '../../packages/gateway/src/testing/mcp-target.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
 import { until } from '../../packages/gateway/src/testing/scene.ts'
 import type { TestClient } from '../mcp/clients/client.ts'
 import { libraries } from '../mcp/clients/libraries.ts'
 import { remoteTargets, useMcpGateway } from '../mcp/gateway.ts'
+import { buildGoClient, runGo, withoutGo } from './go.ts'
 import { runPython, usePythonServer, withoutPython } from './python.ts'
 
 /** What a client of another language prints of its time at the gateway. */
@@ -24,21 +19,14 @@ interface Seen {
   hadSession: boolean
 }
 
-const withoutGo = spawnSync('go', ['version']).status === 0 ? false : 'no Go here to build the client with'
-
 it('the Python SDK goes on while a server fails', { skip: withoutPython }, (t) =>
   goesOnWhileOneFails(t, '2025-11-25', (input) => runPython<Seen>('mcp_client.py', input)),
 )
 
 it('the Go SDK goes on while a server fails', { skip: withoutGo }, async (t) => {
-  const client = await buildGoClient(t)
+  const client = await buildGoClient(t, 'mcp')
   for (const version of ['2025-11-25', '2026-07-28']) {
-    await t.test(version, (t) =>
-      goesOnWhileOneFails(t, version, async (input) => {
-        const { stdout } = await promisify(execFile)(client, [JSON.stringify(input)], { timeout: 120_000 })
-        return JSON.parse(stdout) as Seen
-      }),
-    )
+    await t.test(version, (t) => goesOnWhileOneFails(t, version, (input) => runGo<Seen>(client, input)))
   }
 })
 
@@ -57,10 +45,9 @@ it('the Python SDK asks clients of every revision', { skip: withoutPython }, asy
     })
   }
   await t.test('Go SDK, 2026-07-28', { skip: withoutGo }, async (t) => {
-    const client = await buildGoClient(t)
+    const client = await buildGoClient(t, 'mcp')
     const input = { url: gateway.url('one'), version: '2026-07-28', asking }
-    const { stdout } = await promisify(execFile)(client, [JSON.stringify(input)], { timeout: 120_000 })
-    assert.deepEqual((JSON.parse(stdout) as { asked: string[] }).asked, answers)
+    assert.deepEqual((await runGo<{ asked: string[] }>(client, input)).asked, answers)
   })
 })
 
@@ -133,13 +120,3 @@ const toolsNamed = (...names: string[]) => ({
   tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })),
 })
 const textOf = (text: string) => ({ content: [{ type: 'text', text }] })
-
-/** Modules are those of `go.sum`, whatever is newest today. */
-async function buildGoClient(t: TestContext): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'go-mcp-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const program = join(folder, 'client')
-  const cwd = fileURLToPath(new URL('go/mcp', import.meta.url))
-  await promisify(execFile)('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd, timeout: 600_000 })
-  return program
-}
