@@ -6,6 +6,7 @@ import { NotFound } from './frame/not-found.tsx'
 import { readMetricsSearch } from './metrics/search.ts'
 import { readModelsSearch } from './models/search.ts'
 import { readRequestsSearch } from './requests/search.ts'
+import { readRoutesSearch } from './routes/search.ts'
 import { readToolsSearch } from './tools/search.ts'
 
 const root = createRootRoute({ component: Frame, notFoundComponent: NotFound })
@@ -26,7 +27,7 @@ const requests = createRoute({
 const routes = createRoute({
   getParentRoute: () => root,
   path: '/routes',
-  validateSearch: ({ route }): { route?: string } => (typeof route === 'string' ? { route } : {}),
+  validateSearch: readRoutesSearch,
   component: lazyRouteComponent(() => import('./routes/page.tsx'), 'RoutesPage'),
 })
 

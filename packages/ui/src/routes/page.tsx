@@ -6,6 +6,7 @@ import { Empty, Failed, Loading } from '../parts/states.tsx'
 import { printFilter } from '../requests/filter.ts'
 import { useKeys } from '../frame/use-keys.ts'
 import { printMatch, routeTitle } from './print-match.ts'
+import { TryMatch } from './try-match.tsx'
 import './routes.css'
 
 const page = getRouteApi('/routes')
@@ -20,7 +21,7 @@ export function RoutesPage() {
   const move = (step: number): void => {
     const at = all.findIndex((entry) => entry === open)
     const next = all[Math.min(Math.max(at + step, 0), all.length - 1)]
-    if (next !== undefined) void navigate({ search: { route: next.route.key }, replace: true })
+    if (next !== undefined) void navigate({ search: (before) => ({ ...before, route: next.route.key }), replace: true })
   }
   useKeys({ j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) })
   if (data === undefined && error !== null) return <Failed what="Routes" error={error} onRetry={() => void refetch()} />
@@ -29,6 +30,7 @@ export function RoutesPage() {
   return (
     <div className="routes">
       <h1 className="visually-hidden">Routes</h1>
+      <TryMatch generation={data.generation} />
       <Tree view={data} chosen={open.route.key} />
       <RouteDetail listener={open.listener} route={open.route} frontend={data.frontend} />
     </div>
@@ -67,7 +69,7 @@ function Tree({ view, chosen }: { view: RoutesView; chosen: string }) {
                   <li key={route.key}>
                     <Link
                       to="/routes"
-                      search={{ route: route.key }}
+                      search={(before) => ({ ...before, route: route.key })}
                       aria-current={route.key === chosen ? 'true' : undefined}
                       className={route.key === chosen ? 'tree-route chosen' : 'tree-route'}
                     >
