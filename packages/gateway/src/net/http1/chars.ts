@@ -9,6 +9,9 @@ export const VALUE = classOf((c) => c === 9 || (c >= 32 && c !== 127))
 /** Bytes of a request target: visible ASCII; a fragment or a backslash has no place in one. */
 export const TARGET = classOf((c) => c > 32 && c < 127 && c !== 35 && c !== 92)
 
+/** The same, with 2 for what a backend may resolve: dots and escapes. */
+export const TARGET_KIND = TARGET.map((is, c) => (c === 46 || c === 37 ? 2 : is))
+
 /** The value of a hexadecimal digit, or 255. */
 export const HEX = new Uint8Array(256).map((_, c) => {
   if (c >= 48 && c <= 57) return c - 48

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { seeded } from '../../testing/seeded.ts'
 import { MessageHead, parseRequestHead, parseResponseHead, parseTrailers } from './head.ts'
+import { isAmbiguousPath } from './target.ts'
 
 const LIMITS = { maxHeaders: 5, maxTarget: 20 }
 const REQUEST_LINE = 'GET / HTTP/1.1\r\n'
@@ -256,3 +258,40 @@ function parsed(...lines: string[]): MessageHead {
   assert.ok(head instanceof MessageHead, JSON.stringify(head))
   return head
 }
+
+test('a target that is called plain has nothing in it that could be resolved', () => {
+  const random = seeded(7)
+  const pieces = ['/', '/', 'a', 'b1', '.', '..', '%2e', '%2F', '%5c', '?', ';x', '=', '~']
+  const found = { plain: 0, other: 0 }
+  for (let i = 0; i < 3000; i++) {
+    const target =
+      '/' + Array.from({ length: 1 + (i % 8) }, () => pieces[Math.floor(random() * pieces.length)]).join('')
+    const head = parseRequestHead(`GET ${target} HTTP/1.1\r\nhost: a\r\n\r\n`, { maxHeaders: 5, maxTarget: 100 })
+    assert.ok(head instanceof MessageHead)
+    assert.equal(head.isPlainTarget, !/[.%]/.test(target), target)
+    if (head.isPlainTarget) assert.equal(isAmbiguousPath(target), false, target)
+    found[head.isPlainTarget ? 'plain' : 'other']++
+  }
+  assert.ok(found.plain > 300 && found.other > 300, JSON.stringify(found))
+})
+
+test('each head has the host that it names, whichever the one before had', () => {
+  const hosts = [
+    'shop.example.com',
+    'Shop.example.com',
+    'shop.example.con',
+    'shop.example.co',
+    'a',
+    '',
+    'shop.example.com:80',
+  ]
+  for (const first of hosts) {
+    for (const second of hosts) {
+      for (const host of [first, second, second]) {
+        const head = parseRequestHead(`GET / HTTP/1.1\r\nhost: ${host} \r\n\r\n`, LIMITS)
+        assert.ok(head instanceof MessageHead)
+        assert.equal(head.host, host)
+      }
+    }
+  }
+})

@@ -1,12 +1,14 @@
 import { HeaderBlock } from '../header-block.ts'
 import { claimsForwarding, mayBeTrailer } from '../field-rules.ts'
-import { CR, COLON, LF, SP, TAB, TARGET, TOKEN, VALUE } from './chars.ts'
+import { CR, COLON, LF, SP, TAB, TARGET_KIND, TOKEN, VALUE } from './chars.ts'
 
 /** One parsed head, of a request or of a response. Hop-by-hop lines and Host are read here and not kept in `headers`. */
 export class MessageHead {
   /** Requests. */
   method = ''
   target = ''
+  /** The target has neither a dot nor an escape, so there is nothing in it that could be resolved. */
+  isPlainTarget = false
   host: string | null = null
   expectContinue = false
   /** The client takes trailers (`TE: trailers`). */
@@ -65,7 +67,12 @@ export function parseRequestHead(text: string, limits: HeadLimits): MessageHead 
   if (at === 0 || at > MAX_METHOD || text.charCodeAt(at) !== SP) return BAD_REQUEST_LINE
   const method = text.slice(0, at)
   const targetStart = ++at
-  while (at < length && TARGET[text.charCodeAt(at)] === 1) at++
+  let kinds = 0
+  for (; at < length; at++) {
+    const kind = TARGET_KIND[text.charCodeAt(at)]!
+    if (kind === 0) break
+    kinds |= kind
+  }
   if (at === targetStart || text.charCodeAt(at) !== SP) return BAD_TARGET
   if (at - targetStart > limits.maxTarget) return TARGET_TOO_LONG
   const target = text.slice(targetStart, at)
@@ -77,6 +84,7 @@ export function parseRequestHead(text: string, limits: HeadLimits): MessageHead 
   if (!(head instanceof MessageHead)) return head
   head.method = method
   head.target = target
+  head.isPlainTarget = kinds === 1
   head.minor = minor
   return head
 }
@@ -167,7 +175,8 @@ function parseFields(text: string, start: number, maxHeaders: number, length: nu
     if (special !== ORDINARY) {
       const blanks =
         valueEnd < at - 2 ? AFTER : text.charCodeAt(nameEnd + 1) === SP && valueStart === nameEnd + 2 ? ONE : OTHER
-      const verdict = takeSpecial(head, special, text.slice(valueStart, valueEnd), blanks)
+      const value = special === HOST ? hostAt(text, valueStart, valueEnd) : text.slice(valueStart, valueEnd)
+      const verdict = takeSpecial(head, special, value, blanks)
       if (verdict === DROP) continue
       if (verdict !== KEEP) return verdict
     }
@@ -175,6 +184,20 @@ function parseFields(text: string, start: number, maxHeaders: number, length: nu
   }
   if (head.nominated !== null) dropNominated(head, head.nominated)
   return head
+}
+
+/** Most requests name the host of the one before: as the same text it is compared by its address from here on. */
+function hostAt(text: string, start: number, end: number): string {
+  const last = lastHost
+  if (end - start === last.length && startsAt(text, start, last)) return last
+  return (lastHost = text.slice(start, end))
+}
+
+let lastHost = ''
+
+function startsAt(text: string, start: number, part: string): boolean {
+  for (let i = 0; i < part.length; i++) if (text.charCodeAt(start + i) !== part.charCodeAt(i)) return false
+  return true
 }
 
 /** Reads a field that means something to us; `blanks` are those around its value. */

@@ -273,7 +273,7 @@ export class Http1ServerConnection implements ExchangeHost {
     if (!(head instanceof MessageHead)) return this.#refuse(head.status, head.code)
     const framing = framingProblem(head)
     if (framing !== null) return this.#refuse(framing.status, framing.code)
-    const target = readTarget(head.method, head.target, head.host)
+    const target = readTarget(head.method, head.target, head.host, head.isPlainTarget)
     if ('problem' in target) return this.#refuse(400, target.problem)
     this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
     const exchange = new Http1Exchange(this, head, target.authority, target.target)

@@ -12,8 +12,14 @@ export interface Target {
 /**
  * Reduces the four forms of RFC 9112 section 3.2 to authority and path. The path is never rewritten: what is matched,
  * what policies see and what is forwarded are the same bytes, so anything a backend might resolve differently is refused.
+ * A plain target has neither dots nor escapes.
  */
-export function readTarget(method: string, target: string, host: string | null): Target | TargetProblem {
+export function readTarget(
+  method: string,
+  target: string,
+  host: string | null,
+  isPlain = false,
+): Target | TargetProblem {
   const first = target.charCodeAt(0)
   if (method === 'CONNECT') {
     if (host !== null && host.toLowerCase() !== target.toLowerCase()) return MISMATCH
@@ -22,7 +28,7 @@ export function readTarget(method: string, target: string, host: string | null):
   if (first === SLASH) {
     if (host === null) return MISSING_HOST
     if (!isAuthority(host)) return BAD_HOST
-    return isAmbiguousPath(target) ? AMBIGUOUS : { authority: host, target }
+    return !isPlain && isAmbiguousPath(target) ? AMBIGUOUS : { authority: host, target }
   }
   if (target === '*') {
     if (method !== 'OPTIONS') return BAD_TARGET

@@ -9,6 +9,7 @@ import { preambleOf, type Preamble, putPreamble, putTexts, roomFor, sizeOf } fro
 import type { RecordRedaction } from './redaction.ts'
 import { REFUSED_CONNECTIONS, type RefusedConnection } from './refused-connection.ts'
 import { RingWriter } from './ring.ts'
+import { WallTime } from './wall-time.ts'
 
 /** What a worker writes records to; the main thread has made it, and reads it. */
 export interface RecorderMemory {
@@ -32,6 +33,7 @@ export interface RecorderSettings {
 export class Recorder {
   #rings: { memory: RecorderMemory; passed: RingWriter; notable: RingWriter } | null = null
   readonly #clock: () => number
+  readonly #times: WallTime
   readonly #places = new WeakMap<object, Preamble[]>()
   /** Of the last record. */
   #lastPlace: { owner: object; backendIndex: number; preamble: Preamble } | null = null
@@ -45,6 +47,7 @@ export class Recorder {
 
   constructor(clock: () => number) {
     this.#clock = clock
+    this.#times = new WallTime(clock)
   }
 
   /** Writes there from now on; null writes nothing. */
@@ -90,6 +93,7 @@ export class Recorder {
     if (rx.serial === 0) rx.serial = this.#nextSerial()
     this.#write(ring, rx, {
       serial: rx.serial,
+      at: this.#times.of(rx.startedAt, rx.startedAt + rx.durationMs),
       attempts: rx.backendIndex < 0 ? 0 : rx.retryAttempt + 1,
       generation: settings.generation,
       ending,
@@ -118,6 +122,7 @@ export class Recorder {
     const isNotable = ending.outcome !== 'passed'
     this.#write(isNotable ? rings.notable : rings.passed, run, {
       serial: this.#nextSerial(),
+      at: this.#clock() - run.durationMs,
       attempts: run.endpoint === null ? 0 : 1,
       generation: settings.generation,
       ending,
@@ -159,7 +164,7 @@ export class Recorder {
     const { bytes, u32, f64 } = ring
     const word = offset >>> 2
     u32[word + AT.serial / 4] = parts.serial
-    f64[(offset + AT.at) >>> 3] = this.#clock() - run.durationMs
+    f64[(offset + AT.at) >>> 3] = parts.at
     f64[(offset + AT.bytesIn) >>> 3] = run.requestBytes
     f64[(offset + AT.bytesOut) >>> 3] = run.responseBytes
     u32[word + AT.took / 4] = took
@@ -200,6 +205,8 @@ export class Recorder {
 
 interface Parts {
   serial: number
+  /** When it began. */
+  at: number
   attempts: number
   generation: number
   ending: Ending

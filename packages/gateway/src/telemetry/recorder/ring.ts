@@ -14,6 +14,8 @@ const TAIL = 1
 const FILLER = 0x8000_0000
 /** What is dead before it is overwritten: readers on other cores see it in time. */
 const SLACK_UNITS = 128
+/** Entries are given up by stretches of so many units: a look at each would be one at memory that no cache has any more. */
+const STRETCH_SHIFT = 9
 
 /** Memory for about so many bytes of entries: the next power of two. */
 export function createRing(bytes: number): SharedArrayBuffer {
@@ -29,6 +31,10 @@ export class RingWriter {
   readonly #units: number
   #head: number
   #tail: number
+  /** Where the first entry of each stretch begins. */
+  readonly #marks: Int32Array
+  /** That of the last entry. */
+  #stretch = -1
 
   constructor(memory: SharedArrayBuffer) {
     this.#control = new Int32Array(memory, 0, 2)
@@ -38,6 +44,8 @@ export class RingWriter {
     this.#units = this.bytes.length / UNIT
     this.#head = Atomics.load(this.#control, HEAD)
     this.#tail = Atomics.load(this.#control, TAIL)
+    // Before all that is there: what another wrote is given up entry by entry.
+    this.#marks = new Int32Array(this.#units >>> STRETCH_SHIFT).fill(this.#tail - 1)
   }
 
   /** The most that one entry may have. */
@@ -50,15 +58,18 @@ export class RingWriter {
     const units = (bytes + UNIT - 1) >>> 3
     let at = this.#head & (this.#units - 1)
     const left = this.#units - at
-    if (left >= units) {
-      this.#free(units)
-      return at * UNIT
+    this.#free(left >= units ? units : left + units)
+    if (left < units) {
+      this.u32[at * 2] = FILLER | left
+      this.#head = (this.#head + left) | 0
+      at = 0
     }
-    this.#free(left + units)
-    this.u32[at * 2] = FILLER | left
-    this.#head = (this.#head + left) | 0
-    at = 0
-    return at
+    const stretch = at >>> STRETCH_SHIFT
+    if (stretch !== this.#stretch) {
+      this.#stretch = stretch
+      this.#marks[stretch] = this.#head
+    }
+    return at * UNIT
   }
 
   /** Ends the entry that was reserved, of which so many bytes were used. */
@@ -72,11 +83,18 @@ export class RingWriter {
   #free(units: number): void {
     const wanted = units + SLACK_UNITS
     if (this.#units - ((this.#head - this.#tail) | 0) >= wanted) return
-    do {
-      const length = this.u32[(this.#tail & (this.#units - 1)) * 2]!
-      this.#tail = (this.#tail + (length & ~FILLER)) | 0
-    } while (this.#units - ((this.#head - this.#tail) | 0) < wanted)
+    do this.#tail = this.#afterTail()
+    while (this.#units - ((this.#head - this.#tail) | 0) < wanted)
     Atomics.store(this.#control, TAIL, this.#tail)
+  }
+
+  /** The next stretch, or the next entry where none begins in that stretch. */
+  #afterTail(): number {
+    const at = this.#tail & (this.#units - 1)
+    const mark = this.#marks[((at >>> STRETCH_SHIFT) + 1) & (this.#marks.length - 1)]!
+    if (((mark - this.#tail) | 0) > 0) return mark
+    const length = this.u32[at * 2]!
+    return (this.#tail + (length & ~FILLER)) | 0
   }
 }
 
