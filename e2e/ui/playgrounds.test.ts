@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
+import { useTlsFiles } from '../../packages/gateway/src/testing/tls-files.ts'
 import { type ReferenceServer, startReferenceServer } from '../mcp/reference/server.ts'
 import { fits, noBrowser, openPage, openReady, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
 
@@ -169,6 +171,57 @@ describe('the playgrounds', { skip: noBrowser }, () => {
     await page.getByRole('list', { name: 'Steps' }).getByText('▲ stopped').waitFor()
     assert.deepEqual(await seriousFindings(page), [])
     assert.deepEqual(complaints, [])
+  })
+
+  it('reaches listeners that ask for more than a request, or says at once why it cannot', async (t) => {
+    const { dir } = useTlsFiles(t, ['mutual.example.com'])
+    const tls = { cert: join(dir, 'mutual.example.com.crt'), key: join(dir, 'mutual.example.com.key') }
+    const routes = [
+      { name: 'chat', matches: [{ path: { pathPrefix: '/v1' } }], backends: [{ ai: { provider: { mock: {} } } }] },
+      {
+        name: 'tools',
+        matches: [{ path: { pathPrefix: '/mcp' } }],
+        backends: [{ mcp: { targets: [{ name: 'reference', static: { host: '127.0.0.1', port: server.port } }] } }],
+      },
+    ]
+    const named = (name: string): object[] => routes.map((route) => ({ ...route, name: `${name}-${route.name}` }))
+    const { file } = useConfigFile(t, {
+      config: { workers: 1 },
+      frontend: { proxyProtocol: {}, tls: { alpnProtocols: ['h2'] } },
+      binds: [
+        { port: 0, address: '127.0.0.1', listeners: [{ protocol: 'HTTPS', tls, routes: named('open') }] },
+        {
+          port: 0,
+          address: '127.0.0.1',
+          listeners: [{ protocol: 'HTTPS', tls: { ...tls, root: join(dir, 'ca.crt') }, routes: named('mutual') }],
+        },
+      ],
+    })
+    const program = await useProgram(t, { args: ['-f', file] })
+    const watched = await openPage(t, browser, { viewport: SIZES.wide })
+    await openReady(watched, `${program.admin}/ui/`)
+    const { page, complaints } = watched
+    const address = async (kind: 'models' | 'tools', route: string): Promise<string> =>
+      `${program.admin}/ui/${kind}?model=any&tool=echo&route=${encodeURIComponent(await routeKey(program, route))}`
+    const say = async (text: string): Promise<void> => {
+      await page.getByRole('textbox', { name: 'Message' }).fill(text)
+      await page.keyboard.press('Enter')
+    }
+    await page.goto(await address('models', 'open-chat'))
+    await say('Good morning')
+    await page.locator('.turn-model').getByText('You said: Good morning').waitFor()
+    await page.goto(await address('tools', 'open-tools'))
+    await page.getByRole('textbox', { name: 'message' }).waitFor()
+    assert.deepEqual(complaints, [])
+
+    const why = /asks for the certificate of a client/
+    await page.goto(await address('models', 'mutual-chat'))
+    await say('Good morning')
+    await page.getByRole('alert').getByText(why).waitFor()
+    await page.getByRole('button', { name: 'Send', exact: true }).waitFor()
+    await page.goto(await address('tools', 'mutual-tools'))
+    await page.getByText(why).waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
   })
 
   it('teaches where there are neither models nor tools', async (t) => {
