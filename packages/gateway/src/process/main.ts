@@ -2,14 +2,12 @@ import { checkCompile } from '../compile/check.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import { HELP, parseCommand } from './cli.ts'
 import { type ConfigSource, configSource } from './config-source.ts'
+import { BAD_CONFIG, OK } from './exit-codes.ts'
 import { serve } from './serve.ts'
 import { keyFileOf, sessionKeyProblem } from './session-keys.ts'
 import type { LoadedConfig } from '../sources/file.ts'
 import { firstProblems, printProblem } from '../sources/print-problems.ts'
 import { VERSION } from '../version.ts'
-
-const OK = 0
-const BAD_CONFIG = 2
 
 /** Runs the program; the promise is the exit code, once it is over. */
 export async function main(args: readonly string[]): Promise<number> {

@@ -1,0 +1,168 @@
+import type { ConfigSource } from '../admin/config-api.ts'
+import type { QuestionSource } from '../admin/questions-api.ts'
+import { redact } from '../admin/redact.ts'
+import type { RequestsSource } from '../admin/requests.ts'
+import type { ServersOptions } from '../admin/servers.ts'
+import type { Ir } from '../ir/resources.ts'
+import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
+import type { ProcessConfig } from '../sources/config/schema.ts'
+import { firstProblems } from '../sources/print-problems.ts'
+import type { MetricHistory } from '../telemetry/history/metric-history.ts'
+import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
+import { VERSION } from '../version.ts'
+import { viewBackends } from './backends-view.ts'
+import type { ConfigEditor } from './config-edit/config-editor.ts'
+import type { EditToken } from './config-edit/edit-token.ts'
+import { viewConfig } from './config-view.ts'
+import type { Controlled } from './controlled.ts'
+import { findDoor } from './find-door.ts'
+import type { Gateway } from './gateway.ts'
+import type { TextInMemory } from './held-text.ts'
+import type { KeptConfigs } from './kept-configs.ts'
+import type { KeptRecords } from './kept-records.ts'
+import { KnownEndpoints } from './known-endpoints.ts'
+import { createMetricsSource } from './metrics-source.ts'
+import { createQuestionSource } from './question-source.ts'
+import { createRequestsSource, type RequestSourceParts } from './request-source.ts'
+import { viewRoutes } from './routes-view.ts'
+import type { Supervisor } from './supervisor.ts'
+import { targetErrors } from './target-errors.ts'
+import { createTraceSource } from './trace-source.ts'
+
+/** What the program has that operators may see or set. */
+export interface OperatorParts extends Pick<ServersOptions, 'logFilter' | 'setLogFilter' | 'quit' | 'pages'> {
+  settings: ProcessConfig
+  /** Of the config file; empty without one. */
+  path: string
+  /** Stands in for a file. */
+  memory: TextInMemory | null
+  identity: ProxyIdentity
+  gateway: Gateway
+  supervisor: Supervisor
+  collector: Collector
+  history: MetricHistory
+  configs: KeptConfigs
+  kept: KeptRecords
+  editor: ConfigEditor
+  /** Null where nobody may change the config. */
+  editToken: EditToken | null
+  /** Null without a controller. */
+  controlled: () => Controlled | null
+  isDraining: () => boolean
+  /** In milliseconds since 1970. */
+  startedAt: number
+}
+
+const NOTHING: Ir = { binds: [], listeners: [], routes: [], backends: [], policies: [] }
+
+/** What the servers for operators answer with. */
+export function forOperators(parts: OperatorParts): ServersOptions {
+  const { settings, gateway, supervisor, collector, controlled, isDraining } = parts
+  const { logFilter, setLogFilter, quit, pages } = parts
+  const state = stateOf(parts)
+  const requests = createRequestsSource({
+    store: supervisor.records,
+    disk: () => parts.kept.disk,
+    identity: parts.identity,
+    currentIr: () => gateway.ir,
+    state,
+    explained: (generation) => explained(generation, parts),
+  })
+  return {
+    addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
+    adminToken: process.env['ADMIN_TOKEN'] ?? null,
+    editToken: parts.editToken?.token ?? null,
+    metrics: (form) => collector.render(form),
+    readiness: () => ({ draining: isDraining(), pending: pending(gateway, controlled()) }),
+    configDump: () => redact(configDump(parts)),
+    logFilter,
+    setLogFilter,
+    trace: createTraceSource(supervisor.traces, () => gateway.ir),
+    requests,
+    config: configSource(parts, state),
+    questions: questionsAbout(parts, requests),
+    history: createMetricsSource(parts.history, supervisor.records),
+    quit,
+    pages,
+  }
+}
+
+type State = RequestSourceParts['state']
+
+function stateOf({ gateway, supervisor, path, isDraining, startedAt }: OperatorParts): State {
+  return () => ({
+    version: VERSION,
+    generation: gateway.generation,
+    since: gateway.since,
+    startedAt,
+    source: path,
+    problems: firstProblems(gateway.problems).map((problem) => ({ text: String(redact(problem)) })),
+    workers: supervisor.size,
+    restarts: supervisor.restarts,
+    isDraining: isDraining(),
+  })
+}
+
+/** The config that decided a request; where it is not kept, the one that is live. */
+function explained(
+  generation: number,
+  { gateway, configs, controlled }: OperatorParts,
+): ReturnType<RequestSourceParts['explained']> {
+  const { generation: live, ir } = gateway
+  const kept = controlled() === null ? configs : null
+  for (const each of [generation, live]) {
+    const found = kept?.find(each) ?? null
+    if (found !== null) return { generation: each, live, ...found }
+  }
+  return { generation: live, live, ir: ir ?? NOTHING, locate: null }
+}
+
+/** What readiness waits for. */
+function pending(gateway: Gateway, controlled: Controlled | null): string[] {
+  if (gateway.generation === 0) return ['config']
+  return controlled?.isLive === false ? ['controller'] : []
+}
+
+function configDump({ gateway, settings, controlled }: OperatorParts): object {
+  const controller = controlled()
+  return {
+    version: VERSION,
+    generation: gateway.generation,
+    config: settings,
+    ...(controller !== null && { controller: controller.describe() }),
+    ...gateway.ir,
+  }
+}
+
+function configSource(parts: OperatorParts, state: State): ConfigSource {
+  const { gateway, supervisor, editor, editToken, path, memory } = parts
+  const ir = (): Ir => gateway.ir ?? NOTHING
+  return {
+    routes: () => viewRoutes(ir(), gateway.generation, gateway.ports),
+    door: (bind, listener) => findDoor(ir(), gateway.ports, bind, listener),
+    backends: async () => {
+      const endpoints = new KnownEndpoints(await supervisor.endpoints(), Date.now())
+      const errorOf = targetErrors(ir(), supervisor.records)
+      return viewBackends(ir(), gateway.generation, { endpoints, errorOf })
+    },
+    config: () => {
+      const { generation, since, problems } = state()
+      const { closed } = editor
+      return viewConfig({
+        ...{ generation, since, file: path, memory },
+        problems: problems.map(({ text }) => text),
+        edit: { isAllowed: closed === null, reason: closed, token: editToken?.from ?? 'variable' },
+        versionOf: (text) => editor.versionOf(text),
+      })
+    },
+    edits: editor,
+  }
+}
+
+function questionsAbout({ gateway, identity }: OperatorParts, requests: RequestsSource): QuestionSource {
+  return createQuestionSource({
+    live: () => ({ ir: gateway.ir ?? NOTHING, generation: gateway.generation, ports: gateway.ports }),
+    record: (id) => requests.get(id),
+    identity,
+  })
+}
