@@ -18,7 +18,7 @@ export function readTarget(
   method: string,
   target: string,
   host: string | null,
-  isPlain = false,
+  isPlainTarget?: boolean,
 ): Target | TargetProblem {
   const first = target.charCodeAt(0)
   if (method === 'CONNECT') {
@@ -28,7 +28,7 @@ export function readTarget(
   if (first === SLASH) {
     if (host === null) return MISSING_HOST
     if (!isAuthority(host)) return BAD_HOST
-    return !isPlain && isAmbiguousPath(target) ? AMBIGUOUS : { authority: host, target }
+    return isPlainTarget !== true && isAmbiguousPath(target) ? AMBIGUOUS : { authority: host, target }
   }
   if (target === '*') {
     if (method !== 'OPTIONS') return BAD_TARGET

@@ -9,7 +9,7 @@ import { preambleOf, type Preamble, putPreamble, putTexts, roomFor, sizeOf } fro
 import type { RecordRedaction } from './redaction.ts'
 import { REFUSED_CONNECTIONS, type RefusedConnection } from './refused-connection.ts'
 import { RingWriter } from './ring.ts'
-import { WallTime } from './wall-time.ts'
+import { WallTime } from '../wall-time.ts'
 
 /** What a worker writes records to; the main thread has made it, and reads it. */
 export interface RecorderMemory {

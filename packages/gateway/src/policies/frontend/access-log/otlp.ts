@@ -3,6 +3,7 @@ import { keptExporter } from '../../../pipeline/otlp-exporter.ts'
 import type { ExportLog, ExportServices } from '../../../pipeline/telemetry.ts'
 import { gatewayName, type ProxyIdentity } from '../../../pipeline/proxy-identity.ts'
 import { LogRecordEncoder } from '../../../telemetry/otlp/log-record.ts'
+import { WallTime } from '../../../telemetry/wall-time.ts'
 import type { AccessLogConfig } from './schema.ts'
 
 /** Sends what is logged to a collector; null where the config names none. */
@@ -15,7 +16,13 @@ export function otlpLog(
   const exporter = keptExporter({ signal: 'logs', collector: config.otlp, service: LOGS }, env, services)
   const encoder = new LogRecordEncoder(exporter)
   const gateway = gatewayName(services.identity)
-  return (record, changes) => encoder.add({ record, gateway, changes, time: env.clock() })
+  const times = new WallTime(env.clock)
+  return (record, changes) => {
+    const endedAt = record.startedAt + record.durationMs
+    // What was refused before it was a request has no times of its own.
+    const time = endedAt === 0 ? env.clock() : times.of(endedAt, endedAt)
+    encoder.add({ record, gateway, changes, time })
+  }
 }
 
 const LOGS = { method: '/opentelemetry.proto.collector.logs.v1.LogsService/Export', path: '/v1/logs' }
