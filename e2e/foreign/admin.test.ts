@@ -52,9 +52,10 @@ describe('the admin API', () => {
 
 async function finds(t: TestContext, run: (input: object) => Promise<Seen>): Promise<void> {
   const { file } = useConfigFile(t, CONFIG)
-  const program = await useProgram(t, { args: ['-f', file], env: { ADMIN_TOKEN: TOKEN } })
+  const program = await useProgram(t, { args: ['-f', file], env: { ADMIN_TOKEN: TOKEN, ADMIN_ADDR: '0.0.0.0:0' } })
   const seen = await run({
-    admin: program.admin,
+    // An address of all of the machine, by one of its names.
+    admin: program.admin.replace('0.0.0.0', '127.0.0.1'),
     gateway: `http://127.0.0.1:${program.port()}`,
     token: TOKEN,
     paths: ['/page', '/limited', '/limited', '/page?a=1'],

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { createAuthority, issueServing } from '../publish/certificate.ts'
-import { createServer as createTlsServer } from 'node:https'
-import { KubeClient } from './kube-client.ts'
+import { leadTo, useApiServer, useListening, useProxiedClient } from '../testing/proxy-scene.ts'
 import { proxyFor } from './proxy.ts'
 
 const PROXY = 'http://proxy.example:3128'
@@ -67,12 +64,11 @@ describe('the proxy on the way to an API server', () => {
   })
 
   it('is asked for a way to the server, with its password, and reads nothing of what is said', async (t) => {
-    const server = await useServer(t)
+    const server = await useApiServer(t, ['k.example'])
     const proxy = await useProxy(t, server.port)
     const url = `http://ann:p%40ss@127.0.0.1:${proxy.port}`
-    const credentials = () => Promise.resolve({ ca: server.ca, authorization: 'Bearer secret-token' })
-    const client = new KubeClient({ server: 'https://k.example:6443', proxy: url, credentials })
-    t.after(() => client.close())
+    const way = { server: 'https://k.example:6443', proxy: url, ca: server.ca }
+    const client = useProxiedClient(t, way)
     assert.deepEqual(await client.ask({ path: '/version' }), { path: '/version' })
     assert.deepEqual(
       proxy.asked.map(({ method, url, headers }) => [method, url, headers['proxy-authorization']]),
@@ -83,8 +79,7 @@ describe('the proxy on the way to an API server', () => {
     assert.equal(String((await once(socket, 'data'))[0]), 'hello')
     socket.destroy()
     proxy.refuse()
-    const own = new KubeClient({ server: 'https://k.example:6443', proxy: url, credentials })
-    t.after(() => own.close())
+    const own = useProxiedClient(t, way)
     await assert.rejects(own.ask({ path: '/version' }), (error: Error) => {
       assert.match(error.message, /407/)
       assert.doesNotMatch(error.message, /p@ss|p%40ss|secret-token/)
@@ -92,27 +87,6 @@ describe('the proxy on the way to an API server', () => {
     })
   })
 })
-
-async function useServer(t: TestContext): Promise<{ port: number; ca: string }> {
-  const validity = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }
-  const authority = createAuthority('Test', validity)
-  const { cert, key } = issueServing(authority, { names: ['k.example'], name: 'k', validity })
-  const server = createTlsServer({ cert, key }, (request, response) =>
-    response.end(JSON.stringify({ path: request.url })),
-  )
-  server.on('upgrade', (_request, socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
-    socket.pipe(socket)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  })
-  return { port: (server.address() as AddressInfo).port, ca: authority.cert }
-}
 
 /** Leads to one port, whatever is asked for. */
 async function useProxy(
@@ -125,18 +99,7 @@ async function useProxy(
   proxy.on('connect', (request, near) => {
     asked.push(request)
     if (isRefusing) return void near.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
-    const far = connect(to, '127.0.0.1', () => near.write('HTTP/1.1 200 OK\r\n\r\n'))
-    for (const socket of [near, far]) socket.on('error', () => undefined)
-    near.on('close', () => far.destroy())
-    far.on('close', () => near.destroy())
-    near.pipe(far).pipe(near)
+    leadTo(to, near, 'HTTP/1.1 200 OK\r\n\r\n')
   })
-  proxy.listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  t.after(async () => {
-    proxy.closeAllConnections()
-    proxy.close()
-    await once(proxy, 'close')
-  })
-  return { port: (proxy.address() as AddressInfo).port, asked, refuse: () => void (isRefusing = true) }
+  return { port: await useListening(t, proxy), asked, refuse: () => void (isRefusing = true) }
 }

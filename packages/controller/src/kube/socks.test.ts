@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { createAuthority, issueServing } from '../publish/certificate.ts'
-import { KubeClient } from './kube-client.ts'
+import { leadTo, useApiServer, useListening, useProxiedClient } from '../testing/proxy-scene.ts'
 
 describe('a SOCKS5 proxy on the way to an API server', () => {
   it('is asked for the name of the server, with its password, and reads nothing of what is said', async (t) => {
-    const server = await useServer(t, ['k.example'])
+    const server = await useApiServer(t, ['k.example'])
     const proxy = await useProxy(t, server.port, { password: 'ann:p@ss' })
-    const client = useClient(t, {
+    const client = useProxiedClient(t, {
       server: 'https://k.example:6443',
       proxy: `socks5://ann:p%40ss@127.0.0.1:${proxy.port}`,
       ca: server.ca,
@@ -32,9 +30,9 @@ describe('a SOCKS5 proxy on the way to an API server', () => {
     ['[::1]', 'ipv6 0:0:0:0:0:0:0:1:443'],
   ] as const) {
     it(`is told the address ${host} as it is`, async (t) => {
-      const server = await useServer(t, [host.replace(/[[\]]/g, '')])
+      const server = await useApiServer(t, [host.replace(/[[\]]/g, '')])
       const proxy = await useProxy(t, server.port, {})
-      const client = useClient(t, {
+      const client = useProxiedClient(t, {
         server: `https://${host}`,
         proxy: `socks5h://127.0.0.1:${proxy.port}`,
         ca: server.ca,
@@ -46,7 +44,7 @@ describe('a SOCKS5 proxy on the way to an API server', () => {
 
   it('that refuses says why, and its password stays unsaid', async (t) => {
     const ask = (port: number, name = 'ann:p%40ss@'): Promise<unknown> =>
-      useClient(t, { server: 'https://k.example', proxy: `socks5://${name}127.0.0.1:${port}`, ca: '' }).ask({
+      useProxiedClient(t, { server: 'https://k.example', proxy: `socks5://${name}127.0.0.1:${port}`, ca: '' }).ask({
         path: '/version',
       })
     const strict = await useProxy(t, 0, { password: 'bob:other' })
@@ -55,40 +53,12 @@ describe('a SOCKS5 proxy on the way to an API server', () => {
     const nowhere = await useProxy(t, 0, { failure: 5 })
     await assert.rejects(ask(nowhere.port), /the proxy finds no way to the server: connection refused/)
     const http = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    const port = await listen(t, http)
+    const port = await useListening(t, http)
     await assert.rejects(ask(port), /the proxy does not speak SOCKS5/)
     const silent = createServer((socket) => socket.end())
-    await assert.rejects(ask(await listen(t, silent)), /the proxy has closed the connection/)
+    await assert.rejects(ask(await useListening(t, silent)), /the proxy has closed the connection/)
   })
 })
-
-function useClient(t: TestContext, { server, proxy, ca }: { server: string; proxy: string; ca: string }): KubeClient {
-  const credentials = () => Promise.resolve({ ...(ca !== '' && { ca }), authorization: 'Bearer secret-token' })
-  const client = new KubeClient({ server, proxy, credentials })
-  t.after(() => client.close())
-  return client
-}
-
-async function useServer(t: TestContext, names: string[]): Promise<{ port: number; ca: string }> {
-  const validity = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }
-  const authority = createAuthority('Test', validity)
-  const { cert, key } = issueServing(authority, { names, name: 'k', validity })
-  const server = createTlsServer({ cert, key }, (request, response) =>
-    response.end(JSON.stringify({ path: request.url })),
-  )
-  server.on('upgrade', (_request, socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n')
-    socket.pipe(socket)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  })
-  return { port: (server.address() as AddressInfo).port, ca: authority.cert }
-}
 
 interface Rules {
   /** `name:password`; without one everybody may. */
@@ -109,7 +79,7 @@ async function useProxy(
     near.on('error', () => undefined).on('data', (bytes: Buffer) => read.push(bytes))
     void serve(near, to, rules, asked).catch(() => near.destroy())
   })
-  return { port: await listen(t, server), asked, read: () => Buffer.concat(read).toString('latin1') }
+  return { port: await useListening(t, server), asked, read: () => Buffer.concat(read).toString('latin1') }
 }
 
 /** What a client sends comes in one piece for each step. */
@@ -130,14 +100,7 @@ async function serve(near: Socket, to: number, { password, failure = 0 }: Rules,
   asked.push(placeIn(await next()))
   const answer = Buffer.from([5, failure, 0, 3, 4, ...Buffer.from('here'), 0, 80])
   if (failure !== 0) return void near.write(answer)
-  const far = connect(to, '127.0.0.1', () => near.write(answer))
-  for (const [one, other] of [
-    [near, far],
-    [far, near],
-  ] as const) {
-    one.on('error', () => undefined).on('close', () => other.destroy())
-  }
-  near.pipe(far).pipe(near)
+  leadTo(to, near, answer)
 }
 
 function placeIn(bytes: Buffer): string {
@@ -147,17 +110,4 @@ function placeIn(bytes: Buffer): string {
   if (bytes[3] === 1) return `ipv4 ${[...address].join('.')}:${port}`
   if (bytes[3] === 4) return `ipv6 ${groups().join(':')}:${port}`
   return `name ${address.subarray(1).toString()}:${port}`
-}
-
-async function listen(t: TestContext, server: ReturnType<typeof createServer>): Promise<number> {
-  const open = new Set<Socket>()
-  server.on('connection', (socket: Socket) => open.add(socket))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(async () => {
-    for (const socket of open) socket.destroy()
-    server.close()
-    await once(server, 'close')
-  })
-  return (server.address() as AddressInfo).port
 }

@@ -3,14 +3,9 @@ import { test, type TestContext } from 'node:test'
 import type { GatewayState, RequestBatch, RequestList, RequestRecord } from '../telemetry/recorder/record.ts'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import { exchangeRaw, request } from '../testing/client.ts'
-import type { TestGateway } from '../testing/gateway.ts'
-import { configOf } from '../testing/config-source.ts'
-import { noHistory } from '../testing/metrics-source.ts'
-import { questionsOf } from '../testing/question-source.ts'
+import { useAdmin } from '../testing/admin-servers.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { httpConfig, pathPrefix, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
-import { startServers } from './servers.ts'
-import { noPages } from './ui/page-source.ts'
 
 test('lists are newest first, in pages that neither miss nor repeat a request', async (t) => {
   const { api, gateway } = await scene(t)
@@ -180,7 +175,8 @@ async function scene(t: TestContext) {
       routeTo(origin, {}, { name: 'page', ...pathPrefix('/page') }),
     ]),
   )
-  const admin = await useAdmin(t, gateway)
+  const { at } = await useAdmin(t, { requests: requestsOf(gateway.store) })
+  const admin = `http://${at}`
   const api = async <Answer>(path: string): Promise<Answer> => {
     const response = await fetch(`${admin}${path}`)
     assert.equal(response.status, 200, path)
@@ -188,28 +184,6 @@ async function scene(t: TestContext) {
     return (await response.json()) as Answer
   }
   return { gateway, admin, api }
-}
-
-async function useAdmin(t: TestContext, gateway: TestGateway): Promise<string> {
-  const started = await startServers({
-    addresses: { admin: '127.0.0.1:0', stats: 'off', readiness: 'off' },
-    adminToken: null,
-    metrics: () => [],
-    readiness: () => ({ draining: false, pending: [] }),
-    configDump: () => ({}),
-    logFilter: () => 'info',
-    setLogFilter: () => null,
-    quit: () => {},
-    config: configOf(),
-    questions: questionsOf(),
-    history: noHistory(),
-    pages: noPages,
-    trace: { isFull: true, check: () => null, watch: () => () => {} },
-    requests: requestsOf(gateway.store),
-  })
-  assert.ok(started.ok)
-  t.after(() => started.value.close())
-  return `http://${started.value.addresses.admin[0]}`
 }
 
 function pathsOf({ requests }: RequestList): (string | null)[] {

@@ -12,11 +12,7 @@ import { text } from 'node:stream/consumers'
 import type { Readiness } from './routes.ts'
 import { startServers } from './servers.ts'
 import type { RunningServers, ServersOptions } from './servers.ts'
-import { configOf } from '../testing/config-source.ts'
-import { noHistory } from '../testing/metrics-source.ts'
-import { questionsOf } from '../testing/question-source.ts'
-import { requestsOf } from '../testing/requests-source.ts'
-import { noPages } from './ui/page-source.ts'
+import { NOTHING_BEHIND, useAdmin } from '../testing/admin-servers.ts'
 
 test('metrics are served in pieces on both paths, anything else is not found', async (t) => {
   const { stats } = await start(t, { metrics: () => ['# a\n', 'b 1\n'] })
@@ -227,28 +223,10 @@ test('after close nobody answers, and idle connections are gone', async (t) => {
 const off = { admin: 'off', stats: 'off', readiness: 'off' }
 const loopback = { admin: '127.0.0.1:0', stats: '127.0.0.1:0', readiness: '127.0.0.1:0' }
 
-const defaults: ServersOptions = {
-  addresses: loopback,
-  adminToken: null,
-  metrics: () => [],
-  readiness: () => ({ draining: false, pending: [] }),
-  configDump: () => ({}),
-  logFilter: () => 'info',
-  setLogFilter: () => null,
-  requests: requestsOf(),
-  trace: { isFull: true, check: () => null, watch: () => () => {} },
-  quit: () => {},
-  config: configOf(),
-  questions: questionsOf(),
-  history: noHistory(),
-  pages: noPages,
-}
+const defaults: ServersOptions = { ...NOTHING_BEHIND, addresses: loopback }
 
 async function startRunning(t: TestContext, options: Partial<ServersOptions> = {}): Promise<RunningServers> {
-  const result = await startServers({ ...defaults, ...options })
-  assert.ok(result.ok, JSON.stringify(result))
-  t.after(() => result.value.close())
-  return result.value
+  return (await useAdmin(t, { ...defaults, ...options })).running
 }
 
 async function start(t: TestContext, options: Partial<ServersOptions> = {}) {

@@ -6,13 +6,8 @@ import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import type { TraceEvent } from '../telemetry/trace/trace-event.ts'
 import type { TraceClient } from '../telemetry/trace/trace-hub.ts'
+import { useAdmin } from '../testing/admin-servers.ts'
 import { eventually } from '../testing/process.ts'
-import { startServers, type RunningServers } from './servers.ts'
-import { configOf } from '../testing/config-source.ts'
-import { noHistory } from '../testing/metrics-source.ts'
-import { questionsOf } from '../testing/question-source.ts'
-import { requestsOf } from '../testing/requests-source.ts'
-import { noPages } from './ui/page-source.ts'
 
 test('the stream begins with ready, has one frame for each event, and ends after the last', async (t) => {
   for (const method of ['POST', 'GET']) {
@@ -176,20 +171,8 @@ async function start(
   adminToken: string | null = null,
 ) {
   const watchers: Watcher[] = []
-  const started = await startServers({
-    addresses: { admin: '127.0.0.1:0', stats: 'off', readiness: 'off' },
+  const { running, at } = await useAdmin(t, {
     adminToken,
-    metrics: () => [],
-    readiness: () => ({ draining: false, pending: [] }),
-    configDump: () => ({}),
-    logFilter: () => 'info',
-    setLogFilter: () => null,
-    requests: requestsOf(),
-    quit: () => {},
-    config: configOf(),
-    questions: questionsOf(),
-    history: noHistory(),
-    pages: noPages,
     trace: {
       isFull: false,
       check: () => null,
@@ -201,10 +184,7 @@ async function start(
       ...trace,
     },
   })
-  assert.ok(started.ok)
-  const running: RunningServers = started.value
-  t.after(() => running.close())
-  return { admin: running.addresses.admin[0]!, running, watchers }
+  return { admin: at, running, watchers }
 }
 
 interface Call {

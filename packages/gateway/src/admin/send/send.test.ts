@@ -3,13 +3,9 @@ import { request } from 'node:http'
 import type { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { useAdmin } from '../../testing/admin-servers.ts'
 import { configOf } from '../../testing/config-source.ts'
-import { noHistory } from '../../testing/metrics-source.ts'
-import { questionsOf } from '../../testing/question-source.ts'
-import { requestsOf } from '../../testing/requests-source.ts'
 import { until, useTcpServer } from '../../testing/scene.ts'
-import { startServers } from '../servers.ts'
-import { noPages } from '../ui/page-source.ts'
 import type { Door } from './door.ts'
 import type { SendCall, SendEvent } from './send-view.ts'
 
@@ -191,25 +187,8 @@ async function scene(t: TestContext, onConnection: OnConnection, { token = null 
   })
   const plain = { isTls: false, hostname: '', proxyHeader: null, isHttp2: false }
   const door: Door = { address: '127.0.0.1', port: server.port, ...plain }
-  const started = await startServers({
-    addresses: { admin: '127.0.0.1:0', stats: 'off', readiness: 'off' },
-    adminToken: token,
-    metrics: () => [],
-    readiness: () => ({ draining: false, pending: [] }),
-    configDump: () => ({}),
-    logFilter: () => 'info',
-    setLogFilter: () => null,
-    quit: () => {},
-    config: { ...configOf(), door: () => door },
-    pages: noPages,
-    trace: { isFull: true, check: () => null, watch: () => () => {} },
-    requests: requestsOf(),
-    questions: questionsOf(),
-    history: noHistory(),
-  })
-  assert.ok(started.ok)
-  t.after(() => started.value.close())
-  const admin = `http://${started.value.addresses.admin[0]}`
+  const { at } = await useAdmin(t, { adminToken: token, config: { ...configOf(), door: () => door } })
+  const admin = `http://${at}`
   const send = async (fields: Partial<SendCall>): Promise<SendEvent[]> => {
     const { status, body } = await post(admin, JSON.stringify({ ...CALL, ...fields }))
     assert.equal(status, 200, body)

@@ -7,11 +7,7 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { describe, test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { configOf } from '../../testing/config-source.ts'
-import { noHistory } from '../../testing/metrics-source.ts'
-import { questionsOf } from '../../testing/question-source.ts'
-import { requestsOf } from '../../testing/requests-source.ts'
-import { startServers } from '../servers.ts'
+import { useAdmin } from '../../testing/admin-servers.ts'
 import { PageFiles } from './page-files.ts'
 import { noPages, type PageSource, type PageState } from './page-source.ts'
 
@@ -211,28 +207,10 @@ async function start(t: TestContext, { token = null, pages }: { token?: string |
   writeFileSync(join(folder, 'assets', 'a-1234.js'), 'code')
   writeFileSync(join(folder, 'assets', 'secrets.txt'), 'secret')
   const files = new PageFiles(folder)
-  const result = await startServers({
-    addresses: { admin: '127.0.0.1:0', stats: 'off', readiness: 'off' },
-    adminToken: token,
-    metrics: () => [],
-    readiness: () => ({ draining: false, pending: [] }),
-    configDump: () => ({}),
-    logFilter: () => 'info',
-    setLogFilter: () => null,
-    requests: requestsOf(),
-    trace: { isFull: true, check: () => null, watch: () => () => {} },
-    quit: () => {},
-    config: configOf(),
-    questions: questionsOf(),
-    history: noHistory(),
-    pages: pages ?? { ...noPages, open: () => ({ kind: 'ready', files }) },
-  })
-  assert.ok(result.ok)
-  t.after(async () => {
-    await result.value.close()
-    rmSync(join(folder, '..'), { recursive: true })
-  })
-  const port = Number(result.value.addresses.admin[0]?.split(':')[1])
+  t.after(() => rmSync(join(folder, '..'), { recursive: true }))
+  const shown = pages ?? { ...noPages, open: () => ({ kind: 'ready', files }) as const }
+  const { at } = await useAdmin(t, { adminToken: token, pages: shown })
+  const port = Number(at.split(':')[1])
   const call = async (path: string, options: { method?: string; headers?: Record<string, string> } = {}) => {
     const sent = request({ host: '127.0.0.1', port, path, agent: false, ...options }).end()
     const [response] = (await once(sent, 'response')) as [IncomingMessage]
