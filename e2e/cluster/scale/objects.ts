@@ -26,12 +26,12 @@ export const SLICES: ApiKind = {
   namespaced: true,
 }
 
-export function gateway(): object {
+export function gateway(className: string): object {
   return {
     apiVersion: `${GATEWAY_GROUP}/v1`,
     kind: 'Gateway',
     metadata: { name: GATEWAY, namespace: NAMESPACE },
-    spec: { gatewayClassName: 'portico', listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
+    spec: { gatewayClassName: className, listeners: [{ name: 'http', port: 80, protocol: 'HTTP' }] },
   }
 }
 

@@ -6,17 +6,20 @@ import { withoutBed } from '../bed/programs.ts'
 import { noFailures } from './no-failures.ts'
 import { type Row, tableOf } from './numbers.ts'
 import * as parts from './parts.ts'
+import { peer } from './peer.ts'
 import { Scene } from './scene.ts'
+import { secrets } from './secrets.ts'
 
 /**
  * `npm run scale`: what a cluster with thousands of routes asks of a controller and its data plane, in a bed. `--routes` is
  * how many, `--changes` how many of them are changed, `--only a,b` which parts, `--write` keeps the table in `bench/RESULTS.md`.
+ * The part `peer` is another controller on as many routes, and done only when it is named.
  */
 const { values } = parseArgs({
   options: {
     routes: { type: 'string', default: '5000' },
     changes: { type: 'string', default: '300' },
-    only: { type: 'string', default: 'sync,memory,changes,churn,loop,failures' },
+    only: { type: 'string', default: 'sync,memory,changes,churn,loop,failures,secrets' },
     write: { type: 'boolean', default: false },
   },
 })
@@ -43,9 +46,11 @@ try {
   await add('churn', () => parts.churn(scene, { rate: 100, seconds: 30 }))
   await add('failures', () => noFailures(scene))
   await add('loop', () => parts.loop(scene, { from: routes, count: 2 * routes, rounds: 2 }))
+  await add('secrets', () => secrets(scene, { count: 2_000, kilobytes: 100 }))
 } finally {
   await scene.bed.stop()
 }
+await add('peer', () => peer(routes, Number(values.changes)))
 
 const machine = `${cpus()[0]?.model.trim() ?? 'unknown CPU'}, ${availableParallelism()} cores, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`
 const shape = `${routes} HTTPRoutes over 500 hostnames and 100 Services; API server, etcd, controller, data plane and clients share the machine. Load average at the end: ${loadavg()[2]?.toFixed(1)}.`

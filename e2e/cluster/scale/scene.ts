@@ -4,34 +4,63 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { createObject, deleteObject } from '../../../packages/controller/src/kube/objects.ts'
 import { eventually } from '../../../packages/gateway/src/testing/process.ts'
-import { type Bed, startBed } from '../bed/bed.ts'
+import { type Bed, type BedOptions, startBed } from '../bed/bed.ts'
 import { install, ownImages, rolledOut } from '../installed.ts'
 import * as objects from './objects.ts'
 
 export const PATIENCE_MS = 600_000
 const AT_ONCE = 16
 
-/** The two programs that are measured, and where each Pod of them tells of itself. */
-const programs = {
-  controller: {
-    namespace: 'portico-system',
-    deployment: 'portico-controller',
-    label: 'app.kubernetes.io/name=portico-controller',
-    port: 9979,
-    ready: '/readyz',
-    readyPort: 9979,
-  },
-  dataPlane: {
-    namespace: objects.NAMESPACE,
-    deployment: objects.GATEWAY,
-    label: `gateway.networking.k8s.io/gateway-name=${objects.GATEWAY}`,
-    port: 15020,
-    ready: '/healthz/ready',
-    readyPort: 15021,
-  },
-} as const
+/** The two programs that are measured. */
+export type Measured = 'controller' | 'dataPlane'
 
-export type Measured = keyof typeof programs
+/** Where the Pods of a program are, and where each of them tells of itself. */
+export interface Place {
+  namespace: string
+  deployment: string
+  label: string
+  port: number
+  ready: string
+  readyPort: number
+}
+
+/** A controller of Gateways: how it comes into a bed, and how it is looked at there. */
+export interface Contender {
+  bed(): BedOptions
+  install(bed: Bed): Promise<void>
+  /** Of its Gateways. */
+  className: string
+  places: { controller: Place; dataPlane?: Place }
+  /** Whether it has seen that many routes, and done all that it has to do about them. */
+  isSettled(scene: Scene, routes: number): Promise<boolean>
+}
+
+const portico: Contender = {
+  bed: () => ({ images: ownImages() }),
+  install,
+  className: 'portico',
+  places: {
+    controller: {
+      namespace: 'portico-system',
+      deployment: 'portico-controller',
+      label: 'app.kubernetes.io/name=portico-controller',
+      port: 9979,
+      ready: '/readyz',
+      readyPort: 9979,
+    },
+    dataPlane: {
+      namespace: objects.NAMESPACE,
+      deployment: objects.GATEWAY,
+      label: `gateway.networking.k8s.io/gateway-name=${objects.GATEWAY}`,
+      port: 15020,
+      ready: '/healthz/ready',
+      readyPort: 15021,
+    },
+  },
+  isSettled: async (scene, routes) =>
+    (await scene.metric('controller', 'portico_controller_objects{kind="HTTPRoute"}')) === routes &&
+    (await scene.metric('controller', 'portico_controller_status_backlog')) === 0,
+}
 
 /** A program of the bed, and the promise of what it prints. */
 export interface Inside {
@@ -45,19 +74,22 @@ export class Scene {
   readonly bed: Bed
   /** Of the load balancer. */
   readonly address: string
+  readonly #contender: Contender
 
-  private constructor(bed: Bed, address: string) {
+  private constructor(bed: Bed, address: string, contender: Contender) {
     this.bed = bed
     this.address = address
+    this.#contender = contender
   }
 
-  static async start(): Promise<Scene> {
+  static async start(contender = portico): Promise<Scene> {
     const echo = { command: [process.execPath, '-e', objects.ECHO_PROGRAM] }
-    const bed = await startBed({ images: { ...ownImages(), echo } })
+    const { images, ...options } = contender.bed()
+    const bed = await startBed({ ...options, images: { ...images, echo } })
     try {
-      await install(bed)
+      await contender.install(bed)
       await bed.kubectl('create', 'namespace', objects.NAMESPACE)
-      await bed.apply(objects.gateway(), objects.rolledRoute(), ...objects.COLOURS.flatMap(objects.echo))
+      await bed.apply(objects.gateway(contender.className), objects.rolledRoute(), ...objects.COLOURS.flatMap(objects.echo))
       for (const colour of objects.COLOURS) await rolledOut(bed, objects.NAMESPACE, colour)
       const condition = '{.status.conditions[?(@.type=="Programmed")].status} {.status.addresses[0].value}'
       let address = ''
@@ -70,7 +102,7 @@ export class Scene {
         },
         PATIENCE_MS,
       )
-      const scene = new Scene(bed, address)
+      const scene = new Scene(bed, address, contender)
       const numbers = Array.from({ length: objects.SERVICES }, (_, index) => index)
       await bed.apply(...numbers.map(objects.service))
       await scene.placeServices()
@@ -113,7 +145,7 @@ export class Scene {
 
   /** The sum over all series of a metric. */
   async metric(of: Measured, name: string): Promise<number> {
-    const { port } = programs[of]
+    const { port } = this.#placeOf(of)
     const answer = await fetch(`http://127.0.0.1:${await this.bed.reach(await this.addressOf(of), port)}/metrics`)
     const found = [...(await answer.text()).matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))]
     if (found.length === 0) throw new Error(`${of} has no metric ${name}`)
@@ -122,7 +154,7 @@ export class Scene {
 
   /** Of the one Pod that there is. */
   async addressOf(of: Measured): Promise<string> {
-    const { namespace, label } = programs[of]
+    const { namespace, label } = this.#placeOf(of)
     const [address = ''] = await this.#addresses(namespace, label)
     return address
   }
@@ -135,9 +167,8 @@ export class Scene {
   async settled(routes: number): Promise<void> {
     await eventually(
       'all is settled',
-      async () =>
-        (await this.metric('controller', 'portico_controller_objects{kind="HTTPRoute"}')) === routes + 1 &&
-        (await this.metric('controller', 'portico_controller_status_backlog')) === 0,
+      // One more leads to Pods that are replaced.
+      () => this.#contender.isSettled(this, routes + 1),
       PATIENCE_MS,
     )
     if (routes === 0) return
@@ -145,7 +176,7 @@ export class Scene {
   }
 
   async restart(of: Measured): Promise<void> {
-    const { namespace, deployment } = programs[of]
+    const { namespace, deployment } = this.#placeOf(of)
     await this.bed.kubectl('-n', namespace, 'rollout', 'restart', `deployment/${deployment}`)
     await rolledOut(this.bed, namespace, deployment)
     await eventually('only the new Pod is there', () => this.#isAlone(of), PATIENCE_MS)
@@ -153,14 +184,14 @@ export class Scene {
 
   /** Those that are about to end count too: they still have connections. */
   async #isAlone(of: Measured): Promise<boolean> {
-    const { namespace, label } = programs[of]
+    const { namespace, label } = this.#placeOf(of)
     const names = await this.bed.kubectl('-n', namespace, 'get', 'pods', '-l', label, '-o', 'name')
     return names.trim().split('\n').length === 1
   }
 
   /** Deletes its Pod; seconds from the start of the next one's process until it is ready. */
   async readyAfter(of: Measured): Promise<number> {
-    const { namespace, label, ready, readyPort } = programs[of]
+    const { namespace, label, ready, readyPort } = this.#placeOf(of)
     const [before = ''] = await this.#addresses(namespace, label)
     await this.bed.kubectl('-n', namespace, 'delete', 'pods', '-l', label, '--wait=false')
     let address = ''
@@ -193,6 +224,12 @@ export class Scene {
       return printed
     })
     return { end: () => child.stdin.end(), output }
+  }
+
+  #placeOf(of: Measured): Place {
+    const place = this.#contender.places[of]
+    if (place === undefined) throw new Error(`${this.#contender.className} does not tell of its ${of}`)
+    return place
   }
 
   async #serves(index: number): Promise<boolean> {

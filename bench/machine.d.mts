@@ -1,0 +1,1 @@
+export function programAt(variable: string, name: string): string | null

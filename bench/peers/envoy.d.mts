@@ -1,0 +1,1 @@
+export const envoy: { find(): { command: string; version: string } | null }
