@@ -4,6 +4,7 @@ import { AuthoritySecret } from './faults/authorities.ts'
 import { apiServerFaults } from './faults/api-server.ts'
 import { Cluster } from './faults/cluster.ts'
 import { definitionFaults, takeDefinitionAway } from './faults/definitions.ts'
+import { followerFaults } from './faults/followers.ts'
 import { foreignObjects } from './faults/foreign-objects.ts'
 import { programFaults } from './faults/programs.ts'
 import { trustFaults } from './faults/trust.ts'
@@ -29,5 +30,6 @@ describe('under faults, with traffic all the time', { skip: withoutBed }, () => 
     () => planted,
   )
   programFaults(() => cluster)
+  followerFaults(() => cluster)
   foreignObjects(() => cluster, FOREIGN_OBJECTS)
 })

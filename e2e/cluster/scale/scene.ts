@@ -89,7 +89,11 @@ export class Scene {
     try {
       await contender.install(bed)
       await bed.kubectl('create', 'namespace', objects.NAMESPACE)
-      await bed.apply(objects.gateway(contender.className), objects.rolledRoute(), ...objects.COLOURS.flatMap(objects.echo))
+      await bed.apply(
+        objects.gateway(contender.className),
+        objects.rolledRoute(),
+        ...objects.COLOURS.flatMap(objects.echo),
+      )
       for (const colour of objects.COLOURS) await rolledOut(bed, objects.NAMESPACE, colour)
       const condition = '{.status.conditions[?(@.type=="Programmed")].status} {.status.addresses[0].value}'
       let address = ''
