@@ -33,10 +33,10 @@ test('ports that stay take every connection while ports beside them come and go'
 
   const failures: string[] = []
   let connections = 0
-  let isOver = false
+  const over = new AbortController()
   const load = [http.port, raw].flatMap((port) =>
     Array.from({ length: CLIENTS }, async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await request(port).then(
           ({ status }) => status !== 200 && failures.push(`port ${port} answers ${status}`),
           (error: unknown) => failures.push(String(error)),
@@ -55,7 +55,7 @@ test('ports that stay take every connection while ports beside them come and go'
       for (const port of go) await eventually('it is closed', () => isRefused(port))
     }
   } finally {
-    isOver = true
+    over.abort()
     await Promise.all(load)
   }
   t.diagnostic(`${connections} connections`)
