@@ -185,15 +185,16 @@ describe('the playgrounds', { skip: noBrowser }, () => {
       },
     ]
     const named = (name: string): object[] => routes.map((route) => ({ ...route, name: `${name}-${route.name}` }))
+    const https = { protocol: 'HTTPS', hostname: 'mutual.example.com', tls }
     const { file } = useConfigFile(t, {
       config: { workers: 1 },
       frontend: { proxyProtocol: {}, tls: { alpnProtocols: ['h2'] } },
       binds: [
-        { port: 0, address: '127.0.0.1', listeners: [{ protocol: 'HTTPS', tls, routes: named('open') }] },
+        { port: 0, address: '127.0.0.1', listeners: [{ ...https, routes: named('open') }] },
         {
           port: 0,
           address: '127.0.0.1',
-          listeners: [{ protocol: 'HTTPS', tls: { ...tls, root: join(dir, 'ca.crt') }, routes: named('mutual') }],
+          listeners: [{ ...https, tls: { ...tls, root: join(dir, 'ca.crt') }, routes: named('mutual') }],
         },
       ],
     })
@@ -212,6 +213,14 @@ describe('the playgrounds', { skip: noBrowser }, () => {
     await page.locator('.turn-model').getByText('You said: Good morning').waitFor()
     await page.goto(await address('tools', 'open-tools'))
     await page.getByRole('textbox', { name: 'message' }).waitFor()
+    await page.goto(`${program.admin}/ui/requests`)
+    await page.locator('.table-body .row').filter({ hasText: '/v1/chat/completions' }).first().click()
+    await page.getByRole('tab', { name: 'Send again' }).click()
+    await page.getByRole('textbox', { name: 'Host' }).fill('elsewhere.example')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText('no listener on this port has the name elsewhere.example').waitFor()
+    await answer.getByText('It passes, if').waitFor()
     assert.deepEqual(complaints, [])
 
     const why = /asks for the certificate of a client/

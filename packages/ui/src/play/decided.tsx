@@ -76,7 +76,8 @@ export function Story({ sent: { end, trace } }: { sent: Sent }) {
           </Link>
         </p>
       )}
-      {record === null && end !== null && <p className="note">{end.error ?? 'Nothing was recorded of it.'}</p>}
+      {end !== null && end.error !== null && <p className="play-failed">▲ {end.error}</p>}
+      {record === null && end !== null && end.error === null && <p className="note">Nothing was recorded of it.</p>}
       {trace.length > 0 && <TraceList events={trace} />}
       {record !== null && record.outcome !== 'passed' && <Why id={record.id} />}
     </div>
