@@ -4,7 +4,8 @@ import type { ServerTls } from '../net/tls.ts'
 import type { CompiledListener } from './compiled.ts'
 import { type Failure, failures } from './failure.ts'
 import { createHostnameTable, normalizeHost } from './route/hostname.ts'
-import { run, type RunServices } from './run.ts'
+import { run } from './run.ts'
+import type { RunServices } from './run-services.ts'
 import { type RawServices, runRaw } from './run-raw.ts'
 
 export interface EntranceParts {

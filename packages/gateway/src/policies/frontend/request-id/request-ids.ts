@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RequestIds } from '../../../pipeline/run.ts'
+import type { RequestIds } from '../../../pipeline/run-services.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import { rangeMatcher } from '../../../upstream/block-list.ts'
 import type { ForwardedHeadersConfig } from '../forwarded-headers/schema.ts'

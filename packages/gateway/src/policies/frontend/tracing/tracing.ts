@@ -2,7 +2,7 @@ import { computedFields, addField, removedFields } from '../../../pipeline/compu
 import { compileExpression } from '../../../pipeline/expression.ts'
 import type { ExportEnv } from '../../../pipeline/otlp-delivery.ts'
 import { keptExporter } from '../../../pipeline/otlp-exporter.ts'
-import type { RequestTracing } from '../../../pipeline/run.ts'
+import type { RequestTracing } from '../../../pipeline/run-services.ts'
 import { RequestSpans } from '../../../pipeline/spans/request-spans.ts'
 import type { SpanTools } from '../../../pipeline/spans/spanned-request.ts'
 import { readTrace } from '../../../pipeline/spans/trace-headers.ts'

@@ -1,0 +1,28 @@
+import { sourceOf } from '../net/body.ts'
+import { wholeBody } from './body/body-use.ts'
+import type { Reply } from './reply.ts'
+import type { AnsweredRequest, RequestContext } from './request-context.ts'
+
+/** Makes a reply of the gateway itself the answer. */
+export function answerWith(rx: RequestContext, reply: Reply, date: string): void {
+  rx.reason = reply.reason
+  rx.status = reply.status
+  rx.responseHeaders = reply.headers
+  rx.responseHeaders.add('date', date)
+  rx.responseBody = sourceOf(reply.body)
+  rx.bufferedResponse = wholeBody(reply.body)
+}
+
+/** Callers of a refusal get the name of its record, and nothing else of it. */
+export function nameDecision(rx: AnsweredRequest, recordId: (rx: RequestContext) => string | null): void {
+  if (rx.reason === 'DirectResponse' || (rx.reason === 'Upstream' && rx.mcp?.outcome !== 'denied')) return
+  rx.decisionId = recordId(rx)
+  if (rx.decisionId !== null) rx.responseHeaders.addChecked('x-portico-decision', rx.decisionId)
+}
+
+/** What policies have under way for a request ends with it. */
+export function closeOpen(rx: RequestContext, cause: Error | null): void {
+  if (rx.open === null) return
+  for (const call of rx.open.values()) call.close(cause)
+  rx.open = null
+}
