@@ -65,6 +65,21 @@ export const recentQuery = queryOptions({
   refetchInterval: 2000,
 })
 
+/** The newest calls of models and tools. */
+export const callsQuery = queryOptions({
+  queryKey: ['calls'],
+  queryFn: ({ signal }) =>
+    listRequests(
+      new URLSearchParams({
+        since: '24h',
+        limit: '500',
+        expression: 'default(llm.requestModel, "") != "" || default(mcp.tool.name, "") != ""',
+      }),
+      signal,
+    ),
+  staleTime: 30_000,
+})
+
 /** The last that were refused or failed. */
 export const refusalsQuery = queryOptions({
   queryKey: ['refusals'],

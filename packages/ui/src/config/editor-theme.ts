@@ -15,7 +15,16 @@ export function editorTheme(isDark: boolean): Extension {
   const theme = EditorView.theme(
     {
       '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--panel)', fontSize: '12px' },
-      '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
+      '&.cm-focused': { outline: 'none' },
+      // Above the numbers of lines, which would cover an outline.
+      '&.cm-focused::after': {
+        content: '""',
+        position: 'absolute',
+        inset: '0',
+        border: '2px solid var(--accent)',
+        pointerEvents: 'none',
+        zIndex: '400',
+      },
       '.cm-scroller': { fontFamily: 'var(--mono-font)', lineHeight: '1.55' },
       '.cm-content': { caretColor: 'var(--text)', padding: '8px 0 24px' },
       '.cm-cursor': { borderLeftColor: 'var(--text)' },

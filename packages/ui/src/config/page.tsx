@@ -39,24 +39,24 @@ function Loaded({ view }: { view: ConfigView }) {
   const queries = useQueryClient()
   const draft = useDraft()
   const [wanted, setWanted] = useState<Wanted | null>(null)
-  const [said, setSaid] = useState<string | null>(null)
+  const [applied, setApplied] = useState<number | null>(null)
   const edit = useEdit(view, draft)
   const go = (search: ConfigSearch): void => void navigate({ search, replace: true })
   const open = (next: string | null): void => go(next === 'text' || next === null ? {} : { tab: next as ConfigTab })
   const ask = (): void => {
     if (edit.canApply && draft !== null) setWanted(draft)
   }
-  const applied = ({ generation: live }: AppliedConfig): void => {
+  const onApplied = ({ generation: live }: AppliedConfig): void => {
     setWanted(null)
     setDraft(null)
-    setSaid(`Config ${live} is live.`)
+    setApplied(live)
     void queries.invalidateQueries()
     go({})
   }
   useKeys({ 'mod+s': ask })
   return (
     <div className="config">
-      <Head view={view} draft={draft} canApply={edit.canApply} said={said} onApply={ask} />
+      <Head view={view} draft={draft} canApply={edit.canApply} applied={applied} onApply={ask} />
       <Tabs value={tab} onChange={open} className="config-tabs" keepMounted={false}>
         <Tabs.List>
           <Tabs.Tab value="text">Text</Tabs.Tab>
@@ -85,7 +85,7 @@ function Loaded({ view }: { view: ConfigView }) {
           />
         </Tabs.Panel>
       </Tabs>
-      <ApplyDialog wanted={wanted} view={view} onClose={() => setWanted(null)} onApplied={applied} />
+      <ApplyDialog wanted={wanted} view={view} onClose={() => setWanted(null)} onApplied={onApplied} />
     </div>
   )
 }
@@ -165,12 +165,15 @@ interface HeadProps {
   view: ConfigView
   draft: Draft | null
   canApply: boolean
-  said: string | null
+  /** The config that was applied here last. */
+  applied: number | null
   onApply: () => void
 }
 
-function Head({ view, draft, canApply, said, onApply }: HeadProps) {
+function Head({ view, draft, canApply, applied, onApply }: HeadProps) {
   const { file, isInMemory, generation, since, text, problems, edit, version } = view
+  // The page hears of it by the answer first, and by the config itself a little later.
+  const isNew = applied !== null && applied >= generation
   return (
     <div className="config-head">
       <div>
@@ -179,13 +182,13 @@ function Head({ view, draft, canApply, said, onApply }: HeadProps) {
           {text !== null && <Copy text={draft?.text ?? text} label="Copy the text" />}
         </h1>
         <p className="dim">
-          {problems.length === 0 ? '' : 'This is not what is live. '}config {generation} is live
-          {since !== null && ` since ${formatMoment(since)}`} · secrets are hidden
+          {problems.length === 0 ? '' : 'This is not what is live. '}
+          <span role="status" className={isNew ? 'config-said' : ''}>
+            {isNew ? `Config ${applied} is live.` : `config ${generation} is live`}
+          </span>
+          {!isNew && since !== null && ` since ${formatMoment(since)}`} · secrets are hidden
         </p>
         {isInMemory && <InMemory text={draft?.text ?? text ?? ''} />}
-        <p role="status" className={said === null ? 'visually-hidden' : 'config-said'}>
-          {said}
-        </p>
         {!edit.isAllowed && <p className="dim config-closed">To be read: {edit.reason}.</p>}
         {draft !== null && draft.basedOn !== version && version !== null && text !== null && (
           <Overtaken draft={draft} version={version} what={isInMemory ? 'config' : 'file'} />

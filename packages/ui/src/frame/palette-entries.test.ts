@@ -21,6 +21,8 @@ test('every word counts, and the beginning of a name counts most', () => {
   assert.deepEqual(names('chat backend'), ['backend chat'])
   assert.deepEqual(names('nothing'), [])
   assert.equal(names('').length, entries.length)
+  const model: PaletteEntry = { ...entry('model', 'fast'), where: 'support' }
+  assert.deepEqual(findEntries([...entries, model], 'fast support'), [model])
 })
 
 test('an id of a request is found without a list', () => {

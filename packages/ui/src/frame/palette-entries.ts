@@ -5,12 +5,16 @@ export interface PaletteEntry {
   /** What it is, in a word. */
   kind: string
   name: string
+  /** Tells it from others of that name. */
+  where?: string
   /** It comes from the config or from traffic. */
   isMono: boolean
   action:
     | { kind: 'page'; to: PagePath }
     | { kind: 'route'; key: string }
     | { kind: 'requests'; search: RequestsSearch }
+    | { kind: 'model'; route: string; model: string }
+    | { kind: 'tool'; route: string; tool: string }
     | { kind: 'do'; run: () => void }
 }
 
@@ -21,8 +25,8 @@ export function findEntries(entries: readonly PaletteEntry[], text: string): Pal
     .split(/\s+/)
     .filter((word) => word !== '')
   const [first = ''] = words
-  const found = entries.filter(({ kind, name }) => {
-    const whole = `${kind} ${name}`.toLowerCase()
+  const found = entries.filter(({ kind, name, where = '' }) => {
+    const whole = `${kind} ${name} ${where}`.toLowerCase()
     return words.every((word) => whole.includes(word))
   })
   const starts = ({ name }: PaletteEntry): number => (name.toLowerCase().startsWith(first) ? 0 : 1)

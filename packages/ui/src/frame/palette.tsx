@@ -1,11 +1,15 @@
 import { Modal, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useState } from 'react'
-import { backendsQuery, routesQuery } from '../api/queries.ts'
-import { printFilter } from '../requests/filter.ts'
+import { backendsQuery, callsQuery, routesQuery } from '../api/queries.ts'
+import type { ToolList } from '../play/mcp-session.ts'
+import { playTargets } from '../play/targets.ts'
+import { TOOLS_KEY } from '../play/tools-key.ts'
+import { backendFilter } from '../requests/filter.ts'
 import { routeTitle } from '../routes/print-match.ts'
 import { PAGES } from './pages.ts'
+import { modelEntries, toolEntries } from './play-entries.ts'
 import { findEntries, type PaletteEntry } from './palette-entries.ts'
 
 interface PaletteProps {
@@ -43,6 +47,9 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
     if (action.kind === 'do') action.run()
     else if (action.kind === 'page') void navigate({ to: action.to })
     else if (action.kind === 'route') void navigate({ to: '/routes', search: { route: action.key } })
+    else if (action.kind === 'model')
+      void navigate({ to: '/models', search: { route: action.route, model: action.model } })
+    else if (action.kind === 'tool') void navigate({ to: '/tools', search: { route: action.route, tool: action.tool } })
     else void navigate({ to: '/requests', search: action.search })
   }
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -59,7 +66,7 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
         data-autofocus
         variant="unstyled"
         aria-label="Go to"
-        placeholder="Go to a page, a route, a backend, a request id …"
+        placeholder="Go to a page, a route, a backend, a model, a tool, a request id …"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
@@ -74,7 +81,7 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
       <ul id="palette-list" role="listbox" aria-label="Found">
         {found.map((entry, index) => (
           <li
-            key={`${entry.kind} ${entry.name}`}
+            key={`${entry.kind} ${entry.name} ${entry.where ?? ''}`}
             id={`palette-${index}`}
             role="option"
             aria-selected={index === chosen}
@@ -82,6 +89,7 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
             onClick={() => go(entry)}
           >
             <span className="dim">{entry.kind}</span> <span className={entry.isMono ? 'mono' : ''}>{entry.name}</span>
+            {entry.where !== undefined && <span className="dim"> {entry.where}</span>}
           </li>
         ))}
       </ul>
@@ -93,7 +101,10 @@ function Search({ onClose, onKeys }: Omit<PaletteProps, 'opened'>) {
 function useEntries(onKeys: () => void): PaletteEntry[] {
   const { data: routes } = useQuery(routesQuery)
   const { data: backends } = useQuery(backendsQuery)
+  const { data: calls } = useQuery(callsQuery)
+  const lists = useQueryClient().getQueriesData<ToolList>({ queryKey: [TOOLS_KEY] })
   const listed = routes?.binds.flatMap((bind) => bind.listeners.flatMap((listener) => listener.routes)) ?? []
+  const isThere = routes !== undefined && backends !== undefined
   return [
     ...PAGES.map(({ to, name }) => ({ kind: 'page', name, isMono: false, action: { kind: 'page', to } as const })),
     ...listed.map((route) => ({
@@ -108,10 +119,8 @@ function useEntries(onKeys: () => void): PaletteEntry[] {
       isMono: true,
       action: { kind: 'requests', search: { q: backendFilter(name) } } as const,
     })),
+    ...(isThere ? modelEntries(playTargets(routes, backends, 'ai'), calls?.requests ?? []) : []),
+    ...(isThere ? toolEntries(playTargets(routes, backends, 'mcp'), calls?.requests ?? [], lists) : []),
     { kind: 'help', name: 'Keys', isMono: false, action: { kind: 'do', run: onKeys } },
   ]
-}
-
-function backendFilter(name: string): string {
-  return printFilter([{ name: 'expression', value: `backend.name == ${JSON.stringify(name)}` }])
 }

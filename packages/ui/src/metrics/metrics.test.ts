@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { SeriesView, TrafficSeries } from '@portico/gateway/admin-api'
+import { describe, test } from 'node:test'
+import type { SeriesView, TrafficSeries, UsageRow } from '@portico/gateway/admin-api'
 import { BOX, pathOf, stepAt, topOf } from './chart-shape.ts'
 import { figuresOf } from './figures.ts'
 import { readMetricsSearch } from './search.ts'
+import { sumOf, type UsageGroup, usageLines, usageSource } from './usage-lines.ts'
 
 const scale = { from: 0, to: 60_000, times: [30_000, 40_000, 50_000, 60_000], seconds: [10, 10, 10, 10] }
 
@@ -59,6 +60,57 @@ test('an address of any kind leads to a range that there is', () => {
     ['3h', '24h', '15m', '1y', 3, null].map((range) => readMetricsSearch({ range })),
     [{ range: '3h' }, { range: '24h' }, {}, {}, {}, {}],
   )
+  assert.deepEqual(readMetricsSearch({ range: '3h', by: 'key' }), { range: '3h', by: 'key' })
+  assert.deepEqual(readMetricsSearch({ by: 'constructor' }), {})
+})
+
+describe('lines of usage', () => {
+  const row = (model: string, rest: Partial<UsageRow>): UsageRow => ({
+    ...{ provider: 'openai', providerName: '', backend: null, model, route: 'chat', key: null, calls: 2 },
+    ...{ input: 10, output: 5, cacheRead: 1, cacheWrite: 0, reasoning: 0, estimatedCalls: 0, silentCalls: 0, sizes: [] },
+    ...rest,
+  })
+  const rows = [
+    row('small', { key: 'a', silentCalls: 1 }),
+    row('small', { key: 'b', providerName: 'spare' }),
+    row('large', { key: 'b', input: 100, estimatedCalls: 2 }),
+    row('small', { key: 'b' }),
+  ]
+
+  test('are rows put together, the most tokens first, and their sums agree', () => {
+    const names = (by: UsageGroup | null) =>
+      usageLines(rows, by).map(({ model, key, route, rows: own }) => [model, key, route, own.length])
+    assert.deepEqual(names('model'), [
+      ['large', undefined, undefined, 1],
+      ['small', undefined, undefined, 3],
+    ])
+    assert.deepEqual(names('key'), [
+      [undefined, 'b', undefined, 3],
+      [undefined, 'a', undefined, 1],
+    ])
+    assert.deepEqual(names('route'), [[undefined, undefined, 'chat', 4]])
+    assert.deepEqual(names(null), [
+      ['large', 'b', 'chat', 1],
+      ['small', 'b', 'chat', 2],
+      ['small', 'a', 'chat', 1],
+    ])
+    const whole = sumOf(rows)
+    for (const by of [null, 'model', 'key', 'route'] as const)
+      for (const field of ['calls', 'input', 'output', 'silentCalls'] as const)
+        assert.equal(
+          usageLines(rows, by).reduce((sum, line) => sum + line[field], 0),
+          whole[field],
+        )
+  })
+
+  test('say who counted', () => {
+    assert.deepEqual(usageLines(rows, null).map(usageSource), [
+      'counted by the gateway',
+      'reported by the provider',
+      '1 of 2 without figures',
+    ])
+    assert.equal(usageSource(sumOf(rows)), '2 of 8 counted by the gateway, 1 of 8 without figures')
+  })
 })
 
 function viewOf(routes: readonly string[]): SeriesView {

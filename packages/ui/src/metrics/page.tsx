@@ -7,6 +7,7 @@ import { Failed, Loading } from '../parts/states.tsx'
 import { Chart } from './chart.tsx'
 import { figuresOf } from './figures.ts'
 import { RANGE_MILLIS, RANGE_NAMES, RANGES } from './search.ts'
+import type { UsageGroup } from './usage-lines.ts'
 import { UsageTable } from './usage-table.tsx'
 import './metrics.css'
 
@@ -14,7 +15,7 @@ const page = getRouteApi('/metrics')
 
 /** How the last minutes or hours went, and who used which models. */
 export function MetricsPage() {
-  const { range = '15m' } = page.useSearch()
+  const { range = '15m', by = null } = page.useSearch()
   return (
     <div className="metrics">
       <header>
@@ -24,7 +25,7 @@ export function MetricsPage() {
             <Link
               key={each}
               to="/metrics"
-              search={each === '15m' ? {} : { range: each }}
+              search={({ range: _range, ...rest }) => (each === '15m' ? rest : { ...rest, range: each })}
               activeOptions={{ exact: true }}
               aria-current={each === range ? 'page' : undefined}
             >
@@ -34,7 +35,7 @@ export function MetricsPage() {
         </nav>
       </header>
       <Charts range={range} />
-      <Usage range={range} />
+      <Usage range={range} by={by} />
     </div>
   )
 }
@@ -76,7 +77,7 @@ function Drawn({ view }: { view: SeriesView }) {
   )
 }
 
-function Usage({ range }: { range: HistoryRange }) {
+function Usage({ range, by }: { range: HistoryRange; by: UsageGroup | null }) {
   const { data, error, refetch, dataUpdatedAt } = useQuery(usageQuery(range))
   if (data === undefined) {
     if (error !== null) return <Failed what="Usage" error={error} onRetry={() => void refetch()} />
@@ -85,7 +86,7 @@ function Usage({ range }: { range: HistoryRange }) {
   return (
     <>
       {error !== null && <Stale at={dataUpdatedAt} error={error} />}
-      <UsageTable usage={data} />
+      <UsageTable usage={data} by={by} />
     </>
   )
 }

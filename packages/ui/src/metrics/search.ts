@@ -1,16 +1,23 @@
 import type { HistoryRange } from '@portico/gateway/admin-api'
+import { USAGE_GROUPS, type UsageGroup } from './usage-lines.ts'
 
 export const RANGES: readonly HistoryRange[] = ['15m', '3h', '24h']
 
 /** What the address of the page holds; without a range it is the shortest. */
 export interface MetricsSearch {
   range?: HistoryRange
+  /** By what usage is put together. */
+  by?: UsageGroup
 }
 
 /** Addresses are written by anyone: what does not fit is left out. */
-export function readMetricsSearch({ range }: Record<string, unknown>): MetricsSearch {
+export function readMetricsSearch({ range, by }: Record<string, unknown>): MetricsSearch {
   const known = RANGES.find((each) => each === range)
-  return known === undefined || known === RANGES[0] ? {} : { range: known }
+  const group = USAGE_GROUPS.find((each) => each === by)
+  return {
+    ...(known !== undefined && known !== RANGES[0] && { range: known }),
+    ...(group !== undefined && { by: group }),
+  }
 }
 
 export const RANGE_NAMES: Readonly<Record<HistoryRange, string>> = {

@@ -1,69 +1,148 @@
 import type { HistoryRange, UsageView } from '@portico/gateway/admin-api'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { backendsQuery } from '../api/queries.ts'
 import { formatCount } from '../format/numbers.ts'
 import { formatMoment } from '../format/times.ts'
+import { type CostSum, costText, sumCosts } from '../prices/cost.ts'
+import { CostNote, CostSource } from '../prices/cost-source.tsx'
+import { placeOf } from '../prices/place-of.ts'
+import { type Prices, usePrices } from '../prices/use-prices.ts'
 import { namedFilter } from './figures.ts'
 import { RANGE_MILLIS, RANGE_NAMES } from './search.ts'
+import { sumOf, USAGE_GROUPS, type UsageGroup, type UsageLine, usageLines, usageSource } from './usage-lines.ts'
 
-/** Who used how many tokens of which model where. */
-export function UsageTable({ usage }: { usage: UsageView }) {
+/** Who used how many tokens of which model where, and what that cost. */
+export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | null }) {
   const { rows, omitted, range } = usage
+  const lines = usageLines(rows, by)
+  const prices = usePrices(rows.length > 0)
+  const costOf = useCosts(prices, usage)
   return (
-    <section className="usage" aria-label="Tokens by model, key and route">
-      <h2>Tokens by model, key and route</h2>
+    <section className="usage" aria-label="Tokens and cost by model, key and route">
+      <header>
+        <h2>Tokens and cost</h2>
+        <nav aria-label="Put together by">
+          {[null, ...USAGE_GROUPS].map((each) => (
+            <Link
+              key={each}
+              to="/metrics"
+              search={({ by: _by, ...rest }) => (each === null ? rest : { ...rest, by: each })}
+              resetScroll={false}
+              activeOptions={{ exact: true }}
+              aria-current={each === by ? 'true' : undefined}
+            >
+              {each === null ? 'by model, key and route' : `by ${each}`}
+            </Link>
+          ))}
+        </nav>
+      </header>
       <p className="dim">{howComplete(usage)}</p>
       {rows.length === 0 ? (
         <p className="dim">No model was called.</p>
       ) : (
         // Wide tables move by themselves, by keys too.
-        <div className="usage-space" role="region" aria-label="Table of tokens" tabIndex={0}>
+        <div className="usage-space" role="region" aria-label="Table of tokens and cost" tabIndex={0}>
           <table>
             <thead>
               <tr>
-                <th>model</th>
-                <th>key</th>
-                <th>route</th>
-                {['calls', 'input', 'output', 'cache read', 'cache written', 'estimated calls'].map((name) => (
+                {columnsOf(by).map((name) => (
+                  <th key={name}>{name}</th>
+                ))}
+                {NUMBERS.map(([, name]) => (
                   <th key={name} className="number">
                     {name}
                   </th>
                 ))}
+                <th className="number">cost</th>
+                <th>tokens are</th>
+                <th>price by</th>
               </tr>
             </thead>
             <tbody>
-              {rows.map((row) => (
-                <tr key={JSON.stringify([row.provider, row.model, row.key, row.route])}>
-                  <td>
-                    <Named name="model" value={row.model} range={range} />{' '}
-                    <span className="dim">{row.provider === row.model ? '' : row.provider}</span>
-                  </td>
-                  <td>
-                    <Named name="key" value={row.key} range={range} />
-                  </td>
-                  <td>
-                    <Named name="route" value={row.route} range={range} />
-                  </td>
-                  {[row.calls, row.input, row.output, row.cacheRead, row.cacheWrite, row.estimatedCalls].map(
-                    (count, column) => (
-                      <td key={column} className="number">
-                        {formatCount(count)}
-                      </td>
-                    ),
-                  )}
-                </tr>
+              {lines.map((line) => (
+                <Line key={line.id} line={line} by={by} range={range} cost={costOf(line)} />
               ))}
             </tbody>
+            {lines.length > 1 && <Total line={{ ...sumOf(rows), id: '', rows }} by={by} costOf={costOf} />}
           </table>
         </div>
       )}
       {omitted > 0 && <p className="dim">{formatCount(omitted)} rows with fewer tokens are left out.</p>}
-      {rows.some(({ estimatedCalls }) => estimatedCalls > 0) && (
-        <p className="dim">
-          Estimated calls are those whose provider did not report all of its usage: their tokens are estimates, or
-          missing.
-        </p>
-      )}
+      {rows.length > 0 && <CostNote />}
+      {prices.error !== null && <p className="metrics-stale">▲ Prices could not be loaded: {prices.error.message}</p>}
     </section>
+  )
+}
+
+const NUMBERS = [
+  ['calls', 'calls'],
+  ['input', 'input'],
+  ['output', 'output'],
+  ['cacheRead', 'cache read'],
+  ['cacheWrite', 'cache written'],
+  ['reasoning', 'reasoning'],
+] as const
+
+function columnsOf(by: UsageGroup | null): readonly UsageGroup[] {
+  return by === null ? USAGE_GROUPS : [by]
+}
+
+/** Null while the prices are not there. */
+function useCosts({ table }: Prices, { now }: UsageView): (line: UsageLine) => CostSum | null {
+  const { data } = useQuery(backendsQuery)
+  return ({ rows }) => {
+    if (table === null) return null
+    return sumCosts(rows.map((row) => table.priceRow(row, placeOf(data, row.backend, row.providerName), now)))
+  }
+}
+
+interface LineProps {
+  line: UsageLine
+  by: UsageGroup | null
+  range: HistoryRange
+  cost: CostSum | null
+}
+
+function Line({ line, by, range, cost }: LineProps) {
+  return (
+    <tr>
+      {columnsOf(by).map((name) => (
+        <td key={name}>
+          <Named name={name} value={line[name] ?? null} range={range} />
+          {name === 'model' && line.provider !== line.model && <span className="dim"> {line.provider}</span>}
+        </td>
+      ))}
+      <Figures line={line} cost={cost} />
+      <td className="usage-source">{cost !== null && <CostSource sum={cost} />}</td>
+    </tr>
+  )
+}
+
+function Total({ line, by, costOf }: { line: UsageLine; by: UsageGroup | null; costOf: ReturnType<typeof useCosts> }) {
+  const cost = costOf(line)
+  return (
+    <tfoot>
+      <tr>
+        <th colSpan={columnsOf(by).length}>all of them</th>
+        <Figures line={line} cost={cost} />
+        <td className="usage-source">{cost?.unknown.join('; ')}</td>
+      </tr>
+    </tfoot>
+  )
+}
+
+function Figures({ line, cost }: { line: UsageLine; cost: CostSum | null }) {
+  return (
+    <>
+      {NUMBERS.map(([field, name]) => (
+        <td key={name} className="number">
+          {formatCount(line[field])}
+        </td>
+      ))}
+      <td className="number">{cost === null ? '…' : costText(cost)}</td>
+      <td className="dim">{usageSource(line)}</td>
+    </>
   )
 }
 
@@ -73,7 +152,7 @@ function howComplete({ range, now, completeSince }: UsageView): string {
   return `From what is recorded: complete since ${formatMoment(completeSince).slice(0, -4)}.`
 }
 
-function Named({ name, value, range }: { name: 'model' | 'key' | 'route'; value: string | null; range: HistoryRange }) {
+function Named({ name, value, range }: { name: UsageGroup; value: string | null; range: HistoryRange }) {
   const filter = value === null ? null : namedFilter(name, value, range)
   if (filter === null) return <span className="mono">{value === null || value === '' ? '–' : value}</span>
   return (

@@ -1,15 +1,12 @@
-import { Tabs } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
-import { backendsQuery, routesQuery } from '../api/queries.ts'
+import { getRouteApi } from '@tanstack/react-router'
 import { useKeys } from '../frame/use-keys.ts'
 import { FIRST_MODELS } from '../overview/first-configs.ts'
 import { Copy } from '../parts/copy.tsx'
-import { Empty, Failed, Loading } from '../parts/states.tsx'
+import { Empty } from '../parts/states.tsx'
 import { modelClients } from '../play/clients.ts'
+import { PlayPage, type PlayParts, PlayTabs, TargetList } from '../play/play-page.tsx'
 import { Snippets } from '../play/snippets.tsx'
 import { addressOf, type PlayTarget, playTargets } from '../play/targets.ts'
-import { routeTitle } from '../routes/print-match.ts'
 import './models.css'
 import { Playground } from './playground.tsx'
 import { Providers } from './providers.tsx'
@@ -18,75 +15,50 @@ const page = getRouteApi('/models')
 
 /** Which providers answer on which route, a playground, and how clients are set up. */
 export function ModelsPage() {
-  const routes = useQuery(routesQuery)
-  const backends = useQuery(backendsQuery)
-  const { route: chosen, tab = 'playground', model = '' } = page.useSearch()
+  const { route } = page.useSearch()
+  return (
+    <PlayPage kind="ai" what="Models" chosen={route} none={<NoModels />}>
+      {(parts) => <Models parts={parts} />}
+    </PlayPage>
+  )
+}
+
+function Models({ parts: { targets, open, routes, backends, now } }: { parts: PlayParts }) {
+  const { tab, model = '' } = page.useSearch()
   const navigate = page.useNavigate()
-  const isThere = routes.data !== undefined && backends.data !== undefined
-  const targets = isThere ? playTargets(routes.data, backends.data, 'ai') : []
-  const open = targets.find(({ route }) => route.key === chosen) ?? targets[0]
   const move = (step: number): void => {
-    const next = targets[Math.min(Math.max(targets.findIndex((each) => each === open) + step, 0), targets.length - 1)]
+    const next = targets[Math.min(Math.max(targets.indexOf(open) + step, 0), targets.length - 1)]
     if (next !== undefined) void navigate({ search: (before) => ({ ...before, route: next.route.key }), replace: true })
   }
   useKeys({ j: () => move(1), k: () => move(-1) })
-  const failed = [routes, backends].find(({ error, data }) => error !== null && data === undefined)
-  if (failed?.error != null) return <Failed what="Models" error={failed.error} onRetry={() => void failed.refetch()} />
-  if (!isThere) return <Loading what="models" />
-  if (open === undefined) return <NoModels />
   const address = addressOf(open, location.hostname)
   return (
-    <div className="models">
-      <nav className="models-list" aria-label="Routes to models">
-        <h1>Models</h1>
-        <ul className="play-pick">
-          {targets.map((target) => (
-            <li key={target.route.key}>
-              <Target target={target} isOpen={target === open} />
-            </li>
-          ))}
-        </ul>
-        <Providers target={open} />
-      </nav>
-      <Tabs
-        className="models-main"
-        keepMounted
-        value={tab}
-        onChange={(next) =>
+    <div className="play models">
+      <TargetList to="/models" title="Models" label="Routes to models" targets={targets} open={open} factsOf={providersOf}>
+        <Providers target={open} now={now} />
+      </TargetList>
+      <PlayTabs
+        title="Playground"
+        tab={tab}
+        onTab={(next) =>
           void navigate({
-            search: ({ tab: _tab, ...rest }) => (next === 'clients' ? { ...rest, tab: 'clients' } : rest),
+            search: ({ tab: _tab, ...rest }) => (next === undefined ? rest : { ...rest, tab: next }),
             replace: true,
           })
         }
-      >
-        <Tabs.List>
-          <Tabs.Tab value="playground">Playground</Tabs.Tab>
-          <Tabs.Tab value="clients">Clients</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="playground">
-          <Playground key={open.route.key} target={open} toolTargets={playTargets(routes.data, backends.data, 'mcp')} />
-        </Tabs.Panel>
-        <Tabs.Panel value="clients" className="models-clients">
-          <Snippets snippets={modelClients({ origin: address, path: open.path, model: model || 'gpt-6-luna' })} />
-        </Tabs.Panel>
-      </Tabs>
+        play={<Playground key={open.route.key} target={open} toolTargets={playTargets(routes, backends, 'mcp')} />}
+        clients={<Snippets snippets={modelClients({ origin: address, path: open.path, model: model || 'gpt-6-luna' })} />}
+      />
     </div>
   )
 }
 
-function Target({ target, isOpen }: { target: PlayTarget; isOpen: boolean }) {
-  const { route, backend, bind } = target
+function providersOf({ backend }: PlayTarget) {
+  const { length } = backend.groups.flat()
   return (
-    <Link to="/models" search={{ route: route.key }} aria-current={isOpen ? 'true' : undefined}>
-      <p className="mono">{routeTitle(route)}</p>
-      <p className="dim mono">
-        :{bind.port}
-        {target.path}
-      </p>
-      <p className="dim">
-        {backend.groups.flat().length} {backend.groups.flat().length === 1 ? 'provider' : 'providers'}
-      </p>
-    </Link>
+    <p className="dim">
+      {length} {length === 1 ? 'provider' : 'providers'}
+    </p>
   )
 }
 

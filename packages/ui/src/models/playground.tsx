@@ -45,7 +45,7 @@ export function Playground({ target, toolTargets }: PlaygroundProps) {
       <section className="chat" aria-label="Playground">
         <Settings target={target} toolTargets={toolTargets} tools={tools} toolTarget={toolTarget} onSent={onSent} />
         <Credentials text={headersText} onChange={setHeadersText} />
-        <Turns turns={chat.turns} isBusy={chat.isBusy} />
+        <Turns turns={chat.turns} isBusy={chat.isBusy} backend={target.backend} />
         <Composer
           chat={chat}
           isReady={model.trim() !== '' && (toolTarget === null || tools.data !== undefined)}

@@ -1,10 +1,23 @@
+import type { RequestSummary } from '@portico/gateway/admin-api'
+import type { ViewedBackend } from '@portico/gateway/admin-config'
 import { useEffect, useRef } from 'react'
 import { formatCount } from '../format/numbers.ts'
+import { costText } from '../prices/cost.ts'
+import { placeIn } from '../prices/place-of.ts'
+import { priceLlm } from '../prices/price-llm.ts'
+import { PRICE_TABLE } from '../prices/table-date.ts'
+import { usePrices } from '../prices/use-prices.ts'
 import { ToolResult } from '../tools/result.tsx'
 import type { Turn } from './chat-loop.ts'
 
+interface TurnsProps {
+  turns: readonly Turn[]
+  isBusy: boolean
+  backend: ViewedBackend
+}
+
 /** What was said, as text: models write whatever they like. */
-export function Turns({ turns, isBusy }: { turns: readonly Turn[]; isBusy: boolean }) {
+export function Turns({ turns, isBusy, backend }: TurnsProps) {
   const end = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // Newer browsers give a promise back, which is no way to clean up.
@@ -17,7 +30,7 @@ export function Turns({ turns, isBusy }: { turns: readonly Turn[]; isBusy: boole
       )}
       {turns.map((turn, index) => (
         <article key={index} className={`turn turn-${turn.kind}`}>
-          <OneTurn turn={turn} />
+          <OneTurn turn={turn} backend={backend} />
         </article>
       ))}
       <div ref={end} />
@@ -25,7 +38,7 @@ export function Turns({ turns, isBusy }: { turns: readonly Turn[]; isBusy: boole
   )
 }
 
-function OneTurn({ turn }: { turn: Turn }) {
+function OneTurn({ turn, backend }: { turn: Turn; backend: ViewedBackend }) {
   switch (turn.kind) {
     case 'user':
       return (
@@ -43,6 +56,7 @@ function OneTurn({ turn }: { turn: Turn }) {
             <span className="dim turn-facts">
               {!turn.isOver && 'writes …'}
               {usage !== null && `${formatCount(usage.input)} + ${formatCount(usage.output)} tokens`}
+              {turn.sent?.end?.record != null && <TurnCost record={turn.sent.end.record} backend={backend} />}
               {finish !== null && finish !== 'stop' && ` · ${finish}`}
             </span>
           </h3>
@@ -70,4 +84,14 @@ function OneTurn({ turn }: { turn: Turn }) {
         </p>
       )
   }
+}
+
+/** Nothing, where no price is known: the request itself says why. */
+function TurnCost({ record, backend }: { record: RequestSummary; backend: ViewedBackend }) {
+  const { llm, at } = record
+  const { table } = usePrices(llm !== null)
+  if (table === null || llm === null) return null
+  const cost = priceLlm(table, llm, placeIn(backend, llm.providerName), at)
+  if (cost.dollars === null) return null
+  return <span title={`An estimate, by prices of ${PRICE_TABLE.date}`}> · {costText(cost)}</span>
 }

@@ -1,9 +1,7 @@
-import type { BackendsView, ViewedEndpoint, ViewedError } from '@portico/gateway/admin-config'
+import type { BackendsView } from '@portico/gateway/admin-config'
 import { Link } from '@tanstack/react-router'
-import { formatShare } from '../format/numbers.ts'
-import { formatAgo, formatLeft, formatMoment } from '../format/times.ts'
+import { EndpointHealth, TargetError } from '../parts/health.tsx'
 import { backendFilter } from '../requests/filter.ts'
-import { Value } from '../parts/value.tsx'
 import { troubleOf } from './trouble-of.ts'
 
 /** What is left out, what fails, and who takes its place. Nothing, where all is well. */
@@ -19,7 +17,11 @@ export function Trouble({ view, now }: { view: BackendsView; now: number }) {
             <Link to="/requests" search={{ q: backendFilter(backend) }}>
               <span className="mono">{part === '' ? backend : `${backend} ▸ ${part}`}</span>
             </Link>
-            {endpoint !== null && <Endpoint endpoint={endpoint} now={now} />}
+            {endpoint !== null && (
+              <span>
+                <span className="mono">{endpoint.name}</span> <EndpointHealth endpoint={endpoint} now={now} />
+              </span>
+            )}
             {error !== null && <TargetError error={error} now={now} />}
             {note !== '' && <span className="dim">{note}</span>}
           </li>
@@ -27,38 +29,5 @@ export function Trouble({ view, now }: { view: BackendsView; now: number }) {
       </ul>
       {view.unheard > 0 && <p className="note">{view.unheard} workers were too busy to say how theirs do.</p>}
     </aside>
-  )
-}
-
-function Endpoint({ endpoint, now }: { endpoint: ViewedEndpoint; now: number }) {
-  const { name, state, evictedUntil, evictions, failures, health, lastFailure } = endpoint
-  return (
-    <span className={`trouble-${state}`}>
-      <span className="mono">{name}</span>{' '}
-      {evictedUntil === null
-        ? `▲ failing: ${failures} in a row, health ${formatShare(health)}`
-        : `✕ evicted${evictions > 1 ? ` ${evictions} times in a row` : ''}, ${formatLeft(evictedUntil, now)}`}
-      {lastFailure !== null && (
-        <span className="dim" title={formatMoment(lastFailure.at)}>
-          {' '}
-          · {lastFailure.cause}, {formatAgo(lastFailure.at, now)}
-        </span>
-      )}
-    </span>
-  )
-}
-
-function TargetError({ error, now }: { error: ViewedError; now: number }) {
-  return (
-    <span>
-      <Link to="/requests" search={{ id: error.request }}>
-        {error.outcome}
-      </Link>{' '}
-      <Value text={error.message} most={60} />
-      <span className="dim" title={formatMoment(error.at)}>
-        {' '}
-        · {formatAgo(error.at, now)}
-      </span>
-    </span>
   )
 }

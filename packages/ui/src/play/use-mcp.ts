@@ -4,6 +4,7 @@ import { readHeaders } from './headers-text.ts'
 import { McpSession, type ToolList } from './mcp-session.ts'
 import { send, type Sent } from './send.ts'
 import { callTo, type PlayTarget } from './targets.ts'
+import { TOOLS_KEY, toolsKey } from './tools-key.ts'
 
 export interface Mcp {
   session: McpSession | null
@@ -24,7 +25,7 @@ export function useMcp(target: PlayTarget | null, headersText: string, onSent: (
   }, [key, onSent])
   useEffect(() => () => void session?.end().catch(() => {}), [session])
   const tools = useQuery({
-    queryKey: ['mcp-tools', key],
+    queryKey: target === null ? [TOOLS_KEY] : toolsKey(target.route.key, target.path, headersText),
     queryFn: ({ signal }) => (session === null ? { tools: [], hidden: [] } : session.listTools(signal)),
     enabled: session !== null,
     // Each list is a request through the gateway.

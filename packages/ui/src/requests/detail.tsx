@@ -15,6 +15,7 @@ import { Attempts } from './attempts.tsx'
 import { curlOf } from './curl-of.ts'
 import { Decisions } from './decisions.tsx'
 import { Heads } from './heads.tsx'
+import { ModelFacts } from './model-facts.tsx'
 import { DETAIL_TABS, type DetailTab } from './search.ts'
 
 const Again = lazy(() => import('./again.tsx').then(({ Again: loaded }) => ({ default: loaded })))
@@ -31,6 +32,7 @@ const TITLES: Readonly<Record<DetailTab, string>> = {
   decisions: 'Decisions',
   heads: 'Request and response',
   attempts: 'Attempts',
+  model: 'Model',
   raw: 'Raw',
   again: 'Send again',
   next: 'Trace the next',
@@ -54,7 +56,7 @@ export function Detail({ id, tab, onTab, onClose }: DetailProps) {
       {data !== undefined && (
         <Tabs value={tab} onChange={(next) => onTab(DETAIL_TABS.find((name) => name === next) ?? 'decisions')}>
           <Tabs.List>
-            {DETAIL_TABS.map((name) => (
+            {DETAIL_TABS.filter((name) => name !== 'model' || data.llm !== null).map((name) => (
               <Tabs.Tab key={name} value={name}>
                 {TITLES[name]}
               </Tabs.Tab>
@@ -64,6 +66,8 @@ export function Detail({ id, tab, onTab, onClose }: DetailProps) {
             {tab === 'decisions' && <Decisions record={data} />}
             {tab === 'heads' && <Heads record={data} />}
             {tab === 'attempts' && <Attempts record={data} />}
+            {tab === 'model' && data.llm !== null && <ModelFacts record={data} llm={data.llm} />}
+            {tab === 'model' && data.llm === null && <p className="note">No model was called.</p>}
             {tab === 'raw' && <Raw record={data} />}
             <Suspense fallback={<Loading what="the form" rows={3} />}>
               {tab === 'again' && <Again record={data} />}

@@ -9,7 +9,7 @@ export interface RequestsSearch {
   paused?: true
 }
 
-export const DETAIL_TABS = ['decisions', 'heads', 'attempts', 'raw', 'again', 'next'] as const
+export const DETAIL_TABS = ['decisions', 'heads', 'attempts', 'model', 'raw', 'again', 'next'] as const
 export type DetailTab = (typeof DETAIL_TABS)[number]
 
 /** Addresses are written by anyone: what does not fit is left out. */

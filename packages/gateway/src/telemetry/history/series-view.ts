@@ -3,6 +3,9 @@
 export const RANGES = ['15m', '3h', '24h'] as const
 export type HistoryRange = (typeof RANGES)[number]
 
+/** Where prices of providers change with the length of a prompt, in tokens. */
+export const PROMPT_SIZES = [0, 128_000, 200_000, 272_000, 512_000] as const
+
 /** Answer of `GET /api/metrics/series`. All lists are as long as `times`, oldest first. */
 export interface SeriesView {
   readonly range: HistoryRange
@@ -51,19 +54,38 @@ export interface ModelSeries {
   readonly p95: readonly (number | null)[]
 }
 
-/** One line of who used what. */
-export interface UsageRow {
-  readonly provider: string
-  readonly model: string
-  readonly route: string | null
-  readonly key: string | null
+/** Sums over calls of models. */
+export interface UsageSums {
   readonly calls: number
+  /** Tokens. Those of the cache are among the input too, those of reasoning among the output. */
   readonly input: number
   readonly output: number
   readonly cacheRead: number
   readonly cacheWrite: number
-  /** Calls whose provider did not report all of it: their tokens are estimates, or missing. */
+  readonly reasoning: number
+}
+
+/** One line of who used what. */
+export interface UsageRow extends UsageSums {
+  /** As telemetry names it: `openai`. */
+  readonly provider: string
+  /** Of the config: key of the backend, and what it calls the provider. */
+  readonly backend: string | null
+  readonly providerName: string
+  readonly model: string
+  readonly route: string | null
+  readonly key: string | null
+  /** Calls whose provider did not report all of it: the gateway counted some of their tokens. */
   readonly estimatedCalls: number
+  /** Calls that were answered without a word about tokens: they are in no sum of tokens. */
+  readonly silentCalls: number
+  /** The same by the size of the prompt, as long ones have prices of their own; sizes without calls are left out. */
+  readonly sizes: readonly SizedUsage[]
+}
+
+/** Calls with more input tokens than `over`, and at most as many as the next of the `PROMPT_SIZES`. */
+export interface SizedUsage extends UsageSums {
+  readonly over: number
 }
 
 /** Answer of `GET /api/metrics/usage`. */

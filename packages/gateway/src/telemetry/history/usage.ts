@@ -1,5 +1,5 @@
-import type { RequestRecord } from '../recorder/record.ts'
-import type { HistoryRange, UsageRow, UsageView } from './series-view.ts'
+import type { RecordedLlm, RequestRecord } from '../recorder/record.ts'
+import { type HistoryRange, PROMPT_SIZES, type SizedUsage, type UsageRow, type UsageView } from './series-view.ts'
 
 interface UsageParts {
   range: HistoryRange
@@ -7,30 +7,31 @@ interface UsageParts {
   /** From here on every record is there. */
   completeSince: number
   /** Newest first. */
-  records: Iterable<RequestRecord>
+  records: Iterable<UsedRecord>
 }
 
-type Counted = { -readonly [Field in keyof UsageRow]: UsageRow[Field] }
+/** As much of a record as counts here. */
+export type UsedRecord = Pick<RequestRecord, 'at' | 'status' | 'llm' | 'key' | 'route' | 'keys'>
+
+type Named = Pick<UsageRow, 'provider' | 'backend' | 'providerName' | 'model' | 'key' | 'route'>
 
 /** Who used how many tokens of which model where, of what is recorded. */
 export function usageOf({ range, now, completeSince, records }: UsageParts): UsageView {
   const since = now - RANGE_MILLIS[range]
-  const rows = new Map<string, Counted>()
-  for (const { at, llm, key, route } of records) {
-    if (at < since) break
-    if (llm === null || llm.provider === '') continue
-    const model = llm.responseModel === '' ? llm.requestModel : llm.responseModel
-    const name = JSON.stringify([llm.provider, model, key, route])
+  const rows = new Map<string, RowSum>()
+  for (const record of records) {
+    if (record.at < since) break
+    const { llm } = record
+    if (llm === null || !isUse(llm)) continue
+    const named = namesOf(record, llm)
+    const name = JSON.stringify(Object.values(named))
     let row = rows.get(name)
-    if (row === undefined) rows.set(name, (row = nothingOf(llm.provider, model, { key, route })))
-    row.calls++
-    row.input += llm.inputTokens ?? 0
-    row.output += llm.outputTokens ?? 0
-    row.cacheRead += llm.cacheReadTokens ?? 0
-    row.cacheWrite += llm.cacheWriteTokens ?? 0
-    if (llm.isEstimated || (llm.inputTokens === null && llm.outputTokens === null)) row.estimatedCalls++
+    if (row === undefined) rows.set(name, (row = new RowSum(named)))
+    row.add(llm, record.status)
   }
-  const sorted = [...rows.values()].toSorted((a, b) => b.input + b.output - a.input - a.output || b.calls - a.calls)
+  const sorted = [...rows.values()]
+    .map((row) => row.view())
+    .toSorted((a, b) => b.input + b.output - a.input - a.output || b.calls - a.calls)
   return {
     range,
     now,
@@ -40,15 +41,70 @@ export function usageOf({ range, now, completeSince, records }: UsageParts): Usa
   }
 }
 
+/** Lists of models and counts of tokens use none. */
+function isUse({ provider, operation, requestModel, responseModel, inputTokens, outputTokens }: RecordedLlm): boolean {
+  if (provider === '' || operation === 'count_tokens') return false
+  const isNamed = requestModel !== '' || responseModel !== ''
+  return operation !== null || isNamed || inputTokens !== null || outputTokens !== null
+}
+
+function namesOf({ key, route, keys }: UsedRecord, llm: RecordedLlm): Named {
+  const { provider, providerName, requestModel, responseModel } = llm
+  const model = responseModel === '' ? requestModel : responseModel
+  return { provider, backend: keys.backend, providerName, model, key, route }
+}
+
+/** The sums of one row. */
+class RowSum {
+  readonly #named: Named
+  readonly #all = new Sums()
+  readonly #sizes = PROMPT_SIZES.map(() => new Sums())
+  #estimatedCalls = 0
+  #silentCalls = 0
+
+  constructor(named: Named) {
+    this.#named = named
+  }
+
+  add(llm: RecordedLlm, status: number): void {
+    const size = PROMPT_SIZES.findLastIndex((over) => (llm.inputTokens ?? 0) > over)
+    this.#all.add(llm)
+    this.#sizes[Math.max(0, size)]?.add(llm)
+    if (llm.isEstimated) this.#estimatedCalls++
+    else if (llm.inputTokens === null && llm.outputTokens === null && status >= 200 && status < 300) this.#silentCalls++
+  }
+
+  view(): UsageRow {
+    const sizes = this.#sizes.flatMap((sums, at): SizedUsage[] =>
+      sums.calls === 0 ? [] : [{ over: PROMPT_SIZES[at] ?? 0, ...sums }],
+    )
+    const told = { estimatedCalls: this.#estimatedCalls, silentCalls: this.#silentCalls }
+    return { ...this.#named, ...this.#all, ...told, sizes }
+  }
+}
+
+class Sums {
+  calls = 0
+  input = 0
+  output = 0
+  cacheRead = 0
+  cacheWrite = 0
+  reasoning = 0
+
+  add(llm: RecordedLlm): void {
+    this.calls++
+    this.input += llm.inputTokens ?? 0
+    this.output += llm.outputTokens ?? 0
+    this.cacheRead += llm.cacheReadTokens ?? 0
+    this.cacheWrite += llm.cacheWriteTokens ?? 0
+    this.reasoning += llm.reasoningTokens ?? 0
+  }
+}
+
 const MOST_ROWS = 500
 const MINUTE = 60_000
 const RANGE_MILLIS: Readonly<Record<HistoryRange, number>> = {
   '15m': 15 * MINUTE,
   '3h': 180 * MINUTE,
   '24h': 1440 * MINUTE,
-}
-
-function nothingOf(provider: string, model: string, { key, route }: Pick<UsageRow, 'key' | 'route'>): Counted {
-  const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
-  return { provider, model, route, key, calls: 0, ...tokens, estimatedCalls: 0 }
 }

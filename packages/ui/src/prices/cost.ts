@@ -1,0 +1,81 @@
+/** What something costs by the table of prices. What has no price is not free: it is unknown. */
+export type Cost = KnownCost | UnknownCost
+
+export interface KnownCost {
+  readonly kind: 'known'
+  readonly dollars: number
+  /** Entries of the table that it was computed by. */
+  readonly by: readonly PriceEntry[]
+  /** What to know when reading it. */
+  readonly notes: readonly string[]
+}
+
+export interface UnknownCost {
+  readonly kind: 'unknown'
+  readonly why: string
+}
+
+export interface PriceEntry {
+  /** As the table names both. */
+  readonly provider: string
+  readonly model: string
+  /** `$2.50 input, $10 output` for a million tokens. */
+  readonly rates: string
+}
+
+/** Tokens of one call. Those of the cache are among the input, those of reasoning among the output. */
+export interface TokenUsage {
+  readonly input: number
+  readonly output: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly reasoning: number
+}
+
+/** Whose price is asked for. */
+export interface Priced {
+  /** As telemetry names the provider: `aws.bedrock`. */
+  readonly provider: string
+  /** Names of the model, the surest first. */
+  readonly models: readonly string[]
+  /** `host:port` where the config names another place than the provider's own; else empty. */
+  readonly at: string
+  /** Milliseconds since 1970: prices change. */
+  readonly moment: number
+}
+
+/** Of several costs: what is known of them, and what is not. */
+export interface CostSum {
+  /** Null where none is known. */
+  readonly dollars: number | null
+  readonly by: readonly PriceEntry[]
+  readonly notes: readonly string[]
+  /** Why some are unknown. */
+  readonly unknown: readonly string[]
+}
+
+export function sumCosts(costs: readonly Cost[]): CostSum {
+  const known = costs.filter((cost) => cost.kind === 'known')
+  const unknown = costs.flatMap((cost) => (cost.kind === 'unknown' ? [cost.why] : []))
+  const entries = new Map(known.flatMap(({ by }) => by.map((entry) => [`${entry.provider} ${entry.model}`, entry])))
+  return {
+    dollars: known.length === 0 ? null : known.reduce((sum, { dollars }) => sum + dollars, 0),
+    by: [...entries.values()],
+    notes: [...new Set(known.flatMap(({ notes }) => notes))],
+    unknown: [...new Set(unknown)],
+  }
+}
+
+/** US dollars with as many digits as help; what is nothing says so, and what is little is not nothing. */
+export function formatDollars(dollars: number): string {
+  if (dollars === 0) return '$0'
+  if (dollars < 0.0001) return '< $0.0001'
+  if (dollars < 1) return `$${dollars.toFixed(4)}`
+  return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+}
+
+/** In a few words: an estimate, a part of one, or that it is not known. */
+export function costText({ dollars, unknown }: CostSum): string {
+  if (dollars === null) return 'unknown'
+  return unknown.length === 0 ? `≈ ${formatDollars(dollars)}` : `≥ ${formatDollars(dollars)}`
+}

@@ -1,0 +1,94 @@
+import type { RecordedLlm, RequestRecord } from '@portico/gateway/admin-api'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { backendsQuery } from '../api/queries.ts'
+import { formatCount, formatTook } from '../format/numbers.ts'
+import { Value } from '../parts/value.tsx'
+import { costText } from '../prices/cost.ts'
+import { CostNote, CostSource } from '../prices/cost-source.tsx'
+import { placeOf } from '../prices/place-of.ts'
+import { priceLlm } from '../prices/price-llm.ts'
+import { usePrices } from '../prices/use-prices.ts'
+
+/** What was asked of a model, what it said of itself, what it used and what that cost. */
+export function ModelFacts({ record, llm }: { record: RequestRecord; llm: RecordedLlm }) {
+  const { provider, providerName, requestModel, responseModel, timeToFirstToken } = llm
+  return (
+    <>
+      <dl className="why-values model-facts" aria-label="The model">
+        <Fact name="asked for">
+          {requestModel === '' ? 'no model by name' : <Value text={requestModel} />}{' '}
+          <span className="dim">{llm.operation?.replaceAll('_', ' ')}, after aliases</span>
+        </Fact>
+        <Fact name="answered by">
+          <span className="mono">{providerName || provider}</span>{' '}
+          {providerName !== '' && providerName !== provider && <span className="dim">{provider}</span>}{' '}
+          {responseModel === '' ? <span className="dim">which named no model</span> : <Value text={responseModel} />}
+        </Fact>
+        {llm.attempts.length > 1 && (
+          <Fact name="tried">
+            {llm.attempts.map(({ provider: tried, outcome }) => `${tried} (${outcome})`).join(', then ')}
+          </Fact>
+        )}
+        <Fact name="ended">
+          {llm.finishReason === '' ? 'without a word why' : <span className="mono">{llm.finishReason}</span>}{' '}
+          <span className="dim">
+            {llm.streaming && 'streamed'}
+            {timeToFirstToken !== null && `, first token after ${formatTook(timeToFirstToken * 1000)}`}
+          </span>
+        </Fact>
+        <Usage llm={llm} />
+        <CostFact record={record} llm={llm} />
+      </dl>
+      <CostNote />
+    </>
+  )
+}
+
+function Usage({ llm }: { llm: RecordedLlm }) {
+  const { inputTokens, outputTokens } = llm
+  if (inputTokens === null && outputTokens === null) return <Fact name="tokens">the provider reported none</Fact>
+  return (
+    <Fact name="tokens">
+      {count(inputTokens, 'input')}
+      {aside([count(llm.cacheReadTokens, 'from the cache'), count(llm.cacheWriteTokens, 'written to it')])},{' '}
+      {count(outputTokens, 'output')}
+      {aside([count(llm.reasoningTokens, 'of reasoning')])}{' '}
+      <span className="dim">
+        {llm.isEstimated
+          ? 'counted by the gateway: the provider did not report all of them'
+          : 'reported by the provider'}
+      </span>
+    </Fact>
+  )
+}
+
+function CostFact({ record, llm }: { record: RequestRecord; llm: RecordedLlm }) {
+  const { table, error } = usePrices(true)
+  const { data } = useQuery(backendsQuery)
+  if (table === null) return <Fact name="cost">{error === null ? '…' : `no prices: ${error.message}`}</Fact>
+  const cost = priceLlm(table, llm, placeOf(data, record.keys.backend, llm.providerName), record.at)
+  return (
+    <Fact name="cost">
+      {cost.dollars !== null && costText(cost)} <CostSource sum={cost} />
+    </Fact>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function count(tokens: number | null, words: string): string {
+  return tokens === null ? '' : `${formatCount(tokens)} ${words}`
+}
+
+function aside(parts: readonly string[]): string {
+  const told = parts.filter((part) => part !== '' && !part.startsWith('0 '))
+  return told.length === 0 ? '' : ` (${told.join(', ')})`
+}
