@@ -61,6 +61,8 @@ describe('the config page', { skip: noBrowser }, () => {
     assert.deepEqual(await seriousFindings(page), [])
     await page.keyboard.press('Enter')
     await page.getByText('Config 2 is live.').waitFor()
+    await page.getByText('config 2 live').waitFor()
+    assert.equal((await page.locator('.config-head').innerText()).match(/is live/g)?.length, 1)
     assert.equal(await answer(program), 'second')
     assert.equal(readFileSync(file, 'utf8'), configText({ isOpen: true }).replace('first', 'second'))
 

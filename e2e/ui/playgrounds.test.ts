@@ -109,6 +109,66 @@ describe('the playgrounds', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 
+  it('says who takes requests, who is left out and why, and what each used', async (t) => {
+    const { file } = useConfigFile(t, FAILOVER)
+    const program = await useProgram(t, { args: ['-f', file] })
+    const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
+    await openReady({ page, complaints }, `${program.admin}/ui/models?model=gpt-4o`)
+    const providers = page.getByRole('region', { name: 'Providers in the order of failover' })
+    const provider = (name: string) => providers.locator('.provider').filter({ hasText: name })
+    await provider('first').getByText('● takes requests').waitFor()
+    await provider('spare').getByText('○ waits').waitFor()
+    await page.getByRole('textbox', { name: 'Message' }).fill('Good morning')
+    await page.keyboard.press('Enter')
+    await page.locator('.turn-model').getByText('You said: Good morning').waitFor()
+    await provider('first')
+      .getByText(/✕ evicted, \d+ (s|min) left · connect/)
+      .waitFor()
+    await provider('spare').getByText('● takes requests').waitFor()
+    assert.equal(await providers.getByText('takes requests').count(), 1)
+    await page.reload()
+    // Nobody is paid for a mock, so nobody says what it costs.
+    await provider('spare')
+      .getByText(/24 h: \d+ tokens, cost unknown/)
+      .waitFor()
+    assert.deepEqual(await seriousFindings(page), [])
+    await shoot(page, 'models-failover')
+    assert.deepEqual(complaints, [])
+  })
+
+  it('opens with a model or a tool that was found by its name', async (t) => {
+    const { program, page, complaints } = await open(t, browser, server, SIZES.wide)
+    await fetch(`http://127.0.0.1:${program.port()}/limited/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'asked-for-once', messages: [{ role: 'user', content: 'Hello' }] }),
+    })
+    const find = async (text: string, name: string): Promise<void> => {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox', { name: 'Go to' }).and(page.locator(':focus')).waitFor()
+      await page.keyboard.type(text)
+      await page.getByRole('option', { name }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    }
+    await find('model fast', 'model fast chat')
+    await page.waitForURL((url) => url.searchParams.get('model') === 'fast')
+    assert.equal(await page.getByLabel('Model', { exact: true }).inputValue(), 'fast')
+    await find('once', 'model asked-for-once limited')
+    await page.waitForURL((url) => url.searchParams.get('model') === 'asked-for-once')
+    assert.equal(new URL(page.url()).searchParams.get('route'), await routeKey(program, 'limited'))
+    await page.goto(`${program.admin}/ui/tools?tool=gone`)
+    await page.getByText('gone is not offered to this caller').waitFor()
+    await page.getByRole('link', { name: 'Requests' }).click()
+    await find('tool error_handling', 'tool test_error_handling tools')
+    await page.waitForURL(/\/ui\/tools\?/)
+    await page
+      .locator('.tool')
+      .getByRole('heading', { name: /test_error_handling/ })
+      .waitFor()
+    assert.deepEqual(complaints, [])
+  })
+
   it('stops an answer in the middle', async (t) => {
     const { program, page } = await open(t, browser, server, SIZES.wide)
     await page.goto(`${program.admin}/ui/models?model=any&route=${encodeURIComponent(await routeKey(program, 'slow'))}`)
@@ -246,6 +306,30 @@ describe('the playgrounds', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
   })
 })
+
+/** Nobody listens at the first provider. */
+const FAILOVER = {
+  config: { workers: 1 },
+  binds: [
+    {
+      port: 0,
+      address: '127.0.0.1',
+      listeners: [{ routes: [{ name: 'chat', backends: [{ backend: 'models' }] }] }],
+    },
+  ],
+  backends: [
+    {
+      name: 'models',
+      policies: { health: { eviction: { duration: '300s', consecutiveFailures: 1 } } },
+      ai: {
+        groups: [
+          { providers: [{ name: 'first', openai: {}, host: '127.0.0.1', port: 9 }] },
+          { providers: [{ name: 'spare', mock: {} }] },
+        ],
+      },
+    },
+  ],
+}
 
 function configText(port: number): object {
   const mock = (more: object = {}): object => ({ ai: { provider: { mock: more } } })

@@ -67,7 +67,16 @@ test('an address of any kind leads to a range that there is', () => {
 describe('lines of usage', () => {
   const row = (model: string, rest: Partial<UsageRow>): UsageRow => ({
     ...{ provider: 'openai', providerName: '', backend: null, model, route: 'chat', key: null, calls: 2 },
-    ...{ input: 10, output: 5, cacheRead: 1, cacheWrite: 0, reasoning: 0, estimatedCalls: 0, silentCalls: 0, sizes: [] },
+    ...{
+      input: 10,
+      output: 5,
+      cacheRead: 1,
+      cacheWrite: 0,
+      reasoning: 0,
+      estimatedCalls: 0,
+      silentCalls: 0,
+      sizes: [],
+    },
     ...rest,
   })
   const rows = [

@@ -16,6 +16,8 @@ import { sumOf, USAGE_GROUPS, type UsageGroup, type UsageLine, usageLines, usage
 export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | null }) {
   const { rows, omitted, range } = usage
   const lines = usageLines(rows, by)
+  const all: UsageLine = { id: '', ...sumOf(rows), rows }
+  const numbers = NUMBERS.filter(([field]) => ALWAYS.has(field) || all[field] > 0)
   const prices = usePrices(rows.length > 0)
   const costOf = useCosts(prices, usage)
   return (
@@ -49,7 +51,7 @@ export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | n
                 {columnsOf(by).map((name) => (
                   <th key={name}>{name}</th>
                 ))}
-                {NUMBERS.map(([, name]) => (
+                {numbers.map(([, name]) => (
                   <th key={name} className="number">
                     {name}
                   </th>
@@ -61,10 +63,10 @@ export function UsageTable({ usage, by }: { usage: UsageView; by: UsageGroup | n
             </thead>
             <tbody>
               {lines.map((line) => (
-                <Line key={line.id} line={line} by={by} range={range} cost={costOf(line)} />
+                <Line key={line.id} {...{ line, by, range, numbers }} cost={costOf(line)} />
               ))}
             </tbody>
-            {lines.length > 1 && <Total line={{ ...sumOf(rows), id: '', rows }} by={by} costOf={costOf} />}
+            {lines.length > 1 && <Total {...{ line: all, by, numbers }} cost={costOf(all)} />}
           </table>
         </div>
       )}
@@ -83,6 +85,10 @@ const NUMBERS = [
   ['cacheWrite', 'cache written'],
   ['reasoning', 'reasoning'],
 ] as const
+/** The others have a column where there are any. */
+const ALWAYS: ReadonlySet<string> = new Set(['calls', 'input', 'output'])
+
+type Numbers = readonly (typeof NUMBERS)[number][]
 
 function columnsOf(by: UsageGroup | null): readonly UsageGroup[] {
   return by === null ? USAGE_GROUPS : [by]
@@ -100,11 +106,11 @@ function useCosts({ table }: Prices, { now }: UsageView): (line: UsageLine) => C
 interface LineProps {
   line: UsageLine
   by: UsageGroup | null
-  range: HistoryRange
+  numbers: Numbers
   cost: CostSum | null
 }
 
-function Line({ line, by, range, cost }: LineProps) {
+function Line({ line, by, range, numbers, cost }: LineProps & { range: HistoryRange }) {
   return (
     <tr>
       {columnsOf(by).map((name) => (
@@ -113,29 +119,28 @@ function Line({ line, by, range, cost }: LineProps) {
           {name === 'model' && line.provider !== line.model && <span className="dim"> {line.provider}</span>}
         </td>
       ))}
-      <Figures line={line} cost={cost} />
+      <Figures line={line} numbers={numbers} cost={cost} />
       <td className="usage-source">{cost !== null && <CostSource sum={cost} />}</td>
     </tr>
   )
 }
 
-function Total({ line, by, costOf }: { line: UsageLine; by: UsageGroup | null; costOf: ReturnType<typeof useCosts> }) {
-  const cost = costOf(line)
+function Total({ line, by, numbers, cost }: LineProps) {
   return (
     <tfoot>
       <tr>
         <th colSpan={columnsOf(by).length}>all of them</th>
-        <Figures line={line} cost={cost} />
+        <Figures line={line} numbers={numbers} cost={cost} />
         <td className="usage-source">{cost?.unknown.join('; ')}</td>
       </tr>
     </tfoot>
   )
 }
 
-function Figures({ line, cost }: { line: UsageLine; cost: CostSum | null }) {
+function Figures({ line, numbers, cost }: Omit<LineProps, 'by'>) {
   return (
     <>
-      {NUMBERS.map(([field, name]) => (
+      {numbers.map(([field, name]) => (
         <td key={name} className="number">
           {formatCount(line[field])}
         </td>

@@ -34,7 +34,14 @@ function Models({ parts: { targets, open, routes, backends, now } }: { parts: Pl
   const address = addressOf(open, location.hostname)
   return (
     <div className="play models">
-      <TargetList to="/models" title="Models" label="Routes to models" targets={targets} open={open} factsOf={providersOf}>
+      <TargetList
+        to="/models"
+        title="Models"
+        label="Routes to models"
+        targets={targets}
+        open={open}
+        factsOf={providersOf}
+      >
         <Providers target={open} now={now} />
       </TargetList>
       <PlayTabs
@@ -47,7 +54,9 @@ function Models({ parts: { targets, open, routes, backends, now } }: { parts: Pl
           })
         }
         play={<Playground key={open.route.key} target={open} toolTargets={playTargets(routes, backends, 'mcp')} />}
-        clients={<Snippets snippets={modelClients({ origin: address, path: open.path, model: model || 'gpt-6-luna' })} />}
+        clients={
+          <Snippets snippets={modelClients({ origin: address, path: open.path, model: model || 'gpt-6-luna' })} />
+        }
       />
     </div>
   )

@@ -69,7 +69,7 @@ export function sumCosts(costs: readonly Cost[]): CostSum {
 /** US dollars with as many digits as help; what is nothing says so, and what is little is not nothing. */
 export function formatDollars(dollars: number): string {
   if (dollars === 0) return '$0'
-  if (dollars < 0.0001) return '< $0.0001'
+  if (isLittle(dollars)) return '< $0.0001'
   if (dollars < 1) return `$${dollars.toFixed(4)}`
   return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
 }
@@ -77,5 +77,10 @@ export function formatDollars(dollars: number): string {
 /** In a few words: an estimate, a part of one, or that it is not known. */
 export function costText({ dollars, unknown }: CostSum): string {
   if (dollars === null) return 'unknown'
-  return unknown.length === 0 ? `≈ ${formatDollars(dollars)}` : `≥ ${formatDollars(dollars)}`
+  if (unknown.length > 0) return `≥ ${formatDollars(isLittle(dollars) ? 0 : dollars)}`
+  return isLittle(dollars) ? formatDollars(dollars) : `≈ ${formatDollars(dollars)}`
+}
+
+function isLittle(dollars: number): boolean {
+  return dollars > 0 && dollars < 0.0001
 }

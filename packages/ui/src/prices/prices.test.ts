@@ -115,7 +115,11 @@ describe('the price of a row', () => {
     const sizes: readonly (typeof PROMPT_SIZES)[number][] = [0, 128_000, 200_000, 272_000, 512_000]
     assert.ok(starts.length > 50)
     // Some say "from", some "above".
-    for (const start of new Set(starts)) assert.ok(sizes.some((size) => Math.abs(size - start) <= 1), String(start))
+    for (const start of new Set(starts))
+      assert.ok(
+        sizes.some((size) => Math.abs(size - start) <= 1),
+        String(start),
+      )
   })
 })
 
@@ -131,6 +135,11 @@ describe('several costs', () => {
       [sum, sumCosts([known(0.02, 'a')]), sumCosts([{ kind: 'unknown', why: 'x' }]), sumCosts([])].map(costText),
       ['≥ $3.00', '≈ $0.0200', 'unknown', 'unknown'],
     )
+    const little = known(0.000_01, 'a')
+    assert.deepEqual(
+      [sumCosts([little]), sumCosts([little, { kind: 'unknown', why: 'x' }]), sumCosts([known(0, 'a')])].map(costText),
+      ['< $0.0001', '≥ $0', '≈ $0'],
+    )
     assert.equal(sumCosts([{ kind: 'unknown', why: 'x' }]).dollars, null)
   })
 
@@ -143,8 +152,14 @@ describe('several costs', () => {
       fc.property(fc.array(cost), fc.nat(20), (costs, cut) => {
         const [left, right] = [costs.slice(0, cut), costs.slice(cut)]
         const [all, ...parts] = [costs, left, right].map(sumCosts)
-        assert.equal(all?.dollars ?? 0, parts.reduce((sum, part) => sum + (part.dollars ?? 0), 0))
-        assert.equal(all?.unknown.length === 0, parts.every(({ unknown }) => unknown.length === 0))
+        assert.equal(
+          all?.dollars ?? 0,
+          parts.reduce((sum, part) => sum + (part.dollars ?? 0), 0),
+        )
+        assert.equal(
+          all?.unknown.length === 0,
+          parts.every(({ unknown }) => unknown.length === 0),
+        )
       }),
     )
   })
@@ -162,7 +177,9 @@ describe('several costs', () => {
 
 test('the table is the one whose date is shown, and fetches nothing by itself', () => {
   const path = createRequire(import.meta.url).resolve('@pydantic/genai-prices')
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', `file://${path}`), 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', `file://${path}`), 'utf8')) as {
+    version: string
+  }
   assert.equal(PRICE_TABLE.version, version, 'another version has another date: write it down')
   const real = globalThis.fetch
   globalThis.fetch = () => assert.fail('prices are fetched')
@@ -183,12 +200,7 @@ const REAL: readonly (readonly [string, string, string, string])[] = [
   ['openai', 'llama3.2', '127.0.0.1:11434', 'no price known for llama3.2'],
   ['openai', 'my-gpt-4o', '10.0.0.1:80', 'no price known for my-gpt-4o'],
   ['openai', 'openai/gpt-4o', '10.0.0.1:80', 'no price known for openai/gpt-4o'],
-  [
-    'openai',
-    'meta-llama/llama-3.3-70b-instruct',
-    'openrouter.ai:443',
-    'OpenRouter meta-llama/llama-3.3-70b-instruct',
-  ],
+  ['openai', 'meta-llama/llama-3.3-70b-instruct', 'openrouter.ai:443', 'OpenRouter meta-llama/llama-3.3-70b-instruct'],
   ['openai', 'llama-3.3-70b-versatile', 'api.groq.com:443', 'Groq llama-3.3-70b-versatile'],
   ['anthropic', 'claude-sonnet-4-5-20250929', '', 'Anthropic claude-sonnet-4-5'],
   ['anthropic', 'claude-unknown-9', '', 'no price known for claude-unknown-9'],

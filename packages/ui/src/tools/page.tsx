@@ -42,14 +42,7 @@ function Servers({ parts: { targets, open, now } }: { parts: PlayParts }) {
   const tool = findTool(tools.data?.tools ?? [], chosen)
   return (
     <div className="play tools">
-      <TargetList
-        to="/tools"
-        title="Tools"
-        label="Servers and tools"
-        targets={targets}
-        open={open}
-        factsOf={serversOf}
-      >
+      <TargetList to="/tools" title="Tools" label="Servers and tools" targets={targets} open={open} factsOf={serversOf}>
         <LastErrors target={open} now={now} />
         <Credentials text={headersText} onChange={setHeadersText} />
         <Offered tools={tools} tool={tool} route={open.route.key} />
@@ -138,8 +131,7 @@ function LastErrors({ target: { backend }, now }: { target: PlayTarget; now: num
     <ul className="play-errors" aria-label="Last errors">
       {failed.map(({ name, lastError }) => (
         <li key={name}>
-          ▲ <span className="mono">{name}</span>{' '}
-          {lastError !== null && <TargetError error={lastError} now={now} />}
+          ▲ <span className="mono">{name}</span> {lastError !== null && <TargetError error={lastError} now={now} />}
         </li>
       ))}
     </ul>

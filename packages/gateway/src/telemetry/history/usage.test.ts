@@ -56,7 +56,11 @@ describe('who used what', () => {
   })
 
   it('has long prompts apart, and the parts are the whole', () => {
-    const [row] = rowsOf([call({ inputTokens: 128_000 }), call({ inputTokens: 128_001 }), call({ inputTokens: 900_000 })])
+    const [row] = rowsOf([
+      call({ inputTokens: 128_000 }),
+      call({ inputTokens: 128_001 }),
+      call({ inputTokens: 900_000 }),
+    ])
     assert.deepEqual(
       row?.sizes.map(({ over, calls, input }) => [over, calls, input]),
       [
@@ -76,7 +80,10 @@ describe('who used what', () => {
             )
       }),
     )
-    assert.deepEqual(PROMPT_SIZES.toSorted((a, b) => a - b), PROMPT_SIZES)
+    assert.deepEqual(
+      PROMPT_SIZES.toSorted((a, b) => a - b),
+      PROMPT_SIZES,
+    )
   })
 })
 

@@ -1,5 +1,12 @@
 import type { RecordedLlm, RequestRecord } from '../recorder/record.ts'
-import { type HistoryRange, PROMPT_SIZES, type SizedUsage, type UsageRow, type UsageView } from './series-view.ts'
+import {
+  type HistoryRange,
+  PROMPT_SIZES,
+  type SizedUsage,
+  type UsageRow,
+  type UsageSums,
+  type UsageView,
+} from './series-view.ts'
 
 interface UsageParts {
   range: HistoryRange
@@ -57,8 +64,8 @@ function namesOf({ key, route, keys }: UsedRecord, llm: RecordedLlm): Named {
 /** The sums of one row. */
 class RowSum {
   readonly #named: Named
-  readonly #all = new Sums()
-  readonly #sizes = PROMPT_SIZES.map(() => new Sums())
+  readonly #all = noSums()
+  readonly #sizes = PROMPT_SIZES.map(noSums)
   #estimatedCalls = 0
   #silentCalls = 0
 
@@ -68,8 +75,9 @@ class RowSum {
 
   add(llm: RecordedLlm, status: number): void {
     const size = PROMPT_SIZES.findLastIndex((over) => (llm.inputTokens ?? 0) > over)
-    this.#all.add(llm)
-    this.#sizes[Math.max(0, size)]?.add(llm)
+    const sized = this.#sizes[Math.max(0, size)]
+    add(this.#all, llm)
+    if (sized !== undefined) add(sized, llm)
     if (llm.isEstimated) this.#estimatedCalls++
     else if (llm.inputTokens === null && llm.outputTokens === null && status >= 200 && status < 300) this.#silentCalls++
   }
@@ -83,22 +91,19 @@ class RowSum {
   }
 }
 
-class Sums {
-  calls = 0
-  input = 0
-  output = 0
-  cacheRead = 0
-  cacheWrite = 0
-  reasoning = 0
+type Sums = { -readonly [Field in keyof UsageSums]: number }
 
-  add(llm: RecordedLlm): void {
-    this.calls++
-    this.input += llm.inputTokens ?? 0
-    this.output += llm.outputTokens ?? 0
-    this.cacheRead += llm.cacheReadTokens ?? 0
-    this.cacheWrite += llm.cacheWriteTokens ?? 0
-    this.reasoning += llm.reasoningTokens ?? 0
-  }
+function noSums(): Sums {
+  return { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
+}
+
+function add(sums: Sums, llm: RecordedLlm): void {
+  sums.calls++
+  sums.input += llm.inputTokens ?? 0
+  sums.output += llm.outputTokens ?? 0
+  sums.cacheRead += llm.cacheReadTokens ?? 0
+  sums.cacheWrite += llm.cacheWriteTokens ?? 0
+  sums.reasoning += llm.reasoningTokens ?? 0
 }
 
 const MOST_ROWS = 500
