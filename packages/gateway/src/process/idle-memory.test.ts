@@ -7,14 +7,16 @@ import { IdleMemory } from './idle-memory.ts'
 const MB = 2 ** 20
 
 function useMemory(number = 0) {
-  const state = { busy: 0, bytes: 30 * MB, releases: 0 }
+  const state = { busy: 0, bytes: 30 * MB, releases: 0, mayRelease: true }
   const memory = new IdleMemory({
     busyShare: () => state.busy,
     heapBytes: () => state.bytes,
     number,
     release() {
+      if (!state.mayRelease) return false
       state.releases++
       state.bytes = 10 * MB
+      return true
     },
   })
   const look = (times: number): number => {
@@ -77,6 +79,14 @@ test('a heap that has hardly grown is left alone', () => {
   assert.equal(look(100), 2)
 })
 
+test('what could not be given back now is given back a second later', () => {
+  const { state, look } = useMemory()
+  state.mayRelease = false
+  assert.equal(look(3), 0)
+  state.mayRelease = true
+  assert.equal(look(1), 1)
+})
+
 test('a thread gives back what it had taken', { timeout: 60_000 }, async () => {
   const code = `
     const { parentPort } = require('node:worker_threads')
@@ -101,4 +111,23 @@ test('a thread gives back what it had taken', { timeout: 60_000 }, async () => {
   assert.ok(left < taken / 2)
   assert.ok(isHidden)
   await worker.terminate()
+})
+
+test('a thread is not harmed by others that give memory back at the same moment', { timeout: 120_000 }, async (t) => {
+  // What others do to the flags of the process, so often that it comes between.
+  const others = `
+    const { setFlagsFromString } = require('node:v8')
+    for (;;) for (const flag of ['--expose-gc', '--no-expose-gc']) setFlagsFromString(flag)`
+  const code = `
+    const { parentPort } = require('node:worker_threads')
+    import(${JSON.stringify(new URL('./idle-memory.ts', import.meta.url).href)}).then(({ releaseMemory }) => {
+      const results = new Set()
+      for (let times = 0; times < 1000 && results.size < 2; times++) results.add(releaseMemory())
+      parentPort.postMessage([...results].toSorted())
+    })`
+  const [meddler, worker] = [others, code].map((text) => new Worker(text, { eval: true }))
+  t.after(() => Promise.all([meddler?.terminate(), worker?.terminate()]))
+  assert.ok(worker !== undefined)
+  // Fails with what the thread died of.
+  assert.deepEqual(await once(worker, 'message'), [[false, true]])
 })

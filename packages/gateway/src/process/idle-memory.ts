@@ -21,7 +21,8 @@ export interface IdleMemoryOptions {
   /** The share of the time since the last call that the thread was at work. */
   busyShare: () => number
   heapBytes: () => number
-  release: () => void
+  /** Whether that could be done now. */
+  release: () => boolean
   /** Of the thread, to tell it from others. */
   number: number
 }
@@ -47,7 +48,7 @@ export class IdleMemory {
     const waitMs = isNew ? IDLE_MS.afterStart : IDLE_MS.afterWork + (number % TURNS) * LOOK_MS
     if (this.#idleMs < waitMs) return
     if (heapBytes() < this.#keptBytes + WORTH_BYTES) return
-    release()
+    if (!release()) return
     this.#isTidy = true
     this.#idleMs = 0
     this.#keptBytes = heapBytes()
@@ -71,12 +72,17 @@ export function releaseMemoryWhenIdle(): void {
   setInterval(() => memory.look(), LOOK_MS).unref()
 }
 
-/** The only collection that gives young space back is the last before V8 gives up; what is compiled stays as it is. */
-function releaseMemory(): void {
+/**
+ * The only collection that gives young space back is the last before V8 gives up; what is compiled stays as it is. False when
+ * another thread, which does the same, took the flag away in that moment: flags are those of the process.
+ */
+export function releaseMemory(): boolean {
   setFlagsFromString('--expose-gc')
   setFlagsFromString('--no-flush-bytecode')
   try {
-    runInNewContext(`gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })`)
+    const collect = runInNewContext('globalThis.gc') as ((options: object) => void) | undefined
+    collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    return collect !== undefined
   } finally {
     setFlagsFromString('--flush-bytecode')
     setFlagsFromString('--no-expose-gc')
