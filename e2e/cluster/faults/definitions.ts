@@ -7,7 +7,7 @@ import { eventually } from '../../../packages/gateway/src/testing/process.ts'
 import type { Bed } from '../bed/bed.ts'
 import { GATEWAY_API } from '../bed/programs.ts'
 import { grant, pods, route } from '../shop.ts'
-import { type Cluster, PATIENCE_MS } from './cluster.ts'
+import { type Cluster, PATIENCE_MS, WEB } from './cluster.ts'
 
 const TCP_ROUTES = 'tcproutes.gateway.networking.k8s.io'
 const GRANTS = 'referencegrants.gateway.networking.k8s.io'
@@ -29,6 +29,11 @@ export function definitionFaults(cluster: () => Cluster): void {
       const port = await bed.reach(address, 9000)
       await eventually('the route is served', async () => (await answerOf(port)).includes('"pod":"cart-'), PATIENCE_MS)
     })
+    // One that dies by itself closes its port for a moment, which few requests may meet.
+    assert.deepEqual(
+      (await cluster().pods('shop', WEB)).map(({ restarts }) => restarts),
+      [0, 0],
+    )
   })
 
   it('a kind that is served in another version, and back, loses nothing on the way', async () => {
