@@ -35,7 +35,8 @@ it('the controller may do what it does, and nothing else', () => {
 it('the controller reads every variable that it is installed with, and listens where its Pods are asked', () => {
   const [container] = listAt(find('Deployment').spec, 'template', 'spec', 'containers')
   const env = listAt(container, 'env').map((one) => [textAt(one, 'name') ?? '', textAt(one, 'value') ?? 'x'])
-  const known = new Set<string>([...Object.values(options).map(({ variable }) => variable), 'POD_NAME'])
+  const ofAllocator = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TRIM_THRESHOLD_']
+  const known = new Set<string>([...Object.values(options).map(({ variable }) => variable), 'POD_NAME', ...ofAllocator])
   assert.deepEqual(
     env.map(([name = '']) => name).filter((name) => !known.has(name)),
     [],
