@@ -16,9 +16,12 @@ export function placeCredential(
     removeAll(headers, (name) => name !== kept)
     return
   }
-  const bearer = bearerOf(headers)
-  // A scheme of its own is not ours to move.
-  if (bearer === null && headers.has('authorization')) return removeAll(headers, (name) => name !== 'authorization')
+  const line = headers.get('authorization')
+  const bearer = line === null ? null : bearerOf(line)
+  const isInPlace = (text: string, key: string): boolean =>
+    isUsual(text) && headers.nth('authorization', 1) === null && headerFor(key) === 'authorization'
+  // A scheme of its own is not ours to move, and most credentials stand where they belong.
+  if (line !== null && (bearer === null || isInPlace(line, bearer))) return removeAll(headers, isAnother)
   const credential = bearer ?? (place.by === 'client' ? clientKey(headers) : null)
   removeAll(headers, () => true)
   if (credential === null) return
@@ -30,9 +33,21 @@ export function alwaysBearer(): CredentialHeader {
   return 'authorization'
 }
 
-function bearerOf(headers: HeaderBlock): string | null {
-  return /^bearer +(\S.*)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
+function isAnother(name: string): boolean {
+  return name !== 'authorization'
 }
+
+function bearerOf(line: string): string | null {
+  return isUsual(line) ? line.slice(BEARER.length) : (/^bearer +(\S.*)$/i.exec(line)?.[1] ?? null)
+}
+
+/** Written as nearly all clients write it. */
+function isUsual(line: string): boolean {
+  const first = line.charCodeAt(BEARER.length)
+  return first > 32 && first < 127 && line.startsWith(BEARER)
+}
+
+const BEARER = 'Bearer '
 
 /** SDKs of other vendors say their key elsewhere. */
 function clientKey(headers: HeaderBlock): string | null {
