@@ -61,6 +61,19 @@ export interface ConfigEffect {
   readonly limits: LimitChanges
   /** Connections that are open on the ports that close. */
   readonly connections: number
+  readonly streams: OpenStreams
+}
+
+/**
+ * What is under way at the moment of the question: requests whose answer is not whole, WebSockets and others that took a
+ * connection over, connections without HTTP.
+ */
+export interface OpenStreams {
+  readonly open: number
+  /** On routes that change or are dropped. */
+  readonly onThem: number
+  /** Workers that were too busy to say. */
+  readonly unheard: number
 }
 
 /** Keys, as in `/config_dump`; of many the first hundred. */

@@ -97,8 +97,14 @@ export interface Exchange {
   reset(cause: Error): void
 }
 
+/** Something under way: a request, or a connection without HTTP. */
+export interface UnderWay {
+  /** Key of its route, empty where it has none yet; null when it is over. */
+  readonly openRoute: string | null
+}
+
 /** Exactly one of the two is called, once. */
-export interface ExchangeObserver {
+export interface ExchangeObserver extends Partial<UnderWay> {
   /** The whole response has been handed to the connection. */
   sent(): void
   /** The client went away, or the connection broke, before that. */

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import { acceptTls, type TlsChoice } from './accept-tls.ts'
 import type { ClientHello } from './client-hello.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
-import { connectionInfo, type ConnectionInfo, type Exchange, type ProxiedEnds } from './exchange.ts'
+import { connectionInfo, type ConnectionInfo, type Exchange, type ProxiedEnds, type UnderWay } from './exchange.ts'
 import { detectHttp, readFirstBytes } from './first-bytes.ts'
 import { HEAD_MS, Http1ServerConnection } from './http1/server-connection.ts'
 import { type Http2Limits, Http2ServerConnection } from './http2/server-connection.ts'
@@ -33,7 +33,7 @@ export interface BindState<L> {
   /** Whether what is inside of the TLS that ends here is no HTTP; left out where it always is. */
   isRaw?(listener: L): boolean
   /** TCP listeners, and TLS ones. */
-  onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): void
+  onRaw(socket: Socket, info: ConnectionInfo, listener: L | null): UnderWay
   /** A message that was answered by the parser because it is no request. */
   onMalformed(info: ConnectionInfo, status: number, code: string): void
   /** A connection that was closed before anything could be asked on it, though the client had meant to. */
@@ -66,16 +66,16 @@ export interface BindObserver {
   reset: (info: ConnectionInfo, code: string) => void
 }
 
-interface Drainable {
+interface Connection {
   drain(): void
   drainSoon(milliseconds: number): void
   destroy(cause: Error): void
+  eachObserver(visit: (observer: Partial<UnderWay> | null) => void): void
 }
 
 interface LiveConnection<L> {
   listener: L | null
-  drain(): void
-  destroy(cause: Error): void
+  connection: Connection
 }
 
 /** One listening port of one worker. */
@@ -128,8 +128,8 @@ export class BindServer<L> {
     const isOtherKind = state.kind !== this.#state.kind
     this.#moveCount(state)
     this.#state = state
-    for (const connection of this.#connections) {
-      if (isOtherKind || (connection.listener !== null && isGone(connection.listener))) connection.drain()
+    for (const { listener, connection } of this.#connections) {
+      if (isOtherKind || (listener !== null && isGone(listener))) connection.drain()
     }
   }
 
@@ -150,18 +150,27 @@ export class BindServer<L> {
   /** Every connection ends after what it is doing. */
   drain(): void {
     this.#draining = true
-    for (const connection of this.#connections) connection.drain()
+    for (const { connection } of this.#connections) connection.drain()
     this.#hurry([...this.#strangers])
   }
 
   destroy(): void {
     this.#server.close()
-    for (const connection of this.#connections) connection.destroy(new Error('gateway is shutting down'))
+    for (const { connection } of this.#connections) connection.destroy(new Error('gateway is shutting down'))
     for (const socket of this.#strangers) socket.destroy()
   }
 
   get connectionCount(): number {
     return this.#connections.size + this.#strangers.size
+  }
+
+  /** Adds what is under way, by the keys of routes. Looked for when somebody asks: requests pay nothing for it. */
+  countOpen(counts: Map<string, number>): void {
+    const count = (observer: Partial<UnderWay> | null): void => {
+      const route = observer?.openRoute ?? null
+      if (route !== null) counts.set(route, (counts.get(route) ?? 0) + 1)
+    }
+    for (const { connection } of this.#connections) connection.eachObserver(count)
   }
 
   /** While the port drains, whoever says nothing is not waited for. */
@@ -344,18 +353,21 @@ export class BindServer<L> {
   }
 
   #raw(socket: Socket, info: ConnectionInfo, listener: L | null): void {
-    const live = this.#track({ drain: () => {}, drainSoon: () => {}, destroy: () => socket.destroy() }, listener)
+    let run: UnderWay | null = null
+    const connection: Connection = {
+      drain: () => {},
+      drainSoon: () => {},
+      destroy: () => socket.destroy(),
+      eachObserver: (visit) => visit(run),
+    }
+    const live = this.#track(connection, listener)
     this.#strangers.delete(socket)
     socket.once('close', () => this.#connections.delete(live))
-    this.#state.onRaw(socket, info, listener)
+    run = this.#state.onRaw(socket, info, listener)
   }
 
-  #track(connection: Drainable, listener: L | null): LiveConnection<L> {
-    const live: LiveConnection<L> = {
-      listener,
-      drain: () => connection.drain(),
-      destroy: (cause) => connection.destroy(cause),
-    }
+  #track(connection: Connection, listener: L | null): LiveConnection<L> {
+    const live: LiveConnection<L> = { listener, connection }
     this.#connections.add(live)
     if (this.#draining) connection.drainSoon(LATE_MS)
     return live

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ConnectionInfo } from '../net/exchange.ts'
+import type { ConnectionInfo, UnderWay } from '../net/exchange.ts'
 import { splice } from '../net/splice.ts'
 import { type UpstreamCall, UpstreamError } from '../upstream/upstream-types.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
@@ -15,11 +15,18 @@ export interface RawServices {
 }
 
 /** Carries one connection without HTTP: by server name on TLS listeners, to the only route on TCP ones. */
-export function runRaw(socket: Socket, info: ConnectionInfo, listener: CompiledListener, services: RawServices): void {
-  new RawRun(info, listener, services).start(socket)
+export function runRaw(
+  socket: Socket,
+  info: ConnectionInfo,
+  listener: CompiledListener,
+  services: RawServices,
+): UnderWay {
+  const run = new RawRun(info, listener, services)
+  run.start(socket)
+  return run
 }
 
-class RawRun implements AccessRecord, RequestOutcome, CallContext {
+class RawRun implements AccessRecord, RequestOutcome, CallContext, UnderWay {
   readonly method = null
   readonly host = null
   readonly target = null
@@ -63,6 +70,10 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext {
     this.sni = info.sni === '' ? null : info.sni
     this.protocol = listener.protocol.toLowerCase()
     this.listenerName = listener.name
+  }
+
+  get openRoute(): string | null {
+    return this.#over ? null : (this.route?.key ?? '')
   }
 
   get clientAddress(): string {

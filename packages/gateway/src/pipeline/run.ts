@@ -231,6 +231,10 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     body.pipe(new GrpcStatusSink(sink, rx))
   }
 
+  get openRoute(): string | null {
+    return this.isOver ? null : (this.#route?.key ?? '')
+  }
+
   // The end.
 
   sent(): void {

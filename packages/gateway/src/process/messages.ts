@@ -60,6 +60,8 @@ export type ToWorker =
   | { type: 'logFilter'; filter: string }
   /** Asks how endpoints do. */
   | { type: 'look'; id: number }
+  /** Asks what is under way. */
+  | { type: 'count'; id: number }
   /** Connections end after what they are doing. */
   | { type: 'drain' }
   | { type: 'stopListening' }
@@ -81,5 +83,7 @@ export type FromWorker =
   | { type: 'idle' }
   | { type: 'exported'; id: number; delivery: Delivery }
   | { type: 'looked'; id: number; states: readonly NamedState[] }
+  /** By the keys of routes; empty for what has none yet. */
+  | { type: 'counted'; id: number; open: ReadonlyMap<string, number> }
   | { type: 'mcp'; message: HubFromWorker }
   | TraceFromWorker

@@ -158,6 +158,7 @@ export class Program {
       gateway: this.#gateway,
       history: this.#configs,
       workers: this.#supervisor.workers,
+      open: () => this.#supervisor.open(),
       connectionsOf: (bind) => connectionsByBind(this.#collector).get(bind) ?? 0,
       closed: () => whyClosed({ isAllowed: this.#settings.ui.edit, hasToken: this.#editToken !== null }),
       log: this.#log,

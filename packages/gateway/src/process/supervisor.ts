@@ -126,6 +126,11 @@ export class Supervisor {
     return Promise.all([...this.#handles].map((handle) => handle.endpoints()))
   }
 
+  /** What is under way in each worker, by the keys of routes; null for one that is too busy to say. */
+  open(): Promise<(ReadonlyMap<string, number> | null)[]> {
+    return Promise.all([...this.#handles].map((handle) => handle.open()))
+  }
+
   /** Ends connections that are still open. */
   cut(): void {
     for (const handle of this.#handles) handle.post({ type: 'cut' })

@@ -37,6 +37,9 @@ export interface WorkerEvents {
   exited(cause: Error | null): void
 }
 
+/** To a question. */
+type Answer = Extract<FromWorker, { type: 'looked' | 'counted' }>
+
 /** One worker thread as the main thread sees it. */
 export class WorkerHandle {
   readonly name: string
@@ -48,8 +51,8 @@ export class WorkerHandle {
   readonly #applying: ((error: string | null) => void)[] = []
   readonly #exporting = new Map<number, (delivery: Delivery) => void>()
   #exports = 0
-  readonly #looking = new Map<number, (states: readonly NamedState[] | null) => void>()
-  #looks = 0
+  readonly #asked = new Map<number, (answer: Answer | null) => void>()
+  #questions = 0
   #idle: (() => void) | null = null
   #dead = false
   /** What it died of. */
@@ -105,7 +108,8 @@ export class WorkerHandle {
         this.#exporting.delete(message.id)
         return
       case 'looked':
-        this.#looking.get(message.id)?.(message.states)
+      case 'counted':
+        this.#asked.get(message.id)?.(message)
         return
       case 'mcp':
         return this.#events.mcp(message.message)
@@ -119,7 +123,7 @@ export class WorkerHandle {
     for (const done of this.#applying.splice(0)) done(null)
     for (const done of this.#exporting.values()) done(WORKER_GONE)
     this.#exporting.clear()
-    for (const done of this.#looking.values()) done(null)
+    for (const done of this.#asked.values()) done(null)
     this.#idle?.()
     this.#online.resolve(this.#cause?.message ?? 'exit')
     this.#ended.resolve()
@@ -154,18 +158,29 @@ export class WorkerHandle {
   }
 
   /** How its endpoints do; null where it is too busy to say. */
-  endpoints(): Promise<readonly NamedState[] | null> {
+  async endpoints(): Promise<readonly NamedState[] | null> {
+    const answer = await this.#ask('look')
+    return answer?.type === 'looked' ? answer.states : null
+  }
+
+  /** What is under way, by the keys of routes; null where it is too busy to say. */
+  async open(): Promise<ReadonlyMap<string, number> | null> {
+    const answer = await this.#ask('count')
+    return answer?.type === 'counted' ? answer.open : null
+  }
+
+  #ask(type: 'look' | 'count'): Promise<Answer | null> {
     if (this.#dead) return Promise.resolve(null)
-    const id = this.#looks++
+    const id = this.#questions++
     return new Promise((resolve) => {
-      const done = (states: readonly NamedState[] | null): void => {
+      const done = (answer: Answer | null): void => {
         clearTimeout(late)
-        this.#looking.delete(id)
-        resolve(states)
+        this.#asked.delete(id)
+        resolve(answer)
       }
-      const late = setTimeout(() => done(null), LOOK_MS)
-      this.#looking.set(id, done)
-      this.post({ type: 'look', id })
+      const late = setTimeout(() => done(null), ANSWER_MS)
+      this.#asked.set(id, done)
+      this.post({ type, id })
     })
   }
 
@@ -191,6 +206,6 @@ export class WorkerHandle {
 }
 
 const EXIT_MS = 2_000
-const LOOK_MS = 1_000
+const ANSWER_MS = 1_000
 /** Another one tries. */
 const WORKER_GONE: Delivery = { kind: 'later', cause: 'the worker has ended', afterMs: null }

@@ -187,6 +187,11 @@ port.on('message', (message: ToWorker) => {
       return
     case 'look':
       return post({ type: 'looked', id: message.id, states: endpoints.states() })
+    case 'count': {
+      const open = new Map<string, number>()
+      for (const server of allServers()) server.countOpen(open)
+      return post({ type: 'counted', id: message.id, open })
+    }
     case 'watch':
     case 'unwatch':
       return tracer.take(message)

@@ -41,7 +41,8 @@ export function ApplyDialog({ wanted, view, onClose, onApplied }: ApplyDialogPro
 
 function Ask({ wanted, view, onApplied }: Pick<ApplyDialogProps, 'view' | 'onApplied'> & { wanted: Wanted }) {
   const { basedOn, ...request } = wanted
-  const { data, error } = useQuery({ ...checkQuery(request, basedOn), placeholderData: undefined })
+  // What is open changes by itself: looked up again.
+  const { data, error } = useQuery({ ...checkQuery(request, basedOn), placeholderData: undefined, staleTime: 0 })
   const [token, setToken] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [answer, setAnswer] = useState<CheckedConfig | string | null>(null)

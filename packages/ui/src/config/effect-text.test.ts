@@ -7,6 +7,7 @@ test('an effect is told in sentences, with numbers that fit their words', () => 
   assert.deepEqual(effectSentences(effect({})), ['Nothing changes.'])
   assert.deepEqual(effectSentences(effect({ routes: parts(3, 1, 0, 41), policies: parts(1, 0, 2, 9) })), [
     '3 routes change, 1 route is added, of 41 then.',
+    'No stream is open.',
     '1 policy changes, 2 policies are dropped, of 9 then.',
     'No port closes.',
     'No limit is reset.',
@@ -25,6 +26,18 @@ test('an effect is told in sentences, with numbers that fit their words', () => 
   ])
 })
 
+test('streams that are open on what changes are told', () => {
+  const said = (changed: number, open: number, onThem: number, unheard = 0): string | undefined =>
+    effectSentences(effect({ routes: parts(changed, 0, 0, 3), streams: { open, onThem, unheard } }))[1]
+  assert.equal(said(3, 41, 2), '2 of 41 open streams are on them.')
+  assert.equal(said(1, 1, 1), '1 of 1 open stream is on it.')
+  assert.equal(said(1, 5, 0, 1), 'None of 5 open streams is on it; 1 worker too busy to say.')
+  const dropped = effect({ routes: parts(0, 0, 1, 2), streams: { open: 2, onThem: 2, unheard: 0 } })
+  assert.equal(effectSentences(dropped)[1], '2 of 2 open streams are on it.')
+  const added = effect({ routes: parts(0, 1, 0, 2), streams: { open: 2, onThem: 0, unheard: 0 } })
+  assert.equal(effectSentences(added)[1], 'No port closes.')
+})
+
 function parts(changed: number, added: number, dropped: number, total: number): PartChanges {
   return { added: [], changed: [], dropped: [], counts: { changed, added, dropped }, total }
 }
@@ -33,7 +46,12 @@ function effect(said: Partial<ConfigEffect>): ConfigEffect {
   const none = parts(0, 0, 0, 1)
   return {
     ...{ binds: none, listeners: none, routes: none, backends: none, policies: none },
-    ...{ ports: { opened: [], closed: [] }, limits: { reset: [], added: [], dropped: [] }, connections: 0 },
+    ...{
+      streams: { open: 0, onThem: 0, unheard: 0 },
+      ports: { opened: [], closed: [] },
+      limits: { reset: [], added: [], dropped: [] },
+      connections: 0,
+    },
     ...said,
   }
 }

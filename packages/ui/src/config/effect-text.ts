@@ -1,10 +1,12 @@
-import type { ConfigEffect, PartChanges } from '@portico/gateway/admin-config'
+import type { ConfigEffect, OpenStreams, PartChanges } from '@portico/gateway/admin-config'
 
 /** What would come of an edit, in sentences. */
 export function effectSentences(effect: ConfigEffect): string[] {
-  const { routes, backends, policies, listeners, ports, limits, connections } = effect
+  const { routes, backends, policies, listeners, ports, limits, connections, streams } = effect
+  const touched = routes.counts.changed + routes.counts.dropped
   const parts = [
     partsText('route', routes),
+    touched === 0 ? null : streamsText(streams, touched),
     partsText('listener', listeners),
     partsText('backend', backends),
     partsText('policy', policies),
@@ -19,6 +21,16 @@ export function effectSentences(effect: ConfigEffect): string[] {
       : `${count(limits.reset.length, 'limit')} begin${limits.reset.length === 1 ? 's' : ''} anew: what was spent is forgotten.`,
     'Requests under way end on the config that they began with.',
   ]
+}
+
+/** `2 of 41 open streams are on them.` */
+function streamsText({ open, onThem, unheard }: OpenStreams, routes: number): string {
+  const them = routes === 1 ? 'it' : 'them'
+  const said =
+    open === 0
+      ? 'No stream is open'
+      : `${onThem === 0 ? 'None' : onThem.toLocaleString('en')} of ${count(open, 'open stream')} ${onThem === 1 || onThem === 0 ? 'is' : 'are'} on ${them}`
+  return `${said}${unheard === 0 ? '' : `; ${count(unheard, 'worker')} too busy to say`}.`
 }
 
 function closedText(closed: readonly string[], connections: number): string {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from '../deadlines.ts'
-import type { ConnectionInfo, ExchangeHandler, RawConnection } from '../exchange.ts'
+import type { ConnectionInfo, ExchangeHandler, ExchangeObserver, RawConnection } from '../exchange.ts'
 import { GatheringWriter } from '../gathering-writer.ts'
 import { lingeringClose } from '../lingering-close.ts'
 import { readerOf, type SocketReader } from '../socket-reader.ts'
@@ -98,6 +98,11 @@ export class Http1ServerConnection implements ExchangeHost {
     if (this.#exchange?.mustReset === true && this.info.scheme === 'http') this.#socket.resetAndDestroy()
     else this.#socket.destroy()
     this.#exchange?.fail(cause)
+  }
+
+  /** Of the request under way, on a connection that it took over too. */
+  eachObserver(visit: (observer: ExchangeObserver | null) => void): void {
+    if (this.#exchange !== null) visit(this.#exchange.observer)
   }
 
   wantInput(): void {

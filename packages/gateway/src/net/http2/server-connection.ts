@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Deadline, type Deadlines } from '../deadlines.ts'
-import type { ConnectionInfo, ExchangeHandler } from '../exchange.ts'
+import type { ConnectionInfo, ExchangeHandler, ExchangeObserver } from '../exchange.ts'
 import { lingeringClose } from '../lingering-close.ts'
 import { readerOf, type SocketReader } from '../socket-reader.ts'
 import { FrameReader } from './frame-reader.ts'
@@ -134,6 +134,10 @@ export class Http2ServerConnection implements ReceivedFramesHost {
   /** Streams in progress. */
   get active(): number {
     return this.#streams.open.size
+  }
+
+  eachObserver(visit: (observer: ExchangeObserver | null) => void): void {
+    for (const { observer } of this.#streams.open.values()) visit(observer)
   }
 
   /** No more streams after those the client has opened by now, and those on their way. */

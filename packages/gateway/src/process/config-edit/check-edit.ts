@@ -26,6 +26,8 @@ export interface CheckPlace {
   workers: number
   gateway: Pick<Gateway, 'ir' | 'served'>
   connectionsOf: (bind: string) => number
+  /** What is under way in each worker, by the keys of routes; null for one that does not say. */
+  open: () => Promise<(ReadonlyMap<string, number> | null)[]>
 }
 
 export interface Edit {
@@ -73,11 +75,17 @@ export function baseOf(file: string, live: () => string | null): string | null {
 }
 
 async function lookAt(loaded: LoadedConfig, place: CheckPlace): Promise<{ problems: string[]; effect: ConfigEffect }> {
-  const { gateway, workers, connectionsOf } = place
+  const { gateway, workers, connectionsOf, open } = place
   const [live, next] = [gateway.ir ?? EMPTY_IR, gateway.served(loaded.ir)]
   await loadFeatures(next)
   const { faults, limits } = compileApart(next, workers)
-  const effect = effectOf({ live, next, limits: { live: limitsOf(live, workers), next: limits }, connectionsOf })
+  const effect = effectOf({
+    live,
+    next,
+    limits: { live: limitsOf(live, workers), next: limits },
+    connectionsOf,
+    open: await open(),
+  })
   return { problems: faults.map(loaded.explain), effect }
 }
 

@@ -13,10 +13,12 @@ export interface EffectParts {
   limits: { live: ReadonlySet<string>; next: ReadonlySet<string> }
   /** How many are open on a bind now. */
   connectionsOf: (bind: string) => number
+  /** What is under way in each worker, by the keys of routes; null for one that did not say. */
+  open: readonly (ReadonlyMap<string, number> | null)[]
 }
 
 /** What would come of a config, told as a reload would do it: by key and content. */
-export function effectOf({ live, next, limits, connectionsOf }: EffectParts): ConfigEffect {
+export function effectOf({ live, next, limits, connectionsOf, open }: EffectParts): ConfigEffect {
   const change = changeBetween(live, next)
   const changed = change === null ? allChanged(next, live) : applyChange(live, change)
   const { came, gone } = changed
@@ -24,15 +26,17 @@ export function effectOf({ live, next, limits, connectionsOf }: EffectParts): Co
     partChanges(live[kind], came[kind], gone[kind], next[kind].length)
   const closed = gone.binds.filter((bind) => !next.binds.some((each) => isSamePort(bind, each)))
   const opened = came.binds.filter((bind) => !live.binds.some((each) => isSamePort(bind, each)))
+  const routes = routeChanges(live, changed)
   return {
     binds: byKind('binds'),
     listeners: byKind('listeners'),
-    routes: routeChanges(live, changed),
+    routes: shortened(routes),
     backends: byKind('backends'),
     policies: byKind('policies'),
     ports: { opened: opened.map(portText), closed: closed.map(portText) },
     limits: limitChanges(limits.live, limits.next),
     connections: closed.reduce((sum, { key }) => sum + connectionsOf(key), 0),
+    streams: streamsOn([...routes.changed, ...routes.dropped], open),
   }
 }
 
@@ -61,7 +65,7 @@ function partChanges(
 }
 
 /** Routes are not as they were too where something that holds on them is not. */
-function routeChanges(live: Ir, changed: ChangedIr): PartChanges {
+function routeChanges(live: Ir, changed: ChangedIr): AllChanges {
   const { ir, came, gone } = changed
   const index = {
     byTarget: PoliciesByTarget.of(ir.policies),
@@ -73,12 +77,23 @@ function routeChanges(live: Ir, changed: ChangedIr): PartChanges {
     Object.values(part).some((list) => (list as readonly Keyed[]).length > 0),
   )
   const affected = isAnything ? affectedBy(changed, index).routesIn(ir.routes) : []
-  return shortened({
+  return {
     added: came.routes.filter(({ key }) => !known.has(key)),
     changed: affected.filter(({ key }) => known.has(key)),
     dropped: gone.routes.filter(({ key }) => !stays.has(key)),
     total: ir.routes.length,
-  })
+  }
+}
+
+/** Routes keep their keys, so that what began on an older config counts as well. */
+function streamsOn(routes: readonly Keyed[], workers: EffectParts['open']): ConfigEffect['streams'] {
+  const heard = workers.filter((counts) => counts !== null)
+  const sum = (numbers: Iterable<number>): number => [...numbers].reduce((one, other) => one + other, 0)
+  return {
+    open: sum(heard.map((counts) => sum(counts.values()))),
+    onThem: sum(heard.flatMap((counts) => routes.map(({ key }) => counts.get(key) ?? 0))),
+    unheard: workers.length - heard.length,
+  }
 }
 
 interface AllChanges extends Record<'added' | 'changed' | 'dropped', readonly Keyed[]> {
