@@ -1,33 +1,27 @@
 import { type Source, sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { parseExactObject } from '../../wire/exact-json.ts'
-import type { ClientFormat, ResponseContext, StreamEncoder } from '../../llm/format.ts'
+import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
 import type { GuardContext } from '../../llm/guards/guard.ts'
 import type { GuardChain } from '../../llm/guards/chain.ts'
 import { guardBody } from '../../llm/guards/guard-body.ts'
 import { guardAnswer } from '../../llm/guards/guard-answer.ts'
 import { guardRequest } from '../../llm/guards/guard-request.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
-import { RecordGuard } from '../../llm/guards/record-guard.ts'
-import { StreamGuard } from '../../llm/guards/stream-guard.ts'
-import { isObject, parseJsonObject } from '../../wire/json.ts'
-import {
-  type ChatError,
-  type ChatEvent,
-  type ChatRequest,
-  type FormatName,
-  type JsonObject,
-  Unsupported,
-} from '../../llm/middle.ts'
+import type { StreamGuard } from '../../llm/guards/stream-guard.ts'
+import { parseJsonObject } from '../../wire/json.ts'
+import { type ChatEvent, type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import { estimateRequest } from '../../llm/tokenizer/estimate.ts'
 import type { BufferedBody } from '../../pipeline/body/body-use.ts'
 import { observeStart, readStart, type StartObserver } from '../../pipeline/body/buffered-body.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
+import { AnswerContext } from './answer-context.ts'
 import { HeldBody } from './held-body.ts'
 import { type ClientChat, editChat, type EditedChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
 import type { ReadyProvider } from './provider.ts'
-import { NativeWork, type ResponseObserver, TranslatedWork } from './response-events.ts'
+import { beginsAsObject, isErrorOf, isNamedJson, readExactly } from './read-answer.ts'
+import type { NativeWork, ResponseObserver, TranslatedWork } from './response-events.ts'
+import { createStreamWork } from './stream-work.ts'
 import {
   type CallParts,
   type CallServices,
@@ -124,7 +118,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     if (asked === null) throw new Error('an answer without a question')
     if (status < 200 || status > 299) this.#answerError(asked.prepared, response)
     else if (!asked.prepared.call.stream) this.#answerWhole(asked, response)
-    else if (JSON_TYPE.test(response.headers.get('content-type') ?? '')) this.#answerEither(asked, response)
+    else if (isNamedJson(response.headers)) this.#answerEither(asked, response)
     else this.#answerStream(asked, response)
   }
 
@@ -133,7 +127,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     const { tries } = this
     void readStart(response.body, 1, ({ prefix }, body) => {
       if (this.isOver || tries !== this.tries) return body.cancel(NOT_NEEDED)
-      if (prefix[0] === OPEN_BRACE) this.#answerWhole(asked, { ...response, body })
+      if (beginsAsObject(prefix)) this.#answerWhole(asked, { ...response, body })
       else this.#answerStream(asked, { ...response, body })
     })
   }
@@ -155,32 +149,17 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
   }
 
   #streamWork({ prepared, provider }: AskedChat, headers: HeaderBlock): NativeWork | TranslatedWork {
-    const { upstream, answersAsIs, hidesUsage } = prepared
-    const context = this.#responseContext(prepared)
-    const decoder = upstream.createStreamDecoder(context)
-    const chain = provider.guards.response
-    const guardContext = this.#guardContext(headers)
-    if (!answersAsIs) {
-      const encoder = this.format.createStreamEncoder(context)
-      const guard = chain === null ? null : new StreamGuard(chain, guardContext)
-      this.#streamGuard = guard
-      return new TranslatedWork(decoder, this, { encoder, tellError: (error) => this.#told(error, encoder), guard })
-    }
-    const guard = chain === null ? null : new RecordGuard(chain, guardContext, this.format.texts)
-    this.#streamGuard = guard
-    return new NativeWork(decoder, this, {
-      hidesUsage,
+    const { work, guard } = createStreamWork(this, {
+      prepared,
+      chain: provider.guards.response,
+      format: this.format,
+      context: this.#responseContext(prepared),
+      guardContext: this.#guardContext(headers),
       awaitsContent: this.hasOthers,
-      endMarks: this.format.endMarks,
-      tellError: (error) => this.#told(error, this.format.createStreamEncoder(context)),
       hide: (text) => this.hidden(text),
-      guard,
     })
-  }
-
-  /** What the provider says of an error may repeat the key that it was shown. */
-  #told(error: ChatError, encoder: StreamEncoder): string {
-    return this.hidden(encoder.event({ type: 'error', error }) + encoder.end())
+    this.#streamGuard = guard
+    return work
   }
 
   #answerWhole({ prepared, provider }: AskedChat, { status, headers, body }: UpstreamResponse): void {
@@ -327,48 +306,4 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
   }
 }
 
-/** What those who read or write an answer know of the request: mostly they do not ask. */
-class AnswerContext implements ResponseContext {
-  readonly now: number
-  readonly newId: ResponseContext['newId']
-  readonly toolNames: Map<string, string>
-  readonly #asked: PreparedChat['asked']
-  readonly #model: string | null
-
-  constructor({ asked, toolNames }: PreparedChat, model: string | null, now: number, newId: ResponseContext['newId']) {
-    this.now = now
-    this.newId = newId
-    this.toolNames = toolNames
-    this.#asked = asked
-    this.#model = model
-  }
-
-  get request(): ChatRequest {
-    return this.#asked.request
-  }
-
-  isOf({ asked }: PreparedChat): boolean {
-    return this.#asked === asked
-  }
-
-  get model(): string {
-    return this.#model ?? this.request.model
-  }
-}
-
 const NO_EVENTS: readonly ChatEvent[] = []
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
-const OPEN_BRACE = 0x7b
-
-/** Ids in the arguments of tools may be larger than a double can hold. */
-function readExactly(bytes: Buffer): JsonObject | null {
-  return parseExactObject(bytes.toString('utf8'))
-}
-
-/** Whether clients of the format read it as an error as it is. */
-function isErrorOf(format: FormatName, bytes: Buffer): boolean {
-  const body = parseJsonObject(bytes.toString('utf8'))
-  const error = body?.['error']
-  if (!isObject(error)) return false
-  return format === 'messages' ? body?.['type'] === 'error' : error['status'] === undefined
-}

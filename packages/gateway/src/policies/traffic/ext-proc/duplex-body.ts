@@ -1,5 +1,6 @@
 import type { Sink, Source } from '../../../net/body.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
+import { BodyOutlet } from './body-outlet.ts'
 
 /** Who gets the body piece by piece, and gives the new one back. */
 export interface BodyPeer {
@@ -20,11 +21,8 @@ export class DuplexBody implements Source, Sink {
   readonly #peer: BodyPeer
   /** Whoever announced the length of the old body knows nothing of the new one. */
   #length: number
-  #sink: Sink | null = null
-  /** What came back, and nobody takes yet. */
-  #queue: Buffer[] = []
-  #queuedBytes = 0
-  #isStalled = false
+  /** For what comes back. */
+  readonly #outlet = new BodyOutlet()
   #isPaused = false
   #isGivenAway = false
   #isPassing = false
@@ -55,7 +53,7 @@ export class DuplexBody implements Source, Sink {
 
   /** So much waits here that no more should come back. */
   get isFull(): boolean {
-    return this.#queuedBytes > MAX_QUEUED
+    return this.#outlet.waitingBytes > MAX_WAITING
   }
 
   /** Nothing more comes back. */
@@ -95,7 +93,7 @@ export class DuplexBody implements Source, Sink {
 
   take(chunk: Buffer): void {
     if (this.isDone || chunk.length === 0) return
-    this.#pass(chunk)
+    this.#outlet.write(chunk)
     this.#peer.changed()
   }
 
@@ -110,14 +108,14 @@ export class DuplexBody implements Source, Sink {
 
   write(chunk: Buffer): void {
     if (this.isDone) return
-    if (this.#isPassing) return this.#pass(Buffer.from(chunk))
+    if (this.#isPassing) return this.#outlet.write(Buffer.from(chunk))
     this.#isGivenAway = true
     this.#peer.give(chunk)
   }
 
   flush(): boolean {
     if (this.isDone) return true
-    const isFree = !this.#isStalled && this.#queue.length === 0 && (this.#isPassing || !this.#peer.isBlocked)
+    const isFree = this.#outlet.isFree && (this.#isPassing || !this.#peer.isBlocked)
     if (!isFree) this.#isPaused = true
     return isFree
   }
@@ -133,7 +131,7 @@ export class DuplexBody implements Source, Sink {
     if (this.isDone) return
     this.#isOver = true
     this.#failure = cause
-    this.#sink?.abort(cause)
+    this.#outlet.abort(cause)
     this.#peer.lost(cause)
   }
 
@@ -142,22 +140,14 @@ export class DuplexBody implements Source, Sink {
   pipe(sink: Sink): void {
     sink.source = this
     if (this.#failure !== null) return sink.abort(this.#failure)
-    this.#sink = sink
+    this.#outlet.open(sink)
     this.resume()
   }
 
   resume(): void {
-    const sink = this.#sink
-    if (sink === null || this.#isOver) return
-    this.#isStalled = false
-    while (this.#queue.length > 0 && !this.#isStalled) {
-      const chunk = this.#queue.shift()
-      if (chunk === undefined) break
-      this.#queuedBytes -= chunk.length
-      sink.write(chunk)
-      this.#isStalled = !sink.flush()
-    }
-    if (this.#queue.length === 0 && this.#outputEnd !== null) this.#close(sink, this.#outputEnd.trailers)
+    if (!this.#outlet.isOpen || this.#isOver) return
+    this.#outlet.resume()
+    if (this.#outlet.isEmpty && this.#outputEnd !== null) this.#close(this.#outputEnd.trailers)
     else this.drained()
     this.#peer.changed()
   }
@@ -166,36 +156,23 @@ export class DuplexBody implements Source, Sink {
     if (this.#isOver) return
     const isUnread = this.#inputEnd === null && this.#outputEnd === null
     this.#isOver = true
-    this.#queue = []
-    this.#queuedBytes = 0
+    this.#outlet.clear()
     if (isUnread) this.#body.cancel(cause)
     this.#peer.changed()
   }
 
-  #pass(chunk: Buffer): void {
-    const sink = this.#sink
-    if (sink === null || this.#isStalled || this.#queue.length > 0) {
-      this.#queue.push(chunk)
-      this.#queuedBytes += chunk.length
-    } else {
-      sink.write(chunk)
-      this.#isStalled = !sink.flush()
-    }
-  }
-
   #finish(trailers: HeaderBlock | null): void {
     this.#outputEnd = { trailers }
-    if (this.#sink !== null && this.#queue.length === 0) this.#close(this.#sink, trailers)
+    if (this.#outlet.isOpen && this.#outlet.isEmpty) this.#close(trailers)
     this.#peer.changed()
   }
 
-  #close(sink: Sink, trailers: HeaderBlock | null): void {
+  #close(trailers: HeaderBlock | null): void {
     this.#isOver = true
-    this.#sink = null
-    sink.end(trailers)
+    this.#outlet.end(trailers)
   }
 }
 
 const CUT = new Error('the processor has ended the body')
 /** Beyond what is on its way between gateway and processor, so that one direction rarely stops the other. */
-const MAX_QUEUED = 1_048_576
+const MAX_WAITING = 1_048_576

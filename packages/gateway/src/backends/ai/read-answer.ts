@@ -1,0 +1,29 @@
+import type { FormatName, JsonObject } from '../../llm/middle.ts'
+import type { HeaderBlock } from '../../net/header-block.ts'
+import { parseExactObject } from '../../wire/exact-json.ts'
+import { isObject, parseJsonObject } from '../../wire/json.ts'
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i
+const OPEN_BRACE = 0x7b
+
+export function isNamedJson(headers: HeaderBlock): boolean {
+  return JSON_TYPE.test(headers.get('content-type') ?? '')
+}
+
+/** Streams that are named JSON begin otherwise. */
+export function beginsAsObject(bytes: Buffer): boolean {
+  return bytes[0] === OPEN_BRACE
+}
+
+/** Ids in the arguments of tools may be larger than a double can hold. */
+export function readExactly(bytes: Buffer): JsonObject | null {
+  return parseExactObject(bytes.toString('utf8'))
+}
+
+/** Whether clients of the format read it as an error as it is. */
+export function isErrorOf(format: FormatName, bytes: Buffer): boolean {
+  const body = parseJsonObject(bytes.toString('utf8'))
+  const error = body?.['error']
+  if (!isObject(error)) return false
+  return format === 'messages' ? body?.['type'] === 'error' : error['status'] === undefined
+}

@@ -1,0 +1,71 @@
+import type { Sink } from '../../../net/body.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+
+/** The way to whoever takes a body: what comes before that, or faster than it is taken, waits here. */
+export class BodyOutlet {
+  #sink: Sink | null = null
+  #queue: Buffer[] = []
+  #queuedBytes = 0
+  #isStalled = false
+
+  get isOpen(): boolean {
+    return this.#sink !== null
+  }
+
+  get isEmpty(): boolean {
+    return this.#queue.length === 0
+  }
+
+  /** What comes now goes on at once, or is the first to wait. */
+  get isFree(): boolean {
+    return !this.#isStalled && this.#queue.length === 0
+  }
+
+  get waitingBytes(): number {
+    return this.#queuedBytes
+  }
+
+  open(sink: Sink): void {
+    this.#sink = sink
+  }
+
+  write(chunk: Buffer): void {
+    const sink = this.#sink
+    if (sink === null || !this.isFree) {
+      this.#queue.push(chunk)
+      this.#queuedBytes += chunk.length
+    } else {
+      sink.write(chunk)
+      this.#isStalled = !sink.flush()
+    }
+  }
+
+  /** The sink takes more. */
+  resume(): void {
+    const sink = this.#sink
+    if (sink === null) return
+    this.#isStalled = false
+    while (this.#queue.length > 0 && !this.#isStalled) {
+      const chunk = this.#queue.shift()
+      if (chunk === undefined) break
+      this.#queuedBytes -= chunk.length
+      sink.write(chunk)
+      this.#isStalled = !sink.flush()
+    }
+  }
+
+  end(trailers: HeaderBlock | null): void {
+    const sink = this.#sink
+    this.#sink = null
+    sink?.end(trailers)
+  }
+
+  abort(cause: Error): void {
+    this.#sink?.abort(cause)
+  }
+
+  clear(): void {
+    this.#queue = []
+    this.#queuedBytes = 0
+  }
+}
