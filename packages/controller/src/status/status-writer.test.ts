@@ -49,6 +49,22 @@ describe('the writer of statuses', () => {
     await eventually('it knows', () => scene.results.join() === 'success,success')
   })
 
+  it('remembers nothing of what is gone, nor of what it had nothing to write of', async (t) => {
+    const scene = await useScene(t)
+    scene.writer.start()
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    await eventually('it is written', () => scene.results.join() === 'success')
+    assert.equal(scene.writer.size, 1)
+    scene.writer.forget('HTTPRoute', 'shop/cart')
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    assert.equal(scene.writer.size, 0, 'it is as it is wanted')
+    scene.api.drop(PATH)
+    scene.writer.forget('HTTPRoute', 'shop/cart')
+    // Translation says so after the watch does.
+    scene.writer.check('HTTPRoute', 'shop/cart')
+    assert.equal(scene.writer.size, 0, 'it is gone')
+  })
+
   it('writes upon the newest version when another was faster, and keeps what that one wrote', async (t) => {
     const scene = await useScene(t)
     const theirs = { parentRef: { name: 'x' }, controllerName: 'other.example/gateway', conditions: [] }

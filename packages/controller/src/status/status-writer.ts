@@ -48,6 +48,11 @@ export class StatusWriter {
     return this.#waiting.size
   }
 
+  /** Of how many it remembers what it wrote. */
+  get size(): number {
+    return this.#entryById.size
+  }
+
   /** The object, or what is wanted of it, may be another now. */
   check(kind: Kind, key: string): void {
     if (!this.#isStarted) return
@@ -80,7 +85,7 @@ export class StatusWriter {
     for (const id of this.#waiting) {
       if (!this.#isStarted || this.#running.size >= MOST_AT_ONCE) return
       this.#waiting.delete(id)
-      const entry = this.#entryOf(id)
+      const entry = this.#entryById.get(id) ?? entryOf(id, this.#options.createBackoff())
       if (entry.isRunning) {
         entry.isStale = true
         continue
@@ -88,6 +93,8 @@ export class StatusWriter {
       // Nothing to do, as it is most of the time, costs no promise.
       const [patch, resource] = this.#patchOf(entry)
       if (patch === null || resource === undefined) continue
+      // Only now: of what is gone already nobody would say again that it is.
+      this.#entryById.set(id, entry)
       const wait = pauseBefore(entry, patch, this.#options.gapMs)
       if (wait > 0) {
         this.#later(entry, wait)
@@ -99,15 +106,6 @@ export class StatusWriter {
       })
       this.#running.add(run)
     }
-  }
-
-  #entryOf(id: string): Entry {
-    let entry = this.#entryById.get(id)
-    if (entry === undefined) {
-      entry = entryOf(id, this.#options.createBackoff())
-      this.#entryById.set(id, entry)
-    }
-    return entry
   }
 
   #patchOf(entry: Entry): [object | null, Resource | undefined] {
