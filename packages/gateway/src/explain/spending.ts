@@ -1,3 +1,4 @@
+import type { OrConditional } from '../policies/conditional.ts'
 import type { LocalLimitConfig } from '../policies/traffic/rate-limit/schema.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Spending, Spent } from './explanation.ts'
@@ -7,7 +8,7 @@ import { chosenForm, numberIn, type Subject } from './subject.ts'
 /** Who used a limit up, as far as records tell; null where they cannot tell whose budget others spent from. */
 export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending | null {
   const { record, others, reason } = subject
-  if (others === null || chosenForm(subject)?.path.length !== 0) return null
+  if (others === null || chosenForm(subject) === null) return null
   const budgetOf = budgetReader(limit)
   const own = budgetOf(record)
   if (own === null) return null
@@ -15,6 +16,7 @@ export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending 
   // Seconds are rounded up, so that the window may have begun a second before.
   const from = record.at + ((numberIn(reason, 'resetSeconds') ?? 0) - 1) * 1000 - WINDOW_MS[limit.unit]
   const isSpender = spenderOf(subject)
+  const hasSameForm = formReader(subject)
   const spent: Spent[] = []
   let unknown = 0
   // Tokens are known when an answer is whole, which may have begun before the window.
@@ -22,7 +24,9 @@ export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending 
     const entry = spentBy(other, counts)
     if (other.id === record.id || entry.cost === 0 || entry.at < from || entry.at > record.at) continue
     if (!isSpender(other)) continue
-    const budget = budgetOf(other)
+    const isSame = hasSameForm(other)
+    if (isSame === false) continue
+    const budget = isSame === null ? null : budgetOf(other)
     if (budget === null) unknown++
     else if (budget === own) spent.push(entry)
   }
@@ -79,6 +83,27 @@ function spenderOf({ view, reason, held }: Subject): (other: RequestRecord) => b
     if (phase === 'route' && other.keys.route === null) return false
     return hasPassed(other, phase) && attachmentOf(other) === held?.attachment
   }
+}
+
+/** Whether the same form of a conditional policy was meant for a request; null where its record cannot tell. */
+function formReader({ held, reason }: Subject): (record: RequestRecord) => boolean | null {
+  const config: OrConditional<object> = held?.config ?? {}
+  const index = numberIn(reason, 'chosen')
+  if (config.conditional === undefined || index === null) return () => true
+  const forms = config.conditional.slice(0, index + 1)
+  return (record) => {
+    const chosen = forms.map(({ condition }) => holds(condition, record))
+    const first = chosen.findIndex((isTrue) => isTrue !== false)
+    return chosen[first] === null ? null : first === index
+  }
+}
+
+/** As where it decides: what fails does not hold. */
+function holds(condition: string | undefined, record: RequestRecord): boolean | null {
+  if (condition === undefined) return true
+  const found = explainExpression(condition, 'request', record)
+  if (found?.state === 'failed' || found?.state === 'absent') return false
+  return found?.state === 'found' ? found.value === true : null
 }
 
 function hasPassed({ reason, steps }: RequestRecord, phase: 'gateway' | 'route'): boolean {

@@ -11,6 +11,13 @@ function several(count: number, headers: Record<string, string> = {}): RefusalCa
   }
 }
 
+/** The last of three is refused; the first is of another method. */
+function afterOne(method: string): RefusalCase['send'] {
+  return async ({ port }) => {
+    for (const each of [method, 'GET', 'GET']) await request(port, { method: each })
+  }
+}
+
 const descriptors = [{ entries: [{ name: 'all', expression: '"x"' }] }]
 
 function withLimits(rateLimit: object): RefusalCase['config'] {
@@ -121,10 +128,28 @@ export const limitCases: RefusalCase[] = [
         { policy: { local: [{ requests: 1, unit: 'Hours' }] } },
       ],
     }),
-    send: several(2),
+    send: afterOne('POST'),
     code: 'request_limit',
     at: 'requests: 1',
     passes: /s later\.$/,
+    // One of another form spent nothing of it.
+    spending: { counts: 'requests', total: 1, requests: 1, isWhole: true },
+    says: /, since request [0-9a-z]{15} took the last of it at/,
+  },
+  {
+    name: 'a limit of a condition that records cannot tell',
+    config: withLimits({
+      conditional: [
+        { condition: 'request.headers["x-plan"] == "free"', policy: { local: [{ requests: 1, unit: 'Hours' }] } },
+        { policy: { local: [{ requests: 9, unit: 'Hours' }] } },
+      ],
+    }),
+    send: several(2, { 'x-plan': 'free' }),
+    code: 'request_limit',
+    at: 'requests: 1',
+    passes: /s later\.$/,
+    // Of requests that passed no headers are kept.
+    spending: { counts: 'requests', total: 0, requests: 0, isWhole: false, usedUpBy: null },
   },
   {
     name: 'a limit that a server counts',
