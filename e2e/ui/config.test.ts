@@ -39,6 +39,7 @@ describe('the config page', { skip: noBrowser }, () => {
     await writeConfig(page, text.replace('body: first', 'body: second'))
     await page.getByRole('region', { name: 'Effect' }).getByText('1 route changes, of 2 then.').waitFor()
     await page.getByText('No limit is reset.').waitFor()
+    await page.getByText('No stream is open.').waitFor()
     await shoot(page, 'config-effect')
     assert.deepEqual(await seriousFindings(page), [])
     await page.getByRole('tab', { name: 'Difference' }).click()
