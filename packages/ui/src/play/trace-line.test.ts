@@ -31,6 +31,12 @@ test('a trace is told in lines: what did something, and what stopped it', () => 
   assert.equal(told(true)[1], 'cors skipped no Origin')
 })
 
+test('what an event has is told in few words: no absent parts, no digits that nobody knows', () => {
+  const call = { method: 'tools/call', item: { kind: 'tool', name: 'echo' }, error: null, durationMs: 97.111465999 }
+  const [line] = traceLines([event({ type: 'mcpCall', ...call, sizes: [1, 2], losses: [], count: 20 })], false)
+  assert.equal(line?.what, 'method tools/call, item tool echo, durationMs 97.111, sizes [1,2], count 20')
+})
+
 function event(message: TraceEvent['message'], severity: TraceEvent['severity'] = 'info'): TraceEvent {
   return { eventStart: null, eventEnd: 1, severity, message }
 }

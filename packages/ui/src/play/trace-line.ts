@@ -66,8 +66,17 @@ const HOW: Readonly<Record<string, TraceLine['kind']>> = { apply: 'passed', skip
 function printed(value: unknown): string {
   if (!isObject(value)) return ''
   return Object.entries(value)
-    .map(([name, each]) => `${name} ${textOf(each)}`)
+    .filter(([, each]) => each !== null && !(Array.isArray(each) && each.length === 0))
+    .map(([name, each]) => `${name} ${brief(each)}`)
     .join(', ')
+}
+
+/** Of something with parts what they are; no time is known to a billionth of a millisecond. */
+function brief(value: unknown): string {
+  if (typeof value === 'number') return String(Math.round(value * 1000) / 1000)
+  const parts = isObject(value) ? Object.values(value) : []
+  const isFlat = parts.length > 0 && parts.every((part) => typeof part === 'string' || typeof part === 'number')
+  return isFlat ? parts.map(textOf).join(' ') : textOf(value)
 }
 
 function textOf(value: unknown): string {
