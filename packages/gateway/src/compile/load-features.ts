@@ -14,6 +14,7 @@ export const createSeal = later(async () => (await import('../state/seal.ts')).c
 
 const laterTraffic = loadablesIn(trafficSteps)
 const laterBackend = loadablesIn(backendSteps)
+const WITH_OWN_POLICIES = new Set<string>(['ai', 'mcp', 'agentCore'])
 
 /** Loads what this config needs of all that is loaded later: must be awaited before the config is compiled. */
 export async function loadFeatures(ir: Ir): Promise<void> {
@@ -21,6 +22,8 @@ export async function loadFeatures(ir: Ir): Promise<void> {
   for (const { target } of ir.backends) {
     if (target.kind === 'ai') needed.add(compileAi)
     else if (target.kind === 'mcp') needed.add(compileMcp)
+    // Services of clouds ask for credentials by themselves, and guards have policies of their own.
+    if (WITH_OWN_POLICIES.has(target.kind)) for (const [, step] of laterBackend) needed.add(step)
   }
   for (const policy of ir.policies) addNeeds(policy, needed)
   for (const part of needed) await part.load()

@@ -69,7 +69,7 @@ export function parseRequestHead(text: string, limits: HeadLimits): MessageHead 
   const targetStart = ++at
   let kinds = 0
   for (; at < length; at++) {
-    const kind = TARGET_KIND[text.charCodeAt(at)]!
+    const kind = TARGET_KIND[text.charCodeAt(at)] ?? 0
     if (kind === 0) break
     kinds |= kind
   }
