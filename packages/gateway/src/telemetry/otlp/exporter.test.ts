@@ -19,11 +19,14 @@ interface Stand {
   busy: Set<Exporter>
 }
 
-function stand(deliver: (number: number) => Delivery | Promise<Delivery>, limits: Partial<ExportLimits> = {}): Stand {
+function stand(
+  deliver: (number: number, request: Buffer) => Delivery | Promise<Delivery>,
+  limits: Partial<ExportLimits> = {},
+): Stand {
   const warnings: string[] = []
   const busy = new Set<Exporter>()
   const made: Omit<Stand, 'exporter'> = { requests: [], sent: 0, dropped: {}, warnings, busy }
-  const send: Deliver = async (request) => deliver(made.requests.push(request.length / SIZE))
+  const send: Deliver = async (request) => deliver(made.requests.push(request.length / SIZE), request)
   const note = (text: string, fields?: object): void => void warnings.push(`${text} ${JSON.stringify(fields)}`)
   const exporter = new Exporter({
     wrap: (items) => Buffer.from(items),
@@ -158,4 +161,30 @@ test('one that fails while the process ends is tried until the end of its time',
   await dead.exporter.flush(50)
   assert.deepEqual([dead.sent, dead.dropped], [0, { shutdown: 1 }])
   assert.ok(dead.requests.length > 1)
+})
+
+test('what is on its way stays as it was, whatever comes meanwhile, and is sent again as it was', async () => {
+  const answers: PromiseWithResolvers<Delivery>[] = []
+  const seen: Buffer[] = []
+  const busy = stand(
+    (_number, request) => {
+      seen.push(request)
+      const answer = Promise.withResolvers<Delivery>()
+      answers.push(answer)
+      return answer.promise
+    },
+    { batchItems: 2 },
+  )
+  const whole = Buffer.from([0x12, item.length, ...item])
+  const expected = Buffer.concat([whole, whole])
+  const later = { kind: 'later', cause: 'no', afterMs: null } as const
+  for (const [number, answer] of [later, TAKEN, TAKEN, TAKEN].entries()) {
+    for (let i = 0; i < 2; i++) add(busy)
+    await until(() => answers.length === number + 1)
+    for (let i = 0; i < 2; i++) add(busy)
+    for (const request of seen.slice(number)) assert.deepEqual(request, expected)
+    answers[number]?.resolve(answer)
+  }
+  await until(() => answers.length === 5)
+  assert.deepEqual(seen.at(-1), expected)
 })

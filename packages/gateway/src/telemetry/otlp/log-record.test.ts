@@ -41,6 +41,35 @@ test('a record says what the line of the log says, in order', () => {
   assert.deepEqual([log.time, log.observed], [BigInt(time) * 1_000_000n, BigInt(time) * 1_000_000n])
 })
 
+test('whatever of a record is there or is not, it says what the line says', () => {
+  const text = fc.option(fc.string({ maxLength: 150 }))
+  const whole = fc.oneof(fc.constant(0), fc.maxSafeInteger().map(Math.abs))
+  const fields = fc.record({
+    srcAddr: text,
+    method: text,
+    host: text,
+    target: text,
+    version: text,
+    sni: text,
+    requestId: text,
+    decisionId: text,
+    error: text,
+    status: fc.constantFrom(0, 200, 503),
+    grpcStatus: fc.option(fc.nat(20)),
+    protocol: fc.constantFrom('http', 'tcp'),
+    retryAttempt: fc.nat(3),
+    requestBytes: whole,
+    responseBytes: whole,
+    reason: fc.constantFrom('Upstream', 'Timeout'),
+    durationMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
+  }) as fc.Arbitrary<Partial<AccessRecord>>
+  fc.assert(
+    fc.property(fields, (record) => {
+      assert.deepEqual(Object.entries(sent(record).attributes), Object.entries(lineFields(record)))
+    }),
+  )
+})
+
 test('records of several places say each its own, whatever came before', () => {
   const places: Partial<AccessRecord>[] = [
     {},
