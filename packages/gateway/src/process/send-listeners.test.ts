@@ -30,6 +30,7 @@ describe('requests from the admin server to listeners that ask for more than a r
     const headers = [
       ['X-One', 'a'],
       ['x-one', 'b'],
+      ['constructor', 'c'],
       ['content-type', 'text/plain'],
     ] as const
     const events = await send(program, {

@@ -47,10 +47,14 @@ async function exchangeHttp2(socket: Socket, door: Door, call: SendCall): Promis
   const { connect } = await import('node:http2')
   const { method, path, host = hostOf(door), headers = [], body } = call
   const session = connect(`https://${host}`, { createConnection: () => socket, settings: { enablePush: false } })
-  const fields: OutgoingHttpHeaders = { ':method': method, ':path': path, ':authority': host, ':scheme': 'https' }
-  for (const [name, value] of headers) {
-    const key = name.toLowerCase()
-    fields[key] = [...((fields[key] as string[] | undefined) ?? []), value]
+  const byName = Map.groupBy(headers, ([name]) => name.toLowerCase())
+  const fields: OutgoingHttpHeaders = {
+    // Names may be those of an object's own members.
+    ...Object.fromEntries(Array.from(byName, ([name, lines]) => [name, lines.map(([, value]) => value)])),
+    ':method': method,
+    ':path': path,
+    ':authority': host,
+    ':scheme': 'https',
   }
   if (body !== undefined) fields['content-length'] = String(Buffer.byteLength(body))
   return new Promise((resolve, reject) => {
