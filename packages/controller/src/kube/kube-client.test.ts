@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { answer, refuse, useScriptedApi } from '../testing/scripted-api.ts'
@@ -105,6 +105,23 @@ test('an answer that does not come is an error, one that is left is none of ours
 test('a server that cannot be reached is named by what was asked', async (t) => {
   const api = await useScriptedApi(t, (_, response) => response.destroy())
   assert.match((await failure(api.client.ask({ path: '/x' }))).message, /^GET \/x: socket hang up$/)
+})
+
+test('what does not create is asked again when the server has ended the connection that was kept', async (t) => {
+  const script = (asked: { path: string; method: string }, response: ServerResponse): void => {
+    const isFirst = api.asked.filter(({ path, method }) => path === asked.path && method === asked.method).length === 1
+    if (asked.path !== '/kept' && isFirst) response.destroy()
+    else answer(response, 200, { ok: true })
+  }
+  const api = await useScriptedApi(t, script)
+  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'POST'] as const) {
+    await api.client.ask({ path: '/kept' })
+    const asking = api.client.ask({ method, path: '/ended', ...(method !== 'GET' && { body: {} }) })
+    if (method === 'POST') assert.match((await failure(asking)).message, /^POST \/ended: socket hang up$/)
+    else assert.deepEqual(await asking, { ok: true }, method)
+    const times = api.asked.filter((asked) => asked.path === '/ended' && asked.method === method).length
+    assert.equal(times, method === 'POST' ? 1 : 2, method)
+  }
 })
 
 test('an answer that is no JSON is an error', async (t) => {

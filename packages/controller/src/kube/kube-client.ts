@@ -148,7 +148,19 @@ export class KubeClient {
     const sent: Record<string, string> =
       body === undefined ? {} : { 'content-type': contentType, 'content-length': String(body.length) }
     return new Promise((resolve, reject) => {
-      this.#request(ask, credentials, sent).on('response', resolve).on('error', reject).end(body)
+      const request = this.#request(ask, credentials, sent)
+      let isAnswered = false
+      request.on('response', (response) => {
+        isAnswered = true
+        resolve(response)
+      })
+      request.on('error', (error) => {
+        // A server may have ended a connection that was kept at just that moment; what creates is not asked twice.
+        const mayAskAgain = request.reusedSocket && !isAnswered && ask.method !== 'POST'
+        if (mayAskAgain && ask.signal?.aborted !== true) resolve(this.#sendAs(ask, credentials))
+        else reject(error)
+      })
+      request.end(body)
     })
   }
 
