@@ -10,7 +10,7 @@ import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { StreamGuard } from '../../llm/guards/stream-guard.ts'
 import { parseJsonObject } from '../../wire/json.ts'
 import { type ChatEvent, type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
-import { estimateRequest } from '../../llm/tokenizer/estimate.ts'
+import { estimateAnswer, estimateRequest } from '../../llm/tokenizer/estimate.ts'
 import type { BufferedBody } from '../../pipeline/body/body-use.ts'
 import { observeStart, readStart, type StartObserver } from '../../pipeline/body/buffered-body.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
@@ -184,7 +184,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     const error = events === null ? UNREADABLE : events.find((event) => event.type === 'error')?.error
     if (cause !== null) this.visit?.failed()
     if (error !== undefined && !isTooLarge && this.failsOver(error, headers)) return
-    this.over({ whole: events !== null, records: 0, fault: null })
+    this.over({ whole: events !== null, records: this.#uncounted(answer), fault: null })
     // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
     if (passes && cause === null) {
       return error === undefined || whole === null
@@ -195,6 +195,13 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     if (chain === null) this.#answerEvents(prepared, events ?? [], headers)
     else if (answersAsIs) this.#guardBytes(chain, whole ?? Buffer.alloc(0), headers)
     else this.#guardEvents(chain, { prepared, events: events ?? [] }, headers)
+  }
+
+  /** What the model said, where the answer is read but does not say how much that is. */
+  #uncounted({ prepared, body, events }: Pick<WholeAnswer, 'prepared' | 'body' | 'events'>): number {
+    if (body === null || events === null || this.facts.usage.output !== undefined) return 0
+    const said = events === NO_EVENTS ? prepared.upstream.decodeResponse(body, this.#responseContext(prepared)) : events
+    return estimateAnswer(said ?? [])
   }
 
   #guardBytes(chain: GuardChain, bytes: Buffer, headers: HeaderBlock): void {

@@ -130,6 +130,22 @@ test('a stream that breaks off is charged by what came, and says so', async (t) 
   assert.equal(sumOf(gateway.metrics(), 'portico_gen_ai_client_token_usage_sum', 'output'), 2)
 })
 
+test('a whole answer without counts is charged by what it says, passed through as well as translated', async (t) => {
+  const { usage: _, ...uncounted } = completion
+  const { gateway, post } = await setUp(t, { openai: {} }, (_seen, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(uncounted))
+  })
+  await post('/v1/chat/completions', chat)
+  await post('/v1/messages', { ...chat, max_tokens: 9 })
+  await gateway.finished(2)
+  for (const text of gateway.lines) {
+    const line = JSON.parse(text) as Record<string, unknown>
+    assert.deepEqual([line['gen_ai.usage.estimated'], line['gen_ai.usage.output_tokens']], [true, 2])
+    assert.ok(Number(line['gen_ai.usage.input_tokens']) > 0)
+  }
+})
+
 test('tokens and durations are counted by operation and model, errors under an unknown one', async (t) => {
   const { gateway, post } = await setUp(t)
   await post('/v1/chat/completions', chat)

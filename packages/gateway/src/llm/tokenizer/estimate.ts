@@ -1,10 +1,15 @@
-import type { ChatRequest } from '../middle.ts'
+import type { ChatEvent, ChatRequest } from '../middle.ts'
 import { readTexts } from './read-texts.ts'
 
 /** What a model reads of a request, as far as that can be told at once. */
 export function estimateRequest(request: ChatRequest): number {
   const { texts, tokens } = readTexts(request)
   return texts.reduce((sum, text) => sum + estimateTokens(text), tokens)
+}
+
+/** What a model said in an answer whose provider does not count. */
+export function estimateAnswer(events: readonly ChatEvent[]): number {
+  return events.reduce((sum, event) => sum + (event.type === 'partDelta' ? estimateTokens(event.text) : 0), 0)
 }
 
 /** A guess without a vocabulary: four letters of English make a token, and one of most other scripts. */
