@@ -1,7 +1,7 @@
 import type { CallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import type { Bind, Listener } from '../ir/resources.ts'
 import type { Deadlines } from '../net/deadlines.ts'
-import type { BindState } from '../net/listener.ts'
+import type { BindState } from '../net/bind-state.ts'
 import { createServerTls, type ServerTls, type TlsProblem } from '../net/tls.ts'
 import type { Judge } from '../pipeline/authorization.ts'
 import type { CompiledListener } from '../pipeline/compiled.ts'

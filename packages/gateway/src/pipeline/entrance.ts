@@ -1,5 +1,5 @@
 import type { Exchange } from '../net/exchange.ts'
-import type { BindState } from '../net/listener.ts'
+import type { BindState } from '../net/bind-state.ts'
 import type { ServerTls } from '../net/tls.ts'
 import type { CompiledListener } from './compiled.ts'
 import { type Failure, failures } from './failure.ts'

@@ -4,7 +4,6 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { compile, type CompiledConfig, type Previous } from '../compile/index.ts'
 import { createCredentials } from '../credentials/credentials.ts'
 import { fetchLater } from '../credentials/fetch-later.ts'
-import type { CompiledBind } from '../compile/bind.ts'
 import { loadFeatures } from '../compile/load-features.ts'
 import { applyChange, changeBetween } from '../ir/change.ts'
 import { irOfText } from '../ir/ir-text.ts'
@@ -12,7 +11,6 @@ import type { Ir } from '../ir/resources.ts'
 import { HubClient } from '../mcp/hub/hub-client.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import type { ConfigMessage, FromWorker, ToWorker, WorkerSettings } from './messages.ts'
-import { BindServer } from '../net/listener.ts'
 import { Deadlines } from '../net/deadlines.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import { gatewayName } from '../pipeline/proxy-identity.ts'
@@ -35,10 +33,10 @@ import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetr
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
-import { createConnectionMetrics } from '../telemetry/metrics/connection-metrics.ts'
 import { type Exporter, exportLimits } from '../telemetry/otlp/exporter.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { exportOrigin } from './export-origin.ts'
+import { WorkerPorts } from './worker-ports.ts'
 import { Recorder } from '../telemetry/recorder/recorder.ts'
 import { TraceWatch } from '../telemetry/trace/trace-watch.ts'
 import { createResolver } from '../upstream/dns.ts'
@@ -158,18 +156,9 @@ const services = {
   hub,
 }
 
-interface Port {
-  address: string
-  port: number
-  server: BindServer<string>
-}
-
-const portsByBind = new Map<string, Port>()
-/** Ports that a reload removed: they accept no more, but what they had goes on. */
-const retired = new Set<BindServer<string>>()
+const ports = new WorkerPorts({ deadlines, registry, log, reusePort: settings.reusePort })
 let current: { ir: Ir; config: CompiledConfig } | null = null
 let applying: Promise<void> = Promise.resolve()
-let isStopping = false
 let sessionKeys: readonly string[] = []
 
 port.on('message', (message: ToWorker) => {
@@ -183,34 +172,26 @@ port.on('message', (message: ToWorker) => {
     case 'logFilter':
       return logger.setFilter(filterOf(message.filter))
     case 'drain':
-      for (const server of allServers()) server.drain()
-      return
+      return ports.drain()
     case 'look':
       return post({ type: 'looked', id: message.id, states: endpoints.states() })
-    case 'count': {
-      const open = new Map<string, number>()
-      for (const server of allServers()) server.countOpen(open)
-      return post({ type: 'counted', id: message.id, open })
-    }
+    case 'count':
+      return post({ type: 'counted', id: message.id, open: ports.countOpen() })
     case 'watch':
     case 'unwatch':
       return tracer.take(message)
     case 'mcp':
       return hub.take(message.message)
     case 'stopListening':
-      isStopping = true
-      void Promise.all(allServers().map((server) => server.stopListening())).then(() =>
-        whenIdle(() => post({ type: 'idle' })),
-      )
+      void ports.stopListening().then(() => post({ type: 'idle' }))
       return
     case 'cut':
-      for (const server of allServers()) server.destroy()
-      return
+      return ports.destroy()
     case 'export':
       void exportMetrics(message.request).then((delivery) => post({ type: 'exported', id: message.id, delivery }))
       return
     case 'exit':
-      for (const server of allServers()) server.destroy()
+      ports.destroy()
       void end()
       return
   }
@@ -238,7 +219,6 @@ async function exportMetrics(request: Uint8Array): Promise<Delivery> {
 }
 
 async function apply(message: ConfigMessage): Promise<void> {
-  const opened = new Map<string, Port>()
   try {
     const { ir, previous } = take(message.config)
     await loadFeatures(ir)
@@ -246,23 +226,12 @@ async function apply(message: ConfigMessage): Promise<void> {
     tables.take(message.tables)
     services.recorder.attach(message.recorder)
     const next = compile(ir, services, previous)
-    // Opening a port may fail, so that comes first; nothing after it does.
-    for (const [key, bind] of next.binds) {
-      const place = placeOf(bind, message.ports[key])
-      if (!isAt(portsByBind.get(key), place)) opened.set(key, { ...place, server: await listen(bind, place) })
-    }
-    for (const [key, { server }] of portsByBind) {
-      const bind = next.binds.get(key)
-      if (bind !== undefined && !opened.has(key)) server.update(bind.state, (listener) => bind.isGone(listener))
-      else retire(key, server)
-    }
-    for (const [key, port] of opened) portsByBind.set(key, port)
+    await ports.serve(next.binds, message.ports)
     current = { ir, config: next }
     services.recorder.use(next.recorder === null ? null : { ...next.recorder, generation: message.generation })
     services.specimens.drop()
     post({ type: 'applied', error: null })
   } catch (error) {
-    for (const { server } of opened.values()) server.destroy()
     log.error('config not applied', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
     post({ type: 'applied', error: error instanceof Error ? error.message : String(error) })
   }
@@ -280,83 +249,8 @@ function take(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | nul
   return { ir, previous: { config: current.config, changed } }
 }
 
-function placeOf({ address }: CompiledBind, port: number | undefined): { address: string; port: number } {
-  if (port === undefined) throw new Error('found no port for a bind')
-  return { address, port }
-}
-
-function isAt(port: Port | undefined, place: { address: string; port: number }): boolean {
-  return port !== undefined && port.address === place.address && port.port === place.port
-}
-
-async function listen(bind: CompiledBind, place: { address: string; port: number }) {
-  const metrics = createConnectionMetrics(registry, bind.labels)
-  const warnFull = occasionally((count) =>
-    log.warn('connections refused, the port has as many as frontend.tcp.maxConnections allows', {
-      port: place.port,
-      refused: count,
-    }),
-  )
-  const server = new BindServer<string>(bind.state, deadlines, {
-    opened: metrics.opened,
-    closed: metrics.closed,
-    handshake: (milliseconds) => metrics.handshake(milliseconds / 1000),
-    refused: (info, status, code) => {
-      log.debug('refused', { source: info.source, status, code })
-      if (status === 0) metrics.refused(code)
-      if (code === 'max_connections') warnFull()
-    },
-    reset: (info, code) => log.debug('refused', { source: info.source, status: 0, code }),
-  })
-  await server.listen({ port: place.port, host: place.address, reusePort: settings.reusePort })
-  if (isStopping) void server.stopListening()
-  return server
-}
-
 /** The main thread waits two seconds for a worker that ends. */
 const EXPORT_FLUSH_MS = 1500
-
-/** Tells of the first time at once, and then at most every ten seconds, with how many times it was since. */
-function occasionally(tell: (count: number) => void): () => void {
-  let count = 0
-  let nextAt = 0
-  return () => {
-    count++
-    if (performance.now() < nextAt) return
-    nextAt = performance.now() + 10_000
-    tell(count)
-    count = 0
-  }
-}
-
-function retire(key: string, server: BindServer<string>): void {
-  portsByBind.delete(key)
-  void server.stopListening()
-  server.drain()
-  retired.add(server)
-  whenServerIdle(server)
-}
-
-function allServers(): BindServer<string>[] {
-  return [...portsByBind.values().map((port) => port.server), ...retired]
-}
-
-function whenIdle(done: () => void): void {
-  const check = setInterval(() => {
-    if (allServers().some((server) => server.connectionCount > 0)) return
-    clearInterval(check)
-    done()
-  }, 10)
-}
-
-function whenServerIdle(server: BindServer<string>): void {
-  const check = setInterval(() => {
-    if (server.connectionCount > 0) return
-    clearInterval(check)
-    retired.delete(server)
-  }, 1000)
-  check.unref()
-}
 
 function filterOf(text: string): LogFilter {
   const parsed = parseLogFilter(text)
