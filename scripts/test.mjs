@@ -9,6 +9,7 @@ import { spawn } from 'node:child_process'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecentEnough, runPinned } from '../packages/gateway/bin/runtime.mjs'
+import { keepSeconds, keptSeconds, longestFirst } from './test-order.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const args = process.argv.slice(2)
@@ -22,16 +23,23 @@ const TEST_LIMIT_MS = isEndToEnd ? 900_000 : 180_000
 const CONCURRENCY = isEndToEnd ? Math.max(1, availableParallelism() - 1) : availableParallelism() + 1
 /** Files that share a process: a folder of the gateway, of MCP and of policies a smaller one, or a whole package. */
 const GROUP = /^packages\/gateway\/src\/((mcp|policies)\/)?[^/]+|^packages\/[^/]+/
+/** How long each group took, in the last run of all of them. */
+const SECONDS = join(
+  root,
+  `node_modules/.cache/test-seconds${args.filter((arg) => arg.startsWith('--')).join('')}.json`,
+)
 
 if (!isRecentEnough()) runPinned(fileURLToPath(import.meta.url), args)
 else await main()
 
 async function main() {
   const files = (isEndToEnd ? ['e2e'] : ['packages', 'bench', 'scripts']).flatMap(testFiles).filter(isWanted)
-  const groups = groupFiles(files)
+  const groups = longestFirst(groupFiles(files), keptSeconds(SECONDS))
   const startedAt = performance.now()
   const results = []
   await Promise.all(Array.from({ length: CONCURRENCY }, () => work(groups, results)))
+  if (wanted.length === 0)
+    keepSeconds(SECONDS, Object.fromEntries(results.map(({ group, seconds }) => [group.name, seconds])))
   const unsure = process.env.SECOND_LOOK === '1' ? results.filter(({ counts }) => counts.failed > 0) : []
   await work(
     unsure.map(({ group }) => group),
@@ -49,29 +57,28 @@ async function main() {
 
 async function work(groups, results) {
   for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-    const { output, counts } = await runGroup(group)
+    const { output, counts, seconds } = await runGroup(group)
     process.stdout.write(output)
-    results.push({ group, counts })
+    results.push({ group, counts, seconds })
     const skips = [...output.matchAll(/^ {2}skipped: (.*\n)/gm)].map(([, line]) => `  ${group.name}: ${line}`)
     if (process.env.SKIPPED_TO) appendFileSync(process.env.SKIPPED_TO, skips.join(''))
   }
 }
 
-/** Folders share a process, the larger ones first; files that must be alone have one each. */
+/** Folders share a process; files that must be alone have one each. */
 function groupFiles(files) {
   const filesByGroup = new Map()
   for (const file of files) {
     const key = ALONE.test(file) ? file : (GROUP.exec(file)?.[0] ?? file)
     filesByGroup.set(key, [...(filesByGroup.get(key) ?? []), file])
   }
-  return [...filesByGroup]
-    .map(([name, list]) => ({ name, files: list }))
-    .toSorted((a, b) => b.files.length - a.files.length)
+  return [...filesByGroup].map(([name, list]) => ({ name, files: list }))
 }
 
 function runGroup({ name, files }) {
   const options = ['--test', '--test-isolation=none', `--test-timeout=${TEST_LIMIT_MS}`]
   options.push(`--test-reporter=${join(root, 'scripts/test-reporter.mjs')}`)
+  options.push(`--import=${join(root, 'scripts/compile-cache.mjs')}`)
   options.push(`--import=${join(root, 'scripts/open-handles.mjs')}`)
   // What is given its time has every case: some of those files count what the cases reached.
   const isLong = isEndToEnd || files.some((file) => file.includes('.long.test.'))
@@ -90,10 +97,10 @@ function runGroup({ name, files }) {
       // A process that ends badly, or has run nothing, has failed, whatever its tests say.
       const isBad = code !== 0 || counts.passed + counts.skipped === 0
       if (isBad && counts.failed === 0) counts.failed = 1
-      const seconds = Math.round((performance.now() - startedAt) / 1000)
-      const heading = `${counts.failed > 0 ? '✖' : '✔'} ${name} (${files.length === 1 ? '' : `${files.length} files, `}${counts.passed} tests, ${seconds} s)\n`
+      const seconds = (performance.now() - startedAt) / 1000
+      const heading = `${counts.failed > 0 ? '✖' : '✔'} ${name} (${files.length === 1 ? '' : `${files.length} files, `}${counts.passed} tests, ${Math.round(seconds)} s)\n`
       const details = text.replace(summary?.[0] ?? '', '')
-      resolve({ output: heading + details + (counts.failed > 0 ? noise : ''), counts })
+      resolve({ output: heading + details + (counts.failed > 0 ? noise : ''), counts, seconds })
     })
   })
 }
