@@ -60,6 +60,7 @@ function redactText(value: string, isSecret: (name: string) => boolean): string 
     .replace(USER_INFO, `$1${REDACTED}@`)
     .replaceAll(JWT, REDACTED)
     .replaceAll(KEY_PROTOCOL, `$1${REDACTED}`)
+    .replace(PASSWORD_LINE, `$1${REDACTED}`)
   return redactParameters(plain, isSecret)
 }
 
@@ -69,6 +70,8 @@ const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i
 const JWT = /(?<![\w-])eyJ[\w-]+\.eyJ[\w-]*\.[\w-]*/g
 /** Browsers cannot set headers on a WebSocket, so keys come as a protocol: `<vendor>-api-key.<key>`. */
 const KEY_PROTOCOL = /(api-key\.)[^\s,]+/gi
+/** As `htpasswd` prints it: whose it is stays. */
+const PASSWORD_LINE = /^([^:\s]{1,255}:)(?:\$(?:2[aby]|apr1|[156])\$|\{SHA\})\S+$/
 
 function redactParameters(text: string, isSecret: (name: string) => boolean): string {
   let copied = ''

@@ -1,21 +1,42 @@
-import { isAlias, isMap, isScalar, isSeq, Lexer, parseDocument, type Document } from 'yaml'
+import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Scalar } from 'yaml'
 import { REDACTED, redact } from '../admin/redact.ts'
-import { isSecretName } from '../formats/secret-names.ts'
+import { configFile } from '../sources/schema.ts'
+import { HiddenWords } from './hidden-words.ts'
+import { maskSecrets } from './mask-secrets.ts'
+import { type ShownComment, shownComments } from './shown-comments.ts'
 
-/** The text of a config as it may be shown: every secret in its place is hidden. Null where that cannot be told, as in broken YAML. */
+/** A text, with every secret in its place hidden. */
+interface Shown {
+  text: string
+  comments: ShownComment[]
+}
+
+/** The text of a config as it may be shown. Null where that cannot be told, as in broken YAML. */
 export function shownText(text: string): string | null {
+  return shown(text)?.text ?? null
+}
+
+/** Comments of a text as `shownText` has them; none where it has nothing. */
+export function commentsShown(text: string): ShownComment[] {
+  return shown(text)?.comments ?? []
+}
+
+function shown(text: string): Shown | null {
   const document = parseDocument(text)
   if (document.errors.length > 0) return null
-  const edits = [...editsOf(document, text), ...commentEdits(text)].toSorted((a, b) => a.from - b.from || b.to - a.to)
-  let shown = ''
+  const scalars = cleanScalars(document)
+  const hidden = new HiddenWords(secretsAmong(scalars))
+  const comments = shownComments(text, hidden)
+  const edits = [...valueEdits(scalars, hidden, text), ...commentEdits(comments)].toSorted((a, b) => a.from - b.from)
+  let result = ''
   let last = 0
   for (const { from, to, replacement } of edits) {
-    // An anchor is met once for each of its aliases, and a comment may stand inside of what is hidden as a whole.
+    // A comment may stand inside of what is hidden as a whole.
     if (from < last) continue
-    shown += text.slice(last, from) + replacement
+    result += text.slice(last, from) + replacement
     last = to
   }
-  return shown + text.slice(last)
+  return { text: result + text.slice(last), comments }
 }
 
 interface Edit {
@@ -24,9 +45,15 @@ interface Edit {
   replacement: string
 }
 
-/** What `redact` hides in the values is hidden in the text that they came from. */
-function editsOf(document: Document, text: string): Edit[] {
-  const edits: Edit[] = []
+/** A value that is written once, with what may be shown of it wherever it counts. */
+interface CleanScalar {
+  node: Scalar
+  clean: unknown
+}
+
+/** By the names of fields, by what values look like, and by what the definition of the file says. */
+function cleanScalars(document: Document): CleanScalar[] {
+  const found = new Map<Scalar, unknown>()
   const walk = (node: unknown, clean: unknown): void => {
     if (isAlias(node)) return walk(node.resolve(document), clean)
     if (isMap(node)) {
@@ -34,22 +61,28 @@ function editsOf(document: Document, text: string): Edit[] {
         walk(value, childOf(clean, isScalar(key) ? String(key.value) : String(key)))
     } else if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) walk(item, childOf(clean, String(index)))
-    } else if (isScalar(node) && node.range != null && clean !== node.value && !isReference(node.value)) {
-      const [from, to] = node.range
-      // What follows stays on its line: problems are told by lines of the file.
-      const lines = text.slice(from, to).split('\n').length - 1
-      edits.push({ from, to, replacement: JSON.stringify(clean ?? HIDDEN) + '\n'.repeat(lines) })
+    } else if (isScalar(node)) {
+      // An anchor is met once for each of its aliases, and the strictest of them counts.
+      const isStrictest = clean !== node.value && found.get(node) !== HIDDEN
+      if (!found.has(node) || isStrictest) found.set(node, clean)
     }
   }
-  walk(document.contents, redact(document.toJS({ maxAliasCount: -1 }), NO_RESOURCES))
-  return edits
+  const plain = redact(document.toJS({ maxAliasCount: -1 }), NO_RESOURCES)
+  walk(document.contents, maskSecrets(configFile, plain))
+  return [...found].map(([node, clean]) => ({ node, clean }))
 }
 
 /** A `key` of a config file is never the name of a resource. */
 const NO_RESOURCES: readonly string[] = []
 
 function childOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+}
+
+function isHidden({ node, clean }: CleanScalar): boolean {
+  return !Object.is(clean, node.value) && !isReference(node.value)
 }
 
 /** A variable of the environment is a name, and not what it stands for. */
@@ -57,45 +90,30 @@ function isReference(value: unknown): boolean {
   return typeof value === 'string' && /^\$\{\w+\}$/.test(value)
 }
 
-/** What was commented out may be as secret as what was not. */
-function commentEdits(text: string): Edit[] {
-  return commentsOf(text).flatMap(({ from, comment }) => {
-    const shown = shownComment(comment)
-    return shown === comment ? [] : [{ from, to: from + comment.length, replacement: shown }]
+function secretsAmong(scalars: readonly CleanScalar[]): string[] {
+  return scalars.flatMap((scalar) => (isHidden(scalar) ? [String(scalar.node.value).trim()] : []))
+}
+
+function valueEdits(scalars: readonly CleanScalar[], hidden: HiddenWords, text: string): Edit[] {
+  return scalars.flatMap((scalar) => {
+    const { node, clean } = scalar
+    const { value, range } = node
+    if (range == null) return []
+    const whole = typeof clean === 'string' ? clean : HIDDEN
+    const replaced = isHidden(scalar) ? whole : typeof value === 'string' ? hidden.without(value) : value
+    if (Object.is(replaced, value)) return []
+    const [from, to] = range
+    // What follows stays on its line: problems are told by lines of the file.
+    const lines = text.slice(from, to).split('\n').length - 1
+    return [{ from, to, replacement: JSON.stringify(replaced) + '\n'.repeat(lines) }]
   })
 }
 
-/** Every comment with its place, `#` included. */
-export function commentsOf(text: string): { from: number; comment: string }[] {
-  const comments: { from: number; comment: string }[] = []
-  let at = 0
-  let isText = false
-  for (const lexeme of new Lexer().lex(text)) {
-    if (MARKS.has(lexeme)) {
-      isText = lexeme === SCALAR
-      continue
-    }
-    if (!isText && lexeme.startsWith('#')) comments.push({ from: at, comment: lexeme })
-    isText = false
-    at += lexeme.length
-  }
-  return comments
-}
-
-/** The lexer says with these what comes next; they are not in the text. */
-const SCALAR = '\u001f'
-const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR])
-
-export function shownComment(comment: string): string {
-  const plain = comment.replaceAll(NAMED, (whole, start: string, name: string) =>
-    isSecretName(name) ? `${start}${HIDDEN}` : whole,
+function commentEdits(comments: readonly ShownComment[]): Edit[] {
+  return comments.flatMap(({ from, comment, shown: replacement }) =>
+    replacement === comment ? [] : [{ from, to: from + comment.length, replacement }],
   )
-  return plain
-    .split(/(\s+)/)
-    .map((word) => String(redact(word)))
-    .join('')
 }
 
-const NAMED = /(["']?([\w.-]+)["']?\s*[:=]\s*)\S.*/g
 /** Stands in the text for what is hidden. */
 export const HIDDEN = REDACTED

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { printPath, type Path } from '../../schema/problem.ts'
-import { commentsOf, HIDDEN, shownComment, shownText } from '../shown-text.ts'
+import { commentsOf } from '../shown-comments.ts'
+import { commentsShown, HIDDEN, shownText } from '../shown-text.ts'
 import { AlignedTrees } from './aligned-trees.ts'
 import { EditedText, placeAt, type TextEdit } from './edited-text.ts'
 import { type Leaf, parseText, writtenTree } from './yaml-leaves.ts'
@@ -81,7 +82,7 @@ function maskedKeys(tree: unknown, path: Path): Path[] {
 
 /** Comments have no path: one is told by what is left of it, where that can mean but one. */
 function findComments(text: string, source: string): { edits: TextEdit[]; refused: PlacedRefusal[] } {
-  const known = Map.groupBy(commentsOf(source), ({ comment }) => shownComment(comment))
+  const known = Map.groupBy(commentsShown(source), ({ shown }) => shown)
   const masked = commentsOf(text).filter(({ comment }) => comment.includes(HIDDEN))
   const edits: TextEdit[] = []
   const refused: PlacedRefusal[] = []

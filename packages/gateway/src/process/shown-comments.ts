@@ -1,0 +1,69 @@
+import { Lexer } from 'yaml'
+import { REDACTED, redact } from '../admin/redact.ts'
+import { isSecretName } from '../formats/secret-names.ts'
+import type { HiddenWords } from './hidden-words.ts'
+
+/** A comment, `#` included, and what of it may be shown. */
+export interface Comment {
+  from: number
+  comment: string
+}
+
+export interface ShownComment extends Comment {
+  shown: string
+}
+
+/** What was commented out may be as secret as what was not. `hidden` are the secrets of the config itself. */
+export function shownComments(text: string, hidden: HiddenWords): ShownComment[] {
+  let isSecretHeader = false
+  return commentsOf(text).map(({ from, comment }) => {
+    const named = withoutNamed(comment, isSecretHeader)
+    isSecretHeader = named.isSecretHeader
+    const plain = named.text
+      .replaceAll(CREDENTIAL, `$1${REDACTED}`)
+      .split(/(\s+)/)
+      .map((word) => String(redact(word)))
+      .join('')
+    return { from, comment, shown: hidden.without(plain) }
+  })
+}
+
+/** Every comment with its place. */
+export function commentsOf(text: string): Comment[] {
+  const comments: Comment[] = []
+  let at = 0
+  let isText = false
+  for (const lexeme of new Lexer().lex(text)) {
+    if (MARKS.has(lexeme)) {
+      isText = lexeme === SCALAR
+      continue
+    }
+    if (!isText && lexeme.startsWith('#')) comments.push({ from: at, comment: lexeme })
+    isText = false
+    at += lexeme.length
+  }
+  return comments
+}
+
+/** The lexer says with these what comes next; they are not in the text. */
+const SCALAR = '\u001f'
+const MARKS: ReadonlySet<string> = new Set(['\u0002', '\u0018', SCALAR])
+
+/** Behind the first secret name nothing is left: where a value ends in a comment nobody can tell. */
+function withoutNamed(comment: string, isSecretHeader: boolean): { text: string; isSecretHeader: boolean } {
+  let isHeader = isSecretHeader
+  for (const { index, 0: start, 1: name = '' } of comment.matchAll(NAMED)) {
+    const rest = comment.slice(index + start.length)
+    // `{ name: authorization, value: ... }`, which may stand in two comments.
+    if (name === 'name') isHeader = isSecretName(/^["']?([\w.-]*)/.exec(rest)?.[1] ?? '')
+    // The policy of that name has rules, and no secret of its own; what stands in it is looked at.
+    const isPolicy = name === 'authorization' && rest.startsWith('{')
+    if ((isSecretName(name) && !isPolicy) || (isHeader && name === 'value'))
+      return { text: comment.slice(0, index + start.length) + REDACTED, isSecretHeader: isHeader }
+  }
+  return { text: comment, isSecretHeader: isHeader }
+}
+
+const NAMED = /(?<![\w.-])["']?([\w.-]+)["']?\s*[:=]\s*(?=\S)/g
+/** What stands behind these words is often a word of its own. */
+const CREDENTIAL = /\b((?:bearer|basic)\s+)(?:(?=\S*\d)\S{8,}|\S{20,})/gi
