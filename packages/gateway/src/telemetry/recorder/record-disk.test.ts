@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import fs, {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -21,7 +31,7 @@ function scene() {
   store.resize({ passed: 256 * 1024, notable: 64 * 1024 })
   const recorder = new Recorder(Date.now)
   recorder.attach(store.memoryFor('worker-0'))
-  recorder.use({ slowMs: 1000, isSampled: null, redaction: createRedaction(new Set()), generation: 3 })
+  recorder.use({ slowMs: 1000, isSampled: null, redaction: createRedaction(new Set()), generation: 3 }, 0)
   const record = (target: string): void =>
     recorder.connection({ ...accessRecord, target, listener: null, route: null, backendIndex: -1 })
   return { store, record }
@@ -115,3 +125,88 @@ test('a folder that is gone is told of, and traffic goes on', (t) => {
   assert.match(told[0]?.message ?? '', /ENOENT/)
   disk.close()
 })
+
+test('what could not be written is written once it can be, each record once', (t) => {
+  const folder = join(useFolder(t), 'sub')
+  const { store, record } = scene()
+  const told: Error[] = []
+  const disk = new RecordDisk({ folder, maxBytes: 1_000_000, retentionMs: null }, store, (error) => told.push(error))
+  rmSync(folder, { recursive: true })
+  for (let i = 0; i < 3; i++) record(`/late/${i}`)
+  disk.flush()
+  assert.equal(told.length, 1)
+  mkdirSync(folder)
+  record('/on-time')
+  disk.flush()
+  disk.flush()
+  assert.deepEqual(pathsIn(disk).sort(), ['/late/0', '/late/1', '/late/2', '/on-time'])
+  disk.close()
+})
+
+test('a disk that is full in the middle of a record hides nothing that is written later', (t) => {
+  const folder = useFolder(t)
+  const { store, record } = scene()
+  const told: Error[] = []
+  const disk = new RecordDisk({ folder, maxBytes: 10_000_000, retentionMs: null }, store, (error) => told.push(error))
+  const room = useRoom(t)
+  record('/before')
+  disk.flush()
+  for (let round = 0; round < 5; round++) {
+    // As the system does it: what there is room for is written, and the next call fails.
+    room.left = 100
+    for (let i = 0; i < 200; i++) record(`/${round}/${i}`)
+    disk.flush()
+    assert.equal(told.length, round + 1)
+    assert.match(told[round]?.message ?? '', /ENOSPC/)
+    assert.equal(disk.read().length, 1 + round * 200, 'what is there is read')
+    room.left = Infinity
+    disk.flush()
+  }
+  assert.equal(new Set(pathsIn(disk)).size, 1 + 5 * 200)
+  assert.equal(disk.read().length, 1 + 5 * 200)
+  assert.equal(readdirSync(folder).length, 1)
+  const [name = ''] = readdirSync(folder)
+  assert.equal(disk.bytes, statSync(join(folder, name)).size)
+  disk.close()
+})
+
+test('a segment that cannot be deleted is read as long as it is there', (t) => {
+  const folder = useFolder(t)
+  const { store, record } = scene()
+  const told: Error[] = []
+  const disk = new RecordDisk({ folder, maxBytes: 1024, retentionMs: null }, store, (error) => told.push(error))
+  t.mock.method(fs, 'rmSync', () => {
+    throw Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' })
+  })
+  syncBuiltinESMExports()
+  for (let i = 0; i < 20; i++) {
+    record(`/${i}`)
+    disk.flush()
+  }
+  assert.ok(told.length > 0 && told.every(({ message }) => message.includes('EROFS')))
+  assert.equal(disk.read().length, 20)
+  t.mock.restoreAll()
+  syncBuiltinESMExports()
+  record('/last')
+  disk.flush()
+  assert.ok(disk.read().length < 20)
+  disk.close()
+})
+
+/** A disk with so much room, for everything that is written in this test. */
+function useRoom(t: TestContext): { left: number } {
+  const room = { left: Infinity }
+  const { writeSync } = fs
+  t.mock.method(fs, 'writeSync', (file: number, bytes: Buffer, offset = 0): number => {
+    if (room.left <= 0) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+    const length = Math.min(bytes.length - offset, room.left)
+    room.left -= length
+    return writeSync(file, bytes, offset, length)
+  })
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+  return room
+}

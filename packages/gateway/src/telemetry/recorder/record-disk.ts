@@ -1,4 +1,14 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { AT } from './layout.ts'
 import type { RecordStore, StoredRecord } from './record-store.ts'
@@ -29,6 +39,8 @@ export class RecordDisk {
   #segments: Segment[]
   #open: { file: number; segment: Segment } | null = null
   #positions: ReadonlyMap<SharedArrayBuffer, number> | null = null
+  /** What is written of a flush that failed, which is tried again from where it began. */
+  #written = new Set<string>()
 
   /** Throws where the folder cannot be used. */
   constructor(settings: DiskSettings, store: Pick<RecordStore, 'since'>, failed: (error: Error) => void) {
@@ -46,14 +58,22 @@ export class RecordDisk {
     return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** Writes what has come since the last time. */
+  /** Writes what has come since the last time that it could be written. */
   flush(): void {
     const { records, positions } = this.#store.since(this.#positions)
-    this.#positions = positions
+    const missing = this.#written.size === 0 ? records : records.filter(({ id }) => !this.#written.has(id))
     try {
-      for (let i = 0; i < records.length; i += BATCH) this.#write(records.slice(i, i + BATCH))
+      for (let i = 0; i < missing.length; i += BATCH) {
+        const batch = missing.slice(i, i + BATCH)
+        this.#write(batch)
+        for (const { id } of batch) this.#written.add(id)
+      }
+      this.#positions = positions
+      this.#written = new Set()
       this.#drop()
     } catch (error) {
+      // Of those that have left the memory nobody asks again.
+      this.#written = this.#written.intersection(new Set(records.map(({ id }) => id)))
       this.#failed(error instanceof Error ? error : new Error(String(error)))
     }
   }
@@ -79,7 +99,12 @@ export class RecordDisk {
     const bytes = Buffer.concat(records.map((record) => record.frame()))
     if (this.#open !== null && this.#open.segment.bytes + bytes.length > this.#segmentBytes) this.#end()
     const { file, segment } = (this.#open ??= this.#begin())
-    writeSync(file, bytes)
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
+    } catch (error) {
+      this.#undo(file, segment)
+      throw error
+    }
     segment.bytes += bytes.length
     segment.lastAt = Date.now()
   }
@@ -97,6 +122,15 @@ export class RecordDisk {
     return { file, segment }
   }
 
+  /** Half a record would hide all that is written behind it. */
+  #undo(file: number, { bytes }: Segment): void {
+    try {
+      ftruncateSync(file, bytes)
+    } catch {
+      this.#end()
+    }
+  }
+
   #end(): void {
     if (this.#open !== null) closeSync(this.#open.file)
     this.#open = null
@@ -109,8 +143,9 @@ export class RecordDisk {
     while (this.#segments.length > 1) {
       const [first] = this.#segments
       if (first === undefined || (this.bytes <= maxBytes && first.lastAt >= oldest)) return
+      // What cannot be deleted is still there to be read; what is gone is what was wanted.
+      rmSync(first.path, { force: true })
       this.#segments.shift()
-      unlinkSync(first.path)
     }
   }
 }
