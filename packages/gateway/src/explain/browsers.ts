@@ -1,6 +1,6 @@
 import type { CorsConfig } from '../policies/traffic/cors/schema.ts'
 import type { CsrfConfig } from '../policies/traffic/csrf/schema.ts'
-import { type Explainer, placeIn, textIn, value, way } from './subject.ts'
+import { configured, type Explainer, placeIn, textIn, value, way } from './subject.ts'
 
 export const csrf: Explainer = (subject) => {
   const { reason, record, held } = subject
@@ -23,7 +23,7 @@ export const csrf: Explainer = (subject) => {
     code: 'csrf_cross_origin',
     headline: `a page of another site made a browser send it: ${origin ?? `sec-fetch-site is ${site ?? ''}`}`,
     place: placeIn(subject),
-    values: [...values, value('own origin', own), value('additionalOrigins', others)],
+    values: [...values, value('own origin', own), configured(subject, 'additionalOrigins', others)],
     wouldPass: [
       way('client', `a page of ${[own, ...others].join(' or ')} sends it`, {
         of: 'request.headers.origin',
@@ -63,7 +63,7 @@ export const cors: Explainer = (subject) => {
     code: `cors_${lacks ?? 'origin'}`,
     headline: `the preflight was answered without leave: \`${field}\` does not have ${asked ?? 'what it asks for'}`,
     place,
-    values: [value(`request.headers.${header}`, asked), value(field, allowed)],
+    values: [value(`request.headers.${header}`, asked), configured(subject, field, allowed)],
     wouldPass: [
       way('config', `\`${field}\` has ${asked ?? 'it'}`, {
         of: field,

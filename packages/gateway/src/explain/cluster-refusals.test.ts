@@ -34,7 +34,10 @@ async function explained(t: TestContext, target: Backend['target']): Promise<Exp
   await gateway.use(ir)
   await request(gateway.port())
   await until(() => gateway.recorded().length === 1)
-  return explain(gateway.recorded()[0]!, { generation: 1, live: 1, ir, locate: resourcePlaces(ir, 'shop/web') })
+  return explain(gateway.recorded()[0]!, {
+    ...{ isKnown: true, isEarlier: false, live: 1 },
+    ...{ ir, locate: resourcePlaces(ir, 'shop/web') },
+  })
 }
 
 const place = { namespace: 'shop', name: 'orders' }

@@ -6,7 +6,8 @@ import type { WrittenPlace } from './explanation.ts'
 
 /** A config that is or was live, as explanations look at it. */
 export interface ConfigParts {
-  readonly generation: number
+  /** Whether it is the one that is meant; where nobody has that any more, there is nothing in this. */
+  readonly isKnown: boolean
   readonly ir: Ir
   /** Where a part of the IR is written: the part itself, or what the path leads to from it. */
   locate(part: object, path: Path): WrittenPlace | null
@@ -30,6 +31,10 @@ export class ConfigView {
     this.#parts = parts
     this.#byTarget = PoliciesByTarget.of(parts.ir.policies)
     this.#sets = setsOfListeners(parts.ir.listeners)
+  }
+
+  get isKnown(): boolean {
+    return this.#parts.isKnown
   }
 
   get ir(): Ir {

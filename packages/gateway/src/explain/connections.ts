@@ -1,5 +1,5 @@
 import type { Passing, WrittenPlace } from './explanation.ts'
-import { type Explainer, type Findings, type Subject, value, way } from './subject.ts'
+import { configured, type Explainer, type Findings, type Subject, value, way } from './subject.ts'
 import { cut } from './words.ts'
 
 /** Connections that never got as far as a request. */
@@ -63,12 +63,13 @@ const TLS_CAUSES: readonly (readonly [RegExp, Cause])[] = [
   ],
 ]
 
-function unknownName({ record, view }: Subject): Partial<Findings> {
+function unknownName(subject: Subject): Partial<Findings> {
+  const { record, view } = subject
   const names = view.ir.listeners.map(({ hostname }) => hostname).filter((name) => name !== '')
   const known = [...new Set(names)].slice(0, MOST_NAMES)
   return {
     code: 'tls_unknown_name',
-    values: [value('sni', record.sni), value('listeners', known)],
+    values: [value('sni', record.sni), configured(subject, 'listeners', known)],
     wouldPass: [
       way('client', `it asks for ${known.join(' or ')}`, {
         of: 'sni',

@@ -1,5 +1,15 @@
 import type { Passing } from './explanation.ts'
-import { type Explainer, type Findings, numberIn, placeIn, type Subject, textIn, value, way } from './subject.ts'
+import {
+  configured,
+  type Explainer,
+  type Findings,
+  numberIn,
+  placeIn,
+  type Subject,
+  textIn,
+  value,
+  way,
+} from './subject.ts'
 
 interface Issuer {
   issuer?: unknown
@@ -135,7 +145,7 @@ function credential(subject: Subject, what: string, code: string): Findings {
     code: `${code}_${check}`,
     headline: `the ${what} was refused: ${textIn(reason, 'reason') ?? 'it is not known'}`,
     place,
-    values: [value('credential.location', locationOf(subject))],
+    values: [configured(subject, 'credential.location', locationOf(subject))],
     wouldPass: passes[check] ?? [
       way('client', `a known ${what} is sent`),
       way('config', 'it is in the list', { place }),

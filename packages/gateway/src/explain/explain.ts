@@ -16,6 +16,8 @@ import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
 /** The config that decided, where it is kept, and the number of the one that is live. */
 export interface ExplainedConfig extends ConfigParts {
   readonly live: number
+  /** Whether a process before this one decided, whose configs had numbers of their own. */
+  readonly isEarlier: boolean
 }
 
 /** Why a recorded request was decided as it was, and what would have passed. `others` tell who used a limit up. */
@@ -26,7 +28,8 @@ export function explain(
 ): Explanation {
   const { reason } = record
   const view = new ConfigView(config)
-  const { found, held } = findingsOf(record, { view, others })
+  const { found: all, held } = findingsOf(record, { view, others })
+  const found = config.isKnown ? all : withoutConfig(all)
   return {
     id: record.id,
     status: record.status,
@@ -37,7 +40,7 @@ export function explain(
     config: {
       generation: record.generation,
       live: config.live,
-      isExact: config.generation === record.generation,
+      isExact: config.isKnown,
     },
     values: found.values ?? [],
     rules: found.rules ?? [],
@@ -137,9 +140,18 @@ function passed({ backend, endpoint, status, isSlow, took }: RequestRecord): Fin
   }
 }
 
-function remarksOn(record: RequestRecord, config: ExplainedConfig): string[] {
-  if (config.generation === record.generation) return []
-  return [
-    `config ${record.generation} decided and is not kept: places and rules are those of config ${config.generation}`,
-  ]
+/** What the record says by itself; what would have passed is for a config to say. */
+function withoutConfig({ code, headline, values, rules }: Findings): Findings {
+  return {
+    headline,
+    ...(code !== undefined && { code }),
+    ...(values !== undefined && { values }),
+    ...(rules !== undefined && { rules }),
+  }
+}
+
+function remarksOn({ generation }: RequestRecord, { isKnown, isEarlier }: ExplainedConfig): string[] {
+  if (isKnown) return []
+  const which = isEarlier ? `config ${generation} of a process before this one` : `config ${generation}`
+  return [`${which} decided and is not kept: where it said so, and what would have passed, cannot be told`]
 }

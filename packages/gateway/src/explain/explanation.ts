@@ -133,7 +133,7 @@ export interface Explanation {
     readonly generation: number
     /** The one that is live now. */
     readonly live: number
-    /** False where the one that decided is not kept: then places and rules are those of the live one. */
+    /** False where the one that decided is not kept: then the record alone says what there is to say. */
     readonly isExact: boolean
   }
   readonly values: readonly ReadValue[]

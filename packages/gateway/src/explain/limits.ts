@@ -35,7 +35,7 @@ function local(subject: Subject): Findings {
   const spending = limit === null ? null : spendingOf(subject, limit)
   const most = limit === null || amount === undefined ? null : enough(limit, amount, spending)
   return {
-    code: counted === 'tokens' ? 'token_limit' : 'request_limit',
+    ...(limit !== null && { code: counted === 'tokens' ? 'token_limit' : 'request_limit' }),
     headline: `the limit ${name ?? ''} is used up${budget === null ? '' : ` for the budget ${budget}`}${lastTaken(spending)}: it passes again in ${reset} s`,
     place,
     spending,

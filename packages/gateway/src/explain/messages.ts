@@ -1,4 +1,4 @@
-import { type Explainer, type Subject, textIn, value, way } from './subject.ts'
+import { configured, type Explainer, type Subject, textIn, value, way } from './subject.ts'
 import { routePlace } from './routing.ts'
 import { cut } from './words.ts'
 
@@ -17,7 +17,7 @@ function tooLarge(subject: Subject, which: 'request' | 'response') {
     place: place ?? routePlace(subject),
     values: [
       value(`${which}.bytes`, which === 'request' ? record.bytesIn : record.bytesOut),
-      value('limit', http !== null && 'maxBufferSize' in http.config ? http.config.maxBufferSize : null),
+      configured(subject, 'limit', http !== null && 'maxBufferSize' in http.config ? http.config.maxBufferSize : null),
     ],
     wouldPass: [
       way(by, 'the body is smaller'),

@@ -23,9 +23,9 @@ export const noRoute: Explainer = (subject) => {
     const found = view.route(route)
     return { route: found?.name ?? route, match, lacks, place: view.locate(found) }
   })
-  const count = routes.length === 1 ? 'the only route' : `none of ${routes.length} routes`
+  const count = routes.length === 1 ? 'the only route does not match' : `none of ${routes.length} routes matches`
   return {
-    headline: `no route of listener ${record.listener ?? ''} fits: ${count} ${routes.length === 1 ? 'does not match' : 'matches'} ${record.method ?? ''} ${record.path ?? ''}`,
+    headline: `no route of listener ${record.listener ?? ''} fits: ${view.isKnown ? count : 'none matched'} ${record.method ?? ''} ${record.path ?? ''}`,
     place: view.locate(view.listener(record.keys.listener)),
     values: requestValues(record),
     candidates,

@@ -46,6 +46,11 @@ export function value(name: string, found: unknown): ReadValue {
   return { name, value: found as Shown, state: 'found' }
 }
 
+/** Something that the config says; unknown where the config is. */
+export function configured({ view }: Pick<Subject, 'view'>, name: string, found: unknown): ReadValue {
+  return view.isKnown ? value(name, found) : { name, value: null, state: 'notKept' }
+}
+
 /** A way to pass that one sentence says. */
 export function way(by: Change['by'], text: string, about: Partial<Change> = {}): Passing {
   const change = { by, text, of: null, found: null, relation: null, value: null, example: null, place: null, ...about }

@@ -1,6 +1,6 @@
 import type { Passing, WrittenPlace } from './explanation.ts'
 import { routePlace } from './routing.ts'
-import { type Explainer, type Findings, type Subject, value, way } from './subject.ts'
+import { configured, type Explainer, type Findings, type Subject, value, way } from './subject.ts'
 import { cut } from './words.ts'
 
 /** What went wrong between the gateway and its backend. */
@@ -126,7 +126,7 @@ const CAUSES: Readonly<Record<string, Cause>> = {
       headline: 'the request took longer than it may',
       place: place ?? routePlace(subject),
       values: [
-        value('timeouts.request', typeof limit === 'number' ? `${limit} ms` : null),
+        configured(subject, 'timeouts.request', typeof limit === 'number' ? `${limit} ms` : null),
         value('took', `${Math.round(record.took / 1000)} ms`),
       ],
       wouldPass: [

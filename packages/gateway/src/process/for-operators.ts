@@ -8,6 +8,7 @@ import type { ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import type { ProcessConfig } from '../sources/config/schema.ts'
 import { firstProblems } from '../sources/print-problems.ts'
 import type { MetricHistory } from '../telemetry/history/metric-history.ts'
+import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { VERSION } from '../version.ts'
 import { viewBackends } from './backends-view.ts'
@@ -23,7 +24,7 @@ import type { KeptRecords } from './kept-records.ts'
 import { KnownEndpoints } from './known-endpoints.ts'
 import { createMetricsSource } from './metrics-source.ts'
 import { createQuestionSource } from './question-source.ts'
-import { createRequestsSource, type RequestSourceParts } from './request-source.ts'
+import { createRequestsSource, type ExplainedParts, type RequestSourceParts } from './request-source.ts'
 import { viewRoutes } from './routes-view.ts'
 import type { Supervisor } from './supervisor.ts'
 import { targetErrors } from './target-errors.ts'
@@ -66,7 +67,7 @@ export function forOperators(parts: OperatorParts): ServersOptions {
     identity: parts.identity,
     currentIr: () => gateway.ir,
     state,
-    explained: (generation) => explained(generation, parts),
+    explained: (record) => explained(record, parts),
   })
   return {
     addresses: { admin: settings.adminAddr, stats: settings.statsAddr, readiness: settings.readinessAddr },
@@ -103,18 +104,19 @@ function stateOf({ gateway, supervisor, path, isDraining, startedAt }: OperatorP
   })
 }
 
-/** The config that decided a request; where it is not kept, the one that is live. */
+/** The config that decided a request. Another one is never taken for it: it may say something else. */
 function explained(
-  generation: number,
-  { gateway, configs, controlled }: OperatorParts,
-): ReturnType<RequestSourceParts['explained']> {
+  { id, generation }: RequestRecord,
+  { gateway, configs, controlled, supervisor }: OperatorParts,
+): ExplainedParts {
   const { generation: live, ir } = gateway
-  const kept = controlled() === null ? configs : null
-  for (const each of [generation, live]) {
-    const found = kept?.find(each) ?? null
-    if (found !== null) return { generation: each, live, ...found }
-  }
-  return { generation: live, live, ir: ir ?? NOTHING, locate: null }
+  const isEarlier = !supervisor.records.isOwn(id)
+  const unknown = { isKnown: false, isEarlier, live, ir: NOTHING, locate: null }
+  if (isEarlier) return unknown
+  const written = controlled() === null ? configs.find(generation) : null
+  const found = written ?? configs.findWithoutText(generation)
+  if (found !== null) return { isKnown: true, isEarlier, live, ...found }
+  return generation === live && ir !== null ? { isKnown: true, isEarlier, live, ir, locate: null } : unknown
 }
 
 /** What readiness waits for. */

@@ -37,10 +37,13 @@ export interface KeptGeneration {
 /** Characters of all texts together: configs of thousands of routes stay in their files. */
 const MAX_CHARACTERS = 1_000_000
 const MAX_GENERATIONS = 32
+const MAX_WITHOUT_TEXT = 8
 
 /** Configs that went live, for who asks later where something stood in them. */
 export class KeptConfigs {
   readonly #kept = new Map<number, Kept>()
+  /** Of sources without a text; parts that stay from one to the next are the same objects. */
+  readonly #irs = new Map<number, Ir>()
   /** Whoever asks about one request often asks about the next. */
   #last: { generation: number; config: WeakRef<PlacedConfig> } | null = null
 
@@ -54,6 +57,17 @@ export class KeptConfigs {
       if (this.#kept.size <= MAX_GENERATIONS && this.#characters() <= MAX_CHARACTERS) break
       if (oldest !== generation) this.#kept.delete(oldest)
     }
+  }
+
+  /** For what comes from elsewhere than from a file. */
+  keepWithoutText(generation: number, ir: Ir): void {
+    this.#irs.set(generation, ir)
+    this.#irs.delete(generation - MAX_WITHOUT_TEXT)
+  }
+
+  findWithoutText(generation: number): { ir: Ir; locate: null } | null {
+    const ir = this.#irs.get(generation)
+    return ir === undefined ? null : { ir, locate: null }
   }
 
   /** Newest first. */

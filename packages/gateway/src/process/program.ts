@@ -89,6 +89,7 @@ export class Program {
       wentLive: (ir) => {
         this.#pushed.use(ir)
         this.#kept.use(ir)
+        if (parts.controller !== null || parts.isManifests) this.#configs.keepWithoutText(this.#gateway.generation, ir)
       },
     })
   }

@@ -1,6 +1,7 @@
 import { bool, check } from '@portico/cel/check'
 import type { RequestsSource } from '../admin/requests.ts'
 import type { Ir } from '../ir/resources.ts'
+import type { ExplainedConfig } from '../explain/explain.ts'
 import type { OtherRecords } from '../explain/other-records.ts'
 import type { Locate } from '../sources/file.ts'
 import { compileExpression, environmentFor } from '../pipeline/expression.ts'
@@ -24,15 +25,12 @@ export interface RequestSourceParts {
   currentIr: () => Ir | null
   /** All but the recorder's own part. */
   state: () => Omit<GatewayState, 'recorder' | 'requestsPerSecond'>
-  /** The config that decided, or the one that is live; without places where it has no file. */
-  explained: (generation: number) => ExplainedParts
+  /** The config that decided, as far as it is kept; without places where it has no file. */
+  explained: (record: RequestRecord) => ExplainedParts
   clock?: () => number
 }
 
-export interface ExplainedParts {
-  generation: number
-  live: number
-  ir: Ir
+export interface ExplainedParts extends Omit<ExplainedConfig, 'locate'> {
   locate: Locate | null
 }
 
@@ -83,7 +81,7 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
         between: (since, until) => chosen({ since, until, matches: [] }),
         completeSince: Math.max(disk() === null ? store.forgottenBefore : 0, oldest()),
       }
-      return explained(record, parts.explained(record.generation), { others, gateway: gatewayName(identity) })
+      return explained(record, parts.explained(record), { others, gateway: gatewayName(identity) })
     },
     follow: (filter, told) => followers.follow(takesAll(filter) ? null : (record) => isMeant(filter, record), told),
   }

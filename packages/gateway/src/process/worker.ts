@@ -228,7 +228,8 @@ async function apply(message: ConfigMessage): Promise<void> {
     const next = compile(ir, services, previous)
     await ports.serve(next.binds, message.ports)
     current = { ir, config: next }
-    services.recorder.use(next.recorder === null ? null : { ...next.recorder, generation: message.generation })
+    const { generation } = message
+    services.recorder.use(next.recorder === null ? null : { ...next.recorder, generation }, services.now())
     services.specimens.drop()
     post({ type: 'applied', error: null })
   } catch (error) {

@@ -201,7 +201,8 @@ export class TestGateway {
     for (const bind of ir.binds) await this.#serve(bind, next)
     this.#config = next
     this.#ir = changed?.ir ?? ir
-    this.#recorder.use(next.recorder === null ? null : { ...next.recorder, generation: ++this.#generation })
+    const generation = ++this.#generation
+    this.#recorder.use(next.recorder === null ? null : { ...next.recorder, generation }, performance.now())
     this.#mcp.main.offers(offersOf(ir))
   }
 

@@ -13,7 +13,7 @@ export function requestsOf(store: RecordStore = new RecordStore(), clock: () => 
     clock,
     identity: { podName: 'test', namespace: 'default', gateway: 'default' },
     currentIr: () => null,
-    explained: () => ({ generation: 1, live: 1, ir: NOTHING, locate: null }),
+    explained: () => ({ isKnown: true, isEarlier: false, live: 1, ir: NOTHING, locate: null }),
     state: () => ({
       version: 'test',
       generation: 1,

@@ -59,7 +59,7 @@ export async function explainCase(t: TestContext, refusal: RefusalCase): Promise
     between: (from: number, to: number) => gateway.recorded().filter(({ at }) => at >= from && at <= to),
     completeSince: 0,
   }
-  hold(refusal, explain(found, { generation: 1, live: 1, ir, locate }, others), text)
+  hold(refusal, explain(found, { isKnown: true, isEarlier: false, live: 1, ir, locate }, others), text)
 }
 
 function isRefused({ reason, status }: RequestRecord): boolean {

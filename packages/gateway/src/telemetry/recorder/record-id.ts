@@ -10,6 +10,8 @@ export interface RecordNames {
   readonly key: number
 }
 
+export const PREFIX_LENGTH = 8
+
 export function createNames(): RecordNames {
   return { prefix: digits(randomInt(2 ** 20), 4) + digits(randomInt(2 ** 20), 4), key: randomInt(2 ** 32) }
 }
@@ -20,7 +22,7 @@ export function idOf({ prefix, key }: RecordNames, serial: number): string {
 
 /** What stands behind the prefix, to compare with; null when it is no name of a record. */
 export function partsOf(id: string): { prefix: string; rest: string } | null {
-  return PATTERN.test(id) ? { prefix: id.slice(0, 8), rest: id.slice(8) } : null
+  return PATTERN.test(id) ? { prefix: id.slice(0, PREFIX_LENGTH), rest: id.slice(PREFIX_LENGTH) } : null
 }
 
 /** One to one: no two numbers get the same name. */

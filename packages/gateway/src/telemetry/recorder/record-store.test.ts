@@ -18,7 +18,7 @@ function worker(
   const memory = store.memoryFor(name) ?? assert.fail('no memory')
   const recorder = new Recorder(clock)
   recorder.attach(memory)
-  recorder.use({ slowMs: 1000, isSampled: null, redaction: createRedaction(new Set()), generation: 1 })
+  recorder.use({ slowMs: 1000, isSampled: null, redaction: createRedaction(new Set()), generation: 1 }, 0)
   return { memory, record: (code) => recorder.malformed({ source: '127.0.0.1:1', sni: '' }, 400, code) }
 }
 

@@ -1,7 +1,7 @@
 import { decodeRecord, type RecordSource, serialOf, startOf } from './decode.ts'
 import { AT } from './layout.ts'
 import type { RequestRecord } from './record.ts'
-import { createNames, idOf } from './record-id.ts'
+import { createNames, idOf, PREFIX_LENGTH } from './record-id.ts'
 import type { RecorderMemory } from './recorder.ts'
 import { createRing, hasForgotten, readRing, ringUse } from './ring.ts'
 import { frameOf } from './segment.ts'
@@ -32,6 +32,8 @@ export interface RecordsSince {
 /** What all workers have recorded, read from their memory without asking them: it outlives each of them. */
 export class RecordStore {
   readonly #sources = new Map<string, Source>()
+  /** Of all the names that were ever given; records on disk may be those of another process. */
+  readonly #prefixes = new Set<string>()
   /** Of workers that died, and of sizes before. */
   #retired: Source[] = []
   #sizes: RecorderSizes | null = null
@@ -56,6 +58,7 @@ export class RecordStore {
       const memory = { passed: createRing(sizes.passed), notable: createRing(sizes.notable), names: createNames() }
       source = { worker, names: memory.names, memory }
       this.#sources.set(worker, source)
+      this.#prefixes.add(source.names.prefix)
     }
     return source.memory
   }
@@ -113,6 +116,11 @@ export class RecordStore {
       }),
     )
     return Math.max(...oldest, Number.NEGATIVE_INFINITY)
+  }
+
+  /** Whether a worker of this process has written it. */
+  isOwn(id: string): boolean {
+    return this.#prefixes.has(id.slice(0, PREFIX_LENGTH))
   }
 
   find(id: string): RequestRecord | null {

@@ -40,6 +40,9 @@ export class Recorder {
   readonly #models = new ModelDetails()
   #settings: RecorderSettings | null = null
   #lastSerial = 0
+  /** Since when, on the clock of `startedAt`, the config decides that is in use; those before it, oldest first. */
+  #since = 0
+  #before: { generation: number; since: number }[] = []
   /** Heads cost more than the rest together: a flood of refusals has them for the first ones of each second. */
   readonly #heads = new PerSecond(200)
   /** Whoever knocks without end must not push out what was refused of requests. */
@@ -58,9 +61,20 @@ export class Recorder {
     }
   }
 
-  /** Null writes nothing from now on. */
-  use(settings: RecorderSettings | null): void {
+  /** Null writes nothing from now on; `now` is on the clock of `startedAt`. */
+  use(settings: RecorderSettings | null, now: number): void {
+    const last = this.#settings
+    if (last !== null)
+      this.#before = [...this.#before, { generation: last.generation, since: this.#since }].slice(-MOST_BEFORE)
     this.#settings = settings
+    this.#since = now
+  }
+
+  /** A request ends on the config that let it in, however many have come since. */
+  #generationOf(startedAt: number, newest: number): number {
+    // What never was a request has no beginning.
+    if (startedAt >= this.#since || startedAt === 0) return newest
+    return (this.#before.findLast(({ since }) => since <= startedAt) ?? this.#before[0])?.generation ?? newest
   }
 
   /** The name that the record of this request will have; null where there will be none. */
@@ -95,7 +109,7 @@ export class Recorder {
       serial: rx.serial,
       at: this.#times.of(rx.startedAt, rx.startedAt + rx.durationMs),
       attempts: rx.backendIndex < 0 ? 0 : rx.retryAttempt + 1,
-      generation: settings.generation,
+      generation: this.#generationOf(rx.startedAt, settings.generation),
       ending,
       answered,
       flags,
@@ -124,7 +138,7 @@ export class Recorder {
       serial: this.#nextSerial(),
       at: this.#clock() - run.durationMs,
       attempts: run.endpoint === null ? 0 : 1,
-      generation: settings.generation,
+      generation: this.#generationOf(run.startedAt, settings.generation),
       ending,
       answered: UNANSWERED,
       flags: 0,
@@ -269,6 +283,8 @@ const CONTROL = /[\0-\x1f]/
 // eslint-disable-next-line no-control-regex -- the same
 const ALL_CONTROL = /[\0-\x1f]/g
 const SHORT = 512
+/** Of how many configs requests may still be under way. */
+const MOST_BEFORE = 256
 const MAX_PATH = 2048
 const MAX_HOST = 256
 const MAX_NAME = 256
