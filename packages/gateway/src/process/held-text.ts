@@ -5,6 +5,8 @@ import { replaceFile } from './config-edit/write-file.ts'
 export interface HeldText {
   /** As the log has it. */
   readonly what: string
+  /** What becomes of an edit that comes when the process is about to end. */
+  readonly atTheEnd: string
   read(): string
   /** False where it is not `before`: then nothing is changed. */
   replace(text: string, before: string): boolean
@@ -13,6 +15,7 @@ export interface HeldText {
 export function textOfFile(path: string): HeldText {
   return {
     what: 'config file',
+    atTheEnd: 'this gateway is about to end: a file that was written is for the next one',
     read: () => readFileSync(path, 'utf8'),
     replace: (text, before) => replaceFile(path, text, before),
   }
@@ -21,6 +24,7 @@ export function textOfFile(path: string): HeldText {
 /** That of the quick start: it came from no file, and none is written for it. It ends with the process. */
 export class TextInMemory implements HeldText {
   readonly what = 'config in memory'
+  readonly atTheEnd = 'this gateway is about to end, and the config in its memory ends with it'
   #text: string
 
   constructor(text: string) {

@@ -80,8 +80,12 @@ export class Reloader {
       this.#wait({
         text,
         done: (problems) => {
-          if (problems !== null && problems.length > 0) takeBack()
-          done(problems ?? (this.#isClosed ? 'ending' : 'overtaken'))
+          if (problems !== null && problems.length > 0) {
+            takeBack()
+            return done(problems)
+          }
+          // Workers that end take whatever they are given.
+          done(this.#isClosed ? 'ending' : (problems ?? 'overtaken'))
         },
       }),
     )

@@ -33,6 +33,8 @@ export class ConfigEditor implements ConfigEditSource {
   readonly #parts: ConfigEditorParts
   /** Versions tell nothing of what is hidden: nobody else can make them. */
   readonly #key = randomBytes(32)
+  /** What stood there before texts that others took the place of before they could go live. */
+  readonly #neverLive = new Map<string, string>()
 
   constructor(parts: ConfigEditorParts) {
     this.#parts = parts
@@ -104,24 +106,36 @@ export class ConfigEditor implements ConfigEditSource {
     } catch (error) {
       return { kind: 'failed', reason: `the file cannot be written: ${whyNotWritten(error as Error)}` }
     }
-    if (problems === 'overtaken') return CHANGED
-    if (problems === 'ending') return ENDING
+    if (problems === 'overtaken') {
+      this.#neverLive.set(text, before)
+      return CHANGED
+    }
+    if (problems === 'ending') return { kind: 'closed', reason: held.atTheEnd }
     if (problems.length > 0)
       return { kind: 'refused', checked: { ...checked, effect: null, problems: problems.map(unplaced) } }
+    this.#neverLive.clear()
     log.info(`${held.what} changed through the admin server`, { generation: gateway.generation })
     return this.#live(text)
   }
 
   #putBack(text: string, before: string): void {
     const { text: held, reloader, log } = this.#parts
+    const wasLive = this.#lastLive(before)
     try {
-      // Where somebody else has written it since, the watch sees to that.
-      if (!held.replace(before, text)) return
-      reloader?.expect(before)
+      // Where somebody else has written it since, the watch sees to that; or it was an edit of this one.
+      if (!held.replace(wasLive, text)) return void this.#neverLive.set(text, wasLive)
+      reloader?.expect(wasLive)
       log.warn(`${held.what} put back: what was applied through the admin server could not go live`)
     } catch (error) {
       log.error(`${held.what} not put back`, { error: (error as Error).message })
     }
+  }
+
+  /** An edit may have been made to one that did not go live either. */
+  #lastLive(text: string): string {
+    const before = this.#neverLive.get(text)
+    this.#neverLive.delete(text)
+    return before === undefined ? text : this.#lastLive(before)
   }
 
   #live(text: string): ApplyOutcome {
@@ -156,11 +170,6 @@ type Closed = Extract<ApplyOutcome, { kind: 'closed' }>
 const CHANGED: ApplyOutcome = {
   kind: 'changed',
   reason: 'the config has changed since it was read: read it again, and make the edit there',
-}
-
-const ENDING: ApplyOutcome = {
-  kind: 'closed',
-  reason: 'this gateway is about to end: a file that was written is for the next one',
 }
 
 /** What shows only when it goes live is about no line: a port that another program has. */
