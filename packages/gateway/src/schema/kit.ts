@@ -90,7 +90,7 @@ export interface ScalarNode {
 }
 
 /** What a scalar stands for. */
-export type Refers = ContentsReference | BackendReference | ExpressionReference | Deprecation
+export type Refers = ContentsReference | BackendReference | ExpressionReference | Deprecation | Unheeded
 
 /** An expression; it stays as it is, but may deserve a warning. */
 export interface ExpressionReference {
@@ -103,6 +103,14 @@ export interface ExpressionReference {
 export interface Deprecation {
   to: 'deprecated'
   /** What to write. */
+  instead: string
+}
+
+/** Nothing else, but one of its words does nothing where it stands. */
+export interface Unheeded {
+  to: 'unheeded'
+  word: string
+  /** What holds in its place. */
   instead: string
 }
 
@@ -252,6 +260,16 @@ export function scalar<Out>(
 }
 
 type OptionalPart = 'crd' | 'values' | 'refers' | 'secret'
+
+/** The same word is legal elsewhere; whoever writes it here gets a warning. */
+export function unheeded<S extends Schema>(schema: S, word: string, instead: string): S {
+  const node = nodeOf(schema)
+  if (node.kind !== 'scalar') throw new Error('only a scalar has words')
+  return new Schema(
+    { ...schema.field, node: { ...node, refers: { to: 'unheeded', word, instead } } },
+    schema.absences,
+  ) as S
+}
 
 /** Why a scalar was refused; `detail` goes behind the expectation. */
 export class Refusal {

@@ -1,4 +1,4 @@
-import type { Deprecation, ExpressionReference } from '../schema/kit.ts'
+import type { Deprecation, ExpressionReference, Unheeded } from '../schema/kit.ts'
 import type { Problem } from '../schema/problem.ts'
 import { checkBackendNames } from './backend-references.ts'
 import { checkMcpTargets } from './check-mcp.ts'
@@ -52,6 +52,7 @@ export function checkFile(
   checkMcpTargets(root, backendsByName, report, settled)
   checkExpressions(references.filter(isTo('expression')), reporter(warnings))
   checkDeprecated(references.filter(isTo('deprecated')), reporter(warnings))
+  checkUnheeded(references.filter(isTo('unheeded')), reporter(warnings))
   for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
     checkRoutes(listener, { backendsByName, report, warn: reporter(warnings), once })
   }
@@ -80,6 +81,13 @@ function checkDeprecated(found: readonly FoundReference<Deprecation>[], warn: Re
     const { parent } = spot
     const name = `\`${String(parent.path.at(-1))}\``
     warn('deprecated', parent, { found: `found ${name}, which is deprecated`, expected: `\`${refers.instead}\`` })
+  }
+}
+
+function checkUnheeded(found: readonly FoundReference<Unheeded>[], warn: Report): void {
+  for (const { spot, refers } of found) {
+    if (spot.text?.toLowerCase() !== refers.word.toLowerCase()) continue
+    warn('no_effect', spot, { found: `found \`${refers.word}\`, which does nothing here`, expected: refers.instead })
   }
 }
 

@@ -445,3 +445,16 @@ test('limits are as large as custom resources have them', () => {
   assert.deepEqual(checkCompile(loaded(limit(2_147_483_647)).ir), [])
   assert.match(problemLines(limit(2_147_483_648)).join(), /expected an integer from 1 to 2147483647/)
 })
+
+test('a guard of answers that says `Reject` gets a warning, for it masks; one of requests gets none', () => {
+  const guards = (request: string, response: string): string =>
+    `backends: [{ name: m, ai: { provider: { openai: {} } }, policies: { ai: { promptGuard: { request: [{ regex: ${request} }], response: [{ regex: ${response} }] } } } }]\n${listener('{ routes: [{ backends: [{ backend: m }] }] }')}`
+  const mask = '{ builtins: [Ssn], action: Mask }'
+  const { warnings } = loaded(guards('{ builtins: [Ssn], action: Reject }', '{ builtins: [Ssn], action: reject }'))
+  assert.equal(warnings.length, 1)
+  assert.match(
+    printProblem(warnings[0] ?? assert.fail()),
+    /response\[0\]\.regex\.action: found `Reject`, which does nothing here, expected `Mask`: answers are masked/,
+  )
+  for (const response of [mask, '{ builtins: [Ssn] }']) assert.deepEqual(loaded(guards(mask, response)).warnings, [])
+})

@@ -5,7 +5,7 @@ import { integer, string } from '../../schema/fields/values.ts'
 import { bedrockGuardrailsGuard } from './bedrock-guardrails/schema.ts'
 import { googleModelArmorGuard } from './google-model-armor/schema.ts'
 import { openAIModerationGuard } from './openai-moderation/schema.ts'
-import { regexGuard } from './regex/schema.ts'
+import { regexGuard, regexGuardOfAnswers } from './regex/schema.ts'
 import { webhookGuard } from './webhook/schema.ts'
 
 /** Guards of requests and of answers, each by its key. `policies` is the block for connections to vendors. */
@@ -24,14 +24,15 @@ function guardsOfRequests<Policies>(policies: Schema<Policies>) {
 
 /** `policies` is the block for connections to vendors (BackendSimple of the spec). */
 export function promptGuard<Policies>(policies: Schema<Policies>) {
-  const [ofRequests, ofBoth] = [guardsOfRequests(policies), guardsOfBoth(policies)]
+  const ofRequests = guardsOfRequests(policies)
+  const ofAnswers = { ...guardsOfBoth(policies), regex: regexGuardOfAnswers.optional() }
   const request = object(
     { ...ofRequests, response: customResponse('The request was rejected due to inappropriate content.') },
     [exactlyOneOf(...Object.keys(ofRequests))],
   ).describe('One guard.')
   const response = object(
-    { ...ofBoth, response: customResponse('The response was rejected due to inappropriate content.') },
-    [exactlyOneOf(...Object.keys(ofBoth))],
+    { ...ofAnswers, response: customResponse('The response was rejected due to inappropriate content.') },
+    [exactlyOneOf(...Object.keys(ofAnswers))],
   ).describe('One guard.')
   return filledInResources(
     object({
@@ -48,7 +49,9 @@ export function promptGuard<Policies>(policies: Schema<Policies>) {
 function customResponse(message: string) {
   return object({
     message: string({ max: 4_096 }).prefault(message).describe('The body of the answer; the message, in a stream.'),
-    statusCode: integer({ min: 200, max: 599 }).prefault(403).describe('The status of the answer.'),
+    statusCode: integer({ min: 200, max: 599 })
+      .prefault(403)
+      .describe('The status of the answer; that of a stream has gone out by then.'),
   })
     .prefault({})
     .describe('What clients are told when this guard refuses. A webhook says that itself.')

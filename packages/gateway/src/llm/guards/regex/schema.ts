@@ -1,11 +1,14 @@
-import { list, object } from '../../../schema/kit.ts'
+import { list, object, unheeded } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
 import { regex } from '../../../schema/fields/names.ts'
 import { enumeration } from '../../../schema/fields/values.ts'
 
 const builtin = enumeration(['Ssn', 'CreditCard', 'PhoneNumber', 'Email', 'CaSin'])
 
-export const regexGuard = object({
+const action = enumeration(['Mask', 'Reject'])
+const forAnswers = '`Mask`: answers are masked, whole ones and streams; the other guards refuse them'
+
+const looks = {
   matches: list(regex().describe('A pattern in RE2 syntax; what it finds is masked as `<masked>`.'), { max: 64 })
     .prefault([])
     .describe('Patterns to look for.'),
@@ -17,10 +20,19 @@ export const regexGuard = object({
   )
     .prefault([])
     .describe('Kinds of private data to look for, beside `matches`.'),
-  action: enumeration(['Mask', 'Reject'])
-    .prefault('Mask')
-    .describe('What happens to a request with a match. Responses are masked, whatever is said here.'),
-}).describe('Looks for patterns and for private data, in the gateway itself.')
+}
+
+function guardWith(does: typeof action) {
+  return object({
+    ...looks,
+    action: does
+      .prefault('Mask')
+      .describe('What happens to a request with a match. Responses are masked, whatever is said here.'),
+  }).describe('Looks for patterns and for private data, in the gateway itself.')
+}
+
+export const regexGuard = guardWith(action)
+export const regexGuardOfAnswers = guardWith(unheeded(action, 'Reject', forAnswers))
 
 export type RegexGuardConfig = Output<typeof regexGuard>
 export type Builtin = Output<typeof builtin>
