@@ -32,6 +32,9 @@ export interface SupervisorOptions {
   resourceLimits?: ResourceLimits
 }
 
+/** A worker that takes longer is busy with something else: whoever waits for a config is told why. */
+const LATE_MS = 2_000
+
 /** Keeps the workers: gives each the config, replaces one that dies, and ends them in order. */
 export class Supervisor {
   /** Who watches for requests. */
@@ -152,11 +155,19 @@ export class Supervisor {
     let text: IrText | null = null
     const textOnce = (ir: Ir): IrText => (text ??= textOfIr(ir))
     this.records.resize(recorderSizes(config.ir))
+    const waitedFor = new Set(this.#handles)
+    const late = setTimeout(() => {
+      for (const { name } of waitedFor)
+        this.#options.log.warn(`a worker has not taken config ${config.generation} yet`, { worker: name })
+    }, LATE_MS)
     const errors = await Promise.all(
-      [...this.#handles].map((handle) =>
-        handle.apply(config, { textOf: textOnce, recorder: this.records.memoryFor(handle.name) }),
-      ),
+      [...this.#handles].map(async (handle) => {
+        const error = await handle.apply(config, { textOf: textOnce, recorder: this.records.memoryFor(handle.name) })
+        waitedFor.delete(handle)
+        return error
+      }),
     )
+    clearTimeout(late)
     return errors.find((error) => error !== null) ?? null
   }
 

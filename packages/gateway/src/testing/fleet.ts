@@ -18,7 +18,7 @@ export interface FleetOptions {
 
 /** A supervisor with its gateway in this thread, not started. */
 export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
-  const filter = parseLogFilter('error')
+  const filter = parseLogFilter('warn')
   assert.ok(filter.ok)
   const lines: string[] = []
   const logger = createLogger({ filter: filter.value, format: 'text', write: (line) => lines.push(line) })

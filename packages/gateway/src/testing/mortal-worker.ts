@@ -5,14 +5,16 @@ import '../process/worker.ts'
 /** What the worker of that name is told to do; null means every worker. */
 export interface Fate {
   name: string | null
-  how: 'throw' | 'reject' | 'fill the heap' | 'never answer'
+  how: 'throw' | 'reject' | 'fill the heap' | 'never answer' | 'be busy'
+  /** How long it is to be busy. */
+  milliseconds?: number
 }
 
 const hoard: number[][] = []
 const channel = new BroadcastChannel('portico-mortal-worker')
 channel.unref()
 channel.onmessage = (event) => {
-  const { name, how } = (event as { data: Fate }).data
+  const { name, how, milliseconds = 0 } = (event as { data: Fate }).data
   if (name !== null && name !== (workerData as WorkerSettings).name) return
   switch (how) {
     case 'throw':
@@ -29,5 +31,8 @@ channel.onmessage = (event) => {
     case 'never answer':
       channel.postMessage({ name: 'the test', how: 'never answer' } satisfies Fate)
       for (;;);
+    case 'be busy':
+      channel.postMessage({ name: 'the test', how: 'be busy' } satisfies Fate)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
   }
 }
