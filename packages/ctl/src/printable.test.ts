@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { printable, printableBlock } from './printable.ts'
+import { anyCharacter } from '../../gateway/src/testing/any-character.ts'
 
 test('what could drive a terminal is escaped', () => {
   assert.equal(printable('\u001b[31mred\u001b[0m'), '\\u001b[31mred\\u001b[0m')
@@ -18,7 +19,7 @@ test('ordinary text stays', () => {
 
 test('no text leaves a control character, and JSON keeps its meaning', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter }), (text) => {
       assert.doesNotMatch(printable(text), /[\p{Cc}\p{Cf}\p{Cs}]/u)
       assert.doesNotMatch(printableBlock(text), /[^\P{Cc}\n\t]/u)
       assert.equal(JSON.parse(printable(JSON.stringify(text))), text)

@@ -5,6 +5,7 @@ import { eventFrom, eventsOf, messageEvent } from '../testing/events.ts'
 import { parseEvent } from './event.ts'
 import { plainLine, rawLine } from './lines.ts'
 import { summarize } from './summary.ts'
+import { anyCharacter } from '../../../gateway/src/testing/any-character.ts'
 
 test('every event of a plain request has its summary', () => {
   assert.deepEqual(
@@ -81,7 +82,7 @@ test('no text is more than a string: what is no event is refused, what is one ha
   const type = fc.constantFrom('requestSnapshot', 'policy', 'policySelection', 'authorizationResult', 'routeSelection')
   const event = fc.record({ scope: fc.jsonValue(), severity: fc.jsonValue(), message: fc.jsonValue() })
   fc.assert(
-    fc.property(event, type, fc.string({ unit: 'binary' }), (value, type, noise) => {
+    fc.property(event, type, fc.string({ unit: anyCharacter }), (value, type, noise) => {
       const message = { kind: noise, stage: noise, ...(value.message as object), type, requestState: value.message }
       const parsed = parseEvent(JSON.stringify({ ...value, message }))
       assert.ok(parsed !== null)

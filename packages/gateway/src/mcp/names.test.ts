@@ -3,10 +3,11 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { McpItemKind } from '../records/mcp-record.ts'
 import { Namer, type PrefixMode } from './names.ts'
+import { anyCharacter } from '../testing/any-character.ts'
 
 const targetName = fc.stringMatching(/^[a-z0-9]([a-z0-9.-]{0,80}[a-z0-9])?$/)
 const targetNames = fc.uniqueArray(targetName, { minLength: 1, maxLength: 5 })
-const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 90 }), fc.stringMatching(/^[a-zA-Z0-9_-]{1,140}$/))
+const anyText = fc.oneof(fc.string({ unit: anyCharacter, maxLength: 90 }), fc.stringMatching(/^[a-zA-Z0-9_-]{1,140}$/))
 const uri = fc.oneof(
   anyText,
   fc.webUrl(),

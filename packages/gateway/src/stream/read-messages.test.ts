@@ -9,6 +9,7 @@ import { type ControllerMessage, type DataPlaneMessage, lineOf } from './message
 import { readControllerLine, readDataPlaneLine } from './read-messages.ts'
 import { StreamFault } from './stream-fault.ts'
 import { irs } from './test-irs.ts'
+import { anyCharacter } from '../testing/any-character.ts'
 
 const GENERATION = generationOf(EMPTY_IR)
 const NOTHING = changeSince(hashesOf(EMPTY_IR), EMPTY_IR) ?? assert.fail('no keys are there twice')
@@ -16,19 +17,23 @@ const NOTHING = changeSince(hashesOf(EMPTY_IR), EMPTY_IR) ?? assert.fail('no key
 describe('lines of a stream', () => {
   it('are what was written, however they are cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' })), fc.array(fc.integer({ min: 1, max: 9 })), (texts, cuts) => {
-        const lines = texts.map((text) => JSON.stringify(text))
-        const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
-        const found: string[] = []
-        const reader = new LineReader(10_000, (line) => found.push(line))
-        let at = 0
-        for (let index = 0; at < bytes.length; index++) {
-          const size = cuts[index % cuts.length] ?? bytes.length
-          reader.push(bytes.subarray(at, at + size))
-          at += size
-        }
-        assert.deepEqual(found, lines)
-      }),
+      fc.property(
+        fc.array(fc.string({ unit: anyCharacter })),
+        fc.array(fc.integer({ min: 1, max: 9 })),
+        (texts, cuts) => {
+          const lines = texts.map((text) => JSON.stringify(text))
+          const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
+          const found: string[] = []
+          const reader = new LineReader(10_000, (line) => found.push(line))
+          let at = 0
+          for (let index = 0; at < bytes.length; index++) {
+            const size = cuts[index % cuts.length] ?? bytes.length
+            reader.push(bytes.subarray(at, at + size))
+            at += size
+          }
+          assert.deepEqual(found, lines)
+        },
+      ),
       { numRuns: 500 },
     )
   })

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { McpRecord, type McpItem, type McpOutcome } from '../records/mcp-record.ts'
+import { anyCharacter } from './any-character.ts'
 
 /** A call of a tool, begun at 1000 on the clock of requests. */
 export function toolCall(facts: Partial<McpRecord> = {}): McpRecord {
@@ -16,7 +17,7 @@ export function toolCall(facts: Partial<McpRecord> = {}): McpRecord {
   })
 }
 
-const text = fc.string({ unit: 'binary' })
+const text = fc.string({ unit: anyCharacter })
 const item: fc.Arbitrary<McpItem> = fc.record({
   kind: fc.constantFrom('tool' as const, 'prompt' as const, 'resource' as const, 'task' as const),
   name: text,

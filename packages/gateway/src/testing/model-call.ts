@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { LlmRecord } from '../records/llm-record.ts'
+import { anyCharacter } from './any-character.ts'
 
 /** A chat that was streamed, begun at 1000 on the clock of requests. */
 export function streamedChat(facts: Partial<LlmRecord> = {}): LlmRecord {
@@ -22,8 +23,8 @@ export const modelCall: fc.Arbitrary<LlmRecord> = fc
     {
       operation: fc.constantFrom('chat' as const, 'embeddings' as const, null),
       provider: fc.constantFrom('', 'openai'),
-      requestModel: fc.string({ unit: 'binary' }),
-      responseModel: fc.string({ unit: 'binary' }),
+      requestModel: fc.string({ unit: anyCharacter }),
+      responseModel: fc.string({ unit: anyCharacter }),
       streaming: fc.boolean(),
       usage: fc.record({ input: fc.nat(), output: fc.nat(), cacheRead: fc.nat() }, { requiredKeys: [] }),
       isEstimated: fc.boolean(),

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { anyCharacter } from '../../testing/any-character.ts'
 
 /** A JSON value as it may be written: members in order, names perhaps twice, space and escapes anywhere. */
 export type Written =
@@ -19,7 +20,7 @@ const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLengt
 const spaces = fc.array(space, { minLength: 6, maxLength: 6 })
 const unit = fc.oneof(
   fc.constantFrom('"', '\\', '{', '}', '[', ']', ':', ',', '/', 'a', 'b', '\u00e9', '\ud83d\ude00', '\n', '\u0000'),
-  fc.string({ unit: 'binary', maxLength: 1 }),
+  fc.string({ unit: anyCharacter, maxLength: 1 }),
 )
 const text = fc.array(unit, { maxLength: 6 }).map((units) => units.join('').toWellFormed())
 const name = fc.oneof(fc.constantFrom('model', 'a', 'b', '', '__proto__', 'toString'), text)

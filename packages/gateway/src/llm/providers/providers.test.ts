@@ -9,6 +9,7 @@ import { pickFormat } from '../passes-through.ts'
 import { modelSegment } from './model-segment.ts'
 import type { Provider } from './provider.ts'
 import { callOf, providerOf, targetOf } from './test-provider.ts'
+import { anyCharacter } from '../../testing/any-character.ts'
 
 const providers: readonly Provider[] = [
   providerOf({ openai: {} }),
@@ -68,7 +69,7 @@ function quirksOf(format: FormatName): ReadonlySet<string> {
 
 test('the model can say nothing in a path but its name', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 20 }), (model) => {
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 20 }), (model) => {
       const segment = modelSegment(model)
       if (segment instanceof Unsupported) return
       assert.match(segment, /^[A-Za-z0-9!'()*+,\-.:=@_~%]+$/)
@@ -81,7 +82,7 @@ test('the model can say nothing in a path but its name', () => {
 
 test('whatever clients send, a target is one line of visible characters that begins with a slash', () => {
   const kinds = ['chat', 'embeddings', 'countTokens', 'models', 'realtime'] as const
-  const text = fc.string({ unit: 'binary', maxLength: 12 })
+  const text = fc.string({ unit: anyCharacter, maxLength: 12 })
   const query = fc.string({ unit: fc.constantFrom(...'ab=&+%2?model'.split('')), maxLength: 16 })
   fc.assert(
     fc.property(

@@ -7,6 +7,7 @@ import { Namer } from '../names.ts'
 import { forClient } from './for-client.ts'
 import { askedItem, forTarget, isAboutItem, replyForTarget } from './for-target.ts'
 import { hostileObject, messageOf, requestOf, responseOf } from './test-messages.ts'
+import { anyCharacter } from '../../testing/any-character.ts'
 
 const namer = new Namer(['a', 'b'], 'Conditional')
 const RELATED = 'io.modelcontextprotocol/related-task'
@@ -219,7 +220,7 @@ test('hostile messages are never an error, and stay JSON with the members they h
 
 test('what a target named comes back to it as it was', () => {
   const uri = fc.oneof(
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.webUrl(),
     fc.string().map((text) => `ui://${text}`),
   )

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { createSealer } from './seal.ts'
 import type { SessionState } from './state.ts'
+import { anyCharacter } from '../../testing/any-character.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 })
 const state: fc.Arbitrary<SessionState> = fc.record({
@@ -96,7 +97,7 @@ test('a state that is too long for a header has no id', () => {
 test('hostile ids open nothing and never throw', () => {
   const sealer = createSealer([randomBytes(32)])
   const good = sealer.seal(sample)!
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (id) => assert.equal(sealer.open(id), null)))
+  fc.assert(fc.property(fc.string({ unit: anyCharacter }), (id) => assert.equal(sealer.open(id), null)))
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
       assert.equal(sealer.open(Buffer.from(bytes).toString('base64url')), null)

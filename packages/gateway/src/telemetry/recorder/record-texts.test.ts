@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { SEPARATOR } from './layout.ts'
 import { preambleOf, putPreamble, putTexts, roomFor } from './record-texts.ts'
+import { anyCharacter } from '../../testing/any-character.ts'
 
 test('texts come into shared memory as they are joined, whatever they have in them', () => {
   const any = fc.oneof(
     fc.string({ maxLength: 120 }),
-    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.string({ unit: anyCharacter, maxLength: 200 }),
     fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀'), maxLength: 700 }),
   )
   fc.assert(

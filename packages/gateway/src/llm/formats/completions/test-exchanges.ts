@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import type { JsonObject } from '../../middle.ts'
 import type { Exchange } from '../../test-exchange.ts'
+import { anyCharacter } from '../../../testing/any-character.ts'
 
 /** Whole exchanges of servers of this format: the same answer buffered, and streamed in any pieces. */
 export const exchange: fc.Arbitrary<Exchange> = fc
@@ -93,7 +94,7 @@ export function split(text: string | null | undefined, pieces: number): string[]
 }
 
 export function text(): fc.Arbitrary<string> {
-  return fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).map((value) => value.toWellFormed())
+  return fc.string({ unit: anyCharacter, minLength: 1, maxLength: 30 }).map((value) => value.toWellFormed())
 }
 
 export function name(): fc.Arbitrary<string> {
