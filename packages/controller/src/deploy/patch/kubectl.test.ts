@@ -227,8 +227,9 @@ describe('kubectl patch --local says the same', { skip }, () => {
 
 /** That of the bed, where it is built, or that of the machine. */
 function findKubectl(): string | null {
-  const cache = process.env['PORTICO_BED_CACHE'] ?? join(homedir(), '.cache/portico-bed')
-  const inPath = (process.env['PATH'] ?? '').split(':').map((folder) => join(folder, 'kubectl'))
+  const { PORTICO_BED_CACHE, XDG_CACHE_HOME, PATH = '' } = process.env
+  const cache = PORTICO_BED_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'portico-bed')
+  const inPath = PATH.split(':').map((folder) => join(folder, 'kubectl'))
   return [...globSync(join(cache, 'kubernetes-*/kubectl')), ...inPath].find((file) => existsSync(file)) ?? null
 }
 
