@@ -140,7 +140,8 @@ test('a kind that is not there is waited for; when it goes, its objects go', asy
 test('a server in trouble is asked again, and what went wrong is told', async (t) => {
   const scene = await useReflector(t, {
     lists: [
-      (_, response) => refuse(response, 500, 'etcd is away'),
+      // On a connection that was used before, a broken request is sent once more, and nothing is said of it.
+      (_, response) => refuse(response, 500, 'etcd is away', { connection: 'close' }),
       (_, response) => response.destroy(),
       (_, response) => refuse(response, 503, 'starting', { 'retry-after': '0' }),
       (_, response) => answer(response, 200, { surprise: true }),

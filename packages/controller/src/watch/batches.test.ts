@@ -7,7 +7,8 @@ import { Batches } from './batches.ts'
 describe('changes in batches', () => {
   it('settle at once when one comes alone, and together when several do', async () => {
     let runs = 0
-    const batches = new Batches(() => (runs += 1))
+    const atOnce = (): number => 0
+    const batches = new Batches(() => (runs += 1), atOnce)
     for (let times = 0; times < 10; times++) batches.add()
     assert.equal(runs, 0)
     await turn()

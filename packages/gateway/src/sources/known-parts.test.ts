@@ -49,7 +49,7 @@ test('a config that is edited step by step is what each text says by itself', (t
           live === null || change === null ? null : applyChange(live.ir, structuredClone(change))
         if (changed !== null) {
           assert.deepEqual(changed.ir, fresh.ir, text)
-          const counters = new Reservations(new SharedTable(createTable()))
+          const counters = new Reservations(new SharedTable(createTable(1024)))
           assert.equal(canRun(changed, counters, 1), faults.length === 0, `${faults.join('\n')}\n${text}`)
         }
         if (faults.length > 0) {
