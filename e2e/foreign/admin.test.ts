@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
+import { TOKEN, useEditable } from '../../packages/gateway/src/testing/edits.ts'
 import { buildGoClient, runGo, withoutGo } from './go.ts'
 import { runPython, withoutPython } from './python.ts'
 
 /** The admin API as programs use it that know nothing of this one but its documentation. */
 
-const TOKEN = 'open-sesame'
 const CONFIG = `config: { workers: 2 }
 binds:
 - port: 0
@@ -51,8 +50,7 @@ describe('the admin API', () => {
 })
 
 async function finds(t: TestContext, run: (input: object) => Promise<Seen>): Promise<void> {
-  const { file } = useConfigFile(t, CONFIG)
-  const program = await useProgram(t, { args: ['-f', file], env: { ADMIN_TOKEN: TOKEN, ADMIN_ADDR: '0.0.0.0:0' } })
+  const { program } = await useEditable(t, CONFIG, { env: { ADMIN_ADDR: '0.0.0.0:0' } })
   const seen = await run({
     // An address of all of the machine, by one of its names.
     admin: program.admin.replace('0.0.0.0', '127.0.0.1'),

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { TOKEN, useEditable, view } from '../../packages/gateway/src/testing/edits.ts'
 import { type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
 import { fits, noBrowser, openPage, seriousFindings, shoot, SIZES, startBrowser } from './browser.ts'
-import { logIn, TOKEN, writeConfig } from './editor.ts'
+import { logIn, writeConfig } from './editor.ts'
 
 /** The config page in a real browser, before a gateway that takes edits. */
 
@@ -18,11 +19,11 @@ describe('the config page', { skip: noBrowser }, () => {
   after(() => browser.close())
 
   it('shows what is wrong with an edit and what would come of it, makes it live with the token, and goes back', async (t) => {
-    const { program, file } = await useGateway(t, configText({ isOpen: true }))
+    const { program, config } = await useEditable(t, configText({ isOpen: true }))
     const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide })
     await logIn(page, `${program.admin}/ui/config`)
     complaints.length = 0
-    const text = await shownText(program)
+    const text = (await view(program)).text ?? ''
     assert.ok(text.includes('<redacted>') && !text.includes('sk-very-secret'))
     await writeConfig(page, text.replace('body: first', 'bod: first'))
     const problems = page.getByRole('region', { name: 'Problems', exact: true })
@@ -65,7 +66,7 @@ describe('the config page', { skip: noBrowser }, () => {
     await page.getByText('config 2 live').waitFor()
     assert.equal((await page.locator('.config-head').innerText()).match(/is live/g)?.length, 1)
     assert.equal(await answer(program), 'second')
-    assert.equal(readFileSync(file, 'utf8'), configText({ isOpen: true }).replace('first', 'second'))
+    assert.equal(readFileSync(config.file, 'utf8'), configText({ isOpen: true }).replace('first', 'second'))
 
     await page.getByRole('tab', { name: 'History' }).click()
     await page.getByRole('button', { name: 'config 1' }).click()
@@ -79,16 +80,16 @@ describe('the config page', { skip: noBrowser }, () => {
     await page.keyboard.press('Enter')
     await page.getByText('Config 3 is live.').waitFor()
     assert.equal(await answer(program), 'first')
-    assert.equal(readFileSync(file, 'utf8'), configText({ isOpen: true }))
+    assert.equal(readFileSync(config.file, 'utf8'), configText({ isOpen: true }))
     assert.deepEqual(complaints, [])
   })
 
   it('offers what the schema knows, and what may not be changed there as a copy', async (t) => {
-    const { program, config } = await useGateway(t, configText({ isOpen: true }))
+    const { program, config } = await useEditable(t, configText({ isOpen: true }))
     const { page, complaints } = await openPage(t, browser, { viewport: SIZES.wide, colorScheme: 'dark' })
     await logIn(page, `${program.admin}/ui/config`)
     complaints.length = 0
-    const text = await shownText(program)
+    const text = (await view(program)).text ?? ''
     await writeConfig(page, `${text}fron`)
     await page.keyboard.press('Control+Space')
     await page.locator('.cm-tooltip-autocomplete').getByText('frontend').waitFor()
@@ -117,7 +118,8 @@ describe('the config page', { skip: noBrowser }, () => {
 
   for (const [size, viewport] of Object.entries(SIZES)) {
     it(`is for reading where nobody allowed more, and says how to (${size})`, async (t) => {
-      const { program } = await useGateway(t, configText({ isOpen: false }), {})
+      const { file } = useConfigFile(t, configText({ isOpen: false }))
+      const program = await useProgram(t, { args: ['-f', file] })
       for (const colorScheme of ['light', 'dark'] as const) {
         const { page, complaints } = await openPage(t, browser, { viewport, colorScheme })
         await page.goto(`${program.admin}/ui/config?line=3`)
@@ -160,17 +162,6 @@ binds:
       - host: "127.0.0.1:9"
         policies: { auth: { key: sk-very-secret } }
 `
-}
-
-async function useGateway(t: TestContext, text: string, env: Record<string, string> = { ADMIN_TOKEN: TOKEN }) {
-  const config = useConfigFile(t, text)
-  const program = await useProgram(t, { args: ['-f', config.file], env })
-  return { program, config, file: config.file }
-}
-
-async function shownText(program: Program): Promise<string> {
-  const response = await fetch(`${program.admin}/api/config`, { headers: { authorization: `Bearer ${TOKEN}` } })
-  return ((await response.json()) as { text: string }).text
 }
 
 async function answer(program: Program): Promise<string> {

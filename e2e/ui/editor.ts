@@ -1,8 +1,7 @@
 import type { Page } from 'playwright-core'
+import { TOKEN } from '../../packages/gateway/src/testing/edits.ts'
 
 /** The editor of the config page. */
-
-export const TOKEN = 'open-sesame'
 
 export async function logIn(page: Page, address: string): Promise<void> {
   await page.goto(address)

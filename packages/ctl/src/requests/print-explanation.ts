@@ -5,7 +5,7 @@ export function printExplanation(found: Explanation): string {
   const { decidedBy, config } = found
   const generation = config.isExact
     ? `config ${config.generation}`
-    : `config ${config.generation} (${config.live} is live)`
+    : `config ${config.generation}, which is not kept (${config.live} is live)`
   const where = decidedBy?.place === null || decidedBy?.place === undefined ? '' : ` ▸ ${printPlace(decidedBy.place)}`
   return [
     `${found.id}  ${found.status === 0 ? 'no answer' : found.status}  ${found.outcome}  ${found.code}`,

@@ -38,8 +38,8 @@ export async function useEditable(t: TestContext, text: object | string = config
 
 export const HEADERS = { 'content-type': 'application/json', 'x-portico-same-origin': '1' }
 
-export function call(program: Program, path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(program.admin + path, { ...init, headers: { ...HEADERS, authorization: `Bearer ${TOKEN}` } })
+export function call(program: Program, path: string, init: RequestInit = {}, token = TOKEN): Promise<Response> {
+  return fetch(program.admin + path, { ...init, headers: { ...HEADERS, authorization: `Bearer ${token}` } })
 }
 
 export async function json<T>(program: Program, path: string): Promise<T> {
@@ -59,6 +59,7 @@ export async function check(program: Program, text: string | null): Promise<Chec
 export function apply(
   program: Program,
   edit: { text: string | null; basedOn: string; generation?: number },
+  token?: string,
 ): Promise<Response> {
-  return call(program, '/api/config/apply', { method: 'POST', body: JSON.stringify(edit) })
+  return call(program, '/api/config/apply', { method: 'POST', body: JSON.stringify(edit) }, token)
 }

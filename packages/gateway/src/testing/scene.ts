@@ -74,6 +74,14 @@ export function pathPrefix(prefix: string): object {
   return { matches: [{ path: { pathPrefix: prefix } }] }
 }
 
+/** A port that another program has. */
+export async function takenPort(t: TestContext): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
 /** Waits for something that no event tells of. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))

@@ -49,6 +49,7 @@ function DecidedLine({ explanation: { decidedBy, config } }: { explanation: Expl
         </>
       )}
       config {config.generation}
+      {!config.isExact && ', which is not kept'}
       {config.live !== config.generation && ` (${config.live} is live now)`}
       <At place={place} />
     </p>

@@ -9,14 +9,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { AppliedConfig, CheckedConfig, ConfigHistory, PastConfigText } from '../../admin/config-view.ts'
 import { request } from '../../testing/client.ts'
 import { apply, call, check, configText, HEADERS, json, TOKEN, useEditable, view } from '../../testing/edits.ts'
 import { eventually, type Program, useConfigFile, useProgram } from '../../testing/process.ts'
+import { takenPort } from '../../testing/scene.ts'
 
 const MASK = '"<redacted>"'
 
@@ -166,10 +165,7 @@ describe('edits of the config through the admin server', () => {
 
   test('what cannot go live is not left in the file, and the gateway says that all is well', async (t) => {
     const { program, config } = await useEditable(t)
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    t.after(() => taken.close())
-    const port = (taken.address() as { port: number }).port
+    const port = await takenPort(t)
     const { text, version } = await view(program)
     const more = `- port: ${port}\n  address: 127.0.0.1\n  listeners: [{ name: other, routes: [] }]\n`
     const answer = await apply(program, { text: `${text}${more}`, basedOn: version ?? '' })

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import type { AppliedConfig, CheckedConfig } from '../../admin/config-view.ts'
 import { request } from '../../testing/client.ts'
 import { apply, call, configText, useEditable, view } from '../../testing/edits.ts'
 import { eventually, metric, type Program, PROGRAM, useConfigFile, useProgram } from '../../testing/process.ts'
+import { takenPort } from '../../testing/scene.ts'
 
 /** Edits through the admin server beside everything else that changes the file, or keeps it from being changed. */
 
@@ -71,10 +70,7 @@ describe('an edit of the config', () => {
 
   test('that cannot go live leaves no problem behind, whoever asks for a reload meanwhile', async (t) => {
     const { program, config } = await useEditable(t)
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    t.after(() => taken.close())
-    const { port } = taken.address() as { port: number }
+    const port = await takenPort(t)
     const more = `- port: ${port}\n  address: 127.0.0.1\n  listeners: [{ name: other, routes: [] }]\n`
     const hangUp = setInterval(() => program.child.kill('SIGHUP'), 3)
     t.after(() => clearInterval(hangUp))

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { ApplyOutcome } from '../../admin/config-edit-api.ts'
-import { shownText } from '../shown-text.ts'
+import type { Ir } from '../../ir/resources.ts'
 import { eventually } from '../../testing/process.ts'
-import type { Logger } from '../../telemetry/log/logger.ts'
-import { loadText } from '../config-source.ts'
-import { TextInMemory } from '../held-text.ts'
-import { KeptConfigs } from '../kept-configs.ts'
-import { Reloader, type ReloadTarget } from '../reloader.ts'
-import { ConfigEditor } from './config-editor.ts'
+import type { Gateway } from '../gateway.ts'
+import { useEditedMemory } from './testing/edited-memory.ts'
 
 /** Edits that are made to edits that are still on their way. */
 
@@ -16,14 +12,7 @@ const ORIGINAL = 'binds: [] # one\n'
 const named = (name: string): string => ORIGINAL.replace('one', name)
 
 test('of two edits in a row that both cannot go live nothing is left', async (t) => {
-  const { memory, apply, answer, state } = scene(t)
-  const first = apply(named('two'))
-  await eventually('the first is on its way', () => state.applying.length === 1)
-  const second = apply(named('three'))
-  await eventually('the second is in its place', () => memory.read() === named('three'))
-  answer(['no'])
-  assert.equal((await first).kind, 'refused')
-  await eventually('the second is on its way', () => state.applying.length === 1)
+  const { memory, answer, state, second } = await afterOneThatCannot(t)
   answer(['no either'])
   assert.equal((await second).kind, 'refused')
   assert.deepEqual([memory.read(), state.isNewest], [ORIGINAL, true])
@@ -47,14 +36,7 @@ test('of three edits the one that was overtaken is not left either', async (t) =
 })
 
 test('an edit that goes live stays, whatever became of the one that it was made to', async (t) => {
-  const { memory, apply, answer, state } = scene(t)
-  const first = apply(named('two'))
-  await eventually('the first is on its way', () => state.applying.length === 1)
-  const second = apply(named('three'))
-  await eventually('the second is in its place', () => memory.read() === named('three'))
-  answer(['no'])
-  assert.equal((await first).kind, 'refused')
-  await eventually('the second is on its way', () => state.applying.length === 1)
+  const { memory, apply, answer, state, second } = await afterOneThatCannot(t)
   answer([])
   assert.equal((await second).kind, 'applied')
   assert.equal(memory.read(), named('three'))
@@ -79,19 +61,31 @@ test('an edit that is on its way when the process is about to end is told so', a
   }
 })
 
+/** A second edit is on its way, made to a first one that could not go live. */
+async function afterOneThatCannot(t: TestContext) {
+  const edited = scene(t)
+  const { memory, apply, answer, state } = edited
+  const first = apply(named('two'))
+  await eventually('the first is on its way', () => state.applying.length === 1)
+  const second = apply(named('three'))
+  await eventually('the second is in its place', () => memory.read() === named('three'))
+  answer(['no'])
+  assert.equal((await first).kind, 'refused')
+  await eventually('the second is on its way', () => state.applying.length === 1)
+  return { ...edited, second }
+}
+
 /** An editor of a text in memory, whose configs go live when the test says so. */
 function scene(t: TestContext) {
-  const memory = new TextInMemory(ORIGINAL)
   const state = { isNewest: true, generation: 1, applying: [] as ((problems: string[]) => void)[] }
-  const place = { file: '<memory>', dir: '.' }
-  const reloader = new Reloader({
-    ...{ name: 'memory', path: null, guide: null },
-    load: (text = memory.read()) => loadText(text, place, null),
-  })
-  t.after(() => reloader.close())
-  const silent = { error() {}, warn() {}, info() {} } as unknown as Logger
-  const target: Pick<ReloadTarget, 'generation' | 'apply'> = {
-    generation: 1,
+  const gateway = {
+    ...{ ir: null, generation: 1, served: (ir: Ir) => ir, refused: (problems: string[]) => problems },
+    get isNewest() {
+      return state.isNewest
+    },
+    stillWanted() {
+      state.isNewest = true
+    },
     apply: () =>
       new Promise<string[]>((done) => {
         state.applying.push((problems) => {
@@ -100,31 +94,7 @@ function scene(t: TestContext) {
         })
       }),
   }
-  reloader.start(target as ReloadTarget, silent)
-  const editor = new ConfigEditor({
-    ...{ name: '<memory>', path: '', workers: 1, text: memory, reloader, history: new KeptConfigs(), log: silent },
-    gateway: {
-      ir: null,
-      generation: 1,
-      served: (ir) => ir,
-      get isNewest() {
-        return state.isNewest
-      },
-      stillWanted() {
-        state.isNewest = true
-      },
-    },
-    connectionsOf: () => 0,
-    open: () => Promise.resolve([]),
-    noFile: () => null,
-    closed: () => null,
-  })
-  return {
-    ...{ memory, state, reloader },
-    apply: (text: string): Promise<ApplyOutcome> => {
-      assert.equal(shownText(text), text)
-      return editor.apply({ text, basedOn: editor.versionOf(memory.read()) })
-    },
-    answer: (problems: string[]) => (state.applying.shift() ?? assert.fail('none is on its way'))(problems),
-  }
+  const edited = useEditedMemory(t, ORIGINAL, gateway as unknown as Gateway)
+  const answer = (problems: string[]): void => (state.applying.shift() ?? assert.fail('none is on its way'))(problems)
+  return { ...edited, state, answer }
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import type { AppliedConfig, CheckedConfig, ConfigView, PastConfigText } from '../../admin/config-view.ts'
 import { request } from '../../testing/client.ts'
+import { apply, call, TOKEN, view } from '../../testing/edits.ts'
 import { noTerminal, type Program, type RunOptions, useProgram } from '../../testing/process.ts'
 import { closedPort } from '../../testing/scene.ts'
 
-const TOKEN = 'open-sesame'
 const HELLO = 'from Portico'
 
 describe('the config of the quick start', () => {
@@ -55,6 +55,45 @@ describe('the config of the quick start', () => {
     assert.equal((await view(program)).generation, 1)
   })
 
+  test('of several edits at once one is in memory, and the others are told that it has changed', async (t) => {
+    const program = await useQuickStart(t, { env: { ADMIN_TOKEN: TOKEN } })
+    const { text, version } = await view(program)
+    const edits = Array.from({ length: 6 }, (_, at) => text?.replace(HELLO, `by ${at}`) ?? '')
+    const answers = await Promise.all(edits.map((edit) => apply(program, { text: edit, basedOn: version ?? '' })))
+    const statuses = answers.map(({ status }) => status)
+    assert.deepEqual(
+      statuses.toSorted((a, b) => a - b),
+      [200, 409, 409, 409, 409, 409],
+    )
+    const after = await view(program)
+    assert.deepEqual([after.text, after.generation, after.problems], [edits[statuses.indexOf(200)], 2, []])
+    assert.ok((await request(program.port())).body.includes(`by ${statuses.indexOf(200)}`))
+  })
+
+  test('that comes when the gateway is about to end is told that it would end too', async (t) => {
+    const program = await useQuickStart(t, { env: { ADMIN_TOKEN: TOKEN, CONNECTION_MIN_TERMINATION_DEADLINE: '5s' } })
+    const { text, version } = await view(program)
+    const edit = { text: text?.replace(HELLO, 'late') ?? '', basedOn: version ?? '' }
+    program.child.kill('SIGTERM')
+    await program.logged(/draining/)
+    const late = await apply(program, edit)
+    assert.equal(late.status, 409)
+    assert.match(await late.text(), /about to end, and the config in its memory ends with it/)
+    assert.ok((await request(program.port())).body.includes(HELLO))
+    assert.deepEqual([(await view(program)).text, (await view(program)).generation], [text, 1])
+    assert.equal((await program.ended).code, 0)
+  })
+
+  test('with the terminal goes the gateway, and nothing of an edit is anywhere', async (t) => {
+    const program = await useQuickStart(t, { env: { ADMIN_TOKEN: TOKEN } })
+    const { text, version } = await view(program)
+    const edit = { text: text?.replace(HELLO, 'unseen-edit') ?? '', basedOn: version ?? '' }
+    assert.equal((await apply(program, edit)).status, 200)
+    program.child.kill('SIGHUP')
+    assert.deepEqual(await program.ended, { code: null, signal: 'SIGHUP' })
+    assert.doesNotMatch(program.stdout() + program.stderr(), /unseen-edit/)
+  })
+
   test('is for reading where there is neither a token nor a terminal, and no token is printed', async (t) => {
     const program = await useQuickStart(t, {})
     const { edit, text, version } = await view(program)
@@ -84,25 +123,8 @@ describe('the config of the quick start', () => {
 })
 
 const OPEN = { isAllowed: true, reason: null, token: 'variable' }
-const HEADERS = { 'content-type': 'application/json', 'x-portico-same-origin': '1' }
 
 async function useQuickStart(t: TestContext, options: RunOptions): Promise<Program> {
   const env = { PORT: String(await closedPort()), WORKER_THREADS: '1', ...options.env }
   return useProgram(t, { ...options, env })
-}
-
-function call(program: Program, path: string, init: RequestInit = {}, token = TOKEN): Promise<Response> {
-  return fetch(program.admin + path, { ...init, headers: { ...HEADERS, authorization: `Bearer ${token}` } })
-}
-
-async function view(program: Program): Promise<ConfigView> {
-  return (await (await call(program, '/api/config')).json()) as ConfigView
-}
-
-function apply(
-  program: Program,
-  edit: { text: string; basedOn: string; generation?: number },
-  token?: string,
-): Promise<Response> {
-  return call(program, '/api/config/apply', { method: 'POST', body: JSON.stringify(edit) }, token)
 }
