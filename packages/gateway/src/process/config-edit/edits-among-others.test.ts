@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, test, type TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import type { AppliedConfig, CheckedConfig } from '../../admin/config-view.ts'
 import { request } from '../../testing/client.ts'
 import { apply, call, configText, useEditable, view } from '../../testing/edits.ts'
 import { eventually, metric, type Program, PROGRAM, useConfigFile, useProgram } from '../../testing/process.ts'
+import { canMount, withMounts } from '../../testing/mounts.ts'
 import { takenPort } from '../../testing/scene.ts'
 
 /** Edits through the admin server beside everything else that changes the file, or keeps it from being changed. */
@@ -150,10 +150,8 @@ describe('a config file as containers have it', () => {
     test(`${name}: it is said what to do, and all goes on`, async (t) => {
       if (!canMount(t)) return
       const config = useConfigFile(t, as('first'))
-      const script = `${mount} && shift 2 && exec "$@"`
-      const inside = ['unshare', '--mount', 'sh', '-c', script, 'sh', config.folder, config.file]
       const program = await useProgram(t, {
-        command: [...inside, process.execPath, PROGRAM],
+        command: withMounts(mount, config.folder, config.file),
         args: ['-f', config.file],
         env: { ADMIN_TOKEN: 'open-sesame' },
       })
@@ -168,13 +166,3 @@ describe('a config file as containers have it', () => {
     })
   }
 })
-
-function canMount(t: TestContext): boolean {
-  try {
-    execFileSync('unshare', ['--mount', 'sh', '-c', 'mount --bind /tmp /tmp'], { stdio: 'ignore' })
-    return true
-  } catch {
-    t.skip('no right to mount anything here')
-    return false
-  }
-}

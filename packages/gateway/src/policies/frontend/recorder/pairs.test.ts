@@ -129,6 +129,40 @@ test('a streamed chat has its model and tokens; a guard that refuses one is the 
   assert.doesNotMatch(JSON.stringify(denied), /ann@/)
 })
 
+test('a stream that a guard ends has status 200, the error at its end, and the guard as its reason', async (t) => {
+  let asked = 0
+  const webhook = await useOrigin(t, (_, response) => {
+    const action = ++asked === 1 ? {} : { body: 'no more of it', status_code: 451 }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ action }))
+  })
+  const words = Array.from({ length: 600 }, (_, at) => `word${at} `)
+  const provider = await useOrigin(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const content of words)
+      response.write(`data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content } }] })}\n\n`)
+    response.end('data: [DONE]\n\n')
+  })
+  const promptGuard = { response: [{ webhook: { backendRef: { name: 'hook' } } }] }
+  const ai = { provider: { openai: {}, host: '127.0.0.1', port: provider.port } }
+  const gateway = await useGateway(t, {
+    ...httpConfig([{ backends: [{ ai, policies: { ai: { promptGuard } } }] }]),
+    backends: [{ name: 'hook', static: { host: '127.0.0.1', port: webhook.port } }],
+  })
+  const answer = await request(gateway.port(), {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'small', stream: true, messages: [{ role: 'user', content: 'hello' }] }),
+  })
+  assert.equal(answer.status, 200)
+  assert.match(answer.body, /word1 [^]*"code":"guardrail_intervention"/)
+  assert.doesNotMatch(answer.body, /word599/)
+  await gateway.finished(1)
+  const [record] = gateway.recorded()
+  assert.deepEqual([record?.status, record?.outcome, record?.reason?.kind], [200, 'denied', 'PromptGuard'])
+})
+
 test('a tool call has its tool, and one that rules forbid says which', async (t) => {
   const server = await useMcpServer(t)
   const policies = { backend: { mcp: { authorization: { rules: ['mcp.tool.name != "echo"'] } } } }
