@@ -17,9 +17,9 @@ type Resource = Ir[keyof Ir][number]
 
 /** Resources and lists are never changed in place, and most are in one config after the other. */
 const hashByResource = new WeakMap<Resource, string>()
+/** Of those that no later list was made of: that has taken them over. */
 const hashesByList = new WeakMap<readonly Resource[], Buffer>()
 const HASH_LENGTH = 22
-const NO_HASHES = Buffer.alloc(0)
 
 /** Of what is on the wire: equal for equal texts of JSON. */
 export function hashOf(resource: Resource): string {
@@ -50,24 +50,34 @@ export function generationOf(ir: Ir, before: Ir = EMPTY_IR): Generation {
   return shortened(hash)
 }
 
-/** Hashes are all of one length, and cover the keys. */
+/** Hashes are all of one length, and cover the keys. The bytes are good until the next list is made of this one. */
 function hashesInOrder(list: readonly Resource[], before: readonly Resource[]): Buffer {
+  const size = list.length * HASH_LENGTH
   const known = hashesByList.get(list)
-  if (known !== undefined) return known
-  const old = hashesByList.get(before) ?? NO_HASHES
-  const most = Math.min(list.length, old.length / HASH_LENGTH)
+  if (known !== undefined) return known.subarray(0, size)
+  const old = hashesByList.get(before)
+  const most = old === undefined ? 0 : Math.min(list.length, before.length)
   let start = 0
   while (start < most && list[start] === before[start]) start++
   let end = 0
   while (end < most - start && list[list.length - 1 - end] === before[before.length - 1 - end]) end++
-  const hashes = Buffer.allocUnsafeSlow(list.length * HASH_LENGTH)
-  old.copy(hashes, 0, 0, start * HASH_LENGTH)
-  old.copy(hashes, hashes.length - end * HASH_LENGTH, old.length - end * HASH_LENGTH)
+  const bytes = roomFor(size, old)
+  // A buffer for each of many changes is garbage outside of V8's heap, and makes holes in that of the C library.
+  if (old === bytes) hashesByList.delete(before)
+  else old?.copy(bytes, 0, 0, start * HASH_LENGTH)
+  const oldSize = before.length * HASH_LENGTH
+  old?.copy(bytes, size - end * HASH_LENGTH, oldSize - end * HASH_LENGTH, oldSize)
   for (const [index, resource] of list.slice(start, list.length - end).entries()) {
-    hashes.write(hashOf(resource), (start + index) * HASH_LENGTH, 'latin1')
+    bytes.write(hashOf(resource), (start + index) * HASH_LENGTH, 'latin1')
   }
-  hashesByList.set(list, hashes)
-  return hashes
+  hashesByList.set(list, bytes)
+  return bytes.subarray(0, size)
+}
+
+/** What the list before had, where that fits; with some room to grow otherwise. */
+function roomFor(size: number, old: Buffer | undefined): Buffer {
+  if (old !== undefined && old.length >= size && old.length <= 4 * size) return old
+  return Buffer.allocUnsafeSlow(size + (size >> 2))
 }
 
 /** What makes `after` of the config with these hashes; null when keys are not unique: then only the whole says what is meant. */
