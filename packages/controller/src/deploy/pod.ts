@@ -102,6 +102,12 @@ function imageName({ registry, repository = 'portico', tag, digest }: ImageParts
   return `${name}${tag === undefined ? '' : `:${tag}`}${digest === undefined ? '' : `@${digest}`}`
 }
 
+/** For the C library: what a wave of changes took goes back to the node. Bodies of requests are not asked of the kernel each. */
+const ALLOCATOR: readonly EnvVar[] = [
+  { name: 'MALLOC_MMAP_THRESHOLD_', value: '1048576' },
+  { name: 'MALLOC_TRIM_THRESHOLD_', value: '262144' },
+]
+
 /** Variables of the user replace those of the same name, and may refer to the others. */
 function environment({ gatewayName, typed, sessionKey, connection }: PodParts): EnvVar[] {
   const given = typed.env ?? []
@@ -110,6 +116,7 @@ function environment({ gatewayName, typed, sessionKey, connection }: PodParts): 
     { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
     { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
     { name: 'GATEWAY', value: gatewayName },
+    ...ALLOCATOR,
     ...shutdownVariables(typed),
     ...(sessionKey === null ? [] : [{ name: 'SESSION_KEY', valueFrom: { secretKeyRef } }]),
     ...connection.env,
