@@ -8,6 +8,7 @@ import { type ShownComment, shownComments } from './shown-comments.ts'
 /** A text, with every secret in its place hidden. */
 interface Shown {
   text: string
+  /** Those of which something is hidden. */
   comments: ShownComment[]
 }
 
@@ -16,7 +17,7 @@ export function shownText(text: string): string | null {
   return shown(text)?.text ?? null
 }
 
-/** Comments of a text as `shownText` has them; none where it has nothing. */
+/** Comments of which `shownText` hides something, in order; those inside of what it hides as a whole are not there. */
 export function commentsShown(text: string): ShownComment[] {
   return shown(text)?.comments ?? []
 }
@@ -26,15 +27,16 @@ function shown(text: string): Shown | null {
   if (document.errors.length > 0) return null
   const scalars = cleanScalars(document)
   const hidden = new HiddenWords(secretsAmong(scalars))
-  const comments = shownComments(text, hidden)
-  const edits = [...valueEdits(scalars, hidden, text), ...commentEdits(comments)].toSorted((a, b) => a.from - b.from)
+  const found = [...valueEdits(scalars, hidden, text), ...commentEdits(shownComments(text, hidden))]
+  const comments: ShownComment[] = []
   let result = ''
   let last = 0
-  for (const { from, to, replacement } of edits) {
+  for (const { from, to, replacement, comment } of found.toSorted((a, b) => a.from - b.from)) {
     // A comment may stand inside of what is hidden as a whole.
     if (from < last) continue
     result += text.slice(last, from) + replacement
     last = to
+    if (comment !== null) comments.push(comment)
   }
   return { text: result + text.slice(last), comments }
 }
@@ -43,6 +45,7 @@ interface Edit {
   from: number
   to: number
   replacement: string
+  comment: ShownComment | null
 }
 
 /** A value that is written once, with what may be shown of it wherever it counts. */
@@ -105,14 +108,15 @@ function valueEdits(scalars: readonly CleanScalar[], hidden: HiddenWords, text: 
     const [from, to] = range
     // What follows stays on its line: problems are told by lines of the file.
     const lines = text.slice(from, to).split('\n').length - 1
-    return [{ from, to, replacement: JSON.stringify(replaced) + '\n'.repeat(lines) }]
+    return [{ from, to, replacement: JSON.stringify(replaced) + '\n'.repeat(lines), comment: null }]
   })
 }
 
 function commentEdits(comments: readonly ShownComment[]): Edit[] {
-  return comments.flatMap(({ from, comment, shown: replacement }) =>
-    replacement === comment ? [] : [{ from, to: from + comment.length, replacement }],
-  )
+  return comments.flatMap((comment) => {
+    const { from, comment: written, shown: replacement } = comment
+    return replacement === written ? [] : [{ from, to: from + written.length, replacement, comment }]
+  })
 }
 
 /** Stands in the text for what is hidden. */

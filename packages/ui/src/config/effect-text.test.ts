@@ -32,6 +32,7 @@ test('streams that are open on what changes are told', () => {
   assert.equal(said(3, 41, 2), '2 of 41 open streams are on them.')
   assert.equal(said(1, 1, 1), '1 of 1 open stream is on it.')
   assert.equal(said(1, 5, 0, 1), 'None of 5 open streams is on it; 1 worker too busy to say.')
+  assert.equal(said(1, 0, 0, 1), 'No stream is known to be open; 1 worker too busy to say.')
   const dropped = effect({ routes: parts(0, 0, 1, 2), streams: { open: 2, onThem: 2, unheard: 0 } })
   assert.equal(effectSentences(dropped)[1], '2 of 2 open streams are on it.')
   const added = effect({ routes: parts(0, 1, 0, 2), streams: { open: 2, onThem: 0, unheard: 0 } })

@@ -28,7 +28,9 @@ function streamsText({ open, onThem, unheard }: OpenStreams, routes: number): st
   const them = routes === 1 ? 'it' : 'them'
   const said =
     open === 0
-      ? 'No stream is open'
+      ? unheard === 0
+        ? 'No stream is open'
+        : 'No stream is known to be open'
       : `${onThem === 0 ? 'None' : onThem.toLocaleString('en')} of ${count(open, 'open stream')} ${onThem === 1 || onThem === 0 ? 'is' : 'are'} on ${them}`
   return `${said}${unheard === 0 ? '' : `; ${count(unheard, 'worker')} too busy to say`}.`
 }

@@ -43,6 +43,14 @@ describe('hidden values of an edited text', () => {
     )
   })
 
+  test('a comment inside of a hidden value is put back with it, and is not taken for another', () => {
+    const text = 'key: |- # was "sk-other-1"\n  sk-other-1\ntoken: sk-other-2 # was "sk-other-2"\n'
+    assert.equal(
+      edit((shown) => shown, text),
+      text,
+    )
+  })
+
   test('edits around them keep them: other values, more items, another order, other lines', () => {
     const text = edit((shown) => shown.replace('one.example.com', 'other.example.com')) as string
     assert.equal(text, SOURCE.replace('one.example.com', 'other.example.com'))
