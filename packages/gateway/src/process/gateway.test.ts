@@ -15,11 +15,12 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 
 function useGateway(slots: number) {
   let now = DAY_MS
+  const refusals: string[] = []
   const applied: LiveConfig[] = []
   const supervisor = {
     counters: new Reservations(new SharedTable(createTable(slots)), () => now),
     workers: 1,
-    apply: (config: LiveConfig) => Promise.resolve(applied.push(config)).then(() => null),
+    apply: (config: LiveConfig) => Promise.resolve(applied.push(config)).then(() => refusals.shift() ?? null),
   }
   const filter = parseLogFilter('off')
   assert.ok(filter.ok)
@@ -37,7 +38,7 @@ function useGateway(slots: number) {
     now += 2 * DAY_MS
     return gateway.apply(loaded.ir, loaded.explain)
   }
-  return { gateway, apply, applied }
+  return { gateway, apply, applied, refusals }
 }
 
 const limited = (name: string) => ({
@@ -72,4 +73,14 @@ test('what a change makes impossible is told as a fresh start would, and the nex
     change?.routes.put.map(({ resource }) => resource.name),
     ['c'],
   )
+})
+
+test('the number of a config that workers have refused is given to no other', async () => {
+  const { gateway, apply, applied, refusals } = useGateway(16)
+  await apply([limited('one')])
+  refusals.push('one of them cannot')
+  assert.deepEqual(await apply([limited('two')]), ['one of them cannot'])
+  assert.equal(gateway.generation, 1)
+  assert.deepEqual(await apply([limited('three')]), [])
+  assert.deepEqual([gateway.generation, applied.map(({ generation }) => generation)], [3, [1, 2, 3]])
 })

@@ -35,6 +35,8 @@ export class Gateway {
   #ports: Record<string, number> = {}
   #ir: Ir | null = null
   #generation = 0
+  /** The last number that was given: workers may have served for a moment what another of them refused. */
+  #given = 0
   #synchronized = false
   /** Of the newest config, where it was refused. */
   #problems: readonly string[] = []
@@ -135,7 +137,7 @@ export class Gateway {
       else ports[bind.key] = claimed.port
     }
     if (problems.length > 0) return this.refused(problems)
-    const generation = this.#generation + 1
+    const generation = ++this.#given
     const error = await this.#supervisor.apply({
       generation,
       ir,

@@ -62,7 +62,10 @@ export class KeptConfigs {
   /** For what comes from elsewhere than from a file. */
   keepWithoutText(generation: number, ir: Ir): void {
     this.#irs.set(generation, ir)
-    this.#irs.delete(generation - MAX_WITHOUT_TEXT)
+    for (const [oldest] of this.#irs) {
+      if (this.#irs.size <= MAX_WITHOUT_TEXT) break
+      this.#irs.delete(oldest)
+    }
   }
 
   findWithoutText(generation: number): { ir: Ir; locate: null } | null {
