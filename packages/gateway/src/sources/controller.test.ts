@@ -31,7 +31,8 @@ function policy(parts: object): AttachedPolicy {
 
 function useFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'portico-kept-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  // It ends by itself, and may be writing still.
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }
 
