@@ -29,6 +29,7 @@ mkdir -p "$root/opt/portico" "$root/usr/bin" "$root/etc/portico" "$image/blobs/s
 "$node" scripts/build.mjs "$package"
 (cd "packages/$package" && cp -r bin dist package.json "$root/opt/portico/")
 cp LICENSE "$root/opt/portico/"
+"$node" scripts/sbom.mjs "$package" > "$root/opt/portico/sbom.cdx.json"
 rm -f "$root"/opt/portico/bin/*.d.mts
 if [ "$package" = gateway ]; then
   mkdir -p "$root/opt/portico/node_modules/@node-rs"

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { CACHE_WRITE_USAGE } from '../packages/gateway/src/testing/providers/scenes.ts'
 import { features, type Stage } from '../packages/gateway/src/testing/sdk-clients/checks.ts'
 import { type UpstreamTraits, upstreamTraits } from '../packages/gateway/src/testing/sdk-clients/traits.ts'
 import { type Client, clients } from './clients.ts'
 import type { Ledger } from './ledger.ts'
+import type { ShippedRecord } from './shipped-gateway.ts'
 import { type Stand, startStand } from './stand.ts'
 import { type Target, targets } from './targets.ts'
 
@@ -62,14 +64,21 @@ function cells({ ledger, target, client, streamed, stand }: Cell): void {
 
 /** The gateway counts the same tokens, streamed or not, whoever asks. */
 async function expectCounted({ gateway }: Stand, stage: Stage, { counts }: UpstreamTraits): Promise<void> {
-  const known = gateway.records.length
+  const known = await gateway.ended()
   await stage.ask({ scene: 'cache' })
-  await gateway.finished(known + 1)
-  const usage = gateway.records.at(-1)?.llm?.usage
   const { input, output, cacheRead, cacheWrite } = CACHE_WRITE_USAGE
-  assert.deepEqual(
-    { input: usage?.input, output: usage?.output, cacheRead: usage?.cacheRead, cacheWrite: usage?.cacheWrite ?? 0 },
-    { input, output, cacheRead, cacheWrite: counts.cacheWrite ? cacheWrite : 0 },
-  )
-  assert.equal(gateway.records.at(-1)?.llm?.isEstimated, false)
+  const expected = { input, output, cacheRead, cacheWrite: counts.cacheWrite ? cacheWrite : 0 }
+  const counted = ({ llm }: ShippedRecord): object => {
+    const usage = llm?.usage
+    return {
+      input: usage?.input,
+      output: usage?.output,
+      cacheRead: usage?.cacheRead,
+      cacheWrite: usage?.cacheWrite ?? 0,
+    }
+  }
+  const record = await gateway.recordAfter(known, (each) => isDeepStrictEqual(counted(each), expected))
+  assert.ok(record !== undefined)
+  assert.deepEqual(counted(record), expected)
+  assert.equal(record.llm?.isEstimated, false)
 }

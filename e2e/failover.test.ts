@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startGateway, type TestGateway } from '../packages/gateway/src/testing/gateway.ts'
 import type { Fault } from '../packages/gateway/src/testing/providers/fault.ts'
 import { ANSWERS, toldText } from '../packages/gateway/src/testing/providers/scenes.ts'
 import { type FakeProvider, startFakeProvider } from '../packages/gateway/src/testing/providers/server.ts'
 import type { FollowUp, Heard, Question } from '../packages/gateway/src/testing/sdk-clients/client.ts'
 import { clients } from './clients.ts'
+import { type ShippedGateway, startShippedGateway } from './shipped-gateway.ts'
 import { gatewayConfig } from './stand.ts'
 import { type Target, targets } from './targets.ts'
 
@@ -21,14 +21,14 @@ for (const first of vendors) {
     describe(`${first.name}, then ${second.name}`, () => {
       let one: FakeProvider
       let two: FakeProvider
-      let gateway: TestGateway
+      let gateway: ShippedGateway
       before(async () => {
         one = await startFakeProvider(first.vendor())
         two = await startFakeProvider(second.vendor())
         const groups = [[first, one] as const, [second, two] as const].map(([target, fake], at) => ({
           providers: [providerOf(target, fake, `p${at}`)],
         }))
-        gateway = await startGateway(gatewayConfig({ ai: { groups } }))
+        gateway = await startShippedGateway(gatewayConfig({ ai: { groups } }))
       })
       after(async () => {
         await gateway.close()
@@ -91,7 +91,7 @@ describe('what moves a request to the next group', () => {
       const one = await startFakeProvider(openai.vendor(), fault)
       const two = await startFakeProvider(openai.vendor())
       const groups = [one, two].map((fake, at) => ({ providers: [providerOf(openai, fake, `p${at}`)] }))
-      const gateway = await startGateway(gatewayConfig({ ai: { groups } }))
+      const gateway = await startShippedGateway(gatewayConfig({ ai: { groups } }))
       try {
         const sdk = client!.connect({ url: `http://127.0.0.1:${gateway.port()}`, key: 'client-key' })
         const heard = await sdk.ask({ scene: 'text', model: 'gpt-4.1', streamed: true })

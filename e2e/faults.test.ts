@@ -38,7 +38,7 @@ for (const target of targets) {
 
       for (const how of ['reset', 'close', 'end', 'garbage'] as const) {
         it(`${client.name}: a stream that breaks (${how})`, async () => {
-          const known = stand.gateway.records.length
+          const known = await stand.gateway.ended()
           await assert.rejects(ask({ break: { afterFrames: -3, how } }))
           await stand.gateway.finished(known + 1)
           const facts = stand.gateway.records.at(-1)?.llm

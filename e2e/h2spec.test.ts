@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { useGateway, useOrigin } from '../packages/gateway/src/testing/scene.ts'
+import { useOrigin } from '../packages/gateway/src/testing/scene.ts'
 import { useTlsFiles } from '../packages/gateway/src/testing/tls-files.ts'
+import { useShippedGateway } from './shipped-gateway.ts'
 import { accepted, findH2spec, pageOf, runH2spec } from './h2spec.ts'
 
 const program = findH2spec()
@@ -27,7 +28,7 @@ describe('h2spec', () => {
           ? { protocol: 'HTTPS', tls: { cert: 'localhost.crt', key: 'localhost.key' }, routes }
           : { routes }
       const config = { binds: [{ port: 0, address: '127.0.0.1', listeners: [listener] }] }
-      const gateway = await useGateway(t, config, { dir })
+      const gateway = await useShippedGateway(t, config, { dir })
 
       const { passed, failed } = await runH2spec(program ?? '', gateway.port(), kind === 'TLS')
       const known = new Set(

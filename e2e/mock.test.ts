@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startGateway, type TestGateway } from '../packages/gateway/src/testing/gateway.ts'
 import { PERSON_SCHEMA } from '../packages/gateway/src/testing/providers/scenes.ts'
 import type { Endpoint } from '../packages/gateway/src/testing/sdk-clients/client.ts'
 import { clients } from './clients.ts'
+import { type ShippedGateway, startShippedGateway } from './shipped-gateway.ts'
 import { gatewayConfig } from './stand.ts'
 
 /** The built-in mock, asked by the real client libraries. */
 
-async function startMock(mock: object, random?: () => number): Promise<{ gateway: TestGateway; endpoint: Endpoint }> {
-  const gateway = await startGateway(gatewayConfig({ ai: { provider: { mock } } }), random && { random })
+async function startMock(mock: object): Promise<{ gateway: ShippedGateway; endpoint: Endpoint }> {
+  const gateway = await startShippedGateway(gatewayConfig({ ai: { provider: { mock } } }))
   return { gateway, endpoint: { url: `http://127.0.0.1:${gateway.port()}`, key: 'any' } }
 }
 
 describe('the mock', () => {
-  let gateway: TestGateway
+  let gateway: ShippedGateway
   let endpoint: Endpoint
   before(async () => {
     ;({ gateway, endpoint } = await startMock({ latency: '1ms', tokensPerSecond: 5000 }))
@@ -30,13 +30,13 @@ describe('the mock', () => {
       const ask = { model: 'any-model', streamed }
 
       it(`says that it is one: ${how}`, async () => {
-        const known = gateway.records.length
+        const known = await gateway.ended()
         const heard = await client.connect(endpoint).ask({ ...ask, scene: 'hello' })
         assert.match(heard.text, /^\[mock\] .* You said: Please play scene: hello$/)
         assert.equal(heard.finish, client.traits.finishWords.stop)
         assert.ok((heard.usage.input ?? 0) > 0 && (heard.usage.output ?? 0) > 0)
-        await gateway.finished(known + 1)
-        assert.equal(gateway.records.at(-1)?.llm?.usage.output, heard.usage.output)
+        const record = await gateway.recordAfter(known, ({ llm }) => llm?.usage.output === heard.usage.output)
+        assert.equal(record?.llm?.usage.output, heard.usage.output)
       })
 
       it(`calls a tool, and answers its result: ${how}`, async () => {

@@ -48,10 +48,10 @@ export function nativeCells(ledger: Ledger): void {
             }
             if (routeType !== 'Detect') continue
             it(`tokens at the gateway, ${how}`, async () => {
-              const known = stand.gateway.records.length
+              const known = await stand.gateway.ended()
               await connect(stand.endpoint).ask({ scene: 'text', streamed, model: target.model })
-              await stand.gateway.finished(known + 1)
-              const usage = stand.gateway.records.at(-1)?.llm?.usage
+              const record = await stand.gateway.recordAfter(known, ({ llm }) => llm?.usage.output === USAGE.output)
+              const usage = record?.llm?.usage
               assert.deepEqual([usage?.input, usage?.output], [USAGE.input, USAGE.output])
             })
           }

@@ -28,7 +28,8 @@ const ANY = '127.0.0.1:0'
 
 describe('the images hold what they name, and run as nobody in particular', { skip }, () => {
   it('that of the gateway', { timeout: 600_000 }, async (t) => {
-    const { inside } = unpack(t, 'gateway')
+    const { inside, root } = unpack(t, 'gateway')
+    assert.match(readFileSync(join(root, 'opt/portico/sbom.cdx.json'), 'utf8'), /"bomFormat": "CycloneDX"/)
     assert.match(execFileSync('chroot', [...inside, '--version'], { encoding: 'utf8', env: { PATH } }), /^portico \d/)
     const env = { PATH, ADMIN_ADDR: ANY, STATS_ADDR: ANY, READINESS_ADDR: ANY, PORT: '0', XDG_STATE_HOME: '/var/lib' }
     const gateway = spawn('chroot', inside, { env })

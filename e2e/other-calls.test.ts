@@ -45,7 +45,7 @@ describe('embeddings by `openai`', () => {
       for (const encoding_format of ['float', 'base64'] as const) {
         it(`${model} as ${encoding_format}`, async () => {
           const input = many ? ['one text', 'another text here'] : ['one text']
-          const known = stand().gateway.records.length
+          const known = await stand().gateway.ended()
           const { data, usage } = await openaiAt(stand()).embeddings.create({
             model,
             input,

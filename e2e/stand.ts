@@ -1,11 +1,11 @@
-import { startGateway, type TestGateway } from '../packages/gateway/src/testing/gateway.ts'
 import type { Endpoint } from '../packages/gateway/src/testing/sdk-clients/client.ts'
 import { type FakeProvider, startFakeProvider } from '../packages/gateway/src/testing/providers/server.ts'
+import { type ShippedGateway, startShippedGateway } from './shipped-gateway.ts'
 import type { Target } from './targets.ts'
 
 /** A gateway with one provider, and the fake behind it. */
 export interface Stand {
-  gateway: TestGateway
+  gateway: ShippedGateway
   fake: FakeProvider
   /** What a client library is given in place of the vendor's URL and key. */
   endpoint: Endpoint
@@ -17,7 +17,7 @@ export async function startStand(target: Target, routes?: Record<string, string>
   const fake = await startFakeProvider(target.vendor())
   const provider = { ...target.provider, host: '127.0.0.1', port: fake.port }
   const policies = { auth: target.auth, ...(routes !== undefined && { ai: { routes } }) }
-  const gateway = await startGateway(gatewayConfig({ ai: { provider }, policies }))
+  const gateway = await startShippedGateway(gatewayConfig({ ai: { provider }, policies }))
   return {
     gateway,
     fake,
@@ -29,7 +29,7 @@ export async function startStand(target: Target, routes?: Record<string, string>
   }
 }
 
-/** One listener whose only route goes to this backend. JSON is YAML too. */
-export function gatewayConfig(backend: object): string {
-  return JSON.stringify({ binds: [{ port: 0, listeners: [{ routes: [{ backends: [backend] }] }] }] })
+/** One listener whose only route goes to this backend. */
+export function gatewayConfig(backend: object): object {
+  return { binds: [{ port: 0, address: '127.0.0.1', listeners: [{ routes: [{ backends: [backend] }] }] }] }
 }

@@ -83,7 +83,7 @@ for (const target of targets) {
         const body = { model, ...format.body(`Please play scene: ${scene}`), ...(reasons && format.reasons), ...extra }
         const headers = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' }
         const sent = { method: 'POST', path: format.path, headers, body: JSON.stringify(body) }
-        const known = stand.gateway.records.length
+        const known = await stand.gateway.ended()
         const reply = await request(stand.gateway.port(), sent)
         assert.equal(reply.status, 200, reply.body)
         await stand.gateway.finished(known + 1)

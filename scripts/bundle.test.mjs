@@ -108,6 +108,32 @@ ${getter('all')}`
   assert.deepEqual(loaded, ['node:path', 'node:crypto'])
 })
 
+test('a default import of such a module is loaded where it is used', () => {
+  const code = `const runtime = { __toESM: (module) => ({ ...module, default: module }) };
+let node_http = require("node:http");
+node_http = runtime.__toESM(node_http, 1);
+const all = () => [node_http.default.name, node_http.name, typeof node_http.default.name];
+${getter('all')}`
+  const loaded = []
+  const module = { exports: {} }
+  const text = asChunks(new Map([['a.js', code]])).get('a.js')
+  const load = (id) => loaded.push(id) && { name: 'http' }
+  compileFunction(text, ['module', 'exports', 'require'])(module, module.exports, load)
+  assert.deepEqual(loaded, [])
+  assert.deepEqual(module.exports.all(), ['http', 'http', 'string'])
+  assert.deepEqual(loaded, ['node:http'])
+})
+
+test('a module of the runtime that is passed on, or assigned, is loaded with its chunk', () => {
+  for (const use of ['use(node_tls)', 'node_tls = { ...node_tls, use }', '{ node_tls }']) {
+    const code = `const use = (module) => module;\nlet node_tls = require("node:tls");\nconst all = () => (${use});\n${getter('all')}`
+    const module = { exports: {} }
+    const text = asChunks(new Map([['a.js', code]])).get('a.js')
+    compileFunction(text, ['module', 'exports', 'require'])(module, module.exports, () => ({ name: 'tls' }))
+    assert.match(JSON.stringify(module.exports.all()), /"name":"tls"/)
+  }
+})
+
 test('a chunk whose exports are members already keeps them, getters too', () => {
   const made = exportsOf(`var a = 1;\nvar b = 2;\nexports.a = a;\n${getter('b')}`)
   assert.deepEqual([made.a, made.b], [1, 2])

@@ -98,14 +98,26 @@ function withLaterImports(code, laterFiles) {
 /** Modules of the runtime that many threads never use, and that take milliseconds to load. */
 const LATER_BUILTINS = ['http2', 'crypto', 'tls', 'http', 'dns', 'fs/promises', 'zlib'].map((name) => `node:${name}`)
 
+/**
+ * Loads a builtin where the chunk first uses a member of the builtin. A default import adds a line that wraps the builtin
+ * for ES modules, which is done at that moment too. A chunk with any other use of the name keeps its import as it is:
+ * such a use would see a function, and an assignment would fail when the chunk is loaded.
+ */
 function withLaterBuiltins(code) {
   for (const id of LATER_BUILTINS) {
     const name = id.replace(/\W/g, '_')
     const line = `let ${name} = require("${id}");\n`
     if (!code.includes(line)) continue
-    const loaded = `let ${name}$loaded;\nconst ${name} = () => ${name}$loaded ??= require("${id}");\n`
+    const interop = new RegExp(`^${name} = ([\\w$.]*__toESM)\\(${name}(, 1)?\\);\\n`, 'm').exec(code)
+    const [wrapped = '', toEsm, asNode = ''] = interop ?? []
+    const builtin = `require("${id}")`
+    const value = toEsm === undefined ? builtin : `${toEsm}(${builtin}${asNode})`
+    const rest = code.replace(line, '').replace(wrapped, '')
+    if (new RegExp(`(?<![\\w$.])${name}(?![\\w$]|\\.[\\w$])`).test(rest)) continue
+    const loaded = `let ${name}$loaded;\nconst ${name} = () => ${name}$loaded ??= ${value};\n`
     code = code
-      .replace(line, loaded)
+      .replace(wrapped, '')
+      .replace(line, () => loaded)
       .replace(new RegExp(`\\bnew ${name}\\.([\\w$]+)`, 'g'), `new (${name}().$1)`)
       .replace(new RegExp(`(?<![\\w$.])${name}\\.`, 'g'), `${name}().`)
   }

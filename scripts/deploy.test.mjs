@@ -6,18 +6,19 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import { families as controllerFamilies } from '../packages/controller/src/metrics.ts'
 import { exposedName, families } from '../packages/gateway/src/telemetry/metrics/families.ts'
 
 const fileOf = (path) => fileURLToPath(new URL(`../deploy/${path}`, import.meta.url))
 const read = (path) => readFileSync(fileOf(path), 'utf8')
 
-/** Every name under which a metric of the gateway is scraped, histograms with their parts. */
-const known = new Set(
-  Object.entries(families).flatMap(([family, { type }]) => {
-    const name = exposedName(family)
-    return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
-  }),
-)
+const namesOf = (name, { type }) => (type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name])
+
+/** Every name under which a metric of the gateway or of the controller is scraped, histograms with their parts. */
+const known = new Set([
+  ...Object.entries(families).flatMap(([family, kind]) => namesOf(exposedName(family), kind)),
+  ...Object.entries(controllerFamilies).flatMap(([family, kind]) => namesOf(`portico_controller_${family}`, kind)),
+])
 
 function expectKnown(expressions) {
   const named = expressions.flatMap((text) => text.match(/\b(?:portico|process)_[a-z_]+/g) ?? [])

@@ -1,11 +1,13 @@
-// Packs the programs for people who have no checkout: `out/*.tgz`, each with a list of what it is made of.
+// Packs the programs for people who have no checkout: `out/*.tgz`, each with its bill of materials inside and beside it.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildUi } from './build-ui.mjs'
 import { bundle } from './bundle.mjs'
+import { foreignPath } from './install-packed.mjs'
 import { programs } from './programs.mjs'
+import { sbom } from './sbom.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = join(root, 'out')
@@ -21,13 +23,15 @@ for (const name of Object.keys(programs)) {
   cpSync(join(root, 'LICENSE'), join(staged, 'LICENSE'))
   cpSync(join(folder, 'dist/NOTICE'), join(staged, 'NOTICE'))
   rmSync(join(staged, 'dist/NOTICE'))
+  const parts = sbom(name)
+  writeFileSync(join(staged, 'sbom.cdx.json'), parts)
   // What is bundled is not asked for again.
   const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   // Sources, for other packages of this workspace, stay here.
   manifest.exports = { './package.json': './package.json' }
+  manifest.files = [...manifest.files, 'sbom.cdx.json']
   writeFileSync(join(staged, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', out], staged))
-  const parts = npm(['sbom', '--sbom-format', 'cyclonedx', '--workspace', manifest.name], root)
   writeFileSync(join(out, filename.replace(/\.tgz$/, '.sbom.json')), parts)
   rmSync(staged, { recursive: true })
   process.stdout.write(`${join('out', filename)}\n`)
@@ -35,11 +39,5 @@ for (const name of Object.keys(programs)) {
 
 /** npm comes with the Node that people have; the pinned one has none. */
 function npm(args, cwd) {
-  const path = (process.env.PATH ?? '').split(':').filter((folder) => !folder.startsWith(dirname(process.execPath)))
-  return execFileSync('npm', args, {
-    cwd,
-    encoding: 'utf8',
-    env: { ...process.env, PATH: path.join(':') },
-    maxBuffer: 1 << 26,
-  })
+  return execFileSync('npm', args, { cwd, encoding: 'utf8', env: { ...process.env, PATH: foreignPath() } })
 }

@@ -12,8 +12,8 @@ export const programs = {
     threads: ['portico', 'worker'],
   },
   // Asked for only where it is installed.
-  ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core'], threads: [] },
-  controller: { input: { 'portico-controller': 'src/start.ts' }, external: [], threads: [] },
+  ctl: { input: { porticoctl: 'src/start.ts' }, external: ['react-devtools-core', '@node-rs/bcrypt'], threads: [] },
+  controller: { input: { 'portico-controller': 'src/start.ts' }, external: ['@node-rs/bcrypt'], threads: [] },
 }
 
 /** Big packages that few starts of the gateway need: their code is loaded when it is first called. */

@@ -2,13 +2,15 @@
 // take their time and run in `npm run test:long`, those with real counterparts (e2e/) in `npm run e2e`. PROPERTIES=full lets
 // every property run as often as it says. SECOND_LOOK=1 runs what failed once more, alone, and names it at the end: a machine
 // that stood still for seconds is no defect of a change, and a test that needs it often is one of the test. SKIPPED_TO names a
-// file that gets a line for each test that was skipped, with the reason.
+// file that gets a line for each test that was skipped, with the reason. E2E_INSTALL=1 packs the programs and installs them
+// into an empty folder, and suites of e2e/ run those: PORTICO_INSTALLED names the folder, or one that is there already.
 import { availableParallelism } from 'node:os'
-import { appendFileSync, readdirSync } from 'node:fs'
+import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isRecentEnough, runPinned } from '../packages/gateway/bin/runtime.mjs'
+import { installPacked } from './install-packed.mjs'
 import { keepSeconds, keptSeconds, longestFirst } from './test-order.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -36,6 +38,7 @@ async function main() {
   const files = (isEndToEnd ? ['e2e'] : ['packages', 'bench', 'scripts']).flatMap(testFiles).filter(isWanted)
   const groups = longestFirst(groupFiles(files), keptSeconds(SECONDS))
   const startedAt = performance.now()
+  const installed = isEndToEnd ? useInstalled() : null
   const results = []
   await Promise.all(Array.from({ length: CONCURRENCY }, () => work(groups, results)))
   if (wanted.length === 0)
@@ -53,6 +56,13 @@ async function main() {
   process.stdout.write(`\n${files.length} files in ${Math.round((performance.now() - startedAt) / 1000)} s\n`)
   process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`)
   process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+  if (installed !== null) rmSync(installed, { recursive: true, force: true })
+}
+
+/** Lets the suites run what ships; returns the folder that goes away with the run. */
+function useInstalled() {
+  if (process.env.E2E_INSTALL !== '1' || process.env.PORTICO_INSTALLED !== undefined) return null
+  return (process.env.PORTICO_INSTALLED = installPacked())
 }
 
 async function work(groups, results) {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { GatewayAddress } from '../../packages/controller/src/deploy/addresses.ts'
 import type { WishedFor } from '../../packages/controller/src/deploy/deployer.ts'
 import { valueAt } from '../../packages/controller/src/deploy/json.ts'
@@ -11,12 +10,13 @@ import { type Outcome, reconcile } from '../../packages/controller/src/deploy/re
 import type { DeploySettings } from '../../packages/controller/src/deploy/render.ts'
 import { readDeployCases, wishOf } from '../../packages/controller/src/testing/deploy-cases.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
+import { shippedProgram } from '../../packages/gateway/src/testing/shipped-program.ts'
 import { type Bed, startBed } from './bed/bed.ts'
 import { withoutBed } from './bed/programs.ts'
 
 const settings = { image: { registry: 'registry.example' }, version: '1.2.3' }
 const PATIENCE_SECONDS = 300
-const PROGRAM = fileURLToPath(new URL('../../packages/gateway/bin/portico.mjs', import.meta.url))
+const PROGRAM = shippedProgram('gateway')
 const NOTHING = { applied: [], removed: [], problems: [], failures: [] }
 
 describe('what is deployed for a Gateway, before a real API server', { skip: withoutBed }, () => {

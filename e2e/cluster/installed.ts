@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { shippedProgram } from '../../packages/gateway/src/testing/shipped-program.ts'
 import type { Bed } from './bed/bed.ts'
 import type { Images } from './bed/kubelet/node-settings.ts'
 
@@ -8,17 +8,17 @@ const ROOT = new URL('../../', import.meta.url)
 const NAMESPACE = 'portico-system'
 const PATIENCE_SECONDS = 300
 
-/** The programs of this checkout, by the names of their images. */
+/** The programs that ship, by the names of their images. */
 export function ownImages(): Images {
-  const program = (path: string): { command: string[] } => {
-    const command = [process.execPath, fileURLToPath(new URL(path, ROOT))]
+  const program = (name: 'gateway' | 'controller'): { command: string[] } => {
+    const command = [process.execPath, shippedProgram(name)]
     // Built here, and not by each Pod.
     execFileSync(process.execPath, [...command.slice(1), '--version'])
     return { command }
   }
   return {
-    portico: program('packages/gateway/bin/portico.mjs'),
-    'portico-controller': program('packages/controller/bin/portico-controller.mjs'),
+    portico: program('gateway'),
+    'portico-controller': program('controller'),
   }
 }
 

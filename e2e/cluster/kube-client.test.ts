@@ -190,7 +190,7 @@ describe('the client of a real API server', { skip: withoutBed }, () => {
       const client = {
         ask: (ask: Parameters<KubeClient['ask']>[0]) => (isDead ? Promise.reject(new Error('dead')) : own.ask(ask)),
       }
-      const running = new Election(client as KubeClient, options).run(ending.signal, (signal) => (leading = signal))
+      const running = new Election(client, options).run(ending.signal, (signal) => (leading = signal))
       return {
         isLeading: () => leading?.aborted === false,
         kill: () => (isDead = true),

@@ -5,17 +5,17 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { selectorOf } from '../../packages/controller/src/deploy/selector.ts'
 import { PortForward } from '../../packages/controller/src/kube/index.ts'
 import { patchStatus } from '../../packages/controller/src/kube/objects.ts'
 import { skipWithout } from '../../packages/ctl/src/testing/installed.ts'
 import { PROGRAM as CTL, runProgram, startProgram } from '../../packages/ctl/src/testing/program.ts'
 import { eventually } from '../../packages/gateway/src/testing/process.ts'
+import { shippedProgram } from '../../packages/gateway/src/testing/shipped-program.ts'
 import { type Bed, startBed } from './bed/bed.ts'
 import { KUBERNETES, withoutBed } from './bed/programs.ts'
 
-const GATEWAY_PROGRAM = fileURLToPath(new URL('../../packages/gateway/bin/portico.mjs', import.meta.url))
+const GATEWAY_PROGRAM = shippedProgram('gateway')
 const PATIENCE_SECONDS = 300
 const API = 'gateway.networking.k8s.io'
 

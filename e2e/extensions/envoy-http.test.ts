@@ -21,6 +21,10 @@ const requests: Record<string, Parts> = {
     body: 'abcde',
   },
   'a broken authorizer': { line: 'GET /broken' },
+  'headers to remove': { line: 'GET /remove', headers: ['x-secret: s', 'x-other: o', 'x-user: mallory', 'x-kept: k'] },
+  'two lines of one name for the backend': { line: 'GET /lines', headers: ['x-user: mallory'] },
+  'a header of bytes beyond ASCII': { line: 'GET /bytes' },
+  'refused with two cookies': { line: 'GET /forget' },
 }
 
 const judge: OriginHandler = ({ url }, response) => {
@@ -28,6 +32,25 @@ const judge: OriginHandler = ({ url }, response) => {
     return void response.writeHead(401, { 'www-authenticate': 'Basic', 'x-why': 'tired' }).end('who are you?')
   if (url.startsWith('/sign-in')) return void response.writeHead(302, { location: '/in' }).end()
   if (url.startsWith('/broken')) return void response.writeHead(503).end('broken')
+  if (url.startsWith('/remove'))
+    return void response
+      .writeHead(200, {
+        'x-envoy-auth-headers-to-remove': 'x-secret, X-Other,x-user, host, content-length',
+        'x-user': 'ann',
+      })
+      .end()
+  if (url.startsWith('/lines'))
+    return void response
+      .writeHead(
+        200,
+        [
+          ['x-user', 'ann'],
+          ['x-user', 'bob'],
+        ].flat(),
+      )
+      .end()
+  if (url.startsWith('/bytes')) return void response.writeHead(200, { 'x-user': 'Zo\u00c3\u00ab' }).end()
+  if (url.startsWith('/forget')) return void response.writeHead(401, { 'set-cookie': ['a=', 'b='] }).end('no')
   response.writeHead(200, { 'x-user': 'ann', 'x-secret': 'kept here' }).end('welcome')
 }
 
@@ -46,6 +69,11 @@ const differences: Difference[] = [
     what: /^backend headers x-groups$/,
     requests: ['headers of the answer'],
     why: 'What the authorizer alone may say never comes from the client.',
+  },
+  {
+    what: /^backend headers x-user$/,
+    requests: ['two lines of one name for the backend'],
+    why: 'Every line of the authorizer reaches the backend; Envoy passes the last one.',
   },
   { what: /^asked headers x-a$/, requests: ['lines of one name'], why: 'Lines stay lines; Envoy joins them.' },
   {
@@ -67,7 +95,7 @@ const differences: Difference[] = [
 
 describe('Envoy beside the gateway, with an authorizer that speaks HTTP', { skip }, () => {
   it('the authorizer, the client and the backend see the same but for what is listed', async (t) => {
-    await compare(await useSides(t), requests, differences)
+    await compare(t, 'HTTP authorizer', await useSides(t), requests, differences)
   })
 })
 

@@ -3,12 +3,14 @@ import {
   agree,
   answerTo,
   bodyOf,
+  edits,
   headers,
   immediate,
   type Process,
 } from '../../packages/gateway/src/testing/processor.ts'
+import { bytesOption } from '../../packages/gateway/src/testing/authorizer.ts'
 import type { ProcessingRequest } from '../../packages/gateway/src/wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
-import { ofProcessors, useProcessorSides } from './processor-sides.ts'
+import { ofFailures, ofNewBodies, ofProcessors, useProcessorSides } from './processor-sides.ts'
 import { withoutEnvoy as skip } from './servers.ts'
 import { compare, type Difference, type Parts } from './side-by-side.ts'
 
@@ -28,7 +30,23 @@ const requests: Record<string, Parts> = {
   'answered at once': { line: 'GET /denied' },
   'answered at its body': { line: 'POST /refused', body: 'question' },
   'answered in place of the answer': { line: 'GET /hidden' },
+  'a header of bytes that are no UTF-8': { line: 'GET /bytes' },
+  'two lines of one name': { line: 'GET /lines', headers: ['x-group: z'] },
+  'two cookies for the client': { line: 'GET /cookies' },
+  'a header set and removed': { line: 'GET /both', headers: ['x-user: mallory'] },
+  'a body that is replaced at its head': { line: 'POST /replaced', body: 'question' },
+  'a body that is given to a request without one': { line: 'POST /replaced', headers: ['content-length: 0'] },
+  'a body that is replaced by none': { line: 'POST /dropped', body: 'question' },
+  'an answer that is replaced at its head': { line: 'GET /answer/replaced' },
+  'an answer that is replaced by none': { line: 'GET /answer/dropped' },
+  'the processor fails at the head': { line: 'GET /fails/requestHeaders' },
+  'the processor fails at the body': { line: 'POST /fails/requestBody', body: 'question' },
+  'the processor fails at the head of the answer': { line: 'GET /fails/responseHeaders' },
+  'the processor fails at the body of the answer': { line: 'GET /fails/responseBody' },
 }
+
+/** Envoy reads `raw_value` alone. */
+const raw = (name: string, value: string): object => bytesOption(name, [...Buffer.from(value)])
 
 const byPath = (path: string, message: ProcessingRequest): ReturnType<Process> => {
   const part = message.request
@@ -36,7 +54,16 @@ const byPath = (path: string, message: ProcessingRequest): ReturnType<Process> =
   // Envoy fails where the length that was announced is not the one of the new body.
   if (path === '/bodies' && (asked === 'requestHeaders' || asked === 'responseHeaders'))
     return answerTo(asked, headers({}, ['content-length']))
+  if (asked !== undefined && path === `/fails/${asked}`) throw new Error('broken')
   if (asked === 'requestHeaders') {
+    if (path === '/bytes') return answerTo(asked, edits(bytesOption('x-name', [0x5a, 0xe9])))
+    if (path === '/lines') return answerTo(asked, edits(raw('x-group', 'a'), raw('x-group', 'b')))
+    if (path === '/both')
+      return answerTo(asked, {
+        headerMutation: { ...edits(raw('x-user', 'ann')).headerMutation, removeHeaders: ['x-user'] },
+      })
+    if (path === '/replaced') return answerTo(asked, { status: 1, ...bodyOf('another question') })
+    if (path === '/dropped') return answerTo(asked, { status: 1 })
     if (path === '/denied') return immediate(403, 'not you', { 'x-why': 'tired' })
     if (path === '/moved') return answerTo(asked, headers({ ':path': '/elsewhere?b=2' }))
     if (path === '/edited')
@@ -47,6 +74,10 @@ const byPath = (path: string, message: ProcessingRequest): ReturnType<Process> =
     return answerTo(asked, path === '/bodies' ? bodyOf('a longer question') : {})
   }
   if (asked === 'responseHeaders') {
+    if (path === '/bytes') return answerTo(asked, edits(bytesOption('x-name', [0x5a, 0xe9])))
+    if (path === '/cookies') return answerTo(asked, edits(raw('set-cookie', 'a=1'), raw('set-cookie', 'b=2')))
+    if (path === '/answer/replaced') return answerTo(asked, { status: 1, ...bodyOf('another answer') })
+    if (path === '/answer/dropped') return answerTo(asked, { status: 1 })
     if (path === '/hidden') return immediate(451, 'hidden')
     if (path === '/status') return answerTo(asked, headers({ ':status': '201', 'x-new': 'n' }))
   }
@@ -60,6 +91,8 @@ const ofHeads: readonly Difference[] = [
     requests: ['other bodies'],
     why: 'Processors do not change how a message is framed.',
   },
+  ofNewBodies,
+  { ...ofFailures, requests: ['the processor fails at the head', 'the processor fails at the head of the answer'] },
 ]
 
 const ofBodies: readonly Difference[] = [
@@ -68,13 +101,18 @@ const ofBodies: readonly Difference[] = [
     requests: ['a body in chunks', 'other bodies'],
     why: 'The body was read whole for the processor, so its length is known.',
   },
+  ofNewBodies,
+  ofFailures,
 ]
 
 for (const mode of ['None', 'Buffered'] as const) {
   describe(`Envoy beside the gateway, with a processor (${mode})`, { skip }, () => {
     it('the processor, the client and the backend see the same but for what is listed', async (t) => {
       const sides = await useProcessorSides(t, mode, byPath)
-      await compare(sides, requests, [...ofProcessors, ...(mode === 'None' ? ofHeads : ofBodies)])
+      await compare(t, mode === 'None' ? 'processor of headers' : 'processor of whole bodies', sides, requests, [
+        ...ofProcessors,
+        ...(mode === 'None' ? ofHeads : ofBodies),
+      ])
     })
   })
 }

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { type Check, denied, ok, option, useAuthorizer } from '../../packages/gateway/src/testing/authorizer.ts'
+import {
+  bytesOption,
+  type Check,
+  denied,
+  ok,
+  option,
+  useAuthorizer,
+} from '../../packages/gateway/src/testing/authorizer.ts'
 import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import type { CheckRequest } from '../../packages/gateway/src/wire/protos/envoy/service/auth/v3/external_auth.ts'
 import { withoutEnvoy as skip } from './servers.ts'
@@ -45,6 +52,12 @@ const requests: Record<string, Parts> = {
     line: 'GET /edited?keep=1&drop=2',
     headers: ['x-user: mallory', 'x-list: a', 'x-secret: s'],
   },
+  'two cookies for the client': { line: 'GET /cookies' },
+  'two lines of one name for the backend': { line: 'GET /lines', headers: ['x-group: z'] },
+  'a header set and removed': { line: 'GET /both', headers: ['x-user: mallory'] },
+  'a header of bytes that are no UTF-8': { line: 'GET /bytes' },
+  'a body that is no UTF-8': { line: 'POST /', body: Buffer.from([0x61, 0xff, 0xfe, 0x62, 0xc3, 0x28, 0xe2, 0x82]) },
+  'refused with two cookies': { line: 'GET /forget' },
 }
 
 const check: Check = ({ attributes }) => {
@@ -52,6 +65,17 @@ const check: Check = ({ attributes }) => {
   if (path.startsWith('/silent')) return { status: { code: 7, message: 'no', details: [] } }
   if (path.startsWith('/denied'))
     return denied({ status: { code: 401 }, headers: [option('x-why', 'tired')], body: 'come back later' })
+  if (path.startsWith('/cookies'))
+    return ok({ responseHeadersToAdd: [option('set-cookie', 'a=1'), option('set-cookie', 'b=2')] })
+  if (path.startsWith('/lines')) return ok({ headers: [option('x-group', 'a'), option('x-group', 'b')] })
+  if (path.startsWith('/both')) return ok({ headers: [option('x-user', 'ann')], headersToRemove: ['x-user'] })
+  if (path.startsWith('/bytes')) return ok({ headers: [bytesOption('x-name', [0x5a, 0xe9])] })
+  if (path.startsWith('/forget'))
+    return denied({
+      status: { code: 401 },
+      headers: [option('set-cookie', 'a='), option('set-cookie', 'b=')],
+      body: 'no',
+    })
   if (!path.startsWith('/edited')) return ok({})
   return ok({
     headers: [option('x-user', 'ann'), option('x-list', 'b', { append: { value: true } })],
@@ -107,6 +131,16 @@ const differences: Difference[] = [
     why: 'The gateway says why, Envoy sends nothing.',
   },
   {
+    what: /^backend headers x-name$/,
+    requests: ['a header of bytes that are no UTF-8'],
+    why: 'Envoy reads `value` alone; the gateway reads `raw_value` where `value` is empty.',
+  },
+  {
+    what: /^asked request http rawBody /,
+    requests: ['a body that is no UTF-8'],
+    why: '`body` is the same in both; the gateway adds the exact bytes in `raw_body`, Envoy sends one of the two.',
+  },
+  {
     what: /^backend headers x-list$/,
     requests: ['other headers and query'],
     why: 'Joined with a blank after the comma.',
@@ -115,7 +149,7 @@ const differences: Difference[] = [
 
 describe('Envoy beside the gateway', { skip }, () => {
   it('the authorizer, the client and the backend see the same but for what is listed', async (t) => {
-    await compare(await useSides(t), requests, differences)
+    await compare(t, 'gRPC authorizer', await useSides(t), requests, differences)
   })
 })
 

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { request } from '../../packages/gateway/src/testing/client.ts'
 import { fencesOf } from '../../packages/gateway/src/testing/docs-pages.ts'
-import { closedPort, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { closedPort, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { useShippedGateway } from '../shipped-gateway.ts'
 import { useServer } from './servers.ts'
 
 const program = fileURLToPath(new URL('servers/forward-auth/server.py', import.meta.url))
@@ -32,7 +33,7 @@ async function useRecipe(t: TestContext) {
   app.backends = [{ host: origin.host }]
   // A loaded machine takes its time.
   app.policies.extAuth = { ...app.policies.extAuth, timeout: '20s' }
-  const gateway = await useGateway(t, config)
+  const gateway = await useShippedGateway(t, config)
   const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     request(gateway.port(), { path, headers, method })
   return { server, origin, gateway, ask }

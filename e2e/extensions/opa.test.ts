@@ -9,6 +9,7 @@ import { createSigningKey, ISSUER, keySetOf, sign } from '../../packages/gateway
 import { httpConfig, routeTo, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import { useSilentWay } from '../../packages/gateway/src/testing/silent-way.ts'
 import { QUIET_MS } from '../../packages/gateway/src/upstream/keepalive.ts'
+import { useShippedGateway } from '../shipped-gateway.ts'
 import { useOpa, withoutOpa as skip } from './servers.ts'
 
 const page = readFileSync(new URL('../../docs/open-policy-agent.md', import.meta.url), 'utf8')
@@ -32,7 +33,7 @@ async function useRecipe(t: TestContext, extAuth: object = {}) {
   // A loaded machine takes its time to start answering.
   const backendRef = { host: opa.host }
   route.policies['extAuth'] = { ...route.policies['extAuth'], backendRef, timeout: '20s', ...extAuth }
-  const gateway = await useGateway(t, config)
+  const gateway = await useShippedGateway(t, config)
   const as = async (claims: object) => ({ authorization: `Bearer ${await sign(key, { ...claims })}` })
   const order = async (claims: object, amount: unknown, path = '/orders/north') => {
     const headers = { ...(await as(claims)), 'content-type': 'application/json', 'x-debug': '1' }

@@ -11,7 +11,7 @@ import { useOrigin } from '../../packages/gateway/src/testing/scene.ts'
 import type { ProcessingRequest } from '../../packages/gateway/src/wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
 import { any, type Difference, ownWays, portOf, type Side, useBoth } from './side-by-side.ts'
 
-export type Mode = 'None' | 'Buffered' | 'FullDuplexStreamed'
+export type Mode = 'None' | 'Streamed' | 'Buffered' | 'FullDuplexStreamed'
 
 /** What differs with any processor. */
 export const ofProcessors: readonly Difference[] = [
@@ -30,8 +30,32 @@ export const ofProcessors: readonly Difference[] = [
   },
 ]
 
+/** The differences from Envoy when the external processor fails. */
+export const ofFailures: Difference = {
+  what: /^client (body|headers content-(length|type))$/,
+  requests: [
+    'the processor fails at the head',
+    'the processor fails at the body',
+    'the processor fails at the head of the answer',
+    'the processor fails at the body of the answer',
+  ],
+  why: 'The gateway says why, Envoy sends nothing.',
+}
+
+/** The differences from Envoy when the external processor replaces the body in its response to the headers. */
+export const ofNewBodies: Difference = {
+  what: /^(backend|client) headers (content-length|transfer-encoding)$/,
+  requests: [
+    'a body that is replaced at its head',
+    'a body that is given to a request without one',
+    'an answer that is replaced at its head',
+  ],
+  why: 'The length of a new body is known.',
+}
+
 const MODES: Readonly<Record<Mode, string>> = {
   None: 'NONE',
+  Streamed: 'STREAMED',
   Buffered: 'BUFFERED',
   FullDuplexStreamed: 'FULL_DUPLEX_STREAMED',
 }
@@ -49,7 +73,7 @@ export async function useProcessorSides(
     path = fieldsOf(message)[':path'] ?? path
     return byPath(path, message)
   })
-  const isStreamed = mode === 'FullDuplexStreamed'
+  const isStreamed = mode === 'FullDuplexStreamed' || mode === 'Streamed'
   const filter = {
     name: 'envoy.filters.http.ext_proc',
     typed_config: any('filters.http.ext_proc.v3.ExternalProcessor', {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { request } from '../../packages/gateway/src/testing/client.ts'
 import { eventually, type Program, useConfigFile, useProgram } from '../../packages/gateway/src/testing/process.ts'
-import { httpConfig, routeTo, useGateway, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { httpConfig, routeTo, useOrigin } from '../../packages/gateway/src/testing/scene.ts'
+import { useShippedGateway } from '../shipped-gateway.ts'
 import { useRateLimitServer, useRedis, withoutRateLimit as skip } from './servers.ts'
 
 const byUser = { name: 'user', expression: 'request.headers["x-user"]' }
@@ -58,7 +59,7 @@ describe('envoyproxy/ratelimit', { skip }, () => {
     for (const settings of [{}, HEADERS]) {
       const { server } = await useLimits(t, settings)
       const cost = { entries: [byUser], cost: '20' }
-      const gateway = await useGateway(t, httpConfig([routeTo(origin, policy(server.host, [cost]))]))
+      const gateway = await useShippedGateway(t, httpConfig([routeTo(origin, policy(server.host, [cost]))]))
       const send = () => request(gateway.port(), { headers: { 'x-user': 'ann' } })
       const [first, second] = [await send(), await send()]
       assert.deepEqual([first.status, second.status, second.body], [200, 429, 'rate limit exceeded'])
@@ -105,7 +106,7 @@ describe('envoyproxy/ratelimit', { skip }, () => {
     const { server } = await useLimits(t)
     const shadow = { entries: [{ name: 'shadow', expression: '"x"' }] }
     const origin = await useOrigin(t)
-    const gateway = await useGateway(t, httpConfig([routeTo(origin, policy(server.host, [shadow]))]))
+    const gateway = await useShippedGateway(t, httpConfig([routeTo(origin, policy(server.host, [shadow]))]))
     for (let i = 0; i < 4; i++) assert.equal((await request(gateway.port())).status, 200)
   })
 
@@ -122,7 +123,7 @@ describe('envoyproxy/ratelimit', { skip }, () => {
           routeTo(origin, limited, { matches: [{ path: { pathPrefix: '/limited' } }] }),
           routeTo(origin, {}, { matches: [{ path: { pathPrefix: '/free' } }] }),
         ]
-        const gateway = await useGateway(t, httpConfig(routes))
+        const gateway = await useShippedGateway(t, httpConfig(routes))
         const send = (path: string) => request(gateway.port(), { path, headers: { 'x-user': 'ann' } })
         const before = await Promise.all(Array.from({ length: 5 }, () => send('/limited')))
         assert.ok(before.every(({ status }) => status === 200))
@@ -154,7 +155,7 @@ async function useModel(t: TestContext, host: string, descriptors: object[]) {
   })
   const direct = { directResponse: { status: 200, body: 'left' } }
   const provider = { openai: {}, host: '127.0.0.1', port: Number(model.host.split(':')[1]) }
-  const gateway = await useGateway(
+  const gateway = await useShippedGateway(
     t,
     httpConfig([
       {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { type RawResponse, sendRaw } from '../../packages/gateway/src/testing/client.ts'
 import type { Origin } from '../../packages/gateway/src/testing/origin.ts'
-import { closedPort, httpConfig, useGateway } from '../../packages/gateway/src/testing/scene.ts'
+import { closedPort, httpConfig } from '../../packages/gateway/src/testing/scene.ts'
+import { useShippedGateway } from '../shipped-gateway.ts'
+import { checkPage, cells, fieldName, type Meeting } from './difference-list.ts'
 import { useEnvoy } from './servers.ts'
 
 /** Envoy and the gateway with the same servers behind them: the same requests to both, and what differs is listed. */
@@ -11,7 +12,7 @@ import { useEnvoy } from './servers.ts'
 export interface Parts {
   line?: string
   headers?: string[]
-  body?: string
+  body?: string | Buffer
 }
 
 export interface Side {
@@ -36,30 +37,40 @@ export const ownWays: readonly Difference[] = [
   { what: /^backend headers x-envoy-expected-rq-timeout-ms$/, why: "A header of Envoy's own." },
 ]
 
-/** A new difference fails, and so does one that is gone, or that the page of the docs does not explain. */
+/**
+ * A new difference fails, and so does one that is gone. The list of what differed in this run is the table of that name in
+ * `docs/envoy.md`: `PORTICO_UPDATE_GOLDEN=1` writes it.
+ */
 export async function compare(
+  t: TestContext,
+  list: string,
   [envoySide, gatewaySide]: readonly [Side, Side],
   requests: Readonly<Record<string, Parts>>,
   differences: readonly Difference[],
 ): Promise<void> {
-  const [surprises, met] = [[] as string[], new Set<Difference>()]
+  const [surprises, met] = [[] as string[], new Map<Difference, Meeting>()]
   for (const [name, parts] of Object.entries(requests)) {
     const [envoy, gateway] = [await seenBy(envoySide, parts), await seenBy(gatewaySide, parts)]
     for (const key of new Set([...Object.keys(envoy), ...Object.keys(gateway)])) {
       if (envoy[key] === gateway[key]) continue
       const known = differences.find(({ what, requests: some }) => what.test(key) && (some?.includes(name) ?? true))
       if (known === undefined) surprises.push(`${name}: ${key}: Envoy ${envoy[key]}, the gateway ${gateway[key]}`)
-      else met.add(known)
+      else {
+        const meeting = met.get(known) ?? { fields: new Set(), requests: new Set() }
+        met.set(known, meeting)
+        meeting.fields.add(fieldName(key))
+        meeting.requests.add(name)
+      }
     }
   }
   assert.deepEqual(surprises, [])
   const gone = differences.filter((difference) => !met.has(difference)).map(({ what, why }) => `${what} ${why}`)
   assert.deepEqual(gone, [])
-  const page = readFileSync(new URL('../../docs/envoy.md', import.meta.url), 'utf8')
-  assert.deepEqual(
-    differences.map(({ why }) => why).filter((why) => !page.includes(`| ${why} |`)),
-    [],
-  )
+  const rows = [...met].map(([{ why }, meeting]) => [...cells(meeting, Object.keys(requests).length), why])
+  const table = ['Field | Requests | Why', '---|---|---', ...rows.map((row) => row.join(' | '))]
+  const text = table.map((row) => (row.startsWith('---') ? `|${row}|` : `| ${row} |`)).join('\n')
+  t.diagnostic(`${list}:\n${text}`)
+  checkPage(list, text)
 }
 
 async function seenBy(side: Side, parts: Parts): Promise<Record<string, string>> {
@@ -67,11 +78,11 @@ async function seenBy(side: Side, parts: Parts): Promise<Record<string, string>>
   return flat({ asked: side.asked(), client, backend: side.backend() })
 }
 
-function bytesOf({ line = 'GET /', headers = [], body = '' }: Parts): string {
-  const isCounted = body !== '' && !headers.some((header) => header.startsWith('transfer-encoding'))
+function bytesOf({ line = 'GET /', headers = [], body = '' }: Parts): Buffer {
+  const isCounted = body.length > 0 && !headers.some((header) => header.startsWith('transfer-encoding'))
   const length = isCounted ? [`content-length: ${Buffer.byteLength(body)}`] : []
   const lines = [`${line} HTTP/1.1`, 'host: shop.example', ...headers, ...length, 'connection: close']
-  return `${lines.join('\r\n')}\r\n\r\n${body}`
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), Buffer.from(body)])
 }
 
 /** But for what is new in every answer, and the names of the programs. */
@@ -125,7 +136,7 @@ export async function useBoth(t: TestContext, parts: BothParts): Promise<[Side, 
   await useEnvoy(t, port, envoyConfig(port, parts))
   // Envoy speaks HTTP/1.1 to the backend of a gRPC call too.
   const backend = { host: origin.host, policies: { http: { version: 'HTTP1' } } }
-  const gateway = await useGateway(t, httpConfig([{ policies, backends: [backend] }]))
+  const gateway = await useShippedGateway(t, httpConfig([{ policies, backends: [backend] }]))
   const side = (at: number): Side => ({ port: at, asked, backend: () => lastSeen(origin) })
   return [side(port), side(gateway.port())]
 }

@@ -13,12 +13,17 @@ export const withoutGo: string | false =
 const run = promisify(execFile)
 
 /** A client of `go/`, built. Modules are those of its `go.sum`, whatever is newest today. */
-export async function buildGoClient(t: TestContext, name: string): Promise<string> {
+export function buildGoClient(t: TestContext, name: string): Promise<string> {
+  return buildGoProgram(t, name, '.')
+}
+
+/** A program of a package that the module of a client has among its own. */
+export async function buildGoProgram(t: TestContext, name: string, source: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), `go-${name}-`))
   t.after(() => rmSync(folder, { recursive: true }))
-  const program = join(folder, 'client')
+  const program = join(folder, 'program')
   const cwd = fileURLToPath(new URL(`go/${name}`, import.meta.url))
-  await run('go', ['build', '-mod=readonly', '-o', program, '.'], { cwd, timeout: 600_000 })
+  await run('go', ['build', '-mod=readonly', '-o', program, source], { cwd, timeout: 600_000 })
   return program
 }
 

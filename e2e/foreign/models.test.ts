@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { startGateway, type TestGateway } from '../../packages/gateway/src/testing/gateway.ts'
 import type { Fault } from '../../packages/gateway/src/testing/providers/fault.ts'
 import {
   ANSWERS,
@@ -12,6 +11,7 @@ import {
 } from '../../packages/gateway/src/testing/providers/scenes.ts'
 import { startFakeProvider } from '../../packages/gateway/src/testing/providers/server.ts'
 import { httpConfig } from '../../packages/gateway/src/testing/scene.ts'
+import { type ShippedGateway, startShippedGateway } from '../shipped-gateway.ts'
 import { type Target, targets } from '../targets.ts'
 import { runPython, withoutPython } from './python.ts'
 
@@ -84,7 +84,7 @@ interface Case {
   policies?: object
   retries?: number
   calls: readonly (readonly [name: string, scene: string])[]
-  check(answers: readonly Told[], gateway: TestGateway): void | Promise<void>
+  check(answers: readonly Told[], gateway: ShippedGateway): void | Promise<void>
 }
 
 /** Providers stand in groups of their own, in their order. */
@@ -92,7 +92,7 @@ async function startCase(
   { routes }: Library,
   { providers, fault = {}, policies = {} }: Case,
   close: (() => Promise<void>)[],
-): Promise<TestGateway> {
+): Promise<ShippedGateway> {
   const last = providers.length === 1 ? 1 : providers.length - 1
   const fakes = await Promise.all(
     providers.map(({ vendor }, at) => startFakeProvider(vendor(), at < last ? fault : {})),
@@ -103,7 +103,7 @@ async function startCase(
     return { providers: [{ name: `p${at}`, ...provider, host: '127.0.0.1', port: fakes[at]!.port, policies: own }] }
   })
   const backend = { ai: { groups }, policies: routes === undefined ? {} : { ai: { routes } } }
-  const gateway = await startGateway(JSON.stringify(httpConfig([{ policies, backends: [backend] }])))
+  const gateway = await startShippedGateway(httpConfig([{ policies, backends: [backend] }]))
   close.push(() => gateway.close(), ...fakes.map((fake) => () => fake.close()))
   return gateway
 }
@@ -191,8 +191,7 @@ function casesOf({ texts, tools, providers, errors, routes }: Library): Case[] {
     check(answers, gateway) {
       for (const answer of answers) assert.equal(answer.text, text, JSON.stringify(answer))
       const attempts = others.map((_, at) => `p${at}:${at === others.length - 1 ? '200' : '\\d+'}`)
-      for (const line of gateway.lines)
-        assert.match(line, new RegExp(` portico\\.ai\\.attempts=${attempts.join(',')} `))
+      for (const { llm } of gateway.records) assert.match(llm?.attempts ?? '', new RegExp(`^${attempts.join(',')}$`))
     },
   })
   return cases
@@ -202,7 +201,7 @@ for (const library of libraries) {
   describe(`Python: ${library.name}`, { skip: withoutPython, timeout: 300_000 }, () => {
     const cases = casesOf(library)
     const close: (() => Promise<void>)[] = []
-    const gateways: TestGateway[] = []
+    const gateways: ShippedGateway[] = []
     let answers: Told[] = []
 
     // All in one run: to load such a library takes longer than all of its calls.

@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { closedPort, httpConfig, pathPrefix, useGateway } from '../../packages/gateway/src/testing/scene.ts'
+import { closedPort, httpConfig, pathPrefix } from '../../packages/gateway/src/testing/scene.ts'
 import type { JsonObject } from '../../packages/gateway/src/wire/json.ts'
+import { useShippedGateway } from '../shipped-gateway.ts'
 import { sampleArguments } from './sample-arguments.ts'
 
 const run = promisify(execFile)
@@ -82,7 +83,7 @@ async function callAll(t: TestContext, file: string, foreign: Foreign): Promise<
   const policies = { auth: { key: 'any' } }
   const openapi = { host: '127.0.0.1', port, basePath: '/', schema: { file }, policies, ...target }
   const backends = [{ mcp: { targets: [{ name: 'api', openapi }] } }]
-  const gateway = await useGateway(t, httpConfig([{ ...pathPrefix('/mcp'), backends }]))
+  const gateway = await useShippedGateway(t, httpConfig([{ ...pathPrefix('/mcp'), backends }]))
   const client = new Client({ name: 'e2e', version: '1.0.0' })
   await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${gateway.port()}/mcp`)))
   t.after(() => client.close())

@@ -112,7 +112,7 @@ describe('the config page', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Take the file' }).click()
     await page.locator('.cm-content').getByText('body: theirs').waitFor()
     assert.equal(await page.locator('img').count(), 0, 'nothing of the config is markup')
-    assert.equal(await page.title(), 'Portico')
+    assert.equal(await page.title(), 'Config · Portico')
     assert.deepEqual(complaints, [])
   })
 

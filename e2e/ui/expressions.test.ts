@@ -45,7 +45,7 @@ describe('the page of expressions', { skip: noBrowser }, () => {
       await expression.fill('request.headers["x-note"]')
       await parts.getByText(JSON.stringify(EVIL)).first().waitFor()
       assert.equal(await page.locator('main img').count(), 0)
-      assert.equal(await page.title(), 'Portico')
+      assert.equal(await page.title(), 'Expressions · Portico')
 
       await expression.fill('request.path ==\n  request.pth')
       const problems = page.getByRole('list', { name: 'Problems' })

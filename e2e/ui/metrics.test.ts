@@ -45,7 +45,7 @@ describe('the figures of the last hours', { skip: noBrowser }, () => {
       const usage = page.getByRole('region', { name: 'Table of tokens and cost' })
       const row = usage.getByRole('row').filter({ hasText: 'mock' })
       assert.match(await row.innerText(), /^mock\s+–\s+chat\s+1\s+[1-9]\d*\s+[1-9]\d*\s/)
-      await page.getByText(/complete since \d{4}-/).waitFor()
+      await page.getByText(/Records go back to \d{4}-/).waitFor()
       await page.locator('.chart').nth(5).waitFor()
       assert.deepEqual(await seriousFindings(page), [])
       assert.ok(await fits(page), 'the page is bigger than the screen')

@@ -193,7 +193,7 @@ describe('the playgrounds', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Call', exact: true }).click()
     await page.getByRole('region', { name: 'Result' }).getByText(EVIL).waitFor()
     assert.equal(await page.locator('main img').count(), 0)
-    assert.equal(await page.title(), 'Portico')
+    assert.equal(await page.title(), 'Tools · Portico')
     assert.deepEqual(complaints, [])
   })
 

@@ -109,7 +109,7 @@ describe('the web UI', { skip: noBrowser }, () => {
     await page.getByRole('tab', { name: 'Request and response' }).click()
     await page.getByText(EVIL).waitFor()
     assert.equal(await page.locator('main img').count(), 0)
-    assert.equal(await page.title(), 'Portico')
+    assert.equal(await page.title(), 'Requests · Portico')
     assert.deepEqual(complaints, [])
   })
 

@@ -80,11 +80,19 @@ export interface FunctionDefinition {
   /** Literals that it refuses are problems at load. Only for pure functions. */
   readonly refusesAtLoad?: true
   /** Called at load with the arguments that are literals: a call that has done the work for them, or what is wrong. */
-  readonly prepare?: (known: readonly (Value | undefined)[]) => Call | CelError | undefined
+  readonly prepare?: (known: readonly (Value | undefined)[]) => PreparedCall | CelError | undefined
+  /** The same call where it runs at most once in an evaluation: work that is linear in its arguments costs no steps. */
+  readonly onceCall?: Call
   /** `call` gets the scope first (for `random` and the like). */
   readonly scoped?: true
   /** Gets values of any type, and checks them itself. */
   readonly call: Call
+}
+
+/** The result of `prepare`; its calls replace `call` and `onceCall` of the function. */
+export interface PreparedCall {
+  readonly call: Call
+  readonly onceCall: Call
 }
 
 export interface EnvironmentOptions {

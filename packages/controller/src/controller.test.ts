@@ -97,6 +97,23 @@ describe('the controller', () => {
     assert.match(textAt(event?.body, 'message') ?? '', /not like that/)
   })
 
+  it('says of a route that a data plane has quarantined it, and no more when it is mended', async (t) => {
+    const scene = await useController(t)
+    scene.controller.lead()
+    scene.start()
+    await eventually('the route has a status', () => conditionOf(scene.api, ROUTE, 'Accepted') === 'True')
+    const units = ['route bind/80/http/shop/cart/0']
+    const quarantined = [{ object: 'policy/shop/sign@route/x', problem: 'traffic.x: not like that', units }]
+    scene.state = { connected: 1, acknowledged: true, problems: [], quarantined }
+    scene.controller.stateChanged('shop/web')
+    await eventually('it is told', () => reasonOf(scene.api, ROUTE, 'PartiallyInvalid') === 'Quarantined')
+    const message = textAt(findCondition(scene.api, ROUTE, 'PartiallyInvalid'), 'message')
+    assert.equal(message, 'Dropped Rule: rules[0]: answered with 500: GwPolicy shop/sign: traffic.x: not like that')
+    scene.state = { connected: 1, acknowledged: true, problems: [] }
+    scene.controller.stateChanged('shop/web')
+    await eventually('it is mended', () => findCondition(scene.api, ROUTE, 'PartiallyInvalid') === undefined)
+  })
+
   it('says of a ListenerSet that it is programmed when its Gateway is', async (t) => {
     const scene = await useController(t)
     const set = `/apis/${GATEWAY_API}/namespaces/shop/listenersets/more`

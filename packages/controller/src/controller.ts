@@ -1,3 +1,4 @@
+import type { ResourceChecks } from '@portico/gateway/checks'
 import type { Logger } from '@portico/gateway/log'
 import { type Kind, materialKinds, type Resource, type TranslatedChange } from '@portico/translate'
 import { Deployments } from './deployments.ts'
@@ -28,6 +29,7 @@ export interface ControllerOptions {
   streams: Streams
   controllerName: string
   clusterDomain: string
+  checks: ResourceChecks
   namespaceSelector: string | null
   deploy: DeploySettings
   peers: Pick<Peers, 'take' | 'lead' | 'follow' | 'isBlind'>

@@ -1,3 +1,4 @@
+import { loadResourceChecks, type ResourceChecks } from '@portico/gateway/checks'
 import { parseLogFilter, type RootLogger } from '@portico/gateway/log'
 import { Controller } from './controller.ts'
 import { objectName } from './deploy/names.ts'
@@ -28,7 +29,7 @@ export interface RunOptions {
 
 /** Runs a controller until the signal is raised and all is put away. */
 export async function run(options: RunOptions): Promise<void> {
-  const program = new Program(options)
+  const program = new Program(options, await loadResourceChecks())
   await program.run()
 }
 
@@ -44,7 +45,7 @@ class Program {
   readonly #controller: Controller
   #isServing = false
 
-  constructor({ settings, logger, signal }: RunOptions) {
+  constructor({ settings, logger, signal }: RunOptions, checks: ResourceChecks) {
     this.#settings = settings
     this.#logger = logger
     this.#signal = signal
@@ -71,6 +72,7 @@ class Program {
       peers: this.#peers,
       controllerName: settings.controllerName,
       clusterDomain: settings.clusterDomain,
+      checks,
       namespaceSelector: settings.namespaceSelector,
       deploy: this.#deploySettings(),
       log: (module) => logger.child(module),

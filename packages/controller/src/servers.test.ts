@@ -22,6 +22,7 @@ describe('the servers of the controller', () => {
     assert.deepEqual(await ask('/logging?level=loud'), [400, 'no such level\n'])
     assert.equal((await ask('/logging?colour=blue'))[0], 400)
     assert.equal((await ask('/logging', { origin: 'http://evil.example' }))[0], 403)
+    assert.equal((await ask('/logging?level=debug', { 'x-portico-same-origin': '0' }))[0], 403)
   })
 
   it('do not start where they cannot listen', async (t) => {
@@ -59,6 +60,7 @@ async function useServers(t: TestContext) {
     scene,
     health,
     get: (path: string, method = 'GET') => send(`http://${health}${path}`, { method }),
-    ask: (path: string, headers = {}) => send(`http://${admin}${path}`, { method: 'POST', headers }),
+    ask: (path: string, headers = {}) =>
+      send(`http://${admin}${path}`, { method: 'POST', headers: { 'x-portico-same-origin': '1', ...headers } }),
   }
 }

@@ -1,3 +1,4 @@
+import type { ResourceChecks } from '@portico/gateway/checks'
 import type { Ir } from '@portico/gateway/ir'
 import type { Logger } from '@portico/gateway/log'
 import {
@@ -25,6 +26,7 @@ export interface ConfigStreams {
 export interface TranslationOptions {
   controllerName: string
   clusterDomain: string
+  checks: ResourceChecks
   streams: ConfigStreams
   /** What a Secret or ConfigMap holds that something refers to. */
   readMaterial: MaterialsOptions['read']
@@ -46,8 +48,14 @@ export class Translation {
 
   constructor(options: TranslationOptions) {
     this.#options = options
-    const { controllerName, clusterDomain } = options
-    this.#translator = new Translator({ controllerName, clusterDomain, withoutSlices: 'unavailable', pem: pemChecks })
+    const { controllerName, clusterDomain, checks } = options
+    this.#translator = new Translator({
+      controllerName,
+      clusterDomain,
+      withoutSlices: 'unavailable',
+      pem: pemChecks,
+      checks,
+    })
     this.#materials = new Materials({
       read: options.readMaterial,
       changed: (kind, key, resource) => this.#take(kind, key, resource),
@@ -113,8 +121,10 @@ export class Translation {
     metrics.observe('settle_duration_seconds', (endedAt - startedAt) / 1000)
     if (change.gateways.length + change.endpoints.length > 0)
       metrics.observe('change_to_publish_seconds', (endedAt - changedAt) / 1000)
-    log.debug('settled', { ...change, ms: Math.round(endedAt - startedAt) })
-    settled(change)
+    // Data planes have the config by now, and find the same.
+    const quarantined = this.#translator.findQuarantined(change.gateways)
+    log.debug('settled', { ...change, quarantined: quarantined.length, ms: Math.round(endedAt - startedAt) })
+    settled({ ...change, statuses: [...new Set([...change.statuses, ...quarantined])] })
   }
 
   /** Addresses first: no route goes live without them. */

@@ -56,9 +56,11 @@ it('names in slices are no addresses', () => {
 it('routes of two kinds are two, whatever they are called', () => {
   const translator = createTranslator()
   const called: Resource = { ...route(0), kind: 'GRPCRoute', metadata: { namespace: 'shop', name: 'route-0' } }
-  called.spec = { parentRefs: [{ name: 'web' }], rules: [{ backendRefs: [{ name: 'service-0', port: 80 }] }] }
+  const rules = [{ backendRefs: [{ name: 'service-0', port: 80 }] }]
+  called.spec = { parentRefs: [{ name: 'web' }], hostnames: ['calls.test'], rules }
   const alike = ['route-0.grpc', 'grpc', 'route-0'].map((name): Resource => {
-    return { ...route(1), metadata: { namespace: 'shop', name } }
+    const spec = { ...(route(1).spec as object), hostnames: ['pages.test'] }
+    return { ...route(1), spec, metadata: { namespace: 'shop', name } }
   })
   for (const resource of [...gateway, service(0), service(1), called, ...alike]) translator.put(resource)
   translator.settle()

@@ -1,3 +1,4 @@
+import type { QuarantineFinder } from '@portico/gateway/checks'
 import type { Ir } from '@portico/gateway/ir'
 import { type Changed, Graph } from './graph/graph.ts'
 import type { FieldProblem } from './resources/fields.ts'
@@ -15,6 +16,7 @@ import { gatewayStatus, listenerSetStatus } from './translate/gateway-status.ts'
 import { routeStatus } from './translate/route-status.ts'
 import { gatewayClassStatus } from './translate/gateway-class.ts'
 import { indexTable } from './translate/indexes.ts'
+import { type QuarantineNote, quarantineNotes, withQuarantine } from './translate/quarantine-status.ts'
 
 /** What has become of all resources. */
 export interface Translated {
@@ -57,6 +59,12 @@ export class Translator implements Translated {
   readonly gateways = new Map<string, Ir>()
   readonly endpoints = new Map<string, Readonly<Record<string, readonly string[]>>>()
   readonly statuses = new Map<string, Status>()
+  /** Statuses without what is quarantined. */
+  readonly #plain = new Map<string, Status>()
+  readonly #finders = new Map<string, QuarantineFinder>()
+  /** By Gateway, then by `Kind/namespace/name`. */
+  readonly #notes = new Map<string, ReadonlyMap<string, readonly QuarantineNote[]>>()
+  readonly #settings: TranslateSettings
   readonly #graph: Graph<Context>
   readonly #store: ResourceStore<Context>
   readonly #waiting = new Set<string>()
@@ -65,6 +73,7 @@ export class Translator implements Translated {
   constructor(settings: TranslateSettings) {
     const store = new ResourceStore<Context>(indexTable, (input, arg) => this.#graph.invalidate(input, arg))
     this.#store = store
+    this.#settings = settings
     this.#graph = new Graph((read) => ({ ...store.lookups(read), read, settings }))
   }
 
@@ -95,6 +104,7 @@ export class Translator implements Translated {
     this.#store.drop(kind, key)
     const status = statusByKind[kind]
     if (status !== undefined) this.#graph.unwatch(status, key)
+    this.#plain.delete(`${kind}/${key}`)
     if (this.statuses.delete(`${kind}/${key}`)) this.#gone.statuses.push(`${kind}/${key}`)
     if (kind !== 'Gateway') return
     this.#graph.unwatch(gatewayConfig, key)
@@ -138,7 +148,8 @@ export class Translator implements Translated {
       for (const [kind, status] of Object.entries(statusByKind)) {
         if (query !== status) continue
         const id = `${kind}/${arg}`
-        if (keep(this.statuses, id, this.#graph.read(status, arg))) statuses.add(id)
+        if (keep(this.#plain, id, this.#graph.read(status, arg))) statuses.add(id)
+        this.#complete(id)
       }
     }
     return {
@@ -146,6 +157,40 @@ export class Translator implements Translated {
       endpoints: [...endpoints].filter((key) => this.gateways.has(key) || !this.waits(`Gateway/${key}`)).toSorted(),
       statuses: [...statuses].toSorted(),
     }
+  }
+
+  /**
+   * Finds what data planes quarantine of the configs of these Gateways, and puts it into the statuses of those at fault and
+   * of those whom it closes; returns the ids whose statuses are others now. Apart from `settle`, so that a config need not
+   * wait for it.
+   */
+  findQuarantined(gateways: Iterable<string>): string[] {
+    const touched = new Set<string>()
+    for (const gateway of gateways) {
+      const before = this.#notes.get(gateway) ?? NO_NOTES
+      const ir = this.gateways.get(gateway)
+      const after = ir === undefined ? NO_NOTES : quarantineNotes(gateway, this.#finder(gateway).next(ir))
+      if (ir === undefined) this.#finders.delete(gateway)
+      if (before.size + after.size === 0) continue
+      this.#notes.set(gateway, after)
+      for (const id of [...before.keys(), ...after.keys()]) touched.add(id)
+    }
+    return [...touched].filter((id) => this.#complete(id))
+  }
+
+  #finder(gateway: string): QuarantineFinder {
+    const known = this.#finders.get(gateway) ?? this.#settings.checks.quarantineFinder()
+    this.#finders.set(gateway, known)
+    return known
+  }
+
+  /** False when nothing is said of it. */
+  #complete(id: string): boolean {
+    const plain = this.#plain.get(id)
+    if (plain === undefined) return this.statuses.delete(id)
+    const notes = [...this.#notes.values()].flatMap((byId) => byId.get(id) ?? [])
+    this.statuses.set(id, withQuarantine(id, plain, notes))
+    return true
   }
 
   /** What is made of materials of which only the metadata is known. */
@@ -164,6 +209,8 @@ export class Translator implements Translated {
     return held
   }
 }
+
+const NO_NOTES: ReadonlyMap<string, readonly QuarantineNote[]> = new Map()
 
 /** False when there was nothing and is nothing. */
 function keep<Value>(map: Map<string, Value>, key: string, value: Value | null): boolean {

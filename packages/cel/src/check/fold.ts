@@ -14,7 +14,16 @@ export function fold(plan: Plan, environment: Environment, refuse: Refuse): Plan
   meter.left = environment.budget
   const folded = foldPlan(plan, environment.lenient ? () => {} : refuse)
   meter.left = before
-  return folded
+  return exemptOnce(folded)
+}
+
+/** Calls outside of loops run once: one pass over a body, however long it is, must not use the budget up. */
+function exemptOnce(original: Plan): Plan {
+  // The range of a loop is computed once; its condition and body are not.
+  if (original.kind === 'loop') return { ...original, range: exemptOnce(original.range) }
+  const plan = mapChildren(original, exemptOnce)
+  if (plan.kind !== 'call' || plan.fallback?.onceCall === undefined) return plan
+  return { ...plan, fallback: { ...plan.fallback, call: plan.fallback.onceCall } }
 }
 
 function foldPlan(original: Plan, refuse: Refuse): Plan {
@@ -53,7 +62,7 @@ function prepare(plan: Plan & CallNode, refuse: Refuse): Plan {
     refuse(prepared.message, placeOf(plan))
     return plan
   }
-  return { ...plan, fallback: { ...fallback, call: prepared } }
+  return { ...plan, fallback: { ...fallback, ...prepared } }
 }
 
 /** Where the literal stands. */

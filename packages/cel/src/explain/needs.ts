@@ -72,11 +72,19 @@ class Search {
     const isTurned = isConstant(left)
     if (!isTurned && !isConstant(right)) return null
     const [operand, constant] = isTurned ? [right, left] : [left, right]
-    const path = pathOfPart(operand)
+    const withDefault = defaultOf(operand)
+    const path = pathOfPart(withDefault?.read ?? operand)
     const pair = (isTurned ? TURNED : RELATIONS)[operator]
     const value = this.#evaluate(constant)
     if (path === null || pair === undefined || isCelError(value)) return null
-    return this.#need(expr, wanted, { path, operand, relation: pair[wanted ? 0 : 1], value })
+    const relation = pair[wanted ? 0 : 1]
+    const read = withDefault?.read ?? operand
+    // `default(x, "") != ""` asks for any other value: that it is there comes first.
+    const isMissing = withDefault !== null && isCelError(this.#evaluate(read))
+    if (relation === 'differs' && isMissing && this.#evaluate(withDefault.otherwise) === value) {
+      return this.#need(expr, wanted, { path, operand: read, relation: 'present', value: undefined })
+    }
+    return this.#need(expr, wanted, { path, operand: read, relation, value })
   }
 
   #call(expr: Expr & { kind: 'call' }, wanted: boolean): Need | null {
@@ -110,6 +118,13 @@ class Search {
     const text = this.#source.slice(expr.start, expr.end)
     return { text, wanted, path: null, found: undefined, relation: null, value: undefined }
   }
+}
+
+/** The parts of `default(read, otherwise)`; null for anything else. */
+function defaultOf(expr: Expr): { read: Expr; otherwise: Expr } | null {
+  if (expr.kind !== 'call' || expr.target !== null || expr.name !== 'default') return null
+  const [read, otherwise] = expr.args
+  return read === undefined || otherwise === undefined || expr.args.length > 2 ? null : { read, otherwise }
 }
 
 /** What must hold for the operator to give true, and to give false. */

@@ -3,7 +3,9 @@ import { exhausted, spend } from '../run/meter.ts'
 import type { Result } from '../value.ts'
 
 type Call = (...args: never[]) => Result
-type Traits = Partial<Pick<FunctionDefinition, 'on' | 'strict' | 'pure' | 'refusesAtLoad' | 'scoped' | 'prepare'>>
+type Traits = Partial<
+  Pick<FunctionDefinition, 'on' | 'strict' | 'pure' | 'refusesAtLoad' | 'scoped' | 'prepare' | 'onceCall'>
+>
 type Overloads = Overload | readonly Overload[]
 
 export const ANY_NUMBER = 255

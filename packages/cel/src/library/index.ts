@@ -6,6 +6,7 @@ import { encoderFunctions } from './encoders.ts'
 import type { Hash } from './hash.ts'
 import { hashFunctions } from './hash.ts'
 import { jsonFunctions } from './json.ts'
+import { listFunctions } from './lists.ts'
 import { mapFunctions } from './maps.ts'
 import { mathFunctions } from './math.ts'
 import { networkFunctions } from './network.ts'
@@ -33,6 +34,7 @@ const forTraffic: readonly FunctionDefinition[] = [
   ...urlFunctions,
   ...controlFunctions,
   ...mapFunctions,
+  ...listFunctions,
   ...regexFunctions,
   ...randomFunctions,
   ...networkFunctions,

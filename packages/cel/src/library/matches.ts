@@ -1,4 +1,5 @@
 import { compileRegex } from '@portico/regex'
+import type { PreparedCall } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { exhausted, spend } from '../run/meter.ts'
 import { typeName } from '../run/type-of.ts'
@@ -13,14 +14,15 @@ export function matches(text: Value, pattern: Value): Result {
 }
 
 /** A literal pattern is compiled, or refused, at load. */
-export function compileMatches(
-  known: readonly (Value | undefined)[],
-): ((text: Value) => Result) | CelError | undefined {
+export function compileMatches(known: readonly (Value | undefined)[]): PreparedCall | CelError | undefined {
   const pattern = known[1]
   if (typeof pattern !== 'string') return undefined
   const regex = compilePattern(pattern)
   if (regex instanceof CelError) return regex
-  return (text) => (typeof text === 'string' ? search(regex, text) : mismatch(text, pattern))
+  return {
+    call: (text: Value) => (typeof text === 'string' ? search(regex, text) : mismatch(text, pattern)),
+    onceCall: (text: Value) => (typeof text === 'string' ? regex.search(text) : mismatch(text, pattern)),
+  }
 }
 
 function search(regex: Regex, text: string): boolean | CelError {

@@ -1,4 +1,4 @@
-import { overload } from '../declarations.ts'
+import { overload, type PreparedCall } from '../declarations.ts'
 import { CelError, noSuchOverload } from '../error.ts'
 import { tooLarge } from '../run/arithmetic.ts'
 import { exhausted, MAX_SIZE, spend } from '../run/meter.ts'
@@ -19,26 +19,32 @@ export const regexFunctions = [
         return mismatch(text, pattern, replacement)
       }
       const regex = regexOf(pattern)
-      return regex instanceof CelError ? regex : replace(regex, text, replacement)
+      return regex instanceof CelError ? regex : meteredReplace(regex, text, replacement)
     },
     { pure: true, prepare: compileReplace },
   ),
 ]
 
 /** A literal pattern is compiled, or refused, at load. */
-function compileReplace(known: readonly (Value | undefined)[]): ((...args: Value[]) => Result) | CelError | undefined {
+function compileReplace(known: readonly (Value | undefined)[]): PreparedCall | CelError | undefined {
   const pattern = known[1]
   if (typeof pattern !== 'string') return undefined
   const regex = compilePattern(pattern)
   if (regex instanceof CelError) return regex
-  return (text, _pattern, replacement) =>
-    typeof text === 'string' && typeof replacement === 'string'
-      ? replace(regex, text, replacement)
-      : mismatch(text, pattern, replacement)
+  const callWith =
+    (work: typeof replace) =>
+    (text: Value, _pattern: Value, replacement: Value): Result =>
+      typeof text === 'string' && typeof replacement === 'string'
+        ? work(regex, text, replacement)
+        : mismatch(text, pattern, replacement)
+  return { call: callWith(meteredReplace), onceCall: callWith(replace) }
+}
+
+function meteredReplace(regex: Regex, text: string, replacement: string): Result {
+  return spend(text.length * stepsOfRe2(regex)) ? replace(regex, text, replacement) : exhausted
 }
 
 function replace(regex: Regex, text: string, replacement: string): Result {
-  if (!spend(text.length * stepsOfRe2(regex))) return exhausted
   // Each reference may stand for the whole text.
   const references = replacement.split('$').length - 1
   if (text.length * (1 + references) + replacement.length > MAX_SIZE) return tooLarge

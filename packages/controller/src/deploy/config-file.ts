@@ -13,10 +13,24 @@ export function configFile({ rawConfig = {}, logging = {} }: Typed): string {
 
 /** What a data plane would refuse to start with. What variables make of a text is known only there. */
 export function rawConfigProblems({ rawConfig = {} }: Typed): string[] {
-  if (JSON.stringify(rawConfig).includes('${')) return []
+  const programs = programsIn(rawConfig, ['rawConfig']).map(
+    (place) => `${place}: programs are not started from resources`,
+  )
+  if (JSON.stringify(rawConfig).includes('${')) return programs
   const read = validate(fileSchema, rawConfig)
-  if (read.ok) return []
-  return read.problems.map((problem) => printProblem({ ...problem, path: ['rawConfig', ...problem.path] }))
+  if (read.ok) return programs
+  const problems = read.problems.map((problem) => printProblem({ ...problem, path: ['rawConfig', ...problem.path] }))
+  return [...programs, ...problems]
+}
+
+/** MCP targets that are programs: a file may name them, a resource may not. */
+function programsIn(value: unknown, path: readonly string[]): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, child]) => {
+    const at = [...path, name]
+    const isTarget = path.at(-2) === 'targets' || path.at(-1) === 'targets'
+    return name === 'stdio' && isTarget ? [at.join('.')] : programsIn(child, at)
+  })
 }
 
 /** Ports that `rawConfig` opens, as numbers. */

@@ -22,12 +22,17 @@ export function plan(live: readonly Resource[], wanted: readonly Deployed[], gat
   const liveByName = new Map(live.map((object) => [nameOf(object), object]))
   const wantedNames = new Set(wanted.map(nameOf))
   const result: Plan = { apply: [], remove: [], blocked: [] }
+  let isAccountBlocked = false
   for (const object of wanted) {
     const found = liveByName.get(nameOf(object))
     const reason = found === undefined ? null : reasonNotToTouch(found, gateway)
-    if (reason !== null) result.blocked.push(`${nameOf(object)} ${reason}`)
-    else if (found === undefined || !isUpToDate(object, found)) result.apply.push(stamped(object))
+    if (reason !== null) {
+      result.blocked.push(`${nameOf(object)} ${reason}`)
+      isAccountBlocked ||= object.kind === 'ServiceAccount'
+    } else if (found === undefined || !isUpToDate(object, found)) result.apply.push(stamped(object))
   }
+  // Pods would run with whatever rights a foreign account has.
+  if (isAccountBlocked) result.apply = result.apply.filter(({ kind }) => kind !== 'Deployment')
   for (const object of live) {
     if (!wantedNames.has(nameOf(object)) && reasonNotToTouch(object, gateway) === null) result.remove.push(object)
   }

@@ -31,6 +31,8 @@ export function podTemplate(parts: PodParts): JsonObject {
     metadata: { labels: identity.podLabels, annotations: annotations(parts) },
     spec: {
       serviceAccountName: identity.metadata.name,
+      // A data plane talks to its controller, never to the API server.
+      automountServiceAccountToken: false,
       // Services of the namespace are no business of the data plane's environment.
       enableServiceLinks: false,
       terminationGracePeriodSeconds: gracePeriod(typed),
@@ -67,7 +69,7 @@ function annotations({ identity, servers, configFile, sessionKey }: PodParts): J
 function container(parts: PodParts): JsonObject {
   const { typed, servers, connection } = parts
   const image = { ...parts.image, ...typed.image }
-  const { limits = {}, requests = {}, claims } = typed.resources ?? {}
+  const { limits = {}, requests = {}, claims } = typed.resources ?? { requests: DEFAULT_REQUESTS }
   const resources = {
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(requests).length > 0 && { requests }),
@@ -96,6 +98,9 @@ function container(parts: PodParts): JsonObject {
     ],
   }
 }
+
+/** Resource requests of an idle data plane with a few hundred routes; GwParameters can raise them. */
+const DEFAULT_REQUESTS = { cpu: '100m', memory: '128Mi' }
 
 function imageName({ registry, repository = 'portico', tag, digest }: ImageParts): string {
   const name = registry === undefined ? repository : `${registry}/${repository}`
@@ -126,12 +131,19 @@ function environment({ gatewayName, typed, sessionKey, connection }: PodParts): 
 
 export const SESSION_SECRET_KEY = 'key'
 
-/** No liveness probe: workers that die are replaced, and a restart would cut those that live. */
+/** The process replaces a worker that dies. Only a stuck worker needs a restart, which the liveness probe triggers. */
 function probes(port: number, startupSeconds: number): JsonObject {
   const httpGet = { path: '/healthz/ready', port }
   return {
     startupProbe: { httpGet, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: startupSeconds },
     readinessProbe: { httpGet, periodSeconds: 10 },
+    // The response takes up to five seconds if a worker is stuck; the third failed probe restarts the container.
+    livenessProbe: {
+      httpGet: { path: '/healthz/live', port },
+      periodSeconds: 10,
+      timeoutSeconds: 8,
+      failureThreshold: 3,
+    },
   }
 }
 

@@ -116,6 +116,15 @@ describe('a Gateway in its cluster', () => {
     assert.ok(cluster.find('PodDisruptionBudget', 'of-the-user'))
   })
 
+  it('starts no Pods with an account that somebody else has under its name', async () => {
+    const cluster = new FakeCluster()
+    cluster.put({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'edge', namespace: 'shop' } })
+    const { applied, failures } = await run(cluster)
+    assert.deepEqual(failures, ['ServiceAccount shop/edge is there already and belongs to somebody else'])
+    assert.deepEqual([applied.includes('Deployment shop/edge'), applied.includes('Service shop/edge')], [false, true])
+    assert.equal(cluster.find('Deployment', 'edge'), undefined)
+  })
+
   it('does not take what somebody else has under its name', async () => {
     const cluster = new FakeCluster()
     const service = {

@@ -5,7 +5,7 @@ export class Backoff {
   readonly #random: () => number
   #nextMs: number
 
-  constructor({ firstMs = 250, mostMs = 30_000, random = Math.random }: BackoffOptions = {}) {
+  constructor({ firstMs = 250, mostMs = 5_000, random = Math.random }: BackoffOptions = {}) {
     this.#firstMs = firstMs
     this.#mostMs = mostMs
     this.#random = random

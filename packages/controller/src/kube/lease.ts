@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Resource } from '@portico/translate'
 import type { KubeClient } from './kube-client.ts'
 import { isStatus } from './kube-error.ts'
@@ -35,75 +34,118 @@ interface LeaseSpec {
   leaseTransitions?: number
 }
 
-/** One leader among several, by a Lease that it renews. */
+/** The time of one candidate: its clock need not agree with those of others, nor with that of the API server. */
+export interface ElectionClock {
+  /** Returns a monotonic time in milliseconds. */
+  now(): number
+  /** Runs the callback after `ms`; returns a function that cancels the timer. */
+  after(ms: number, run: () => void): () => void
+}
+
+const SYSTEM_CLOCK: ElectionClock = {
+  now: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/** The holder of the lease after an attempt to take or renew it. */
+type Holder = 'us' | 'another' | 'unknown'
+
+/**
+ * One leader among several, by a Lease that it renews. Leadership ends `renewMs` after the last successful renewal was
+ * sent, whatever requests are under way then; others wait `leaseMs` from when they saw that renewal, which is later. So
+ * two never lead at once, as long as clocks run at about the same speed.
+ */
 export class Election {
-  readonly #client: KubeClient
+  readonly #client: Pick<KubeClient, 'ask'>
   readonly #options: Required<Omit<ElectionOptions, 'troubled'>> & Pick<ElectionOptions, 'troubled'>
   /** The lease as last seen, and since when it is like that by our own clock: those of others may be wrong. */
   #seen: { version: string | undefined; at: number } = { version: undefined, at: 0 }
 
-  constructor(client: KubeClient, options: ElectionOptions) {
+  readonly #clock: ElectionClock
+
+  constructor(client: Pick<KubeClient, 'ask'>, options: ElectionOptions, clock: ElectionClock = SYSTEM_CLOCK) {
     this.#client = client
     this.#options = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000, ...options }
+    this.#clock = clock
+    const { renewMs, leaseMs } = this.#options
+    if (renewMs >= leaseMs) throw new RangeError(`renewMs (${renewMs}) must be less than leaseMs (${leaseMs})`)
   }
 
   /** Leads whenever it can until the signal is raised. The leader's own signal is raised when it leads no more. */
   async run(signal: AbortSignal, lead: (leading: AbortSignal) => void): Promise<void> {
+    const { renewMs } = this.#options
     while (!signal.aborted) {
-      if (!(await this.#try())) {
+      // The write may have happened right after this: an answer that comes late says nothing about now.
+      const askedAt = this.#clock.now()
+      const holder = await this.#try(renewMs)
+      const endsAt = askedAt + renewMs
+      if (holder !== 'us' || signal.aborted || this.#clock.now() >= endsAt) {
         await this.#pause(signal)
         continue
       }
       const leading = new AbortController()
       lead(leading.signal)
-      await this.#renew(signal)
+      await this.#renew(endsAt, leading, signal)
       leading.abort()
     }
     await this.#release()
   }
 
-  async #renew(signal: AbortSignal): Promise<void> {
-    let renewedAt = performance.now()
-    while (performance.now() - renewedAt < this.#options.renewMs) {
-      await this.#pause(signal)
-      if (signal.aborted) return
-      const startedAt = performance.now()
-      // An answer that is late says nothing about now: what counts is when it was asked.
-      const left = this.#options.renewMs - (startedAt - renewedAt)
-      if (await this.#try(Math.max(left, 1))) renewedAt = startedAt
+  /** Leads until `endsAt`, and longer with each renewal; a deadline ends it, whatever a request is waiting for. */
+  async #renew(endsAt: number, leading: AbortController, signal: AbortSignal): Promise<void> {
+    const end = (): void => leading.abort()
+    let callOff = this.#clock.after(endsAt - this.#clock.now(), end)
+    const either = AbortSignal.any([signal, leading.signal])
+    let until = endsAt
+    for (;;) {
+      await this.#pause(either)
+      const askedAt = this.#clock.now()
+      if (either.aborted || askedAt >= until) break
+      const holder = await this.#try(until - askedAt)
+      if (either.aborted || holder === 'another') break
+      if (holder === 'unknown') continue
+      until = askedAt + this.#options.renewMs
+      callOff()
+      callOff = this.#clock.after(until - this.#clock.now(), end)
     }
+    callOff()
   }
 
-  /** Takes or renews the lease; false when another has it, or when nobody knows. */
-  async #try(limitMs = this.#options.renewMs): Promise<boolean> {
-    const limit = AbortSignal.timeout(Math.ceil(limitMs))
-    const late = new Promise<false>((resolve) => limit.addEventListener('abort', () => resolve(false), { once: true }))
+  /** Takes or renews the lease; the holder is unknown if that takes longer than `limitMs`. */
+  async #try(limitMs: number): Promise<Holder> {
+    const late = Promise.withResolvers<Holder>()
+    const callOff = this.#clock.after(limitMs, () => late.resolve('unknown'))
     try {
-      return await Promise.race([this.#take(), late])
+      return await Promise.race([this.#take(), late.promise])
     } catch (error) {
       // Another was faster.
       if (!isStatus(error, 409)) this.#options.troubled?.(error)
-      return false
+      return 'unknown'
+    } finally {
+      callOff()
     }
   }
 
-  async #take(): Promise<boolean> {
+  async #take(): Promise<Holder> {
     const { namespace, name, identity } = this.#options
     const lease = await getObject(this.#client, LEASE, { namespace, name })
     if (lease === undefined) {
       await createObject(this.#client, LEASE, { metadata: { namespace, name }, spec: this.#spec({}) })
-      return true
+      return 'us'
     }
     const spec = (lease.spec ?? {}) as LeaseSpec
-    if (!this.#isOurs(lease, spec)) return false
+    if (!this.#isOurs(lease, spec)) return 'another'
     const metadata = { ...lease.metadata }
     await updateObject(this.#client, LEASE, { metadata, spec: this.#spec(spec, identity === spec.holderIdentity) })
-    return true
+    return 'us'
   }
 
   /** Held by us, by nobody, or by one who has said nothing for too long. */
   #isOurs({ metadata: { resourceVersion } }: Resource, { holderIdentity, leaseDurationSeconds }: LeaseSpec): boolean {
-    const now = performance.now()
+    const now = this.#clock.now()
     if (this.#seen.version !== resourceVersion) this.#seen = { version: resourceVersion, at: now }
     if (!holderIdentity || holderIdentity === this.#options.identity) return true
     return now - this.#seen.at > (leaseDurationSeconds ?? this.#options.leaseMs / 1000) * 1000
@@ -136,7 +178,14 @@ export class Election {
   }
 
   async #pause(signal: AbortSignal): Promise<void> {
-    await wait(this.#options.retryMs * (0.8 + Math.random() * 0.4), undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return
+    const over = Promise.withResolvers<void>()
+    const callOff = this.#clock.after(this.#options.retryMs * (0.8 + Math.random() * 0.4), over.resolve)
+    const stop = (): void => over.resolve()
+    signal.addEventListener('abort', stop, { once: true })
+    await over.promise
+    signal.removeEventListener('abort', stop)
+    callOff()
   }
 }
 

@@ -11,7 +11,7 @@ export interface Name {
 
 /** Undefined when there is none. */
 export async function getObject(
-  client: KubeClient,
+  client: Pick<KubeClient, 'ask'>,
   kind: ApiKind,
   name: Name,
   limits: Pick<Ask, 'signal' | 'limitMs'> = {},
@@ -24,21 +24,21 @@ export async function getObject(
   }
 }
 
-export async function createObject(client: KubeClient, kind: ApiKind, object: Unnamed): Promise<Resource> {
+export async function createObject(client: Pick<KubeClient, 'ask'>, kind: ApiKind, object: Unnamed): Promise<Resource> {
   const { namespace } = object.metadata
   const path = pathOf(kind, namespace === undefined ? {} : { namespace })
   return (await client.ask({ method: 'POST', path, body: typed(kind, object) })) as Resource
 }
 
 /** Replaces it; refused with 409 when it is not the version that the object names. */
-export async function updateObject(client: KubeClient, kind: ApiKind, object: Unnamed): Promise<Resource> {
+export async function updateObject(client: Pick<KubeClient, 'ask'>, kind: ApiKind, object: Unnamed): Promise<Resource> {
   const body = typed(kind, object)
   return (await client.ask({ method: 'PUT', path: pathOf(kind, nameOf(object)), body })) as Resource
 }
 
 /** Makes the fields of the object ours, and leaves those of others alone (server-side apply). */
 export async function applyObject(
-  client: KubeClient,
+  client: Pick<KubeClient, 'ask'>,
   kind: ApiKind,
   object: Unnamed,
   manager: string,
@@ -55,7 +55,7 @@ export async function applyObject(
 
 /** Sets these fields of the status; with a version, refused with 409 when the object is another by now. */
 export async function patchStatus(
-  client: KubeClient,
+  client: Pick<KubeClient, 'ask'>,
   kind: ApiKind,
   { resourceVersion, ...name }: Name & { resourceVersion?: string },
   status: object,
@@ -70,7 +70,7 @@ export async function patchStatus(
 
 /** False when there was none. With a uid, only that very object. */
 export async function deleteObject(
-  client: KubeClient,
+  client: Pick<KubeClient, 'ask'>,
   kind: ApiKind,
   { uid, ...name }: Name & { uid?: string },
 ): Promise<boolean> {

@@ -137,6 +137,22 @@ test('a kind that is not there is waited for; when it goes, its objects go', asy
   assert.deepEqual(scene.changes.slice(0, 6), ['missing', 'missing', '+a/one', 'synced', '-a/one', 'missing'])
 })
 
+test('after an outage a good answer ends the long waits', async (t) => {
+  const failing: Step = (_, response) => refuse(response, 503, 'down')
+  const broken: Step = (_, response) => void response.destroy()
+  const startedAt = performance.now()
+  const scene = await useReflector(t, {
+    lists: [...Array<Step>(9).fill(failing), (_, response) => answer(response, 200, list(1, cup('one', 1)))],
+    watches: [...Array<Step>(4).fill(broken), (_, response) => response.write(event('ADDED', cup('two', 2)))],
+    options: { backoff: { firstMs: 2, mostMs: 60_000, random: () => 1 } },
+  })
+  await scene.until(() => scene.keys().length === 1)
+  const outage = performance.now() - startedAt
+  await scene.until(() => scene.keys().length === 2)
+  // Without it the next wait alone would be as long as all before.
+  assert.ok(performance.now() - startedAt - outage < outage)
+})
+
 test('a server in trouble is asked again, and what went wrong is told', async (t) => {
   const scene = await useReflector(t, {
     lists: [

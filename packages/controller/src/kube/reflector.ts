@@ -32,6 +32,8 @@ export class Reflector {
   readonly #options: ReflectorOptions
   readonly #items: Map<string, Resource>
   #version = ''
+  /** The server has forgotten the version that was watched from. */
+  #isExpired = false
 
   constructor(client: KubeClient, kind: ApiKind, watcher: Watcher, options: ReflectorOptions = {}) {
     this.#reader = new KindReader(client, kind, options)
@@ -49,7 +51,7 @@ export class Reflector {
     const backoff = new Backoff(this.#options.backoff)
     while (!signal.aborted) {
       try {
-        if (this.#version === '') await this.#list(signal)
+        if (this.#version === '') await this.#list(signal, backoff)
         await this.#watch(signal, backoff)
       } catch (error) {
         if (signal.aborted) return
@@ -65,6 +67,7 @@ export class Reflector {
     if (isStatus(error, 410)) {
       // What happened since is forgotten there, so everything is read anew; a server that keeps saying so is not run down.
       this.#version = ''
+      this.#isExpired = true
       return backoff.next()
     }
     if (isStatus(error, 404)) {
@@ -77,8 +80,11 @@ export class Reflector {
     return Math.max(error.retryAfterMs ?? 0, backoff.next())
   }
 
-  async #list(signal: AbortSignal): Promise<void> {
+  async #list(signal: AbortSignal, backoff: Backoff): Promise<void> {
     const { found, version } = await this.#reader.list(signal)
+    // A server that answers is well again; one whose versions end at once is not asked without a pause.
+    if (!this.#isExpired) backoff.reset()
+    this.#isExpired = false
     this.#replace(found)
     this.#version = version
     this.#watcher.synced(false)
@@ -87,14 +93,21 @@ export class Reflector {
   async #watch(signal: AbortSignal, backoff: Backoff): Promise<void> {
     const startedAt = performance.now()
     let hasHeard = false
-    for await (const { resource, isGone, version } of this.#reader.watch(this.#version, signal)) {
-      if (resource !== null) this.#put(keyOf(resource), isGone ? undefined : resource)
-      if (version !== undefined) this.#version = version
-      hasHeard = true
-      backoff.reset()
+    const isShort = (): boolean => performance.now() - startedAt < SHORT_MS
+    try {
+      for await (const { resource, isGone, version } of this.#reader.watch(this.#version, signal)) {
+        if (resource !== null) this.#put(keyOf(resource), isGone ? undefined : resource)
+        if (version !== undefined) this.#version = version
+        hasHeard = true
+        backoff.reset()
+      }
+    } catch (error) {
+      // A watch that was open for a while was a good answer, also when nothing happened meanwhile.
+      if (!isShort()) backoff.reset()
+      throw error
     }
     // A server that ends every watch at once is not asked without a pause.
-    if (!hasHeard && performance.now() - startedAt < SHORT_MS) await pause(backoff.next(), signal)
+    if (!hasHeard && isShort()) await pause(backoff.next(), signal)
   }
 
   #put(key: string, resource: Resource | undefined): void {

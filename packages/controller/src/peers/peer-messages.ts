@@ -1,3 +1,4 @@
+import type { Quarantined } from '@portico/gateway/checks'
 import { type Generation, StreamFault } from '@portico/gateway/stream'
 
 /**
@@ -16,6 +17,8 @@ export interface PeerState {
   acknowledged: readonly Generation[]
   /** Of the newest refusal. */
   problems: readonly string[]
+  /** Left out where nothing is quarantined. */
+  quarantined?: readonly Quarantined[]
 }
 
 export type PeerMessage = StatesMessage | { type: 'ping' }
@@ -43,10 +46,18 @@ export function readPeerLine(line: string): PeerMessage {
 
 function readEntry(entry: unknown): [string, PeerState] {
   const [gateway, state] = (Array.isArray(entry) ? entry : []) as [unknown, Partial<PeerState> | null | undefined]
-  const { connected, acknowledged, problems } = state ?? {}
+  const { connected, acknowledged, problems, quarantined } = state ?? {}
   if (typeof gateway !== 'string' || !Number.isSafeInteger(connected)) return fault()
   if (!isTexts(acknowledged) || !isTexts(problems)) return fault()
-  return [gateway, { connected: connected ?? 0, acknowledged, problems }]
+  if (quarantined !== undefined && !isQuarantined(quarantined)) return fault()
+  const more = quarantined === undefined ? {} : { quarantined }
+  return [gateway, { connected: connected ?? 0, acknowledged, problems, ...more }]
+}
+
+function isQuarantined(value: unknown): value is Quarantined[] {
+  const isOne = (one: Partial<Quarantined> | null): boolean =>
+    typeof one?.object === 'string' && typeof one.problem === 'string' && isTexts(one.units)
+  return Array.isArray(value) && value.every(isOne)
 }
 
 function isTexts(value: unknown): value is string[] {

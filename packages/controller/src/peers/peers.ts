@@ -59,11 +59,13 @@ export class Peers {
     const states = [...this.#clientByAddress.values()].flatMap((client) => client.stateOf(gateway) ?? [])
     if (states.length === 0) return own
     const runs = ({ acknowledged }: PeerState): boolean => generation !== null && acknowledged.includes(generation)
+    const closed = own.quarantined === undefined ? states.find(({ quarantined }) => quarantined !== undefined) : own
     const refused = own.problems.length > 0 ? own : states.find(({ problems }) => problems.length > 0)
     return {
       connected: states.reduce((sum, { connected }) => sum + connected, own.connected),
       acknowledged: own.acknowledged || states.some(runs),
       problems: refused?.problems ?? [],
+      ...(closed?.quarantined !== undefined && { quarantined: closed.quarantined }),
     }
   }
 

@@ -11,6 +11,7 @@ import {
   PING_EVERY_MS,
   SILENCE_LIMIT_MS,
 } from '@portico/gateway/stream'
+import type { Quarantined } from '@portico/gateway/checks'
 import type { PublishCounts } from './counts.ts'
 import type { Config, GatewayFeed } from './gateway-feed.ts'
 import { LineWire } from './line-wire.ts'
@@ -38,6 +39,7 @@ export class DataPlane {
   #awaited: { generation: Generation; ticks: number } | null = null
   #acknowledged: Generation | null = null
   #problems: readonly string[] = []
+  #quarantined: readonly Quarantined[] = []
   /** Of the addresses that it had when it came. */
   #endpointHashes: readonly string[] | null
   #hasEndpoints = false
@@ -69,6 +71,11 @@ export class DataPlane {
     return this.#problems
   }
 
+  /** Resources of the config that it runs, which it closed. */
+  get quarantined(): readonly Quarantined[] {
+    return this.#quarantined
+  }
+
   /** Sends what is new, if it can be taken: what changes meanwhile is told when it can, once. */
   flush(): void {
     const { config } = this.#feed
@@ -94,6 +101,7 @@ export class DataPlane {
       this.#counts.acks++
       this.#acknowledged = answer.generation
       this.#problems = []
+      this.#quarantined = answer.quarantined?.slice(0, MOST_PROBLEMS) ?? []
     } else {
       this.#counts.nacks++
       this.#problems = answer.problems.slice(0, MOST_PROBLEMS).map((problem) => problem.slice(0, LONGEST_PROBLEM))

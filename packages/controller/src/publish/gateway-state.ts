@@ -21,20 +21,31 @@ export function stateOf({ feed, dataPlanes, refusing }: Served): GatewayState {
   if (feed.problem !== null) return { connected: all.length, acknowledged, problems: [feed.problem] }
   const refuser =
     all.find((one) => one === refusing && one.problems.length > 0) ?? all.find((one) => one.problems.length > 0)
-  return { connected: all.length, acknowledged, problems: refuser?.problems ?? [] }
+  // Prefer the report of a data plane that runs the newest config.
+  const newest = all.filter((one) => one.acknowledged === generation)
+  const quarantined = (newest.length > 0 ? newest : all).find((one) => one.quarantined.length > 0)?.quarantined
+  return {
+    connected: all.length,
+    acknowledged,
+    problems: refuser?.problems ?? [],
+    ...(quarantined !== undefined && { quarantined }),
+  }
 }
 
 /** As other controllers are told: which config is the newest is for each of them to know. */
 export function peerStateOf(served: Served): PeerState | null {
-  const { connected, problems } = stateOf(served)
+  const { connected, problems, quarantined } = stateOf(served)
   const acknowledged = [...served.dataPlanes].flatMap((one) => one.acknowledged ?? [])
-  return connected === 0 ? null : { connected, acknowledged: [...new Set(acknowledged)].toSorted(), problems }
+  if (connected === 0) return null
+  const running = [...new Set(acknowledged)].toSorted()
+  return { connected, acknowledged: running, problems, ...(quarantined !== undefined && { quarantined }) }
 }
 
 export function isSameState(one: GatewayState, other: GatewayState): boolean {
   return (
     one.connected === other.connected &&
     one.acknowledged === other.acknowledged &&
+    JSON.stringify(one.quarantined) === JSON.stringify(other.quarantined) &&
     one.problems.length === other.problems.length &&
     one.problems.every((problem, index) => problem === other.problems[index])
   )

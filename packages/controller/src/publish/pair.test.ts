@@ -51,18 +51,18 @@ async function useLine(t: TestContext, first: number): Promise<Line> {
   return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, cut, to: (next) => void (port = next) }
 }
 
-function useFiles(t: TestContext, { ca }: PublisherScene): { caFile: string; tokenFile: string } {
+function useFiles(t: TestContext, { ca }: PublisherScene, pod = 'pod'): { caFile: string; tokenFile: string } {
   const home = mkdtempSync(join(tmpdir(), 'portico-pair-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   const [caFile, tokenFile] = [join(home, 'ca.crt'), join(home, 'token')]
   writeFileSync(caFile, ca)
-  writeFileSync(tokenFile, 'shop/web/pod')
+  writeFileSync(tokenFile, `shop/web/${pod}`)
   return { caFile, tokenFile }
 }
 
 async function useConnected(t: TestContext, scene: PublisherScene, instance = 'one') {
   const line = await useLine(t, scene.port)
-  const files = useFiles(t, scene)
+  const files = useFiles(t, scene, instance)
   const plane = useDataPlane(t, { ...files, address: line.address, gateway: 'shop/web', instance })
   await plane.start()
   return { line, plane, files }

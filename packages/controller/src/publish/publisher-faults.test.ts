@@ -215,6 +215,7 @@ function usePlane(t: TestContext, { port, ca }: { port: number; ca: string }) {
     firstPauseMs: 5,
     mostPauseMs: 20,
     target: {
+      quarantined: () => [],
       services: {
         takeAll: (all) => void (addresses = new Map(all)),
         take({ put, drop }) {

@@ -23,6 +23,20 @@ describe('a data plane', () => {
     assert.deepEqual(changed, ['shop/web', 'shop/web'])
   })
 
+  it('is known by the Pod of its token, so that replicas with one name do not end each other', async (t) => {
+    const { publisher, connect } = await usePublisher(t)
+    publisher.publish('shop/web', irOf(1))
+    const one = await connect({ token: 'shop/web/pod-1' }).hello({ instance: 'same' }).received('config')
+    const other = await connect({ token: 'shop/web/pod-2' }).hello({ instance: 'same' }).received('config')
+    assert.equal(publisher.stateOf('shop/web').connected, 2)
+    one.ack()
+    other.ack()
+    await settled(() => publisher.stateOf('shop/web').acknowledged)
+    assert.deepEqual([one.of('goodbye'), other.of('goodbye')], [[], []])
+    await connect({ token: 'shop/web/pod-1' }).hello({ instance: 'other' }).received('config')
+    assert.equal(publisher.stateOf('shop/web').connected, 2)
+  })
+
   it('that comes before its Gateway is known waits, and is told that somebody is there', async (t) => {
     const { publisher, connect } = await usePublisher(t)
     const client = await connect().hello().received('ping')

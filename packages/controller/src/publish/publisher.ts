@@ -122,7 +122,7 @@ export class Publisher {
   }
 
   #take(
-    { gateway, instance, version, have, endpoints }: Hello,
+    { gateway, instance: said, version, have, endpoints }: Hello,
     caller: Caller,
     stream: ServerHttp2Stream,
   ): Taken | null {
@@ -131,6 +131,8 @@ export class Publisher {
     if (!isOwn || name === undefined) return null
     stream.respond({ ':status': 200, 'content-type': 'application/jsonl' })
     const served = this.#gateways.serve(gateway)
+    // The token tells the Pod; what a data plane says of itself comes from a variable, which may be alike in all replicas.
+    const instance = caller.pod ?? said
     // It has come back before its old connection was missed.
     for (const other of served.dataPlanes) {
       if (other.instance !== instance) continue

@@ -1,3 +1,4 @@
+import type { Quarantined } from '@portico/gateway/checks'
 import type { GatewayStatus, ListenerSetStatus, Resource } from '@portico/translate'
 import type { DeployedFacts } from '../deployments.ts'
 import type { GatewayAddress } from '../deploy/addresses.ts'
@@ -14,6 +15,8 @@ export interface GatewayState {
   acknowledged: boolean
   /** Of the newest refusal. */
   problems: readonly string[]
+  /** Resources that a data plane closed, while it runs the rest; left out where there are none. */
+  quarantined?: readonly Quarantined[]
 }
 
 export interface GatewayTruthOptions {

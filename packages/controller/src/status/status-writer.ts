@@ -39,7 +39,7 @@ export class StatusWriter {
   #isStarted = false
 
   constructor(options: StatusWriterOptions) {
-    const createBackoff = (): Backoff => new Backoff({ firstMs: 100, mostMs: 30_000 })
+    const createBackoff = (): Backoff => new Backoff({ firstMs: 100, mostMs: 5_000 })
     this.#options = { now: () => new Date(), createBackoff, gapMs: 50, ...options }
   }
 

@@ -1,5 +1,14 @@
 import type { Logger } from '@portico/gateway/log'
-import { type GatewayStatus, isKind, type Kind, type ListenerSetStatus, type Resource } from '@portico/translate'
+import {
+  type GatewayStatus,
+  isKind,
+  type Kind,
+  type ListenerSetStatus,
+  type QuarantineNote,
+  quarantineNotes,
+  type Resource,
+  withQuarantine,
+} from '@portico/translate'
 import { textAt, valueAt } from '../deploy/json.ts'
 import { Events } from '../kube/events.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
@@ -25,6 +34,8 @@ export class Statuses {
   readonly #writer: StatusWriter
   readonly #truth: GatewayTruth
   readonly #events: Events
+  /** Quarantine notes from data planes, by Gateway and then by `Kind/namespace/name`. */
+  readonly #notes = new Map<string, ReadonlyMap<string, readonly QuarantineNote[]>>()
   #isLeading = false
 
   constructor(options: StatusesOptions) {
@@ -86,16 +97,26 @@ export class Statuses {
   translated(gateways: Iterable<string>, ids: Iterable<string>): void {
     const { translated } = this.#options.translation
     for (const key of gateways) if (!translated.gateways.has(key)) this.#truth.forget(key)
-    for (const id of ids) {
-      const slash = id.indexOf('/')
-      const kind = id.slice(0, slash)
-      if (isKind(kind)) this.#writer.check(kind, id.slice(slash + 1))
-    }
+    for (const id of ids) this.#check(id)
+  }
+
+  /** Checks the status of one resource; `id` is `Kind/namespace/name`. */
+  #check(id: string): void {
+    const slash = id.indexOf('/')
+    const kind = id.slice(0, slash)
+    if (isKind(kind)) this.#writer.check(kind, id.slice(slash + 1))
   }
 
   /** A data plane of this Gateway came, went, took or refused a config. */
   stateChanged(gateway: string): void {
     this.#truth.stateChanged(gateway)
+    const before = this.#notes.get(gateway)
+    const { quarantined = [] } = this.#options.stateOf(gateway)
+    if (before === undefined && quarantined.length === 0) return
+    const after = quarantineNotes(gateway, quarantined)
+    if (after.size === 0) this.#notes.delete(gateway)
+    else this.#notes.set(gateway, after)
+    for (const id of new Set([...(before?.keys() ?? []), ...after.keys()])) this.#check(id)
   }
 
   /** What is known of a Gateway beside translation may be something else. */
@@ -109,8 +130,11 @@ export class Statuses {
   #wanted(kind: Kind, key: string): WantedStatus | null | undefined {
     const { translation, watches } = this.#options
     if (translation.waits(`${kind}/${key}`)) return undefined
-    const status = translation.translated.statuses.get(`${kind}/${key}`) ?? null
-    if (status === null) return null
+    const id = `${kind}/${key}`
+    const found = translation.translated.statuses.get(id) ?? null
+    if (found === null) return null
+    const notes = [...this.#notes.values()].flatMap((byId) => byId.get(id) ?? [])
+    const status = withQuarantine(id, found, notes)
     if (kind === 'Gateway') return this.#truth.complete(key, status as GatewayStatus)
     if (kind !== 'ListenerSet') return status
     return this.#truth.completeSet(gatewayOfSet(watches.get(kind, key)), status as ListenerSetStatus)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { loadResourceChecks } from '@portico/gateway/checks'
 import type { Ir } from '@portico/gateway/ir'
 import { createLogger, parseLogFilter } from '@portico/gateway/log'
 import type { Resource } from '@portico/translate'
@@ -53,6 +54,7 @@ export async function useController(t: TestContext): Promise<ControllerScene> {
     streams,
     controllerName: 'portico.dev/gateway',
     clusterDomain: 'cluster.local',
+    checks: await loadResourceChecks(),
     namespaceSelector: null,
     deploy: { image: {}, version: '1.2.3' },
     peers: { take: () => undefined, lead: () => undefined, follow: () => undefined, isBlind: false },

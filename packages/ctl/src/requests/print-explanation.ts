@@ -19,7 +19,7 @@ export function printExplanation(found: Explanation): string {
     ...section(
       'rules',
       found.rules.flatMap((rule) => [
-        `${rule.isAgainst ? '✗' : '✓'} ${rule.mode} ${rule.expression}${rule.place === null ? '' : `  (${printPlace(rule.place)})`}`,
+        `${markOf(rule)} ${rule.mode} ${rule.expression}${rule.place === null ? '' : `  (${printPlace(rule.place)})`}`,
         ...(rule.isAgainst && rule.value !== null ? rule.value.parts.flatMap((part) => printPart(part, '    ')) : []),
       ]),
     ),
@@ -88,4 +88,10 @@ function printValue({ value, state }: Pick<ReadValue, 'value' | 'state' | 'name'
 export function printPlace(place: WrittenPlace): string {
   if ('file' in place) return `${place.file}:${place.line}:${place.column}`
   return `${place.kind} ${place.namespace}/${place.name}${place.path === '' ? '' : ` ${place.path}`}`
+}
+
+/** A cross for what spoke against the request, a tick for what let it pass, a dot for what did not count. */
+function markOf({ isAgainst, mode, matched }: Explanation['rules'][number]): string {
+  if (isAgainst) return '✗'
+  return mode === 'allow' && !matched ? '·' : '✓'
 }

@@ -42,7 +42,7 @@ export async function showStatus(request: StatusRequest, io: Io): Promise<number
 }
 
 async function worldOf(request: StatusRequest, io: Io): Promise<{ world: World; namespace: string | null }> {
-  if (request.file !== null) return { world: worldOfFiles(request.file), namespace: request.namespace }
+  if (request.file !== null) return { world: await worldOfFiles(request.file), namespace: request.namespace }
   const cluster = openCluster(request, io.env)
   try {
     const withRoutesOfAll = request.asked?.kind === 'Gateway' || request.asked?.kind === 'ListenerSet'
@@ -53,10 +53,10 @@ async function worldOf(request: StatusRequest, io: Io): Promise<{ world: World; 
 }
 
 /** Statuses are those that a controller would write. */
-function worldOfFiles(file: string): World {
-  let made: ReturnType<typeof translateManifests>
+async function worldOfFiles(file: string): Promise<World> {
+  let made: Awaited<ReturnType<typeof translateManifests>>
   try {
-    made = translateManifests(file)
+    made = await translateManifests(file)
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new ClusterProblem(`${file}: cannot be read: ${error.message}`, { cause: error })

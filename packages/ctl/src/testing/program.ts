@@ -2,11 +2,11 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { shippedProgram } from '../../../gateway/src/testing/shipped-program.ts'
 
 /** The program as people start it. */
 
-export const PROGRAM = fileURLToPath(new URL('../../bin/porticoctl.mjs', import.meta.url))
+export const PROGRAM = shippedProgram('ctl')
 
 export interface Output {
   code: number | null

@@ -13,10 +13,10 @@ import { translateFiles } from './translate-files.ts'
 const cases = fileURLToPath(new URL('../../../translate/cases', import.meta.url))
 
 /** All that is printed for one file. */
-function print(file: string): { code: number; text: string } {
+async function print(file: string): Promise<{ code: number; text: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const io = { stdout, stderr } as unknown as Io
-  const code = translateFiles({ file, gateway: null, isJson: false }, io)
+  const code = await translateFiles({ file, gateway: null, isJson: false }, io)
   return { code, text: [stdout, stderr].map((stream) => String(stream.read() ?? '')).join('') }
 }
 
@@ -40,12 +40,12 @@ function secretsOf(file: string): string[] {
     .filter((word) => word.length > 8)
 }
 
-test('nothing of a Secret is shown', () => {
+test('nothing of a Secret is shown', async () => {
   let looked = 0
   for (const entry of readdirSync(cases, { recursive: true, encoding: 'utf8' })) {
     if (!entry.endsWith('in.yaml')) continue
     const file = join(cases, entry)
-    const { text } = print(file)
+    const { text } = await print(file)
     for (const word of secretsOf(file)) {
       assert.ok(!text.includes(word), `${entry}: ${word}`)
       looked++
@@ -54,7 +54,7 @@ test('nothing of a Secret is shown', () => {
   assert.ok(looked > 20)
 })
 
-test('the key of a listener is not shown, its certificate is', (t) => {
+test('the key of a listener is not shown, its certificate is', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portico-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { cert, key } = createAuthority().issue({ names: ['www.test'] })
@@ -71,7 +71,7 @@ test('the key of a listener is not shown, its certificate is', (t) => {
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'shown' }, stringData: { 'tls.crt': cert, 'tls.key': key } },
   ]
   for (const resource of resources) writeFileSync(join(folder, `${resource.kind}.json`), JSON.stringify(resource))
-  const { code, text } = print(folder)
+  const { code, text } = await print(folder)
   assert.equal(code, 0, text)
   assert.match(text, /hostname: www\.test/)
   assert.match(text, /key: <redacted>/)

@@ -12,8 +12,8 @@ export interface TranslateRequest {
 }
 
 /** The configs on standard output, what is wrong on standard error. The result is the exit code. */
-export function translateFiles({ file, gateway, isJson }: TranslateRequest, io: Io): number {
-  const made = read(file)
+export async function translateFiles({ file, gateway, isJson }: TranslateRequest, io: Io): Promise<number> {
+  const made = await read(file)
   if (typeof made === 'string') return refuse([`${file}: cannot be read: ${made}`], io)
   if (!made.ok) return refuse(made.problems.map(printProblem), io)
   const { translated, notes, refused } = made
@@ -36,9 +36,9 @@ export function translateFiles({ file, gateway, isJson }: TranslateRequest, io: 
 
 const YAML_FORM = { lineWidth: 120, aliasDuplicateObjects: false }
 
-function read(file: string): ManifestTranslation | string {
+async function read(file: string): Promise<ManifestTranslation | string> {
   try {
-    return translateManifests(file)
+    return await translateManifests(file)
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
     return error.message

@@ -69,9 +69,11 @@ function isFromHere(request: IncomingMessage): boolean {
 }
 
 function needsHeader(request: IncomingMessage): boolean {
-  const path = pathOf(request) ?? ''
-  return request.method !== 'GET' && request.method !== 'HEAD' && (isPage(path) || path.startsWith('/api/'))
+  return request.method !== 'GET' && request.method !== 'HEAD' && !CHANGES_NOTHING.has(pathOf(request) ?? '')
 }
+
+/** Paths that may be posted to and only tell something. */
+const CHANGES_NOTHING: ReadonlySet<string> = new Set(['/debug/trace'])
 
 /** A page that rebinds its own name to this address still sends that name as Host. */
 function ownHosts(request: IncomingMessage, configured: readonly string[]): Set<string> {

@@ -97,3 +97,12 @@ test('a secret is found at any depth, and the input is not changed', () => {
     { seed: 2, numRuns: 300 },
   )
 })
+
+test('keys that are expressions stay: of limits, and of decisions that are cached', () => {
+  const rateLimit = { local: [{ requests: 2, unit: 'Hours', key: 'request.headers["x-user"]' }] }
+  const extAuth = { backendRef: { host: 'a:1' }, cache: { key: ['jwt.sub', 'request.path'], ttl: 1000 } }
+  const config = { traffic: { rateLimit, extAuth, auth: { key: 'sk-1' } } }
+  assert.deepEqual(redact(config), { traffic: { rateLimit, extAuth, auth: { key: '<redacted>' } } })
+  const forms = { conditional: [{ condition: 'true', policy: rateLimit }] }
+  assert.deepEqual(redact({ rateLimit: forms }), { rateLimit: forms })
+})

@@ -13,6 +13,11 @@ export const RESOURCE_KEYS: readonly string[] = [
   'policies.*.target.key',
 ]
 
+/** Config paths of `key` fields that hold an expression, not a secret: rate limit keys and authorization cache keys. */
+export const EXPRESSION_KEYS: readonly string[] = ['local.*.key', 'cache.key']
+
+const CONFIG_KEYS: readonly string[] = [...RESOURCE_KEYS, ...EXPRESSION_KEYS]
+
 /** Where a value is secret whatever the name of its header: vendors ask for keys under names of their own. */
 const SECRET_PLACES = ['otlp.headers.*.value', 'tracing.headers.*.value'].map((place) => place.split('.'))
 
@@ -20,7 +25,7 @@ const SECRET_PLACES = ['otlp.headers.*.value', 'tracing.headers.*.value'].map((p
  * A copy of plain JSON in which secrets are replaced: by the name of their field, header or query parameter, or by
  * what they look like.
  */
-export function redact(value: unknown, visible = RESOURCE_KEYS, isSecret = isSecretName): unknown {
+export function redact(value: unknown, visible = CONFIG_KEYS, isSecret = isSecretName): unknown {
   const patterns = visible.map((pattern) => pattern.split('.'))
   return copy(value, [], false)
 

@@ -26,6 +26,8 @@ export interface AdminCallbacks {
   /** In pieces. */
   metrics: (form: TextForm) => Iterable<string>
   readiness: () => Readiness
+  /** Names of workers that are stuck. */
+  silentWorkers: () => Promise<string[]>
   /** Plain JSON without secrets, see `redact`. */
   configDump: () => unknown
   logFilter: () => string
@@ -56,9 +58,20 @@ export function answerStats(request: IncomingMessage, { metrics }: AdminCallback
   return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: metrics('prometheus') }
 }
 
-export function answerReadiness(request: IncomingMessage, { readiness }: AdminCallbacks): Reply {
-  if (pathOf(request) !== '/healthz/ready') return notFound()
+/** Answers the probes: whether traffic should come here, and whether the process should be restarted. */
+export function answerReadiness(request: IncomingMessage, callbacks: AdminCallbacks): Reply | Promise<Reply> {
+  const path = pathOf(request)
+  if (path !== '/healthz/ready' && path !== '/healthz/live') return notFound()
   if (!isAllowed(request, READ)) return methodNotAllowed(READ)
+  return path === '/healthz/live' ? answerLive(callbacks) : answerReady(callbacks)
+}
+
+async function answerLive({ silentWorkers }: AdminCallbacks): Promise<Reply> {
+  const silent = await silentWorkers()
+  return silent.length === 0 ? text(200, 'alive\n') : text(503, `workers do not answer: ${silent.join(', ')}\n`)
+}
+
+function answerReady({ readiness }: AdminCallbacks): Reply {
   const { draining, pending } = readiness()
   if (draining) return text(503, 'draining\n')
   return pending.length === 0 ? text(200, 'ready\n') : text(503, `not ready, pending: ${pending.join(', ')}\n`)

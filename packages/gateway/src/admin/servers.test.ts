@@ -14,6 +14,8 @@ import { startServers } from './servers.ts'
 import type { RunningServers, ServersOptions } from './servers.ts'
 import { NOTHING_BEHIND, useAdmin } from '../testing/admin-servers.ts'
 
+const FROM_HERE = { 'x-portico-same-origin': '1' }
+
 test('metrics are served in pieces on both paths, anything else is not found', async (t) => {
   const { stats } = await start(t, { metrics: () => ['# a\n', 'b 1\n'] })
   for (const path of ['/metrics', '/stats/prometheus?x=1']) {
@@ -41,6 +43,16 @@ test('readiness tells what is pending, then ready, then draining', async (t) => 
   assert.equal((await call(readiness, { path: '/healthz' })).status, 404)
 })
 
+test('the liveness probe fails while a worker does not answer', async (t) => {
+  let silent: string[] = []
+  const { readiness } = await start(t, { silentWorkers: () => Promise.resolve(silent) })
+  assert.deepEqual((await call(readiness, { path: '/healthz/live' })).status, 200)
+  silent = ['worker-1']
+  const { status, body } = await call(readiness, { path: '/healthz/live' })
+  assert.deepEqual([status, body], [503, 'workers do not answer: worker-1\n'])
+  assert.equal((await call(readiness, { path: '/healthz/live', method: 'POST' })).status, 405)
+})
+
 test('the index names every admin path, and each one answers', async (t) => {
   const { admin } = await start(t, { configDump: () => ({ binds: [1] }) })
   const index = await call(admin, { path: '/' })
@@ -49,7 +61,10 @@ test('the index names every admin path, and each one answers', async (t) => {
   assert.equal((await call(admin, { path: '/config_dump' })).body, '{\n  "binds": [\n    1\n  ]\n}\n')
   const memory = JSON.parse((await call(admin, { path: '/memory' })).body) as { process: { rss: number } }
   assert.ok(memory.process.rss > 0)
-  assert.equal((await call(admin, { path: '/config_dump', method: 'POST' })).headers.allow, 'GET, HEAD')
+  assert.equal(
+    (await call(admin, { path: '/config_dump', method: 'POST', headers: FROM_HERE })).headers.allow,
+    'GET, HEAD',
+  )
   assert.equal((await call(admin, { path: '/nothing' })).status, 404)
 })
 
@@ -64,7 +79,7 @@ test('the log level is shown, set, refused with usage, and reset', async (t) => 
     },
   })
   const post = async (path: string) => {
-    const { status, body } = await call(admin, { path, method: 'POST' })
+    const { status, body } = await call(admin, { path, method: 'POST', headers: FROM_HERE })
     return [status, body.split('\n')[0]]
   }
   assert.deepEqual(await post('/logging'), [200, 'current log level is info'])
@@ -75,10 +90,24 @@ test('the log level is shown, set, refused with usage, and reset', async (t) => 
   assert.equal((await call(admin, { path: '/logging' })).status, 405)
 })
 
+test('nothing changes without the header that pages of others cannot send', async (t) => {
+  let changes = 0
+  const count = (): null => {
+    changes++
+    return null
+  }
+  const { admin } = await start(t, { quit: count, setLogFilter: count })
+  for (const path of ['/quitquitquit', '/logging?level=debug', '/logging?reset', '/api/send', '/nowhere']) {
+    const reply = await call(admin, { path, method: 'POST' })
+    assert.deepEqual([reply.status, reply.body], [403, 'header x-portico-same-origin required\n'], path)
+  }
+  assert.equal(changes, 0)
+})
+
 test('quitquitquit answers before it starts the drain', async (t) => {
   const quit = Promise.withResolvers<void>()
   const { admin } = await start(t, { quit: quit.resolve })
-  const reply = await call(admin, { path: '/quitquitquit', method: 'POST' })
+  const reply = await call(admin, { path: '/quitquitquit', method: 'POST', headers: FROM_HERE })
   assert.deepEqual([reply.status, reply.body], [200, 'shutdown now\n'])
   await quit.promise
 })

@@ -59,7 +59,7 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
     now: services.now,
     clock: env.clock,
     newId: createIds(env.random),
-    maxBytes: env.maxBufferBytes,
+    maxBytes: env.maxModelBytes,
     bug: bugReport(env.log),
     specimens: readerSpecimens(),
   }
@@ -103,7 +103,7 @@ function mockServices(config: MockConfig, env: Env): MockServices {
     clock: env.clock,
     newId: createIds(env.random),
     later,
-    maxBytes: env.maxBufferBytes,
+    maxBytes: env.maxModelBytes,
   }
 }
 

@@ -94,6 +94,7 @@ test('of routes that are alike one is made, of those that need room each', () =>
       alike.check(route, () => {
         made++
         if (needsRoom) room.cells(route.key)
+        return true
       })
     return made
   }

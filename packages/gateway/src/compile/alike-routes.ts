@@ -34,13 +34,13 @@ export class AlikeRoutes {
     this.#room = room
   }
 
-  /** Makes a route, unless one like it could be made. One that needs room of its own is like no other. */
-  check(route: Route, make: () => unknown): void {
+  /** Makes a route, unless one like it could be made; `make` says whether it could. One that needs room of its own is like no other. */
+  check(route: Route, make: () => boolean): void {
     const kind = this.#kindOf(route)
     if (kind !== null && this.#runnable.has(kind)) return
     const before = this.#room.asked
-    make()
-    if (kind !== null && this.#room.asked === before) this.#runnable.add(kind)
+    const isMade = make()
+    if (isMade && kind !== null && this.#room.asked === before) this.#runnable.add(kind)
   }
 
   /** All that a route is made of, but for what it is called; null where that cannot be told from here. */

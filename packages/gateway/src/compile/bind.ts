@@ -1,17 +1,22 @@
 import type { CallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import type { Bind, Listener } from '../ir/resources.ts'
 import type { Deadlines } from '../net/deadlines.ts'
+import type { HandshakePasses } from '../net/handshake-passes.ts'
+import type { Hops } from '../net/hops.ts'
 import type { BindState } from '../net/bind-state.ts'
-import { createServerTls, type ServerTls, type TlsProblem } from '../net/tls.ts'
+import type { ServerTls, TlsProblem } from '../net/tls.ts'
+import { acceptTls, createServerTls } from './load-features.ts'
 import type { Judge } from '../pipeline/authorization.ts'
-import type { CompiledListener } from '../pipeline/compiled.ts'
+import type { CompiledListener, CompiledRoute } from '../pipeline/compiled.ts'
+import { createHostnameTable } from '../pipeline/route/hostname.ts'
 import { createEntrance } from '../pipeline/entrance.ts'
 import type { KeepBodies, RequestIds, RequestTracing, RunServices, Tracer } from '../pipeline/run-services.ts'
 import type { RawServices } from '../pipeline/run-raw.ts'
 import type { Specimens } from '../pipeline/specimens.ts'
 import type { Telemetry } from '../pipeline/telemetry.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
-import { ConfigFault, makeEach } from '../pipeline/config-fault.ts'
+import { ConfigFault } from '../pipeline/config-fault.ts'
+import type { Containment } from '../pipeline/containment.ts'
 import { forwardedHeaders } from '../policies/frontend/forwarded-headers/apply.ts'
 import { http1Options, http2Options } from '../policies/frontend/http/options.ts'
 import type { FrontendPolicies } from '../policies/index.ts'
@@ -29,6 +34,8 @@ export interface BindServices {
   clock: () => number
   identity: ProxyIdentity
   httpDate: () => string
+  hops: Hops
+  handshakes: HandshakePasses
   callTimer: CallTimer
   tracer: Tracer
   specimens: Specimens
@@ -39,6 +46,7 @@ export interface BindServices {
   monotonic: () => number
   kept: WorkerCache
   seat: Seat
+  containment: Containment
 }
 
 export interface CompiledBind {
@@ -67,9 +75,10 @@ interface BindParts {
   keepBodies: KeepBodies | null
 }
 
-export function compileBind(parts: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
+export function compileBind(given: BindParts, services: BindServices, previous: CompiledBind | null): CompiledBind {
+  const { tlsByListener, cut } = compileTls(given, services, previous)
+  const parts = cut.size === 0 ? given : withoutListeners(given, cut)
   const { bind, sources, listeners, frontend, network } = parts
-  const tlsByListener = compileTls(parts, services, previous)
   const stayed = stayedListeners(sources, tlsByListener, previous)
   const kind = bindKind(sources)
   const forward = forwardedHeaders(frontend.forwardedHeaders ?? { mode: 'Replace', trustedProxies: [] })
@@ -104,6 +113,7 @@ export function compileBind(parts: BindParts, services: BindServices, previous: 
       http2: http2Options(frontend.http),
       maxConnectionDurationMs: frontend.http?.maxConnectionDuration ?? 0,
       isSilent: sources.every(({ protocol }) => protocol === 'TLS'),
+      acceptTls,
       chooseTls: entrance.chooseTls,
       ...(sources.some(({ protocol, tls }) => protocol === 'TLS' && tls !== null) && { isRaw: entrance.isRaw }),
       onExchange: entrance.onExchange,
@@ -140,23 +150,46 @@ function bindKind(sources: Listener[]): 'http' | 'tls' | 'tcp' {
   return sources.some((listener) => listener.protocol === 'TCP') ? 'tcp' : 'http'
 }
 
-/** Contexts that have not changed are taken over, and with them nothing else of the generation before. */
+/**
+ * Contexts that have not changed are taken over, and with them nothing else of the generation before. `cut` has the
+ * listeners without a context, which must refuse their connections.
+ */
 function compileTls(
   { sources, frontend }: BindParts,
-  { ticketSecret }: BindServices,
+  { ticketSecret, containment }: BindServices,
   previous: CompiledBind | null,
-): Map<string, ServerTls> {
-  const made = makeEach(sources, (source): [string, ServerTls][] => {
-    if (source.tls === null) return []
-    const before = previous?.tlsByListener.get(source.key) ?? null
+): { tlsByListener: Map<string, ServerTls>; cut: Set<string> } {
+  const tlsByListener = new Map<string, ServerTls>()
+  const cut = new Set<string>()
+  for (const source of sources) {
+    const { tls, key } = source
+    if (tls === null) continue
+    const before = previous?.tlsByListener.get(key) ?? null
     // What is no HTTP speaks a protocol that only both ends know.
     const policy = source.protocol === 'TLS' ? { ...frontend.tls, alpnProtocols: [] } : (frontend.tls ?? null)
-    const result = createServerTls(source.tls, policy, ticketSecret, before)
-    if ('problem' in result) throw tlsFault(source, frontend, result.problem)
-    return [[source.key, result.tls]]
-  })
-  return new Map(made.flat())
+    const made = containment.make<ServerTls | null>(
+      { kind: 'listener', key },
+      () => {
+        const result = createServerTls(tls, policy, ticketSecret, before)
+        if ('problem' in result) throw tlsFault(source, frontend, result.problem)
+        return result.tls
+      },
+      () => null,
+    )
+    if (made === null) cut.add(key)
+    else tlsByListener.set(key, made)
+  }
+  return { tlsByListener, cut }
 }
+
+/** Server names lead to a listener that was cut, and nothing leads on: no other listener gets its clients. */
+function withoutListeners(parts: BindParts, cut: ReadonlySet<string>): BindParts {
+  const asCut = <One extends { key: string }>(one: One): One =>
+    cut.has(one.key) ? { ...one, protocol: 'TLS', tls: null, rawRoutes: NO_RAW_ROUTES } : one
+  return { ...parts, sources: parts.sources.map(asCut), listeners: parts.listeners.map(asCut) }
+}
+
+const NO_RAW_ROUTES = createHostnameTable<CompiledRoute>([])
 
 function tlsFault(source: Listener, { tls: policy }: FrontendPolicies, { of, message }: TlsProblem): ConfigFault {
   const phrases = { found: `found ${message}`, expected: 'TLS that can be set up' }
@@ -184,6 +217,7 @@ function requestServices(
     clock: services.clock,
     identity: services.identity,
     httpDate: services.httpDate,
+    hops: services.hops,
     callTimer: services.callTimer,
     tracer: services.tracer,
     specimens: services.specimens,
@@ -200,6 +234,7 @@ function connectionServices(services: BindServices, telemetry: Telemetry): RawSe
   return {
     random: services.random,
     now: services.now,
+    handshakes: services.handshakes,
     finished: telemetry.connection,
   }
 }

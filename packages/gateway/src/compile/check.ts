@@ -6,15 +6,19 @@ import type { ChangedIr } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import { Deadlines } from '../net/deadlines.ts'
-import { type ConfigFault, faultsIn } from '../pipeline/config-fault.ts'
+import { HandshakePasses } from '../net/handshake-passes.ts'
+import { Hops } from '../net/hops.ts'
+import type { ConfigFault } from '../pipeline/config-fault.ts'
+import { type Containment, FaultRecorder, STRICT, type UnitFault } from '../pipeline/containment.ts'
 import { Specimens } from '../pipeline/specimens.ts'
+import { seatCount } from '../state/connection-count.ts'
 import type { SharedCounters } from '../state/counters.ts'
 import type { KeyedTables } from '../state/keyed-tables.ts'
 import { WorkerCache } from '../state/worker-cache.ts'
 import { Reservations } from '../state/reservations.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
-import { exportLimits } from '../telemetry/otlp/exporter.ts'
+import { exportLimits } from '../telemetry/otlp/export-limits.ts'
 import { createResolver } from '../upstream/dns.ts'
 import { Endpoints } from '../upstream/endpoints.ts'
 import { Pools } from '../upstream/pools.ts'
@@ -29,13 +33,21 @@ export function checkCompile(
   counters: SharedCounters & KeyedTables = newCounters(),
   workers = 1,
 ): ConfigFault[] {
+  return distinct(unitFaults(ir, counters, workers).map(({ fault }) => fault))
+}
+
+/** The same with the units that cannot run: one fault may be in many. */
+export function unitFaults(
+  ir: Ir,
+  counters: SharedCounters & KeyedTables = newCounters(),
+  workers = 1,
+): readonly UnitFault[] {
   const room = new WatchedRoom(counters)
-  const { services, close } = checkServices(room, workers)
+  const recorder = new FaultRecorder()
+  const { services, close } = checkServices(room, workers, recorder)
   try {
-    checkAll(ir, services, room)
-    return []
-  } catch (error) {
-    return distinct(faultsIn(error))
+    checkAll(ir, services, room, recorder)
+    return recorder.found
   } finally {
     close()
   }
@@ -55,7 +67,7 @@ export function canRun(changed: ChangedIr, counters: SharedCounters & KeyedTable
 }
 
 /** A policy of the whole gateway is at fault in every route, and told of once. */
-function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
+export function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
   const seen = new Map<object | null, Set<string>>()
   return faults.filter(({ part, path, message }) => {
     const messages = seen.get(part) ?? new Set<string>()
@@ -70,8 +82,10 @@ function distinct(faults: readonly ConfigFault[]): ConfigFault[] {
 export function checkServices(
   counters: SharedCounters & KeyedTables = newCounters(),
   workers = 1,
+  containment: Containment = STRICT,
 ): { services: CompileServices; close: () => void } {
   const deadlines = new Deadlines()
+  const hops = new Hops('')
   // Room for names and endpoints is taken at once, and nobody asks for any here.
   const resolver = createResolver({ family: 'Auto', maxNames: 1 })
   const shared = { random: () => 0, kept: new WorkerCache(), monotonic: () => 0, clock: () => 0, log: silent }
@@ -80,7 +94,9 @@ export function checkServices(
       deadlines,
       sessionKeys: () => ['00'.repeat(32)],
       resolver,
-      pools: new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} })),
+      hops,
+      handshakes: new HandshakePasses(),
+      pools: new Pools(deadlines, hops, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} })),
       addresses: new ServiceAddresses(),
       endpoints: new Endpoints({ counters, random: () => 0, monotonic: () => 0, evicted() {} }, 1),
       upstream: { connectTimeoutMs: 0, poolIdleTimeoutMs: 0, poolMaxIdle: 0 },
@@ -92,7 +108,8 @@ export function checkServices(
       ...shared,
       counters,
       tables: counters,
-      seat: { own: null, all: workers },
+      seat: { own: null, all: seatCount(workers) },
+      containment,
       credentials: createCredentials({ ...shared, environment: process.env, fetch: fetchLater }),
       now: () => 0,
       identity: { podName: '', namespace: '', gateway: '' },

@@ -25,7 +25,7 @@ export function compileGuards(config: Guards | undefined, env: Env, parts: Tunne
   }
   const chain = (phase: 'request' | 'response') => {
     const configs = config?.[phase]
-    return configs === undefined ? null : createGuards(configs, phase, guardEnv)
+    return configs === undefined ? null : createGuards(configs, phase, guardEnv, config?.allowUnexamined)
   }
   return { request: chain('request'), response: chain('response') }
 }

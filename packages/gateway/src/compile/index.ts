@@ -5,16 +5,18 @@ import { type BindServices, compileBind, type CompiledBind } from './bind.ts'
 import { createSeal, metricsDelivery, otlpLog, requestTracing } from './load-features.ts'
 import { lazyRoute, routeLabels, type RouteParts, type RouteServices } from './route.ts'
 import { CompiledRoutes, type ListenerRoutes, type NextRoutes } from './routes.ts'
-import { compileSteps } from './steps.ts'
+import { compileSteps, NO_STEPS } from './steps.ts'
 import { affectedBy, type IrIndex, touchedTargets } from '../ir/affected.ts'
 import type { ChangedIr } from '../ir/change.ts'
 import { credentialNames } from '../ir/credential-names.ts'
 import { indexPolicies, type PolicyIndex, setsOfListeners, targetKey } from '../ir/merge.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
-import type { AttachedPolicy, Backend, Ir, Listener, Route } from '../ir/resources.ts'
+import type { AttachedPolicy, Backend, Ir, Listener } from '../ir/resources.ts'
 import { SharingMap } from '../ir/sharing-map.ts'
+import { closedStepList } from '../pipeline/closed-steps.ts'
 import type { CompiledListener } from '../pipeline/compiled.ts'
-import { CyclicBackend, makeEach } from '../pipeline/config-fault.ts'
+import { ConfigFault, CyclicBackend, makeEach } from '../pipeline/config-fault.ts'
+import type { ConfigUnit, Containment, FaultRecorder } from '../pipeline/containment.ts'
 import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { canonicalHostname } from '../pipeline/route/hostname.ts'
 import { createExpressions } from '../pipeline/expression.ts'
@@ -40,6 +42,7 @@ export type CompileServices = BackendServices &
   TelemetryServices &
   ExportServices &
   RouteServices &
+  Pick<RouteParts, 'containment'> &
   Pick<Env, 'counters' | 'tables' | 'monotonic' | 'kept' | 'credentials' | 'callouts' | 'keyWithoutRoom'>
 
 /** Everything ready to run. Routes that a change does not affect are the same objects as in the generation before. */
@@ -78,14 +81,14 @@ function assemble(
   makeEach(ir.listeners, (listener) => {
     listeners.set(listener.key, compileListener(listener, routes.of(listener), parts))
   })
-  const network = networkAuthorization(parts.policies.networkAuthorization())
+  const { containment } = services
+  const network = containment.make(GATEWAY, () => networkAuthorization(parts.policies.networkAuthorization()), nobody)
   const telemetry = compileTelemetry(frontend, parts.env, services)
-  const tracing = frontend.tracing === undefined ? null : requestTracing(frontend.tracing, parts.env, services)
+  const tracing = optional(containment, frontend.tracing, (config) => requestTracing(config, parts.env, services))
   const requestIds = requestIdentifiers(frontend.requestId, frontend.forwardedHeaders, services.recorder)
   const bodies = recorder === null ? undefined : frontend.recorder?.bodies
   const keepBodies = bodies === undefined ? null : keptBodies(parts.env.cel(bodies.when, 'request'), bodies.maxSize)
-  const pushed = frontend.metrics?.otlp
-  const deliverMetrics = pushed === undefined ? null : metricsDelivery(pushed, parts.env)
+  const deliverMetrics = optional(containment, frontend.metrics?.otlp, (config) => metricsDelivery(config, parts.env))
   const binds = new Map<string, CompiledBind>()
   makeEach(ir.binds, (bind) => {
     const sources = ir.listeners.filter((listener) => listener.bind === bind.key)
@@ -107,37 +110,66 @@ function nextRoutes(ir: Pick<Ir, 'listeners' | 'routes'>, parts: RouteParts, pre
 function compileTelemetry(
   { accessLog, metrics, recorder }: FrontendPolicies,
   env: RouteParts['env'],
-  services: TelemetryServices & ExportServices,
+  services: TelemetryServices & ExportServices & Pick<RouteParts, 'containment'>,
 ): Telemetry {
   const edit = accessLogEdit(accessLog)
-  const exportLog = accessLog?.otlp === undefined ? null : otlpLog(accessLog, env, services)
+  const exported = accessLog?.otlp === undefined ? undefined : accessLog
+  const exportLog = optional(services.containment, exported, (config) => otlpLog(config, env, services))
   return createTelemetry(
     { edit, exportLog, isRead: edit !== null || metrics?.attributes !== undefined || recorder?.sampling !== undefined },
     services,
   )
 }
 
+const GATEWAY = { kind: 'gateway', key: '' } as const
+
+/** Stands for rules about connections that cannot be compiled. */
+const nobody = (): ReturnType<typeof networkAuthorization> => ({
+  allows: () => false,
+  denies: () => true,
+  explain: () => [],
+})
+
+/** Makes a part that only reports on requests, such as an exporter; requests pass if it cannot be compiled. */
+function optional<Config, Made>(
+  containment: Containment,
+  config: Config | undefined,
+  make: (config: Config) => Made,
+): Made | null {
+  if (config === undefined) return null
+  return containment.make<Made | null>(
+    GATEWAY,
+    () => make(config),
+    () => null,
+  )
+}
+
 /**
  * Compiles everything, and puts together every route that is not like another one, and the backends that nothing leads
- * to: who writes one wants to know before using it. `room` is that of the services.
+ * to: who writes one wants to know before using it. `room` and `recorder` are those of the services.
  */
-export function checkAll(ir: Ir, services: CompileServices, room: WatchedRoom): void {
+export function checkAll(ir: Ir, services: CompileServices, room: WatchedRoom, recorder: FaultRecorder): void {
   const parts = createParts(ir, services, null)
   const alike = new AlikeRoutes(parts.index, room)
   const listeners = new Map(ir.listeners.map((listener) => [listener.key, listener]))
-  const checkPart = (part: Route | Backend): unknown => {
-    if ('target' in part) return parts.backends.named(part.key)
-    const listener = listeners.get(part.listener)
-    if (listener === undefined) return null
-    candidatesOf(part, null, { order: 0 })
-    return alike.check(part, () => lazyRoute(part, listener, { current: parts }).make())
+  const check = (unit: ConfigUnit, make: () => unknown): void => {
+    recorder.make<unknown>(unit, make, () => null)
   }
-  const checks = [
-    // Tables of routes are for those who look something up.
-    () => assemble({ ...ir, routes: [] }, parts, services, null),
-    () => makeEach([...ir.routes, ...unusedBackends(ir)], checkPart),
-  ]
-  makeEach(checks, (check) => check())
+  // A check looks up no route, so it builds no route tables.
+  check(GATEWAY, () => assemble({ ...ir, routes: [] }, parts, services, null))
+  for (const route of ir.routes) {
+    const listener = listeners.get(route.listener)
+    if (listener === undefined) continue
+    const before = recorder.found.length
+    check({ kind: 'route', key: route.key }, () => {
+      candidatesOf(route, null, { order: 0 })
+      alike.check(route, () => {
+        lazyRoute(route, listener, { current: parts }).make()
+        return recorder.found.length === before
+      })
+    })
+  }
+  for (const { key } of unusedBackends(ir)) check({ kind: 'backend', key }, () => parts.backends.named(key))
 }
 
 /** Compiles what a change affects, and nothing else: the rest was checked with the config before. */
@@ -181,7 +213,7 @@ function unusedBackends(ir: Ir, backends: readonly Backend[] = ir.backends): Bac
 function createParts(ir: Ir, services: CompileServices, previous: Previous | null): RouteParts {
   const index = indexIr(ir, previous)
   const { backendsByKey } = index
-  const policies = indexPolicies(index.byTarget, joinedTraffic, setsOfListeners(ir.listeners))
+  const policies = indexPolicies(index.byTarget, joinedTraffic, setsOfListeners(ir.listeners), known)
   const backends = compileBackends(backendsByKey, policies, services, () => env)
   const underWay = new Set<string>()
   const client: Env['client'] = (key) => {
@@ -202,6 +234,7 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     tables: services.tables,
     deadlines: services.deadlines,
     maxBufferBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_BUFFER,
+    maxModelBytes: policies.frontend().http?.maxBufferSize ?? DEFAULT_MODEL_BUFFER,
     cel: createExpressions(services),
     client,
     describe: (key) => describeBackend(backendOf(backendsByKey, key), policies),
@@ -221,7 +254,16 @@ function createParts(ir: Ir, services: CompileServices, previous: Previous | nul
     services: { requestMetrics, identity: services.identity },
     env,
     credentials: credentialNames(ir),
+    containment: services.containment,
   }
+}
+
+/** Fails closed on unknown policies: they may guard access, so their targets are not compiled without them. */
+function known(policies: readonly AttachedPolicy[]): readonly AttachedPolicy[] {
+  for (const policy of policies) {
+    if (policy.unknown !== undefined) throw new ConfigFault(policy, [], { found: policy.unknown, expected: '' })
+  }
+  return policies
 }
 
 /** What was given out once is good over reloads. */
@@ -258,10 +300,14 @@ function describeBackend(backend: Backend, policies: PolicyIndex): ReturnType<En
 function compileListener(
   listener: Listener,
   { table, raw }: ListenerRoutes,
-  { policies, services, env }: RouteParts,
+  { policies, services, env, containment }: RouteParts,
 ): CompiledListener {
   return {
-    ...compileSteps(policies.preRouting(listener.key), env),
+    ...containment.make(
+      { kind: 'listener', key: listener.key },
+      () => compileSteps(policies.preRouting(listener.key), env),
+      (reason) => ({ ...NO_STEPS, request: closedStepList(reason) }),
+    ),
     key: listener.key,
     name: listener.name,
     bind: listener.bind,
@@ -273,5 +319,6 @@ function compileListener(
   }
 }
 
-/** 2 MiB, as the schema has it. */
+/** The two defaults that the schema documents. LLM providers accept requests of 32 MB. */
 const DEFAULT_BUFFER = 2 * 1024 * 1024
+const DEFAULT_MODEL_BUFFER = 32 * 1024 * 1024

@@ -1,4 +1,6 @@
+import { awsSigner, azureToken, gcpToken } from '../credentials/credentials.ts'
 import type { AttachedPolicy, Ir } from '../ir/resources.ts'
+import { createProcessCalls } from '../mcp/hub/hub-client.ts'
 import { later, type Loadable, loadablesIn } from '../pipeline/later.ts'
 import { backendSteps, trafficSteps } from '../policies/order.ts'
 
@@ -10,22 +12,32 @@ export const requestTracing = later(
   async () => (await import('../policies/frontend/tracing/tracing.ts')).requestTracing,
 )
 export const metricsDelivery = later(async () => (await import('../policies/frontend/metrics/otlp.ts')).metricsDelivery)
+const tlsListener = () => import('../net/tls-listener.ts')
+export const acceptTls = later(async () => (await tlsListener()).acceptTls<string>)
+export const createServerTls = later(async () => (await tlsListener()).createServerTls)
 export const createSeal = later(async () => (await import('../state/seal.ts')).createSeal)
+// Code that loads all features iterates over the exports of this module.
+export { awsSigner, azureToken, createProcessCalls, gcpToken }
 
 const laterTraffic = loadablesIn(trafficSteps)
 const laterBackend = loadablesIn(backendSteps)
+const laterAuth = laterBackend.find(([name]) => name === 'auth')?.[1]
 const WITH_OWN_POLICIES = new Set<string>(['ai', 'mcp', 'agentCore'])
 
 /** Loads what this config needs of all that is loaded later: must be awaited before the config is compiled. */
 export async function loadFeatures(ir: Ir): Promise<void> {
   const needed = new Set<Loadable>()
+  if (ir.listeners.some(({ protocol, tls }) => protocol === 'HTTPS' || protocol === 'TLS' || tls !== null)) {
+    needed.add(acceptTls).add(createServerTls)
+  }
   for (const { target } of ir.backends) {
     if (target.kind === 'ai') needed.add(compileAi)
-    else if (target.kind === 'mcp') needed.add(compileMcp)
+    else if (target.kind === 'mcp') needed.add(compileMcp).add(createProcessCalls)
     // Services of clouds ask for credentials by themselves, and guards have policies of their own.
     if (WITH_OWN_POLICIES.has(target.kind)) for (const [, step] of laterBackend) needed.add(step)
   }
   for (const policy of ir.policies) addNeeds(policy, needed)
+  if (laterAuth !== undefined && needed.has(laterAuth)) needed.add(awsSigner).add(azureToken).add(gcpToken)
   for (const part of needed) await part.load()
 }
 

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
 import { mcpBackend } from '../backends/mcp/call.ts'
+import { mcpBackendWithoutServers } from '../backends/mcp/without-servers.ts'
 import { compileEndpoint } from './endpoint.ts'
 import { backendOf, type TunnelParts } from './services.ts'
 import type { Backend, McpBackend, McpTarget } from '../ir/resources.ts'
 import { createMcpJudge } from '../mcp/authorize.ts'
 import { createGuard } from '../mcp/client/guard.ts'
 import type { Endpoint } from '../mcp/engine/endpoint.ts'
+import { Outages } from '../mcp/engine/outages.ts'
 import type { Target, TargetLimits } from '../mcp/engine/target.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
 import { placeOf } from '../mcp/hub/offers.ts'
@@ -45,6 +47,7 @@ export interface McpParts {
 /** A backend of MCP servers, with all its targets ready to be asked. */
 export function compileMcp(mcp: McpParts): CompiledBackend {
   const { identity, backend, route, env, parts } = mcp
+  if (backend.targets.length === 0) return mcpBackendWithoutServers(identity)
   const { services } = parts
   const { allowedHosts, allowedOrigins, prefixMode, sessionRouting, failureMode, sessionLifetime } = backend
   const endpoint: Endpoint = {
@@ -61,6 +64,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
     ),
     isStateful: sessionRouting === 'Stateful',
     failsOpen: failureMode === 'FailOpen',
+    outages: failureMode === 'FailOpen' && backend.targets.length > 1 ? new Outages(services.now) : null,
     lifetimeMs: sessionLifetime,
     guard: createGuard({
       allowedHosts,

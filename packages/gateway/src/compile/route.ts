@@ -1,12 +1,13 @@
 import type { Backends } from './backends.ts'
 import type { IrIndex } from '../ir/affected.ts'
 import type { PolicyIndex } from '../ir/merge.ts'
-import { compileSteps } from './steps.ts'
+import { compileSteps, type CompiledSteps, NO_STEPS } from './steps.ts'
 import type { Listener, Route } from '../ir/resources.ts'
 import type { CompiledBackend } from '../pipeline/compiled.ts'
-import { andFaultsOf, makeEach } from '../pipeline/config-fault.ts'
+import type { Containment } from '../pipeline/containment.ts'
 import { widest } from '../pipeline/body/body-use.ts'
 import { tellFailureOf } from '../pipeline/failure-reply.ts'
+import { invalidBackend } from '../pipeline/invalid-backend.ts'
 import { gatewayName, type ProxyIdentity } from '../pipeline/proxy-identity.ts'
 import { type CurrentParts, LazyRoute, type MadeRoute } from '../pipeline/route/lazy-route.ts'
 import type { Env } from '../pipeline/step.ts'
@@ -29,6 +30,7 @@ export interface RouteParts {
   env: Omit<Env, 'attachment'>
   /** Headers and parameters, in lower case, that carry credentials. */
   credentials: ReadonlySet<string>
+  containment: Containment
 }
 
 /** Put together when the first request meets it, from what stands ready here. */
@@ -36,22 +38,39 @@ export function lazyRoute(route: Route, listener: Listener, parts: CurrentParts<
   return new LazyRoute(route, (given) => makeRoute(route, listener, given), parts)
 }
 
-function makeRoute(route: Route, listener: Listener, { policies, backends, services, env }: RouteParts): MadeRoute {
-  const traffic = policies.traffic(placeOf(route))
-  let entries: CompiledBackend[]
-  try {
-    entries = makeEach(route.backends, (entry) => backends.forRoute(route, entry))
-  } catch (error) {
-    // Whoever mends the backends should know what is wrong with the policies too.
-    throw andFaultsOf(error, () => compileSteps(traffic, env))
-  }
-  return {
-    ...compileSteps(traffic, env, widest(entries.map((entry) => entry.requestBody))),
-    backends: entries,
-    pick: weightedPicker(route.backends.map((entry) => entry.weight)),
-    count: services.requestMetrics(routeLabels(listener, route.name, entries, services.identity)),
-    tellFailure: tellFailureOf(entries),
-  }
+function makeRoute(route: Route, listener: Listener, parts: RouteParts): MadeRoute {
+  const { policies, backends, services, env, containment } = parts
+  const unit = { kind: 'route', key: route.key } as const
+  const entries = route.backends.map((entry) =>
+    containment.make(
+      unit,
+      () => backends.forRoute(route, entry),
+      (reason) => closedBackend(entry.backend, reason),
+    ),
+  )
+  const assemble = (steps: CompiledSteps, to: CompiledBackend[], weights: readonly number[]): MadeRoute => ({
+    ...steps,
+    backends: to,
+    pick: weightedPicker(weights),
+    count: services.requestMetrics(routeLabels(listener, route.name, to, services.identity)),
+    tellFailure: tellFailureOf(to),
+  })
+  const body = widest(entries.map((entry) => entry.requestBody))
+  return containment.make(
+    unit,
+    () => {
+      const weights = route.backends.map((entry) => entry.weight)
+      return assemble(compileSteps(policies.traffic(placeOf(route)), env, body), entries, weights)
+    },
+    // Without its policies nothing of the route may pass.
+    (reason) => assemble(NO_STEPS, [closedBackend(route.key, reason)], [1]),
+  )
+}
+
+/** Stands for a backend that cannot be compiled: what is sent there is answered with 500. */
+function closedBackend(key: string, reason: string): CompiledBackend {
+  const identity = { key, name: 'invalid', kind: 'invalid', request: null, sign: null, response: null }
+  return invalidBackend({ ...identity, requestBody: 'none', unhealthyCondition: null }, reason)
 }
 
 /** Where a route stands among the attachments of policies. */

@@ -5,6 +5,7 @@ import type { Ir, Listener, Route } from '../ir/resources.ts'
 import { SharingMap } from '../ir/sharing-map.ts'
 import type { CompiledRoute } from '../pipeline/compiled.ts'
 import { makeEach } from '../pipeline/config-fault.ts'
+import { candidatesOf } from '../pipeline/route/candidate.ts'
 import { createHostnameTable, type HostnameTable } from '../pipeline/route/hostname.ts'
 import type { CurrentParts, LazyRoute } from '../pipeline/route/lazy-route.ts'
 import { type Placed, RouteTable } from '../pipeline/route/route-table.ts'
@@ -50,7 +51,9 @@ export class CompiledRoutes {
     const placedByListener = Map.groupBy(placed, ({ route }) => route.listener)
     const byListener = makeEach(listeners, (listener): [string, ListenerRoutes] => {
       const own = placedByListener.get(listener.key) ?? []
-      return [listener.key, { table: RouteTable.of(isHttp(listener) ? own : []), raw: rawOf(listener, own) }]
+      const placedHere = isHttp(listener) ? own : []
+      const table = readable(placedHere, current, (all) => RouteTable.of(all))
+      return [listener.key, { table, raw: rawOf(listener, own) }]
     })
     const byKey = SharingMap.of(placed.map(({ route, value }): [string, Made] => [route.key, value]))
     return new CompiledRoutes(byKey, new Map(byListener), { list: routes, parts })
@@ -72,7 +75,7 @@ export class CompiledRoutes {
       ...gone.keys().map((key) => [key, undefined] as const),
       ...came.map(({ route, value }) => [route.key, value] as const),
     ])
-    const byListener = this.#tablesAfter({ listeners, routes }, { byKey, came, gone: [...gone.values()] })
+    const byListener = this.#tablesAfter({ listeners, routes }, { byKey, came, gone: [...gone.values()], next })
     const [current, before] = [this.#parts, this.#parts.current]
     const replaced = [...gone.keys()].flatMap((key) => this.byKey.get(key) ?? [])
     return {
@@ -86,7 +89,12 @@ export class CompiledRoutes {
 
   #tablesAfter(
     { listeners, routes }: Source,
-    { byKey, came, gone }: { byKey: SharingMap<Made>; came: readonly Placed<Made>[]; gone: readonly Route[] },
+    {
+      byKey,
+      came,
+      gone,
+      next,
+    }: { byKey: SharingMap<Made>; came: readonly Placed<Made>[]; gone: readonly Route[]; next: RouteParts },
   ): Map<string, ListenerRoutes> {
     const cameByListener = Map.groupBy(came, ({ route }) => route.listener)
     const goneByListener = Map.groupBy(gone, ({ listener }) => listener)
@@ -97,9 +105,13 @@ export class CompiledRoutes {
       const [own = [], lost = []] = [cameByListener.get(key), goneByListener.get(key)]
       if (known !== undefined && own.length + lost.length === 0) return [key, known]
       const all = isInPlace && isHttp(listener) ? null : routes.filter((route) => route.listener === key)
-      const change = { gone: lost.map((route) => route.key), came: isHttp(listener) ? own : [], order: all }
+      const lostKeys = lost.map((route) => route.key)
       const raw = isHttp(listener) ? [] : (all ?? []).flatMap((route) => placedAt(route, byKey))
-      return [key, { table: (known?.table ?? RouteTable.of([])).after(change), raw: rawOf(listener, raw) }]
+      const before = known?.table ?? RouteTable.of([])
+      const table = readable(isHttp(listener) ? own : [], next, (each) =>
+        before.after({ gone: lostKeys, came: each, order: all }),
+      )
+      return [key, { table, raw: rawOf(listener, raw) }]
     })
     return new Map(made)
   }
@@ -115,6 +127,27 @@ function placedOf(
     const listener = byKey.get(route.listener)
     return listener === undefined ? [] : [{ route, value: lazyRoute(route, listener, parts) }]
   })
+}
+
+/** Makes a table of routes. Nobody knows what a route is for whose matches cannot be compiled: the table goes without it. */
+function readable<Table>(
+  placed: Placed<Made>[],
+  { containment }: RouteParts,
+  make: (placed: Placed<Made>[]) => Table,
+): Table {
+  try {
+    return make(placed)
+  } catch (error) {
+    const compiles = ({ route }: Placed<Made>): boolean =>
+      containment.make(
+        { kind: 'route', key: route.key },
+        () => Array.isArray(candidatesOf(route, null, { order: 0 })),
+        () => false,
+      )
+    const left = placed.filter(compiles)
+    if (left.length === placed.length) throw error
+    return make(left)
+  }
 }
 
 function placedAt(route: Route, byKey: SharingMap<Made>): Placed<Made>[] {

@@ -18,6 +18,8 @@ export interface CompiledSteps {
   effectivePolicy: Record<string, unknown>
 }
 
+export const NO_STEPS: CompiledSteps = { request: null, response: null, done: null, effectivePolicy: {} }
+
 /** The policies that hold in one place as functions in running order. `backendBody` is what backend policies need. */
 export function compileSteps(
   effective: Effective<TrafficPolicies>,
@@ -26,8 +28,7 @@ export function compileSteps(
 ): CompiledSteps {
   const set = stepNames.filter((name) => effective[name] !== undefined)
   // Of thousands of routes most have no policy of their own.
-  if (set.length === 0 && backendBody === 'none')
-    return { request: null, response: null, done: null, effectivePolicy: {} }
+  if (set.length === 0 && backendBody === 'none') return NO_STEPS
   const steps = makeEach(set, (name): [TrafficName, MadeStep][] => {
     const made = makeStep(name, effective, env)
     return made === null ? [] : [[name, made]]

@@ -57,3 +57,14 @@ test('a Service that does not exist', async (t) => {
   assert.equal(found.wouldPass[0]?.text, 'what the backend refers to exists.')
   assert.partialDeepStrictEqual(found.decidedBy?.place, place)
 })
+
+test('an MCP backend whose selector matches no Service', async (t) => {
+  const found = await explained(t, {
+    ...{ kind: 'mcp', targets: [], sessionRouting: 'Stateful', failureMode: 'FailClosed', prefixMode: 'Conditional' },
+    ...{ sessionIdleTimeout: 60_000, maxMessageSize: 65_536, sessionLifetime: 60_000 },
+  })
+  assert.equal(found.code, 'no_targets')
+  assert.match(found.headline, /has no MCP servers/)
+  assert.match(found.wouldPass[0]?.text ?? '', /a Service matches its selector/)
+  assert.partialDeepStrictEqual(found.decidedBy?.place, place)
+})

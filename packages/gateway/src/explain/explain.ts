@@ -1,16 +1,27 @@
+import { guard } from '../llm/guards/explain.ts'
+import { mcpAuthorization } from '../policies/backend/mcp/explain.ts'
+import { networkAuthorization } from '../policies/frontend/network-authorization/explain.ts'
+import { apiKey } from '../policies/traffic/api-key-authentication/explain.ts'
+import { authorization } from '../policies/traffic/authorization/explain.ts'
+import { basic } from '../policies/traffic/basic-authentication/explain.ts'
+import { cors } from '../policies/traffic/cors/explain.ts'
+import { csrf } from '../policies/traffic/csrf/explain.ts'
+import { ownAnswer } from '../policies/traffic/direct-response/explain.ts'
+import { extAuth } from '../policies/traffic/ext-auth/explain.ts'
+import { extProc } from '../policies/traffic/ext-proc/explain.ts'
+import { jwt } from '../policies/traffic/jwt-authentication/explain.ts'
+import { rateLimit } from '../policies/traffic/rate-limit/explain.ts'
+import type { Reason } from '../pipeline/reply.ts'
 import type { RecordReason, RequestRecord } from '../telemetry/recorder/record.ts'
-import { cors, csrf } from './browsers.ts'
 import { type ConfigParts, ConfigView, originOf, type Said } from './config-view.ts'
 import { badProxyHeader, tlsHandshake } from './connections.ts'
-import { apiKey, basic, jwt } from './credentials.ts'
 import type { DecidedBy, Explanation } from './explanation.ts'
-import { rateLimit } from './limits.ts'
 import { badCall, clientGone, internal, malformed, requestTooLarge, responseTooLarge } from './messages.ts'
-import { methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
-import { authorization, mcpAuthorization, networkAuthorization } from './rules.ts'
-import { extAuth, extProc, guard, ownAnswer } from './services.ts'
+import { loopDetected, methodNotAllowed, misdirected, noListener, noRoute, upgradeNotAllowed } from './routing.ts'
 import type { OtherRecords } from './other-records.ts'
-import type { Explainer, Findings, Subject } from './subject.ts'
+import { type Explainer, type Findings, type Subject, value, way } from './subject.ts'
+import { cut } from './words.ts'
+import { unexplained } from './unexplained.ts'
 import { attemptRefused, backendAnswer, upstream } from './upstream.ts'
 
 /** The config that decided, where it is kept, and the number of the one that is live. */
@@ -80,17 +91,18 @@ function explainerOf(record: RequestRecord, { kind, code, policy, phase }: Recor
   const byCode = BY_CODE.get(code)
   if (byCode !== undefined) return byCode
   if (record.method === null) return malformed
-  const byKind = BY_KIND.get(kind)
+  const byKind = isReason(kind) ? BY_KIND[kind] : unexplained
   if (kind === 'DirectResponse' && policy === 'cors') return cors
   if (phase === 'backend' && kind === 'UpstreamFailure') return attemptRefused
   if (kind === 'InvalidRequest' && record.protocol === 'http' && record.backend === null) return malformed
-  return byKind ?? badCall
+  return byKind
 }
 
 const BY_CODE = new Map<string, Explainer>([
   ['route_not_found', noRoute],
   ['listener_not_found', noListener],
   ['misdirected', misdirected],
+  ['loop_detected', loopDetected],
   ['method_not_allowed', methodNotAllowed],
   ['upgrade_not_allowed', upgradeNotAllowed],
   ['request_too_large', requestTooLarge],
@@ -103,24 +115,32 @@ const BY_CODE = new Map<string, Explainer>([
   ['tls_refused', tlsHandshake],
 ])
 
-const BY_KIND = new Map<string, Explainer>([
-  ['Authorization', authorization],
-  ['JwtAuth', jwt],
-  ['ApiKeyAuth', apiKey],
-  ['BasicAuth', basic],
-  ['RateLimit', rateLimit],
-  ['Csrf', csrf],
-  ['ExtAuth', extAuth],
-  ['ExtProc', extProc],
-  ['PromptGuard', guard],
-  ['DirectResponse', ownAnswer],
-  ['NoHealthyBackend', upstream],
-  ['UpstreamFailure', upstream],
-  ['Timeout', upstream],
-  ['InvalidRequest', badCall],
-  ['Internal', internal],
-  ['ClientGone', clientGone],
-])
+/** Every reason has its explanation: a new one does not compile without. */
+const BY_KIND: Readonly<Record<Exclude<Reason, 'Upstream'>, Explainer>> = {
+  DirectResponse: ownAnswer,
+  NotFound: noRoute,
+  JwtAuth: jwt,
+  BasicAuth: basic,
+  ApiKeyAuth: apiKey,
+  Authorization: authorization,
+  ExtAuth: extAuth,
+  ExtProc: extProc,
+  Csrf: csrf,
+  RateLimit: rateLimit,
+  PromptGuard: guard,
+  InvalidRequest: badCall,
+  LoopDetected: loopDetected,
+  NoHealthyBackend: upstream,
+  UpstreamFailure: upstream,
+  Timeout: upstream,
+  ClientGone: clientGone,
+  Internal: internal,
+}
+
+/** Records of an earlier version may name others. */
+function isReason(kind: string): kind is keyof typeof BY_KIND {
+  return Object.hasOwn(BY_KIND, kind)
+}
 
 function decidedBy(reason: RecordReason | null, held: Said | null, { place }: Findings): DecidedBy | null {
   if (reason === null && place === undefined) return null
@@ -132,11 +152,28 @@ function decidedBy(reason: RecordReason | null, held: Said | null, { place }: Fi
   }
 }
 
-function passed({ backend, endpoint, status, isSlow, took }: RequestRecord): Findings {
+function passed({ backend, endpoint, status, isSlow, took, mcp }: RequestRecord): Findings {
+  if (mcp !== null && mcp.outcome !== null && mcp.outcome !== 'ok') return failedMessage(mcp, status)
   const slow = isSlow ? `, after ${Math.round(took / 1000)} ms` : ''
   return {
     code: isSlow ? 'slow' : 'passed',
     headline: `backend ${backend ?? ''} (${endpoint ?? ''}) answered ${status}${slow}`,
+  }
+}
+
+/** The HTTP status of an MCP message says nothing of how the message ended. */
+function failedMessage(mcp: NonNullable<RequestRecord['mcp']>, status: number): Findings {
+  const { method, name, target, outcome, errorCode, errorMessage } = mcp
+  const what = name === null ? method : `${method} ${cut(name, 80)}`
+  const code = errorCode === null ? '' : ` ${errorCode}`
+  const why = errorMessage === '' ? '' : `: ${cut(errorMessage)}`
+  const words =
+    outcome === 'tool_error' ? `the tool failed${why}` : outcome === 'error' ? `error${code}${why}` : `${outcome}${why}`
+  return {
+    code: `mcp_${outcome}`,
+    headline: `MCP server ${target} answered ${what} with: ${words} (HTTP status ${status})`,
+    values: [value('mcp.method', method), value('mcp.error.code', errorCode), value('mcp.error.message', errorMessage)],
+    wouldPass: [way('backend', `${target} answers ${what} without an error`)],
   }
 }
 

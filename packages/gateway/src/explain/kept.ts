@@ -14,6 +14,7 @@ export function keptState(record: RequestRecord, path: readonly string[]): 'kept
     return 'kept'
   }
   if (root === 'llm' || root === 'llmRequest') return 'notKept'
+  if (root === 'source' && field === 'certificate') return 'notKept'
   const isFound = ['jwt', 'apiKey', 'basicAuth', 'metadata', 'extauthz', 'extproc'].includes(root ?? '')
   // Without heads, variables were left out as well.
   return isFound && record.requestHeaders === null ? 'notKept' : 'kept'

@@ -50,8 +50,8 @@ test('where nothing fits the nearest are told, with what is lacking', () => {
   assert.deepEqual(
     only?.nearest.map(({ name, lacks }) => [name, lacks]),
     [
-      ['rest', ['path exactly /rest']],
       ['orders', ['method GET', 'header x-team']],
+      ['rest', ['path exactly /rest']],
     ],
   )
 })

@@ -5,7 +5,7 @@ import type { RoutableRequest } from '../pipeline/route/request.ts'
 import { finalHeaders } from '../pipeline/views/record-scope.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import type { Candidate, Passing } from './explanation.ts'
-import { type Explainer, type Subject, value, way } from './subject.ts'
+import { type Explainer, numberIn, type Subject, value, way } from './subject.ts'
 
 /** How many of the nearest are shown. */
 const MOST = 5
@@ -74,6 +74,22 @@ export const misdirected: Explainer = ({ record, view }) => ({
     }),
   ],
 })
+
+export const loopDetected: Explainer = (subject) => {
+  const passes = numberIn(subject.reason, 'passes')
+  const hops = numberIn(subject.reason, 'hops')
+  return {
+    headline: `the request came back: it had passed this gateway ${passes ?? 0} times, and ${hops ?? 0} gateways in all`,
+    values: [...requestValues(subject.record), value('passes', passes), value('hops', hops)],
+    wouldPass: [
+      way('config', 'no backend on the way of the request leads back to this gateway'),
+      way('client', 'the host that the request names is not an address of this gateway', {
+        of: 'request.host',
+        found: subject.record.host,
+      }),
+    ],
+  }
+}
 
 export const methodNotAllowed: Explainer = (subject) => ({
   headline: 'CONNECT is not allowed here',

@@ -3,7 +3,7 @@ import type { AuthorizationConfig, RuleMode } from '../pipeline/authorization.ts
 import type { ConfigView } from './config-view.ts'
 import type { ExplainedRule, Passing, WrittenPlace } from './explanation.ts'
 import { explainExpression, passingWays, valuesIn } from './expression-values.ts'
-import { type Explainer, type Findings, type Subject, way } from './subject.ts'
+import { type Findings, type Subject, way } from './subject.ts'
 import { cut } from './words.ts'
 
 /** A rule as the record has it. */
@@ -14,44 +14,8 @@ interface JudgedRule {
   error?: string
 }
 
-export const authorization: Explainer = (subject) => {
-  const { record, reason, view } = subject
-  const said = view.said('traffic', 'authorization', record.keys, reason.phase)
-  return explainRules(
-    subject,
-    'request',
-    placesOf(
-      view,
-      said.map(({ config }) => config),
-    ),
-    'authorization',
-  )
-}
-
-export const mcpAuthorization: Explainer = (subject) => {
-  const { record, view } = subject
-  const configs = view.said('backend', 'mcp', record.keys, null).flatMap(({ config }) => {
-    const own = 'authorization' in config ? config.authorization : null
-    return typeof own === 'object' && own !== null ? [own] : []
-  })
-  const found = explainRules(subject, 'mcp', placesOf(view, configs), 'MCP authorization')
-  const { mcp } = record
-  if (mcp === null || mcp.kind === null) return found
-  return { ...found, headline: `${found.headline} (${mcp.kind} ${cut(mcp.name ?? '', 80)} of ${mcp.target})` }
-}
-
-export const networkAuthorization: Explainer = (subject) => {
-  const { record, view } = subject
-  const said = view.said('frontend', 'networkAuthorization', record.keys, null)
-  const places = placesOf(
-    view,
-    said.map(({ config }) => config),
-  )
-  return explainRules(subject, 'network', places, 'network authorization')
-}
-
 /** Where each rule stands, in the order in which they count. */
-function placesOf(view: ConfigView, configs: readonly object[]): (WrittenPlace | null)[] {
+export function placesOf(view: ConfigView, configs: readonly object[]): (WrittenPlace | null)[] {
   return configs.flatMap((config) => {
     const { rules, policy } = config as AuthorizationConfig
     return [
@@ -61,7 +25,8 @@ function placesOf(view: ConfigView, configs: readonly object[]): (WrittenPlace |
   })
 }
 
-function explainRules(
+/** Which rules were against the request, and what would change that. */
+export function explainRules(
   { record, reason }: Subject,
   phase: ExpressionPhase,
   places: readonly (WrittenPlace | null)[],

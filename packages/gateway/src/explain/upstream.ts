@@ -48,6 +48,10 @@ const CAUSES: Readonly<Record<string, Cause>> = {
     headline: `backend ${record.backend ?? ''} has no provider that requests can go to`,
     wouldPass: works('one of its providers is there, and healthy'),
   }),
+  no_targets: ({ record }) => ({
+    headline: `backend ${record.backend ?? ''} has no MCP servers: its selectors match no Service`,
+    wouldPass: works('a Service matches its selector, with a port of `appProtocol: portico.dev/mcp`'),
+  }),
   endpoint_gone: ({ record }) => ({
     headline: `the endpoint of backend ${record.backend ?? ''} that was meant is gone`,
     wouldPass: works('the endpoint is there again'),
@@ -92,6 +96,36 @@ const CAUSES: Readonly<Record<string, Cause>> = {
   connection_lost: (_, target) => ({
     headline: `the connection to ${target} ended before its answer did`,
     wouldPass: works(`${target} answers whole`),
+  }),
+  stream_error: (subject) => ({
+    headline: `${providerOf(subject)} sent an error in its stream: ${cut(subject.record.error ?? '')}`,
+    wouldPass: works('the provider answers without an error'),
+  }),
+  stream_incomplete: (subject) => ({
+    headline: `${providerOf(subject)} ended its stream before the answer was complete`,
+    wouldPass: works('the provider sends the last event of its answer'),
+  }),
+  stream_unreadable: (subject) => ({
+    headline: `${providerOf(subject)} sent a stream that cannot be read: ${cut(subject.record.error ?? '')}`,
+    wouldPass: works('the provider sends events of its format'),
+  }),
+  answer_unreadable: (subject) => ({
+    headline: `${providerOf(subject)} sent an answer that cannot be read`,
+    wouldPass: works('the provider sends JSON of its format'),
+  }),
+  answer_too_large: (subject) => ({
+    headline: `${providerOf(subject)} sent an answer that is too large to be read`,
+    wouldPass: [
+      ...works('the provider answers with less'),
+      way('config', '`frontend.http.maxBufferSize` is larger', { of: 'maxBufferSize', place: null }),
+    ],
+  }),
+  provider_redirected: (subject) => ({
+    headline: `${providerOf(subject)} answered with a redirect, which is not followed`,
+    wouldPass: [
+      ...works('the provider answers itself'),
+      way('config', 'the provider has the host that the redirect names', { place: backendPlace(subject) }),
+    ],
   }),
   bad_response: ({ record }, target) => ({
     headline: `${target} answered with something that is no HTTP: ${cut(record.error ?? '')}`,
@@ -141,6 +175,11 @@ const CAUSES: Readonly<Record<string, Cause>> = {
       ],
     }
   },
+}
+
+function providerOf({ record, reason }: Subject): string {
+  const { provider } = reason.values
+  return typeof provider === 'string' && provider !== '' ? `provider ${provider}` : `backend ${record.backend ?? ''}`
 }
 
 /** A policy of the backend, or one of its fields. */

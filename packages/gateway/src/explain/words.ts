@@ -44,3 +44,7 @@ export function cut(text: string, most = 200): string {
 export function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`
 }
+
+export function isoTime(millis: number): string {
+  return new Date(millis).toISOString()
+}

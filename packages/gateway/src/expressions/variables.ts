@@ -5,6 +5,7 @@ import {
   dyn,
   headers,
   int,
+  listOf,
   number,
   present,
   string,
@@ -49,7 +50,21 @@ const head = {
 /** Reading one of these makes the route buffer. */
 const body = { body: value(bytes), bodyPrefix: value(bytes) }
 
-const source = struct({ address: text, port: count, rawAddress: text, rawPort: count })
+const peer = { address: text, port: count, rawAddress: text, rawPort: count }
+/** Before TLS, when nobody can have shown a certificate. */
+const networkSource = struct(peer)
+const certificate = struct(
+  {
+    principal: text,
+    subject: text,
+    issuer: text,
+    subjectAltNames: value(listOf(string)),
+    serialNumber: text,
+    fingerprint: text,
+  },
+  { optional: true },
+)
+const source = struct({ ...peer, certificate })
 const request = struct({ ...head, ...body })
 const response = { code: count, headers }
 
@@ -116,7 +131,7 @@ export const variablesByPhase: Record<ExpressionPhase, Readonly<Record<string, V
   // No client has come yet.
   process: { env },
   // Nothing of HTTP has been read yet.
-  network: { source },
+  network: { source: networkSource },
   // The raw request, before any policy.
   start: { request: struct(head), source },
   request: { ...found, request },

@@ -17,9 +17,15 @@ export function parameterPairs(query: string, name: string): string[] {
 
 /** The target without the parameters of that name. */
 export function withoutParameter(target: string, name: string): string {
+  return withoutParametersWhere(target, (each) => each === name)
+}
+
+/** The target without the parameters whose decoded names fit. */
+export function withoutParametersWhere(target: string, fits: (name: string) => boolean): string {
   const [path, query] = splitTarget(target)
+  if (query === '') return target
   const pairs = query.split('&')
-  const rest = pairs.filter((pair) => pair === '' || parameterName(pair) !== name)
+  const rest = pairs.filter((pair) => pair === '' || !fits(parameterName(pair)))
   if (rest.length === pairs.length) return target
   return rest.length === 0 ? path : `${path}?${rest.join('&')}`
 }

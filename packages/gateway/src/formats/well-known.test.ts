@@ -5,6 +5,7 @@ import {
   discoveryPaths,
   discoveryPrefixes,
   readDiscoveryPath,
+  authorizationPath,
   registrationPath,
   resourceMetadataPath,
   serverMetadataPaths,
@@ -25,6 +26,7 @@ test('a discovery path says what is asked for, and about which endpoint', () => 
     ['/.well-known/oauth-authorization-server/client-registration', 'registration', ''],
     ['/.well-known/oauth-authorization-server/mcp/client-registration', 'registration', '/mcp'],
     ['/mcp/.well-known/openid-configuration/client-registration', 'registration', '/mcp'],
+    ['/.well-known/oauth-authorization-server/mcp/client-authorization', 'authorization', '/mcp'],
     ['/mcp', null],
     ['/mcp/client-registration', null],
     ['/.well-known/oauth-protected-resources', null],
@@ -62,8 +64,9 @@ test('every path that is made is read as what it was made for', () => {
       })
       for (const path of [...discoveryPaths(resource), ...discoveryPrefixes(resource)]) {
         assert.equal(readDiscoveryPath(path)?.resource, resource, path)
-        if (path.includes('oauth-protected') || path.endsWith('/client-registration')) continue
+        if (path.includes('oauth-protected') || /\/client-(registration|authorization)$/.test(path)) continue
         assert.equal(readDiscoveryPath(registrationPath(path))?.document, 'registration')
+        assert.equal(readDiscoveryPath(authorizationPath(path))?.document, 'authorization')
       }
     }),
   )

@@ -3,10 +3,16 @@
 const RESOURCE = '/.well-known/oauth-protected-resource'
 const SERVERS = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const
 const REGISTRATION = '/client-registration'
+const AUTHORIZATION = '/client-authorization'
+
+const SUFFIXES = [
+  [REGISTRATION, 'registration'],
+  [AUTHORIZATION, 'authorization'],
+] as const
 
 /** What a discovery path asks for. */
 export interface Discovery {
-  document: 'resource' | 'server' | 'registration'
+  document: 'resource' | 'server' | 'registration' | 'authorization'
   /** Path of the endpoint that it is about; empty for the root. */
   resource: string
 }
@@ -16,12 +22,12 @@ export function readDiscoveryPath(path: string): Discovery | null {
   if (!path.includes('/.well-known/o')) return null
   const resource = restOf(path, RESOURCE)
   if (resource !== null) return { document: 'resource', resource }
-  const isRegistration = path.endsWith(REGISTRATION)
-  const place = isRegistration ? path.slice(0, -REGISTRATION.length) : path
+  const [suffix, document] = SUFFIXES.find(([suffix]) => path.endsWith(suffix)) ?? (['', 'server'] as const)
+  const place = path.slice(0, path.length - suffix.length)
   for (const server of SERVERS) {
     // The path of the issuer stands behind it by RFC 8414, before it by OpenID.
     const found = restOf(place, server) ?? (place.endsWith(server) ? place.slice(0, -server.length) : null)
-    if (found !== null) return { document: isRegistration ? 'registration' : 'server', resource: found }
+    if (found !== null) return { document, resource: found }
   }
   return null
 }
@@ -37,9 +43,14 @@ export function serverMetadataPaths(issuerPath: string): { oauth: string; openid
   return { oauth: SERVERS[0] + path, openid: path + SERVERS[1] }
 }
 
-/** Where a client registers, beside the metadata that it read. */
+/** Returns the path where a client registers; it extends the path of the metadata that the client read. */
 export function registrationPath(metadataPath: string): string {
   return metadataPath + REGISTRATION
+}
+
+/** Returns the path where browsers sign in; it extends the path of the metadata that the client read. */
+export function authorizationPath(metadataPath: string): string {
+  return metadataPath + AUTHORIZATION
 }
 
 /** Paths of documents about an endpoint and everything below it, as prefixes. */
@@ -50,7 +61,9 @@ export function discoveryPrefixes(resource: string): string[] {
 /** Every path of a document about one endpoint; empty for the root. */
 export function discoveryPaths(resource: string): string[] {
   const servers = SERVERS.flatMap((server) => [server + resource, resource + server])
-  return [...new Set([RESOURCE + resource, ...servers, ...servers.map(registrationPath)])]
+  return [
+    ...new Set([RESOURCE + resource, ...servers, ...servers.map(registrationPath), ...servers.map(authorizationPath)]),
+  ]
 }
 
 function restOf(path: string, start: string): string | null {

@@ -53,15 +53,17 @@ export function indexPolicies(
   byTarget: PoliciesByTarget,
   joined: JoinedPolicies,
   setByListener: ReadonlyMap<string, string> = NO_SETS,
+  /** Throws where a policy may not be left out of what it holds for. */
+  admit: (policies: readonly AttachedPolicy[]) => readonly AttachedPolicy[] = (policies) => policies,
 ): PolicyIndex {
-  const at = (kind: PolicyTarget['kind'], key = ''): readonly AttachedPolicy[] => byTarget.at(kind, key)
+  const at = (kind: PolicyTarget['kind'], key = ''): readonly AttachedPolicy[] => admit(byTarget.at(kind, key))
   const atListener = (listener: string): AttachedPolicy[] => {
     const set = setByListener.get(listener)
     return [...at('gateway'), ...(set === undefined ? NONE : at('listenerSet', set)), ...at('listener', listener)]
   }
   const inPhase = (phase: AttachedPolicy['phase'], policies: readonly AttachedPolicy[]): AttachedPolicy[] =>
     policies.filter((policy) => policy.phase === phase)
-  const frontend = replaced(at('gateway'), 'frontend')
+  const frontend = replaced(byTarget.at('gateway', ''), 'frontend')
   const atBackend = ({ listener, route, parent, backend, entry, section, service }: BackendPlace): AttachedPolicy[] => [
     ...atListener(listener),
     ...at('route', parent),
@@ -73,7 +75,8 @@ export function indexPolicies(
   ]
   return {
     frontend: () => frontend,
-    networkAuthorization: () => at('gateway').flatMap((policy) => policy.frontend?.networkAuthorization ?? []),
+    networkAuthorization: () =>
+      byTarget.at('gateway', '').flatMap((policy) => policy.frontend?.networkAuthorization ?? []),
     preRouting: (listener) => merge(inPhase('PreRouting', atListener(listener)), joined),
     traffic: ({ listener, key, parent }) => {
       const all = [...atListener(listener), ...at('route', parent), ...at('rule', key)]

@@ -37,6 +37,9 @@ export interface Listener {
   set?: string
 }
 
+/** `Request` admits clients without a certificate; both modes refuse a certificate that no trusted CA signed. */
+export type ClientCertificates = 'Require' | 'Request'
+
 /** PEM texts, not paths: a changed certificate file is a changed IR. */
 export interface ListenerTls {
   cert: string
@@ -45,6 +48,8 @@ export interface ListenerTls {
   root: string | null
   /** Shown to clients that ask for one of their names; `cert` is shown to all others. */
   others?: Certificate[]
+  /** Whether clients must or may present a certificate; the `tls` policy decides if omitted. */
+  clientCertificates?: ClientCertificates
   /** Clients without a certificate, or with one that nobody vouches for, are let in as well. */
   clientsMayLack?: true
 }
@@ -164,4 +169,6 @@ export interface AttachedPolicy {
   /** Of `traffic`. */
   phase: 'PreRouting' | 'PostRouting'
   backend: BackendPolicies | null
+  /** Names the parts that this data plane does not know; the policy's targets are closed. Omitted if all are known. */
+  unknown?: string
 }

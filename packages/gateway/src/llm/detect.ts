@@ -5,7 +5,7 @@ import { EventStreamReader } from './event-stream.ts'
 import { usageOf as completionsUsage } from './formats/completions/usage.ts'
 import { decodeUsage as converseUsage } from './formats/converse/usage.ts'
 import { decodeUsage as geminiUsage } from './formats/gemini/usage.ts'
-import { mergeUsage, type OwnUsage, usageOf as messagesUsage } from './formats/messages/usage.ts'
+import { addReport, mergeReports, type OwnUsage, usageOf as messagesUsage } from './formats/messages/usage.ts'
 import { usageOf as responsesUsage } from './formats/responses/usage.ts'
 import type { JsonObject, Usage } from './middle.ts'
 
@@ -25,7 +25,7 @@ export class DetectedAnswer {
   #keptSize = 0
   #isCut = false
   #records = 0
-  /** What a stream of Messages has said so far. */
+  /** Counts of a stream whose input leaves out the cache: Messages, or any model that AWS counts. */
   #own: OwnUsage = {}
   #hasUsage = false
 
@@ -130,23 +130,30 @@ export class DetectedAnswer {
   /** Who reports says so by the names of the fields; what they mean differs from vendor to vendor. */
   #usageOf(holder: JsonObject): Usage | null {
     const metrics = holder['amazon-bedrock-invocationMetrics']
-    if (isObject(metrics)) return invocationUsage((name) => countAt(metrics, name))
+    if (isObject(metrics)) {
+      this.#own = mergeReports(
+        this.#own,
+        invocationUsage((name) => countAt(metrics, name)),
+      )
+      return messagesUsage(this.#own)
+    }
     if (isObject(holder['usageMetadata'])) return geminiUsage(holder['usageMetadata'])
     const usage = holder['usage']
     const counted = completionsUsage(holder)
     if (counted !== null || !isObject(usage)) return counted
     if ('inputTokens' in usage || 'outputTokens' in usage) return converseUsage(holder)
     if ('input_tokens_details' in usage) return responsesUsage(holder)
-    this.#own = mergeUsage(this.#own, usage)
+    this.#own = addReport(this.#own, usage)
     return messagesUsage(this.#own)
   }
 
   /** Models on Bedrock whose bodies say nothing are counted in headers. */
   #readHeaders(): void {
-    const usage = invocationUsage((name) => {
+    const counts = invocationUsage((name) => {
       const text = this.#header(`x-amzn-bedrock-${HEADER_NAMES[name]}`)
       return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : undefined
     })
+    const usage = messagesUsage(counts)
     if (usage !== null) this.#facts.usage = { ...this.#facts.usage, ...usage }
   }
 }
@@ -160,17 +167,13 @@ const HEADER_NAMES = {
   cacheWriteInputTokenCount: 'cache-write-input-token-count',
 } as const
 
-/** As AWS counts, whoever made the model: the input leaves out what was read from, and written to, the cache. */
-function invocationUsage(count: (name: InvocationCount) => number | undefined): Usage | null {
-  const [input, output] = [count('inputTokenCount'), count('outputTokenCount')]
-  if (input === undefined && output === undefined) return null
-  const [cacheRead, cacheWrite] = [count('cacheReadInputTokenCount'), count('cacheWriteInputTokenCount')]
+/** Counts of AWS, for models of all vendors: the input leaves out what was read from, and written to, the cache. */
+function invocationUsage(count: (name: InvocationCount) => number | undefined): OwnUsage {
   return withoutAbsent({
-    input: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
-    output,
-    cacheRead,
-    cacheWrite,
-    providerInput: input,
+    input: count('inputTokenCount'),
+    output: count('outputTokenCount'),
+    cacheRead: count('cacheReadInputTokenCount'),
+    cacheWrite: count('cacheWriteInputTokenCount'),
   })
 }
 

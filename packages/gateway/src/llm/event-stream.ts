@@ -8,8 +8,8 @@ export interface EventStreamMessage {
   payload: Buffer
 }
 
-/** As the gateway's own limit for buffered bodies. */
-export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024
+/** The largest message that AWS sends: a payload of 24 MiB and 128 KiB of headers, with lengths and checksums. */
+export const MAX_MESSAGE_SIZE = 24 * 1024 * 1024 + 128 * 1024 + 16
 
 export class EventStreamReader {
   /** Why these bytes are no event stream; null while they are. */

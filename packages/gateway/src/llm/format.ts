@@ -10,6 +10,7 @@ import type {
   Usage,
 } from './middle.ts'
 import type { NativeTexts } from './native-texts.ts'
+import type { Reading } from './request-texts.ts'
 
 /** A format that clients speak. It knows no provider. */
 export interface ClientFormat {
@@ -18,6 +19,11 @@ export interface ClientFormat {
   decodeRequest(body: JsonObject): ChatRequest | Unsupported
   encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject
   createStreamEncoder(context: ResponseContext): StreamEncoder
+  /**
+   * Encodes the rest of a stream that passed up to here as it came. Formats whose records depend on those before, by
+   * numbers or ids, have it; for others a new encoder does.
+   */
+  resumeStreamEncoder?(context: ResponseContext, passed: PassedStream): StreamEncoder
   encodeError(error: ChatError): { status: number; body: JsonObject }
   /**
    * Whether a request may go to any provider of this format as it is, seen without decoding it. No is always right: then
@@ -26,10 +32,21 @@ export interface ClientFormat {
   isPlain?(body: JsonObject): boolean
   /** What `decodeResponse` finds out about a whole answer, without its events; null where only that can tell. */
   plainFacts?(body: JsonObject): AnswerFacts | null
-  /** Where answers of this format have their texts. */
+  /** Finds the texts in a request of this format. */
+  readonly requestTexts: Reading
+  /** Finds the texts in a response of this format. */
   readonly texts: NativeTexts
   /** What stands in the record that says that a streamed answer is complete, and in no text of a model. */
   readonly endMarks: RegExp
+}
+
+/** The part of a stream that the client already has, passed through unchanged. */
+export interface PassedStream {
+  start: Extract<ChatEvent, { type: 'start' }>
+  /** Text of the last record, each character a byte. */
+  lastRecord: string
+  /** Number of records so far. */
+  records: number
 }
 
 /** What an answer says of itself, rather than to the client. */

@@ -1,5 +1,5 @@
 import type { Usage } from '../records/llm-record.ts'
-import type { JsonObject } from '../wire/json.ts'
+import type { Json, JsonObject } from '../wire/json.ts'
 
 /**
  * What every chat format is translated to and from. A request is one value; a response is a stream of events, and a
@@ -28,8 +28,17 @@ export interface ChatRequest {
   stream: boolean
   /** The end user, for the provider's abuse checks. */
   user: string | null
+  /** The model may search the web; set only where a request is translated for a provider that can. */
+  webSearch?: WebSearch
   /** Fields of the client's format that nobody knows: kept for an upstream of the same format, reported for others. */
   rest: JsonObject
+}
+
+export interface WebSearch {
+  /** Sites that may be searched; all when absent. */
+  allowedDomains?: Json
+  /** The user's location, in the form that OpenAI and Anthropic share. */
+  location?: Json
 }
 
 export interface Message {
@@ -219,6 +228,8 @@ export interface ChatError {
   code?: string
   /** The field that it is about, as the provider names it. */
   param?: string
+  /** The `details` member of a Messages error, which SDKs read to decide how to react. */
+  details?: JsonObject
 }
 
 /** What a translation could not carry over as it was; the trace lists these. */
@@ -233,9 +244,12 @@ export interface Loss {
 export class Unsupported {
   readonly field: string
   readonly message: string
+  /** Error details for the client's SDK, sent if the client's format has a member for them. */
+  readonly details: JsonObject | undefined
 
-  constructor(field: string, message: string) {
+  constructor(field: string, message: string, details?: JsonObject) {
     this.field = field
     this.message = message
+    this.details = details
   }
 }

@@ -1,5 +1,6 @@
 import { lose } from './client-fields.ts'
 import { unsupportedStoredField } from './formats/responses/stored-fields.ts'
+import { isKnownMember, refusedMember } from './request-members.ts'
 import type { ChatRequest, FormatName, Json, JsonObject, Loss } from './middle.ts'
 import { Unsupported } from './middle.ts'
 
@@ -12,9 +13,9 @@ export function carryRest(request: ChatRequest, format: FormatName, losses: Loss
   const stored = unsupportedStoredField(request)
   if (stored !== null) return stored
   for (const [name, value] of Object.entries(request.rest)) {
-    const refusal = refusalOf(name, value)
-    if (refusal !== null) return new Unsupported(name, refusal)
-    if (!REFUSED.has(name) && !isHonoured(name, value)) report(name, value, losses)
+    const refused = refusedMember(request.format, name, value) ?? refusedForm(name, value)
+    if (refused !== null) return refused
+    if (!isHonoured(name, value)) report(name, value, losses, isKnownMember(request.format, name) ? undefined : UNKNOWN)
   }
   const list = request.format === 'responses' ? 'input[]' : 'messages[]'
   reportAll('system[]', request.system, losses)
@@ -51,25 +52,30 @@ function reportMembers(path: string, rest: JsonObject | undefined, losses: Loss[
 }
 
 /** SDKs send what is not set as null, false or an empty list. */
-function report(path: string, value: Json, losses: Loss[]): void {
+function report(path: string, value: Json, losses: Loss[], note?: string): void {
   if (value === null || value === false || (Array.isArray(value) && value.length === 0)) return
-  lose(losses, { what: 'dropped', path })
+  lose(losses, { what: 'dropped', path, ...(note !== undefined && { note }) })
 }
 
-/** Null where nothing is lost without it. */
-function refusalOf(name: string, value: Json): string | null {
-  return value === null || (name === 'n' && value === 1) ? null : (REFUSED.get(name) ?? null)
+/** A member that the middle carries, in a form that it does not know. */
+function refusedForm(name: string, value: Json): Unsupported | null {
+  const message = FORMS.get(name)
+  return value === null || message === undefined ? null : new Unsupported(name, message)
 }
 
-const REFUSED: ReadonlyMap<string, string> = new Map([
-  ['n', 'this provider gives one answer at a time: leave n out, or ask several times'],
-  ['functions', 'this provider knows no functions: use tools'],
-  ['function_call', 'this provider knows no functions: use tool_choice'],
+const FORMS: ReadonlyMap<string, string> = new Map([
   ['tool_choice', 'this provider knows only auto, none, required and a named tool'],
+  ['response_format', 'this provider knows only text, json_object and json_schema'],
+  ['functions', 'must be a list of functions'],
+  ['function_call', 'must be none, auto or the name of a function'],
 ])
+
+const UNKNOWN = 'unknown member'
 
 /** Not for the upstream: the middle says it too, or the encoder of the answer reads it, or does it in any case. */
 function isHonoured(name: string, value: Json): boolean {
+  if (name === 'n') return value === 1
+  if (name === 'modalities') return true
   if (name === 'include') return Array.isArray(value) && value.every((each) => each === 'reasoning.encrypted_content')
   return name === 'stream_options' || name === 'max_completion_tokens'
 }

@@ -12,14 +12,23 @@ import { compileExpression } from '../pipeline/expression.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import type { Env } from '../pipeline/step.ts'
 import { McpRecord, type McpItem, type McpItemKind } from '../records/mcp-record.ts'
+import { uriForms } from './uri-forms.ts'
 
 /** Says which tools, prompts, resources and tasks of one target a caller may see and use. */
 export interface McpJudge {
   /** Without rules everything is allowed, and nobody needs to ask. */
   readonly hasRules: boolean
-  /** `rx.mcp.method` is what rules see as `mcp.methodName`. */
+  /**
+   * Judges an item by the name that its server lists. A deny rule that holds for another form of a resource's URI denies
+   * too. `rx.mcp.method` is what rules see as `mcp.methodName`.
+   */
   allows(rx: RequestContext, item: McpItem): boolean
-  /** Every rule with its outcome, for traces. */
+  /**
+   * Whether the server may read the name as one that the rules have not judged: the item is allowed only when the server
+   * lists it by exactly this name.
+   */
+  isAmbiguous(rx: RequestContext, item: McpItem): boolean
+  /** Every rule with its outcome, for traces. Judges the form of the name that is denied, where the name itself is not. */
   explain(rx: RequestContext, item: McpItem): RuleOutcome[]
 }
 
@@ -27,11 +36,33 @@ export interface McpJudge {
 export function createMcpJudge(configs: readonly AuthorizationConfig[], env: Pick<Env, 'cel'>): McpJudge {
   const rules = rulesOf(configs)
   const judge = createJudge<Asked>(rules.map((rule) => compileRule(rule, env)))
+  const hasRules = rules.length > 0
+  const isAllowed = (rx: RequestContext, item: McpItem): boolean => asking(rx, item, (asked) => judge.allows(asked))
+  const deniedForm = (rx: RequestContext, item: McpItem): McpItem | undefined =>
+    otherForms(item, 'equivalents').find((form) => asking(rx, form, (asked) => judge.denies(asked)))
   return {
-    hasRules: rules.length > 0,
-    allows: (rx, item) => rules.length === 0 || asking(rx, item, (asked) => judge.allows(asked)),
-    explain: (rx, item) => asking(rx, item, (asked) => judge.explain(asked)),
+    hasRules,
+    allows: (rx, item) => !hasRules || (isAllowed(rx, item) && deniedForm(rx, item) === undefined),
+    isAmbiguous(rx, item) {
+      if (!hasRules) return false
+      return !isCanonicalName(item) || otherForms(item, 'decoded').some((form) => !isAllowed(rx, form))
+    },
+    explain(rx, item) {
+      const judged = isAllowed(rx, item) ? (deniedForm(rx, item) ?? item) : item
+      return asking(rx, judged, (asked) => judge.explain(asked))
+    },
   }
+}
+
+function otherForms(item: McpItem, forms: 'decoded' | 'equivalents'): McpItem[] {
+  if (item.kind !== 'resource') return []
+  return uriForms(item.name)[forms].map((name) => ({ ...item, name }))
+}
+
+/** Servers may normalize names as well as URIs: Unicode forms, blanks at the ends, characters that nobody sees. */
+function isCanonicalName({ kind, name }: McpItem): boolean {
+  if (kind === 'resource') return uriForms(name).isCanonical
+  return name === name.normalize('NFKC').trim() && !/\p{C}|\p{Default_Ignorable_Code_Point}/u.test(name)
 }
 
 interface Asked {

@@ -22,6 +22,12 @@ test('plain names stay as they are; what looks encoded is encoded', () => {
   assert.equal(decodeHeaderText(encodeHeaderText('=?base64?eA==?=')), '=?base64?eA==?=')
 })
 
+test('bytes of UTF-8 that stand there as they are are read', () => {
+  for (const text of ['café', '工具', '🔧 tool']) {
+    assert.equal(decodeHeaderText(Buffer.from(text, 'utf8').toString('latin1')), text)
+  }
+})
+
 test('what nobody writes cannot be decoded', () => {
   for (const text of ['caf\u00e9', '=?base64?/w==?=', 'a\u0000b']) assert.equal(decodeHeaderText(text), null, text)
 })

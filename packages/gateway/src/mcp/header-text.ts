@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { askedItem } from './merge/for-target.ts'
 import type { RpcMessage } from './message.ts'
 
@@ -9,7 +10,10 @@ export function decodeHeaderText(text: string): string | null {
     const decoded = bytes.toString('utf8')
     return Buffer.from(decoded, 'utf8').equals(bytes) ? decoded : null
   }
-  return /^[\x20-\x7e]*$/.test(text) ? text : null
+  if (/^[\x20-\x7e]*$/.test(text)) return text
+  // Some clients send the bytes of UTF-8 as they are; header text has one character for each byte.
+  const bytes = Buffer.from(text, 'latin1')
+  return /^[\x20-\x7e\x80-\xff]*$/.test(text) && isUtf8(bytes) ? bytes.toString('utf8') : null
 }
 
 export function encodeHeaderText(text: string): string {

@@ -48,3 +48,13 @@ test('a call goes by the name that the target has, not by the one that was shown
   assert.deepEqual(owners.find('tool', 'find'), { target: 'a', name: 'x' })
   assert.deepEqual(owners.find('tool', 'x'), { target: 'b', name: 'x' })
 })
+
+test('what no list has shown is not listed, of another target neither', () => {
+  const owners = new Owners()
+  assert.equal(owners.isListed('tools/list', { target: 'a', name: 'x' }), false)
+  owners.noteListed('tools/list', [{ target: 'a', name: 'x' }])
+  assert.equal(owners.isListed('tools/list', { target: 'a', name: 'x' }), true)
+  assert.equal(owners.isListed('tools/list', { target: 'a', name: 'y' }), false)
+  assert.equal(owners.isListed('tools/list', { target: 'b', name: 'x' }), false)
+  assert.equal(owners.isListed('prompts/list', { target: 'a', name: 'x' }), false)
+})

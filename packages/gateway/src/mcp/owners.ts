@@ -50,6 +50,13 @@ export class Owners {
     return this.#listed.get(`${list} ${target}`)?.has(name) ?? false
   }
 
+  /** Whether the URI may come from a template that its target has listed. */
+  fitsTemplate({ target, name }: Owned): boolean {
+    const templates = this.#listed.get(`resources/templates/list ${target}`) ?? []
+    for (const template of templates) if (matchTemplate(template, name) !== null) return true
+    return false
+  }
+
   /** Takes a whole list, with the names that it shows, in the order of the targets. */
   learn(list: OwnedList, all: Iterable<Shown>): void {
     const learned = new Map<string, Owned | Clash>()

@@ -68,9 +68,48 @@ after(() => {
 })
 
 describe('TLS listener chosen by name', () => {
+  it('hears of a connection that this side closes before the handshake', async (t) => {
+    const refused = Promise.withResolvers<string>()
+    const closing = createServer((socket) => {
+      acceptTls<string>(socket, {
+        ...{ deadlines, timeout: 3_600_000, choose: () => null, onSecure() {}, onPassthrough() {} },
+        onRefused: (reason) => refused.resolve(reason),
+      })
+      socket.destroy()
+    })
+    closing.listen(0, '127.0.0.1')
+    await once(closing, 'listening')
+    const client = connectTcp((closing.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+    t.after(() => {
+      client.destroy()
+      closing.close()
+    })
+    assert.equal(await refused.promise, 'closed during the TLS handshake')
+  })
+
   it('answers with its own options', async () => {
     assert.equal((await talk('plain.gw.test')).text, 'plain.gw.test false')
     assert.equal((await talk('PLAIN.gw.test')).text, 'plain.gw.test false')
+  })
+
+  it('tells clients that speak HTTP without TLS, and nobody else', async () => {
+    for (const [first, isTold] of [
+      ['A', true],
+      ['GET / HTTP/1.1\r\n\r\n', true],
+      ['Z', true],
+      ['@', false],
+      ['[', false],
+      ['\0\0\0\0\0\0', false],
+    ] as const) {
+      const socket = connectTcp(port, '127.0.0.1')
+      let text = ''
+      socket.on('data', (bytes: Buffer) => (text += bytes.toString()))
+      socket.on('error', () => {})
+      socket.write(first)
+      await once(socket, 'close')
+      assert.equal(/^HTTP\/1\.1 400 .*this port speaks TLS only$/s.test(text), isTold, JSON.stringify(first))
+      if (!isTold) assert.equal(text, '')
+    }
   })
 
   it('keeps its versions, whatever its neighbours allow', async () => {
@@ -98,6 +137,22 @@ describe('TLS listener chosen by name', () => {
       assert.equal(outcomes.at(-1), 'refused client certificate: UNABLE_TO_VERIFY_LEAF_SIGNATURE')
       await assertNotServed('mutual.gw.test', { ...authority.issue({ validToDays: -0.5 }), ...versions })
       assert.equal(outcomes.at(-1), 'refused client certificate: CERT_HAS_EXPIRED')
+    }
+  })
+
+  it('sends an alert that says what is wrong with a client certificate, over TLS 1.3', async () => {
+    const cases = [
+      [strangers.issue({ commonName: 'client' }), /unknown ca/],
+      [authority.issue({ validToDays: -0.5 }), /certificate expired/],
+      [{}, /certificate required/],
+    ] as const
+    const suites = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
+    for (const ciphers of suites) {
+      for (const [certificate, alert] of cases) {
+        await assert.rejects(talk('mutual.gw.test', { ...certificate, minVersion: 'TLSv1.3', ciphers }), alert)
+      }
+      const served = await talk('mutual.gw.test', { ...clientCertificate, minVersion: 'TLSv1.3', ciphers })
+      assert.equal(served.text, 'mutual.gw.test true')
     }
   })
 

@@ -23,7 +23,15 @@ export interface AcceptTlsOptions<T> {
   /** The hello is still unread on the socket; error handling passes to the callee. */
   onPassthrough: (socket: Socket, listener: T, hello: ClientHello) => void
   /** The socket is already being closed. Without a hello it did not come that far, without a listener nobody has the name. */
-  onRefused: (reason: string, came: { hello: ClientHello | null; listener: T | null; hasSpoken: boolean }) => void
+  onRefused: (reason: string, came: RefusedHandshake<T>) => void
+}
+
+export interface RefusedHandshake<T> {
+  hello: ClientHello | null
+  listener: T | null
+  hasSpoken: boolean
+  /** The client sent no certificate where one is asked for, or one that is refused. */
+  isClientCertificate: boolean
 }
 
 /**
@@ -42,6 +50,7 @@ class TlsAcceptance<T> {
   #isSettled = false
   #hello: ClientHello | null = null
   #listener: T | null = null
+  #isClientCertificate = false
 
   constructor(socket: Socket, options: AcceptTlsOptions<T>) {
     this.#socket = socket
@@ -92,9 +101,12 @@ class TlsAcceptance<T> {
       return this.#options.onPassthrough(socket, choice.listener, hello)
     }
     choice.tls.handshake(socket, (outcome) => {
-      if ('reason' in outcome) return this.#refuse(outcome.reason)
+      if ('reason' in outcome) {
+        this.#isClientCertificate = outcome.isClientCertificate
+        return this.#refuse(outcome.reason)
+      }
       // The deadline may have passed between the last bytes and this call.
-      if (!this.#settle()) return void outcome.socket.destroy()
+      if (!this.#settle()) return void setImmediate(() => outcome.socket.destroy())
       this.#options.onSecure(outcome.socket, choice.listener, hello)
     })
   }
@@ -107,8 +119,12 @@ class TlsAcceptance<T> {
       socket.write(lastWords)
       lingeringClose(socket, this.#options.deadlines)
     } else socket.destroy()
-    const hasSpoken = this.#received.length > 0
-    this.#options.onRefused(reason, { hello: this.#hello, listener: this.#listener, hasSpoken })
+    this.#options.onRefused(reason, {
+      hello: this.#hello,
+      listener: this.#listener,
+      hasSpoken: this.#received.length > 0,
+      isClientCertificate: this.#isClientCertificate,
+    })
   }
 
   #settle(): boolean {

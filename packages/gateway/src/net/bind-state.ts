@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { TlsChoice } from './accept-tls.ts'
+import type { AcceptTlsOptions, TlsChoice } from './accept-tls.ts'
 import type { ClientHello } from './client-hello.ts'
 import type { ConnectionInfo, Exchange, UnderWay } from './exchange.ts'
 import type { Http2Limits } from './http2/server-connection.ts'
@@ -21,6 +21,8 @@ export interface BindState<L> {
   maxConnectionDurationMs: number
   /** TLS binds of which no listener ends TLS for HTTP: a name that nobody has is closed without an alert. */
   isSilent?: boolean
+  /** TLS binds: begins with a connection. Its code is loaded with the config, because plain ports do without it. */
+  acceptTls(socket: Socket, options: AcceptTlsOptions<L>): void
   /** TLS binds: the listener for a server name. */
   chooseTls(hello: ClientHello): TlsChoice<L> | null
   /** `listener` is the one chosen by server name, or null on plain binds. */
@@ -55,8 +57,8 @@ export interface BindObserver {
   opened(): void
   closed(bytesRead: number, bytesWritten: number): void
   handshake(milliseconds: number): void
-  /** A connection (status 0) or a message that is not well formed, or not let in. */
-  refused: (info: ConnectionInfo, status: number, code: string) => void
+  /** A connection (status 0) or a message that is not well formed, or not let in; `error` says more where there is more. */
+  refused: (info: ConnectionInfo, status: number, code: string, error?: string) => void
   /** A message of HTTP/2 that got no answer, because it is none. */
   reset: (info: ConnectionInfo, code: string) => void
 }

@@ -7,7 +7,7 @@ import * as fc from 'fast-check'
 import { readClientHello, type ClientHello } from './client-hello.ts'
 
 describe('ClientHello of real clients', () => {
-  const cases: [string, ConnectionOptions, Omit<ClientHello, 'kind'>][] = [
+  const cases: [string, ConnectionOptions, Omit<ClientHello, 'kind' | 'random'>][] = [
     [
       'with name, protocols and both versions',
       { servername: 'API.Example.com', ALPNProtocols: ['h2', 'http/1.1'] },
@@ -28,7 +28,7 @@ describe('ClientHello of real clients', () => {
   for (const [name, options, want] of cases) {
     it(`is read ${name}, split at every byte`, async () => {
       const bytes = await captureHello(options)
-      assert.deepEqual(readClientHello(bytes), { kind: 'hello', ...want })
+      assert.deepEqual(readClientHello(bytes), { kind: 'hello', ...want, random: bytes.toString('latin1', 11, 43) })
       for (let end = 0; end < bytes.length; end++) {
         assert.equal(readClientHello(bytes.subarray(0, end)).kind, 'more', `cut at ${end}`)
       }
@@ -49,13 +49,21 @@ describe('ClientHello of real clients', () => {
 })
 
 describe('ClientHello rules', () => {
+  const random = '\x07'.repeat(32)
+
   it('drops one trailing dot and the reserved versions', () => {
     const result = readClientHello(helloWith([sni('A.test.'), [43, [6, 0x8a, 0x8a, 3, 4, 3, 3]]]))
-    assert.deepEqual(result, { kind: 'hello', sni: 'a.test', alpn: [], versions: [0x0304, 0x0303] })
+    assert.deepEqual(result, { kind: 'hello', sni: 'a.test', alpn: [], versions: [0x0304, 0x0303], random })
   })
 
   it('takes a hello without extensions', () => {
-    assert.deepEqual(readClientHello(helloWith(null)), { kind: 'hello', sni: null, alpn: [], versions: [0x0303] })
+    assert.deepEqual(readClientHello(helloWith(null)), {
+      kind: 'hello',
+      sni: null,
+      alpn: [],
+      versions: [0x0303],
+      random,
+    })
   })
 
   const malformed: [string, Buffer][] = [

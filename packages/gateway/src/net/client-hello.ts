@@ -7,6 +7,8 @@ export interface ClientHello {
   alpn: string[]
   /** Protocol versions on the wire (0x0303 is TLS 1.2, 0x0304 TLS 1.3), in the client's order. */
   versions: number[]
+  /** 32 random bytes as latin1: no two handshakes share them. */
+  random: string
 }
 
 /** Reads the ClientHello at the start of a connection. Pure; `buffer` is everything received so far. */
@@ -61,13 +63,19 @@ function joinHandshakeRecords(buffer: Buffer): Buffer | Exclude<ClientHelloResul
 function parseHello(message: Buffer): ClientHello | null {
   const reader = new Reader(message)
   const legacyVersion = reader.uint(2)
-  reader.bytes(32)
+  const random = reader.bytes(32)
   const sessionId = reader.vector(1)
   const cipherSuites = reader.vector(2)
   const compressions = reader.vector(1)
   if (reader.hasFailed || sessionId.length > 32 || compressions.length === 0) return null
   if (cipherSuites.length === 0 || cipherSuites.length % 2 !== 0) return null
-  const hello: ClientHello = { kind: 'hello', sni: null, alpn: [], versions: [legacyVersion] }
+  const hello: ClientHello = {
+    kind: 'hello',
+    sni: null,
+    alpn: [],
+    versions: [legacyVersion],
+    random: random.toString('latin1'),
+  }
   if (reader.atEnd) return hello
   const extensions = new Reader(reader.vector(2))
   if (reader.hasFailed || !reader.atEnd) return null

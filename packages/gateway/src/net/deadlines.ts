@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { reportFault } from '../telemetry/faults.ts'
 
 /**
  * One coarse timer for everything in a worker that may take too long. A deadline is an object kept by its owner and
@@ -91,17 +92,25 @@ export class Deadlines {
     this.#wake(next, now)
   }
 
+  #expire(deadline: Deadline): void {
+    try {
+      deadline.expire()
+    } catch (error) {
+      reportFault(error, 'worker')
+    }
+  }
+
   #fire(slot: number, now: number): void {
     // Always the first one: an expiry may clear or move any other. Nothing is put back into the slot of the cursor.
     for (let deadline = this.#slots[slot]; deadline; deadline = this.#slots[slot]) {
       this.#unlink(deadline)
       if (deadline.at > now) this.#link(deadline, now)
-      else deadline.expire()
+      else this.#expire(deadline)
     }
   }
 }
 
-/** Embedded in whatever can time out. */
+/** Embedded in whatever can time out. An exception of `expire` is reported, and the other deadlines go on. */
 export class Deadline {
   at = 0
   slot = -1
@@ -112,6 +121,10 @@ export class Deadline {
 
   constructor(expire: () => void) {
     this.expire = expire
+  }
+
+  get isSet(): boolean {
+    return this.slot !== -1
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import type { Sink, Source } from './body.ts'
 import type { HeaderBlock } from './header-block.ts'
-import { principalOf } from './principal.ts'
+import { type ClientCertificate, readClientCertificate } from './client-certificate.ts'
 import type { Endpoint } from './proxy-protocol.ts'
 
 /** Who is at the other end of a connection, and how it came in. Fixed for the life of the connection. */
@@ -16,12 +17,16 @@ export interface ConnectionInfo {
   readonly scheme: 'http' | 'https'
   /** Server name of the TLS handshake, lower case; empty without one. */
   readonly sni: string
+  /** Random of the TLS handshake that passes through; empty where TLS ends here, or is not spoken. */
+  readonly handshake: string
   /** `<address>:<port>` of the client, as the access log prints it. */
   readonly source: string
   /** What few ask for, looked up then: where the client came to, as the PROXY header or the socket says. */
   destination(): Endpoint
   /** Who the client is by its certificate, which was verified; empty without one. */
   principal(): string
+  /** The client certificate, which was verified; undefined without one. */
+  readonly certificate?: ClientCertificate | undefined
 }
 
 /** What a PROXY header said. */
@@ -36,12 +41,14 @@ export function connectionInfo(
   proxied: ProxiedEnds | null,
   sni: string,
   secure?: TLSSocket,
+  handshake = '',
 ): ConnectionInfo {
   const source = proxied?.source ?? null
   const rawAddress = plainAddress(socket.remoteAddress ?? '')
   const rawPort = socket.remotePort ?? 0
   const address = source?.address ?? rawAddress
   const port = source?.port ?? rawPort
+  let certificate: ClientCertificate | null | undefined = secure === undefined ? null : undefined
   return {
     address,
     port,
@@ -49,18 +56,27 @@ export function connectionInfo(
     rawPort,
     scheme: secure === undefined ? 'http' : 'https',
     sni,
+    handshake,
     source: (address.includes(':') ? `[${address}]` : address) + ':' + port,
     destination: () =>
       proxied?.destination ?? { address: plainAddress(socket.localAddress ?? ''), port: socket.localPort ?? 0 },
+    get certificate() {
+      if (certificate === undefined) certificate = verifiedCertificate(secure)
+      return certificate ?? undefined
+    },
     principal() {
-      const certificate = secure?.authorized === true ? secure.getPeerX509Certificate() : undefined
-      return certificate === undefined ? '' : principalOf(certificate)
+      return this.certificate?.principal ?? ''
     },
   }
 }
 
+function verifiedCertificate(secure: TLSSocket | undefined): ClientCertificate | null {
+  const shown = secure?.authorized === true ? secure.getPeerX509Certificate() : undefined
+  return shown === undefined ? null : readClientCertificate(shown)
+}
+
 /** A dual-stack socket shows IPv4 peers in IPv6 form. */
-function plainAddress(address: string): string {
+export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
@@ -82,6 +98,8 @@ export interface Exchange {
   readonly teTrailers: boolean
   /** A header that names a client address, host or scheme was sent, in any spelling. */
   readonly claimsForwarding: boolean
+  /** Gateways that the request has passed, as `Hops` notes them; empty for most. */
+  readonly hops: string
   observer: ExchangeObserver | null
   /** Bytes of body so far. */
   readonly bytesIn: number
@@ -91,7 +109,7 @@ export interface Exchange {
   respond(status: number, headers: HeaderBlock, length: number): Sink
   /** An interim answer (1xx other than 101). */
   inform(status: number, headers: HeaderBlock): void
-  /** Answers 101 (or 200 to CONNECT) and gives up the connection; null when the protocol has no way to. */
+  /** Answers 101 (or 200 to CONNECT) and gives up the connection; over HTTP/2 the stream. Null for a request that asked for neither. */
   takeOver(status: number, headers: HeaderBlock): RawConnection | null
   /** Ends the exchange in the hardest way the protocol has: a reset, or a closed connection. */
   reset(cause: Error): void
@@ -109,11 +127,24 @@ export interface ExchangeObserver extends Partial<UnderWay> {
   sent(): void
   /** The client went away, or the connection broke, before that. */
   gone(cause: Error): void
+  /** The body broke before any byte of the response was sent: true when another response has been given in its place. */
+  unsent?(cause: Error): boolean
+  /** A callback of the exchange has thrown: the observer reports it and answers, or ends the exchange. */
+  faulted?(error: unknown): void
 }
 
 /** A connection without HTTP on it any more; `early` are bytes that had been read already. */
+/** A socket, or what stands for one. */
+export interface RawStream extends Duplex {
+  readonly bytesWritten: number
+  /** Closes once all that was written has left. */
+  destroySoon(): void
+  /** Closes at once, and lets the peer see that something is missing. */
+  resetAndDestroy(): void
+}
+
 export interface RawConnection {
-  socket: Socket
+  socket: RawStream
   early: Buffer | null
   /** What becomes of the bytes that it sends, where they do not go on as they are. */
   edit?: BytesEdit
@@ -126,5 +157,5 @@ export interface BytesEdit {
   end(): Buffer
 }
 
-/** Receives every request of a connection. Must not throw. */
+/** Receives every request of a connection. */
 export type ExchangeHandler = (exchange: Exchange) => void

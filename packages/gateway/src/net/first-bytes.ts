@@ -25,7 +25,6 @@ class FirstBytes {
   readonly #destroy = (): void => void this.#socket.destroy()
   readonly #deadline = new Deadline(this.#destroy)
   #received: Buffer | null = null
-  #timeoutMs = 0
 
   constructor(socket: Socket, deadlines: Deadlines, judge: (bytes: Buffer) => FirstBytesVerdict) {
     this.#socket = socket
@@ -33,9 +32,13 @@ class FirstBytes {
     this.#judge = judge
   }
 
+  /** The timeout covers all of the bytes, even if they trickle. */
   start(timeoutMs: number): void {
-    this.#timeoutMs = timeoutMs
     this.#deadlines.set(this.#deadline, timeoutMs)
+    this.#listen()
+  }
+
+  #listen(): void {
     this.#socket.on('readable', this.#read)
     this.#socket.on('end', this.#destroy)
     this.#socket.on('close', this.#stop)
@@ -43,6 +46,10 @@ class FirstBytes {
 
   readonly #stop = (): void => {
     this.#deadlines.clear(this.#deadline)
+    this.#unlisten()
+  }
+
+  #unlisten(): void {
     this.#socket.off('readable', this.#read)
     this.#socket.off('end', this.#destroy)
     this.#socket.off('close', this.#stop)
@@ -52,10 +59,12 @@ class FirstBytes {
     const chunk = this.#socket.read() as Buffer | null
     if (chunk === null) return
     this.#received = this.#received === null ? chunk : Buffer.concat([this.#received, chunk])
-    this.#stop()
+    // The next owner of the socket must find it without listeners.
+    this.#unlisten()
     const verdict = this.#judge(this.#received)
-    if (verdict === 'more') this.start(this.#timeoutMs)
-    else if (verdict === 'destroy') this.#socket.destroy()
+    if (verdict === 'more') return this.#listen()
+    this.#deadlines.clear(this.#deadline)
+    if (verdict === 'destroy') this.#socket.destroy()
   }
 }
 

@@ -88,6 +88,14 @@ export class GatheringWriter {
     return room
   }
 
+  /** Drops what waits for a flush. */
+  discard(): void {
+    this.#alone = null
+    this.#text = ''
+    this.#pieces = null
+    this.#size = 0
+  }
+
   /** Bytes that wait for a flush. */
   get pending(): number {
     return this.#size

@@ -2,3 +2,23 @@
 export function isGrpcContentType(contentType: string): boolean {
   return /^application\/grpc(\+|;|$)/i.test(contentType)
 }
+
+/** Status that a gRPC client gives a call whose stream was reset with this HTTP/2 error code; null is a lost connection. */
+export function grpcStatusOfReset(code: number | null): number {
+  return code === null ? UNAVAILABLE : (STATUS_OF_RESET.get(code) ?? INTERNAL)
+}
+
+const INTERNAL = 13
+const UNAVAILABLE = 14
+
+/** HTTP/2 error codes that do not become INTERNAL, by the gRPC protocol's own table. */
+const STATUS_OF_RESET: ReadonlyMap<number, number> = new Map([
+  // REFUSED_STREAM
+  [7, UNAVAILABLE],
+  // CANCEL becomes CANCELLED
+  [8, 1],
+  // ENHANCE_YOUR_CALM becomes RESOURCE_EXHAUSTED
+  [11, 8],
+  // INADEQUATE_SECURITY becomes PERMISSION_DENIED
+  [12, 7],
+])

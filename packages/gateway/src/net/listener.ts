@@ -1,10 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { acceptTls } from './accept-tls.ts'
 import type { BindObserver, BindState, ConnectionRefusal } from './bind-state.ts'
 import { closeOnceQuiet } from './close-once-quiet.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import { connectionInfo, type ConnectionInfo, type Exchange, type ProxiedEnds, type UnderWay } from './exchange.ts'
+import { reportFault } from '../telemetry/faults.ts'
 import { detectHttp, readFirstBytes } from './first-bytes.ts'
 import { HEAD_MS, Http1ServerConnection } from './http1/server-connection.ts'
 import { Http2ServerConnection } from './http2/server-connection.ts'
@@ -12,7 +12,8 @@ import { adoptShared, type SocketReader, StreamReader } from './socket-reader.ts
 import { type ProxyProtocolOptions, readProxyHeader } from './proxy-protocol.ts'
 
 interface Connection {
-  drain(): void
+  /** Ends after the request in progress; an idle one that cannot tell its client is closed after `quietMs` without a request. */
+  drain(quietMs?: number): void
   drainSoon(milliseconds: number): void
   destroy(cause: Error): void
   eachObserver(visit: (observer: Partial<UnderWay> | null) => void): void
@@ -50,9 +51,14 @@ export class BindServer<L> {
     this.#state = state
     this.#deadlines = deadlines
     this.#observer = observer
-    this.#server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (socket) =>
-      this.#accept(socket),
-    )
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (socket) => {
+      try {
+        this.#accept(socket)
+      } catch (error) {
+        socket.destroy()
+        reportFault(error, 'connection')
+      }
+    })
   }
 
   listen(options: { port: number; host?: string; reusePort: boolean }): Promise<void> {
@@ -74,7 +80,8 @@ export class BindServer<L> {
     this.#moveCount(state)
     this.#state = state
     for (const { listener, connection } of this.#connections) {
-      if (isOtherKind || (listener !== null && isGone(listener))) connection.drain()
+      if (isOtherKind) connection.drain(0)
+      else if (listener !== null && isGone(listener)) connection.drain()
     }
   }
 
@@ -92,10 +99,10 @@ export class BindServer<L> {
     return this.#closed
   }
 
-  /** Every connection ends after what it is doing. */
-  drain(): void {
+  /** Closes every connection after its request in progress, idle connections after `quietMs`. */
+  drain(quietMs?: number): void {
     this.#draining = true
-    for (const { connection } of this.#connections) connection.drain()
+    for (const { connection } of this.#connections) connection.drain(quietMs)
     this.#hurry([...this.#strangers])
   }
 
@@ -217,7 +224,7 @@ export class BindServer<L> {
     const startedAt = performance.now()
     // A client that leaves inside the handshake must not be waited for.
     socket.allowHalfOpen = false
-    acceptTls<L>(socket, {
+    this.#state.acceptTls(socket, {
       deadlines: this.#deadlines,
       timeout: this.#state.handshakeTimeoutMs,
       isSilent: this.#state.isSilent === true,
@@ -234,10 +241,10 @@ export class BindServer<L> {
       },
       onPassthrough: (raw, listener, hello) => {
         raw.allowHalfOpen = true
-        this.#raw(raw, connectionInfo(raw, proxied, hello.sni ?? ''), listener)
+        this.#raw(raw, connectionInfo(raw, proxied, hello.sni ?? '', undefined, hello.random), listener)
       },
-      onRefused: (error, { hello, listener, hasSpoken }) => {
-        this.#observer.refused(refused, 0, 'tls_refused')
+      onRefused: (error, { hello, listener, hasSpoken, isClientCertificate }) => {
+        this.#observer.refused(refused, 0, isClientCertificate ? 'client_certificate' : 'tls_refused', error)
         // Whoever only looks whether the port is open, as load balancers do, has not been refused anything.
         if (hasSpoken) this.#state.onRefused(refused, { code: 'tls_refused', error, sni: hello?.sni ?? '', listener })
       },
@@ -272,7 +279,7 @@ export class BindServer<L> {
     }
     const connection = new Http1ServerConnection(socket, info, options, first?.reader)
     const live = this.#track(connection, listener)
-    if (first !== undefined) connection.start(first.bytes)
+    if (first !== undefined) this.#start(live, () => connection.start(first.bytes))
   }
 
   #serveHttp2(
@@ -294,7 +301,17 @@ export class BindServer<L> {
     }
     const connection = new Http2ServerConnection(socket, info, options, first?.reader)
     const live = this.#track(connection, listener)
-    connection.start(first?.bytes ?? null)
+    this.#start(live, () => connection.start(first?.bytes ?? null))
+  }
+
+  /** Removes a connection whose start throws: it has no close handler yet that would do so. */
+  #start(live: LiveConnection<L>, start: () => void): void {
+    try {
+      start()
+    } catch (error) {
+      this.#connections.delete(live)
+      throw error
+    }
   }
 
   #raw(socket: Socket, info: ConnectionInfo, listener: L | null): void {

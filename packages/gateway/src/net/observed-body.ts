@@ -5,12 +5,15 @@ import { ThroughBody } from './through-body.ts'
 export interface BodyObserver {
   /** Each piece, before it goes on; it may be a view of a buffer that the next read fills again. */
   chunk(chunk: Buffer): void
-  /** Once, before whoever gets the body hears of its end; `whole` is false when it broke off or was not wanted any more. */
-  over(whole: boolean): void
+  /**
+   * Once, before whoever gets the body hears of its end; `whole` is false when it broke off or was not wanted any more.
+   * `cause` is why it broke off; null otherwise.
+   */
+  over(whole: boolean, cause: Error | null): void
 }
 
-/** Keeps a copy for `over`; null when the body broke off or is larger than `limit`. */
-export function keepCopy(limit: number, over: (copy: Buffer | null) => void): BodyObserver {
+/** Keeps a copy for `over`; null when the body broke off, for `cause` where it has one, or is larger than `limit`. */
+export function keepCopy(limit: number, over: (copy: Buffer | null, cause: Error | null) => void): BodyObserver {
   let kept: Buffer[] | null = []
   let size = 0
   return {
@@ -19,7 +22,7 @@ export function keepCopy(limit: number, over: (copy: Buffer | null) => void): Bo
       if (size > limit) kept = null
       kept?.push(Buffer.from(chunk))
     },
-    over: (whole) => over(whole && kept !== null ? Buffer.concat(kept) : null),
+    over: (whole, cause) => over(whole && kept !== null ? Buffer.concat(kept) : null, cause),
   }
 }
 
@@ -34,7 +37,7 @@ export class ObservedBody extends ThroughBody {
   }
 
   override cancel(cause: Error): void {
-    this.#over(false)
+    this.#over(false, null)
     super.cancel(cause)
   }
 
@@ -44,18 +47,18 @@ export class ObservedBody extends ThroughBody {
   }
 
   override end(trailers: HeaderBlock | null): void {
-    this.#over(true)
+    this.#over(true, null)
     super.end(trailers)
   }
 
   override abort(cause: Error): void {
-    this.#over(false)
+    this.#over(false, cause)
     super.abort(cause)
   }
 
-  #over(whole: boolean): void {
+  #over(whole: boolean, cause: Error | null): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#observer.over(whole)
+    this.#observer.over(whole, cause)
   }
 }

@@ -1,4 +1,5 @@
 import { connect, type NetConnectOpts, Socket } from 'node:net'
+import { reportFault } from '../telemetry/faults.ts'
 import { spentBuffers } from './spent-buffers.ts'
 
 /** Where the bytes of a socket go: to a receiver, or, after `release`, into the socket's own stream. */
@@ -33,7 +34,11 @@ export class StreamReader implements SocketReader {
 
   readonly #onData = (chunk: Buffer): void => {
     spentBuffers.count(chunk.length)
-    this.#receive?.(chunk)
+    try {
+      this.#receive?.(chunk)
+    } catch (error) {
+      breakOff(this.#socket, error)
+    }
   }
 }
 
@@ -50,12 +55,16 @@ export class SharedBufferReader implements SocketReader {
   readonly onread = {
     buffer: SHARED,
     callback: (length: number): boolean => {
-      if (this.#glance !== null && this.#glance(SHARED, length)) return true
-      const chunk = Buffer.allocUnsafe(length)
-      SHARED.copy(chunk, 0, 0, length)
-      spentBuffers.count(length)
-      if (this.#receive === null) return this.#socket?.push(chunk) ?? false
-      this.#receive(chunk)
+      try {
+        if (this.#glance !== null && this.#glance(SHARED, length)) return true
+        const chunk = Buffer.allocUnsafe(length)
+        SHARED.copy(chunk, 0, 0, length)
+        spentBuffers.count(length)
+        if (this.#receive === null) return this.#socket?.push(chunk) ?? false
+        this.#receive(chunk)
+      } catch (error) {
+        breakOff(this.#socket, error)
+      }
       return true
     },
   }
@@ -86,6 +95,12 @@ export class SharedBufferReader implements SocketReader {
     this.#receive = null
     this.#glance = null
   }
+}
+
+/** A receiver has thrown: nobody knows how much of the input it took, so the connection ends. */
+function breakOff(socket: Socket | null, error: unknown): void {
+  socket?.destroy()
+  reportFault(error, 'connection')
 }
 
 /** Opens a TCP connection or a socket file that is read through the shared buffer. */

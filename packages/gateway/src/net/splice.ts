@@ -1,23 +1,41 @@
-import type { Socket } from 'node:net'
-import type { BytesEdit, RawConnection } from './exchange.ts'
+import type { BytesEdit, RawConnection, RawStream } from './exchange.ts'
 import { spentBuffers } from './spent-buffers.ts'
 
-/** Copies bytes both ways until both directions have ended or one side breaks. Calls `done` once with the byte counts. */
-export function splice(
-  client: RawConnection,
-  backend: RawConnection,
-  done: (bytesToBackend: number, bytesToClient: number) => void,
-): void {
+/** How a tunnel ended. */
+export interface TunnelEnd {
+  bytesToBackend: number
+  bytesToClient: number
+  /** The side whose connection broke before it had ended; null when both ended cleanly. */
+  brokenBy: 'client' | 'backend' | null
+}
+
+/**
+ * Copies bytes both ways until both directions have ended or one side breaks, and calls `done` once. A side that breaks resets
+ * the other one: a plain close would make half of a message look whole.
+ */
+export function splice(client: RawConnection, backend: RawConnection, done: (end: TunnelEnd) => void): void {
   const [a, b] = [client.socket, backend.socket]
   const startA = a.bytesWritten
   const startB = b.bytesWritten
   let open = 2
-  const closed = (other: Socket) => (): void => {
+  let brokenBy: TunnelEnd['brokenBy'] = null
+  const closed = (other: RawStream) => (): void => {
     other.destroySoon()
-    if (--open === 0) done(b.bytesWritten - startB, a.bytesWritten - startA)
+    if (--open === 0) {
+      done({ bytesToBackend: b.bytesWritten - startB, bytesToClient: a.bytesWritten - startA, brokenBy })
+    }
   }
-  a.on('error', () => b.destroy())
-  b.on('error', () => a.destroy())
+  a.on('error', () => {
+    // A side that has ended may be reset by what is written to it after that.
+    if (a.readableEnded) return b.destroySoon()
+    brokenBy ??= 'client'
+    reset(b)
+  })
+  b.on('error', () => {
+    if (b.readableEnded) return a.destroySoon()
+    brokenBy ??= 'backend'
+    reset(a)
+  })
   a.once('close', closed(b))
   b.once('close', closed(a))
   if (client.early !== null) b.write(client.early)
@@ -32,7 +50,13 @@ export function splice(
   if (b.destroyed) a.destroy()
 }
 
-function pipeEdited(from: Socket, to: Socket, edit: BytesEdit): void {
+/** Over TLS, the missing close_notify tells the peer. */
+function reset(socket: RawStream): void {
+  if ('encrypted' in socket || socket.destroyed) socket.destroy()
+  else socket.resetAndDestroy()
+}
+
+function pipeEdited(from: RawStream, to: RawStream, edit: BytesEdit): void {
   from.on('data', (chunk: Buffer) => {
     const bytes = edit.push(chunk)
     if (bytes.length > 0 && !to.write(bytes)) from.pause()

@@ -1,8 +1,9 @@
 import { constants, createHash, hkdfSync, X509Certificate } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls'
-import type { ListenerTls } from '../ir/resources.ts'
+import type { ClientCertificates, ListenerTls } from '../ir/resources.ts'
 import { findAuthorityProblem, opensslReason } from './pem.ts'
+import { sendCertificateAlerts } from './tls-alert.ts'
 import {
   cipherByName,
   groupByName,
@@ -19,6 +20,7 @@ export interface ServerTlsPolicy {
   maxProtocolVersion?: TlsVersionName | null
   cipherSuites?: readonly CipherSuiteName[] | null
   keyExchangeGroups?: readonly KeyExchangeGroupName[] | null
+  clientCertificates?: ClientCertificates | null
 }
 
 export interface ServerTls {
@@ -34,7 +36,10 @@ export interface TlsProblem {
   message: string
 }
 
-export type HandshakeResult = { socket: TLSSocket } | { reason: string }
+export type HandshakeResult =
+  | { socket: TLSSocket }
+  /** `isClientCertificate` when the client sent no certificate, or one that is refused. */
+  | { reason: string; isClientCertificate: boolean }
 
 /** `ticketSecret`, shared by the workers, lets a client resume its session on any of them. */
 export function createServerTls(
@@ -45,7 +50,15 @@ export function createServerTls(
 ): { tls: ServerTls } | { problem: TlsProblem } {
   const key = createHash('sha256')
     .update(
-      JSON.stringify([listener.cert, listener.key, listener.root, policy, listener.others, listener.clientsMayLack]),
+      JSON.stringify([
+        listener.cert,
+        listener.key,
+        listener.root,
+        policy,
+        listener.others,
+        listener.clientsMayLack,
+        listener.clientCertificates,
+      ]),
     )
     .digest('hex')
   if (known?.key === key) return { tls: known }
@@ -57,7 +70,8 @@ export function createServerTls(
     const options = serverOptions(listener, policy ?? {}, { key, ticketSecret })
     const server = createServer(options)
     if (listener.others !== undefined) addCertificates(server, options, listener)
-    return { tls: { key, handshake: createHandshake(server) } }
+    if (options.rejectUnauthorized === true) sendCertificateAlerts(server, rawSocketOf)
+    return { tls: { key, handshake: createHandshake(server, mayLackCertificate(listener, policy)) } }
   } catch (error) {
     return {
       problem: { of: 'cert', message: `a pair of certificate and key that TLS refuses (${opensslReason(error)})` },
@@ -94,7 +108,14 @@ function serverOptions(
     options.ticketKeys = Buffer.from(hkdfSync('sha256', session.ticketSecret, '', `tickets ${session.key}`, 48))
   }
   if (listener.root === null) return options
-  return { ...options, ca: listener.root, requestCert: true, rejectUnauthorized: listener.clientsMayLack !== true }
+  const rejectUnauthorized = listener.clientsMayLack !== true && !mayLackCertificate(listener, policy)
+  return { ...options, ca: listener.root, requestCert: true, rejectUnauthorized }
+}
+
+/** Clients may come without a certificate; one that they show is verified. */
+function mayLackCertificate(listener: ListenerTls, policy: ServerTlsPolicy | null): boolean {
+  if (listener.root === null || listener.clientsMayLack === true) return false
+  return (listener.clientCertificates ?? policy?.clientCertificates) === 'Request'
 }
 
 /** Each is shown to those who ask for one of its names; of two with the same name the first. */
@@ -141,26 +162,42 @@ function groupList(groups: readonly KeyExchangeGroupName[] | null | undefined): 
  * The server never listens: connections are injected, as its 'connection' event is documented to allow, and so
  * client certificates are judged by the runtime itself (a bare TLSSocket of a server accepts any certificate).
  */
-function createHandshake(server: Server): ServerTls['handshake'] {
+function createHandshake(server: Server, isOptional: boolean): ServerTls['handshake'] {
   const pending = new WeakMap<Socket, (result: HandshakeResult) => void>()
   function finish(tlsSocket: TLSSocket, result: HandshakeResult): void {
     const raw = rawSocketOf(tlsSocket)
     const done = pending.get(raw)
     pending.delete(raw)
     if (done) done(result)
-    else tlsSocket.destroy()
+    // Closing within the handshake's own callback takes the process down.
+    else setImmediate(() => tlsSocket.destroy())
   }
-  server.on('secureConnection', (socket) => finish(socket, { socket }))
-  server.on('tlsClientError', (error, socket) => {
+  server.on('secureConnection', (socket) => {
+    // The runtime lets in whoever need not show a certificate, also with one that nobody vouches for.
+    if (isOptional && !socket.authorized && socket.getPeerX509Certificate() !== undefined) {
+      const reason = `client certificate: ${String(socket.authorizationError)}`
+      // Closing within the handshake's own callback takes the process down.
+      setImmediate(() => {
+        finish(socket, { reason, isClientCertificate: true })
+        socket.destroy()
+      })
+      return
+    }
+    finish(socket, { socket })
+  })
+  server.on('tlsClientError', (error: Error & { code?: string }, socket) => {
     // Declared as an Error, but the runtime stores the code of the failed verification.
     const code = socket.authorizationError as unknown as string | null
-    finish(socket, { reason: code === null ? reasonOf(error) : `client certificate: ${code}` })
+    if (code !== null) return finish(socket, { reason: `client certificate: ${code}`, isClientCertificate: true })
+    finish(socket, { reason: reasonOf(error), isClientCertificate: error.code === NO_CERTIFICATE })
   })
   return (socket, done) => {
     pending.set(socket, done)
     server.emit('connection', socket)
   }
 }
+
+const NO_CERTIFICATE = 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE'
 
 /** Errors of OpenSSL carry their plain text apart; the message has addresses and source lines in it. */
 function reasonOf(error: Error & { reason?: string }): string {

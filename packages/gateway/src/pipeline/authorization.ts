@@ -39,9 +39,14 @@ export function createJudge<Subject>(rules: readonly Rule<Subject>[]): Judge<Sub
   const [allow, deny, require] = (['allow', 'deny', 'require'] as const).map((mode) =>
     rules.filter((rule) => rule.mode === mode).map((rule) => rule.evaluate),
   ) as [Evaluate<Subject>[], Evaluate<Subject>[], Evaluate<Subject>[]]
+  const denies = (subject: Subject): boolean => {
+    for (const evaluate of deny) if (evaluate(subject) !== false) return true
+    return false
+  }
   return {
+    denies,
     allows(subject) {
-      for (const evaluate of deny) if (evaluate(subject) !== false) return false
+      if (denies(subject)) return false
       for (const evaluate of require) if (evaluate(subject) !== true) return false
       for (const evaluate of allow) if (evaluate(subject) === true) return true
       return allow.length === 0
@@ -54,6 +59,8 @@ type Evaluate<Subject> = (subject: Subject) => Result
 
 export interface Judge<Subject> {
   allows(subject: Subject): boolean
+  /** Whether a deny rule holds, or fails. */
+  denies(subject: Subject): boolean
   /** Every rule with its outcome, for traces. */
   explain(subject: Subject): RuleOutcome[]
 }

@@ -2,6 +2,7 @@ import { isAtHand } from '../net/body.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import type { CallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import type { RawConnection } from '../net/exchange.ts'
+import { contained, InternalFault } from '../telemetry/faults.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import {
   isIdempotent,
@@ -34,6 +35,8 @@ export interface BackendOutcome {
   responded(response: UpstreamResponse): void
   tunnelled(status: number, headers: HeaderBlock, backend: RawConnection): void
   failed(failure: Failure): void
+  /** Reports an exception from code that the call runs. */
+  faulted(error: unknown): void
 }
 
 /** One request's way to its backend: attempts, each with its limit, and the pauses between them. */
@@ -68,6 +71,10 @@ export class BackendCall implements UpstreamHandler, CallContext {
 
   get rx(): RequestContext {
     return this.#rx
+  }
+
+  get hops(): string {
+    return this.#rx.exchange.hops
   }
 
   get clientVersion(): string {
@@ -166,9 +173,11 @@ export class BackendCall implements UpstreamHandler, CallContext {
     const isWanted = (): boolean => this.#preparing === outgoing
     const prepared = prepareAttempt(this.#backend, { outgoing, rx, isWanted, bug: this.#services.bug })
     if (!(prepared instanceof Promise)) return this.#prepared(outgoing, prepared)
-    void prepared.then((failure) => {
-      if (isWanted()) this.#prepared(outgoing, failure)
-    })
+    prepared
+      .then((failure) => {
+        if (isWanted()) this.#prepared(outgoing, failure)
+      })
+      .catch((error: unknown) => this.#faulted(error))
   }
 
   #prepared(outgoing: OutgoingRequest, failure: Failure | undefined): void {
@@ -198,12 +207,18 @@ export class BackendCall implements UpstreamHandler, CallContext {
     })
   }
 
+  /** Cancels the call after an internal error and reports the error. */
+  #faulted(error: unknown): void {
+    contained('request', () => this.cancel(FAULT))
+    this.#outcome.faulted(error)
+  }
+
   #timedOut(): void {
     const isUnsent = this.#preparing !== null
     if (isUnsent) this.#rx.giveUpCallouts()
     const error = new UpstreamError('response_timeout', 'no response in time', isUnsent)
     this.#preparing = null
-    this.#call?.cancel(error)
+    contained('request', () => this.#call?.cancel(error))
     this.failed(error)
   }
 
@@ -212,6 +227,14 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 
   responded(response: UpstreamResponse): void {
+    try {
+      this.#responded(response)
+    } catch (error) {
+      this.#faulted(error)
+    }
+  }
+
+  #responded(response: UpstreamResponse): void {
     if (this.#over) return response.body.cancel(ABANDONED)
     this.#clear()
     const now = (this.#rx.answeredAt = this.#services.now())
@@ -241,6 +264,14 @@ export class BackendCall implements UpstreamHandler, CallContext {
   }
 
   failed(error: UpstreamError): void {
+    try {
+      this.#failed(error)
+    } catch (thrown) {
+      this.#faulted(thrown)
+    }
+  }
+
+  #failed(error: UpstreamError): void {
     if (this.#over) return
     this.#clear()
     const rx = this.#rx
@@ -272,7 +303,13 @@ export class BackendCall implements UpstreamHandler, CallContext {
     rx.error = null
     this.#call = null
     if (pauseMs === 0) return this.start()
-    this.#pause ??= new Deadline(() => this.start())
+    this.#pause ??= new Deadline(() => {
+      try {
+        this.start()
+      } catch (error) {
+        this.#faulted(error)
+      }
+    })
     this.#services.deadlines.set(this.#pause, pauseMs)
   }
 
@@ -289,4 +326,5 @@ function isRepeatable(error: UpstreamError, method: string): boolean {
 }
 
 const ABANDONED = new Error('response not needed')
+const FAULT = new InternalFault()
 const MAX_CALLS = 32

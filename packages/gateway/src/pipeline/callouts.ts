@@ -124,7 +124,7 @@ export class Callouts {
 /** The calls have no client whose protocol could matter. */
 function contextOf(rx: RequestContext, purpose: CallPurpose): CallContext {
   const span = rx.spans === null ? null : rx.spans.placeOf(purpose)
-  return { rx, clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {}, span }
+  return { rx, hops: rx.exchange.hops, clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {}, span }
 }
 
 /** What spans call them. */

@@ -48,16 +48,6 @@ export function makeEach<Item, Made>(items: Iterable<Item>, make: (item: Item) =
   return made
 }
 
-/** What was thrown, and what making something else throws. */
-export function andFaultsOf(error: unknown, make: () => unknown): Error {
-  try {
-    make()
-    return new ConfigFaults(faultsIn(error))
-  } catch (other) {
-    return new ConfigFaults([...faultsIn(error), ...faultsIn(other)])
-  }
-}
-
 /** What was thrown while a config was put together. */
 export function faultsIn(error: unknown): readonly ConfigFault[] {
   if (error instanceof ConfigFault) return [error]

@@ -4,6 +4,7 @@ import type { CallContext } from './step.ts'
 export function contextWith(context: CallContext, changes: Partial<CallContext>): CallContext {
   return {
     ...(context.rx !== undefined && { rx: context.rx }),
+    hops: context.hops,
     clientVersion: context.clientVersion,
     clientScheme: context.clientScheme,
     span: context.span ?? null,

@@ -6,7 +6,7 @@ import { httpConfig, routeTo, until, useGateway, useOrigin } from '../testing/sc
 
 const ASK = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
-test('draining ends idle connections at once and busy ones after their response', async (t) => {
+test('draining ends quiet connections, and busy ones after their response', async (t) => {
   let answer = (): void => {}
   const origin = await useOrigin(t, (_request, response) => {
     answer = () => void response.end('done')
@@ -20,7 +20,7 @@ test('draining ends idle connections at once and busy ones after their response'
   await once(idle, 'data')
   busy.write(ASK)
   await until(() => origin.seen.length === 2)
-  gateway.drain()
+  gateway.drain(0)
   idle.resume()
   await once(idle, 'end')
   let text = ''

@@ -15,6 +15,7 @@ export interface Failure {
 export const failures = {
   listenerNotFound: { status: 404, message: 'listener not found', reason: 'NotFound', code: 'listener_not_found' },
   routeNotFound: { status: 404, message: 'route not found', reason: 'NotFound', code: 'route_not_found' },
+  loopDetected: { status: 508, message: 'loop detected', reason: 'LoopDetected', code: 'loop_detected' },
   misdirected: { status: 421, message: 'misdirected request', reason: 'NotFound', code: 'misdirected' },
   methodNotAllowed: {
     status: 405,
@@ -43,6 +44,7 @@ export const failures = {
   noValidBackends: { status: 500, message: 'no valid backends', reason: 'NoHealthyBackend', code: 'no_valid_backends' },
   requestTimeout: { status: 504, message: 'request timeout', reason: 'Timeout', code: 'request_timeout' },
   upgradeFailed: { status: 502, message: 'request upgrade failed', reason: 'UpstreamFailure', code: 'upgrade_failed' },
+  quarantined: { status: 500, message: 'quarantined by a config fault', reason: 'Internal', code: 'quarantined' },
   internal: { status: 500, message: 'internal error', reason: 'Internal', code: 'internal' },
 } satisfies Record<string, Failure>
 
@@ -57,8 +59,14 @@ function replyTo(error: UpstreamError): Failure {
     case 'no_endpoints':
     case 'endpoint_gone':
       return { status: 503, message: 'no healthy backends', reason: 'NoHealthyBackend' }
+    case 'no_targets':
+      return { status: 503, message: error.message, reason: 'NoHealthyBackend' }
     case 'invalid_backend':
       return failures.noValidBackends
+    case 'loop_detected':
+      return failures.loopDetected
+    case 'internal':
+      return failures.internal
     case 'address_refused':
       return { status: 403, message: `destination refused: ${error.message}`, reason: 'InvalidRequest' }
     case 'connect_timeout':

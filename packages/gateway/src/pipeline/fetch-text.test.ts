@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { RequestListener } from 'node:http'
 import { Deadlines } from '../net/deadlines.ts'
+import { Hops } from '../net/hops.ts'
 import { HeaderBlock } from '../net/header-block.ts'
 import { startOrigin } from '../testing/origin.ts'
 import { Pool } from '../upstream/pool.ts'
@@ -22,8 +23,11 @@ async function useClient(t: TestContext, answer: RequestListener) {
       idleTimeoutMs: 5_000,
       maxIdle: 10,
     },
-    deadlines,
-    { opened() {}, closed() {}, connectFailed() {}, fellSilent() {} },
+    {
+      deadlines,
+      hops: new Hops('test'),
+      observer: { opened() {}, closed() {}, connectFailed() {}, fellSilent() {} },
+    },
   )
   t.after(async () => {
     pool.close()

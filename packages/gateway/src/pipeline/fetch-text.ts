@@ -116,7 +116,7 @@ export function fetchText(client: BackendClient, options: FetchOptions): Promise
   })
 }
 
-const CONTEXT: CallContext = { clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {} }
+const CONTEXT: CallContext = { hops: '', clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo: () => {} }
 
 type Done = (error: Error | null, answer: WholeAnswer | null) => void
 

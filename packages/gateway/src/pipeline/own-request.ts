@@ -17,6 +17,7 @@ export function ownContext({ path, authority }: { path: string; authority: strin
     upgrade: '',
     teTrailers: false,
     claimsForwarding: false,
+    hops: '',
     observer: null,
     bytesIn: 0,
     bytesOut: 0,
@@ -27,6 +28,7 @@ export function ownContext({ path, authority }: { path: string; authority: strin
   }
   return {
     rx: new RequestContext(exchange, now),
+    hops: '',
     clientVersion: 'HTTP/1.1',
     clientScheme: 'http',
     connectingTo() {},
@@ -40,6 +42,7 @@ const NOBODY: ConnectionInfo = {
   rawPort: 0,
   scheme: 'http',
   sni: '',
+  handshake: '',
   source: '',
   destination: () => ({ address: '', port: 0 }),
   principal: () => '',

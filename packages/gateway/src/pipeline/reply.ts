@@ -37,6 +37,7 @@ export type Reason =
   | 'RateLimit'
   | 'PromptGuard'
   | 'InvalidRequest'
+  | 'LoopDetected'
   | 'NoHealthyBackend'
   | 'UpstreamFailure'
   | 'Timeout'

@@ -1,3 +1,4 @@
+import { InternalFault } from '../telemetry/faults.ts'
 import type { Source } from '../net/body.ts'
 import type { ConnectionInfo, Exchange } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
@@ -5,7 +6,7 @@ import type { RecordRequest } from '../telemetry/metrics/request-metrics.ts'
 import { readTraceparent, type TraceContext } from '../telemetry/otlp/traceparent.ts'
 import type { Decision, FailedCall } from '../telemetry/recorder/facts.ts'
 import type { KeptBytes } from '../telemetry/recorder/kept-bytes.ts'
-import type { UpstreamRequest } from '../upstream/upstream-types.ts'
+import { UpstreamError, type UpstreamRequest } from '../upstream/upstream-types.ts'
 import type { LlmRecord } from '../records/llm-record.ts'
 import type { McpRecord } from '../records/mcp-record.ts'
 import { normalizeHost } from './route/hostname.ts'
@@ -57,6 +58,8 @@ export interface OpenCall {
 export interface RequestRunner {
   /** Answers with this, whatever is under way; false when an answer has begun. */
   interrupt(reply: Reply): boolean
+  /** Something that is done for the request has thrown: it is answered with 500, or cut where an answer has begun. */
+  faulted(error: unknown): void
 }
 
 /** A change to a header that somebody outside asks for. */
@@ -341,6 +344,28 @@ export class RequestContext implements RoutableRequest {
   authorityFor(hostname: string | null): string {
     if (this.upstreamAuthority !== '') return this.upstreamAuthority
     return this.hostRewrite === false || hostname === null ? this.authority : hostname
+  }
+
+  /**
+   * Whether response policies treat the response as the backend's. A denied MCP item counts: its response must not differ
+   * from the one for a name that does not exist.
+   */
+  get isFromBackend(): boolean {
+    return this.reason === 'Upstream' || this.mcp?.outcome === 'denied'
+  }
+
+  /**
+   * The response ended before it was whole, after its head was sent; the first cause counts. Log, metrics, record, spans and
+   * trace report the request as failed by it, whether its client was cut off or was told inside of the body.
+   */
+  responseBroken(cause: Error): void {
+    const isUpstream = cause instanceof UpstreamError
+    if (this.reason === 'Upstream') {
+      const isInternal = cause instanceof InternalFault
+      this.reason = isInternal ? 'Internal' : isUpstream ? 'UpstreamFailure' : 'ClientGone'
+    }
+    this.error ??= cause.message
+    if (isUpstream && this.notes === null) this.notes = { code: cause.code }
   }
 
   /** What a step refuses the request by, as data and never secrets: for its record, and for who watches. */

@@ -15,9 +15,11 @@ export function answerWith(rx: RequestContext, reply: Reply, date: string): void
 
 /** Callers of a refusal get the name of its record, and nothing else of it. */
 export function nameDecision(rx: AnsweredRequest, recordId: (rx: RequestContext) => string | null): void {
-  if (rx.reason === 'DirectResponse' || (rx.reason === 'Upstream' && rx.mcp?.outcome !== 'denied')) return
+  const isDeniedItem = rx.mcp?.outcome === 'denied'
+  if (rx.reason === 'DirectResponse' || (rx.reason === 'Upstream' && !isDeniedItem)) return
   rx.decisionId = recordId(rx)
-  if (rx.decisionId !== null) rx.responseHeaders.addChecked('x-portico-decision', rx.decisionId)
+  // A header that only denials have would tell a hidden tool from an unknown one.
+  if (rx.decisionId !== null && !isDeniedItem) rx.responseHeaders.addChecked('x-portico-decision', rx.decisionId)
 }
 
 /** What policies have under way for a request ends with it. */

@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net'
-import type { ConnectionInfo, UnderWay } from '../net/exchange.ts'
+import { type ConnectionInfo, plainAddress, type UnderWay } from '../net/exchange.ts'
+import type { HandshakePasses } from '../net/handshake-passes.ts'
 import { splice } from '../net/splice.ts'
+import { formatHostPort } from '../upstream/host-port.ts'
 import { type UpstreamCall, UpstreamError } from '../upstream/upstream-types.ts'
 import type { AccessRecord } from '../telemetry/log/access-record.ts'
 import type { RequestOutcome } from '../telemetry/metrics/request-metrics.ts'
+import { brokenTunnels } from './broken-tunnels.ts'
 import { upstreamFailure } from './failure.ts'
 import type { CompiledListener, CompiledRoute } from './compiled.ts'
 import type { CallContext } from './step.ts'
@@ -11,6 +14,7 @@ import type { CallContext } from './step.ts'
 export interface RawServices {
   random: () => number
   now: () => number
+  handshakes: HandshakePasses
   finished(connection: RawRun): void
 }
 
@@ -40,6 +44,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext, UnderWay {
   readonly llm = null
   readonly mcp = null
   readonly clientVersion = ''
+  readonly hops = ''
   readonly clientScheme = 'http'
   readonly connection: ConnectionInfo
   readonly listener: CompiledListener
@@ -60,6 +65,10 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext, UnderWay {
 
   readonly #services: RawServices
   #over = false
+  /** The address and port that the client came to. */
+  #arrivedAt = ''
+  /** Its handshake is counted. */
+  #isCounted = false
 
   constructor(info: ConnectionInfo, listener: CompiledListener, services: RawServices) {
     this.connection = info
@@ -84,7 +93,12 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext, UnderWay {
     this.endpoint = endpoint
   }
 
+  leadsBack(endpoint: string): boolean {
+    return endpoint === this.#arrivedAt
+  }
+
   start(socket: Socket): void {
+    this.#arrivedAt = formatHostPort(plainAddress(socket.localAddress ?? ''), socket.localPort ?? 0)
     const route = this.listener.rawRoutes.best(this.sni ?? '')
     this.route = route
     if (route === null) return this.#refuse(socket, 'NotFound', 'route not found')
@@ -93,6 +107,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext, UnderWay {
     const backend = route.backends[this.backendIndex]
     if (backend === undefined) return this.#refuse(socket, 'NoHealthyBackend', 'no valid backends')
     if (this.sni === null && backend.needsName) return this.#refuse(socket, 'InvalidRequest', 'no server name')
+    if (!this.#countPass()) return this.#refuse(socket, 'LoopDetected', 'loop detected')
     let call: UpstreamCall | null = null
     const onGone = (): void => {
       call?.cancel(GONE)
@@ -108,12 +123,20 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext, UnderWay {
         upstream.destroy()
         return this.#end('ClientGone', 'client closed the connection')
       }
-      splice({ socket, early: null }, { socket: upstream, early: null }, (sent, received) => {
-        this.requestBytes = sent
-        this.responseBytes = received
-        this.#end('Upstream', null)
+      splice({ socket, early: null }, { socket: upstream, early: null }, (end) => {
+        this.requestBytes = end.bytesToBackend
+        this.responseBytes = end.bytesToClient
+        if (end.brokenBy === null) return this.#end('Upstream', null)
+        this.#end(end.brokenBy === 'backend' ? 'UpstreamFailure' : 'ClientGone', brokenTunnels[end.brokenBy].message)
       })
     })
+  }
+
+  #countPass(): boolean {
+    const { handshake } = this.connection
+    if (handshake === '') return true
+    this.#isCounted = this.#services.handshakes.enter(handshake)
+    return this.#isCounted
   }
 
   #refuse(socket: Socket, reason: string, error: string): void {
@@ -124,6 +147,7 @@ class RawRun implements AccessRecord, RequestOutcome, CallContext, UnderWay {
   #end(reason: string, error: string | null): void {
     if (this.#over) return
     this.#over = true
+    if (this.#isCounted) this.#services.handshakes.leave(this.connection.handshake)
     this.reason = reason
     this.error = error
     this.durationMs = this.#services.now() - this.startedAt

@@ -1,3 +1,4 @@
+import type { Hops } from '../net/hops.ts'
 import type { BackendCallServices } from './backend-call.ts'
 import type { AnsweredRequest, RequestContext } from './request-context.ts'
 import type { Specimens } from './specimens.ts'
@@ -35,6 +36,7 @@ export interface RunServices extends BackendCallServices, TraceServices {
   random: () => number
   /** The present time as a Date header has it. */
   httpDate: () => string
+  hops: Hops
   tracer: Tracer
   /** Null where no spans are made. */
   tracing: RequestTracing | null

@@ -41,9 +41,13 @@ export function runSteps(request: StagedRequest, stage: Stage, steps: StepList, 
     result.then(
       (reply) => {
         if (request.isOver || turn !== request.turn) return
-        if (reply instanceof Reply) return request.stopped(stage, steps, i, reply)
-        if (rx.trace !== null) rx.trace.policy(steps.names[i]!, phaseOf[stage])
-        runSteps(request, stage, steps, i + 1)
+        try {
+          if (reply instanceof Reply) return request.stopped(stage, steps, i, reply)
+          if (rx.trace !== null) rx.trace.policy(steps.names[i]!, phaseOf[stage])
+          runSteps(request, stage, steps, i + 1)
+        } catch (error) {
+          request.bug(error, false)
+        }
       },
       (error: unknown) => request.bug(error, turn !== request.turn),
     )

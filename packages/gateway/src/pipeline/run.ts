@@ -1,14 +1,16 @@
 import { Deadline } from '../net/deadlines.ts'
 import type { Exchange, ExchangeObserver, RawConnection } from '../net/exchange.ts'
+import { contained, InternalFault } from '../telemetry/faults.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import { splice } from '../net/splice.ts'
+import { brokenTunnels } from './broken-tunnels.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/upstream-types.ts'
 import { BackendCall, type BackendOutcome } from './backend-call.ts'
 import { pickBackend, protocolRefusal } from './before-backend.ts'
 import { GrpcStatusSink, readGrpcStatus } from './body/grpc-status.ts'
 import type { CompiledListener, CompiledRoute, StepList } from './compiled.ts'
 import { failureReply, inClientsFormat } from './failure-reply.ts'
-import { type Failure, failures } from './failure.ts'
+import { type Failure, failures, upstreamFailure } from './failure.ts'
 import { countHop } from './max-forwards.ts'
 import type { Reply } from './reply.ts'
 import { type AnsweredRequest, RequestContext, type RequestRunner } from './request-context.ts'
@@ -34,6 +36,7 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   #deadline: Deadline | null = null
   /** The response head has been handed over. */
   #responding = false
+  #hasFaulted = false
   isOver = false
   turn = 0
 
@@ -46,14 +49,32 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   }
 
   start(listener: CompiledListener | Failure): void {
+    try {
+      this.#begin(listener)
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  #begin(listener: CompiledListener | Failure): void {
     const rx = this.rx
     if (this.#services.tracer.armed) watch(rx, this.#services)
     if (this.#services.tracing !== null) this.#services.tracing.begin(rx)
     if (this.#services.requestIds !== null) this.#services.requestIds.begin(rx)
     if ('status' in listener) return this.failed(listener)
     this.#listener = rx.listener = listener
+    if (this.#exchange.hops !== '' && this.#isLoop()) return
     if (listener.request === null) this.#chooseRoute(listener)
     else runSteps(this, 'gateway', listener.request, 0)
+  }
+
+  /** A request that left this gateway too often is refused before anything is done for it. */
+  #isLoop(): boolean {
+    const found = this.#services.hops.loopIn(this.#exchange.hops)
+    if (found === null) return false
+    this.rx.note({ code: 'loop_detected', ...found })
+    this.failed(failures.loopDetected)
+    return true
   }
 
   #chooseRoute(listener: CompiledListener): void {
@@ -72,6 +93,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   }
 
   next(stage: Stage): void {
+    try {
+      this.#go(stage)
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  #go(stage: Stage): void {
     switch (stage) {
       case 'gateway':
         return this.#chooseRoute(this.#listener!)
@@ -121,7 +150,11 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   interrupt(reply: Reply): boolean {
     if (this.isOver || this.#responding) return false
     this.turn++
-    this.#stop(this.rx.responseBody !== null, reply)
+    try {
+      this.#stop(this.rx.responseBody !== null, reply)
+    } catch (error) {
+      this.faulted(error)
+    }
     return true
   }
 
@@ -148,13 +181,23 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   }
 
   #timedOut(): void {
+    try {
+      this.#endInTime()
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  #endInTime(): void {
     // Steps that wait, for services or for the rest of a body, hear of it: what they make of that is no answer any more.
     this.turn++
     this.rx.giveUpCallouts()
     if (!this.#responding) return this.failed(failures.requestTimeout)
-    this.#call?.cancel(TIMED_OUT)
+    // Before the call ends: what is told of it says why.
     this.rx.reason = 'Timeout'
+    this.#call?.cancel(TIMED_OUT)
     this.rx.error = failures.requestTimeout.message
+    this.rx.notes ??= { code: failures.requestTimeout.code }
     this.#exchange.reset(TIMED_OUT)
   }
 
@@ -163,6 +206,14 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   }
 
   responded(response: UpstreamResponse): void {
+    try {
+      this.#answerWith(response)
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  #answerWith(response: UpstreamResponse): void {
     const rx = this.rx
     rx.status = response.status
     rx.responseHeaders = response.headers
@@ -172,6 +223,15 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   }
 
   tunnelled(status: number, headers: HeaderBlock, backend: RawConnection): void {
+    try {
+      this.#tunnel(status, headers, backend)
+    } catch (error) {
+      backend.socket.destroy()
+      this.faulted(error)
+    }
+  }
+
+  #tunnel(status: number, headers: HeaderBlock, backend: RawConnection): void {
     this.rx.status = status
     this.rx.responseHeaders = headers
     this.rx.trace?.responseSnapshot('backend response ready')
@@ -185,9 +245,10 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     closeOpen(this.rx, null)
     // The response was the change of protocol; what follows has no end that a limit could be about.
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
-    splice(client, backend, (sent, received) => {
-      this.rx.tunnelBytesIn = sent
-      this.rx.tunnelBytesOut = received
+    splice(client, backend, ({ bytesToBackend, bytesToClient, brokenBy }) => {
+      this.rx.tunnelBytesIn = bytesToBackend
+      this.rx.tunnelBytesOut = bytesToClient
+      if (brokenBy !== null) this.rx.responseBroken(brokenTunnels[brokenBy])
       this.#finish()
     })
   }
@@ -195,21 +256,57 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   // The response.
 
   failed(failure: Failure): void {
+    try {
+      this.#fail(failure)
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  #fail(failure: Failure): void {
     this.rx.error ??= failure.message
     if (failure.code !== undefined && this.rx.notes === null) this.rx.notes = { code: failure.code }
     this.#stop(false, failure.reply ?? failureReply(failure, this.rx.headers.get('content-type')))
   }
 
   bug(error: unknown, isLate: boolean): void {
+    if (isLate) this.#services.bug(error)
+    else this.faulted(error)
+  }
+
+  /**
+   * Something that runs for this request has thrown. The client gets 500; a response that has begun, and one that a
+   * second exception met, is reset.
+   */
+  faulted(error: unknown): void {
     this.#services.bug(error)
-    if (this.isOver || isLate) return
-    if (this.#responding) this.#exchange.reset(new Error('internal error'))
-    else this.#stop(true, failureReply(failures.internal, null))
+    if (this.isOver) return
+    this.turn++
+    this.rx.error ??= failures.internal.message
+    if (!this.#responding && !this.#hasFaulted) {
+      this.#hasFaulted = true
+      try {
+        return this.#stop(true, failureReply(failures.internal, this.rx.headers.get('content-type')))
+      } catch (second) {
+        this.#services.bug(second)
+      }
+    }
+    this.#cut()
+  }
+
+  /** Ends the exchange and logs the request, even if a step throws. */
+  #cut(): void {
+    const fault = new InternalFault()
+    this.rx.reason = 'Internal'
+    contained('request', () => this.#call?.cancel(fault))
+    contained('request', () => this.#exchange.reset(fault))
+    this.gone(fault)
   }
 
   #use(made: Reply): void {
     const rx = this.rx
     const reply = inClientsFormat(rx, made)
+    rx.reason = reply.reason
     if (this.#call !== null) this.#call.cancel(ABANDONED)
     else if (rx.body !== this.#exchange.body) rx.body.cancel(ABANDONED)
     this.#call = null
@@ -220,11 +317,11 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     const rx = this.rx as AnsweredRequest
     if (this.#services.keepBodies !== null) this.#services.keepBodies.response(rx)
     const body = rx.responseBody
-    this.#responding = true
     if (rx.reason !== 'Upstream' || rx.mcp !== null) nameDecision(rx, this.#services.recordId)
     if (this.#services.requestIds !== null) this.#services.requestIds.answering(rx)
     rx.trace?.responseSnapshot('final response')
     const sink = this.#exchange.respond(rx.status, rx.responseHeaders, body.length)
+    this.#responding = true
     // Clients of gRPC always accept trailers; nobody else pays for the look.
     if (!this.#exchange.teTrailers) return body.pipe(sink)
     readGrpcStatus(rx, rx.responseHeaders)
@@ -238,20 +335,39 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   // The end.
 
   sent(): void {
-    this.#finish()
+    try {
+      this.#finish()
+      this.#keepSpecimen()
+    } catch (error) {
+      this.#services.bug(error)
+    }
+  }
+
+  #keepSpecimen(): void {
     const { llm, backendIndex } = this.rx
     const backend = this.#route === null ? undefined : this.#route.backends[backendIndex]
     const kind = backend === undefined ? '' : backend.kind
     this.#services.specimens.keep(this, this.#exchange, llm !== null && llm.streaming ? STREAM : kind)
   }
 
+  unsent(cause: Error): boolean {
+    if (this.isOver || !(cause instanceof UpstreamError)) return false
+    const failure = upstreamFailure(cause)
+    this.rx.responseBroken(cause)
+    this.#responding = false
+    this.#stop(true, failureReply(failure, this.rx.headers.get('content-type')))
+    return true
+  }
+
   gone(cause: Error): void {
     if (this.isOver) return
-    const rx = this.rx
-    if (rx.reason === 'Upstream') rx.reason = cause instanceof UpstreamError ? 'UpstreamFailure' : 'ClientGone'
-    rx.error ??= cause.message
-    this.#call?.cancel(cause)
-    this.#finish(cause)
+    this.rx.responseBroken(cause)
+    contained('request', () => this.#call?.cancel(cause))
+    try {
+      this.#finish(cause)
+    } catch (error) {
+      this.#services.bug(error)
+    }
   }
 
   #finish(cause: Error | null = null): void {

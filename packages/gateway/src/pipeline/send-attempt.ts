@@ -1,3 +1,4 @@
+import { follow } from './follow.ts'
 import type { UpstreamCall, UpstreamHandler } from '../upstream/upstream-types.ts'
 import { type Attempt, prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from './compiled.ts'
@@ -25,7 +26,7 @@ export function sendAttempt(backend: CompiledBackend, attempt: SentAttempt): voi
     sent(backend.send(outgoing, judgedBy(backend, context, rx), handler))
   }
   const prepared = prepareAttempt(backend, attempt)
-  if (prepared instanceof Promise) void prepared.then(go)
+  if (prepared instanceof Promise) follow(rx, prepared.then(go))
   else go(prepared)
 }
 

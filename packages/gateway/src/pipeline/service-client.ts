@@ -1,3 +1,4 @@
+import { follow } from './follow.ts'
 import { prepareAttempt } from './attempt-steps.ts'
 import type { CompiledBackend } from './compiled.ts'
 import {
@@ -21,7 +22,11 @@ export function serviceClient(backend: CompiledBackend, bug: (error: unknown) =>
       if (rx === undefined) return backend.send(outgoing, context, handler)
       const call = new PreparedCall(backend, outgoing, context, handler)
       const prepared = prepareAttempt(backend, { outgoing, rx, isWanted: () => call.isWanted, bug })
-      if (prepared instanceof Promise) void prepared.then((failure) => call.go(failure?.message ?? null))
+      if (prepared instanceof Promise)
+        follow(
+          rx,
+          prepared.then((failure) => call.go(failure?.message ?? null)),
+        )
       else call.go(prepared?.message ?? null)
       return call
     },

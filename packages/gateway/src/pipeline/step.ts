@@ -54,6 +54,8 @@ export interface Env {
   deadlines: Deadlines
   /** The most that a policy may keep of one body. */
   maxBufferBytes: number
+  /** The same for requests to models and their answers, which have images in them. */
+  maxModelBytes: number
   /** A client for a backend that the policy names, by the key of its IR resource. */
   client(backendKey: string): BackendClient
   /** What that backend is made of, as text: equal texts behave equally. `address` can stand in Host. */

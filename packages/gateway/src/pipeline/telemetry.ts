@@ -8,7 +8,8 @@ import { type AccessRecord, refusedRecord } from '../telemetry/log/access-record
 import type { LineChanges } from '../telemetry/log/edited-line.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Origin } from '../telemetry/otlp/envelope.ts'
-import type { Exporter, ExportLimits } from '../telemetry/otlp/exporter.ts'
+import type { Exporter } from '../telemetry/otlp/exporter.ts'
+import type { ExportLimits } from '../telemetry/otlp/export-limits.ts'
 import type { ExportCounts, Signal } from '../telemetry/otlp/retrying-sender.ts'
 import type { Recorder } from '../telemetry/recorder/recorder.ts'
 

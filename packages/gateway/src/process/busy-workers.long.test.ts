@@ -33,7 +33,7 @@ test('a worker that dies while it is asked is missing, and one that is born has 
   const each = await fleet.each()
   const isBusy = once(fleet.channel, 'message')
   fleet.tell({ name: 'worker-0', how: 'be busy', milliseconds: 300 })
-  fleet.tell({ name: 'worker-0', how: 'throw' })
+  fleet.tell({ name: 'worker-0', how: 'die' })
   await isBusy
   const asked = fleet.supervisor.open()
   assert.deepEqual(await sum(asked), { open: each[1] ?? 0, unheard: 1 })

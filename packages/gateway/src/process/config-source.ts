@@ -79,7 +79,7 @@ function manifestsSource(file: string, gateway: string | null): ConfigSource {
     async load() {
       // Translation, with all that it needs, is loaded by those who have something to translate.
       const { loadManifests } = await import('../sources/manifests.ts')
-      const loaded = loadManifests(file, { gateway, env: process.env })
+      const loaded = await loadManifests(file, { gateway, env: process.env })
       if (loaded.ok) return loaded
       return { ok: false, problems: loaded.problems.map(printProblem), files: loaded.files ?? [] }
     },

@@ -49,7 +49,7 @@ test('the limit of a port holds over all workers, and a worker that dies takes i
   assert.ok(Number(refused?.[1]) >= 30)
   assert.match(metrics, new RegExp(`^portico_downstream_connections_active\\{.*\\} ${MOST}$`, 'm'))
 
-  fleet.tell({ name: null, how: 'throw' })
+  fleet.tell({ name: null, how: 'die' })
   await eventually('all lost', () => open.size === 0)
   await eventually('as many workers again', () => fleet.restarts() === 3 && fleet.supervisor.size === 3)
   await fill()

@@ -42,7 +42,11 @@ export class Controlled {
     this.#source = new ControllerSource({
       ...connection,
       version: VERSION,
-      target: { services: gateway.services, apply: (ir, explain) => joint.apply('controller', ir, explain) },
+      target: {
+        services: gateway.services,
+        apply: (ir, explain) => joint.apply('controller', ir, explain),
+        quarantined: () => joint.quarantined,
+      },
       kept: stateFolder === null ? null : new KeptConfig({ folder: stateFolder, ...keptFor }),
       log,
     })

@@ -20,7 +20,7 @@ export function findDoor(
   const { protocol, hostname, tls } = listener
   if (protocol !== 'HTTP' && protocol !== 'HTTPS')
     return `listener ${listenerKey} takes connections of ${protocol}, not requests`
-  if (tls !== null && tls.root !== null && tls.clientsMayLack !== true)
+  if (tls !== null && tls.root !== null && tls.clientsMayLack !== true && tls.clientCertificates !== 'Request')
     return `listener ${listenerKey} asks for the certificate of a client, and nothing that is sent from here has one`
   const port = Object.hasOwn(ports, bindKey) ? ports[bindKey] : undefined
   const address = reachable(bind.address)

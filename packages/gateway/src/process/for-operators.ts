@@ -74,7 +74,8 @@ export function forOperators(parts: OperatorParts): ServersOptions {
     adminToken: process.env['ADMIN_TOKEN'] ?? null,
     editToken: parts.editToken?.token ?? null,
     metrics: (form) => collector.render(form),
-    readiness: () => ({ draining: isDraining(), pending: pending(gateway, controlled()) }),
+    readiness: () => ({ draining: isDraining(), pending: pending(gateway, supervisor, controlled()) }),
+    silentWorkers: () => supervisor.silentWorkers(ALIVE_MS),
     configDump: () => redact(configDump(parts)),
     logFilter,
     setLogFilter,
@@ -120,10 +121,14 @@ function explained(
 }
 
 /** What readiness waits for. */
-function pending(gateway: Gateway, controlled: Controlled | null): string[] {
+function pending(gateway: Gateway, supervisor: Supervisor, controlled: Controlled | null): string[] {
   if (gateway.generation === 0) return ['config']
-  return controlled?.isLive === false ? ['controller'] : []
+  const unserved = supervisor.isListening ? [] : ['a worker that listens']
+  return controlled?.isLive === false ? [...unserved, 'controller'] : unserved
 }
+
+/** A worker that takes no message in this time is stuck; a long collection of garbage takes a fraction of it. */
+const ALIVE_MS = 5_000
 
 function configDump({ gateway, settings, controlled }: OperatorParts): object {
   const controller = controlled()

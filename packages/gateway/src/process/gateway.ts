@@ -1,8 +1,10 @@
-import { canRun, checkCompile } from '../compile/check.ts'
+import { canRun, checkCompile, distinct, unitFaults } from '../compile/check.ts'
 import { loadFeatures } from '../compile/load-features.ts'
-import type { ConfigFault } from '../pipeline/config-fault.ts'
+import { ConfigFault } from '../pipeline/config-fault.ts'
+import type { UnitFault } from '../pipeline/containment.ts'
 import { applyChange, changeBetween, type IrChange } from '../ir/change.ts'
 import type { Bind, Ir } from '../ir/resources.ts'
+import { withoutBinds } from '../ir/without-binds.ts'
 import { type CertificateEnd, certificateEnds } from './certificate-ends.ts'
 import { claimPort } from './ports.ts'
 import { ReachedServices } from './reached-services.ts'
@@ -23,6 +25,14 @@ export interface GatewayOptions {
   wentLive?: (ir: Ir) => void
 }
 
+/** Which faults refuse a config, and which close nothing but the units that they are in. */
+export interface Quarantine {
+  holds(found: UnitFault): boolean
+}
+
+/** Rejects config files with any fault: the author gets an error, and no part of the config is closed. */
+const ALL_OR_NOTHING: Quarantine = { holds: () => false }
+
 /** Takes configs one after the other and makes each live in all workers, or leaves everything as it is. */
 export class Gateway {
   readonly #supervisor: Supervisor
@@ -42,6 +52,7 @@ export class Gateway {
   #problems: readonly string[] = []
   #since: number | null = null
   #certificates: readonly CertificateEnd[] = []
+  #closed: readonly UnitFault[] = []
   /** Where Services are reached, which changes without a config. */
   readonly services: ReachedServices
   readonly #reloads = { success: 0, failure: 0 }
@@ -56,6 +67,7 @@ export class Gateway {
     collector.provide('config_synchronized', [], () => (this.#synchronized ? 1 : 0))
     collector.provideAll('tls_certificate_not_after_seconds', () => this.#certificates)
     collector.provide('config_generation', [], () => this.#generation)
+    collector.provide('config_quarantined_units', [], () => new Set(this.#closed.map(({ unit }) => unit.key)).size)
     collector.provide('config_reloads_total', ['success'], () => this.#reloads.success)
     collector.provide('config_reloads_total', ['failure'], () => this.#reloads.failure)
   }
@@ -67,6 +79,11 @@ export class Gateway {
   /** What is wrong with the newest config; none where it is live. */
   get problems(): readonly string[] {
     return this.#problems
+  }
+
+  /** Faults that are live: each closes its unit, and nothing else. */
+  get closed(): readonly UnitFault[] {
+    return this.#closed
   }
 
   /** When what is live went live, in milliseconds since 1970. */
@@ -83,17 +100,35 @@ export class Gateway {
   }
 
   /** The problems that keep the config from going live; none when it has. `explain` knows the file. */
-  async apply(config: Ir, explain = ({ message }: ConfigFault): string => message): Promise<string[]> {
+  async apply(
+    config: Ir,
+    explain = ({ message }: ConfigFault): string => message,
+    quarantine = ALL_OR_NOTHING,
+  ): Promise<string[]> {
     const wanted = this.served(config)
     await loadFeatures(wanted)
     const change = this.#ir === null ? null : changeBetween(this.#ir, wanted)
     const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
     const { counters, workers } = this.#supervisor
-    const isPart = changed !== null && !counters.isCrowded && canRun(changed, counters, workers)
-    const problems = isPart ? [] : await this.#checkWhole(wanted, explain)
+    // Any change may repair a closed unit, so the whole config is checked while units are closed.
+    const mayBePart = changed !== null && this.#closed.length === 0 && !counters.isCrowded
+    const isPart = mayBePart && canRun(changed, counters, workers)
+    const faults = isPart ? [] : await this.#checkWhole(wanted)
+    const problems = this.#problemsIn(wanted, faults, explain, quarantine)
     if (problems.length > 0) return this.refused(problems)
     // What workers make of the change is equal to it; what the next load takes over from this one is the same object.
-    return this.#goLive(wanted, change, isPart)
+    return this.#goLive(wanted, { change, isPart, closed: faults, quarantine })
+  }
+
+  #problemsIn(
+    ir: Ir,
+    faults: readonly UnitFault[],
+    explain: (fault: ConfigFault) => string,
+    quarantine: Quarantine,
+  ): string[] {
+    const refusing = faults.filter((found) => !quarantine.holds(found)).map(({ fault }) => fault)
+    const sessions = this.#sessionKeysFor(ir)
+    return [...distinct(refusing).map(explain), ...('problem' in sessions ? [sessions.problem] : [])]
   }
 
   /** What is wrong with a config by itself, whatever else is on this machine. */
@@ -106,42 +141,51 @@ export class Gateway {
     return 'problem' in sessions ? [...faults, sessions.problem] : faults
   }
 
-  async #checkWhole(ir: Ir, explain: (fault: ConfigFault) => string): Promise<string[]> {
-    const problems = await this.check(ir, explain)
+  async #checkWhole(ir: Ir): Promise<readonly UnitFault[]> {
     const { counters, workers } = this.#supervisor
-    if (problems.length === 0 || this.#ir === null || !counters.isLoose) return problems
+    counters.drop()
+    const faults = unitFaults(ir, counters, workers)
+    if (faults.length === 0 || this.#ir === null || !counters.isLoose) return faults
     // What is missing may be room that is kept for keys of configs long gone.
     counters.drop()
     checkCompile(this.#ir, counters, workers)
     counters.keep()
-    return this.check(ir, explain)
+    counters.drop()
+    return unitFaults(ir, counters, workers)
   }
 
   /** The first config, once it was checked. */
   open(config: Ir): Promise<string[]> {
-    return this.#goLive(this.served(config), null, false)
+    return this.#goLive(this.served(config), { change: null, isPart: false, closed: [], quarantine: ALL_OR_NOTHING })
   }
 
-  /** `isPart`: only what the change touches was checked, and has its room beside what was there. */
-  async #goLive(ir: Ir, change: IrChange | null, isPart: boolean): Promise<string[]> {
+  async #goLive(wanted: Ir, { change, isPart, closed, quarantine }: Checked): Promise<string[]> {
     const { counters } = this.#supervisor
-    const sessions = this.#sessionKeysFor(ir)
+    const sessions = this.#sessionKeysFor(wanted)
     if ('problem' in sessions) return this.refused([sessions.problem])
     const problems: string[] = []
     const ports: Record<string, number> = {}
-    for (const bind of ir.binds) {
+    const shut: UnitFault[] = []
+    for (const bind of wanted.binds) {
       // A port that the config leaves open stays what it was.
       const port = this.#ports[bind.key] ?? bind.port
       const claimed = this.#holds(bind.address, port) ? { port } : await claimPort({ ...bind, port })
-      if ('problem' in claimed) problems.push(claimed.problem)
-      else ports[bind.key] = claimed.port
+      if ('port' in claimed) ports[bind.key] = claimed.port
+      else {
+        const fault = new ConfigFault(bind, [], { found: claimed.problem, expected: '' })
+        const found = { unit: { kind: 'bind', key: bind.key }, fault } as const
+        if (quarantine.holds(found)) shut.push(found)
+        else problems.push(claimed.problem)
+      }
     }
     if (problems.length > 0) return this.refused(problems)
+    // A port that cannot be had is tried again with the next config.
+    const ir = withoutBinds(wanted, new Set(shut.map(({ unit }) => unit.key)))
     const generation = ++this.#given
     const error = await this.#supervisor.apply({
       generation,
       ir,
-      change,
+      change: shut.length === 0 ? change : this.#ir && changeBetween(this.#ir, ir),
       ports,
       sessionKeys: sessions.keys,
       tables: counters.tables,
@@ -155,6 +199,7 @@ export class Gateway {
     this.#certificates = certificateEnds(ir.listeners)
     this.#synchronized = true
     this.#problems = []
+    this.#closed = [...closed, ...shut]
     this.#since = Date.now()
     this.#reloads.success++
     this.services.wentLive(ir)
@@ -206,6 +251,16 @@ export class Gateway {
     const binds = this.#ir?.binds ?? []
     return binds.some((bind) => this.#ports[bind.key] === port && overlap(bind.address, address))
   }
+}
+
+/** A config that passed the check. */
+interface Checked {
+  change: IrChange | null
+  /** Only what the change touches was checked, and has its room beside what was there. */
+  isPart: boolean
+  /** Faults that close their units. */
+  closed: readonly UnitFault[]
+  quarantine: Quarantine
 }
 
 /** Whether clients are given something to show again. */

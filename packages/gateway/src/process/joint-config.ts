@@ -1,5 +1,8 @@
 import type { Bind, Ir } from '../ir/resources.ts'
-import type { ConfigFault } from '../pipeline/config-fault.ts'
+import { ConfigFault } from '../pipeline/config-fault.ts'
+import type { UnitFault } from '../pipeline/containment.ts'
+import { type Quarantined, quarantinedBy } from '../pipeline/quarantine.ts'
+import { withoutBinds } from '../ir/without-binds.ts'
 import type { Gateway } from './gateway.ts'
 
 /** Tells where in its source a fault is; null when it is not of that source. */
@@ -17,12 +20,16 @@ export interface PartNames {
   controller: string
 }
 
-/** Configs of two sources as one: each changes by itself, one at a time, and goes live with the last good one of the other. */
+/**
+ * Configs of two sources as one: each changes by itself, one at a time, and goes live with the last good one of the other.
+ * A fault in the file refuses the file. A fault in a resource of the controller closes what that resource is part of.
+ */
 export class JointConfig {
   readonly #gateway: Gateway
   readonly #names: PartNames
   readonly #parts: Record<keyof PartNames, Part>
   #turn: Promise<unknown> = Promise.resolve()
+  #shut: readonly UnitFault[] = []
 
   /** `file` is live already. */
   constructor(gateway: Gateway, names: PartNames, file: Ir) {
@@ -39,6 +46,12 @@ export class JointConfig {
     return this.#inTurn(() => this.#apply(name, ir, explain))
   }
 
+  /** Resources of the controller that are closed. */
+  get quarantined(): Quarantined[] {
+    const { ir } = this.#parts.controller
+    return quarantinedBy(ir, [...this.#gateway.closed, ...this.#shut])
+  }
+
   /** Of a source that could not be read. */
   refused(name: keyof PartNames, problems: string[]): string[] {
     void this.#inTurn(async () => {
@@ -50,15 +63,30 @@ export class JointConfig {
 
   async #apply(name: keyof PartNames, ir: Ir, explain: Explain): Promise<string[]> {
     const wanted = { ...this.#parts, [name]: { ir, explain, isStale: false } }
-    const clashes = clashesOf(wanted.file.ir, wanted.controller.ir, this.#names)
-    const explainAny = (fault: ConfigFault): string =>
-      wanted.controller.explain(fault) ?? explain(fault) ?? fault.message
+    const { file, controller } = wanted
+    const shared = sharedPorts(file.ir, controller.ir, this.#names)
+    // The file keeps its ports, and takes none that the controller has.
+    const wasShut = new Set(this.#shut.map(({ unit }) => unit.key))
+    const shut = name === 'controller' ? shared : shared.filter(({ unit }) => wasShut.has(unit.key))
+    const taken = shared.filter((found) => !shut.includes(found)).map(({ fault }) => fault.message)
+    const controlled = withoutBinds(controller.ir, new Set(shut.map(({ unit }) => unit.key)))
+    const clashes = [...taken, ...clashesOf(file.ir, controlled, this.#names)]
+    const explainAny = (fault: ConfigFault): string => controller.explain(fault) ?? explain(fault) ?? fault.message
+    // Gateways are shared: who owns a resource of the controller may not be who owns the next.
+    const isControlled = unitsOf(controlled)
+    const holds = ({ unit, fault }: UnitFault): boolean => {
+      if (isControlled(unit.key) && (name === 'controller' || fault.part === null)) return true
+      return controller.explain(fault) !== null
+    }
     const problems =
       clashes.length > 0
         ? this.#gateway.refused(clashes)
-        : await this.#gateway.apply(joined(wanted.file.ir, wanted.controller.ir), explainAny)
+        : await this.#gateway.apply(joined(file.ir, controlled), explainAny, { holds })
     if (problems.length > 0) this.#parts[name].isStale = true
-    else this.#parts[name] = wanted[name]
+    else {
+      this.#parts[name] = wanted[name]
+      this.#shut = shut
+    }
     if (this.#parts.file.isStale || this.#parts.controller.isStale) this.#gateway.notNewest()
     return problems
   }
@@ -92,15 +120,26 @@ function both<Item>(one: Item[], other: Item[]): Item[] {
 function clashesOf(file: Ir, controller: Ir, names: PartNames): string[] {
   const of = (what: string): string =>
     `${what} is in ${names.file} and in ${names.controller}: only one of them can have it`
-  const ports = controller.binds
-    .filter((bind) => file.binds.some((other) => shareAPort(bind, other)))
-    .map(({ port }) => of(`port ${port}`))
-  if (ports.length > 0) return ports
   return (Object.keys(file) as (keyof Ir)[]).flatMap((list) => {
     if (file[list].length === 0) return []
     const keys = new Set(file[list].map(({ key }) => key))
     return controller[list].filter(({ key }) => keys.has(key)).map(({ key }) => of(`\`${key}\` of ${list}`))
   })
+}
+
+/** Ports of both: the file keeps its own. */
+function sharedPorts(file: Ir, controller: Ir, names: PartNames): UnitFault[] {
+  return controller.binds
+    .filter((bind) => file.binds.some((other) => shareAPort(bind, other)))
+    .map((bind) => {
+      const found = `port ${bind.port} is in ${names.file} and in ${names.controller}: only one of them can have it`
+      return { unit: { kind: 'bind', key: bind.key }, fault: new ConfigFault(bind, [], { found, expected: '' }) }
+    })
+}
+
+function unitsOf({ binds, listeners, routes, backends }: Ir): (key: string) => boolean {
+  const keys = new Set([...binds, ...listeners, ...routes, ...backends].map(({ key }) => key))
+  return (key) => keys.has(key)
 }
 
 function shareAPort(one: Bind, other: Bind): boolean {

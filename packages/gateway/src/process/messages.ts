@@ -33,6 +33,8 @@ export interface WorkerSettings {
   lookupFamily: LookupFamily
   identity: ProxyIdentity
   upstream: ConnectionDefaults
+  /** Names the process on requests that leave, so that loops are found. */
+  instance: string
   /** Lets a TLS session of one worker be resumed on another. */
   ticketSecret: Uint8Array
   /** Several workers share each port. */
@@ -62,8 +64,10 @@ export type ToWorker =
   | { type: 'look'; id: number }
   /** Asks what is under way. */
   | { type: 'count'; id: number }
+  /** Asks whether the thread still takes messages. */
+  | { type: 'ping'; id: number }
   /** Connections end after what they are doing. */
-  | { type: 'drain' }
+  | { type: 'drain'; quietMs: number }
   | { type: 'stopListening' }
   /** Ends what is still open. */
   | { type: 'cut' }
@@ -79,6 +83,10 @@ export type FromWorker =
   | { type: 'applied'; error: string | null }
   | { type: 'series'; definitions: readonly SeriesDefinition[] }
   | { type: 'exemplar'; exemplar: Exemplar }
+  /** An exception that belongs to no request: what requests share may be damaged. */
+  | { type: 'faulted' }
+  /** The answer to `ping`. */
+  | { type: 'alive'; id: number }
   /** Said after `stopListening`, once nothing is open. */
   | { type: 'idle' }
   | { type: 'exported'; id: number; delivery: Delivery }

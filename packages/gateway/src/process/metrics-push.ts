@@ -2,7 +2,7 @@ import { exportOrigin } from './export-origin.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { Collector } from '../telemetry/metrics/metrics-collect.ts'
 import { createEnvelope, ITEM } from '../telemetry/otlp/envelope.ts'
-import { exportLimits } from '../telemetry/otlp/exporter.ts'
+import { exportLimits } from '../telemetry/otlp/export-limits.ts'
 import { encodeMetric } from '../telemetry/otlp/metric.ts'
 import {
   type Deliver,
@@ -134,5 +134,5 @@ function countsIn(collector: Collector): ExportCounts {
   }
 }
 
-/** As long as a worker takes to send its logs. */
-const END_MS = 1_500
+/** How long a stop waits for a collector to take the last metrics. Workers have as long for spans and logs after that. */
+const END_MS = 750

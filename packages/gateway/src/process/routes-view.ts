@@ -1,5 +1,5 @@
 import type { HeldPolicy, PolicyOrigin, RoutesView, ViewedListener, ViewedRoute } from '../admin/config-view.ts'
-import { redact } from '../admin/redact.ts'
+import { EXPRESSION_KEYS, redact } from '../admin/redact.ts'
 import { PoliciesByTarget } from '../ir/policies-by-target.ts'
 import { setsOfListeners } from '../ir/merge.ts'
 import type { AttachedPolicy, Ir, Listener, Route } from '../ir/resources.ts'
@@ -103,7 +103,10 @@ function held(attached: readonly AttachedPolicy[], section: Section): HeldPolicy
   for (const policy of attached) {
     for (const [name, config] of Object.entries(policy[section] ?? {})) {
       if (config === undefined) continue
-      const said = { config: redact({ [name]: config }, []), origin: { key: policy.key, on: policy.target.kind } }
+      const said = {
+        config: redact({ [name]: config }, EXPRESSION_KEYS),
+        origin: { key: policy.key, on: policy.target.kind },
+      }
       sayers.set(name, [...(sayers.get(name) ?? []), said])
     }
   }

@@ -13,6 +13,8 @@ import { questionsOf } from '../testing/question-source.ts'
 import { requestsOf } from '../testing/requests-source.ts'
 import { noPages } from '../admin/ui/page-source.ts'
 
+const FROM_HERE = { 'x-portico-same-origin': '1' }
+
 describe('readiness', () => {
   test('is not given before the first config is live', async (t) => {
     let generation = 0
@@ -21,6 +23,7 @@ describe('readiness', () => {
       adminToken: null,
       metrics: () => [],
       readiness: () => ({ draining: false, pending: generation === 0 ? ['config'] : [] }),
+      silentWorkers: () => Promise.resolve([]),
       configDump: () => ({}),
       logFilter: () => 'info',
       setLogFilter: () => null,
@@ -98,7 +101,7 @@ describe('a running gateway', () => {
     await request(program.port(), { path: '/first' })
     await program.logged(/\/first/)
     const level = async (name: string): Promise<void> => {
-      const changed = await fetch(`${program.admin}/logging?level=${name}`, { method: 'POST' })
+      const changed = await fetch(`${program.admin}/logging?level=${name}`, { method: 'POST', headers: FROM_HERE })
       assert.equal(changed.status, 200)
     }
     // A change reaches the worker by a message: until then lines may come. What it says later comes behind them.
@@ -119,7 +122,7 @@ describe('a running gateway', () => {
   test('can be ended from the admin server', async (t) => {
     const { file } = useConfigFile(t, direct())
     const program = await useProgram(t, { args: ['-f', file] })
-    assert.equal((await fetch(`${program.admin}/quitquitquit`, { method: 'POST' })).status, 200)
+    assert.equal((await fetch(`${program.admin}/quitquitquit`, { method: 'POST', headers: FROM_HERE })).status, 200)
     assert.deepEqual(await program.ended, { code: 0, signal: null })
     assert.match(program.stdout(), /stopped/)
   })

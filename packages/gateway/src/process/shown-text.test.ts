@@ -153,3 +153,15 @@ test('no secret is left, however a config is nested or written', () => {
     }),
   )
 })
+
+test('expressions by the name of key are shown', () => {
+  const text = `binds:
+- port: 8080
+  listeners:
+  - routes:
+    - policies:
+        rateLimit: { local: [{ requests: 2, unit: Hours, key: jwt.sub }] }
+        extAuth: { backendRef: { name: a }, cache: { key: [jwt.sub, request.path], ttl: 1m } }
+`
+  assert.equal(shownText(text), text)
+})

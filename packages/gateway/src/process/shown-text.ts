@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Scalar } from 'yaml'
-import { REDACTED, redact } from '../admin/redact.ts'
+import { EXPRESSION_KEYS, REDACTED, redact } from '../admin/redact.ts'
 import { configFile } from '../sources/schema.ts'
 import { HiddenWords } from './hidden-words.ts'
 import { maskSecrets } from './mask-secrets.ts'
@@ -70,13 +70,11 @@ function cleanScalars(document: Document): CleanScalar[] {
       if (!found.has(node) || isStrictest) found.set(node, clean)
     }
   }
-  const plain = redact(document.toJS({ maxAliasCount: -1 }), NO_RESOURCES)
+  // A `key` of a config file is never the name of a resource.
+  const plain = redact(document.toJS({ maxAliasCount: -1 }), EXPRESSION_KEYS)
   walk(document.contents, maskSecrets(configFile, plain))
   return [...found].map(([node, clean]) => ({ node, clean }))
 }
-
-/** A `key` of a config file is never the name of a resource. */
-const NO_RESOURCES: readonly string[] = []
 
 function childOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)

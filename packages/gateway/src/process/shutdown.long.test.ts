@@ -42,7 +42,7 @@ describe('a signal to end', () => {
     assert.deepEqual(await program.ended, { code: 0, signal: null })
   })
 
-  test('ends idle connections at once, also those that never said a word', async (t) => {
+  test('ends idle connections after a moment, also those that never said a word', async (t) => {
     const { program } = await useGateway(t, (_request, response) => response.end('ok'))
     using used = new RawClient(program.port())
     using silent = new RawClient(program.port())

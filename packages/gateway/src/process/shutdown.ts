@@ -11,15 +11,16 @@ export interface ShutdownOptions {
 }
 
 /**
- * Ends the gateway without cutting anyone off: after `min` connections end with what they are doing, ports stay open
- * for another `min` for clients that come late, and after `max` more what is left is cut.
+ * Ends the gateway without cutting anyone off: after `min` connections end with what they are doing, ports and idle
+ * connections stay open for another `min` for clients that come late, and after `max` more what is left is cut.
  */
 export async function shutdown(supervisor: Supervisor, options: ShutdownOptions): Promise<void> {
   await sleep(options.minMs)
-  supervisor.drain()
+  const windowMs = Math.min(options.minMs, options.maxMs)
+  supervisor.drain(Math.max(windowMs, QUIET_MS))
   const finished = new AbortController()
   const deadline = sleep(options.maxMs, undefined, { signal: finished.signal }).catch(() => {})
-  await sleep(Math.min(options.minMs, options.maxMs))
+  await sleep(windowMs)
   const stopped = supervisor.stopListening()
   await Promise.race([stopped, deadline])
   // A timer that is still to come would keep the process.
@@ -32,5 +33,7 @@ export async function shutdown(supervisor: Supervisor, options: ShutdownOptions)
   await supervisor.stop()
 }
 
+/** An idle connection has at least so long for a last request, which is told that it is the last. */
+const QUIET_MS = 1_000
 /** What was cut is counted once its connection has closed. */
 const CUT_MS = 500

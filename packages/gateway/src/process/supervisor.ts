@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ResourceLimits } from 'node:worker_threads'
 import { MainHub } from '../mcp/hub/main-hub.ts'
 import { offersOf } from '../mcp/hub/offers.ts'
 import { processContents } from '../mcp/hub/process-spec.ts'
 import type { WorkerSettings } from './messages.ts'
+import { seatCount } from '../state/connection-count.ts'
 import { Reservations } from '../state/reservations.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { type IrText, textOfIr } from '../ir/ir-text.ts'
@@ -23,7 +25,10 @@ export interface SupervisorOptions {
   workers: number
   /** The module every worker runs. */
   entry: URL
-  settings: Omit<WorkerSettings, 'number' | 'name' | 'seat' | 'region' | 'counters' | 'traces' | 'ticketSecret'>
+  settings: Omit<
+    WorkerSettings,
+    'number' | 'name' | 'seat' | 'region' | 'counters' | 'traces' | 'ticketSecret' | 'instance'
+  >
   log: Logger
   /** For what programs behind MCP backends say, and what becomes of them. */
   mcpLog: Logger
@@ -34,6 +39,13 @@ export interface SupervisorOptions {
 
 /** A worker that takes longer is busy with something else: whoever waits for a config is told why. */
 const LATE_MS = 2_000
+/** A config that no worker serves after this time is refused. */
+const SERVED_MS = 10_000
+const SERVED_LOOK_MS = 20
+/** For what a worker has under way that was replaced after an internal error. */
+const RETIRE_MS = 30_000
+/** Idle connections of such a worker are closed after this time without a request. */
+const RETIRE_QUIET_MS = 1_000
 
 /** Keeps the workers: gives each the config, replaces one that dies, and ends them in order. */
 export class Supervisor {
@@ -47,7 +59,15 @@ export class Supervisor {
   readonly counters = new Reservations(new SharedTable(this.#table))
   readonly #options: SupervisorOptions
   readonly #ticketSecret = randomBytes(32)
+  readonly #instance = randomBytes(8).toString('hex')
   readonly #handles = new Set<WorkerHandle>()
+  /** Workers that another one has replaced after an internal error: they end what they have begun, for a while. */
+  readonly #retiring = new Set<WorkerHandle>()
+  /** Workers that wait for their replacement. */
+  readonly #faulted = new Set<WorkerHandle>()
+  #isReplacing = false
+  /** Why the last worker died. */
+  #lastCause = 'no worker has taken it in time'
   readonly #seats = new Set<number>()
   /** Workers that are born later hear of all of them. */
   readonly #addresses = new ServiceAddresses()
@@ -56,7 +76,8 @@ export class Supervisor {
   #born = 0
   #restarts = 0
   #recentDeaths: number[] = []
-  #draining = false
+  /** How long idle connections may stay while the workers drain; null before that. */
+  #drainQuietMs: number | null = null
   #stopping = false
 
   constructor(options: SupervisorOptions) {
@@ -78,7 +99,7 @@ export class Supervisor {
     const before = this.#config
     // Workers that are born from here on get it as their first.
     this.#config = config
-    const error = await this.#applyToAll(config)
+    const error = (await this.#applyToAll(config)) ?? (await this.#whyUnserved(config))
     if (error === null) {
       void this.#mcp.keepProcesses(processContents(config.ir))
       this.#mcp.offers(offersOf(config.ir))
@@ -89,6 +110,32 @@ export class Supervisor {
     return error
   }
 
+  /**
+   * A worker that dies with a config in its hands has not refused it, and its successor gets it. Where all of them die of
+   * it, nobody serves it: then it is refused. Null when a worker serves it.
+   */
+  async #whyUnserved({ generation, ir }: LiveConfig): Promise<string | null> {
+    const isServed = (): boolean => [...this.#handles].some((handle) => handle.serves(generation))
+    const until = performance.now() + SERVED_MS
+    while (ir.binds.length > 0 && !this.#stopping && !isServed()) {
+      if (performance.now() > until) return `no worker serves config ${generation}: ${this.#lastCause}`
+      await sleep(SERVED_LOOK_MS)
+    }
+    return null
+  }
+
+  /** Whether every port of the live config is listened on. A worker listens on all of them, or on none. */
+  get isListening(): boolean {
+    if (this.#config === null) return false
+    return this.#config.ir.binds.length === 0 || [...this.#handles].some(({ isListening }) => isListening)
+  }
+
+  /** Workers that do not take messages within this time, by name. */
+  async silentWorkers(withinMs: number): Promise<string[]> {
+    const asked = [...this.#handles].map(async (handle) => ((await handle.answers(withinMs)) ? [] : [handle.name]))
+    return (await Promise.all(asked)).flat()
+  }
+
   /** How many there are while none is dead. */
   get workers(): number {
     return this.#options.workers
@@ -97,25 +144,30 @@ export class Supervisor {
   /** Tells where Services are reached from now on; no config is involved. */
   setEndpoints(change: EndpointsChange): void {
     this.#addresses.take(change)
-    for (const handle of this.#handles) handle.post({ type: 'endpoints', change })
+    for (const handle of this.#all()) handle.post({ type: 'endpoints', change })
   }
 
   setLogFilter(filter: string): void {
     this.#logFilter = filter
-    for (const handle of this.#handles) handle.post({ type: 'logFilter', filter })
+    for (const handle of this.#all()) handle.post({ type: 'logFilter', filter })
   }
 
   get restarts(): number {
     return this.#restarts
   }
 
+  /** Workers that were replaced and end what they have begun. */
+  get retiring(): number {
+    return this.#retiring.size
+  }
+
   get size(): number {
     return this.#handles.size
   }
 
-  drain(): void {
-    this.#draining = true
-    for (const handle of this.#handles) handle.post({ type: 'drain' })
+  drain(quietMs: number): void {
+    this.#drainQuietMs = quietMs
+    for (const handle of this.#handles) handle.post({ type: 'drain', quietMs })
   }
 
   /** Has one of the workers bring a request to the collector of metrics. */
@@ -131,24 +183,28 @@ export class Supervisor {
 
   /** What is under way in each worker, by the keys of routes; null for one that is too busy to say. */
   open(): Promise<(ReadonlyMap<string, number> | null)[]> {
-    return Promise.all([...this.#handles].map((handle) => handle.open()))
+    return Promise.all(this.#all().map((handle) => handle.open()))
   }
 
   /** Ends connections that are still open. */
   cut(): void {
-    for (const handle of this.#handles) handle.post({ type: 'cut' })
+    for (const handle of this.#all()) handle.post({ type: 'cut' })
   }
 
   /** Closes the ports; resolves when no connection is left. */
   async stopListening(): Promise<void> {
     this.#stopping = true
-    await Promise.all([...this.#handles].map((handle) => handle.stopListening()))
+    await Promise.all(this.#all().map((handle) => handle.stopListening()))
   }
 
   async stop(): Promise<void> {
     this.#stopping = true
-    await Promise.all([...this.#handles].map((handle) => handle.exit()))
+    await Promise.all(this.#all().map((handle) => handle.exit()))
     await this.#mcp.close()
+  }
+
+  #all(): WorkerHandle[] {
+    return [...this.#handles, ...this.#retiring]
   }
 
   async #applyToAll(config: LiveConfig): Promise<string | null> {
@@ -185,25 +241,30 @@ export class Supervisor {
         logFilter: this.#logFilter,
         number,
         name,
-        seat: { own: seat, all: this.#options.workers },
+        seat: { own: seat, all: seatCount(this.#options.workers) },
         region,
         counters: this.#table,
         traces: this.traces.shared,
         ticketSecret: this.#ticketSecret,
+        instance: this.#instance,
       },
       {
         series: (definition) => collector.define(name, definition),
         exemplar: (exemplar) => collector.exemplify(name, exemplar),
         trace: (message) => this.traces.received(number, message),
         mcp: (message) => this.#mcp.received(number, message),
+        faulted: () => this.#replaceFaulted(handle),
         exited: (cause) => {
+          const wasRetired = this.#retiring.delete(handle)
           this.#handles.delete(handle)
+          this.#faulted.delete(handle)
           this.#seats.delete(seat)
           this.traces.died(number)
           this.records.died(name)
           this.#mcp.died(number)
           collector.retire(name)
-          this.#died(name, cause)
+          if (wasRetired) this.#replaceNext()
+          else this.#died(name, cause)
         },
       },
     )
@@ -222,16 +283,65 @@ export class Supervisor {
     return seat
   }
 
+  /** A worker says that what its requests share may be damaged. It serves on until another one listens. */
+  #replaceFaulted(handle: WorkerHandle): void {
+    if (this.#stopping || !this.#handles.has(handle) || this.#faulted.has(handle)) return
+    this.#faulted.add(handle)
+    this.#options.log.error('worker had an internal error, starting another in its place', { worker: handle.name })
+    this.#replaceNext()
+  }
+
+  /** One at a time: there is one seat more than workers. */
+  #replaceNext(): void {
+    const [handle] = this.#faulted
+    if (handle === undefined || this.#isReplacing || this.#retiring.size > 0 || this.#stopping) return
+    this.#isReplacing = true
+    setTimeout(() => void this.#replaceOne(handle), this.#restartDelay())
+  }
+
+  async #replaceOne(handle: WorkerHandle): Promise<void> {
+    const config = this.#config
+    if (!this.#stopping && this.#handles.has(handle) && config !== null) {
+      this.#restarts++
+      const successor = this.#spawn()
+      const error = await successor.apply(config, { recorder: this.records.memoryFor(successor.name) })
+      if (error === null && successor.isListening) this.#retire(handle)
+      // The old one serves on; its next internal error tries again.
+      else successor.terminate()
+      if (this.#drainQuietMs !== null) successor.post({ type: 'drain', quietMs: this.#drainQuietMs })
+    }
+    this.#faulted.delete(handle)
+    this.#isReplacing = false
+    this.#replaceNext()
+  }
+
+  /** Takes no more connections; what is under way has some time to end. */
+  #retire(handle: WorkerHandle): void {
+    if (!this.#handles.delete(handle)) return
+    this.#retiring.add(handle)
+    handle.post({ type: 'drain', quietMs: RETIRE_QUIET_MS })
+    const late = setTimeout(() => void handle.exit(), RETIRE_MS)
+    void handle.stopListening().then(() => {
+      clearTimeout(late)
+      return handle.exit()
+    })
+  }
+
   #died(name: string, cause: Error | null): void {
     if (this.#stopping) return
     this.#restarts++
+    this.#lastCause = `worker died: ${cause?.message ?? 'exit'}`
     this.#options.log.error('worker died, starting another', { worker: name, cause: cause?.message ?? 'exit' })
+    setTimeout(() => void this.#replace(), this.#restartDelay())
+  }
+
+  /** The first deaths are mended at once; one that dies again and again must not eat the machine. */
+  #restartDelay(): number {
     const now = performance.now()
     this.#recentDeaths = this.#recentDeaths.filter((at) => now - at < 10_000)
-    // The first deaths are mended at once; one that dies again and again must not eat the machine.
     const delay = this.#recentDeaths.length < 3 ? 0 : Math.min(5_000, 100 * 2 ** this.#recentDeaths.length)
     this.#recentDeaths.push(now)
-    setTimeout(() => void this.#replace(), delay)
+    return delay
   }
 
   async #replace(): Promise<void> {
@@ -242,6 +352,6 @@ export class Supervisor {
     const error = await handle.apply(config, { recorder: this.records.memoryFor(handle.name) })
     // One that cannot listen serves nobody: it goes the way of one that died, and the next one tries.
     if (error !== null && config === this.#config) handle.terminate()
-    else if (this.#draining) handle.post({ type: 'drain' })
+    else if (this.#drainQuietMs !== null) handle.post({ type: 'drain', quietMs: this.#drainQuietMs })
   }
 }

@@ -47,7 +47,7 @@ async function useWatchedFleet(t: TestContext) {
   return {
     ...fleet,
     origin,
-    kill: () => fleet.tell({ name: null, how: 'throw' }),
+    kill: () => fleet.tell({ name: null, how: 'die' }),
     watch() {
       const events: TraceEvent[] = []
       const [ready, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -34,11 +34,13 @@ export interface WorkerEvents {
   exemplar(exemplar: (FromWorker & { type: 'exemplar' })['exemplar']): void
   trace(message: TraceFromWorker): void
   mcp(message: HubFromWorker): void
+  /** Reports an internal error that may have damaged state that the worker's requests share. */
+  faulted(): void
   exited(cause: Error | null): void
 }
 
 /** To a question. */
-type Answer = Extract<FromWorker, { type: 'looked' | 'counted' }>
+type Answer = Extract<FromWorker, { type: 'looked' | 'counted' | 'alive' }>
 
 /** One worker thread as the main thread sees it. */
 export class WorkerHandle {
@@ -59,6 +61,7 @@ export class WorkerHandle {
   #cause: Error | null = null
   /** Of the config that it took last; 0 before the first, and while it is not known. */
   #generation = 0
+  #hasApplied = false
 
   constructor(
     program: { entry: URL; resourceLimits: ResourceLimits | undefined },
@@ -107,8 +110,11 @@ export class WorkerHandle {
         this.#exporting.get(message.id)?.(message.delivery)
         this.#exporting.delete(message.id)
         return
+      case 'faulted':
+        return this.#events.faulted()
       case 'looked':
       case 'counted':
+      case 'alive':
         this.#asked.get(message.id)?.(message)
         return
       case 'mcp':
@@ -140,7 +146,10 @@ export class WorkerHandle {
     this.#generation = 0
     return new Promise((resolve) => {
       this.#applying.push((error) => {
-        if (error === null) this.#generation = generation
+        if (error === null && !this.#dead) {
+          this.#generation = generation
+          this.#hasApplied = true
+        }
         resolve(error)
       })
       this.post({ type: 'config', generation, config, ports, sessionKeys, tables, recorder })
@@ -169,7 +178,21 @@ export class WorkerHandle {
     return answer?.type === 'counted' ? answer.open : null
   }
 
-  #ask(type: 'look' | 'count'): Promise<Answer | null> {
+  /** Whether the worker answers a ping within this time. */
+  async answers(withinMs: number): Promise<boolean> {
+    return (await this.#ask('ping', withinMs)) !== null
+  }
+
+  serves(generation: number): boolean {
+    return this.#generation === generation && !this.#dead
+  }
+
+  /** Whether the worker listens on the ports of the config that it applied last. */
+  get isListening(): boolean {
+    return this.#hasApplied && !this.#dead
+  }
+
+  #ask(type: 'look' | 'count' | 'ping', withinMs = ANSWER_MS): Promise<Answer | null> {
     if (this.#dead) return Promise.resolve(null)
     const id = this.#questions++
     return new Promise((resolve) => {
@@ -178,7 +201,7 @@ export class WorkerHandle {
         this.#asked.delete(id)
         resolve(answer)
       }
-      const late = setTimeout(() => done(null), ANSWER_MS)
+      const late = setTimeout(() => done(null), withinMs)
       this.#asked.set(id, done)
       this.post({ type, id })
     })

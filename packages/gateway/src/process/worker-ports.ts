@@ -44,8 +44,9 @@ export class WorkerPorts {
     for (const [key, port] of opened) this.#portsByBind.set(key, port)
   }
 
-  drain(): void {
-    for (const server of this.#servers()) server.drain()
+  /** Idle HTTP/1 connections are closed after `quietMs` without a request. */
+  drain(quietMs: number): void {
+    for (const server of this.#servers()) server.drain(quietMs)
   }
 
   destroy(): void {
@@ -113,14 +114,18 @@ export class WorkerPorts {
     const warnFull = occasionally((refused) =>
       log.warn('connections refused, the port has as many as frontend.tcp.maxConnections allows', { port, refused }),
     )
+    const warnCertificate = occasionally((refused, last: { source: string; error: string } | undefined) =>
+      log.warn('client certificate refused', { port, ...last, refused }),
+    )
     const server = new BindServer<string>(bind.state, deadlines, {
       opened: metrics.opened,
       closed: metrics.closed,
       handshake: (milliseconds) => metrics.handshake(milliseconds / 1000),
-      refused: (info, status, code) => {
-        log.debug('refused', { source: info.source, status, code })
+      refused: (info, status, code, error = '') => {
+        log.debug('refused', { source: info.source, status, code, ...(error !== '' && { error }) })
         if (status === 0) metrics.refused(code)
         if (code === 'max_connections') warnFull()
+        if (code === 'client_certificate') warnCertificate({ source: info.source, error })
       },
       reset: (info, code) => log.debug('refused', { source: info.source, status: 0, code }),
     })
@@ -140,14 +145,14 @@ function isAt(port: Port | undefined, place: Place): boolean {
 }
 
 /** Tells of the first time at once, and then at most every ten seconds, with how many times it was since. */
-function occasionally(tell: (count: number) => void): () => void {
+function occasionally<T = undefined>(tell: (count: number, last?: T) => void): (last?: T) => void {
   let count = 0
   let nextAt = 0
-  return () => {
+  return (last) => {
     count++
     if (performance.now() < nextAt) return
     nextAt = performance.now() + 10_000
-    tell(count)
+    tell(count, last)
     count = 0
   }
 }

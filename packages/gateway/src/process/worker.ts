@@ -12,6 +12,10 @@ import { HubClient } from '../mcp/hub/hub-client.ts'
 import { releaseMemoryWhenIdle } from './idle-memory.ts'
 import type { ConfigMessage, FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 import { Deadlines } from '../net/deadlines.ts'
+import { contained, describeFault, onFault, onFaultCount, reportFault } from '../telemetry/faults.ts'
+import { HandshakePasses } from '../net/handshake-passes.ts'
+import { Hops } from '../net/hops.ts'
+import { CLOSING } from '../pipeline/containment.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import { gatewayName } from '../pipeline/proxy-identity.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
@@ -31,9 +35,11 @@ import { Exemplars } from '../telemetry/metrics/exemplars.ts'
 import { createRequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import { createCallTimer, createPoolMetrics, evictionCounter } from '../telemetry/metrics/pool-metrics.ts'
 import { createCalloutMetrics } from '../telemetry/metrics/callout-metrics.ts'
+import { createFaultMetrics } from '../telemetry/metrics/fault-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
-import { type Exporter, exportLimits } from '../telemetry/otlp/exporter.ts'
+import type { Exporter } from '../telemetry/otlp/exporter.ts'
+import { exportLimits } from '../telemetry/otlp/export-limits.ts'
 import type { Delivery } from '../telemetry/otlp/retrying-sender.ts'
 import { exportOrigin } from './export-origin.ts'
 import { WorkerPorts } from './worker-ports.ts'
@@ -65,7 +71,8 @@ const deadlines = new Deadlines()
 const resolver = createResolver({ family: settings.lookupFamily })
 const poolMetrics = createPoolMetrics(registry)
 const upstreamLog = logger.child('upstream')
-const pools = new Pools(deadlines, (transport) => {
+const hops = new Hops(settings.instance)
+const pools = new Pools(deadlines, hops, (transport) => {
   const metrics = poolMetrics(transport)
   return {
     ...metrics,
@@ -117,6 +124,8 @@ const services = {
   deadlines,
   sessionKeys: () => sessionKeys,
   resolver,
+  hops,
+  handshakes: new HandshakePasses(),
   pools,
   endpoints,
   addresses,
@@ -152,6 +161,7 @@ const services = {
     busy: exporters,
   },
   tracer,
+  containment: CLOSING,
   specimens: new Specimens(),
   hub,
 }
@@ -161,7 +171,19 @@ let current: { ir: Ir; config: CompiledConfig } | null = null
 let applying: Promise<void> = Promise.resolve()
 let sessionKeys: readonly string[] = []
 
-port.on('message', (message: ToWorker) => {
+onFaultCount(createFaultMetrics(registry))
+onFault((error, scope) => {
+  log.error('internal error', { scope, error: describeFault(error) })
+  if (scope === 'worker') post({ type: 'faulted' })
+})
+// A thread that ended here would take every connection with it. What was thrown belongs to no request that is known: the
+// supervisor starts another worker, and then lets this one end what it has begun.
+process.on('uncaughtException', (error: unknown) => reportFault(error, 'worker'))
+process.on('unhandledRejection', (error: unknown) => reportFault(error, 'worker'))
+
+port.on('message', (message: ToWorker) => contained('worker', () => take(message)))
+
+function take(message: ToWorker): void {
   switch (message.type) {
     case 'config':
       // Opening ports takes a while: the next config waits for its turn.
@@ -172,9 +194,11 @@ port.on('message', (message: ToWorker) => {
     case 'logFilter':
       return logger.setFilter(filterOf(message.filter))
     case 'drain':
-      return ports.drain()
+      return ports.drain(message.quietMs)
     case 'look':
       return post({ type: 'looked', id: message.id, states: endpoints.states() })
+    case 'ping':
+      return post({ type: 'alive', id: message.id })
     case 'count':
       return post({ type: 'counted', id: message.id, open: ports.countOpen() })
     case 'watch':
@@ -195,7 +219,8 @@ port.on('message', (message: ToWorker) => {
       void end()
       return
   }
-})
+}
+
 post({ type: 'online' })
 releaseMemoryWhenIdle()
 
@@ -220,7 +245,7 @@ async function exportMetrics(request: Uint8Array): Promise<Delivery> {
 
 async function apply(message: ConfigMessage): Promise<void> {
   try {
-    const { ir, previous } = take(message.config)
+    const { ir, previous } = read(message.config)
     await loadFeatures(ir)
     sessionKeys = message.sessionKeys
     tables.take(message.tables)
@@ -238,7 +263,7 @@ async function apply(message: ConfigMessage): Promise<void> {
   }
 }
 
-function take(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | null } {
+function read(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | null } {
   if (current === null) {
     if ('change' in sent) throw new Error('found a change of a config that never came')
     return { ir: irOfText(sent.whole), previous: null }
@@ -251,7 +276,7 @@ function take(sent: ConfigMessage['config']): { ir: Ir; previous: Previous | nul
 }
 
 /** The main thread waits two seconds for a worker that ends. */
-const EXPORT_FLUSH_MS = 1500
+const EXPORT_FLUSH_MS = 750
 
 function filterOf(text: string): LogFilter {
   const parsed = parseLogFilter(text)

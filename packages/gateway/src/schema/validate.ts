@@ -3,6 +3,7 @@ import type { Node, Schema } from './kit.ts'
 import { describeValue, printChoices } from './problem.ts'
 import type { Path, Problem } from './problem.ts'
 import { readQuickly, UNREAD } from './quick-read.ts'
+import { foreignName } from './foreign-names.ts'
 import { didYouMean, nearest } from './suggest.ts'
 import { type IssueParams, zodOf } from './zod.ts'
 
@@ -74,7 +75,7 @@ function unknownKey(path: Path, key: string, node: Node): Problem {
     at: 'key',
     found: `unknown key \`${key}\``,
     expected: known.length > 12 ? `a key of ${placeOf(path)}` : printChoices(known),
-    suggestion: didYouMean(key, known),
+    suggestion: foreignName(key, known) ?? didYouMean(key, known),
   }
 }
 

@@ -53,6 +53,7 @@ function checkHttpRoute(route: Spot, isAnswered: boolean, report: Report, warn: 
       suggestion: 'use `path.full`',
     })
   }
+  if (policies.has('requestRedirect')) checkPrefixRedirect(route, warn)
   const backends = route.at('backends').items
   const answers = isAnswered || ANSWERING.some((policy) => policies.has(policy))
   if (answers || backends.some((entry) => entry.at('weight').value !== 0)) return
@@ -61,6 +62,25 @@ function checkHttpRoute(route: Spot, isAnswered: boolean, report: Report, warn: 
   warn('no_effect', route, {
     found,
     expected: 'a backend, `directResponse` or `requestRedirect`; every request gets 500',
+  })
+}
+
+/** Without a prefix to replace, the new prefix comes before every path, also before the one that it has led to. */
+function checkPrefixRedirect(route: Spot, warn: Report): void {
+  const redirect = route.in('policies', 'requestRedirect')
+  const prefix = redirect.in('path', 'prefix')
+  if (!prefix.exists || redirect.has('authority')) return
+  const matches = route.at('matches').items
+  const hasPrefix = (match: Spot): boolean => {
+    const { text } = match.in('path', 'pathPrefix')
+    return text !== null && text !== '/'
+  }
+  const isOther = (match: Spot): boolean => match.in('path', 'exact').exists || match.in('path', 'regex').exists
+  if (matches.some(isOther) || (matches.length > 0 && matches.every(hasPrefix))) return
+  warn('no_effect', prefix, {
+    found: 'found `prefix` on a route that matches every path, so that clients are redirected without end',
+    expected: 'a match with `pathPrefix`, which `prefix` replaces',
+    suggestion: 'add `matches: [{ path: { pathPrefix: /old } }]`, or use `path.full`',
   })
 }
 

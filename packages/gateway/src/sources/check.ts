@@ -1,6 +1,7 @@
 import type { Deprecation, ExpressionReference, Unheeded } from '../schema/kit.ts'
 import type { Problem } from '../schema/problem.ts'
 import { checkBackendNames } from './backend-references.ts'
+import { checkCallers } from './check-callers.ts'
 import { checkMcpTargets } from './check-mcp.ts'
 import { checkOauth } from './check-oauth.ts'
 import { checkRoutes } from './check-routes.ts'
@@ -53,7 +54,9 @@ export function checkFile(
   checkExpressions(references.filter(isTo('expression')), reporter(warnings))
   checkDeprecated(references.filter(isTo('deprecated')), reporter(warnings))
   checkUnheeded(references.filter(isTo('unheeded')), reporter(warnings))
-  for (const listener of root.at('binds').items.flatMap((bind) => bind.at('listeners').items)) {
+  const listeners = root.at('binds').items.flatMap((bind) => bind.at('listeners').items)
+  checkCallers(root, listeners, reporter(warnings))
+  for (const listener of listeners) {
     checkRoutes(listener, { backendsByName, report, warn: reporter(warnings), once })
   }
   return { problems, warnings }

@@ -1,5 +1,6 @@
-import type { Backend, Ir } from '../ir/resources.ts'
+import type { AttachedPolicy, Backend, Ir, Route } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
+import { printUnit, type Quarantined } from '../pipeline/quarantine.ts'
 import { BACKEND, BIND, LISTENER, POLICY, REACHED, ROUTE, TARGETS } from './ir-shape.ts'
 import { type Shape, unknownIn } from './known-shape.ts'
 
@@ -9,12 +10,72 @@ import { type Shape, unknownIn } from './known-shape.ts'
  */
 export function unknownParts(ir: Ir): string[] {
   return [
-    ...ir.binds.flatMap((one) => looked(one, () => namesIn(BIND, one))),
-    ...ir.listeners.flatMap((one) => looked(one, () => namesIn(LISTENER, one))),
-    ...ir.routes.flatMap((one) => looked(one, () => namesIn(ROUTE, one))),
+    ...unknownFrame(ir),
+    ...ir.routes.flatMap(inRoute),
     ...ir.backends.flatMap((one) => looked(one, () => inBackend(one))),
-    ...ir.policies.flatMap((one) => looked(one, () => namesIn(POLICY, one))),
+    ...ir.policies.flatMap(inPolicy),
   ]
+}
+
+/** A config in which resources with unknown parts are closed, each by itself. */
+export interface ClosedConfig {
+  ir: Ir
+  closed: Quarantined[]
+  /** Unknown parts that nothing smaller than the whole config can be closed for. */
+  refusing: string[]
+}
+
+export function closeUnknown(ir: Ir): ClosedConfig {
+  const closed: Quarantined[] = []
+  const [routes, backends, policies]: [Route[], Backend[], AttachedPolicy[]] = [[], [], []]
+  const refusing = unknownFrame(ir)
+  const reasonOf = (key: string, problems: readonly string[]): string =>
+    problems.map((problem) => problem.slice(problem.startsWith(`${key}: `) ? key.length + 2 : 0)).join('; ')
+  for (const backend of ir.backends) {
+    const problems = looked(backend, () => inBackend(backend))
+    const { key, name } = backend
+    const problem = reasonOf(key, problems)
+    if (problems.length > 0) closed.push({ object: key, problem, units: [printUnit({ kind: 'backend', key })] })
+    backends.push(problems.length === 0 ? backend : { key, name, target: { kind: 'invalid', reason: problem } })
+  }
+  for (const route of ir.routes) {
+    const problems = inRoute(route)
+    if (problems.length === 0) {
+      routes.push(route)
+      continue
+    }
+    const { key } = route
+    const problem = reasonOf(key, problems)
+    const entry = `${key}/backend/unknown`
+    closed.push({ object: key, problem, units: [printUnit({ kind: 'route', key })] })
+    routes.push({ ...route, backends: [{ key: entry, backend: entry, weight: 1 }] })
+    backends.push({ key: entry, name: 'invalid', target: { kind: 'invalid', reason: problem } })
+  }
+  for (const policy of ir.policies) {
+    const problems = inPolicy(policy)
+    const { key, target } = policy
+    // A policy with an unknown target could apply to anything, so the whole config is rejected.
+    if (problems.some((problem) => problem.includes('`target'))) refusing.push(...problems)
+    const nothing = { frontend: null, traffic: null, phase: 'PostRouting', backend: null } as const
+    policies.push(problems.length === 0 ? policy : { key, target, ...nothing, unknown: reasonOf(key, problems) })
+  }
+  return { ir: { ...ir, routes, backends, policies }, closed, refusing }
+}
+
+/** Unknown parts of ports and listeners, which belong to the owner of the Gateway, so the config is rejected. */
+function unknownFrame({ binds, listeners }: Ir): string[] {
+  return [
+    ...binds.flatMap((one) => looked(one, () => namesIn(BIND, one))),
+    ...listeners.flatMap((one) => looked(one, () => namesIn(LISTENER, one))),
+  ]
+}
+
+function inRoute(route: Route): string[] {
+  return looked(route, () => namesIn(ROUTE, route))
+}
+
+function inPolicy(policy: AttachedPolicy): string[] {
+  return looked(policy, () => namesIn(POLICY, policy))
 }
 
 /** Resources are never changed in place, and most are in one config after the other. */

@@ -276,9 +276,13 @@ describe('a data plane and its controller', () => {
     const mcp = { kind: 'mcp', targets: [{ key: 'b/section/t', name: 't', reached, tools: null, timeouts: {} }] }
     const backends = [{ key: 'b', name: 'b', target: mcp }] as unknown as Ir['backends']
     const { generation } = stream.config({ ...EMPTY_IR, backends })
-    const problems = ['b/section/t: found a program to run, which is for config files alone']
-    await eventually('it is refused', () => stream.has({ type: 'nack', generation, problems }))
-    assert.equal(plane.applied.length, 0)
+    const problem = 'b/section/t: found a program to run, which is for config files alone'
+    const quarantined = [{ object: 'b', problem, units: ['backend b'] }]
+    await eventually('it is closed', () => stream.has({ type: 'ack', generation, quarantined }))
+    assert.deepEqual(
+      plane.applied[0]?.backends.map(({ target }) => target.kind),
+      ['invalid'],
+    )
   })
 
   it('a socket of a volume that Pods share is taken, as resources may name one', async (t) => {
@@ -293,7 +297,7 @@ describe('a data plane and its controller', () => {
     assert.deepEqual(plane.applied, [{ ...EMPTY_IR, backends }])
   })
 
-  it('what this version does not know is refused, and named', async (t) => {
+  it('what this version does not know is closed by itself, and named', async (t) => {
     const controller = await useController(t)
     const plane = useDataPlane(t, controller)
     await plane.start()
@@ -307,15 +311,31 @@ describe('a data plane and its controller', () => {
         policy({ key: 'q', traffic: { rateLimit: { local: [{ requests: 1, unit: 'Fortnights' }] } } }),
       ],
     })
-    await eventually('it is refused', () => stream.answers().length === 1)
+    await eventually('it is answered', () => stream.answers().length === 1)
     const [answer] = stream.answers()
-    assert.ok(answer?.type === 'nack')
-    assert.deepEqual(answer.problems, [
-      'b: found a kind of backend that is not known here',
-      'p: found `traffic.moat`, which is not known here',
-      'p: found `traffic.cors.allowPlanets`, which is not known here',
-      'q: found `traffic.rateLimit.local[0].unit`, which is not known here',
-    ])
+    assert.ok(answer?.type === 'ack')
+    const problem = 'found a kind of backend that is not known here'
+    assert.deepEqual(answer.quarantined, [{ object: 'b', problem, units: ['backend b'] }])
+    assert.deepEqual(
+      plane.applied[0]?.policies.map(({ traffic, unknown }) => [traffic, unknown]),
+      [
+        [
+          null,
+          'found `traffic.moat`, which is not known here; found `traffic.cors.allowPlanets`, which is not known here',
+        ],
+        [null, 'found `traffic.rateLimit.local[0].unit`, which is not known here'],
+      ],
+    )
+  })
+
+  it('a listener that this version does not know refuses the config', async (t) => {
+    const controller = await useController(t)
+    const plane = useDataPlane(t, controller)
+    await plane.start()
+    const stream = await controller.stream(0)
+    const listener = { key: 'l', bind: 'b', name: 'l', hostname: '', protocol: 'HTTP', tls: null, moat: true }
+    stream.config({ ...EMPTY_IR, listeners: [listener] as unknown as Ir['listeners'] })
+    await eventually('it is refused', () => stream.answers()[0]?.type === 'nack')
     assert.equal(plane.applied.length, 0)
   })
 })

@@ -1,5 +1,6 @@
 import type { Ir } from '../ir/resources.ts'
 import type { ConfigFault } from '../pipeline/config-fault.ts'
+import type { Quarantined } from '../pipeline/quarantine.ts'
 import { ConfigReceiver, type Received } from '../stream/config-receiver.ts'
 import { ControllerClient, type ClientOptions } from '../stream/controller-client.ts'
 import { endpointHashesOf, endpointPart } from '../stream/endpoint-parts.ts'
@@ -9,11 +10,13 @@ import type { ControllerMessage, DataPlaneMessage } from '../stream/messages.ts'
 import { StreamFault } from '../stream/stream-fault.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { EndpointsChange } from '../upstream/service-addresses.ts'
-import { explainIn, unknownParts } from './controller-parts.ts'
+import { closeUnknown, explainIn } from './controller-parts.ts'
 
 /** Where the controller's config goes. */
 export interface ControlledGateway {
   apply(ir: Ir, explain: (fault: ConfigFault) => string | null): Promise<string[]>
+  /** Resources of the config that went live last, which are closed because they cannot be compiled. */
+  quarantined(): Quarantined[]
   services: {
     take(change: EndpointsChange): void
     takeAll(addresses: EndpointsChange['put'], isMeant?: (key: string) => boolean): void
@@ -42,6 +45,8 @@ export class ControllerSource {
   /** When the controller last said anything, and so stood by what is live; null when never. */
   #heardAt: number | null = null
   #isFirst = true
+  /** Resources with parts that this version does not know. */
+  #closed: readonly Quarantined[] = []
   #isClosed = false
 
   constructor(options: ControllerSourceOptions) {
@@ -50,6 +55,7 @@ export class ControllerSource {
     this.#receiver = new ConfigReceiver({
       apply: (ir) => this.#apply(ir),
       wentLive: (live) => this.#wentLive(live),
+      quarantined: () => this.#quarantined(),
     })
   }
 
@@ -113,13 +119,23 @@ export class ControllerSource {
   }
 
   async #apply(ir: Ir): Promise<string[]> {
-    const unknown = unknownParts(ir)
+    const { ir: known, closed, refusing } = closeUnknown(ir)
     const { target, log } = this.#options
-    const problems = unknown.length > 0 ? unknown : await target.apply(ir, (fault) => explainIn(ir, fault))
-    if (problems.length === 0) return []
+    const problems = refusing.length > 0 ? refusing : await target.apply(known, (fault) => explainIn(known, fault))
+    if (problems.length === 0) {
+      this.#closed = closed
+      for (const { object, problem, units } of this.#quarantined().slice(0, 20)) {
+        log.error('resource quarantined', { object, problem, units: units.length })
+      }
+      return []
+    }
     log.error('config of the controller refused, the last good one stays', { problems: problems.length })
     for (const problem of problems.slice(0, 20)) log.error(problem.replaceAll(/\n */g, '; '))
     return problems
+  }
+
+  #quarantined(): Quarantined[] {
+    return [...this.#options.target.quarantined(), ...this.#closed]
   }
 
   #wentLive({ generation, ir }: Received): void {

@@ -38,6 +38,8 @@ const ROOT = [
   'exact /.well-known/openid-configuration',
   'exact /.well-known/oauth-authorization-server/client-registration',
   'exact /.well-known/openid-configuration/client-registration',
+  'exact /.well-known/oauth-authorization-server/client-authorization',
+  'exact /.well-known/openid-configuration/client-authorization',
 ]
 
 test('a route with MCP OAuth matches the documents about its endpoint, and those of the host when it is alone', () => {

@@ -91,7 +91,7 @@ binds:
     { key: `${route}/backend/1`, name: '[::1]:80', target: { kind: 'static', host: '::1', port: 80 } },
   ])
   const byTarget = new Map(ir.policies.map((policy) => [policy.key, policy]))
-  assert.equal(byTarget.get('inline/gateway')?.frontend?.http?.maxBufferSize, 2_097_152)
+  assert.equal(byTarget.get('inline/gateway')?.frontend?.http?.http1MaxHeaders, 100)
   assert.deepEqual(byTarget.get('inline/backend/backend/users')?.backend?.tls, {
     mtlsCertificateRef: { cert: fixture('tls.crt'), key: fixture('tls.key') },
     caCertificateRefs: [fixture('other.crt')],

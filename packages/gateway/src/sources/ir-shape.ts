@@ -5,6 +5,7 @@ import type {
   BackendTarget,
   Bind,
   Certificate,
+  ClientCertificates,
   Listener,
   ListenerTls,
   McpReached,
@@ -28,6 +29,7 @@ const LISTENER_TLS: ShapeOf<ListenerTls> = {
   ...CERTIFICATE,
   root: null,
   others: [CERTIFICATE],
+  clientCertificates: words<ClientCertificates>({ Require: true, Request: true }),
   clientsMayLack: null,
 }
 export const LISTENER: ShapeOf<Listener> = {
@@ -140,4 +142,5 @@ export const POLICY: ShapeOf<AttachedPolicy> = {
   traffic: schemasOf(trafficPolicies),
   phase: words<AttachedPolicy['phase']>({ PreRouting: true, PostRouting: true }),
   backend: schemasOf(backendPolicies),
+  unknown: null,
 }

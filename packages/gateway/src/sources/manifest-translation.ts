@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { keyOf, pemChecks, type Resource, type Translated, Translator } from '@portico/translate'
+import { loadResourceChecks, type ResourceChecks } from '../compile/resource-checks.ts'
 import { filesBelow } from './files-below.ts'
 import { type ManifestDocument, parseManifests } from './manifest-documents.ts'
 import { badConditions, fieldProblems, ignored, problem, repeated, withoutGateway } from './manifest-problems.ts'
@@ -23,14 +24,14 @@ export type ManifestTranslation =
     }
 
 /** Resources of a cluster, from a file or a folder, by the same translation as in a cluster. */
-export function translateManifests(path: string): ManifestTranslation {
+export async function translateManifests(path: string): Promise<ManifestTranslation> {
   const names = filesOf(path)
   const parsed = names.map(parseFile)
   const files = names.map((file) => resolve(file))
   const documents = parsed.flatMap((file) => file.documents)
   const problems = [...parsed.flatMap((file) => file.problems), ...repeated(documents)]
   if (problems.length > 0) return { ok: false, problems, files }
-  const translator = translate(documents)
+  const translator = translate(documents, await loadResourceChecks())
   const wrong = fieldProblems(documents, translator, 'wrong')
   if (wrong.length > 0) return { ok: false, problems: wrong, files }
   const ids = new Set(documents.map(({ resource }) => `${resource.kind}/${keyOf(resource)}`))
@@ -65,17 +66,18 @@ function parseFile(file: string): ReturnType<typeof parseManifests> {
   }
 }
 
-function translate(documents: readonly ManifestDocument[]): Translator {
+function translate(documents: readonly ManifestDocument[], checks: ResourceChecks): Translator {
   const translator = new Translator({
     controllerName: CONTROLLER,
     clusterDomain: 'cluster.local',
     withoutSlices: 'dns',
     pem: pemChecks,
+    checks,
   })
   // Without a cluster there is nobody to create it.
   translator.put(CLASS)
   for (const { resource } of documents) translator.put(resource)
-  translator.settle()
+  translator.findQuarantined(translator.settle().gateways)
   return translator
 }
 

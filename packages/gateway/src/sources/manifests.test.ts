@@ -50,7 +50,7 @@ function secretOf(name: string, { cert, key }: IssuedCertificate): object {
 const to = (name: string, more: object = {}) => ({ name, port: 80, ...more })
 const at = (path: string) => [{ path: { value: path } }]
 
-function load(t: TestContext, text: string): LoadResult {
+async function load(t: TestContext, text: string): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'portico-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(join(folder, 'all.yaml'), text)
@@ -58,14 +58,14 @@ function load(t: TestContext, text: string): LoadResult {
 }
 
 /** What loading tells of, whether it is in the way or not. */
-function told(t: TestContext, resources: object[]): string {
-  const loaded = load(t, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
+async function told(t: TestContext, resources: object[]): Promise<string> {
+  const loaded = await load(t, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
   return printProblems(loaded.ok ? loaded.warnings : loaded.problems)
 }
 
 /** A gateway in this thread, on free ports, that runs these resources. */
 async function useManifests(t: TestContext, resources: object[], random?: () => number): Promise<TestGateway> {
-  const loaded = load(t, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
+  const loaded = await load(t, resources.map((each) => JSON.stringify(each)).join('\n---\n'))
   if (!loaded.ok) return assert.fail(printProblems(loaded.problems))
   const gateway = new TestGateway(random === undefined ? {} : { random })
   t.after(() => gateway.close())
@@ -75,23 +75,23 @@ async function useManifests(t: TestContext, resources: object[], random?: () => 
 }
 
 describe('a file of manifests that cannot be read', () => {
-  const refused = (t: TestContext, text: string): string => {
-    const loaded = load(t, text)
+  const refused = async (t: TestContext, text: string): Promise<string> => {
+    const loaded = await load(t, text)
     return loaded.ok ? assert.fail('it was taken') : printProblems(loaded.problems)
   }
 
-  test('because of an alias without its anchor', (t) => {
+  test('because of an alias without its anchor', async (t) => {
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: *other }\n'
     assert.match(
-      refused(t, text),
+      await refused(t, text),
       /all\.yaml:3:19: found the alias `\*other` of an anchor that does not stand before it/,
     )
   })
 
-  test('because of aliases that multiply', (t) => {
+  test('because of aliases that multiply', async (t) => {
     const lines = ['a0: &a0 [x, x]']
     for (let i = 1; i < 20; i++) lines.push(`a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`)
-    assert.match(refused(t, lines.join('\n')), /all\.yaml:1:1: found broken YAML \(Excessive alias count/)
+    assert.match(await refused(t, lines.join('\n')), /all\.yaml:1:1: found broken YAML \(Excessive alias count/)
   })
 })
 
@@ -105,7 +105,7 @@ describe('a folder of manifests', () => {
     return folder
   }
 
-  test('may be a ConfigMap that a kubelet mounted, also while it changes', (t) => {
+  test('may be a ConfigMap that a kubelet mounted, also while it changes', async (t) => {
     const folder = useFolder(t)
     for (const [version, name] of [
       ['..2026_01', 'old'],
@@ -116,27 +116,27 @@ describe('a folder of manifests', () => {
     }
     symlinkSync('..2026_02', join(folder, '..data'))
     symlinkSync('..data/all.yaml', join(folder, 'all.yaml'))
-    const loaded = loadManifests(folder, { gateway: null, env: {} })
+    const loaded = await loadManifests(folder, { gateway: null, env: {} })
     assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
     assert.equal(loaded.gateway, 'default/web')
     assert.deepEqual(loaded.files, [join(folder, 'all.yaml')])
   })
 
-  test('may have links to other folders, also to itself', (t) => {
+  test('may have links to other folders, also to itself', async (t) => {
     const [folder, elsewhere] = [useFolder(t), useFolder(t)]
     writeFileSync(join(elsewhere, 'all.yaml'), gateway('web'))
     symlinkSync(elsewhere, join(folder, 'shared'))
     symlinkSync(folder, join(elsewhere, 'back'))
-    const loaded = loadManifests(folder, { gateway: null, env: {} })
+    const loaded = await loadManifests(folder, { gateway: null, env: {} })
     assert.ok(loaded.ok, loaded.ok ? '' : printProblems(loaded.problems))
     assert.deepEqual(loaded.files, [join(folder, 'shared', 'all.yaml')])
   })
 
-  test('says which file cannot be read', (t) => {
+  test('says which file cannot be read', async (t) => {
     const folder = useFolder(t)
     writeFileSync(join(folder, 'all.yaml'), gateway('web'))
     symlinkSync('nowhere', join(folder, 'gone.yaml'))
-    const loaded = loadManifests(folder, { gateway: null, env: {} })
+    const loaded = await loadManifests(folder, { gateway: null, env: {} })
     assert.ok(!loaded.ok)
     assert.match(printProblems(loaded.problems), /gone\.yaml:1:1: found a file that cannot be read \(ENOENT/)
   })
@@ -328,7 +328,7 @@ describe('resources of the Gateway API do what they say', () => {
     assert.equal(await ask('/broken'), 500)
     assert.equal(await ask('/chain'), 500)
     assert.equal(await ask('/closed'), 403)
-    const text = told(t, resources)
+    const text = await told(t, resources)
     assert.match(text, /GwBackend default\/broken .*ConfigMap `broken`: a certificate cannot be read/)
     assert.match(text, /GwBackend default\/chain .*Secret `chain`: TLS refuses the certificate, or one of its chain/)
     assert.match(text, /GwPolicy default\/policy .*ConfigMap `broken`: a certificate cannot be read/)
@@ -394,7 +394,7 @@ describe('resources of the Gateway API do what they say', () => {
     for await (const chunk of connect(gateway.port(), '127.0.0.1')) text += (chunk as Buffer).toString()
     assert.equal(text, 'first')
     assert.match(
-      told(t, resources),
+      await told(t, resources),
       /TCPRoute default\/raw not as it should be: PartiallyInvalid .*rules\[1\]: is not served/,
     )
   })
@@ -481,7 +481,7 @@ describe('resources of the Gateway API do what they say', () => {
 })
 
 describe('what is wrong in files of resources has its place', () => {
-  test('labels and annotations that are no texts', (t) => {
+  test('labels and annotations that are no texts', async (t) => {
     const text = `apiVersion: v1
 kind: Service
 metadata:
@@ -502,7 +502,7 @@ items:
   metadata: { name: web, annotations: , labels: , creationTimestamp: 7 }
   spec: { gatewayClassName: portico, listeners: [{ name: http, port: 80, protocol: HTTP }] }
 `
-    const loaded = load(t, text)
+    const loaded = await load(t, text)
     if (loaded.ok) return assert.fail('it was loaded')
     const printed = loaded.problems.map(({ place, path, found }) => {
       const at = 'line' in place ? `${place.line}:${place.column}` : ''
@@ -518,12 +518,12 @@ items:
     ])
   })
 
-  test('the affinity of a Service goes to its backend, without a warning', (t) => {
+  test('the affinity of a Service goes to its backend, without a warning', async (t) => {
     const [service, slice] = serviceAt('app', 9000) as [{ spec: object }, object]
     const affine = { ...service, spec: { ...service.spec, sessionAffinity: 'ClientIP' } }
     const resources = [HTTP, routeOf({ backendRefs: [to('app')] }), affine, slice]
-    assert.equal(told(t, resources), '')
-    const loaded = load(t, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: resources }))
+    assert.equal(await told(t, resources), '')
+    const loaded = await load(t, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: resources }))
     if (!loaded.ok) return assert.fail('it was not loaded')
     const targets = loaded.ir.backends.map(({ target }) => target)
     assert.deepEqual(

@@ -11,8 +11,8 @@ export interface ManifestOptions {
 }
 
 /** Resources of a cluster, from a file or a folder, as the config of one Gateway. */
-export function loadManifests(path: string, { gateway, env }: ManifestOptions): LoadResult {
-  const made = translateManifests(path)
+export async function loadManifests(path: string, { gateway, env }: ManifestOptions): Promise<LoadResult> {
+  const made = await translateManifests(path)
   const { files } = made
   // Settings of the process come from the environment alone.
   const base = loadConfig('config: {}\n', { file: path, dir: '.', env })

@@ -61,7 +61,7 @@ export function translate(config: ConfigFile, { backends: more, toolsOf }: Findi
     const name = config.name ?? `listener${position}`
     const key = `${bind}/${name}`
     const { protocol, hostname = '', tls } = config
-    const listenerTls = tls === undefined ? null : { cert: tls.cert, key: tls.key, root: tls.root ?? null }
+    const listenerTls = tls === undefined ? null : { ...tls, root: tls.root ?? null }
     ir.listeners.push({ key, bind, name, hostname, protocol, tls: listenerTls })
     if (config.policies !== undefined) {
       const { phase, ...traffic } = config.policies

@@ -8,6 +8,11 @@ export interface Seat {
   all: number
 }
 
+/** One more than workers: a worker that is replaced keeps its seat until its connections have ended. */
+export function seatCount(workers: number): number {
+  return workers + 1
+}
+
 /**
  * How many connections of one port are open, over all workers. Each worker changes a word of its own, so that one which
  * dies leaves a count that its successor clears; nobody else could tell which connections went with it.

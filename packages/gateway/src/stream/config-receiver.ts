@@ -1,5 +1,6 @@
 import { applyChange, EMPTY_IR } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
+import type { Quarantined } from '../pipeline/quarantine.ts'
 import { type Generation, generationOf, hashesOf } from './hashes.ts'
 import type { Ack, ConfigMessage, Have, Nack } from './messages.ts'
 import { StreamFault } from './stream-fault.ts'
@@ -13,6 +14,8 @@ export interface ReceiverOptions {
   /** Makes a config live, or says what keeps it from it. */
   apply: (ir: Ir) => Promise<string[]>
   wentLive: (live: Received) => void
+  /** Resources of the live config that are closed. */
+  quarantined: () => Quarantined[]
 }
 
 type Answer = (message: Ack | Nack) => void
@@ -77,13 +80,18 @@ export class ConfigReceiver {
       // A newer one speaks for itself, but a controller that is told of every one knows which was at fault.
       if (problems.length === 0) {
         this.counts.acked++
-        answer({ type: 'ack', generation: wanted.generation })
+        answer({ type: 'ack', generation: wanted.generation, ...this.#closed() })
       } else {
         this.counts.nacked++
         answer({ type: 'nack', generation: wanted.generation, problems: problems.map(short).slice(0, MOST_PROBLEMS) })
       }
     }
     this.#isRunning = false
+  }
+
+  #closed(): Pick<Ack, 'quarantined'> {
+    const all = this.#options.quarantined()
+    return all.length === 0 ? {} : { quarantined: all.slice(0, MOST_PROBLEMS).map(shortened) }
   }
 
   async #apply(wanted: Received): Promise<string[]> {
@@ -104,4 +112,10 @@ function short(problem: string): string {
   return problem.slice(0, 2_000)
 }
 
+function shortened({ object, problem, units }: Quarantined): Quarantined {
+  return { object: short(object), problem: short(problem), units: units.slice(0, MOST_UNITS) }
+}
+
 const MOST_PROBLEMS = 100
+/** Most closed units that are reported for one resource. */
+const MOST_UNITS = 1_000

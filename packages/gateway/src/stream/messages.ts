@@ -1,5 +1,6 @@
 import type { IrChange } from '../ir/change.ts'
 import type { EndpointsChange } from '../upstream/service-addresses.ts'
+import type { Quarantined } from '../pipeline/quarantine.ts'
 import type { Generation, HashedIr } from './hashes.ts'
 
 /**
@@ -46,6 +47,8 @@ export interface Have {
 export interface Ack {
   type: 'ack'
   generation: Generation
+  /** Resources that are closed because this data plane cannot compile them; left out where there are none. */
+  quarantined?: readonly Quarantined[]
 }
 
 /** This config is refused as a whole, and the one before stays. */

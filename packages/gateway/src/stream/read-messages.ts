@@ -1,5 +1,6 @@
 import type { IrChange, ListChange } from '../ir/change.ts'
 import type { Ir } from '../ir/resources.ts'
+import type { Quarantined } from '../pipeline/quarantine.ts'
 import { ENDPOINT_PARTS } from './endpoint-parts.ts'
 import { type HashedIr, IR_LISTS } from './hashes.ts'
 import type { ConfigMessage, ControllerMessage, DataPlaneMessage, EndpointsMessage, Have } from './messages.ts'
@@ -39,7 +40,11 @@ export function readDataPlaneLine(line: string): DataPlaneMessage {
         endpoints: readEndpointHashes(message['endpoints'] ?? null),
       }
     case 'ack':
-      return { type: 'ack', generation: hash(message['generation'], 'generation') }
+      return {
+        type: 'ack',
+        generation: hash(message['generation'], 'generation'),
+        ...(message['quarantined'] !== undefined && { quarantined: readQuarantined(message['quarantined']) }),
+      }
     case 'nack':
       return {
         type: 'nack',
@@ -52,6 +57,17 @@ export function readDataPlaneLine(line: string): DataPlaneMessage {
       if (typeof message['type'] === 'string') return { type: 'unknown' }
       throw new StreamFault('a message is of a kind that is not known here')
   }
+}
+
+function readQuarantined(value: unknown): Quarantined[] {
+  return list(value, 'quarantined').map((each) => {
+    const found = fields(each, 'quarantined')
+    return {
+      object: text(found['object'], 'object', 10_000),
+      problem: text(found['problem'], 'problem', 10_000),
+      units: texts(found['units'], 'units', 1_000, 10_000),
+    }
+  })
 }
 
 function readConfig(message: Fields): ConfigMessage {

@@ -13,6 +13,7 @@ export const NOTHING_BEHIND: ServersOptions = {
   adminToken: null,
   metrics: () => [],
   readiness: () => ({ draining: false, pending: [] }),
+  silentWorkers: () => Promise.resolve([]),
   configDump: () => ({}),
   logFilter: () => 'info',
   setLogFilter: () => null,

@@ -82,3 +82,7 @@ export const option = (key: string, value: string, more: object = {}): object =>
   keepEmptyValue: false,
   ...more,
 })
+
+/** A header whose value stands in the field for bytes. */
+export const bytesOption = (key: string, bytes: readonly number[], more: object = {}): object =>
+  option(key, '', { header: { key, value: '', rawValue: Uint8Array.from(bytes) }, ...more })

@@ -53,6 +53,7 @@ export function useDataPlane(
     mostPauseMs: 40,
     target: {
       services,
+      quarantined: () => [],
       async apply(ir) {
         await gate
         if (problems.length > 0) return problems

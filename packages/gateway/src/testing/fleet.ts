@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { BroadcastChannel, type ResourceLimits } from 'node:worker_threads'
 import { Gateway } from '../process/gateway.ts'
+import type { Ir } from '../ir/resources.ts'
 import { loadConfig } from '../sources/file.ts'
 import { Supervisor } from '../process/supervisor.ts'
 import { parseLogFilter } from '../telemetry/log/log-filter.ts'
@@ -50,6 +51,12 @@ export function newFleet({ workers, resourceLimits, entry }: FleetOptions) {
   return { supervisor, gateway, collector, logged: () => lines.join('') }
 }
 
+function load(config: object): Ir {
+  const loaded = loadConfig(JSON.stringify(config), { file: 'test.yaml', dir: '.', env: {} })
+  assert.ok(loaded.ok)
+  return loaded.ir
+}
+
 /** Started, and ended with the test. */
 export async function useFleet(t: TestContext, options: FleetOptions) {
   const fleet = newFleet(options)
@@ -65,10 +72,9 @@ export async function useFleet(t: TestContext, options: FleetOptions) {
     tell: (fate: Fate) => channel.postMessage(fate),
     /** Makes a config live. */
     async apply(config: object): Promise<void> {
-      const loaded = loadConfig(JSON.stringify(config), { file: 'test.yaml', dir: '.', env: {} })
-      assert.ok(loaded.ok)
-      assert.deepEqual(await fleet.gateway.apply(loaded.ir), [])
+      assert.deepEqual(await fleet.gateway.apply(load(config)), [])
     },
+    load,
     port: () => fleet.gateway.ports['bind/0']!,
     restarts: () => Number(/^portico_worker_restarts_total (\d+)$/m.exec([...fleet.collector.render()].join(''))![1]),
   }

@@ -6,7 +6,11 @@ import { applyChange, changeBetween } from '../ir/change.ts'
 import { irOfText, textOfIr } from '../ir/ir-text.ts'
 import type { Ir } from '../ir/resources.ts'
 import { Deadlines } from '../net/deadlines.ts'
+import { describeFault, onFault } from '../telemetry/faults.ts'
+import { HandshakePasses } from '../net/handshake-passes.ts'
+import { Hops } from '../net/hops.ts'
 import { BindServer } from '../net/listener.ts'
+import { CLOSING } from '../pipeline/containment.ts'
 import { createExpressions } from '../pipeline/expression.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
 import { Specimens } from '../pipeline/specimens.ts'
@@ -32,7 +36,8 @@ import { Exemplars } from '../telemetry/metrics/exemplars.ts'
 import { createCallTimer } from '../telemetry/metrics/pool-metrics.ts'
 import { createLimitMetrics } from '../telemetry/metrics/limit-metrics.ts'
 import { createExportCounts } from '../telemetry/metrics/export-metrics.ts'
-import { type Exporter, exportLimits, type ExportLimits } from '../telemetry/otlp/exporter.ts'
+import type { Exporter } from '../telemetry/otlp/exporter.ts'
+import { exportLimits, type ExportLimits } from '../telemetry/otlp/export-limits.ts'
 import { createRequestMetrics, type RequestMetrics } from '../telemetry/metrics/request-metrics.ts'
 import type { RequestRecord } from '../telemetry/recorder/record.ts'
 import { RecordStore } from '../telemetry/recorder/record-store.ts'
@@ -113,6 +118,7 @@ export class TestGateway {
   readonly #options: TestGatewayOptions
   readonly #deadlines: Deadlines
   readonly #resolver: Resolver
+  readonly #hops = new Hops(randomBytes(8).toString('hex'))
   readonly #pools: Pools
   readonly #mcp: ReturnType<typeof startHub>
   readonly #collector = new Collector()
@@ -126,13 +132,15 @@ export class TestGateway {
   readonly #waiting: { count: number; resolve: () => void }[] = []
   #config: CompiledConfig | null = null
   #ir: Ir | null = null
+  readonly #stopFaults: () => void
 
   constructor(options: TestGatewayOptions) {
     this.#options = options
+    this.#stopFaults = onFault((error, scope) => void this.bugs.push(`${scope}: ${describeFault(error)}`))
     this.#recorder = new Recorder(options.clock ?? Date.now)
     this.#deadlines = options.deadlines ?? new Deadlines()
     this.#resolver = createResolver({ family: 'Auto', ...(options.lookup && { lookup: options.lookup }) })
-    this.#pools = new Pools(this.#deadlines, () => ({
+    this.#pools = new Pools(this.#deadlines, this.#hops, () => ({
       opened() {},
       closed() {},
       connectFailed() {},
@@ -206,8 +214,8 @@ export class TestGateway {
     this.#mcp.main.offers(offersOf(ir))
   }
 
-  drain(): void {
-    for (const server of this.#servers.values()) server.drain()
+  drain(quietMs?: number): void {
+    for (const server of this.#servers.values()) server.drain(quietMs)
   }
 
   connectionCount(): number {
@@ -219,6 +227,7 @@ export class TestGateway {
     this.#pools.close()
     this.#resolver.close()
     this.#deadlines.close()
+    this.#stopFaults()
     await this.#mcp.main.close()
   }
 
@@ -255,6 +264,8 @@ export class TestGateway {
       deadlines: this.#deadlines,
       sessionKeys: () => [sessionKey],
       resolver: this.#resolver,
+      hops: this.#hops,
+      handshakes: new HandshakePasses(),
       pools: this.#pools,
       endpoints: new Endpoints({ ...shared, evicted: (eviction) => this.evictions.push(eviction) }),
       addresses: this.#addresses,
@@ -269,6 +280,7 @@ export class TestGateway {
       },
       ticketSecret: randomBytes(32),
       seat: { own: 0, all: 1 },
+      containment: CLOSING,
       now: () => performance.now(),
       identity: { podName: 'test', namespace: 'default', gateway: 'default' },
       httpDate: createHttpDate(),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { Deadlines } from '../net/deadlines.ts'
+import { Hops } from '../net/hops.ts'
 import { createTable, SharedTable } from '../state/shared-table.ts'
 import { Destination } from '../upstream/destination.ts'
 import { createResolver } from '../upstream/dns.ts'
@@ -66,7 +67,12 @@ export async function useHttp2Server(t: TestContext, answer: (stream: ServerHttp
 export function useGrpcClient(t: TestContext, port: number, deadlines = new Deadlines()): GrpcOptions {
   const resolver = createResolver({ family: 'Auto' })
   const defaults = { connectTimeoutMs: 5_000, poolIdleTimeoutMs: 60_000, poolMaxIdle: 10 }
-  const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} }))
+  const pools = new Pools(deadlines, new Hops('test'), () => ({
+    opened() {},
+    closed() {},
+    connectFailed() {},
+    fellSilent() {},
+  }))
   const destination = new Destination({
     backend: { key: 'b', name: 'b' },
     address: { host: '127.0.0.1', port },
@@ -87,7 +93,7 @@ export function useGrpcClient(t: TestContext, port: number, deadlines = new Dead
     deadlines.close()
   })
   return {
-    send: (request, handler) => destination.send(request, 'HTTP2', { connectingTo() {} }, handler),
+    send: (request, handler) => destination.send(request, 'HTTP2', { hops: '', connectingTo() {} }, handler),
     authority: `127.0.0.1:${port}`,
     deadlines,
     maxMessageBytes: 1_000_000,

@@ -158,5 +158,5 @@ function infoOf(socket: Socket): ConnectionInfo {
   const { remoteAddress: address = '', remotePort: port = 0 } = socket
   const ends = { destination: () => ({ address: '127.0.0.1', port: socket.localPort ?? 0 }), principal: () => '' }
   const source = `${address}:${port}`
-  return { address, port, rawAddress: address, rawPort: port, scheme: 'http', sni: '', source, ...ends }
+  return { address, port, rawAddress: address, rawPort: port, scheme: 'http', sni: '', handshake: '', source, ...ends }
 }

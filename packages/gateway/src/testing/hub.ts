@@ -1,6 +1,8 @@
-import { HubClient } from '../mcp/hub/hub-client.ts'
+import { createProcessCalls, HubClient } from '../mcp/hub/hub-client.ts'
 import { MainHub } from '../mcp/hub/main-hub.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
+
+await createProcessCalls.load()
 
 export interface TestHub {
   main: MainHub

@@ -3,15 +3,14 @@ import { parseResponse, type RawResponse } from './client.ts'
 
 /** One connection that asks for one thing after the other; an end that the server did not announce is a failure. */
 export class KeepAliveClient {
-  readonly #port: number
-  readonly #host: string
+  readonly #connect: () => Socket
   #socket: Socket | null = null
   #waiting: { resolve: (response: RawResponse) => void; reject: (error: Error) => void } | null = null
   #received = ''
 
-  constructor(port: number, host = '127.0.0.1') {
-    this.#port = port
-    this.#host = host
+  /** `open` opens a connection where plain TCP will not do. */
+  constructor(port: number, host = '127.0.0.1', open = () => connect({ port, host, noDelay: true })) {
+    this.#connect = open
   }
 
   get isOpen(): boolean {
@@ -43,7 +42,7 @@ export class KeepAliveClient {
 
   #open(): Socket {
     this.#received = ''
-    const socket = connect({ port: this.#port, host: this.#host, noDelay: true })
+    const socket = this.#connect()
     const gone = (error: Error) => {
       socket.destroy()
       if (this.#socket !== socket) return

@@ -5,10 +5,12 @@ import type { JsonObject } from '../wire/json.ts'
 
 interface WithPort {
   port(): number
+  /** `/mcp` when left out. */
+  readonly path?: string
 }
 
 export function urlOf(gateway: WithPort): string {
-  return `http://127.0.0.1:${gateway.port()}/mcp`
+  return `http://127.0.0.1:${gateway.port()}${gateway.path ?? '/mcp'}`
 }
 
 let lastId = 0

@@ -1,22 +1,29 @@
-import { BroadcastChannel, workerData } from 'node:worker_threads'
-import type { WorkerSettings } from '../process/messages.ts'
+import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
+import type { ToWorker, WorkerSettings } from '../process/messages.ts'
 import '../process/worker.ts'
+import { DEADLY } from './mortal-worker-config.ts'
 
 /** What the worker of that name is told to do; null means every worker. */
 export interface Fate {
   name: string | null
-  how: 'throw' | 'reject' | 'fill the heap' | 'never answer' | 'be busy'
+  how: 'die' | 'throw' | 'reject' | 'fill the heap' | 'never answer' | 'be busy'
   /** How long it is to be busy. */
   milliseconds?: number
 }
 
 const hoard: number[][] = []
+parentPort?.on('message', (message: ToWorker) => {
+  if (message.type === 'config' && JSON.stringify(message.config).includes(DEADLY)) process.exit(1)
+})
 const channel = new BroadcastChannel('portico-mortal-worker')
 channel.unref()
 channel.onmessage = (event) => {
   const { name, how, milliseconds = 0 } = (event as { data: Fate }).data
   if (name !== null && name !== (workerData as WorkerSettings).name) return
   switch (how) {
+    case 'die':
+      setImmediate(() => process.exit(1))
+      return
     case 'throw':
       setImmediate(() => {
         throw new Error('told to throw')

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { HOPS_HEADER } from '../net/hops.ts'
 
 /** A request as an origin received it. */
 export interface SeenRequest {
@@ -17,6 +18,8 @@ export interface Origin {
   /** `127.0.0.1:<port>` */
   host: string
   seen: SeenRequest[]
+  /** The loop detection header of each request, which `seen` leaves out. */
+  hops: string[]
   server: Server
   close(): Promise<void>
 }
@@ -28,15 +31,18 @@ export async function startOrigin(
   handler: OriginHandler = (_request, response) => response.end('ok'),
 ): Promise<Origin> {
   const seen: SeenRequest[] = []
+  const hops: string[] = []
   const server = createServer((message, response) => {
     const chunks: Buffer[] = []
     message.on('data', (chunk: Buffer) => chunks.push(chunk))
     message.on('end', () => {
+      const { [HOPS_HEADER]: trail = '', ...headers } = message.headers
+      hops.push(String(trail))
       const request: SeenRequest = {
         method: message.method ?? '',
         url: message.url ?? '',
-        rawHeaders: message.rawHeaders,
-        headers: message.headers,
+        rawHeaders: withoutHops(message.rawHeaders),
+        headers,
         trailers: message.trailers,
         body: Buffer.concat(chunks).toString(),
       }
@@ -52,6 +58,7 @@ export async function startOrigin(
     port,
     host: `127.0.0.1:${port}`,
     seen,
+    hops,
     server,
     close: () =>
       new Promise((resolve) => {
@@ -59,4 +66,9 @@ export async function startOrigin(
         server.closeAllConnections()
       }),
   }
+}
+
+function withoutHops(rawHeaders: readonly string[]): string[] {
+  const at = rawHeaders.indexOf(HOPS_HEADER)
+  return at === -1 ? [...rawHeaders] : rawHeaders.toSpliced(at, 2)
 }

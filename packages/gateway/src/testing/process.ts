@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { shippedProgram } from './shipped-program.ts'
 
 /** The program as people start it: a process with its own ports. */
 
-export const PROGRAM = fileURLToPath(new URL('../../bin/portico.mjs', import.meta.url))
+export const PROGRAM = shippedProgram('gateway')
 
 export interface Ending {
   code: number | null
@@ -62,14 +62,33 @@ export async function runProgram(options: RunOptions): Promise<Output> {
 
 /** Starts the program with free ports and waits until it serves; it goes away with the test. */
 export async function useProgram(t: TestContext, options: RunOptions): Promise<Program> {
-  const started = start({
-    ...options,
-    env: { ADMIN_ADDR: ANY, STATS_ADDR: ANY, READINESS_ADDR: ANY, ...options.env },
-  })
-  t.after(async () => {
+  const started = startWithPorts(options)
+  t.after(() => started.stop())
+  return served(started)
+}
+
+/** Starts the program with free ports and waits until it serves; the caller stops it. */
+export async function startProgram(options: RunOptions): Promise<Program & { stop(): Promise<void> }> {
+  const started = startWithPorts(options)
+  try {
+    return { ...(await served(started)), stop: started.stop }
+  } catch (error) {
+    await started.stop()
+    throw error
+  }
+}
+
+function startWithPorts(options: RunOptions) {
+  const env = { ADMIN_ADDR: ANY, STATS_ADDR: ANY, READINESS_ADDR: ANY, ...options.env }
+  const started = start({ ...options, env })
+  const stop = async (): Promise<void> => {
     started.child.kill('SIGKILL')
     await started.ended
-  })
+  }
+  return { ...started, stop }
+}
+
+async function served(started: ReturnType<typeof start>): Promise<Program> {
   await started.printed(/^ {2}readiness .*\n/m, started.stderr)
   const banner = started.stderr()
   const ports = [...banner.matchAll(/^ {2}traffic .*:(\d+) /gm)].map((match) => Number(match[1]))

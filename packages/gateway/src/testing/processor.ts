@@ -137,6 +137,11 @@ export function headers(set: Record<string, string>, removeHeaders: string[] = [
   return { headerMutation: { setHeaders, removeHeaders } }
 }
 
+/** Changes to headers as the wire has them, made by `option` and `bytesOption`. */
+export function edits(...setHeaders: object[]): { headerMutation: HeaderMutation } {
+  return { headerMutation: { setHeaders: setHeaders as HeaderMutation['setHeaders'], removeHeaders: [] } }
+}
+
 export function immediate(
   code: number,
   body = '',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 /** A program behind pipes that does what its requests say, for tests of whoever starts it. */
@@ -7,6 +8,7 @@ import { createInterface } from 'node:readline'
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const lines = createInterface({ input: process.stdin })
 let initialized = 0
+let hasBegun = false
 let waiting = []
 
 if (process.argv.includes('--deaf')) {
@@ -19,6 +21,11 @@ if (process.argv.includes('--die')) {
 if (process.argv.includes('--child')) {
   const child = spawn('sleep', ['600'], { stdio: ['ignore', 'inherit', 'inherit'] })
   process.stderr.write(`child ${child.pid}\n`)
+}
+if (process.argv.includes('--stray')) {
+  const stray = spawn('sleep', ['600'], { stdio: 'ignore', detached: true })
+  stray.unref()
+  process.stderr.write(`child ${stray.pid}\n`)
 }
 
 /** No faster than it is read. */
@@ -42,6 +49,11 @@ lines.on('line', (line) => {
     return
   }
   const answer = (value) => send({ id, result: value })
+  // As the Python SDK answers whatever comes before `initialize`.
+  if (method === 'initialize') hasBegun = true
+  else if (process.argv.includes('--strict') && !hasBegun) {
+    return send({ id, error: { code: -32602, message: 'Invalid request parameters', data: '' } })
+  }
   switch (method) {
     case 'initialize':
       return answer({
@@ -85,6 +97,20 @@ lines.on('line', (line) => {
       process.stdout.write(`${JSON.stringify(message)}\n`)
       return
     }
+    case 'tools/call':
+      return params.name === 'exit' ? process.exit(3) : answer({ content: [] })
+    case 'batch':
+      process.stdout.write(`${JSON.stringify([{ jsonrpc: '2.0', id, result: {} }])}\n`)
+      return
+    case 'latin1':
+      process.stdout.write(
+        Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"text":"caf\xe9"}}\n`, 'latin1'),
+      )
+      return
+    case 'close':
+      closeSync(params.descriptor)
+      setInterval(() => {}, 1000)
+      return params.descriptor === 0 ? answer({}) : undefined
     case 'flood':
       process.stdout.write('x'.repeat(17 * 1024 * 1024))
       return

@@ -3,6 +3,7 @@ import type { RawConnection } from '../net/exchange.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import {
   type EndpointWatcher,
+  tellFailed,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
@@ -14,6 +15,8 @@ import type { Endpoint } from './endpoint.ts'
 import type { Endpoints } from './endpoints.ts'
 import type { EndpointOwner } from './endpoint-call.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
+import { NoTunnels } from './no-tunnels.ts'
+import type { PlainEndpoint } from './plain-endpoint.ts'
 import type { Pool } from './pool.ts'
 import { TrackedBody } from './tracked-body.ts'
 import type { EndpointCall } from './endpoint-call.ts'
@@ -22,6 +25,8 @@ import type { EndpointCall } from './endpoint-call.ts'
 export interface Way {
   endpoint: Endpoint
   pool: Pool
+  /** Follows calls where there is no other way. */
+  plain: PlainEndpoint
 }
 
 /** Who chooses between addresses, and by what. */
@@ -102,13 +107,15 @@ export class BalancedCall extends ForwardingHandler implements UpstreamCall {
     this.#visit?.failed(error)
     this.#ways = this.#ways.filter((way) => way !== this.#way)
     const isLast = this.#ways.length === 0 || this.#tries >= MAX_TRIES
+    // Sent anew as HTTP/1.1, it may go to any address.
+    if (error instanceof NoTunnels) return this.#giveUp(error)
     if (isLast || !error.unsent || !this.#isBodyAtHand(error)) return this.#giveUp(error)
     this.#try()
   }
 
   #giveUp(error: UpstreamError): void {
     this.releaseBody()
-    this.handler.failed(error)
+    tellFailed(this.handler, error)
   }
 
   /** A stream that was refused may have taken some of the body. */

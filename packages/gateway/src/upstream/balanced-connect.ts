@@ -24,6 +24,9 @@ export class BalancedConnect implements UpstreamCall {
 
   #try(): void {
     const way = chooseWay(this.#ways, this.#options)
+    if (this.#options.watcher.leadsBack?.(way.endpoint.name) === true) {
+      return this.#done(new UpstreamError('loop_detected', 'loop detected', true))
+    }
     const visit = this.#options.endpoints.visit(this.#options.owner, way.endpoint)
     this.#tries++
     this.#cancelDial = way.pool.connect(this.#options.watcher, (outcome) => {

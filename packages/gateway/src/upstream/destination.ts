@@ -1,10 +1,12 @@
 import { isIP } from 'node:net'
+import { reportFault } from '../telemetry/faults.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { BalancedCall, type Way } from './balanced-call.ts'
 import { BalancedConnect } from './balanced-connect.ts'
 import {
   type ConnectDone,
   type EndpointWatcher,
+  internalFailure,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
@@ -17,6 +19,7 @@ import type { EndpointOwner } from './endpoint-call.ts'
 import { formatHostPort, parseHostPort } from './host-port.ts'
 import type { Pools } from './pools.ts'
 import type { ConnectionSettings } from './settings.ts'
+import { UpgradeCall } from './upgrade-call.ts'
 import { type ClientTls, createClientTls } from './tls.ts'
 
 export type HttpVersion = 'HTTP1' | 'HTTP2'
@@ -75,12 +78,22 @@ export class Destination {
     watcher: EndpointWatcher,
     handler: UpstreamHandler,
   ): UpstreamCall {
+    if (request.upgrade === '' || version === 'HTTP1') return this.#send(request, version, watcher, handler)
+    return new UpgradeCall(request, handler, (tried, told) => this.#send(request, tried, watcher, told)).start()
+  }
+
+  #send(
+    request: UpstreamRequest,
+    version: HttpVersion,
+    watcher: EndpointWatcher,
+    handler: UpstreamHandler,
+  ): UpstreamCall {
     const addresses = this.#fixed ?? this.#options.resolver.get(this.#host)
     const only = addresses !== null && addresses.length === 1 ? addresses[0] : undefined
     if (only !== undefined && this.#isPlain && !watcher.belongsTo) {
       const way = this.#way(only, version)
       watcher.connectingTo(way.endpoint.name)
-      return way.pool.request(request, handler, watcher)
+      return way.pool.request(request, handler, watcher, way.plain)
     }
     const { endpoints, byClient = false } = this.#options
     const call = new BalancedCall(request, handler, {
@@ -90,7 +103,14 @@ export class Destination {
       byClient,
       keepsBody: version === 'HTTP2',
     })
-    this.#judge(addresses, (error, found) => call.start(error, this.#ways(found, version)))
+    this.#judge(addresses, (error, found) => {
+      try {
+        call.start(error, this.#ways(found, version))
+      } catch (thrown) {
+        reportFault(thrown, 'request')
+        call.failed(internalFailure())
+      }
+    })
     return call
   }
 
@@ -98,9 +118,14 @@ export class Destination {
   connect(watcher: EndpointWatcher, done: ConnectDone): { cancel(): void } {
     const { endpoints, byClient = false } = this.#options
     const call = new BalancedConnect({ owner: this.#owner, endpoints, watcher, byClient }, done)
-    this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) =>
-      call.start(error, this.#ways(found, 'HTTP1')),
-    )
+    this.#judge(this.#fixed ?? this.#options.resolver.get(this.#host), (error, found) => {
+      try {
+        call.start(error, this.#ways(found, 'HTTP1'))
+      } catch (thrown) {
+        reportFault(thrown, 'request')
+        done(internalFailure())
+      }
+    })
     return call
   }
 
@@ -161,7 +186,8 @@ export class Destination {
       idleTimeoutMs: poolIdleTimeoutMs,
       maxIdle: poolMaxIdle,
     }))
-    const way = { endpoint: this.#options.endpoints.get(this.#owner, name), pool }
+    const endpoint = this.#options.endpoints.get(this.#owner, name)
+    const way = { endpoint, pool, plain: this.#options.endpoints.plain(endpoint) }
     ways.set(address, way)
     return way
   }

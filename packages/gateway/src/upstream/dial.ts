@@ -1,5 +1,6 @@
 import { connect as connectTcp, type Socket, type NetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls'
+import type { HopTrail } from '../net/hops.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
 import { connectShared, type SocketReader } from '../net/socket-reader.ts'
 import { type ConnectDone, type EndpointWatcher, UpstreamError } from './upstream-types.ts'
@@ -12,7 +13,7 @@ export interface Tunnel {
   /** Tunnels are interchangeable where keys are equal. */
   readonly key: string
   /** Opens a connection at whose other end `target`, a `host:port`, is; returns how to give up. */
-  open(target: string, done: ConnectDone): () => void
+  open(target: string, trail: HopTrail | undefined, done: ConnectDone): () => void
 }
 
 /** Where and how to connect: everything that distinguishes one connection from another. */
@@ -23,8 +24,10 @@ export interface DialOptions {
   tls: ConnectionOptions | null
   connectTimeoutMs: number
   keepalive: { retries: number; timeMs: number; intervalMs: number } | null
-  /** Of the call that it is for; told of tunnels. */
+  /** Watcher of the call that needs the connection; it is notified of tunnels. */
   watcher?: EndpointWatcher
+  /** Hops of the call that needs the connection; the proxy of a tunnel gets them too. */
+  trail?: HopTrail
 }
 
 /** A connection and, where that was decided when it was made, the way to read from it. */
@@ -65,10 +68,10 @@ function connectStraight(options: DialOptions, done: Done): () => void {
   return whenReady(connected, 'connect', done)
 }
 
-function connectThrough(tunnel: Tunnel, { address, tls, watcher }: DialOptions, done: Done): () => void {
+function connectThrough(tunnel: Tunnel, { address, tls, watcher, trail }: DialOptions, done: Done): () => void {
   const target = hostPortOf(address)
   const ended = watcher?.tunnelling?.(target, tunnel.name)
-  let giveUp = tunnel.open(target, (outcome) => {
+  let giveUp = tunnel.open(target, trail, (outcome) => {
     ended?.(outcome instanceof UpstreamError ? outcome : null)
     if (outcome instanceof UpstreamError) return done(outcome)
     if (tls !== null) giveUp = secure(outcome, tls, done)

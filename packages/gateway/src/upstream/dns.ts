@@ -2,6 +2,7 @@ import { lookup as systemLookup, type LookupAddress, Resolver as NameServers } f
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { LRUCache } from 'lru-cache'
+import { contained } from '../telemetry/faults.ts'
 
 export type LookupFamily = 'All' | 'Auto' | 'V4Preferred' | 'V4Only' | 'V6Only'
 type Lookup = (host: string, family: 0 | 4 | 6, done: (error: Error | null, addresses: LookupAddress[]) => void) => void
@@ -175,8 +176,11 @@ interface Entry {
 
 function answerWaiting(entry: Entry): void {
   for (const done of entry.waiting.splice(0)) {
-    if (entry.addresses.length > 0) done(null, entry.addresses)
-    else done(entry.error, [])
+    // A callback that throws must not keep the addresses from the other callbacks.
+    contained('request', () => {
+      if (entry.addresses.length > 0) done(null, entry.addresses)
+      else done(entry.error, [])
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { SharedCounters } from '../state/counters.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { EvictionRule } from './health.ts'
+import { NoTunnels } from './no-tunnels.ts'
 import type { EndpointWatcher, UpstreamError } from './upstream-types.ts'
 
 export interface EndpointServices {
@@ -79,7 +80,7 @@ export class EndpointCall {
 
   /** There was no answer, or it broke off. That a used connection was closed says nothing of how the endpoint answers. */
   failed(error: UpstreamError | null = null): void {
-    if (error !== null && error.stale) return this.ended()
+    if (error !== null && (error.stale || error instanceof NoTunnels)) return this.ended()
     if (this.#leave()) this.#countUnhealthy(error?.code ?? 'broke_off')
   }
 

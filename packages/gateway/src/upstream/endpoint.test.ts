@@ -127,7 +127,7 @@ test('of threads that report the same failure at once, exactly one evicts the en
 
 test('of very many endpoints one that is not evicted is found, wherever it is', () => {
   const { endpoints } = setUp(createTable(1024))
-  const watcher = { connectingTo: () => {} }
+  const watcher = { hops: '', connectingTo: () => {} }
   const ways = Array.from({ length: 300 }, (_, index) => ({ endpoint: endpoints.get(owner, `10.0.0.${index}:80`) }))
   for (const { endpoint } of ways.slice(0, -1)) endpoints.visit(owner, endpoint).failed()
   for (let i = 0; i < 20; i++) assert.equal(endpoints.choose(owner, ways, watcher), ways.at(-1))

@@ -83,6 +83,11 @@ export class Endpoint {
     exchange(words, HEALTH, (word) => toWord(afterHealthy(fromWord(word), now, rule)))
   }
 
+  /** It answers again; how fast is not measured where nobody chooses between addresses. */
+  hasRecovered(now: number): void {
+    exchange(this.#words(now), HEALTH, (word) => toWord(afterHealthy(fromWord(word), now, null)))
+  }
+
   /** The state after it, when this answer was the one that evicted the endpoint. */
   wasUnhealthy(now: number, rule: EvictionRule | null): Health | null {
     let evicted: Health | null = null

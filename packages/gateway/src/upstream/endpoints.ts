@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { choose, type Standing } from './balance.ts'
 import type { EndpointWatcher } from './upstream-types.ts'
 import { Endpoint, type EndpointState } from './endpoint.ts'
+import { PlainEndpoint } from './plain-endpoint.ts'
 import { EndpointCall, type EndpointOwner, type EndpointServices } from './endpoint-call.ts'
 
 export interface NamedState extends EndpointState {
@@ -67,6 +68,11 @@ export class Endpoints {
 
   visit(owner: EndpointOwner, endpoint: Endpoint, watcher: EndpointWatcher | null = null): EndpointCall {
     return new EndpointCall(owner, endpoint, this.#services, watcher)
+  }
+
+  /** Follows calls to an address that is the only one of a backend without a `health` policy. */
+  plain(endpoint: Endpoint): PlainEndpoint {
+    return new PlainEndpoint(endpoint, this.#services.monotonic)
   }
 
   /** How all of them do, for somebody who looks. */

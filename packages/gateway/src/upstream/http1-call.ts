@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Sink, Source } from '../net/body.ts'
+import { contained, InternalFault } from '../telemetry/faults.ts'
 import type { GatheringWriter } from '../net/gathering-writer.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import { latin1 } from '../net/http1/chars.ts'
@@ -7,9 +8,11 @@ import { ChunkedDecoder, lastChunk } from '../net/http1/chunked.ts'
 import { HEAD_END, mayBecomeResponse, MessageHead, parseResponseHead } from '../net/http1/head.ts'
 import {
   HEAD_LOOKS,
+  internalFailure,
   lostUnanswered,
   MAX_INTERIMS,
   noResponse,
+  tellFailed,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
@@ -48,6 +51,8 @@ export class Http1Call implements UpstreamCall, Sink, Source {
   #requestDone = false
   #keepAlive = true
   #blocked = false
+  /** A head is being delivered, and the bytes that came with it follow. */
+  #isReceiving = false
   #receivedAny = false
   /** Bytes of a head that is not whole yet and were looked at: one that comes in drops is read once. */
   #scanned = 0
@@ -64,13 +69,13 @@ export class Http1Call implements UpstreamCall, Sink, Source {
 
   start(): void {
     const request = this.#request
-    let hop = ''
+    let hop = request.trail === undefined ? '' : request.trail.line
     if (request.body.length === -1) {
       this.#chunkedRequest = true
       request.headers.remove('content-length')
-      hop = 'transfer-encoding: chunked\r\n'
+      hop += 'transfer-encoding: chunked\r\n'
     } else if (request.body.length > 0 && !request.headers.has('content-length')) {
-      hop = 'content-length: ' + request.body.length + '\r\n'
+      hop += 'content-length: ' + request.body.length + '\r\n'
     }
     if (request.upgrade !== '') hop += `connection: upgrade\r\nupgrade: ${request.upgrade}\r\n`
     else if (request.teTrailers) hop += 'connection: te\r\nte: trailers\r\n'
@@ -137,7 +142,12 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     else {
       this.#sink = sink
       this.#connection.resumeReading()
+      if (!this.#isReceiving) this.#flushHead()
     }
+  }
+
+  #flushHead(): void {
+    if (this.#state === BODY && this.#sink !== null && !this.#blocked && !this.#sink.flush()) this.#block()
   }
 
   resume(): void {
@@ -170,8 +180,14 @@ export class Http1Call implements UpstreamCall, Sink, Source {
       this.#refuse(`malformed response head (${head.code})`)
       return null
     }
-    if (this.#takeHead(head, rest) || rest === null) return null
-    return this.receive(rest)
+    this.#isReceiving = true
+    const isRaw = this.#takeHead(head, rest)
+    this.#isReceiving = false
+    if (isRaw) return null
+    if (rest !== null) return this.receive(rest)
+    // The client need not wait for the body to learn of the head.
+    this.#flushHead()
+    return null
   }
 
   /** Returns what is left for later. */
@@ -252,7 +268,12 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     this.#state = BODY
     this.#handler = null
     if (this.#remaining === 0) this.#bodyDone(null, rest === null ? 0 : rest.length)
-    handler.responded({ status, headers: head.headers, body: this })
+    try {
+      handler.responded({ status, headers: head.headers, body: this })
+    } catch (error) {
+      this.#handler = handler
+      throw error
+    }
     return false
   }
 
@@ -300,6 +321,17 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     if (surplus > 0) this.#keepAlive = false
     const sink = this.#sink
     this.#sink = null
+    try {
+      this.#handBack()
+      sink?.end(trailers)
+    } catch (error) {
+      // `faulted` must still find the sink, to abort the response.
+      this.#sink = sink
+      throw error
+    }
+  }
+
+  #handBack(): void {
     // The connection is given back first, so that the next request of this client finds it.
     if (this.#requestDone) this.#connection.finished(this.#keepAlive)
     else if (!this.#keepAlive) {
@@ -308,7 +340,6 @@ export class Http1Call implements UpstreamCall, Sink, Source {
       this.source = null
       this.#connection.finished(false)
     }
-    sink?.end(trailers)
   }
 
   inputEnded(): void {
@@ -327,6 +358,18 @@ export class Http1Call implements UpstreamCall, Sink, Source {
     else if (!this.#requestDone) this.#die(LOST)
   }
 
+  /** Ends the call after the consumer of the response has thrown; pending handlers and sinks get the failure. */
+  faulted(): void {
+    const handler = this.#handler
+    const sink = this.#sink
+    this.#handler = null
+    this.#sink = null
+    // After the end of the response the connection may carry another call already.
+    if (this.#state !== ENDED) contained('request', () => this.#die(new InternalFault()))
+    if (handler !== null) tellFailed(handler, internalFailure())
+    if (sink !== null) contained('request', () => sink.abort(new InternalFault()))
+  }
+
   #refuse(message: string): void {
     this.#fail(new UpstreamError('bad_response', message, false))
   }
@@ -334,7 +377,7 @@ export class Http1Call implements UpstreamCall, Sink, Source {
   #fail(error: UpstreamError): void {
     const handler = this.#handler
     this.#die(error)
-    handler?.failed(error)
+    if (handler !== null) tellFailed(handler, error)
   }
 
   #break(code: 'bad_response' | 'connection_lost', message: string): void {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { contained, reportFault } from '../telemetry/faults.ts'
 import { GatheringWriter } from '../net/gathering-writer.ts'
 import { latin1 } from '../net/http1/chars.ts'
 import { HEAD_END } from '../net/http1/head.ts'
@@ -49,7 +50,14 @@ export class Http1Connection implements CallHost {
   send(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall {
     const call = new Http1Call(this, request, handler)
     this.#call = call
-    call.start()
+    try {
+      call.start()
+    } catch (error) {
+      // Half a request may have been written.
+      this.#call = null
+      this.socket.destroy()
+      throw error
+    }
     return call
   }
 
@@ -96,7 +104,11 @@ export class Http1Connection implements CallHost {
     const end = text.indexOf(HEAD_END)
     if (end === -1) return false
     const bodyAt = end + HEAD_END.length
-    this.#keep(call, call.receiveHead(text, bodyAt, bodyAt === length ? null : copied(bytes, bodyAt, length)))
+    try {
+      this.#keep(call, call.receiveHead(text, bodyAt, bodyAt === length ? null : copied(bytes, bodyAt, length)))
+    } catch (error) {
+      this.#faulted(call, error)
+    }
     return true
   }
 
@@ -109,7 +121,22 @@ export class Http1Connection implements CallHost {
     }
     const bytes = this.#input === null ? chunk : Buffer.concat([this.#input, chunk])
     this.#input = null
-    this.#keep(call, call.receive(bytes))
+    try {
+      this.#keep(call, call.receive(bytes))
+    } catch (error) {
+      this.#faulted(call, error)
+    }
+  }
+
+  /** Ends a call whose response consumer has thrown, and closes the connection. */
+  #faulted(call: Http1Call, error: unknown): void {
+    reportFault(error, 'request')
+    if (this.#call === call) {
+      this.#call = null
+      this.#input = null
+      this.socket.destroy()
+    }
+    call.faulted()
   }
 
   #keep(call: Http1Call, rest: Buffer | null): void {
@@ -117,24 +144,38 @@ export class Http1Connection implements CallHost {
   }
 
   readonly #onDrain = (): void => {
-    this.#call?.source?.resume()
+    const call = this.#call
+    if (call === null) return
+    try {
+      call.source?.resume()
+    } catch (error) {
+      this.#faulted(call, error)
+    }
   }
 
   readonly #onEnd = (): void => {
     this.#ended = true
     const call = this.#call
-    if (call === null) this.socket.destroy()
-    else if (this.#input === null || !call.paused) call.inputEnded()
+    if (call === null) return void this.socket.destroy()
+    if (this.#input !== null && call.paused) return
+    try {
+      call.inputEnded()
+    } catch (error) {
+      this.#faulted(call, error)
+    }
   }
 
   readonly #onClose = (): void => {
     const call = this.#call
+    contained('worker', () => this.#owner.closed(this))
     // After a clean end a paused call still has something whole to take; it goes on when its sink asks.
-    if (call !== null && !(this.#ended && call.paused)) {
-      this.#call = null
+    if (call === null || (this.#ended && call.paused)) return
+    this.#call = null
+    try {
       call.connectionLost()
+    } catch (error) {
+      this.#faulted(call, error)
     }
-    this.#owner.closed(this)
   }
 }
 

@@ -2,6 +2,7 @@ import { type ClientHttp2Session, type ClientSessionOptions, connect } from 'nod
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
+import { InternalFault } from '../telemetry/faults.ts'
 import { type Carrier, Http2Call } from './http2-call.ts'
 import { Keepalive, type KeptConnection, PING_TIMEOUT_MS } from './keepalive.ts'
 import type { UpstreamCall, UpstreamHandler, UpstreamRequest } from './upstream-types.ts'
@@ -35,6 +36,9 @@ export class Http2Connection implements Carrier, KeptConnection {
   /** A backend that is not there any more never closes its side. */
   readonly #goodbye = new Deadline(() => this.socket.destroy())
   readonly #underWay = new Set<Http2Call>()
+  /** Whether streams may carry other protocols (RFC 8441); null until the backend has said. */
+  #takesTunnels: boolean | null = null
+  readonly #awaitingSettings: ((takesTunnels: boolean) => void)[] = []
   #limit = MAX_STREAMS
   #goingAway = false
   /** Streams above this one were not looked at by the backend; set by its GOAWAY. */
@@ -53,6 +57,7 @@ export class Http2Connection implements Carrier, KeptConnection {
     session.setLocalWindowSize(CONNECTION_WINDOW)
     session.on('error', ignore)
     session.on('remoteSettings', (settings) => {
+      this.#settled(settings.enableConnectProtocol === true)
       this.#limit = Math.min(settings.maxConcurrentStreams ?? MAX_STREAMS, MAX_STREAMS)
       if (this.available) owner.idle(this)
     })
@@ -61,6 +66,7 @@ export class Http2Connection implements Carrier, KeptConnection {
       this.#lastStreamId = lastStreamId
     })
     session.on('close', () => {
+      this.#settled(false)
       this.#keepalive.stop()
       deadlines.clear(this.#goodbye)
       owner.closed(this)
@@ -98,8 +104,24 @@ export class Http2Connection implements Carrier, KeptConnection {
     const call = new Http2Call(this, request, handler)
     this.#underWay.add(call)
     this.#keepalive.watch()
-    call.start(this.#session)
+    try {
+      call.start(this.#session)
+    } catch (error) {
+      this.#underWay.delete(call)
+      call.cancel(new InternalFault())
+      throw error
+    }
     return call
+  }
+
+  whenSettled(then: (takesTunnels: boolean) => void): void {
+    if (this.#takesTunnels === null) this.#awaitingSettings.push(then)
+    else then(this.#takesTunnels)
+  }
+
+  #settled(takesTunnels: boolean): void {
+    this.#takesTunnels = takesTunnels
+    for (const then of this.#awaitingSettings.splice(0)) then(takesTunnels)
   }
 
   /** Lets the calls under way end; no more are taken. */

@@ -5,9 +5,12 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { emptySource } from '../net/body.ts'
 import { collect } from '../net/collect.ts'
+import { Deadlines } from '../net/deadlines.ts'
 import { HeaderBlock } from '../net/header-block.ts'
+import { useFrameBackend } from '../testing/frame-backend.ts'
 import { until, useTcpServer } from '../testing/scene.ts'
 import { Http1Connection } from './http1-connection.ts'
+import { Http2Connection } from './http2-connection.ts'
 import type { UpstreamResponse } from './upstream-types.ts'
 
 test('a connection whose answer is read late serves the next request', async (t) => {
@@ -41,4 +44,37 @@ test('a connection whose answer is read late serves the next request', async (t)
     assert.equal(bytes?.toString(), 'ok')
     assert.equal(idle, turn)
   }
+})
+
+test('an HTTP/2 response that is read late is whole though its backend has left', async (t) => {
+  const backend = await useFrameBackend(t, (peer, stream) => {
+    peer.head(stream)
+    peer.data(stream, 'first ')
+    peer.data(stream, 'last', true)
+    peer.socket.end()
+  })
+  const socket = connect(backend.port, '127.0.0.1')
+  await once(socket, 'connect')
+  const closed = once(socket, 'close')
+  const deadlines = new Deadlines()
+  t.after(() => deadlines.close())
+  const connection = new Http2Connection(socket, { idle() {}, closed() {}, fellSilent() {} }, deadlines)
+  const response = await new Promise<UpstreamResponse>((responded) =>
+    connection.send(
+      {
+        method: 'GET',
+        target: '/',
+        authority: 'a',
+        headers: new HeaderBlock(),
+        body: emptySource,
+        upgrade: '',
+        teTrailers: false,
+      },
+      { informed() {}, responded, upgraded() {}, failed: assert.ifError },
+    ),
+  )
+  await closed
+  await nextTurn()
+  const bytes = await new Promise<Buffer | null>((resolve) => collect(response.body, 100, resolve))
+  assert.equal(bytes?.toString(), 'first last')
 })

@@ -2,20 +2,27 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { isAtHand } from '../net/body.ts'
 import { Deadline, type Deadlines } from '../net/deadlines.ts'
+import { contained, reportFault } from '../telemetry/faults.ts'
+import type { Hops } from '../net/hops.ts'
 import {
   type ConnectDone,
   type EndpointWatcher,
+  internalFailure,
   isIdempotent,
   LOOK_MS,
+  tellFailed,
   type UpstreamCall,
   UpstreamError,
   type UpstreamHandler,
   type UpstreamRequest,
+  type UpstreamResponse,
 } from './upstream-types.ts'
+import type { PlainEndpoint } from './plain-endpoint.ts'
 import { dial, type DialOptions } from './dial.ts'
 import { ForwardingHandler } from './forwarding-handler.ts'
 import { type ConnectionOwner, Http1Connection } from './http1-connection.ts'
 import { Http2Connection, type Http2ConnectionOwner } from './http2-connection.ts'
+import { NoTunnels } from './no-tunnels.ts'
 
 export interface PoolOptions extends DialOptions {
   /** HTTP version to speak; 'negotiate' leaves it to ALPN. */
@@ -34,10 +41,17 @@ export interface PoolObserver {
   fellSilent(address: DialOptions['address'], calls: number): void
 }
 
+export interface PoolServices {
+  deadlines: Deadlines
+  hops: Hops
+  observer: PoolObserver
+}
+
 /** All connections to one address in one way. */
 export class Pool {
   readonly #options: PoolOptions
   readonly #deadlines: Deadlines
+  readonly #hops: Hops
   readonly #observer: PoolObserver
   readonly #owner: ConnectionOwner
   readonly #sweep: Deadline
@@ -50,9 +64,10 @@ export class Pool {
   #open = 0
   #closed = false
 
-  constructor(options: PoolOptions, deadlines: Deadlines, observer: PoolObserver) {
+  constructor(options: PoolOptions, { deadlines, hops, observer }: PoolServices) {
     this.#options = options
     this.#deadlines = deadlines
+    this.#hops = hops
     this.#observer = observer
     this.#owner = {
       idle: (connection) => this.#released(connection),
@@ -67,8 +82,15 @@ export class Pool {
     return this.#open + this.#dialing
   }
 
-  request(request: UpstreamRequest, handler: UpstreamHandler, watcher: EndpointWatcher): UpstreamCall {
-    const call = new PooledCall(this, request, handler, watcher)
+  /** `plain` hears how the call ends, where nobody else keeps the state of the address. */
+  request(
+    request: UpstreamRequest,
+    handler: UpstreamHandler,
+    watcher: EndpointWatcher,
+    plain: PlainEndpoint | null = null,
+  ): UpstreamCall {
+    request.trail = this.#hops.leaving(watcher.hops)
+    const call = new PooledCall(this, request, handler, watcher, plain)
     this.start(call)
     return call
   }
@@ -119,10 +141,14 @@ export class Pool {
 
   /** A connection of its own, outside the pool, for tunnels. */
   connect(watcher: EndpointWatcher, done: ConnectDone): () => void {
-    const options = { ...this.#options, watcher }
+    const options = this.#optionsFor(watcher)
     return dial(options, this.#deadlines, (outcome) =>
       done(outcome instanceof UpstreamError ? outcome : outcome.socket),
     )
+  }
+
+  #optionsFor(watcher: EndpointWatcher): DialOptions {
+    return { ...this.#options, watcher, trail: this.#hops.leaving(watcher.hops) }
   }
 
   /** Lets calls under way end and keeps nothing for later. */
@@ -137,7 +163,7 @@ export class Pool {
   #dial(call = this.#waiting[0]): void {
     this.#dialing++
     const startedAt = performance.now()
-    const options = call === undefined ? this.#options : { ...this.#options, watcher: call.watcher }
+    const options = call === undefined ? this.#options : this.#optionsFor(call.watcher)
     dial(options, this.#deadlines, (outcome) => {
       this.#dialing--
       if (outcome instanceof UpstreamError) {
@@ -161,7 +187,7 @@ export class Pool {
   #dialFailed(error: UpstreamError): void {
     const served =
       this.#options.version === 'HTTP1' ? 1 : Math.max(1, this.#waiting.length - this.#dialing * CALLS_PER_SESSION)
-    for (const call of this.#waiting.splice(0, served)) call.failed(error)
+    for (const call of this.#waiting.splice(0, served)) contained('request', () => call.failed(error))
   }
 
   #speaksHttp2(socket: Socket): boolean {
@@ -190,6 +216,15 @@ export class Pool {
   }
 
   #serveWaiting(): void {
+    try {
+      this.#handOut()
+    } catch (error) {
+      reportFault(error, 'worker')
+      for (const call of this.#waiting.splice(0)) contained('request', () => call.failed(internalFailure()))
+    }
+  }
+
+  #handOut(): void {
     while (this.#waiting.length > 0 && this.#sessions.some(({ available }) => available)) {
       let session: Http2Connection | undefined
       const call = this.#takeWaiting((waiting) => (session = this.#sessionFor(waiting)) !== undefined)
@@ -261,16 +296,29 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
   needsNew = false
   readonly #pool: Pool
   readonly watcher: EndpointWatcher
+  readonly #plain: PlainEndpoint | null
   /** Null while it waits for a connection. */
   #call: UpstreamCall | null = null
   #session: Http2Connection | null = null
   #refusals = 0
   #cancelled = false
 
-  constructor(pool: Pool, request: UpstreamRequest, handler: UpstreamHandler, watcher: EndpointWatcher) {
+  constructor(
+    pool: Pool,
+    request: UpstreamRequest,
+    handler: UpstreamHandler,
+    watcher: EndpointWatcher,
+    plain: PlainEndpoint | null,
+  ) {
     super(request, handler)
     this.#pool = pool
     this.watcher = watcher
+    this.#plain = plain
+  }
+
+  override responded(response: UpstreamResponse): void {
+    if (this.#plain !== null) this.#plain.answered(response.status)
+    super.responded(response)
   }
 
   get isFirstTry(): boolean {
@@ -278,14 +326,27 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
   }
 
   accepts(session: Http2Connection): boolean {
-    return this.request.upgrade === '' && (!this.needsNew || session.calls === 0)
+    return !this.needsNew || session.calls === 0
   }
 
   use(connection: Http1Connection | Http2Connection): void {
     // Only HTTP/2 says which requests it has not looked at.
     this.#session = connection instanceof Http2Connection ? connection : null
     if (this.#session !== null) this.keepBody()
-    this.#call = connection.send(this.request, this)
+    try {
+      this.#call = connection.send(this.request, this)
+    } catch (error) {
+      // Contained here: the connection may be handed over by the end of another call.
+      reportFault(error, 'request')
+      this.#faulted()
+    }
+  }
+
+  #faulted(): void {
+    if (this.#cancelled) return
+    this.#cancelled = true
+    this.releaseBody()
+    tellFailed(this.handler, internalFailure())
   }
 
   cancel(cause: Error): void {
@@ -304,11 +365,14 @@ class PooledCall extends ForwardingHandler implements UpstreamCall {
       return
     }
     this.releaseBody()
-    this.handler.failed(error)
+    if (this.#plain !== null) this.#plain.failed(error)
+    tellFailed(this.handler, error)
   }
 
   #mayMove(error: UpstreamError): boolean {
     const { method, body } = this.request
+    // Another connection would not take it either.
+    if (error instanceof NoTunnels) return false
     if (error.unsent) {
       const most = this.#session?.hasAnswered ? MAX_REFUSALS : MAX_REFUSALS_OF_ALL
       return isAtHand(body) && ++this.#refusals <= most

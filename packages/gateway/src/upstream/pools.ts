@@ -1,4 +1,5 @@
 import type { Deadlines } from '../net/deadlines.ts'
+import type { Hops } from '../net/hops.ts'
 import { Pool, type PoolObserver, type PoolOptions } from './pool.ts'
 
 /** What connections are made of, as metrics call it. */
@@ -7,12 +8,14 @@ export type Transport = 'plaintext' | 'tls' | 'tunnel' | 'tunnel-tls'
 /** The pools of a worker, by what makes connections interchangeable; they outlive config generations. */
 export class Pools {
   readonly #deadlines: Deadlines
+  readonly #hops: Hops
   readonly #observe: (transport: Transport) => PoolObserver
   readonly #poolsByKey = new Map<string, Pool>()
   #sweepAt = FIRST_SWEEP
 
-  constructor(deadlines: Deadlines, observe: (transport: Transport) => PoolObserver) {
+  constructor(deadlines: Deadlines, hops: Hops, observe: (transport: Transport) => PoolObserver) {
     this.#deadlines = deadlines
+    this.#hops = hops
     this.#observe = observe
   }
 
@@ -21,7 +24,11 @@ export class Pools {
     if (pool === undefined) {
       if (this.#poolsByKey.size >= this.#sweepAt) this.#dropUnused()
       const made = options()
-      pool = new Pool(made, this.#deadlines, this.#observe(transportOf(made)))
+      pool = new Pool(made, {
+        deadlines: this.#deadlines,
+        hops: this.#hops,
+        observer: this.#observe(transportOf(made)),
+      })
       this.#poolsByKey.set(key, pool)
     }
     return pool

@@ -19,7 +19,7 @@ export function createTunnel({ name, key, proxy, credentials }: TunnelOptions): 
   return {
     name,
     key,
-    open(target, done) {
+    open(target, trail, done) {
       let giveUp = (): void => call.cancel()
       const fail = (code: UpstreamError['code'], reason: string): void =>
         done(new UpstreamError(code, `tunnel through ${name}: ${reason}`, true))
@@ -27,7 +27,7 @@ export function createTunnel({ name, key, proxy, credentials }: TunnelOptions): 
         if (outcome instanceof UpstreamError) return fail(outcome.code, outcome.message)
         const socket = outcome
         giveUp = () => socket.destroy()
-        socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${authorization}\r\n`)
+        socket.write(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n${authorization}${trail?.line ?? ''}\r\n`)
         readReply(socket, (problem) => {
           if (problem === null) return done(socket)
           socket.destroy()
@@ -81,6 +81,6 @@ function problemOf(text: string): string | null {
   return `the proxy answered ${head.status}`
 }
 
-const UNWATCHED = { connectingTo: () => {} }
+const UNWATCHED = { hops: '', connectingTo: () => {} }
 const MAX_HEAD = 8192
 const MAX_HEADERS = 100

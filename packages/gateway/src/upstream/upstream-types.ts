@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net'
 import type { Source } from '../net/body.ts'
 import type { RawConnection } from '../net/exchange.ts'
+import { contained, reportFault } from '../telemetry/faults.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
+import type { HopTrail } from '../net/hops.ts'
 
 /** One request as it leaves for a backend. */
 export interface UpstreamRequest {
@@ -16,6 +18,8 @@ export interface UpstreamRequest {
   teTrailers: boolean
   /** Whoever sends it has no limit of its own for the head of the response: the connection holds it to `HEAD_LOOKS`. */
   limitsHead?: boolean
+  /** Gateways that it has passed, with this one; the pool sets it. */
+  trail?: HopTrail
 }
 
 /** `responded`, `upgraded` and `failed` exclude one another; one of them is called, once, unless the call is cancelled. */
@@ -52,10 +56,14 @@ export interface Belonging {
 
 /** Follows a call from address to address. */
 export interface EndpointWatcher {
+  /** Gateways that the request which the call serves had passed when it came here; empty where the gateway calls on its own account. */
+  readonly hops: string
   /** Where the request belongs, because of one before it. */
   readonly belongsTo?: Belonging | null
   /** Who asks, for backends that go by that. */
   readonly clientAddress?: string
+  /** Whether a connection to that address would come back to where the client's came in: nothing is dialled then. */
+  leadsBack?(endpoint: string): boolean
   /** Told each address that is tried. */
   connectingTo(endpoint: string): void
   /** Whether the same request was there before: another address is better then. Left out, none was. */
@@ -73,6 +81,8 @@ export interface EndpointWatcher {
 export type UpstreamErrorCode =
   | 'dns_failed'
   | 'no_endpoints'
+  /** The backend consists of servers that a selector finds, and it finds none. */
+  | 'no_targets'
   /** The only address that will do is not one of the backend any more. */
   | 'endpoint_gone'
   | 'invalid_backend'
@@ -83,7 +93,10 @@ export type UpstreamErrorCode =
   /** Closed before any byte of an answer. */
   | 'connection_lost'
   | 'bad_response'
+  | 'loop_detected'
   | 'response_timeout'
+  /** The gateway itself failed while it dealt with the response. */
+  | 'internal'
 
 /** What went wrong on the way to a backend, and whether the backend can have seen the request. */
 export class UpstreamError extends Error {
@@ -92,12 +105,20 @@ export class UpstreamError extends Error {
   readonly unsent: boolean
   /** A connection that had served before was closed without an answer: perhaps before the request came. */
   readonly stale: boolean
+  /** Error code of the RST_STREAM with which an HTTP/2 backend ended the stream; null when it sent none. */
+  readonly resetCode: number | null
 
-  constructor(code: UpstreamErrorCode, message: string, unsent: boolean, stale = false) {
+  constructor(
+    code: UpstreamErrorCode,
+    message: string,
+    unsent: boolean,
+    { stale = false, resetCode = null }: { stale?: boolean; resetCode?: number | null } = {},
+  ) {
     super(message)
     this.code = code
     this.unsent = unsent
     this.stale = stale
+    this.resetCode = resetCode
   }
 }
 
@@ -105,6 +126,20 @@ export class UpstreamError extends Error {
 export const LOOK_MS = 60_000
 /** A call that was sent whole and has no answer after half an hour of looks never gets one. */
 export const HEAD_LOOKS = 30
+
+export function internalFailure(): UpstreamError {
+  return new UpstreamError('internal', 'internal error', false)
+}
+
+/** Tells of a failure; where that throws, the handler hears once more, so that nobody waits for ever. */
+export function tellFailed(handler: UpstreamHandler, error: UpstreamError): void {
+  try {
+    handler.failed(error)
+  } catch (thrown) {
+    reportFault(thrown, 'request')
+    contained('request', () => handler.failed(internalFailure()))
+  }
+}
 
 export function noResponse(): UpstreamError {
   return new UpstreamError('response_timeout', 'no response in time', false)
@@ -117,7 +152,7 @@ export const MAX_INTERIMS = 100
 export function lostUnanswered(reused: boolean, because: string | null = null): UpstreamError {
   const reason = because === null ? '' : `: ${because}`
   const message = `${reused ? 'reused connection' : 'connection'} closed before the response${reason}`
-  return new UpstreamError('connection_lost', message, false, reused)
+  return new UpstreamError('connection_lost', message, false, { stale: reused })
 }
 
 /** Methods that may be sent twice (RFC 9110 section 9.2.2). */

@@ -8,8 +8,8 @@ export function chooseVersion(
   request: UpstreamRequest,
   client: { clientVersion: string; clientScheme: 'http' | 'https' },
 ): HttpVersion {
-  // Only HTTP/1.1 can be upgraded to another protocol.
-  if (request.upgrade !== '') return 'HTTP1'
+  // Every backend upgrades HTTP/1.1; one of HTTP/2 is asked first whether it takes other protocols.
+  if (request.upgrade !== '') return configured ?? 'HTTP1'
   if (configured !== null) return configured
   const plainHttp2 = client.clientScheme === 'http' && client.clientVersion === 'HTTP/2'
   if (plainHttp2) return 'HTTP2'

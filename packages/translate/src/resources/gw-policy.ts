@@ -40,7 +40,7 @@ const kind = () => enumeration(kindNames).describe('What is meant.')
 const sectionName = () =>
   string(
     { min: 1, max: 253 },
-    { pattern: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, expected: 'a name of lower-case letters, digits, `-` and `.`' },
+    { pattern: /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/, expected: 'a name of letters, digits, `-`, `_` and `.`' },
   )
     .optional()
     .describe(

@@ -33,9 +33,9 @@ export const reasons = {
     fix: 'Set `tls.frontend…validation.mode` to `AllowValidOnly`, unless backends judge the certificates themselves.',
   },
   Conflicted: {
-    on: 'TLSRoute, TCPRoute, GwPolicy, BackendTLSPolicy',
+    on: 'routes, GwPolicy, BackendTLSPolicy',
     means:
-      'An older policy says the same for the same target, or an older route has the same connections: the older one counts.',
+      'An older policy says the same for the same target, or an older route has the same connections or, of HTTPRoute and GRPCRoute, the same hostnames: the older one counts.',
     fix: 'Take the fields out of one of the two policies, or give them different targets. Give routes hostnames or listeners of their own.',
   },
   HostnameConflict: {
@@ -129,8 +129,8 @@ export const reasons = {
   Pending: {
     on: 'Gateway, listeners, GwPolicy',
     means:
-      'It is not in force yet: of a policy, a target is not there or is part of no Gateway; of a Gateway, no data plane runs the config yet.',
-    fix: 'Of a policy, correct the target, or attach it to a Gateway. Of a Gateway, look at its Pods.',
+      'It is not in force yet: the target of a policy is part of no Gateway, or no data plane runs the config of the Gateway.',
+    fix: 'Attach the target of the policy to a Gateway. Of a Gateway, look at its Pods.',
   },
   PortUnavailable: { on: 'listeners', means: 'The listener has no port.', fix: 'Give it a `port`.' },
   Programmed: { on: 'Gateway, ListenerSet, listeners', means: 'It is served.', fix: null },
@@ -138,6 +138,12 @@ export const reasons = {
     on: 'listeners',
     means: 'A listener before this one has the same port and a protocol that cannot share it. This one is not served.',
     fix: 'Give one of them another port. HTTPS and TLS can share one.',
+  },
+  Quarantined: {
+    on: 'GwPolicy, GwBackend, routes, listeners',
+    means:
+      'Data planes cannot compile the resource, or something that it is made of. What it is part of answers 500; everything else of the Gateway is served.',
+    fix: 'Mend the field that the message names, in the resource that the message names.',
   },
   RefNotPermitted: {
     on: 'Gateway, listeners, routes',
@@ -154,6 +160,12 @@ export const reasons = {
     means:
       'The policy reaches more Gateways than a status has room for; the rest is left out of the status, not of the config.',
     fix: null,
+  },
+  TargetNotFound: {
+    on: 'GwPolicy',
+    means:
+      'The target is not there, or has no such listener, rule, port, provider or MCP target. The policy holds for nothing.',
+    fix: 'Correct name and sectionName of the target, or the labels of the selector. Targets are in the namespace of the policy.',
   },
   TranslationError: {
     on: 'GwBackend',

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments, stringify } from 'yaml'
+import { loadResourceChecks } from '@portico/gateway/checks'
 import type { PemChecks } from '@portico/gateway/schema'
 import type { Resource } from '../resources/resource.ts'
 import { type Translated, Translator } from '../translator.ts'
@@ -42,12 +43,15 @@ const nameChecks: PemChecks = {
   authorities: (pem) => (pem.endsWith('.ca') ? null : 'there is no certificate in PEM'),
 }
 
+const checks = await loadResourceChecks()
+
 export function createTranslator(): Translator {
   return new Translator({
     controllerName: 'portico.dev/gateway',
     clusterDomain: 'cluster.local',
     withoutSlices: 'unavailable',
     pem: nameChecks,
+    checks,
   })
 }
 

@@ -40,8 +40,24 @@ export const ownBackend: Query<OwnBackend | Unusable> = {
         : mcpTargets(context, { namespace, key }, spec.mcp)
     if ('reason' in made) return made
     const { target, ignored } = made
-    return { backend: { key, name: place, target }, policies: policiesIn(spec, key), ignored }
+    const backend = { key, name: place, target }
+    const policies = policiesIn(spec, key)
+    const faults = context.settings.checks.backend(backend, policies.map(withoutTls))
+    if (faults.length > 0) {
+      return {
+        reason: 'BackendError',
+        message: `GwBackend ${place}: ${faults.map(({ message }) => message).join('; ')}`,
+      }
+    }
+    return { backend, policies, ignored }
   },
+}
+
+/** Certificates were checked when they were read. */
+function withoutTls(policy: AttachedPolicy): AttachedPolicy {
+  if (policy.backend?.tls === undefined) return policy
+  const { tls: _checked, ...backend } = policy.backend
+  return { ...policy, backend }
 }
 
 export const backendStatus: Query<ConditionsStatus | null> = {
@@ -59,8 +75,16 @@ export const backendStatus: Query<ConditionsStatus | null> = {
             generation,
           })
         : condition('Accepted', true, { reason: 'Accepted', message: acceptedMessage(made), generation })
-    return { conditions: [accepted] }
+    if ('reason' in made || !isWithoutServers(made)) return { conditions: [accepted] }
+    const message = `the backend has no MCP servers and answers 503: ${made.ignored.join('; ')}`
+    const unresolved = condition('ResolvedRefs', false, { reason: 'BackendNotFound', message, generation })
+    return { conditions: [accepted, unresolved] }
   },
+}
+
+/** The selectors of an MCP backend match nothing for now. */
+function isWithoutServers({ backend: { target } }: OwnBackend): boolean {
+  return target.kind === 'mcp' && target.targets.length === 0
 }
 
 function acceptedMessage({ ignored }: OwnBackend): string {

@@ -1,3 +1,4 @@
+import type { ResourceChecks } from '@portico/gateway/checks'
 import type { PemChecks } from '@portico/gateway/schema'
 import type { Query as QueryOf, Read } from '../graph/graph.ts'
 import type { Lookups } from '../resources/lookups.ts'
@@ -16,6 +17,8 @@ export interface TranslateSettings {
   /** Where a Service without EndpointSlices is looked for: nowhere in a cluster, by its name where files say what there is. */
   withoutSlices: 'unavailable' | 'dns'
   pem: PemChecks
+  /** Compile resources as data planes do. */
+  checks: ResourceChecks
 }
 
 export type Query<Value> = QueryOf<Context, Value>

@@ -15,7 +15,8 @@ export const gatewayBackends: Query<PoliciesOfGateway> = {
   compute(context, key) {
     const reached = attachPolicies(context, key, context.read(routeBackends, key))
     const secured = secureBackends(context, key, reached.backends)
-    return { backends: secured.backends, policies: [...reached.policies, ...secured.policies] }
+    const policies = [...reached.policies, ...secured.policies]
+    return { backends: secured.backends, policies, keySizes: reached.keySizes }
   },
 }
 

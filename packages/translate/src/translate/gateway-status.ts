@@ -13,8 +13,9 @@ import { printFieldProblem } from '../resources/fields.ts'
 import { attachmentsOf } from './attachment.ts'
 import type { Query } from './context.ts'
 import { backendCertificate } from './gateway-backends.ts'
+import { withoutRefused } from './kind-conflicts.ts'
 import { isAllowed, isOurGateway, listenersOf, type ResolvedListener } from './listeners.ts'
-import { BUCKETS, bucketPlace, routesInBucket } from './route-buckets.ts'
+import { BUCKETS, bucketPlace, routesInBucket } from './buckets.ts'
 
 /** How many routes each listener of a Gateway has, by its key. */
 const attachedRoutes: Query<Record<string, number>> = {
@@ -36,7 +37,8 @@ const attachedInBucket: Query<Record<string, number>> = {
     const counts: Record<string, number> = {}
     for (const id of ids) {
       const own = context.read(attachmentsOf, id).filter((attachment) => attachment.gateway === gateway)
-      const listeners = new Set(own.flatMap((attachment) => attachment.listeners.map((listener) => listener.key)))
+      const taken = own.flatMap((attachment) => withoutRefused(context, id, attachment))
+      const listeners = new Set(taken.map((listener) => listener.key))
       for (const listener of listeners) counts[listener] = (counts[listener] ?? 0) + 1
     }
     return counts

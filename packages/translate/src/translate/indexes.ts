@@ -3,7 +3,7 @@ import { Fields } from '../resources/fields.ts'
 import { readListenerSet } from '../resources/listener-set.ts'
 import { readBackendRef, readParentRefs, readReference } from '../resources/references.ts'
 import type { Resource } from '../resources/resource.ts'
-import { bucketOf } from './route-buckets.ts'
+import { bucketOf } from './buckets.ts'
 
 /** What resources are found by from the other end of a reference. */
 const route = {

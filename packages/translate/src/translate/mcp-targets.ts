@@ -90,11 +90,16 @@ function selectedServers(
   ignored: string[],
 ): Server[] {
   const places = namespaces === undefined ? [own] : selected(context.list('Namespace'), namespaces).map(keyOf)
-  const found = places.flatMap((namespace) => {
+  const matching = places.flatMap((namespace) => {
     const all = context.list('Service', { by: 'namespace', value: namespace })
-    return (services === undefined ? all : selected(all, services)).flatMap((service) =>
-      serversOf(context, service, ignored),
-    )
+    return services === undefined ? all : selected(all, services)
+  })
+  if (matching.length === 0) ignored.push(`the selector matches no Service ${whereOf(own, namespaces, places)}`)
+  const found = matching.flatMap((service) => {
+    const servers = serversOf(context, service, ignored)
+    // Without labels every Service of the namespace is looked at, and most of them are not meant.
+    if (servers === null && services !== undefined) ignored.push(withoutProtocol(service))
+    return servers ?? []
   })
   // Services of one name in several namespaces are told apart by these.
   const isTwin = ({ name }: Server): boolean => found.filter((other) => other.server.name === name).length > 1
@@ -103,11 +108,28 @@ function selectedServers(
   )
 }
 
-function serversOf(context: Context, service: Resource, ignored: string[]): { namespace: string; server: Server }[] {
+function whereOf(own: string, namespaces: Partial<LabelSelector> | undefined, places: readonly string[]): string {
+  if (namespaces === undefined) return `in namespace ${own}`
+  return places.length === 0 ? '(no namespace matches)' : `in the ${places.length} matching namespaces`
+}
+
+function withoutProtocol({ metadata: { name, namespace = '' } }: Resource): string {
+  return `Service ${namespace}/${name} is selected, but none of its ports has an appProtocol of ${Object.keys(PROTOCOLS).join(' or ')}`
+}
+
+/** Null when no port of the Service speaks MCP. */
+function serversOf(
+  context: Context,
+  service: Resource,
+  ignored: string[],
+): { namespace: string; server: Server }[] | null {
   const { name, namespace = '', annotations } = service.metadata
-  return readService(service).ports.flatMap(({ port, name: portName, appProtocol }) => {
+  const ports = readService(service).ports.flatMap(({ appProtocol, ...port }) => {
     const protocol = PROTOCOLS[appProtocol ?? '']
-    if (protocol === undefined) return []
+    return protocol === undefined ? [] : [{ ...port, protocol }]
+  })
+  if (ports.length === 0) return null
+  return ports.flatMap(({ port, name: portName, protocol }) => {
     const found = context.read(serviceBackend, `${namespace}/${name}/${port}`)
     if ('reason' in found) {
       ignored.push(found.message)

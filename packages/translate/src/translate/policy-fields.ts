@@ -4,11 +4,13 @@ import {
   frontendPolicies,
   inResource,
   isIssuer,
+  printPath,
   Refusal,
   settle,
   trafficPolicies,
   validate,
 } from '@portico/gateway/schema'
+import type { ResourceChecks } from '@portico/gateway/checks'
 import type { Policy, ReferredObjects, TrafficPolicies } from '@portico/gateway/schema'
 import type { Resource } from '../resources/resource.ts'
 import { printProblems } from './backend.ts'
@@ -36,9 +38,11 @@ export class PolicyFields {
   readonly invalid: Backend[] = []
   readonly #place: string
   readonly #objects: ReferredObjects
+  readonly #checks: ResourceChecks
 
   constructor(context: Context, { metadata: { name, namespace = '' } }: Resource) {
     this.#place = `${namespace}/${name}`
+    this.#checks = context.settings.checks
     const objects = referredObjects(context, { kind: 'GwPolicy', namespace })
     this.#objects = { ...objects, backend: (reference) => this.#backend(objects.backend(reference)) }
   }
@@ -71,7 +75,7 @@ export class PolicyFields {
     }
     const before = this.problems.length
     const { value, problems } = settle(policy.schema, read.value, this.#objects, at)
-    const fault = problems.length > 0 ? printProblems(problems) : faultIn(policy, value)
+    const fault = problems.length > 0 ? printProblems(problems) : this.#faultIn(policy, value, at)
     if (fault !== null) {
       this.problems.push(fault)
       Object.assign(closed, this.#closed(policy))
@@ -82,6 +86,17 @@ export class PolicyFields {
       this.problems[index] = `${at.join('.')}: ${this.problems[index]}`
     }
     made[policy.name] = value
+  }
+
+  /** Returns the fault that keeps every data plane from compiling the field; null if there is none. */
+  #faultIn(policy: Policy, value: unknown, at: string[]): string | null {
+    const issuer = issuerFault(policy, value)
+    if (issuer !== null) return issuer
+    // Certificates were checked when they were read.
+    const isChecked = policy.section === 'backend' && policy.name === 'tls'
+    const faults = isChecked ? [] : this.#checks.policy(policy.section, policy.name, value)
+    if (faults.length === 0) return null
+    return faults.map(({ path, message }) => `${printPath([...at, ...path])}: ${message}`).join('; ')
   }
 
   /** A policy that calls somebody who is not there fails as its `failureMode` says. */
@@ -108,7 +123,7 @@ export class PolicyFields {
 }
 
 /** Clients of MCP are led to the first issuer. */
-function faultIn({ section, name }: Policy, value: unknown): string | null {
+function issuerFault({ section, name }: Policy, value: unknown): string | null {
   if (section !== 'traffic' || name !== 'jwtAuthentication') return null
   const { mcp, providers } = value as NonNullable<TrafficPolicies['jwtAuthentication']>
   if (mcp === undefined || isIssuer(providers[0]?.issuer ?? '')) return null

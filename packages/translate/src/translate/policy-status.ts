@@ -4,7 +4,9 @@ import { condition } from '../resources/status.ts'
 import type { Condition, ParentReference, PolicyAncestorStatus, PolicyStatus } from '../resources/status.ts'
 import type { Context, Query } from './context.ts'
 import { gatewayConfig } from './gateway.ts'
+import { gatewayBackends } from './gateway-backends.ts'
 import { isOurGateway } from './listeners.ts'
+import { MOST_KEYS } from './key-shares.ts'
 import { conflicts, fieldsOf } from './policy-conflicts.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { type NamedTarget, namedTargets, placesOf } from './policy-targets.ts'
@@ -17,6 +19,12 @@ const backendKeysOf: Query<string[]> = {
   name: 'backendKeysOf',
   compute: (context, gateway) =>
     (context.read(gatewayConfig, gateway)?.backends ?? []).map(({ key }) => key).toSorted(),
+}
+
+/** Apart, because most changes leave them as they are. */
+const keySizesOf: Query<Record<string, number>> = {
+  name: 'keySizesOf',
+  compute: (context, gateway) => context.read(gatewayBackends, gateway).keySizes,
 }
 
 /** One entry for each Gateway that it reaches, and one for each target that no Gateway leads to. */
@@ -37,20 +45,25 @@ export const policyStatus: Query<PolicyStatus | null> = {
     const { gateways, loose } = whereabouts(context, plan)
     const attachedAt = gateways.map((gateway) => {
       const [namespace = '', name = ''] = gateway.split('/')
+      const size = context.read(keySizesOf, gateway)[place]
       return entry({ group: GATEWAY_GROUP, kind: 'Gateway', namespace, name }, [
-        accepted,
+        size === undefined ? accepted : { ...accepted, message: `${accepted.message}; ${printCut(size)}` },
         attachment(accepted, loose.length === 0, generation),
       ])
     })
-    const unattached = loose.map(({ ref, message }) =>
+    const unattached = loose.map(({ ref, reason, message }) =>
       entry(ref, [
         accepted,
-        condition('Attached', false, { reason: 'Pending', message: `Policy is not attached: ${message}`, generation }),
+        condition('Attached', false, { reason, message: `Policy is not attached: ${message}`, generation }),
       ]),
     )
     const nowhere = attachedAt.length + unattached.length === 0 ? [entry(SUMMARY, [accepted])] : []
     return { ancestors: withinRoom([...attachedAt, ...unattached, ...nowhere], entry, generation) }
   },
+}
+
+function printCut(size: number): string {
+  return `spec.traffic.rateLimit: each keyed limit has room for ${size} keys here, because all limits of the Gateway share ${MOST_KEYS}`
 }
 
 /** Not an object: what could not be said of one. */
@@ -76,7 +89,7 @@ function attachment(accepted: Condition, isAll: boolean, generation: number): Co
         generation,
       })
     : condition('Attached', false, {
-        reason: 'Pending',
+        reason: 'Invalid',
         message: 'Policy is not attached due to invalid status',
         generation,
       })
@@ -100,6 +113,8 @@ function acceptance(context: Context, place: string, plan: PolicyPlan, generatio
 
 interface LooseTarget {
   ref: ParentReference
+  /** `Pending` where the target is there, and part of no Gateway yet. */
+  reason: 'TargetNotFound' | 'Pending'
   message: string
 }
 
@@ -112,12 +127,12 @@ function whereabouts(context: Context, plan: PolicyPlan): { gateways: string[]; 
     const named = namedTargets(context, plan, target)
     if (named.length === 0) {
       const message = `no ${target.kind} matching selector found in namespace ${plan.namespace}`
-      loose.push({ ref: { ...SUMMARY }, message })
+      loose.push({ ref: { ...SUMMARY }, reason: 'TargetNotFound', message })
     }
     for (const each of named) {
       const found = ours.filter((gateway) => isPartOf(context, gateway, each))
       for (const gateway of found) gateways.add(gateway)
-      if (found.length === 0) loose.push({ ref: referenceTo(each), message: whyLoose(context, each, ours) })
+      if (found.length === 0) loose.push({ ref: referenceTo(each), ...whyLoose(context, each, ours) })
     }
   }
   return { gateways: [...gateways].toSorted(), loose }
@@ -134,12 +149,15 @@ function referenceTo({ group, kind, key, sectionName }: NamedTarget): ParentRefe
   return { group, kind, namespace, name, ...(sectionName !== undefined && { sectionName }) }
 }
 
-function whyLoose(context: Context, target: NamedTarget, ours: readonly string[]): string {
+function whyLoose(context: Context, target: NamedTarget, ours: readonly string[]): Omit<LooseTarget, 'ref'> {
   const { kind, key, sectionName } = target
-  if (context.get(kind, key) === undefined) return `${kind} ${key} not found`
+  const missing = (message: string) => ({ reason: 'TargetNotFound', message }) as const
+  if (context.get(kind, key) === undefined) return missing(`${kind} ${key} not found`)
   const isWholeFound =
     sectionName !== undefined &&
     ours.some((gateway) => isPartOf(context, gateway, { ...target, sectionName: undefined }))
-  if (isWholeFound) return `sectionName ${sectionName} of ${kind} ${key} not found`
-  return kind === 'Gateway' ? `${kind} ${key} is of another class` : `${kind} ${key} is not attached to any Gateway`
+  if (isWholeFound) return missing(`sectionName ${sectionName} of ${kind} ${key} not found`)
+  const message =
+    kind === 'Gateway' ? `${kind} ${key} is of another class` : `${kind} ${key} is not attached to any Gateway`
+  return { reason: 'Pending', message }
 }

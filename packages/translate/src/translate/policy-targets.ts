@@ -2,7 +2,9 @@ import { sectionKey } from '@portico/gateway/ir'
 import type { PolicyTarget } from '@portico/gateway/ir'
 import type { Resource } from '../resources/resource.ts'
 import { attachmentsOf } from './attachment.ts'
+import { ownBackend } from './backend.ts'
 import type { Context } from './context.ts'
+import { withoutRefused } from './kind-conflicts.ts'
 import { listenerSetsOf, listenersOf } from './listeners.ts'
 import type { PolicyPlan, PolicyTargetSpec } from './policy-plan.ts'
 import { ownKey } from './referred-objects.ts'
@@ -64,9 +66,24 @@ export function placesOf(
     case 'GwBackend': {
       const own = ownKey(key)
       if (!backends.has(own)) return []
-      return [{ kind: 'backend', key: sectionName === undefined ? own : sectionKey(own, sectionName) }]
+      if (sectionName === undefined) return [{ kind: 'backend', key: own }]
+      return sectionsNamed(context, key, sectionName).map((section) => ({ kind: 'backend', key: section }))
     }
   }
+}
+
+/** Providers or MCP targets of a GwBackend; `backend` is a provider without a name. */
+function sectionsNamed(context: Context, place: string, name: string): string[] {
+  const made = context.read(ownBackend, place)
+  // Nothing is sent to a backend that cannot be used.
+  if ('reason' in made) return [sectionKey(ownKey(place), name)]
+  const { target } = made.backend
+  if (target.kind === 'mcp') return target.targets.filter((each) => each.name === name).map(({ key }) => key)
+  if (target.kind !== 'ai') return []
+  const providers = target.groups.flat()
+  const [only, ...others] = providers
+  if (name === 'backend' && only !== undefined && others.length === 0) return [only.key]
+  return providers.filter((each) => each.name === name).map(({ key }) => key)
 }
 
 function listenersNamed(context: Context, gateway: string, kind: string, key: string, name: string): PolicyTarget[] {
@@ -84,7 +101,7 @@ function routePlaces(context: Context, gateway: string, id: string, rule: string
   const keys = context
     .read(attachmentsOf, id)
     .filter((each) => each.gateway === gateway)
-    .flatMap(({ listeners }) => listeners.map(({ key }) => key))
+    .flatMap((each) => withoutRefused(context, id, each).map(({ key }) => key))
   const rules = [...plan.rules.entries()].filter((entry) => entry[1].name === rule)
   return [...new Set(keys)].flatMap((listener): PolicyTarget[] =>
     rule === undefined

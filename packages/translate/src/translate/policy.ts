@@ -2,6 +2,7 @@ import { backendsNamedIn } from '@portico/gateway/ir'
 import type { AttachedPolicy, Backend, PolicyTarget } from '@portico/gateway/ir'
 import { ownBackend } from './backend.ts'
 import type { Context } from './context.ts'
+import { cutSize, shareKeys } from './key-shares.ts'
 import { policyPlan, type PolicyPlan } from './policy-plan.ts'
 import { namedTargets, placesOf } from './policy-targets.ts'
 import { compare } from './precedence.ts'
@@ -13,6 +14,8 @@ export interface PoliciesOfGateway {
   backends: Backend[]
   /** Of two for one object the later one wins: of GwPolicies the oldest, then what stands in a backend itself. */
   policies: AttachedPolicy[]
+  /** How many keys each limit of a GwPolicy has room for, by `namespace/name`, where that is less than it asks for. */
+  keySizes: Record<string, number>
 }
 
 /**
@@ -37,7 +40,9 @@ export function attachPolicies(context: Context, gateway: string, ofRoutes: read
       const found = backends.has(key) ? null : (invalid.get(key) ?? backendAt(context, key))
       if (found !== null) backends.set(key, found)
     }
-    if (backends.size === before) return { backends: [...backends.values()], policies: [...targeted, ...inline] }
+    if (backends.size !== before) continue
+    const shared = shareKeys(targeted)
+    return { backends: [...backends.values()], policies: [...shared, ...inline], keySizes: cutSizes(targeted, shared) }
   }
 }
 
@@ -67,6 +72,15 @@ function attachmentsOfPlan(
 
 function printTarget(target: PolicyTarget): string {
   return target.kind === 'gateway' ? 'gateway' : `${target.kind}/${target.key}`
+}
+
+function cutSizes(asked: readonly AttachedPolicy[], given: readonly AttachedPolicy[]): Record<string, number> {
+  const sizes = asked.flatMap((policy, index) => {
+    const size = cutSize(policy, given[index] ?? policy)
+    const place = policy.key.slice('policy/'.length, policy.key.indexOf('@'))
+    return size === null ? [] : [[place, size] as const]
+  })
+  return Object.fromEntries(sizes)
 }
 
 /** Policies that stand in a GwBackend. */

@@ -2,8 +2,9 @@ import type { RouteKind } from '../resources/kinds.ts'
 import { attachmentsOf, type ParentAttachment } from './attachment.ts'
 import type { Context, Query } from './context.ts'
 import type { Unusable } from './materials.ts'
+import { refusedByKind, refusedPlace } from './kind-conflicts.ts'
 import { compare } from './precedence.ts'
-import { BUCKETS, bucketPlace, routesInBucket } from './route-buckets.ts'
+import { BUCKETS, bucketPlace, routesInBucket } from './buckets.ts'
 import { routePlan } from './route-plan.ts'
 
 /** Routes whose connections nothing but a server name tells apart: of two for the same the older one has them all. */
@@ -25,7 +26,7 @@ export interface Lost {
 
 export function lostBy(context: Context, id: string, { gateway, listeners }: ParentAttachment): Lost {
   const kind = id.slice(0, id.indexOf('/'))
-  if (!CONNECTION_KINDS.some((each) => each === kind)) return { refusal: null, notices: [] }
+  if (!CONNECTION_KINDS.some((each) => each === kind)) return lostToOtherKind(context, id, gateway, listeners)
   const owners = context.read(connectionOwners, gateway)
   const claims = listeners.flatMap(({ key, hostnames }) =>
     namesOf(hostnames).map((hostname) => ({ key, hostname, owner: owners[placeOf(key, hostname)] ?? id })),
@@ -37,6 +38,24 @@ export function lostBy(context: Context, id: string, { gateway, listeners }: Par
       return `${printId(owner)} is older and has ${what} of listener ${key.slice(key.lastIndexOf('/') + 1)}`
     })
   if (notices.length === 0 || notices.length < claims.length) return { refusal: null, notices }
+  return { refusal: { reason: 'Conflicted', message: notices.join('; ') }, notices: [] }
+}
+
+function lostToOtherKind(
+  context: Context,
+  id: string,
+  gateway: string,
+  listeners: ParentAttachment['listeners'],
+): Lost {
+  const refused = context.read(refusedByKind, gateway)
+  const notices = listeners.flatMap(({ key }) => {
+    const winner = refused[refusedPlace(key, id)]
+    const listener = key.slice(key.lastIndexOf('/') + 1)
+    return winner === undefined
+      ? []
+      : [`${printId(winner)} comes first and has hostnames of it at listener ${listener}`]
+  })
+  if (notices.length === 0 || notices.length < listeners.length) return { refusal: null, notices }
   return { refusal: { reason: 'Conflicted', message: notices.join('; ') }, notices: [] }
 }
 

@@ -3,6 +3,7 @@ import type { RouteKind } from '../resources/kinds.ts'
 import { attached } from './attached.ts'
 import { attachmentsOf } from './attachment.ts'
 import type { Query } from './context.ts'
+import { withoutRefused } from './kind-conflicts.ts'
 import { type RoutePlan, routePlan } from './route-plan.ts'
 import type { RulePlan } from './rule-plan.ts'
 
@@ -22,7 +23,7 @@ export const routeResources: Query<RouteResources | null> = {
     const hostnamesByListener = new Map<string, string[]>()
     for (const attachment of context.read(attachmentsOf, id)) {
       if (attachment.gateway !== gateway) continue
-      for (const { key, hostnames } of attachment.listeners) hostnamesByListener.set(key, hostnames)
+      for (const { key, hostnames } of withoutRefused(context, id, attachment)) hostnamesByListener.set(key, hostnames)
     }
     if (hostnamesByListener.size === 0) return null
     const plan = context.read(routePlan, id)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { Outlet, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { stateQuery } from '../api/queries.ts'
 import './frame.css'
 import { KeysHelp } from './keys-help.tsx'
@@ -19,6 +19,11 @@ export function Frame() {
   const [overlay, setOverlay] = useState<Overlay>(null)
   const navigate = useNavigate()
   const state = useQuery(stateQuery)
+  const { pathname } = useLocation()
+  const page = PAGES.find(({ to }) => to === pathname)?.name
+  useEffect(() => {
+    document.title = page === undefined ? 'Portico' : `${page} · Portico`
+  }, [page])
   const close = (): void => setOverlay(null)
   useKeys({
     'mod+k': () => setOverlay('palette'),

@@ -1,13 +1,14 @@
+import { MOD_KEY } from './mod-key.ts'
 import { Kbd, Modal } from '@mantine/core'
 import { PAGES } from './pages.ts'
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['⌘K · Ctrl K', 'go to a page, a route, a backend or a request'],
+  [`${MOD_KEY}K`, 'go to a page, a route, a backend or a request'],
   ['/', 'write a filter'],
   ['j · k', 'next, previous row'],
   ['Enter', 'open the row'],
   ['Esc', 'close what is open'],
-  ['⌘S · Ctrl S', 'apply the config that is written'],
+  [`${MOD_KEY}S`, 'apply the config that is written'],
   ['l', 'hold or go on with what is live'],
   [PAGES.map(({ key }) => key).join(' · '), PAGES.map(({ name }) => name).join(', ')],
   ['?', 'this list'],

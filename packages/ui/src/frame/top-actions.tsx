@@ -1,6 +1,7 @@
 import { ActionIcon, Kbd, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { logOut } from '../api/client.ts'
 import { hasSession } from '../api/session.ts'
+import { MOD_KEY } from './mod-key.ts'
 import { LeaveIcon, MoonIcon, SunIcon } from './icons.tsx'
 
 export function TopActions({ onSearch }: { onSearch: () => void }) {
@@ -11,7 +12,7 @@ export function TopActions({ onSearch }: { onSearch: () => void }) {
     <div className="top-actions">
       <button type="button" className="search-button" onClick={onSearch}>
         <span>Search</span>
-        <Kbd size="xs">⌘K</Kbd>
+        <Kbd size="xs">{MOD_KEY}K</Kbd>
       </button>
       <ActionIcon
         variant="subtle"

@@ -154,7 +154,7 @@ function Figures({ line, numbers, cost }: Omit<LineProps, 'by'>) {
 function howComplete({ range, now, completeSince }: UsageView): string {
   const isWhole = completeSince <= now - RANGE_MILLIS[range]
   if (isWhole) return `Every request of the last ${RANGE_NAMES[range]} is counted.`
-  return `From what is recorded: complete since ${formatMoment(completeSince).slice(0, -4)}.`
+  return `Records go back to ${formatMoment(completeSince).slice(0, -4)}; usage before that is not counted.`
 }
 
 function Named({ name, value, range }: { name: UsageGroup; value: string | null; range: HistoryRange }) {

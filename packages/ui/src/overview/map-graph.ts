@@ -27,8 +27,6 @@ export interface MapEdge {
 export interface MapGraph {
   readonly nodes: readonly MapNode[]
   readonly edges: readonly MapEdge[]
-  /** Routes that are left out, so that the map can be read. */
-  readonly omitted: number
 }
 
 /** Listeners, their routes, and where those lead. */
@@ -43,16 +41,11 @@ export function mapGraph({ binds }: RoutesView, { backends }: BackendsView, rate
   const link = (from: string, to: string, rate: Rate | null): void => {
     edges.set(`${from}>${to}`, { id: `${from}>${to}`, from, to, rate })
   }
-  let shown = 0
-  let all = 0
   for (const bind of binds) {
     for (const listener of bind.listeners) {
       const about = `${listener.protocol} :${bind.port}${listener.hostname === '' ? '' : ` ${listener.hostname}`}`
       const from = put({ id: `listener ${listener.key}`, kind: 'listener', name: listener.name, about })
       for (const route of listener.routes) {
-        all++
-        if (shown >= MOST_ROUTES) continue
-        shown++
         const first = route.matches[0]?.path
         const path = first === undefined ? '' : `${first.value}${first.kind === 'pathPrefix' ? '…' : ''}`
         const name = route.rule === '' ? route.name : `${route.name}/${route.rule}`
@@ -75,10 +68,8 @@ export function mapGraph({ binds }: RoutesView, { backends }: BackendsView, rate
       }
     }
   }
-  return { nodes: [...nodes.values()], edges: [...edges.values()], omitted: all - shown }
+  return { nodes: [...nodes.values()], edges: [...edges.values()] }
 }
-
-const MOST_ROUTES = 60
 
 /** Of a backend with parts the parts, of any other its addresses. */
 function evictedOf({ groups, endpoints }: ViewedBackend): Evicted | null {

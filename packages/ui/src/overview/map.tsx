@@ -1,13 +1,14 @@
 import { graphlib, layout } from '@dagrejs/dagre'
-import { Handle, type Edge, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react'
+import { Controls, Handle, type Edge, type Node, type NodeProps, Position, ReactFlow } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import { useNavigate } from '@tanstack/react-router'
 import { formatRate, formatShare, formatTook } from '../format/numbers.ts'
 import { formatLeft } from '../format/times.ts'
 import { backendFilter, withTerm } from '../requests/filter.ts'
 import type { MapGraph, MapNode } from './map-graph.ts'
+import type { Rate } from './rates.ts'
 
-type BoxNode = Node<{ node: MapNode; now: number }, 'box'>
+type BoxNode = Node<{ node: MapNode; now: number; rate: Rate | null }, 'box'>
 
 const SIZE = { width: 190, height: 46 }
 const NODE_TYPES = { box: Box }
@@ -19,7 +20,11 @@ export function OverviewMap({ graph, now }: { graph: MapGraph; now: number }) {
   const nodes = graph.nodes.map((node): BoxNode => ({
     id: node.id,
     type: 'box',
-    data: { node, now },
+    data: {
+      node,
+      now,
+      rate: graph.edges.find(({ to, rate }) => to === node.id && rate !== null && node.kind === 'route')?.rate ?? null,
+    },
     position: places.get(node.id) ?? { x: 0, y: 0 },
     draggable: false,
     connectable: false,
@@ -32,7 +37,9 @@ export function OverviewMap({ graph, now }: { graph: MapGraph; now: number }) {
     focusable: false,
     className: rate === null ? 'edge-quiet' : rate.badShare > 0 ? 'edge-bad' : 'edge-busy',
     animated: false,
-    ...(rate !== null && { label: edgeLabel(rate), labelBgPadding: [4, 2] as [number, number] }),
+    // Near a listener the lines of all its routes meet: their labels stand in the boxes of the routes.
+    ...(rate !== null &&
+      !from.startsWith('listener ') && { label: edgeLabel(rate), labelBgPadding: [4, 2] as [number, number] }),
   }))
   return (
     <ReactFlow
@@ -52,7 +59,9 @@ export function OverviewMap({ graph, now }: { graph: MapGraph; now: number }) {
         if (data.node.kind === 'backend')
           void navigate({ to: '/requests', search: { q: backendFilter(data.node.name) } })
       }}
-    />
+    >
+      <Controls showInteractive={false} />
+    </ReactFlow>
   )
 }
 
@@ -61,7 +70,7 @@ function edgeLabel({ perSecond, badShare, p95 }: { perSecond: number; badShare: 
   return `${formatRate(perSecond)}${bad} · p95 ${formatTook(p95)}`
 }
 
-function Box({ data: { node, now } }: NodeProps<BoxNode>) {
+function Box({ data: { node, now, rate } }: NodeProps<BoxNode>) {
   const { evicted } = node
   const left =
     evicted === null ? '' : `✕ ${evicted.isWhole ? 'evicted' : 'partly evicted'}, ${formatLeft(evicted.until, now)}`
@@ -72,7 +81,11 @@ function Box({ data: { node, now } }: NodeProps<BoxNode>) {
     >
       <Handle type="target" position={Position.Left} />
       <strong className="mono">{node.name}</strong>
-      {evicted === null ? <span className="mono dim">{node.about}</span> : <span className="map-left">{left}</span>}
+      {evicted === null ? (
+        <span className="mono dim">{rate === null ? node.about : `${node.about} ${edgeLabel(rate)}`}</span>
+      ) : (
+        <span className="map-left">{left}</span>
+      )}
       <Handle type="source" position={Position.Right} />
     </div>
   )

@@ -13,6 +13,8 @@ import { mapGraph } from './map-graph.ts'
 import './overview.css'
 import { Trouble } from './trouble.tsx'
 import { ratesOf, reasonsOf } from './rates.ts'
+import { routeRows, TABLE_FROM } from './route-rows.ts'
+import { RouteTable } from './route-table.tsx'
 
 const OverviewMap = lazy(() => import('./map.tsx').then(({ OverviewMap: loaded }) => ({ default: loaded })))
 
@@ -31,7 +33,7 @@ export function OverviewPage() {
   )
   if (isEmpty) return <FirstSteps />
   const rates = ratesOf(recent.data.requests, recent.dataUpdatedAt, 1000, 60_000)
-  const graph = mapGraph(routes.data, backends.data, rates)
+  const rows = routeRows(routes.data, rates)
   const total = rates.of({})
   return (
     <div className="overview">
@@ -41,13 +43,16 @@ export function OverviewPage() {
           {total === null
             ? 'No requests in the last minute.'
             : `${formatRate(total.perSecond)} · p95 ${formatTook(total.p95)}, of ${formatCount(rates.count)} requests in ${Math.round(rates.seconds)} s`}
-          {graph.omitted > 0 && ` · ${formatCount(graph.omitted)} routes are not drawn`}
         </p>
-        <div className="map-space">
-          <Suspense fallback={<Loading what="the map" />}>
-            <OverviewMap graph={graph} now={backends.dataUpdatedAt} />
-          </Suspense>
-        </div>
+        {rows.length >= TABLE_FROM ? (
+          <RouteTable rows={rows} />
+        ) : (
+          <div className="map-space">
+            <Suspense fallback={<Loading what="the map" />}>
+              <OverviewMap graph={mapGraph(routes.data, backends.data, rates)} now={backends.dataUpdatedAt} />
+            </Suspense>
+          </div>
+        )}
       </section>
       <div className="beside">
         <Trouble view={backends.data} now={backends.dataUpdatedAt} />
@@ -64,7 +69,8 @@ function Refusals() {
   return (
     <aside aria-label="Refusals">
       <h2>Refused and failed, by what decided</h2>
-      {reasons.length === 0 && <p className="dim">Nothing was refused of what is kept.</p>}
+      {reasons.length === 0 && <p className="dim">No refusals recorded.</p>}
+      {reasons.length > 0 && <p className="dim">Counts of the newest {formatCount(data.requests.length)}.</p>}
       <ul className="reasons">
         {reasons.slice(0, 8).map(({ name, count, last }) => (
           <li key={name}>

@@ -13,8 +13,13 @@ const SHAPES: Readonly<Record<RecordOutcome, string>> = {
 }
 
 export function Outcome({ status, outcome }: { status: number; outcome: RecordOutcome }) {
+  // An error of the backend that passed is no success: a provider's 429 must be seen.
+  const isPassedError = outcome === 'passed' && status >= 400
   return (
-    <span className={`outcome outcome-${outcome}`} title={outcome}>
+    <span
+      className={`outcome outcome-${outcome}${isPassedError ? ' outcome-error' : ''}`}
+      title={isPassedError ? 'the backend answered with an error' : outcome}
+    >
       <span className="outcome-status">{status === 0 ? '—' : status}</span>
       <span aria-hidden="true"> {SHAPES[outcome]}</span>
       {outcome !== 'passed' && <span className="visually-hidden"> {outcome}</span>}

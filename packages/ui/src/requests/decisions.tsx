@@ -1,6 +1,8 @@
 import type { RecordedStep, RequestRecord } from '@portico/gateway/admin-api'
 import { formatTook } from '../format/numbers.ts'
 import { Value } from '../parts/value.tsx'
+import { valueText } from './value-text.ts'
+import { Passage } from './passage.tsx'
 import { Why } from './why.tsx'
 import { waterfall, type WaterfallLine } from './waterfall.ts'
 
@@ -8,14 +10,18 @@ import { waterfall, type WaterfallLine } from './waterfall.ts'
 export function Decisions({ record }: { record: RequestRecord }) {
   if (record.steps === null) {
     return (
-      <p className="note">
-        It simply passed, so that only its summary is kept. <code>frontend.recorder</code> can sample such requests
-        whole.
-      </p>
+      <>
+        <Passage record={record} />
+        <p className="note">
+          The request passed. Its headers and policy steps are not kept: <code>frontend.recorder</code> can sample such
+          requests whole.
+        </p>
+      </>
     )
   }
   return (
     <>
+      <Passage record={record} />
       <table className="waterfall">
         <thead>
           <tr>
@@ -59,7 +65,7 @@ function Line({ line }: { line: WaterfallLine }) {
       <td className="step-values">
         {Object.entries(values).map(([key, value]) => (
           <span key={key}>
-            <span className="dim">{key}</span> <Value text={printValue(value)} most={70} />
+            <span className="dim">{key}</span> <Value text={valueText(value)} most={160} />
           </span>
         ))}
       </td>
@@ -72,8 +78,4 @@ const WORDS: Readonly<Record<RecordedStep['outcome'] | 'call', string>> = {
   stopped: '▲ stopped',
   notReached: 'not reached',
   call: 'called',
-}
-
-function printValue(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -3,7 +3,7 @@ import type { RequestRecord } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { recordQuery } from '../api/queries.ts'
+import { explanationQuery, recordQuery } from '../api/queries.ts'
 import { CloseIcon } from '../frame/icons.tsx'
 import { formatBytes, formatTook } from '../format/numbers.ts'
 import { formatMoment } from '../format/times.ts'
@@ -89,6 +89,7 @@ function Title({ record }: { record: RequestRecord }) {
         <Value text={`${host ?? ''}${path ?? ''}`} most={90} /> <span className="dim">→</span>{' '}
         <Outcome status={status} outcome={outcome} />
       </h2>
+      <Headline record={record} />
       <p className="dim">
         <span className="mono">{id}</span> <Copy text={id} label="Copy the id" /> · {formatMoment(at)} ·{' '}
         {formatTook(took)} · {formatBytes(bytesIn)} in, {formatBytes(bytesOut)} out · config {generation}
@@ -111,6 +112,12 @@ function Title({ record }: { record: RequestRecord }) {
       </p>
     </div>
   )
+}
+
+/** The sentence of the explanation: why the request ended so. */
+function Headline({ record: { id } }: { record: RequestRecord }) {
+  const { data } = useQuery(explanationQuery(id))
+  return data === undefined ? null : <p className="headline">{data.headline}</p>
 }
 
 function Raw({ record }: { record: RequestRecord }) {

@@ -21,7 +21,6 @@ export function Why({ id }: { id: string }) {
   return (
     <section className="why" aria-label="Why, and what would pass">
       <h3>Why, and what would pass</h3>
-      <p className="headline">{data.headline}</p>
       <DecidedLine explanation={data} />
       <Rules rules={data.rules} />
       <Values values={data.values} />

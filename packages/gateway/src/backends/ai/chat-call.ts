@@ -1,3 +1,4 @@
+import { follow } from '../../pipeline/follow.ts'
 import { type Source, sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import type { ClientFormat, ResponseContext } from '../../llm/format.ts'
@@ -8,16 +9,27 @@ import { guardAnswer } from '../../llm/guards/guard-answer.ts'
 import { guardRequest } from '../../llm/guards/guard-request.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { StreamGuard } from '../../llm/guards/stream-guard.ts'
+import { malformed } from '../../llm/request-texts.ts'
 import { parseJsonObject } from '../../wire/json.ts'
-import { type ChatEvent, type ChatRequest, type JsonObject, Unsupported } from '../../llm/middle.ts'
+import { type ChatEvent, type JsonObject, Unsupported } from '../../llm/middle.ts'
 import { estimateAnswer, estimateRequest } from '../../llm/tokenizer/estimate.ts'
 import type { BufferedBody } from '../../pipeline/body/body-use.ts'
 import { observeStart, readStart, type StartObserver } from '../../pipeline/body/buffered-body.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
+import { STREAM_BROKEN } from '../../llm/chat-error.ts'
 import { AnswerContext } from './answer-context.ts'
 import { HeldBody } from './held-body.ts'
-import { type ClientChat, editChat, type EditedChat, prepareChat, type PreparedChat } from './prepare-chat.ts'
+import { noteUnexamined } from './note-unguarded.ts'
+import {
+  type ClientChat,
+  editChat,
+  type EditedChat,
+  exactBody,
+  maskedChat,
+  prepareChat,
+  type PreparedChat,
+} from './prepare-chat.ts'
 import type { ReadyProvider } from './provider.ts'
 import { beginsAsObject, isErrorOf, isNamedJson, readExactly } from './read-answer.ts'
 import type { NativeWork, ResponseObserver, TranslatedWork } from './response-events.ts'
@@ -28,6 +40,7 @@ import {
   headersFor,
   MAX_ERROR_BYTES,
   NOT_NEEDED,
+  tooLarge,
   TriedCall,
   UNREADABLE,
 } from './tried-call.ts'
@@ -77,19 +90,30 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     const edited = editChat(this.#chat, provider, { upstreamFormats, rx: this.rx })
     if (edited instanceof Unsupported) return this.refuseField(edited)
     const chain = provider.guards.request
-    if (chain === null) return this.#sendTo(provider, edited, null)
+    if (chain === null) return this.#sendTo(provider, edited)
     const { tries } = this
-    void nowOrLater(guardRequest(chain, edited.understood.request, this.#guardContext(null)), ({ request, notes }) => {
-      // Somebody may have left in the meantime.
-      if (this.isOver || tries !== this.tries) return
-      this.noteGuards('request', notes)
-      if (request.kind === 'reject') this.reject(request)
-      else this.#sendTo(provider, edited, request.request)
-    })
+    const body = exactBody(edited)
+    const { fault } = edited.understood
+    const { requestTexts } = this.format
+    const read = { body, reading: fault === null ? requestTexts : malformed(requestTexts) }
+    const guarded = nowOrLater(
+      guardRequest(chain, read, this.#guardContext(null)),
+      ({ outcome, notes, unexamined }) => {
+        // The client may have left, or the call may have failed over, while the guards ran.
+        if (this.isOver || tries !== this.tries) return
+        noteUnexamined(this.rx, unexamined)
+        this.noteGuards('request', notes)
+        if (outcome.kind === 'reject') this.reject(outcome)
+        // A mask may be misplaced in a body that does not parse as the client's format.
+        else if (fault !== null && outcome.body !== body) this.refuseField(fault)
+        else this.#sendTo(provider, maskedChat(edited, body, outcome.body))
+      },
+    )
+    follow(this.rx, guarded)
   }
 
-  #sendTo(provider: ReadyProvider, edited: EditedChat, guarded: ChatRequest | null): void {
-    const prepared = prepareChat(edited, guarded)
+  #sendTo(provider: ReadyProvider, edited: EditedChat): void {
+    const prepared = prepareChat(edited)
     if (prepared instanceof Unsupported) return this.refuseField(prepared)
     this.#asked = { prepared, provider }
     this.#note(provider, prepared)
@@ -125,11 +149,12 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
   /** A provider that does not stream says so by the type of its answer; but streams by that name begin otherwise. */
   #answerEither(asked: AskedChat, response: UpstreamResponse): void {
     const { tries } = this
-    void readStart(response.body, 1, ({ prefix }, body) => {
+    const read = readStart(response.body, 1, ({ prefix }, body) => {
       if (this.isOver || tries !== this.tries) return body.cancel(NOT_NEEDED)
       if (beginsAsObject(prefix)) this.#answerWhole(asked, { ...response, body })
       else this.#answerStream(asked, { ...response, body })
     })
+    follow(this.rx, read)
   }
 
   #answerStream(asked: AskedChat, response: UpstreamResponse): void {
@@ -143,6 +168,7 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
       if (error === null) return this.answer(200, headersFor(response.headers, 'text/event-stream'), held)
       // Nothing has gone to the client: it gets the error as if that had been the provider's status.
       held.cancel(NOT_NEEDED)
+      if (error.code === STREAM_BROKEN) this.noteFault(work.fault?.code ?? 'stream_unreadable', error.message)
       this.refuse(error, response.headers)
     })
     held.open()
@@ -181,16 +207,23 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     answer.events = events
     const isTooLarge = whole === null && cause === null
     if (isTooLarge && !passes) rest.cancel(NOT_NEEDED)
-    const error = events === null ? UNREADABLE : events.find((event) => event.type === 'error')?.error
+    const error = isTooLarge
+      ? tooLarge(this.services.maxBytes)
+      : events === null
+        ? UNREADABLE
+        : events.find((event) => event.type === 'error')?.error
     if (cause !== null) this.visit?.failed()
     if (error !== undefined && !isTooLarge && this.failsOver(error, headers)) return
     this.over({ whole: events !== null, records: this.#uncounted(answer), fault: null })
-    // Larger than what is read here, with more in it than the format says, or no answer at all: it is the client's to judge.
-    if (passes && cause === null) {
+    // The body is too large to read here, or has more than the format describes: the client judges it.
+    if (passes && (isTooLarge || (body !== null && cause === null))) {
       return error === undefined || whole === null
         ? this.answer(status, headers, rest)
         : this.answerError(status, headers, whole)
     }
+    if (isTooLarge) return this.refuseAnswer(tooLarge(this.services.maxBytes), 'answer_too_large')
+    if (cause !== null) return this.refuseAnswer(UNREADABLE, 'connection_lost', cause.message)
+    if (events === null) return this.refuseAnswer(UNREADABLE, 'answer_unreadable')
     if (error !== undefined) return this.refuse(error)
     if (chain === null) this.#answerEvents(prepared, events ?? [], headers)
     else if (answersAsIs) this.#guardBytes(chain, whole ?? Buffer.alloc(0), headers)
@@ -206,14 +239,15 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
 
   #guardBytes(chain: GuardChain, bytes: Buffer, headers: HeaderBlock): void {
     const answer = { json: bytes.toString('utf8'), texts: this.format.texts }
-    void nowOrLater(guardBody(chain, answer, this.#guardContext(headers)), ({ body, notes }) => {
+    const told = nowOrLater(guardBody(chain, answer, this.#guardContext(headers)), ({ body, notes }) => {
       if (this.isOver) return
       this.noteGuards('response', notes)
-      if (body === null) return this.refuse(UNREADABLE)
+      if (body === null) return this.refuseAnswer(UNREADABLE, 'answer_unreadable')
       if (body.kind === 'reject') return this.reject(body)
       const guarded = body.json === answer.json ? bytes : Buffer.from(body.json)
       this.answer(200, headersFor(headers, 'application/json'), sourceOf(guarded))
     })
+    follow(this.rx, told)
   }
 
   #guardEvents(
@@ -221,12 +255,13 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     { prepared, events }: { prepared: PreparedChat; events: readonly ChatEvent[] },
     headers: HeaderBlock,
   ): void {
-    void nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
+    const told = nowOrLater(guardAnswer(chain, events, this.#guardContext(headers)), ({ answer, notes }) => {
       if (this.isOver) return
       this.noteGuards('response', notes)
       if (answer.kind === 'reject') this.reject(answer)
       else this.#answerEvents(prepared, answer.events, headers)
     })
+    follow(this.rx, told)
   }
 
   /** Of an answer that passes only what it says of itself is read, or an error. Null when it is no answer in the provider's format. */
@@ -278,6 +313,11 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     return this.#context
   }
 
+  protected override get askedModel(): string | null {
+    const named = this.#chat.body.value['model']
+    return typeof named === 'string' && named !== '' ? named.slice(0, LONGEST_MODEL) : super.askedModel
+  }
+
   // Guards.
 
   #guardContext(responseHeaders: HeaderBlock | null): Omit<GuardContext, 'about'> {
@@ -302,7 +342,10 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
     const { facts } = this
     if (facts.endedAt !== -1) return
     facts.endedAt = this.services.now()
-    if (fault !== null && this.#streamHeaders !== null) this.faulted(fault, this.#streamHeaders)
+    if (fault !== null && this.#streamHeaders !== null) {
+      this.faulted(fault.error, this.#streamHeaders)
+      this.noteFault(fault.code, fault.error.message)
+    }
     if (this.#streamGuard !== null) this.#noteStreamGuard(this.#streamGuard)
     this.visit?.ended()
     if (whole && facts.usage.output !== undefined) return
@@ -314,3 +357,6 @@ export class ChatCall extends TriedCall implements ResponseObserver, StartObserv
 }
 
 const NO_EVENTS: readonly ChatEvent[] = []
+
+/** Longest model name in records, in characters; clients choose the name. */
+const LONGEST_MODEL = 256

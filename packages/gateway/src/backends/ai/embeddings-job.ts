@@ -2,8 +2,14 @@ import type { JsonBody } from '../../llm/edits/json-body.ts'
 import { spliceJson } from '../../wire/splice-json.ts'
 import type { ClientFormat } from '../../llm/format.ts'
 import type { UpstreamFormat } from '../../llm/format.ts'
-import { decodeEmbeddingRequest, embeddingUpstreams, encodeEmbeddings } from '../../llm/formats/embeddings/index.ts'
-import type { Embeddings } from '../../llm/formats/embeddings/embedding.ts'
+import {
+  decodeEmbeddingRequest,
+  embeddingUpstreams,
+  encodeEmbeddings,
+  joinEmbeddings,
+  requestsOf,
+} from '../../llm/formats/embeddings/index.ts'
+import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from '../../llm/formats/embeddings/embedding.ts'
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { EditedRequest } from '../../llm/edits/request-edits.ts'
 import { applyEdits, joinEdits, type MemberEdits } from '../../wire/member-edits.ts'
@@ -11,7 +17,7 @@ import { type Json, Unsupported } from '../../llm/middle.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
-import type { PreparedJob, WholeJob } from './whole-call.ts'
+import { NextRequest, type PreparedJob, type WholeJob } from './whole-call.ts'
 
 /** Embeddings in OpenAI's form, of whichever provider. */
 export function embeddingsJob(
@@ -34,7 +40,7 @@ export function embeddingsJob(
       if (kind === null) return new Unsupported('model', 'this provider gives no embeddings for the model')
       const request = decodeEmbeddingRequest(edited.body)
       if (request instanceof Unsupported) return request
-      const upstream = embeddingUpstreams[kind]
+      const upstream: EmbeddingUpstream = embeddingUpstreams[kind]
       const call = {
         kind: 'embeddings' as const,
         format: 'completions' as const,
@@ -42,21 +48,45 @@ export function embeddingsJob(
         stream: false,
         clientTarget: target,
       }
-      const encoded = kind === 'openai' ? null : upstream.encodeRequest(request, edited.model, [])
-      if (encoded instanceof Unsupported) return encoded
-      return {
-        call,
-        bytes: encoded === null ? spliceJson(body, edited.edits) : Buffer.from(JSON.stringify(encoded)),
-        read(answer, headers, facts) {
+      const readError = (status: number, bytes: Buffer) => format.decodeError(status, bytes)
+      if (kind === 'openai') {
+        const read: PreparedJob['read'] = (answer, headers, facts) => {
           const embeddings = upstream.decodeResponse(answer, headerOf(headers))
-          if (embeddings === null) return null
-          observe(embeddings, facts)
-          return encoded === null ? answer : encodeEmbeddings(embeddings, request)
-        },
-        readError: (status, bytes) => format.decodeError(status, bytes),
+          if (embeddings !== null) observe(embeddings, facts)
+          return embeddings === null ? null : answer
+        }
+        return { call, bytes: spliceJson(body, edited.edits), read, readError }
       }
+      const bodies = encodeAll(request, edited.model, upstream)
+      if (bodies instanceof Unsupported) return bodies
+      const [first, ...others] = bodies
+      const answers: Embeddings[] = []
+      const read: PreparedJob['read'] = (answer, headers, facts) => {
+        const embeddings = upstream.decodeResponse(answer, headerOf(headers))
+        if (embeddings === null) return null
+        answers.push(embeddings)
+        const next = others.shift()
+        if (next !== undefined) return new NextRequest(next)
+        const all = joinEmbeddings(answers)
+        observe(all, facts)
+        return encodeEmbeddings(all, request)
+      }
+      return { call, bytes: first ?? null, read, readError }
     },
   }
+}
+
+/** The bodies of all requests that it takes. */
+function encodeAll(request: EmbeddingRequest, model: string, upstream: EmbeddingUpstream): Buffer[] | Unsupported {
+  const requests = requestsOf(request, upstream)
+  if (requests instanceof Unsupported) return requests
+  const bodies: Buffer[] = []
+  for (const each of requests) {
+    const encoded = upstream.encodeRequest(each, model, [])
+    if (encoded instanceof Unsupported) return encoded
+    bodies.push(Buffer.from(JSON.stringify(encoded)))
+  }
+  return bodies
 }
 
 function withInputs(edited: EditedRequest, texts: readonly string[]): EditedRequest {

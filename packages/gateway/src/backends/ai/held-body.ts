@@ -1,3 +1,4 @@
+import { contained, InternalFault, reportFault } from '../../telemetry/faults.ts'
 import type { Sink, Source } from '../../net/body.ts'
 
 /** What a body's reader makes of it on the way to the client. */
@@ -99,14 +100,25 @@ export class HeldBody implements Source, Sink {
     if (!isLast) this.#body.cancel(DONE)
   }
 
+  /** The work has thrown: the client's stream breaks. */
+  #faulted(error: unknown): void {
+    reportFault(error, 'request')
+    if (this.#end !== 'open') return
+    const fault = new InternalFault()
+    contained('request', () => this.cancel(fault))
+    if (this.#sink === null) this.#tell()
+    else this.#sink.abort(fault)
+  }
+
   #wait(work: Promise<void>): void {
-    const waiting = work.then(() => {
+    const waiting: Promise<void> = work.then(() => {
       if (this.#waiting !== waiting) return
       this.#waiting = null
       const isWanted = this.#sink === null ? this.#opened !== null : this.#sink.flush()
       if (this.#end === 'open' && isWanted) this.#body.resume()
     })
     this.#waiting = waiting
+    waiting.catch((error: unknown) => this.#faulted(error))
   }
 
   // To the client.

@@ -314,6 +314,7 @@ function workOf(name: Name, guards: readonly Guard[]): NativeWork {
     {
       hidesUsage: false,
       awaitsContent: false,
+      keepsLastRecord: false,
       endMarks: format.endMarks,
       tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
       hide: (text) => text,

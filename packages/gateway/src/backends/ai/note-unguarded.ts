@@ -1,3 +1,4 @@
+import type { Unexamined } from '../../llm/guards/guard-request.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
 
@@ -9,3 +10,15 @@ export function noteUnguarded({ trace }: RequestContext, { guards }: Pick<ReadyP
     if (guards[phase] !== null) trace.emit({ type: 'promptGuard', phase, verdict: 'notRun', reason }, 'warn')
   }
 }
+
+/** Names the parts of a request that no guard could examine. */
+export function noteUnexamined({ trace }: RequestContext, unexamined: readonly Unexamined[]): void {
+  if (trace === null || unexamined.length === 0) return
+  const found = [...new Set(unexamined.map(({ kind }) => kind))]
+  const paths = unexamined.slice(0, MAX_PATHS).map(({ path }) => path)
+  const more = unexamined.length > MAX_PATHS ? ` and ${unexamined.length - MAX_PATHS} more` : ''
+  const reason = `cannot be examined: ${paths.join(', ')}${more}`
+  trace.emit({ type: 'promptGuard', phase: 'request', verdict: 'unexamined', found, reason }, 'warn')
+}
+
+const MAX_PATHS = 10

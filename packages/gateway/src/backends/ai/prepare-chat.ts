@@ -4,9 +4,17 @@ import { applyEdits, joinEdits, type MemberEdits, NO_EDITS } from '../../wire/me
 import { namesModel } from '../../llm/edits/request-edits.ts'
 import { modelInPath } from '../../llm/edits/request-path.ts'
 import { asksForUsage, completionsEdits } from '../../llm/edits/native-edits.ts'
+import { hasLargeNumber, parseExactObject } from '../../wire/exact-json.ts'
 import { spliceJson } from '../../wire/splice-json.ts'
 import type { ClientFormat, EncodeTarget, UpstreamFormat } from '../../llm/format.ts'
-import { type ChatRequest, type FormatName, type JsonObject, type Loss, Unsupported } from '../../llm/middle.ts'
+import {
+  type ChatRequest,
+  type FormatName,
+  type Json,
+  type JsonObject,
+  type Loss,
+  Unsupported,
+} from '../../llm/middle.ts'
 import { passesThrough, pickFormat } from '../../llm/passes-through.ts'
 import type { Provider, ProviderCall } from '../../llm/providers/provider.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
@@ -34,6 +42,24 @@ export interface EditedChat {
   isPlain: boolean
   upstream: UpstreamFormat
   call: ProviderCall
+}
+
+/** The body for guards: numbers that a double cannot hold keep their digits. */
+export function exactBody({ chat, edits, body }: EditedChat): JsonObject {
+  const { bytes } = chat.body
+  if (!hasLargeNumber(bytes.toString('latin1'))) return body
+  const exact = parseExactObject(bytes.toString('utf8'))
+  return exact === null ? body : applyEdits(exact, edits)
+}
+
+/** The same chat with the texts that guards have masked: members without a mask keep their bytes. */
+export function maskedChat(edited: EditedChat, before: JsonObject, after: JsonObject): EditedChat {
+  if (before === after) return edited
+  const masks = new Map<string, Json | undefined>()
+  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) masks.set(name, undefined)
+  for (const [name, value] of Object.entries(after)) if (before[name] !== value) masks.set(name, value)
+  const edits = joinEdits(edited.edits, masks)
+  return { ...edited, edits, body: after, isPlain: false, understood: edited.understood.with(edits, after) }
 }
 
 /** The same, as the provider gets it. */
@@ -74,17 +100,14 @@ export function editChat(
   return { chat, vendor, edits, body, understood, isPlain, upstream, call }
 }
 
-/**
- * Translates where the provider speaks another format, or the conversation was changed; else the client's bytes go on.
- * `guarded` is what guards made of the request, where there are some.
- */
-export function prepareChat(edited: EditedChat, guarded: ChatRequest | null): PreparedChat | Unsupported {
+/** Translates where the provider speaks another format, or the conversation was changed; else the client's bytes go on. */
+export function prepareChat(edited: EditedChat): PreparedChat | Unsupported {
   const { chat, vendor, edits, body, understood, upstream, call } = edited
   const quirks = vendor.quirks(call.model, upstream.name)
   // A client of the provider's own format reads its answers, whatever was done to the request.
   const answersAsIs = upstream.name === chat.format.name
   const hidesUsage = chat.format.name === 'completions' && call.stream && !asksForUsage(chat.body.value)
-  const asked = guarded === null ? understood : { request: guarded }
+  const asked = understood
   const isNative = answersAsIs && (edited.isPlain || passesAsIs(edited, asked.request, quirks))
   const target: EncodeTarget = { model: call.model, quirks, toolNames: new Map() }
   const losses: Loss[] = []

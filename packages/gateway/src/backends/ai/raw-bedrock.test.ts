@@ -188,7 +188,7 @@ test('bodies in chunks and of several packets are signed whole', async (t) => {
 test('a body that is too large to be signed is refused before it is read', async (t) => {
   const { port, fake, gateway } = await setUp(t)
   const path = `/model/${encodeURIComponent(MODEL)}/converse`
-  const answer = await sendRaw(port, `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 9999999\r\n\r\n`)
+  const answer = await sendRaw(port, `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: 99999999\r\n\r\n`)
   assert.equal(answer.status, 413)
   assert.equal(fake.seen.length, 0)
   await gateway.finished(1)

@@ -1,3 +1,4 @@
+import { follow } from '../../pipeline/follow.ts'
 import { isAtHand, type Source, sourceOf } from '../../net/body.ts'
 import type { RawConnection } from '../../net/exchange.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
@@ -82,7 +83,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       answerWith(rx, this.#handler, reply)
     }
     const waiting = bufferRequest(use, this.#services.maxBytes)(rx)
-    if (waiting instanceof Promise) void waiting.then(go)
+    if (waiting instanceof Promise) follow(rx, waiting.then(go))
     else go(waiting)
   }
 
@@ -211,7 +212,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     if (outgoing === null || plain === null) return this.#answer(response)
     const hide = (text: string): string => hideShown(text, outgoing, this.#chosen.provider)
     hideInHeaders(plain.headers, hide)
-    void readStart(plain.body, MAX_ERROR_BYTES, ({ whole }, rest) => {
+    const read = readStart(plain.body, MAX_ERROR_BYTES, ({ whole }, rest) => {
       if (this.#isOver) return rest.cancel(NOT_NEEDED)
       const text = whole?.toString('latin1') ?? ''
       const hidden = hide(text)
@@ -219,6 +220,7 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       plain.headers.remove('content-length')
       this.#answer({ ...plain, body: sourceOf(Buffer.from(hidden, 'latin1')) })
     })
+    follow(this.#rx, read)
   }
 
   upgraded(status: number, headers: HeaderBlock, raw: RawConnection, protocol: string): void {

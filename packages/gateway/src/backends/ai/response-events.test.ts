@@ -25,6 +25,7 @@ function passed(stream: string, cuts: number[] = [], hidesUsage = false) {
   const work = new NativeWork(upstreamFormats.completions.createStreamDecoder(context), observer, {
     hidesUsage,
     awaitsContent: false,
+    keepsLastRecord: false,
     endMarks: clientFormats.completions.endMarks,
     tellError: (error) => encoder.event({ type: 'error', error }) + encoder.end(),
     hide: (text) => text,

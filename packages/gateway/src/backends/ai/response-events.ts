@@ -1,4 +1,4 @@
-import type { StreamDecoder, StreamEncoder } from '../../llm/format.ts'
+import type { PassedStream, StreamDecoder, StreamEncoder } from '../../llm/format.ts'
 import { brokenStream, STREAM_BROKEN } from '../../llm/chat-error.ts'
 import type { ChatError, ChatEvent } from '../../llm/middle.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
@@ -8,34 +8,41 @@ import type { StreamGuard } from '../../llm/guards/stream-guard.ts'
 import { latin1 } from '../../net/http1/chars.ts'
 import type { BodyWork, Given } from './held-body.ts'
 import { SseRecords } from './sse-records.ts'
+import { type StreamFault, streamFault, type StreamFaultCode } from './stream-fault.ts'
 
 /** What becomes of the events of a response, whichever way it is read. */
 export interface ResponseObserver {
   observe(event: ChatEvent): void
   /**
-   * `records` counts what came: an estimate of tokens where the stream broke off. Nothing is over where an error was all
-   * that came: that costs nothing, and somebody else may still answer. `fault` is what the provider did wrong later.
+   * `records` counts what came: an estimate of tokens where the stream broke off. `whole` says that reported usage needs
+   * no estimate. Nothing is over where an error was all that came: that costs nothing, and somebody else may still answer.
+   * `fault` is what the provider did wrong later.
    */
-  over(outcome: { whole: boolean; records: number; fault: ChatError | null }): void
+  over(outcome: { whole: boolean; records: number; fault: StreamFault | null }): void
 }
 
-/** An error as the client reads it at the end of its stream. */
-export type TellError = (error: ChatError) => string
+/** An error as the client reads it at the end of its stream; `passed` is what the client has seen of it up to now. */
+export type TellError = (error: ChatError, passed: PassedStream | null) => string
+
+type DetectedFault = Exclude<StreamFaultCode, 'stream_error'>
 
 /** A stream in the client's format, made of one in the provider's. */
 export class TranslatedWork implements BodyWork {
   isDone = false
   /** Set when an error came before anything was sent. */
   firstError: ChatError | null = null
+  /** The provider's first fault, before or after the stream began; null while there is none. */
+  fault: StreamFault | null = null
   readonly #decoder: StreamDecoder
   readonly #observer: ResponseObserver
   readonly #encoder: StreamEncoder
   readonly #tellError: TellError
   readonly #guard: StreamGuard | null
-  #fault: ChatError | null = null
   #held = ''
   #hasContent = false
   #isFinished = false
+  /** Usage was reported, and no part of the response has come since. */
+  #hasFinalUsage = false
   #records = 0
 
   constructor(
@@ -51,37 +58,46 @@ export class TranslatedWork implements BodyWork {
   }
 
   chunk(chunk: Buffer): Given | Promise<Given> {
-    const events = this.#read(this.#decoder.push(chunk))
+    const events = this.#read(this.#decoder.push(chunk), 'stream_unreadable')
     return this.#guard === null
       ? this.#encode(events)
       : nowOrLater(this.#guard.push(events), (seen) => this.#encode(seen))
   }
 
   end(): Given | Promise<Given> {
-    const events = this.#read(this.#decoder.end())
+    return this.#endWith(this.#read(this.#decoder.end(), 'stream_incomplete'))
+  }
+
+  #endWith(events: readonly ChatEvent[]): Given | Promise<Given> {
     if (this.#guard === null) return this.#finish(events)
     const guard = this.#guard
     return nowOrLater(guard.push(events), (seen) => nowOrLater(guard.end(), (rest) => this.#finish([...seen, ...rest])))
   }
 
   /** The client is told in its own format: a cut stream would look like one that ended. */
-  broken(): Given | Promise<Given> {
-    return this.end()
+  broken(cause: Error): Given | Promise<Given> {
+    if (this.#isFinished || this.fault !== null) return this.end()
+    return this.#endWith(this.#read([{ type: 'error', error: brokenStream(cause.message) }], 'connection_lost'))
   }
 
   over(): void {
     if (this.firstError !== null) return
-    this.#observer.over({ whole: this.#isFinished, records: this.#records, fault: this.#fault })
+    const whole = this.#isFinished || (this.fault?.code === 'stream_error' && this.#hasFinalUsage)
+    this.#observer.over({ whole, records: this.#records, fault: this.fault })
   }
 
-  #read(events: readonly ChatEvent[]): readonly ChatEvent[] {
+  #read(events: readonly ChatEvent[], code: DetectedFault): readonly ChatEvent[] {
     for (const event of events) {
       this.#observer.observe(event)
       if (event.type === 'error') {
-        if (this.#hasContent) this.#fault = event.error
-        else this.firstError = event.error
+        this.fault ??= streamFault(event.error, code)
+        if (!this.#hasContent) this.firstError = event.error
       }
-      if (event.type === 'partDelta') this.#records++
+      if (event.type === 'usage') this.#hasFinalUsage = true
+      if (event.type === 'partDelta') {
+        this.#hasFinalUsage = false
+        this.#records++
+      }
       if (event.type === 'finish') this.#isFinished = true
       if (isContent(event)) this.#hasContent = true
     }
@@ -101,7 +117,7 @@ export class TranslatedWork implements BodyWork {
       if (event.type === 'error') {
         // Whatever the provider says after an error, nobody reads it.
         this.isDone = true
-        this.#held += this.#tellError(event.error)
+        this.#held += this.#tellError(event.error, null)
         break
       }
       this.#held += this.#encoder.event(event)
@@ -126,6 +142,8 @@ export interface NativeOptions {
   /** Of the format of the stream. */
   endMarks: RegExp
   tellError: TellError
+  /** Whether `tellError` must know the last record that the client has seen. */
+  keepsLastRecord: boolean
   /** A text without the credentials that the provider was shown. */
   hide: (text: string) => string
   /** Changes texts where they stand; null where nobody looks. */
@@ -140,6 +158,8 @@ export class NativeWork implements BodyWork {
   isDone = false
   /** Set when no record that can be read came before the error. */
   firstError: ChatError | null = null
+  /** The provider's first fault, before or after the stream began; null while there is none. */
+  fault: StreamFault | null = null
   readonly #decoder: StreamDecoder
   readonly #observer: ResponseObserver
   readonly #options: NativeOptions
@@ -155,7 +175,11 @@ export class NativeWork implements BodyWork {
   #hasError = false
   /** Why nothing of the rest can be read. */
   #broken: ChatError | null = null
-  #fault: ChatError | null = null
+  /** Usage was reported, and no part of the response has come since. */
+  #hasFinalUsage = false
+  #start: Extract<ChatEvent, { type: 'start' }> | null = null
+  /** The last record sent to the client; empty unless `keepsLastRecord` is set. */
+  #lastRecord = ''
 
   constructor(decoder: StreamDecoder, observer: ResponseObserver, options: NativeOptions) {
     this.#decoder = decoder
@@ -165,15 +189,18 @@ export class NativeWork implements BodyWork {
 
   /** Whole records only: one of them may have to be kept back, and an error could not be told within another. */
   chunk(chunk: Buffer): Given | Promise<Given> {
-    if (this.#isUnderWay && isRecord(chunk, this.#options.endMarks)) {
+    const plain = this.#isUnderWay ? plainRecord(chunk, this.#options.endMarks) : null
+    if (plain !== null) {
       this.#recordCount++
+      this.#hasFinalUsage = false
+      if (this.#options.keepsLastRecord) this.#lastRecord = plain
       return [chunk]
     }
     const read = this.#records.push(chunk).filter((record) => this.#read(record))
     const shown = this.#hasError ? read.map((record) => this.#plain(record)) : read
     const isTooLong = this.#records.heldLength + this.#earlyLength > MAX_HELD_BYTES
     if (isTooLong) this.#broken ??= brokenStream('the provider sent a record that is too long')
-    if (this.#broken !== null) return this.#breakOff(this.#broken)
+    if (this.#broken !== null) return this.#breakOff(this.#broken, 'stream_unreadable')
     const { guard } = this.#options
     if (guard === null) return this.#given(shown.length > 1 ? [Buffer.concat(shown)] : shown)
     return nowOrLater(guard.push(shown), (guarded) => this.#judged(guard, guarded))
@@ -182,27 +209,32 @@ export class NativeWork implements BodyWork {
   end(): Given | Promise<Given> {
     const rest = this.#records.end()
     const isShown = rest.length > 0 && this.#read(Buffer.concat([rest, RECORD_END]))
-    if (this.#broken !== null) return this.#breakOff(this.#broken)
+    if (this.#broken !== null) return this.#breakOff(this.#broken, 'stream_unreadable')
     if (this.#isFinished || this.#hasError) {
       // Some formats say why an answer has ended before they say what it cost: decoders tell it last.
       for (const event of this.#decoder.end()) if (event.type === 'finish') this.#observer.observe(event)
       this.#hasBegun = true
       return this.#last(isShown ? [this.#plain(rest)] : NOTHING)
     }
-    return this.#breakOff(brokenStream('the stream of the provider ended too early'))
+    return this.#breakOff(brokenStream('the stream of the provider ended too early'), 'stream_incomplete')
   }
 
   broken(cause: Error): Given | Promise<Given> {
-    return this.#breakOff(brokenStream(cause.message))
+    // The provider has sent its last record: only the end of the body is missing.
+    if (this.#hasError) return this.end()
+    return this.#breakOff(brokenStream(cause.message), 'connection_lost')
   }
 
   over(): void {
     if (this.firstError !== null) return
-    this.#observer.over({ whole: this.#isFinished, records: this.#recordCount, fault: this.#fault })
+    const whole = this.#hasError ? this.#hasFinalUsage : this.#isFinished
+    this.#observer.over({ whole, records: this.#recordCount, fault: this.fault })
   }
 
   #given(bytes: Given): Given {
     if (this.#hasBegun) {
+      const last = bytes.at(-1) ?? this.#early.at(-1)
+      if (this.#options.keepsLastRecord && last !== undefined) this.#lastRecord = last.toString('latin1')
       if (this.#early.length === 0) return bytes
       const all = [...this.#early, ...bytes]
       this.#early = []
@@ -231,12 +263,13 @@ export class NativeWork implements BodyWork {
     // What the provider said was fine to begin with: the client is told in its stream.
     if (rejection !== null) this.#hasBegun = true
     const error = rejection === null ? brokenStream(failure ?? '') : errorOf(rejection)
+    if (rejection === null) this.fault ??= streamFault(error, 'stream_unreadable')
     return [...this.#given(guarded), ...this.#tell(error)]
   }
 
   /** The client is told in its own format: a cut stream would look like one that ended. */
-  #breakOff(error: ChatError): Given | Promise<Given> {
-    this.#fault = error
+  #breakOff(error: ChatError, code: DetectedFault): Given | Promise<Given> {
+    this.fault ??= streamFault(error, code)
     const { guard } = this.#options
     if (guard === null || guard.rejection !== null || !this.#hasBegun) return this.#tell(error)
     return nowOrLater(guard.end(), (held) => {
@@ -248,7 +281,9 @@ export class NativeWork implements BodyWork {
   #tell(error: ChatError): Given {
     if (!this.#hasBegun) this.firstError = error
     this.isDone = true
-    return [Buffer.from(this.#options.tellError(error))]
+    const start = this.#hasBegun ? this.#start : null
+    const passed = start === null ? null : { start, lastRecord: this.#lastRecord, records: this.#recordCount }
+    return [Buffer.from(this.#options.tellError(error, passed))]
   }
 
   /** What the provider says of an error may repeat the key that it was shown. */
@@ -280,12 +315,20 @@ export class NativeWork implements BodyWork {
     if (isEnd) this.#isFinished = true
     if (this.#hasBegun) this.#recordCount++
     // The one that ends the answer says why.
-    if (this.#hasToken && !isEnd && !MARKS.test(text)) return true
+    if (this.#hasToken && !isEnd && !MARKS.test(text)) {
+      this.#hasFinalUsage = false
+      return true
+    }
     const hadBegun = this.#hasBegun
     for (const event of this.#decoder.push(record)) {
       if (event.type === 'error') this.#readError(event.error, hadBegun)
       if (this.#broken === null && (!this.#options.awaitsContent || isContent(event))) this.#hasBegun = true
-      if (event.type === 'partDelta') this.#hasToken = true
+      if (event.type === 'partDelta') {
+        this.#hasToken = true
+        this.#hasFinalUsage = false
+      }
+      if (event.type === 'usage') this.#hasFinalUsage = true
+      if (event.type === 'start') this.#start = event
       this.#observer.observe(event)
     }
     return !this.#options.hidesUsage || !isOnlyUsage(text)
@@ -295,18 +338,18 @@ export class NativeWork implements BodyWork {
   #readError(error: ChatError, hadBegun: boolean): void {
     if (error.code === STREAM_BROKEN) this.#broken ??= error
     else this.#hasError = true
-    this.#fault = error
+    this.fault ??= streamFault(error, 'stream_unreadable')
     if (!hadBegun) this.firstError = error
   }
 }
 
-/** Whether a chunk is one record, whole and without any mark: nearly all are. */
-function isRecord(chunk: Buffer, endMarks: RegExp): boolean {
+/** Returns the text of a chunk that is one complete record without a known mark, as nearly all are; else null. */
+function plainRecord(chunk: Buffer, endMarks: RegExp): string | null {
   // Marks are ASCII, and one pattern over a text is ten times faster than a search of the bytes for each.
   const text = latin1(chunk, 0, chunk.length)
   const end = text.length - 2
-  if (end < 1 || text.indexOf('\n\n') !== end || text.startsWith('\n') || text.includes('\r')) return false
-  return !MARKS.test(text) && !endMarks.test(text)
+  if (end < 1 || text.indexOf('\n\n') !== end || text.startsWith('\n') || text.includes('\r')) return null
+  return MARKS.test(text) || endMarks.test(text) ? null : text
 }
 
 /** What comes before it only says that there will be some. */

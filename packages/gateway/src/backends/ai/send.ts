@@ -1,4 +1,5 @@
 import type { ProviderCall } from '../../llm/providers/provider.ts'
+import { withholdClientHeaders } from '../../llm/providers/withhold.ts'
 import { Unsupported } from '../../llm/middle.ts'
 import { sendAttempt } from '../../pipeline/send-attempt.ts'
 import type { Failure } from '../../pipeline/failure.ts'
@@ -27,6 +28,7 @@ export function sendTo(provider: ReadyProvider, call: ProviderCall, parts: SendP
   const { vendor, connection, credential } = provider
   const path = vendor.target(call)
   if (path instanceof Unsupported) return refused(path)
+  withholdClientHeaders(outgoing.headers, credential)
   outgoing.target = path
   outgoing.authority = vendor.destination.authority
   const finish = (): void => vendor.finishHeaders(outgoing.headers, call, credential)

@@ -43,7 +43,11 @@ export function createStreamWork(observer: ResponseObserver, parts: StreamParts)
     hidesUsage,
     awaitsContent,
     endMarks: format.endMarks,
-    tellError: (error) => told(error, format.createStreamEncoder(context)),
+    keepsLastRecord: format.resumeStreamEncoder !== undefined,
+    tellError(error, passed) {
+      const resumed = passed === null ? undefined : format.resumeStreamEncoder?.(context, passed)
+      return told(error, resumed ?? format.createStreamEncoder(context))
+    },
     hide,
     guard,
   })

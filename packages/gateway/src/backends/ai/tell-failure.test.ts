@@ -137,7 +137,7 @@ test('what cannot be read is refused in the format', async (t) => {
   const odd = await send('/v1/messages', { 'content-encoding': 'snappy' })
   assert.equal(odd.status, 415)
   assert.match((JSON.parse(odd.body) as typeof anthropic).error.message, /unsupported content encoding snappy/)
-  const large = await send('/v1/chat/completions', {}, `{"x":"${'x'.repeat(3_000_000)}"}`)
+  const large = await send('/v1/chat/completions', {}, `{"x":"${'x'.repeat(34_000_000)}"}`)
   assert.equal(large.status, 413)
   assert.equal((JSON.parse(large.body) as typeof openai).error.message, 'request body too large to buffer')
 })

@@ -24,6 +24,7 @@ import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
 import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
 import { hideInHeaders, hideShown } from './shown-credentials.ts'
+import type { StreamFaultCode } from './stream-fault.ts'
 
 /** What all calls of one backend have in common. */
 export interface CallServices {
@@ -162,7 +163,8 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.facts.requestModel = call.model
     this.facts.streaming = call.stream
     this.#outgoing = outgoing
-    this.#attempt = this.facts.asked(provider.name, provider.vendor.telemetryName)
+    // A job may take several requests to one provider.
+    this.#attempt ??= this.facts.asked(provider.name, provider.vendor.telemetryName)
     const tries = this.tries
     const isWanted = (): boolean => !this.isOver && this.tries === tries
     sendTo(provider, call, {
@@ -189,10 +191,14 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     const { status } = response
     this.rx.trace?.callEnded(status, null)
     if (this.goesElsewhere(this.judged(response), `status ${status}`)) return response.body.cancel(NOT_NEEDED)
+    if (status >= 300 && status < 400) {
+      response.body.cancel(NOT_NEEDED)
+      return this.refuseAnswer(redirected(status), 'provider_redirected')
+    }
     const decoded = decodedResponse(response)
     if (decoded !== null) return this.answered(decoded)
     response.body.cancel(NOT_NEEDED)
-    if (!this.failsOver(UNREADABLE, response.headers)) this.refuse(UNREADABLE)
+    if (!this.failsOver(UNREADABLE, response.headers)) this.refuseAnswer(UNREADABLE, 'answer_unreadable')
   }
 
   /** What the answer says of the provider: kept for its health, for logs and for metrics. */
@@ -200,7 +206,9 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     const { status } = response
     const isUnhealthy = speaksAgainst(this.#provider?.connection.unhealthyCondition ?? null, this.rx, response)
     this.visit?.answered(isUnhealthy, status)
-    const movesOn = isUnhealthy || status === 429 || status >= 500 || (this.rx.retry?.codes.has(status) ?? false)
+    const isRedirect = status >= 300 && status < 400
+    const movesOn =
+      isUnhealthy || isRedirect || status === 429 || status >= 500 || (this.rx.retry?.codes.has(status) ?? false)
     this.#ended(outcome ?? String(status), movesOn)
     return { movesOn }
   }
@@ -251,12 +259,13 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   // To the client.
 
-  protected refuseField({ field, message }: Unsupported): void {
+  protected refuseField({ field, message, details }: Unsupported): void {
     this.rx.reason = 'InvalidRequest'
     this.rx.notes = { code: 'unsupported_field', field, provider: this.facts.providerName }
     this.rx.error = `failed to process LLM request: ${field}: ${message}`
     // Not every format has a place for the field's name.
-    this.refuse({ status: 400, kind: 'invalid', message: `${field}: ${message}`, param: field })
+    const error: ChatError = { status: 400, kind: 'invalid', message: `${field}: ${message}`, param: field }
+    this.refuse(details === undefined ? error : { ...error, details })
   }
 
   #refuseFailure({ status, message, reason, reply }: Failure): void {
@@ -265,6 +274,21 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     if (reply === undefined || reply.failure !== null) return this.refuse({ status, kind: 'api', message })
     this.visit?.ended()
     this.answerError(status, reply.headers, reply.body)
+  }
+
+  /** Replaces a response that the client cannot get with an error; logs and records have the reason. */
+  protected refuseAnswer(error: ChatError, code: AnswerFaultCode, why: string = error.message): void {
+    this.noteFault(code, why)
+    this.refuse(error)
+  }
+
+  /** Logs, metrics and records count the request as failed by its backend. */
+  protected noteFault(code: AnswerFaultCode | StreamFaultCode, message: string): void {
+    const { rx } = this
+    rx.reason = 'UpstreamFailure'
+    rx.error = this.hidden(message)
+    rx.notes = { code, provider: this.facts.providerName || this.facts.provider }
+    rx.trace?.emit({ type: 'llmAnswerFailed', provider: this.facts.providerName, code, reason: rx.error }, 'error')
   }
 
   protected refuse(error: ChatError, headers: HeaderBlock | null = null): void {
@@ -291,10 +315,15 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
   protected noteGuards(phase: 'request' | 'response', notes: readonly GuardNote[]): void {
     for (const note of notes) {
       if (note.verdict === 'reject' || note.verdict === 'failed') {
-        this.rx.notes = { code: `guard_${note.verdict}`, phase, ...note }
+        this.rx.notes = { code: `guard_${note.verdict}`, phase, model: this.askedModel, ...note }
       }
       this.rx.trace?.emit({ type: 'promptGuard', phase, ...note }, severityOf(note))
     }
+  }
+
+  /** The model that the client named, where that is known before a provider is asked. */
+  protected get askedModel(): string | null {
+    return this.facts.requestModel || null
   }
 
   /** Final: another provider would be told the same. */
@@ -320,6 +349,9 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.handler.responded({ status, headers, body })
   }
 }
+
+/** Why an answer is not given to the client, as records name it. */
+export type AnswerFaultCode = 'answer_unreadable' | 'answer_too_large' | 'connection_lost' | 'provider_redirected'
 
 /** What is wrong with an answer whose status says nothing of it. */
 export type AnswerFault = 'error_in_body' | 'unreadable'
@@ -349,6 +381,16 @@ export const UNREADABLE: ChatError = {
   kind: 'api',
   message: 'the answer of the provider could not be read',
 }
+/** The gateway follows no redirect: it would send its API key to the host that the redirect names. */
+function redirected(status: number): ChatError {
+  return { status: 502, kind: 'api', message: `the provider answered with a redirect (status ${status})` }
+}
+
+export function tooLarge(maxBytes: number): ChatError {
+  const message = `the answer of the provider is larger than ${maxBytes} bytes, which \`frontend.http.maxBufferSize\` allows`
+  return { status: 502, kind: 'api', message }
+}
+
 export const NOT_NEEDED = new Error('answer not needed')
 /** Of an error that is read whole. */
 export const MAX_ERROR_BYTES = 1024 * 1024

@@ -45,6 +45,11 @@ export class UnderstoodChat {
     return this.#request
   }
 
+  /** The same chat with other members; `body` has the edits. */
+  with(edits: MemberEdits, body: JsonObject): UnderstoodChat {
+    return new UnderstoodChat({ ...this.#text, edits, body })
+  }
+
   #decode(): ChatRequest {
     const { format, original, edits, body, model } = this.#text
     const read = format.decodeRequest(edits.has('messages') ? body : withExactInputs(format, original, body))

@@ -1,3 +1,4 @@
+import { follow } from '../../pipeline/follow.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { LlmRecord, ModelOperation } from '../../records/llm-record.ts'
 import type { ClientFormat } from '../../llm/format.ts'
@@ -8,7 +9,7 @@ import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
 import { nowOrLater } from '../../llm/guards/now-or-later.ts'
 import type { ReadyProvider } from './provider.ts'
-import { type CallParts, type CallServices, TriedCall, UNREADABLE } from './tried-call.ts'
+import { type CallParts, type CallServices, tooLarge, TriedCall, UNREADABLE } from './tried-call.ts'
 
 /** A question with one whole answer: embeddings, a count of tokens, a list of models. */
 export interface WholeJob {
@@ -29,14 +30,24 @@ export interface PreparedJob {
   call: ProviderCall
   /** Null for a question without a body. */
   bytes: Buffer | null
-  /** The answer for the client; null when it cannot be read. */
-  read: (body: JsonObject, headers: HeaderBlock, facts: LlmRecord) => JsonObject | null
+  /** The answer for the client, or the next request of the same job; null when the answer cannot be read. */
+  read: (body: JsonObject, headers: HeaderBlock, facts: LlmRecord) => JsonObject | NextRequest | null
   readError: (status: number, body: Buffer) => ChatError
+}
+
+/** The body of another request to the same provider, on the way to one answer. */
+export class NextRequest {
+  readonly bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
 }
 
 export class WholeCall extends TriedCall {
   readonly #job: WholeJob
   #prepared: PreparedJob | null = null
+  #provider: ReadyProvider | null = null
 
   constructor(parts: CallParts, job: WholeJob, services: CallServices) {
     super(parts, services)
@@ -57,13 +68,14 @@ export class WholeCall extends TriedCall {
     const about = texts.map(() => ({ role: 'user', form: 'text' }) as const)
     const span = this.rx.spans?.placeOf('guardrail') ?? null
     const context = { about, requestHeaders: this.headers, responseHeaders: null, span }
-    void nowOrLater(chain.run(texts, context), ({ verdict, notes }) => {
+    const guarded = nowOrLater(chain.run(texts, context), ({ verdict, notes }) => {
       // Somebody may have left in the meantime.
       if (this.isOver || tries !== this.tries) return
       this.noteGuards('request', notes)
       if (verdict.kind === 'reject') this.reject(verdict)
       else this.#prepare(provider, verdict.kind === 'mask' ? verdict.texts : undefined)
     })
+    follow(this.rx, guarded)
   }
 
   #prepare(provider: ReadyProvider, guarded?: readonly string[]): void {
@@ -71,18 +83,20 @@ export class WholeCall extends TriedCall {
     if (prepared instanceof Unsupported) return this.refuseField(prepared)
     if ('answer' in prepared) return this.#answerItself(prepared.answer)
     this.#prepared = prepared
+    this.#provider = provider
     this.send(provider, prepared.call, prepared.bytes)
   }
 
   #answerItself(answer: Promise<JsonObject>): void {
     this.visit?.ended()
-    answer.then(
+    const told = answer.then(
       (body) => this.answerJson(200, body, null),
       (error: unknown) => {
         this.services.bug(error)
         this.refuse({ status: 500, kind: 'api', message: 'internal error' })
       },
     )
+    follow(this.rx, told)
   }
 
   protected answered({ status, headers, body }: UpstreamResponse): void {
@@ -97,9 +111,23 @@ export class WholeCall extends TriedCall {
         return this.#told(() => this.refuse(readError(status, bytes ?? Buffer.alloc(0))))
       const answer = bytes === null ? null : parseJsonObject(bytes.toString('utf8'))
       const told = answer === null ? null : read(answer, headers, this.facts)
+      if (told instanceof NextRequest) return this.#askOn(prepared, told)
       if (told !== null) return this.#told(() => this.answerJson(200, told, headers))
-      if (!this.failsOver(UNREADABLE, headers)) this.#told(() => this.refuse(UNREADABLE))
+      if (bytes === null && cause === null) {
+        return this.#told(() => this.refuseAnswer(tooLarge(this.services.maxBytes), 'answer_too_large'))
+      }
+      if (this.failsOver(UNREADABLE, headers)) return
+      this.#told(() =>
+        cause === null
+          ? this.refuseAnswer(UNREADABLE, 'answer_unreadable')
+          : this.refuseAnswer(UNREADABLE, 'connection_lost', cause.message),
+      )
     })
+  }
+
+  #askOn({ call }: PreparedJob, { bytes }: NextRequest): void {
+    const provider = this.#provider
+    if (provider !== null) this.send(provider, call, bytes)
   }
 
   #told(tell: () => void): void {

@@ -135,7 +135,7 @@ export function mcpBackend<Policies>(policies: () => Schema<Policies>) {
     prefixMode: enumeration(['Conditional', 'Always', 'Never'])
       .prefault('Conditional')
       .describe(
-        'Whether names carry the name of their target: `Conditional` when there are several targets. With `Never` a name that two targets have is an error.',
+        'Whether names carry the name of their target: `Conditional` when there are several targets. With `Never` a name that two targets have is left out of lists, and a call of it is an error.',
       ),
     sessionIdleTimeout: duration({ min: '1s', max: '720h' })
       .prefault('30m')

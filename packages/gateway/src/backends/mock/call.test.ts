@@ -85,7 +85,7 @@ function setUp(config: Partial<MockConfig> = {}) {
       upgrade: '',
       teTrailers: false,
     }
-    const context = { clientVersion: 'HTTP/1.1', clientScheme: 'http' as const, connectingTo() {} }
+    const context = { hops: '', clientVersion: 'HTTP/1.1', clientScheme: 'http' as const, connectingTo() {} }
     const call = backend.send(request, context, {
       informed() {},
       upgraded() {},

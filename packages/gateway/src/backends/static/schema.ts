@@ -1,4 +1,4 @@
-import { localForm, object } from '../../schema/kit.ts'
+import { object } from '../../schema/kit.ts'
 import type { Output } from '../../schema/kit.ts'
 import { host } from '../../schema/fields/hosts.ts'
 import { exactlyOneOf, onlyWith } from '../../schema/rules.ts'
@@ -19,11 +19,7 @@ const fields = {
 
 const rules = [exactlyOneOf('host', 'unixPath'), onlyWith('port', 'host')] as const
 
-/** SPEC 2.2 StaticBackend. In a cluster TLS may come from a policy elsewhere, so that the port is always said. */
-export const staticBackend = localForm(
-  object(fields, rules),
-  object(fields, [...rules, onlyWith('host', 'port')]),
-  null,
-).describe('A fixed destination.')
+/** SPEC 2.2 StaticBackend. Whoever has it together with its policies holds it to `port`, or TLS. */
+export const staticBackend = object(fields, rules).describe('A fixed destination.')
 
 export type StaticBackendConfig = Output<typeof staticBackend>

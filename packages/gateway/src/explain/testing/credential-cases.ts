@@ -86,7 +86,7 @@ const jwtCases: RefusalCase[] = [
     name: 'a token without an end',
     code: 'jwt_no_expiry',
     at: 'jwtAuthentication',
-    passes: 'a token of a known issuer is sent.',
+    passes: 'the token says when it expires (`exp`).',
   }),
   refusedToken(() => sign(key, { aud: 'shop' }, { kid: 'other' }), {
     name: 'a token with a key that nobody knows',
@@ -99,14 +99,14 @@ const jwtCases: RefusalCase[] = [
     name: 'a token with a wrong signature',
     code: 'jwt_wrong_signature',
     at: 'jwtAuthentication',
-    passes: 'a token of a known issuer is sent.',
+    passes: 'the token is sent as its issuer signed it.',
     values: { 'token.issuer': ISSUER },
   }),
   refusedToken(() => forge({ alg: 'HS256', kid: 'main' }, { iss: ISSUER, aud: 'shop', exp: now + 60 }, 'x'), {
     name: 'a token with another algorithm than its key',
     code: 'jwt_wrong_algorithm',
     at: 'jwtAuthentication',
-    passes: 'a token of a known issuer is sent.',
+    passes: 'the token is signed with the algorithm of its key.',
     values: { 'token.algorithm': 'HS256' },
   }),
   {

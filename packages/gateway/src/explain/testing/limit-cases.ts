@@ -116,7 +116,7 @@ export const limitCases: RefusalCase[] = [
     code: 'request_limit',
     at: 'requests',
     passes: /s later\.$/,
-    values: { limit: '1/Hours', 'limit.key': 'request.headers["x-user"]' },
+    values: { limit: '1/Hours', 'limit.key': 'request.headers["x-user"]', key: 'ann' },
     // Of requests that passed no headers are kept.
     spending: { counts: 'requests', total: 0, requests: 0, isWhole: false, usedUpBy: null },
   },

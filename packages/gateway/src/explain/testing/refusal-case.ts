@@ -36,6 +36,8 @@ export interface RefusalCase {
   readonly values?: Readonly<Record<string, unknown>>
   /** What is known of who used a limit up. */
   readonly spending?: Partial<Spending>
+  /** How many calls to backends it must list. */
+  readonly calls?: number
   /** What its sentence must say. */
   readonly says?: RegExp
   /** Texts that must not stand anywhere in the explanation. */
@@ -78,6 +80,7 @@ function hold(refusal: RefusalCase, found: Explanation, text: string): void {
   if (typeof passes === 'string') assert.equal(first?.text, passes, told)
   else assert.match(first?.text ?? '', passes, told)
   assert.match(found.headline, says)
+  if (refusal.calls !== undefined) assert.equal(found.calls.length, refusal.calls, told)
   if (spending !== null) assert.deepEqual({ ...found.spending, ...spending }, found.spending, told)
   const read = new Map(found.values.map(({ name, value }) => [name, value]))
   for (const [name, value] of Object.entries(values)) assert.deepEqual(read.get(name), value, `${name} of ${told}`)

@@ -55,6 +55,18 @@ export const routingCases: RefusalCase[] = [
     passes: 'route near is taken with hostname b.example.',
   },
   {
+    name: 'another method is nearer than another path',
+    config: ({ origin }) =>
+      httpConfig([
+        routeTo(origin, {}, { name: 'elsewhere', ...pathPrefix('/cart') }),
+        routeTo(origin, {}, match({ method: 'POST' })),
+      ]),
+    send: ({ port }) => request(port, { path: '/shop' }),
+    code: 'route_not_found',
+    at: 'routes',
+    passes: 'route shop is taken with method POST.',
+  },
+  {
     name: 'no listener for the host',
     config: ({ origin }) => httpConfig([routeTo(origin)], { listener: { hostname: 'shop.example' } }),
     send: ({ port }) => request(port, { headers: { host: 'other.example' } }),
@@ -82,6 +94,17 @@ export const routingCases: RefusalCase[] = [
     at: null,
     passes: 'a connection is opened with the server name of the host that is asked for.',
     values: { 'tls.sni': 'a.test', 'request.host': 'b.test' },
+  },
+  {
+    name: 'a request that comes back to its gateway again and again',
+    config: () => httpConfig([{ backends: [{ dynamicForwardProxy: { allowCidrs: ['127.0.0.0/8'], ports: [] } }] }]),
+    send: ({ port }) => request(port, { headers: { host: `127.0.0.1:${port}` } }),
+    pick: ({ reason }) => reason?.code === 'loop_detected',
+    code: 'loop_detected',
+    at: null,
+    passes: 'no backend on the way of the request leads back to this gateway.',
+    values: { passes: 5, hops: 5 },
+    says: /had passed this gateway 5 times/,
   },
   {
     name: 'CONNECT where no route has it',

@@ -88,6 +88,12 @@ export const ruleCases: RefusalCase[] = [
     },
     { method: 'DELETE' },
   ),
+  refusedBy(rules(['require', 'default(request.headers["x-team"], "") != ""']), {
+    name: 'a header with a default that is not enough',
+    code: 'require_rule_false',
+    at: 'require: default(request.headers["x-team"], "") != ""',
+    passes: 'request.headers.x-team is there (there is none).',
+  }),
   refusedBy(rules(['allow', 'source.address == "10.1.1.1"']), {
     name: 'an address of the client',
     code: 'no_allow_rule_true',

@@ -99,7 +99,7 @@ export const serviceCases: RefusalCase[] = [
     code: 'request_guard_reject',
     at: 'regex:',
     passes: 'the text is without Email.',
-    values: { guard: 'regex', phase: 'request', found: ['Email'] },
+    values: { guard: 'regex', phase: 'request', found: ['Email'], model: 'small' },
     hides: ['ann@example.com'],
   },
   {

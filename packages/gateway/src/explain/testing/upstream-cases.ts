@@ -112,6 +112,7 @@ export const upstreamCases: RefusalCase[] = [
     at: 'request: 50ms',
     passes: 'the backend answers faster.',
     values: { 'timeouts.request': '50 ms' },
+    calls: 1,
   },
   {
     name: 'a route whose backends have no weight',

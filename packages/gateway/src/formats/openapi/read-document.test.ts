@@ -210,7 +210,7 @@ describe('operations', () => {
     assert.deepEqual(result.warnings, [
       'path /b: `$ref: #/nowhere`, which is not in the document',
       'operation `bad`: `$ref: other.yaml`, which leads out of the document: not offered',
-      'GET /c?d: text that is no path: not offered',
+      'GET /c?d: a path with `?`, which ends the path of a URL: use `%3F` for the character: not offered',
     ])
   })
 
@@ -350,8 +350,13 @@ describe('documents that cannot be called are refused', () => {
       /go round in circles/,
     ],
     ['a dynamic reference', bodyOf({ $dynamicRef: '#a' }), /\$dynamicRef/],
-    ['a path that is none', documentWith({}, { path: '/a?b=c' }), /text that is no path/],
-    ['a path that climbs', documentWith({}, { path: '/a/%2E./b' }), /text that is no path/],
+    ['a path with a query', documentWith({}, { path: '/a?b=c' }), /a path with `\?`, which ends the path of a URL/],
+    ['a path with a fragment', documentWith({}, { path: '/#Target=x' }), /a path with `#`.*use `%23`/],
+    [
+      'a path that climbs',
+      documentWith({}, { path: '/a/%2E./b' }),
+      /a path with characters or segments that a request cannot have/,
+    ],
     ['the method TRACE', documentWith({}, { method: 'trace' }), /the method TRACE/],
   ]
   for (const [why, document, fault] of cases) {

@@ -51,10 +51,18 @@ export function readPath(
   const path = pieces.map((piece, index) => (index % 2 === 1 ? { parameter: piece } : encodeFixed(piece)))
   const fixed = path.map((piece) => (typeof piece === 'string' ? piece : 'x')).join('')
   if (!template.startsWith('/') || !isFit(fixed)) {
-    document.fault(where, `text that is no path`)
+    document.fault(where, whyUnfit(template))
     return null
   }
   return [basePath, ...path].filter((piece) => piece !== '')
+}
+
+function whyUnfit(template: string): string {
+  const end = /[?#]/.exec(template)?.[0]
+  if (!template.startsWith('/')) return 'a path that does not begin with `/`'
+  if (end !== undefined)
+    return `a path with \`${end}\`, which ends the path of a URL: use \`%${end === '?' ? '3F' : '23'}\` for the character`
+  return 'a path with characters or segments that a request cannot have'
 }
 
 function encodeFixed(text: string): string {

@@ -5,15 +5,20 @@ import { converse } from './converse/index.ts'
 import { gemini } from './gemini/index.ts'
 import { messages } from './messages/index.ts'
 import { responses } from './responses/index.ts'
+import { translating } from '../translate-request.ts'
 
 /** What clients speak. */
 export const clientFormats = { completions, messages, responses } satisfies Record<string, ClientFormat>
 
-/** What providers speak. */
-export const upstreamFormats: Readonly<Record<FormatName, UpstreamFormat>> = {
+const formats: Readonly<Record<FormatName, UpstreamFormat>> = {
   completions,
   messages,
   responses,
   gemini,
   converse,
 }
+
+/** The formats that providers speak; each translates requests of any client format. */
+export const upstreamFormats = Object.fromEntries(
+  Object.entries(formats).map(([name, format]) => [name, translating(format)]),
+) as Readonly<Record<FormatName, UpstreamFormat>>

@@ -1,3 +1,4 @@
+import type { UnexaminedKind } from '../request-texts.ts'
 import { decide } from './decide.ts'
 import type { Guard, GuardContext, GuardNote, GuardPhase, Mask, Pass, Rejection } from './guard.ts'
 import { PASS } from './guard.ts'
@@ -7,6 +8,8 @@ import { nowOrLater } from './now-or-later.ts'
 export interface GuardChain {
   readonly phase: GuardPhase
   readonly guards: readonly Guard[]
+  /** Whether a request with something of this kind, which no guard can examine, must not go on. */
+  refuses(kind: UnexaminedKind): boolean
   /** Each guard sees what those before it have masked. Stays synchronous as long as the guards do; never throws. */
   run(texts: readonly string[], context: GuardContext): Outcome | Promise<Outcome>
 }
@@ -17,8 +20,16 @@ export interface Outcome {
   notes: readonly GuardNote[]
 }
 
-export function chainOf(guards: readonly Guard[], phase: GuardPhase): GuardChain {
-  return { phase, guards, run: (texts, context) => run(guards, phase, { texts, context }) }
+export function chainOf(
+  guards: readonly Guard[],
+  phase: GuardPhase,
+  allowUnexamined: readonly UnexaminedKind[] = [],
+): GuardChain {
+  const canReject = guards.some(({ masksOnly }) => masksOnly !== true)
+  // A block of an unknown type may hold anything, so even masks cannot be trusted to be in the right place.
+  const refuses = (kind: UnexaminedKind): boolean =>
+    (canReject || kind === 'Unknown') && !allowUnexamined.includes(kind)
+  return { phase, guards, refuses, run: (texts, context) => run(guards, phase, { texts, context }) }
 }
 
 function run(

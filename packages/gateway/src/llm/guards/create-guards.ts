@@ -1,3 +1,4 @@
+import type { UnexaminedKind } from '../request-texts.ts'
 import type { GuardTarget } from './ask.ts'
 import { bedrockHost, createBedrockGuardrailsGuard } from './bedrock-guardrails/guard.ts'
 import { chainOf, type GuardChain } from './chain.ts'
@@ -34,10 +35,12 @@ export function createGuards<Policies>(
   configs: readonly GuardConfig<Policies>[],
   phase: GuardPhase,
   env: GuardEnv<Policies>,
+  allowUnexamined: readonly UnexaminedKind[] = [],
 ): GuardChain {
   return chainOf(
     configs.map((config) => createGuard(config, env)),
     phase,
+    allowUnexamined,
   )
 }
 

@@ -32,7 +32,7 @@ export function decide(question: Question): Decision | Promise<Decision> {
 
 /** What clients are told when a guard could not run. */
 export function failedClosed(reason: string): Rejection {
-  return { kind: 'reject', status: 503, body: 'prompt guard failed', found: [], reason }
+  return { kind: 'reject', status: 503, body: 'prompt guard failed', found: [], reason, isFailure: true }
 }
 
 // What was thrown may hold the text.

@@ -1,4 +1,4 @@
-import type { ChatEvent, StartedPart, Usage } from '../middle.ts'
+import type { ChatEvent, JsonObject, StartedPart, Usage } from '../middle.ts'
 import type { Rejection, TextInfo } from './guard.ts'
 import { guardObject } from './guard-object.ts'
 import { nowOrLater } from './now-or-later.ts'
@@ -143,7 +143,7 @@ export class EventGuard {
     if (rest === undefined) return this.#emit(signed)
     return nowOrLater(guardObject(rest, this.#createStage(infoOf('native'))), (guarded) => {
       if (guarded.kind === 'reject') this.#block(guarded)
-      else this.#emit({ ...signed, rest: guarded.value })
+      else this.#emit({ ...signed, rest: part?.isMasked === true ? withoutLogprobs(guarded.value) : guarded.value })
     })
   }
 
@@ -153,6 +153,11 @@ export class EventGuard {
       else this.#emit({ ...event, part: { ...part, value: guarded.value } })
     })
   }
+}
+
+/** They spell the text that was masked. */
+function withoutLogprobs({ logprobs: _logprobs, ...rest }: JsonObject): JsonObject {
+  return rest
 }
 
 /** A part of an answer whose text is on its way through the guards. */

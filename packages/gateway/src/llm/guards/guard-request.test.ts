@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HeaderBlock } from '../../net/header-block.ts'
-import { chatRequest } from '../../testing/chat-request.ts'
+import { parseExactObject } from '../../wire/exact-json.ts'
+import { clientFormats } from '../formats/index.ts'
+import type { JsonObject } from '../middle.ts'
 import { chainOf } from './chain.ts'
 import type { Guard, TextInfo } from './guard.ts'
 import { guardRequest } from './guard-request.ts'
@@ -10,38 +12,35 @@ import { createRegexGuard } from './regex/guard.ts'
 const context = { requestHeaders: new HeaderBlock(), responseHeaders: null }
 const response = { message: 'no', statusCode: 403 }
 const ssn = (action: 'Mask' | 'Reject'): Guard => createRegexGuard({ matches: [], builtins: ['Ssn'], action }, response)
+const reading = clientFormats.messages.requestTexts
 
 const SSN = '123-45-6789'
-const request = chatRequest({
-  system: [{ type: 'text', text: `system ${SSN}`, cache: { type: 'ephemeral' } }],
+const body: JsonObject = {
+  model: 'm',
   messages: [
     {
       role: 'user',
-      parts: [
-        { type: 'text', text: `user ${SSN}` },
-        { type: 'image', source: { kind: 'url', url: `https://example.com/${SSN}` } },
+      content: [
+        { type: 'text', text: `user ${SSN}`, cache_control: { type: 'ephemeral' } },
+        { type: 'image', source: { type: 'url', url: `https://example.com/${SSN}` } },
       ],
     },
     {
       role: 'assistant',
-      parts: [
-        { type: 'reasoning', text: `thought ${SSN}`, signature: 'anthropic:a' },
-        { type: 'reasoning', text: 'other thought', signature: 'anthropic:b' },
-        { type: 'toolCall', id: 'c1', name: 'find', arguments: '{"ssn":123456789}' },
-        { type: 'refusal', text: `refused ${SSN}` },
-        { type: 'native', value: { note: SSN } },
+      content: [
+        { type: 'thinking', thinking: `thought ${SSN}`, signature: 'a' },
+        { type: 'thinking', thinking: 'other thought', signature: 'b' },
+        { type: 'tool_use', id: 'c1', name: 'find', input: { ssn: 123456789 } },
+        { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: SSN } },
       ],
     },
-    {
-      role: 'user',
-      parts: [{ type: 'toolResult', id: 'c1', parts: [{ type: 'text', text: `found ${SSN}` }], isError: false }],
-    },
-    { role: 'system', parts: [{ type: 'text', text: 'inner' }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: `found ${SSN}` }] },
   ],
-})
+  system: `system ${SSN}`,
+}
 
 describe('guarding a request', () => {
-  it('looks at everything that the provider would read', async () => {
+  it('examines everything that a model reads, instructions first', async () => {
     const seen: [string, TextInfo][] = []
     const guard: Guard = {
       name: 'seeing',
@@ -50,8 +49,9 @@ describe('guarding a request', () => {
         return { kind: 'pass' }
       },
     }
-    const guarded = await guardRequest(chainOf([guard], 'request'), request, context)
-    assert.equal(guarded.request.kind === 'request' && guarded.request.request, request)
+    const guarded = await guardRequest(chainOf([guard], 'request', ['Image']), { body, reading }, context)
+    assert.equal(guarded.outcome.kind === 'body' && guarded.outcome.body, body)
+    assert.deepEqual(guarded.unexamined, [{ kind: 'Image', path: 'messages[0].content[1].source' }])
     const about = (role: TextInfo['role'], form: TextInfo['form'] = 'text'): TextInfo => ({ role, form })
     assert.deepEqual(seen, [
       [`system ${SSN}`, about('system')],
@@ -59,48 +59,65 @@ describe('guarding a request', () => {
       [`thought ${SSN}`, about('assistant')],
       ['other thought', about('assistant')],
       ['{"ssn":123456789}', about('assistant', 'json')],
-      [`refused ${SSN}`, about('assistant')],
-      [`{"note":"${SSN}"}`, about('assistant', 'json')],
+      [SSN, about('assistant')],
       [`found ${SSN}`, about('tool')],
-      ['inner', about('system')],
     ])
   })
 
   it('puts masked texts in their places, and leaves the rest alone', () => {
-    const guarded = guardRequest(chainOf([ssn('Mask')], 'request'), request, context)
-    assert.ok('request' in guarded && guarded.request.kind === 'request')
-    const masked = guarded.request.request
-    assert.deepEqual(masked.system, [{ type: 'text', text: 'system <SSN>', cache: { type: 'ephemeral' } }])
-    assert.deepEqual(masked.messages, [
-      {
-        role: 'user',
-        parts: [{ type: 'text', text: 'user <SSN>' }, request.messages[0]!.parts[1]],
-      },
-      {
-        role: 'assistant',
-        parts: [
-          { type: 'reasoning', text: 'thought <SSN>' },
-          { type: 'reasoning', text: 'other thought', signature: 'anthropic:b' },
-          { type: 'toolCall', id: 'c1', name: 'find', arguments: '{"ssn":"<SSN>"}' },
-          { type: 'refusal', text: 'refused <SSN>' },
-          { type: 'native', value: { note: '<SSN>' } },
-        ],
-      },
-      {
-        role: 'user',
-        parts: [{ type: 'toolResult', id: 'c1', parts: [{ type: 'text', text: 'found <SSN>' }], isError: false }],
-      },
-      request.messages[3],
-    ])
-    assert.equal(request.system[0]!.text, `system ${SSN}`)
+    const guarded = guardRequest(chainOf([ssn('Mask')], 'request'), { body, reading }, context)
+    assert.ok('outcome' in guarded && guarded.outcome.kind === 'body')
+    const [first, second, third] = (body.messages as { role: string; content: JsonObject[] }[]).values()
+    assert.deepEqual(guarded.outcome.body, {
+      model: 'm',
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'text', text: 'user <SSN>', cache_control: { type: 'ephemeral' } }, first!.content[1]],
+        },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'thought <SSN>' },
+            second!.content[1],
+            { type: 'tool_use', id: 'c1', name: 'find', input: { ssn: '<SSN>' } },
+            { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: '<SSN>' } },
+          ],
+        },
+        { role: 'user', content: [{ ...third!.content[0], content: 'found <SSN>' }] },
+      ],
+      system: 'system <SSN>',
+    })
+  })
+
+  it('keeps numbers that a double cannot hold', () => {
+    const long = '{"messages":[{"role":"user","content":"123-45-6789"}],"max_tokens":1,"x":{"id":12345678901234567890}}'
+    const guarded = guardRequest(chainOf([ssn('Mask')], 'request'), { body: parseExactObject(long)!, reading }, context)
+    assert.ok('outcome' in guarded && guarded.outcome.kind === 'body')
+    assert.equal(JSON.stringify(guarded.outcome.body), long.replace('123-45-6789', '<SSN>'))
   })
 
   it('refuses when a guard does', async () => {
-    const { request: refused, notes } = await guardRequest(chainOf([ssn('Reject')], 'request'), request, context)
-    assert.deepEqual(refused, { kind: 'reject', status: 403, body: 'no', found: ['Ssn'], reason: 'a pattern matched' })
+    const given = { body: { messages: [{ role: 'user', content: SSN }] }, reading }
+    const { outcome, notes } = await guardRequest(chainOf([ssn('Reject')], 'request'), given, context)
+    assert.deepEqual(outcome, { kind: 'reject', status: 403, body: 'no', found: ['Ssn'], reason: 'a pattern matched' })
     assert.deepEqual(notes, [
       { index: 0, guard: 'regex', verdict: 'reject', found: ['Ssn'], reason: 'a pattern matched' },
     ])
+  })
+
+  it('refuses what no guard can examine where a guard can refuse, and an unknown block with any guard', async () => {
+    const image = { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'u' } }] }] }
+    const unknown = { messages: [{ role: 'user', content: [{ type: 'hologram', text: 'hi' }] }] }
+    const verdicts = []
+    for (const guard of [ssn('Mask'), ssn('Reject')]) {
+      for (const given of [image, unknown]) {
+        const { outcome } = await guardRequest(chainOf([guard], 'request'), { body: given, reading }, context)
+        verdicts.push(outcome.kind === 'reject' ? outcome.body : outcome.kind)
+      }
+    }
+    const refused = 'The request was rejected: prompt guards cannot examine messages[0].content[0]'
+    assert.deepEqual(verdicts, ['body', `${refused} (Unknown).`, `${refused}.source (Image).`, `${refused} (Unknown).`])
   })
 
   it('fails closed when a mask breaks JSON that must be read again', async () => {
@@ -108,7 +125,8 @@ describe('guarding a request', () => {
       name: 'breaking',
       check: (texts) => ({ kind: 'mask', texts: texts.map(() => '{'), found: [] }),
     }
-    const { request: refused } = await guardRequest(chainOf([breaking], 'request'), request, context)
-    assert.equal(refused.kind === 'reject' && refused.status, 503)
+    const given = { body: { messages: [{ role: 'user', content: 'x', extra: { a: 'b' } }] }, reading }
+    const { outcome } = await guardRequest(chainOf([breaking], 'request'), given, context)
+    assert.equal(outcome.kind === 'reject' && outcome.status, 503)
   })
 })

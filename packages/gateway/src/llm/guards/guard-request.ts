@@ -1,80 +1,80 @@
-import type { ChatRequest, Part, ToolResultPart } from '../middle.ts'
+import type { JsonObject } from '../middle.ts'
+import type { Reading, RequestVisitor, UnexaminedKind } from '../request-texts.ts'
 import type { GuardChain } from './chain.ts'
+import { failedClosed } from './decide.ts'
 import type { GuardContext, GuardNote, Rejection, TextInfo } from './guard.ts'
-import { readObject } from './guard-object.ts'
 import { nowOrLater } from './now-or-later.ts'
 
 export interface GuardedRequest {
-  /** The request that was given, when nothing was masked. */
-  request: { kind: 'request'; request: ChatRequest } | Rejection
+  /** The body that was given, when nothing was masked. */
+  outcome: { kind: 'body'; body: JsonObject } | Rejection
   notes: readonly GuardNote[]
+  /** Parts of the request that no guard could examine. */
+  unexamined: readonly Unexamined[]
 }
 
-/** Guards what a provider would read: instructions, messages, tool calls and their results, reasoning. */
+export interface Unexamined {
+  kind: UnexaminedKind
+  /** Path in the client's body. */
+  path: string
+}
+
+/** A client's body, and where its format has texts. */
+export interface ReadRequest {
+  body: JsonObject
+  reading: Reading
+}
+
+/** Guards every text of a request that a model would read. Whatever no guard can examine is refused, unless the config allows it. */
 export function guardRequest(
   chain: GuardChain,
-  request: ChatRequest,
+  { body, reading }: ReadRequest,
   context: Omit<GuardContext, 'about'>,
 ): GuardedRequest | Promise<GuardedRequest> {
   const texts: string[] = []
   const about: TextInfo[] = []
-  replaceTexts(request, (text, info) => {
-    texts.push(text)
-    about.push(info)
-    return text
+  const unexamined: Unexamined[] = []
+  readBody(body, reading, {
+    text(text, info) {
+      texts.push(text)
+      about.push(info)
+      return text
+    },
+    unexamined: (kind, path) => unexamined.push({ kind, path }),
+    broken() {},
   })
+  const refused = unexamined.find(({ kind }) => chain.refuses(kind))
+  if (refused !== undefined) return refuseUnexamined(chain, refused, unexamined)
   return nowOrLater(chain.run(texts, { ...context, about }), ({ verdict, notes }): GuardedRequest => {
-    if (verdict.kind === 'reject') return { request: verdict, notes }
-    if (verdict.kind === 'pass') return { request: { kind: 'request', request }, notes }
-    const masked = verdict.texts.values()
-    return { request: replaceTexts(request, () => masked.next().value ?? ''), notes }
+    if (verdict.kind === 'reject') return { outcome: verdict, notes, unexamined }
+    if (verdict.kind === 'pass') return { outcome: { kind: 'body', body }, notes, unexamined }
+    return { outcome: masked(body, reading, verdict.texts), notes, unexamined }
   })
 }
 
-type Replace = (text: string, about: TextInfo) => string
-
-/** Calls back with every text, in an order that depends on the request alone. */
-function replaceTexts(request: ChatRequest, replace: Replace): GuardedRequest['request'] {
+/** The texts come in the same order as before: it depends on the body alone. */
+function masked(body: JsonObject, reading: Reading, texts: readonly string[]): GuardedRequest['outcome'] {
+  const replacements = texts.values()
   let broken: Rejection | null = null
-  const replaced: ChatRequest = {
-    ...request,
-    system: request.system.map((part) => ({ ...part, text: replace(part.text, { role: 'system', form: 'text' }) })),
-    messages: request.messages.map((message) => ({
-      ...message,
-      parts: message.parts.map((part) => replaceIn(part, message.role)),
-    })),
-  }
-  return broken ?? { kind: 'request', request: replaced }
+  const after = readBody(body, reading, {
+    text: () => replacements.next().value ?? '',
+    unexamined() {},
+    broken: (path) => (broken = failedClosed(`masks broke the JSON of ${path}`)),
+  })
+  return broken ?? { kind: 'body', body: after }
+}
 
-  function replaceIn(part: Part, role: TextInfo['role']): Part {
-    switch (part.type) {
-      case 'text':
-      case 'refusal':
-        return { ...part, text: replace(part.text, { role, form: 'text' }) }
-      case 'reasoning': {
-        const text = replace(part.text, { role, form: 'text' })
-        const { signature: _signature, ...unsigned } = part
-        // A signature vouches for text that the provider does not get.
-        return text === part.text ? part : { ...unsigned, text }
-      }
-      case 'toolCall':
-        return { ...part, arguments: replace(part.arguments, { role, form: 'json' }) }
-      case 'toolResult':
-        return { ...part, parts: part.parts.map((inner) => replaceInResult(inner)) }
-      case 'native': {
-        const guarded = readObject(replace(JSON.stringify(part.value), { role, form: 'json' }))
-        if (guarded.kind === 'object') return { ...part, value: guarded.value }
-        broken = guarded
-        return part
-      }
-      case 'image':
-      case 'audio':
-      case 'file':
-        return part
-    }
-  }
+function readBody(body: JsonObject, reading: Reading, visitor: RequestVisitor): JsonObject {
+  return reading(body, { path: '', role: 'user', visitor }) as JsonObject
+}
 
-  function replaceInResult(part: ToolResultPart['parts'][number]): ToolResultPart['parts'][number] {
-    return part.type === 'text' ? { ...part, text: replace(part.text, { role: 'tool', form: 'text' }) } : part
-  }
+function refuseUnexamined(chain: GuardChain, { kind, path }: Unexamined, all: readonly Unexamined[]): GuardedRequest {
+  const index = Math.max(
+    chain.guards.findIndex(({ masksOnly }) => masksOnly !== true),
+    0,
+  )
+  const reason = `${path} cannot be examined (${kind})`
+  const note = { index, guard: chain.guards[index]?.name ?? '', verdict: 'reject', found: [kind], reason } as const
+  const body = `The request was rejected: prompt guards cannot examine ${path} (${kind}).`
+  return { outcome: { kind: 'reject', status: 403, body, found: [kind], reason }, notes: [note], unexamined: all }
 }

@@ -10,6 +10,8 @@ export interface Guard {
   readonly name: string
   /** Whether texts go on when it cannot run; else they are refused. */
   readonly failsOpen?: boolean
+  /** Whether it masks requests and never refuses one. */
+  readonly masksOnly?: boolean
   check(texts: readonly string[], phase: GuardPhase, context: GuardContext): Verdict | Promise<Verdict>
   /** Masks a text that is still coming. A guard without it is asked about batches of the text. */
   createMasker?(about: TextInfo): TextMasker
@@ -52,6 +54,8 @@ export interface Rejection {
   body: string
   found: readonly string[]
   reason: string
+  /** No guard has refused the text: one could not run, and fails closed. */
+  isFailure?: true
 }
 
 export interface TextMasker {

@@ -12,7 +12,8 @@ export function rejection(
 }
 
 /** How a stream says it. */
-export function errorOf({ status, body }: Rejection): ChatError {
+export function errorOf({ status, body, isFailure }: Rejection): ChatError {
+  if (isFailure === true) return { status, kind: 'api', message: body, code: 'guardrail_failed' }
   return { status, kind: kindOfStatus(status), message: body, code: 'guardrail_intervention' }
 }
 

@@ -1,7 +1,7 @@
 import { filledInResources, list, object } from '../../schema/kit.ts'
 import type { Output, Schema } from '../../schema/kit.ts'
 import { exactlyOneOf } from '../../schema/rules.ts'
-import { integer, string } from '../../schema/fields/values.ts'
+import { enumeration, integer, string } from '../../schema/fields/values.ts'
 import { bedrockGuardrailsGuard } from './bedrock-guardrails/schema.ts'
 import { googleModelArmorGuard } from './google-model-armor/schema.ts'
 import { openAIModerationGuard } from './openai-moderation/schema.ts'
@@ -42,6 +42,14 @@ export function promptGuard<Policies>(policies: Schema<Policies>) {
       response: list(response, { min: 1, max: 8 })
         .optional()
         .describe('What looks at answers before the client gets them, streamed ones too, one after the other.'),
+      allowUnexamined: list(
+        enumeration(['Image', 'Audio', 'File', 'Stored', 'Unknown']).describe('A kind of content.'),
+        { max: 5 },
+      )
+        .optional()
+        .describe(
+          'Content of requests that may pass although no guard can examine it. `File`: files that are no text, or are elsewhere; `Stored`: what the provider keeps, such as `previous_response_id`; `Unknown`: block types that this version does not know. When unset, a request with such content is refused if one of its guards can refuse; `Unknown` is refused with any guard.',
+        ),
     }),
   ).describe('Masks or refuses what must not reach the provider, or the client.')
 }

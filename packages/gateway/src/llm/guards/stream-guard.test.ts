@@ -106,7 +106,7 @@ describe('guarding a stream', () => {
     const { events, guard } = await streamed([asked], textEvents('odd text'))
     assert.deepEqual(events.at(-1), {
       type: 'error',
-      error: { status: 503, kind: 'overloaded', message: 'prompt guard failed', code: 'guardrail_intervention' },
+      error: { status: 503, kind: 'api', message: 'prompt guard failed', code: 'guardrail_failed' },
     })
     assert.deepEqual(guard.notes, [{ index: 0, guard: 'webhook', verdict: 'failed', reason: 'the guard broke' }])
   })

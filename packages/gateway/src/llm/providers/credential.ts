@@ -1,8 +1,8 @@
+import { type CredentialHeader, KEY_HEADERS, VENDOR_CREDENTIAL_HEADERS } from '../../formats/credential-names.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { CredentialPlace } from './provider.ts'
 
-/** Where a vendor looks for a credential of this form. */
-export type CredentialHeader = 'authorization' | 'x-api-key' | 'x-goog-api-key' | 'api-key'
+export type { CredentialHeader } from '../../formats/credential-names.ts'
 
 /** Moves the credential to where the vendor looks for it. Whatever else the client sent as one goes: it is not for this vendor. */
 export function placeCredential(
@@ -68,9 +68,7 @@ function dropProtocolKeys(headers: HeaderBlock): void {
 }
 
 function removeAll(headers: HeaderBlock, isWanted: (name: string) => boolean): void {
-  for (const name of CREDENTIAL_HEADERS) if (isWanted(name)) headers.removeAlike(name)
+  for (const name of VENDOR_CREDENTIAL_HEADERS) if (isWanted(name)) headers.removeAlike(name)
 }
 
 const PROTOCOL_KEY = /api-key\./i
-const KEY_HEADERS = ['x-api-key', 'x-goog-api-key', 'api-key'] as const
-const CREDENTIAL_HEADERS = ['authorization', ...KEY_HEADERS] as const

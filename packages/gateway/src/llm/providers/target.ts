@@ -1,4 +1,5 @@
-import { splitTarget, withoutParameter } from '../../formats/query-parameters.ts'
+import { isCredentialParameter } from '../../formats/credential-names.ts'
+import { splitTarget, withoutParameter, withoutParametersWhere } from '../../formats/query-parameters.ts'
 import { Unsupported } from '../middle.ts'
 import type { Destination, ProviderCall } from './provider.ts'
 import type { Overrides } from './schema.ts'
@@ -11,7 +12,10 @@ export interface QueryRule {
   drop: 'all' | readonly string[]
 }
 
-/** Path and query of each call: those of the config before those of the vendor. */
+/**
+ * Path and query of each call: those of the config before those of the vendor. Credentials in the client's query are
+ * for the gateway and never go on; policies of the backend may add others.
+ */
 export function createTarget(
   { path, pathPrefix }: Overrides,
   own: OwnTarget,
@@ -41,7 +45,8 @@ export function destinationOf({ host: other, port = TLS_PORT }: Overrides, own: 
   return { host, port, tls: isStandard, authority: isStandard ? name : `${name}:${port}` }
 }
 
-function rawTarget(clientTarget: string, pathPrefix: string | undefined): string {
+function rawTarget(target: string, pathPrefix: string | undefined): string {
+  const clientTarget = withoutParametersWhere(target, isCredentialParameter)
   if (pathPrefix === undefined) return clientTarget
   const prefix = basePath({ pathPrefix })
   return prefix + (/^\/v1(?=[/?]|$)/.test(clientTarget) ? clientTarget.slice('/v1'.length) : clientTarget)
@@ -52,7 +57,8 @@ function withClientQuery(target: string, query: string, drop: readonly string[])
   if (query === '') return target
   const [path, own] = splitTarget(target)
   const taken = own.split('&').map((pair) => pair.split('=', 1)[0] ?? '')
-  const [, kept] = splitTarget([...taken, ...drop].reduce(withoutParameter, `?${query}`))
+  const shown = withoutParametersWhere(`?${query}`, isCredentialParameter)
+  const [, kept] = splitTarget([...taken, ...drop].reduce(withoutParameter, shown))
   const all = [own, kept].filter((part) => part !== '').join('&')
   return all === '' ? path : `${path}?${all}`
 }

@@ -1,12 +1,16 @@
+import { KEY_HEADERS } from '../../formats/credential-names.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 
-export type Vendor = 'anthropic' | 'openai' | 'google' | 'amazon'
+/** Prefixes of headers that only the SDKs of one vendor send. */
+const PREFIX_BY_VENDOR = { anthropic: 'anthropic-', openai: 'openai-', google: 'x-goog-', amazon: 'x-amz' } as const
+
+export type Vendor = keyof typeof PREFIX_BY_VENDOR
 
 /** Headers that only the SDKs of one vendor send go no further than to that vendor. */
 export function dropForeignHeaders(headers: HeaderBlock, own: Vendor): void {
-  for (const { vendor, prefix } of PREFIXES) {
-    // Where a credential stands is another's matter.
-    if (vendor !== own) headers.removePrefixed(prefix, 'x-goog-api-key')
+  for (const { vendor, prefix, keyHeader } of PREFIXES) {
+    // `placeCredential` decides about headers of keys.
+    if (vendor !== own) headers.removePrefixed(prefix, keyHeader)
   }
 }
 
@@ -22,9 +26,7 @@ export function setAnthropicVersion(headers: HeaderBlock): void {
 }
 
 const BROWSER = ['access-control-request-', 'sec-fetch-']
-const PREFIXES: readonly { vendor: Vendor; prefix: string }[] = [
-  { vendor: 'anthropic', prefix: 'anthropic-' },
-  { vendor: 'openai', prefix: 'openai-' },
-  { vendor: 'google', prefix: 'x-goog-' },
-  { vendor: 'amazon', prefix: 'x-amz' },
-]
+const PREFIXES = (Object.keys(PREFIX_BY_VENDOR) as Vendor[]).map((vendor) => {
+  const prefix = PREFIX_BY_VENDOR[vendor]
+  return { vendor, prefix, keyHeader: KEY_HEADERS.find((name) => name.startsWith(prefix)) ?? '' }
+})

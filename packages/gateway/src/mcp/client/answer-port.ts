@@ -12,7 +12,7 @@ export interface AnswerPort {
   /** Whether the client has seen anything of it. */
   readonly hasBegun: boolean
   /** The response comes as an event though nothing stands before it, as it does from the targets. */
-  preferEvents(): void
+  preferEvents(isPreferred: boolean): void
   /** One more message before the response; false asks to wait. */
   say(message: RpcMessage, eventId: string): boolean
   mark(eventId: string, retryMs: number | null): void

@@ -48,8 +48,8 @@ export class ClientAnswer implements AnswerPort {
     if (this.#events === null && !this.#isOver) this.#stream().open()
   }
 
-  preferEvents(): void {
-    this.#prefersEvents = true
+  preferEvents(isPreferred: boolean): void {
+    this.#prefersEvents = isPreferred
   }
 
   /** One more message before the response; false asks to wait until `resumed`. */

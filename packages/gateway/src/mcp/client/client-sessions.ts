@@ -58,7 +58,9 @@ export class ClientSessions {
     return sessions.ofCaller(caller, () => {
       const { [META.clientInfo]: clientInfo = GATEWAY } = meta
       const params = { protocolVersion: LATEST_WITH_SESSIONS, capabilities, clientInfo }
-      const known = targets.map(({ name }) => ({ name, session: '', version }))
+      // A program cannot refuse what it was not told of by a status: it is asked for its revision first.
+      const assumed = targets.filter(({ transport }) => transport.isOneCaller !== true)
+      const known = assumed.map(({ name }) => ({ name, session: '', version }))
       return { ...this.#newState(version, params), key: `caller-${caller}`, targets: known }
     })
   }

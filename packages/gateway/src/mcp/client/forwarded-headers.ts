@@ -1,9 +1,10 @@
+import { isCredentialHeader } from '../../formats/credential-names.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 
 /** Headers of a client's request that a target gets to see; credentials only where the config says so. */
 export function forwardedHeaders(headers: HeaderBlock, withCredentials: boolean): HeaderBlock {
   const forwarded = headers.clone()
-  forwarded.removeWhere((name) => OWN.has(name) || (!withCredentials && CREDENTIALS.has(name)))
+  forwarded.removeWhere((name) => OWN.has(name) || (!withCredentials && isCredentialHeader(name)))
   // What cannot be read cannot be merged.
   forwarded.set('accept-encoding', 'identity')
   return forwarded
@@ -23,18 +24,4 @@ const OWN = new Set([
   'mcp-session-id',
   'origin',
   'referer',
-])
-
-/** Where clients show who they are: to the gateway, not to whoever is behind it. */
-const CREDENTIALS = new Set([
-  'api-key',
-  'apikey',
-  'authorization',
-  'cookie',
-  'proxy-authorization',
-  'x-access-token',
-  'x-amz-security-token',
-  'x-api-key',
-  'x-auth-token',
-  'x-goog-api-key',
 ])

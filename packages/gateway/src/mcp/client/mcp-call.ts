@@ -1,3 +1,4 @@
+import { follow } from '../../pipeline/follow.ts'
 import { sourceOf } from '../../net/body.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { targetPath } from '../../pipeline/route/target.ts'
@@ -93,12 +94,13 @@ export class McpCall implements UpstreamCall {
     const { request, handler } = this.#parts
     const session = this.#sessions().named(request.headers, this.#refusals, null)
     if (session === null) return
-    void this.#endpoint.sessions.end(session).then(() => {
+    const ended = this.#endpoint.sessions.end(session).then(() => {
       const { deadlines } = this.#endpoint
       const answer = new ClientAnswer({ handler, deadlines, keepAliveMs: 0, resumed() {}, cancelled() {} })
       new Exchange(this.#endpoint, this.#parts, session, answer).end()
       if (!this.#isCancelled) handler.responded({ status: 200, headers: new HeaderBlock(), body: sourceOf(NOTHING) })
     })
+    follow(this.#parts.rx, ended)
   }
 
   #openLegacy(): void {

@@ -1,3 +1,4 @@
+import { follow } from '../../pipeline/follow.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import type { Exchange } from '../engine/exchange.ts'
 import type { Target } from '../engine/target.ts'
@@ -89,11 +90,12 @@ export class TargetStreams {
     this.#begunAnew.add(target)
     this.#options.positions.delete(target.name)
     const { session } = this.#exchange
-    void session.begin(target, this.#exchange.callerFor(target), lost).then((problem) => {
+    const begun = session.begin(target, this.#exchange.callerFor(target), lost).then((problem) => {
       if (this.#isClosed) return
       if (problem === null) this.listen(target)
       else this.#ended(target, problem)
     })
+    follow(this.#exchange.rx, begun)
   }
 
   #ended(target: Target, failure: TargetFailure | null): void {

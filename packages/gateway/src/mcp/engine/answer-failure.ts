@@ -21,19 +21,25 @@ function sayRefused(exchange: Exchange, request: RpcMessage, target: Target, fai
   const { facts, answer, endpoint, requestMeta } = exchange
   const { message, status = 502, headers = new HeaderBlock(), body = NOTHING } = failure
   const error = failure.error && asAnswerTo(request, failure.error)
-  const text = `target ${target.name}: ${message}`
+  const retryAfter = headers.get('retry-after')
+  const wait =
+    retryAfter === null ? '' : `; retry after ${retryAfter.slice(0, MAX_SHOWN)}${/^\d+$/.test(retryAfter) ? ' s' : ''}`
+  const text = `target ${target.name}: ${message}${wait}`
   if (failure.reason !== undefined) exchange.rx.reason = failure.reason
-  const isAlone = !endpoint.namer.isMerged && !answer.hasBegun
+  const canSayByHttp = !answer.hasBegun && !answer.isElsewhere
   if (error !== undefined) exchange.note(error)
   else facts.fail('error', INTERNAL_ERROR, text)
   exchange.report()
-  if (isAlone && (status === 401 || status === 403)) {
+  if (canSayByHttp && !endpoint.namer.isMerged && (status === 401 || status === 403)) {
     const bytes = error?.bytes ?? body
     return answer.whole(status, headers.get('content-type') ?? '', bytes, passedOn(headers))
   }
-  if (error === undefined) return answer.respond(rpcError(request.id, INTERNAL_ERROR, text), '')
+  const said = error ?? rpcError(request.id, INTERNAL_ERROR, text)
   // What is wrong with a request of the revision without sessions is told by the status too.
-  answer.respond(error, '', requestMeta !== null && (status === 400 || status === 404) ? status : 200)
+  const isAboutRequest = error !== undefined && requestMeta !== null && (status === 400 || status === 404)
+  const shown = isAboutRequest ? status : 200
+  if (retryAfter === null || !canSayByHttp) return answer.respond(said, '', shown)
+  answer.whole(shown, 'application/json', said.bytes, HeaderBlock.of([['retry-after', retryAfter]]))
 }
 
 function sayUnanswered(exchange: Exchange, request: RpcMessage, target: Target, failure: TargetFailure): void {
@@ -68,3 +74,4 @@ export function passedOn(headers: HeaderBlock): HeaderBlock {
 }
 
 const NOTHING = Buffer.alloc(0)
+const MAX_SHOWN = 64

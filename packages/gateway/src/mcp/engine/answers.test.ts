@@ -303,6 +303,36 @@ describe('a client that waits', () => {
 })
 
 describe('a target that fails', () => {
+  for (const targets of [['one'], ['one', 'two']]) {
+    it(`and says when to come again is passed on with that: ${targets.length} targets`, async (t) => {
+      const busy = onCall((request) => void request.response.writeHead(429, { 'retry-after': '30' }).end())
+      const named = Object.fromEntries(
+        await Promise.all(targets.map(async (name) => [name, await useTarget(t, busy)] as const)),
+      )
+      const { caller } = await useMcpScene(t, named)
+      const name = targets.length > 1 ? 'one_a' : 'a'
+      const answer = await (await caller.begin()).ask('tools/call', { name })
+      assert.deepEqual([answer.status, answer.headers.get('retry-after')], [200, '30'])
+      assert.match(answer.messages[0]!.error!.message, /target one: it answered HTTP 429; retry after 30 s/)
+    })
+  }
+
+  it('to name the type of its answer is understood all the same', async (t) => {
+    const target = await useTarget(
+      t,
+      onCall(({ id, params, response }) => {
+        const body = JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } })
+        response.writeHead(200).end(params['name'] === 'empty' ? '' : params['name'] === 'html' ? '<p>' : body)
+      }),
+    )
+    const { caller } = await useMcpScene(t, { one: target })
+    const session = await caller.begin()
+    const ask = async (name: string) => (await session.ask('tools/call', { name })).messages[0]
+    assert.deepEqual((await ask('a'))?.result, { content: [] })
+    assert.match((await ask('empty'))!.error!.message, /HTTP 200 without a body/)
+    assert.match((await ask('html'))!.error!.message, /it sent no message/)
+  })
+
   const failing = [
     ['breaks off', (request: TargetRequest) => void request.response.destroy()],
     ['answers 500', (request: TargetRequest) => void request.response.writeHead(500).end('<p>')],

@@ -6,11 +6,11 @@ import type { RpcMessage } from '../message.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
-import { denial } from './hide-forbidden.ts'
 import { answerInPlace } from './older-target.ts'
 import type { Target } from './target.ts'
 import { TargetCall } from './target-call.ts'
 import { tellTarget } from './tell.ts'
+import { refuseUnknown, saysUnknown } from './unknown-item.ts'
 
 /** The response of one target, for an answer that is put together of several; `limitMs` is how long it may take. */
 export function ask(
@@ -18,6 +18,55 @@ export function ask(
   target: Target,
   message: RpcMessage,
   limitMs = 0,
+): Promise<RpcMessage | TargetFailure> {
+  const limits = { limitMs, keep: (call: TargetCall) => exchange.keep(call) }
+  // Nobody waits for a probe: it outlives the request.
+  const alone = { limitMs: limitMs > 0 ? limitMs : target.limits.listMs, keep: (call: TargetCall) => call }
+  const send = (options: SendOptions) => sendTo(exchange, target, message, options)
+  return unlessOut(
+    exchange,
+    target,
+    () => send(limits),
+    () => send(alone),
+  )
+}
+
+/**
+ * Returns the response of `send`, or at once the failure of a target that hung recently; `probe` then runs unawaited.
+ */
+export async function unlessOut<Answer extends object>(
+  { endpoint: { outages, now } }: Exchange,
+  { name }: Target,
+  send: () => Promise<Answer | TargetFailure>,
+  probe: () => Promise<object>,
+): Promise<Answer | TargetFailure> {
+  if (outages === null) return send()
+  const askedAt = now()
+  const settle = <Settled extends object>(answer: Settled): Settled => {
+    outages.settle(name, askedAt, isLost(answer) ? answer : null)
+    return answer
+  }
+  const failure = outages.current(name)
+  if (failure === null) return settle(await send())
+  if (outages.startProbe(name)) void probe().then(settle)
+  return failure
+}
+
+/** Whether the target is out of reach: one that refuses has answered. */
+function isLost(answer: object): answer is TargetFailure {
+  return 'code' in answer && 'message' in answer && answer.code !== 'refused'
+}
+
+interface SendOptions {
+  limitMs: number
+  keep: (call: TargetCall) => TargetCall
+}
+
+function sendTo(
+  exchange: Exchange,
+  target: Target,
+  message: RpcMessage,
+  { limitMs, keep }: SendOptions,
 ): Promise<RpcMessage | TargetFailure> {
   return new Promise((resolve) => {
     let response: RpcMessage | null = null
@@ -27,11 +76,11 @@ export function ask(
         if (said.kind === 'request') tellTarget(exchange, target, answerInPlace(said, NOT_NOW), () => {})
         return true
       },
-      opened: () => exchange.answer.preferEvents(),
+      opened: () => exchange.answer.preferEvents(true),
       closed: () => resolve(response ?? NO_ANSWER),
       failed: (failure) => resolve(failure.code === 'refused' ? (failure.error ?? failure) : failure),
     })
-    exchange.keep(call).start(limitMs)
+    keep(call).start(limitMs)
   })
 }
 
@@ -61,9 +110,10 @@ export async function serveEverywhere(exchange: Exchange, request: RpcMessage): 
  */
 export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: AskedItem): Promise<void> {
   const { endpoint, rx, facts } = exchange
-  const allowed = endpoint.targets.filter(({ judge, name }) =>
-    judge.allows(rx, { kind: asked.kind, name: asked.exposed, target: name }),
-  )
+  const allowed = endpoint.targets.filter(({ judge, name }) => {
+    const item = { kind: asked.kind, name: asked.exposed, target: name }
+    return judge.allows(rx, item) && !judge.isAmbiguous(rx, item)
+  })
   let first: { target: Target; answer: RpcMessage | TargetFailure } | null = null
   facts.askedAt = endpoint.now()
   for (const target of allowed) {
@@ -74,8 +124,11 @@ export async function askInTurn(exchange: Exchange, request: RpcMessage, asked: 
     first ??= { target, answer }
   }
   if (first === null) {
-    const { code, message } = denial(asked.kind, asked.exposed)
-    return exchange.refuse(request, 200, code, message, 'denied')
+    return refuseUnknown(exchange, request, asked, 'denied')
+  }
+  const isHidden = endpoint.targets.some(({ judge }) => judge.hasRules)
+  if (isHidden && !isFailure(first.answer) && saysUnknown(first.answer, request.method)) {
+    return refuseUnknown(exchange, request, asked)
   }
   if (isFailure(first.answer)) answerFailure(exchange, request, first.target, first.answer)
   else pass(exchange, request, first.target, first.answer)

@@ -252,6 +252,54 @@ describe('a client without sessions and a server with them', () => {
     assert.deepEqual((echoed!['params'] as { deep: unknown }).deep, { x: 1 })
   })
 
+  for (const processes of ['PerSession', 'Shared']) {
+    it(`get along with a program that insists on \`initialize\`, without asking who it is: ${processes}`, async (t) => {
+      const program = new URL('../../testing/stdio-server.mjs', import.meta.url).pathname
+      const stdio = { cmd: process.execPath, args: [program, '--strict'], processes }
+      const gateway = await useGateway(
+        t,
+        httpConfig([{ backends: [{ mcp: { targets: [{ name: 'pipes', stdio }] } }] }]),
+      )
+      const caller = new McpCaller(gateway.port())
+      const echo = async () => (await caller.askModern('echo', { deep: { x: 1 } })).messages.at(-1)
+      const { result, error } = (await echo())!
+      assert.equal(error, undefined)
+      const { _meta, ...params } = result!['params'] as { _meta?: object; deep: unknown }
+      assert.deepEqual([params, _meta], [{ deep: { x: 1 } }, undefined])
+      // A new process is told of the session before it is asked anything.
+      await caller.askModern('exit', { code: 3 })
+      assert.ok((await echo())?.result !== undefined)
+    })
+  }
+
+  it('get along with servers that refuse the revision by name, alone and among others', async (t) => {
+    /** As the Go SDK does where it has sessions. */
+    const refusing = () =>
+      useTarget(t, (request) => {
+        const meta = (request.params['_meta'] ?? {}) as Record<string, unknown>
+        const claimed = meta['io.modelcontextprotocol/protocolVersion'] ?? request.headers['mcp-protocol-version']
+        if (request.id !== undefined && claimed === '2026-07-28') {
+          const data = { supported: ['2025-11-25', '2025-06-18'], requested: claimed }
+          const refusal = { code: -32022, message: 'protocol version "2026-07-28" is not supported', data }
+          request.json({ jsonrpc: '2.0', id: request.id, error: refusal }, 400)
+        } else if (request.method === 'tools/list') request.result({ tools: [{ name: 'echo', inputSchema: {} }] })
+        else if (request.method === 'tools/call') request.result({ content: [{ type: 'text', text: 'called' }] })
+        else return false
+        return true
+      })
+    const alone: Record<string, { port: number }> = { one: await refusing() }
+    for (const targets of [alone, { one: await refusing(), two: await refusing() }]) {
+      const { caller } = await useMcpScene(t, targets)
+      const prefix = 'two' in targets ? 'one_' : ''
+      const called = (await caller.askModern('tools/call', { name: `${prefix}echo` })).messages.at(-1)
+      assert.deepEqual(called?.result?.['content'], [{ type: 'text', text: 'called' }])
+      const listed = (await caller.askModern('tools/list')).messages.at(-1)
+      assert.equal((listed?.result?.['tools'] as unknown[] | undefined)?.length, Object.keys(targets).length)
+      const discovered = (await caller.askModern('server/discover')).messages.at(-1)
+      assert.match(JSON.stringify(discovered?.result?.['supportedVersions']), /2026-07-28/)
+    }
+  })
+
   it('do not hang where nobody can be subscribed to', async (t) => {
     const deaf = () =>
       useTarget(t, (request) => request.method === 'subscriptions/listen' && (request.error(-32601, 'no', 404), true))

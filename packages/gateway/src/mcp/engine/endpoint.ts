@@ -5,6 +5,7 @@ import type { Hub } from '../hub/hub.ts'
 import type { WaitingCalls } from '../input/waiting-calls.ts'
 import type { Namer } from '../names.ts'
 import type { Sessions } from '../session/sessions.ts'
+import type { Outages } from './outages.ts'
 import type { Target } from './target.ts'
 
 /** One backend of MCP servers, ready to be asked. */
@@ -17,6 +18,8 @@ export interface Endpoint {
   readonly isStateful: boolean
   /** A target that fails is left out. */
   readonly failsOpen: boolean
+  /** Null unless targets that hang are left out: one target has nobody to go on with. */
+  readonly outages: Outages | null
   readonly lifetimeMs: number
   readonly guard: RequestGuard
   readonly sessions: Sessions

@@ -5,7 +5,7 @@ import type { CallContext } from '../../pipeline/step.ts'
 import type { UpstreamHandler, UpstreamRequest } from '../../upstream/upstream-types.ts'
 import type { AnswerPort } from '../client/answer-port.ts'
 import { forwardedHeaders } from '../client/forwarded-headers.ts'
-import { makeMessage, rpcError, type RpcMessage } from '../message.ts'
+import { INTERNAL_ERROR, makeMessage, rpcError, type RpcMessage } from '../message.ts'
 import type { McpRecord } from '../../records/mcp-record.ts'
 import type { MergeError } from '../merge/gather.ts'
 import type { LiveSession } from '../session/live-session.ts'
@@ -96,6 +96,9 @@ export class Exchange {
     this.answer.drop()
     for (const call of this.#calls) call.cancel(cause)
     this.#calls.clear()
+    // The client did not leave when the route's time was over: the targets have failed it.
+    const isTooLate = this.rx.reason === 'Timeout'
+    if (this.facts.outcome === null && isTooLate) this.facts.fail('unavailable', INTERNAL_ERROR, 'request timeout')
     this.facts.outcome ??= 'cancelled'
     this.finish()
   }

@@ -37,25 +37,59 @@ async function listAndLookUp(
   return null
 }
 
-/**
- * Whether the target shows it, where rules hide something of it: who asks for what is hidden gets the answer, and waits
- * the time, of who asks for what is not there. A target that cannot list is left to answer for itself.
- */
-export function isShown(exchange: Exchange, item: McpItem, isAllowed: boolean): boolean | Promise<boolean> {
-  const { endpoint, session } = exchange
-  const method = LISTS[item.kind]
-  if (method === undefined || !targetNamed(endpoint, item.target).judge.hasRules) return true
-  if (isAllowed && session.owners.isListed(method, item)) return true
-  return gather(exchange, listRequest(exchange, method), method, [item.target]).then(
-    (list) => list instanceof MergeError || session.owners.isListed(method, item),
-  )
+/** The verdict of the authorization rules on an item, before the request goes to its target. */
+export interface Verdict {
+  isAllowed: boolean
+  /** The target may read the name as another one, so only a name that the target lists is allowed. */
+  isAmbiguous: boolean
 }
 
-/** Servers read more resources than they list. */
-const LISTS: Readonly<Partial<Record<McpItemKind, 'tools/list' | 'prompts/list'>>> = {
-  tool: 'tools/list',
-  prompt: 'prompts/list',
+/**
+ * Whether the target has the item, as far as lists tell. A denied item costs the same round trip to the target as an
+ * unknown one. A target that cannot list is left to answer for itself, unless the name is ambiguous.
+ */
+export function isShown(
+  exchange: Exchange,
+  { method }: RpcMessage,
+  item: McpItem,
+  verdict: Verdict,
+): boolean | Promise<boolean> {
+  const { endpoint } = exchange
+  const { isAllowed, isAmbiguous } = verdict
+  if (!targetNamed(endpoint, item.target).judge.hasRules) return true
+  const isOnDemand = item.kind === 'task' || (item.kind === 'resource' && !SUBSCRIPTIONS.has(method))
+  // Servers read more resources than they list.
+  if (isAllowed && !isAmbiguous && isOnDemand) return true
+  if (isAllowed && isListed(exchange, item)) return true
+  return askLists(exchange, item, verdict)
 }
+
+async function askLists(exchange: Exchange, item: McpItem, { isAllowed, isAmbiguous }: Verdict): Promise<boolean> {
+  let hasAnswered = false
+  for (const method of LISTS[item.kind]) {
+    const list = await gather(exchange, listRequest(exchange, method), method, [item.target])
+    if (exchange.isCancelled || !isAllowed) return false
+    if (isListed(exchange, item)) return true
+    hasAnswered ||= !(list instanceof MergeError)
+  }
+  if (isAmbiguous) return false
+  return !hasAnswered || (item.kind === 'resource' && exchange.session.owners.fitsTemplate(item))
+}
+
+/** Whether the target has listed the item by this name in this session. */
+export function isListed({ session }: Exchange, item: McpItem): boolean {
+  return LISTS[item.kind].some((method) => session.owners.isListed(method, item))
+}
+
+const LISTS: Readonly<Record<McpItemKind, readonly ListMethod[]>> = {
+  tool: ['tools/list'],
+  prompt: ['prompts/list'],
+  resource: ['resources/list', 'resources/templates/list'],
+  task: ['tasks/list'],
+}
+
+/** Servers accept subscriptions to anything, so the gateway tells whether the resource exists. */
+const SUBSCRIPTIONS = new Set(['resources/subscribe', 'resources/unsubscribe'])
 
 function lookUp({ endpoint, session }: Exchange, { kind, exposed }: AskedItem): Owned | MergeError | null {
   const { namer } = endpoint

@@ -1,22 +1,22 @@
 import type { RuleOutcome } from '../../pipeline/authorization.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { McpJudge } from '../authorize.ts'
-import type { McpRecord, McpItem, McpItemKind, McpOutcome } from '../../records/mcp-record.ts'
-import { INVALID_PARAMS } from '../message.ts'
+import type { McpRecord, McpItem, McpOutcome } from '../../records/mcp-record.ts'
 import { type Endpoint, targetNamed } from './endpoint.ts'
 
-/** A call that rules forbid looks like one of something that is not there: the name is the one that the client sent. */
-export function denial(kind: McpItemKind, exposed: string): { code: number; message: string } {
-  return { code: INVALID_PARAMS, message: `Unknown ${kind}: ${exposed}` }
-}
-
 /** Tells who watches, and the record of a call that is denied, which rules decided. */
-export function traceDecision(rx: RequestContext, judge: McpJudge, item: McpItem, isAllowed: boolean): void {
+export function traceDecision(
+  rx: RequestContext,
+  judge: McpJudge,
+  item: McpItem,
+  { isAllowed, isAmbiguous }: { isAllowed: boolean; isAmbiguous: boolean },
+): void {
   if (!judge.hasRules || (isAllowed && rx.trace === null)) return
   const rules = judge.explain(rx, item)
-  if (!isAllowed) rx.notes = { code: 'mcp_denied', item, rules }
+  const spelling = isAmbiguous ? { spelling: AMBIGUOUS } : {}
+  if (!isAllowed) rx.notes = { code: 'mcp_denied', item, rules, ...spelling }
   if (rx.trace === null) return
-  const message = { type: 'mcpAuthorization', item, rules, result: isAllowed ? 'allow' : 'deny' }
+  const message = { type: 'mcpAuthorization', item, rules, result: isAllowed ? 'allow' : 'deny', ...spelling }
   rx.trace.emit(message, isAllowed ? 'success' : 'error')
 }
 
@@ -57,4 +57,5 @@ function isAgainst({ mode, matched, error }: RuleOutcome): boolean {
   return mode === 'deny' ? matched || error !== undefined : !matched
 }
 
+const AMBIGUOUS = 'the name is not canonical, and the target does not list it'
 const MOST_SHOWN = 50

@@ -5,8 +5,8 @@ import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
 import { REVISIONS } from '../revisions.ts'
 import { introduce } from '../session/introduce.ts'
 import type { TargetState } from '../session/state.ts'
-import type { LinkCall, TargetFailure } from '../transports/transport.ts'
-import { ask, isFailure } from './ask.ts'
+import type { LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
+import { ask, isFailure, unlessOut } from './ask.ts'
 import { askTarget } from './single-target.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
@@ -61,11 +61,23 @@ async function discover(exchange: Exchange, target: Target, request: RpcMessage)
 
 /** The first message to a target is `initialize` itself, so nothing is told before it. */
 async function begin(exchange: Exchange, target: Target, request: RpcMessage): Promise<Part> {
-  const link = exchange.session.link(target)
-  const keep = (call: LinkCall): void => void exchange.keep(call)
+  const { endpoint, session } = exchange
   const { name, limits } = target
   const caller = exchange.callerFor(target)
-  const introduced = await introduce({ link, target: name, limits, request, caller, keep })
+  const greet = (link: TargetLink, keep: (call: LinkCall) => void) =>
+    introduce({ link, target: name, limits, request, caller, keep })
+  const introduced = await unlessOut(
+    exchange,
+    target,
+    () => greet(session.link(target), (call) => void exchange.keep(call)),
+    async () => {
+      // The session goes on without the target, and begins with it at the next list.
+      const link = target.transport.link({ key: endpoint.newKey(), target: '', isPassing: true })
+      const answer = await greet(link, () => {})
+      link.end(caller)
+      return answer
+    },
+  )
   if ('code' in introduced) return { target, answer: introduced, version: '' }
   return { target, answer: introduced.response, version: introduced.version }
 }

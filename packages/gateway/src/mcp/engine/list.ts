@@ -1,3 +1,4 @@
+import { follow } from '../../pipeline/follow.ts'
 import { traceFiltered } from './hide-forbidden.ts'
 import { exactMember } from '../merge/edit-exactly.ts'
 import { BAD_CURSOR, type FetchPage, MergeError } from '../merge/gather.ts'
@@ -19,7 +20,7 @@ import type { Target } from './target.ts'
 export function serveList(exchange: Exchange, request: RpcMessage, method: ListMethod): void {
   const { targets, namer } = exchange.endpoint
   const alone = targets[0]!
-  if (namer.isMerged) return void serveMerged(exchange, request, method)
+  if (namer.isMerged) return follow(exchange.rx, serveMerged(exchange, request, method))
   const isPlain = !namer.isPrefixed && !namer.choosesTools && !alone.judge.hasRules
   if (isPlain) return askTarget(exchange, alone, { request, message: request })
   askTarget(exchange, alone, { request, message: request, edit: filterPage(exchange, alone, method) })
@@ -46,6 +47,7 @@ async function serveMerged(exchange: Exchange, request: RpcMessage, method: List
   if (merged instanceof MergeError) return exchange.mergeFailed(request, merged)
   for (const { message, target } of merged.failures) exchange.leftOut(target, message)
   traceHidden(exchange, merged)
+  tellClashes(exchange, merged.clashes)
   exchange.respond(request, merged.result)
 }
 
@@ -87,4 +89,13 @@ function traceHidden({ rx, endpoint }: Exchange, list: { kept: readonly McpItem[
   traceFiltered(rx, { kept: list.kept.length, hidden: list.hidden }, endpoint)
 }
 
+/** Reports name clashes to the log and the trace: only the operator can resolve them. */
+function tellClashes({ endpoint, rx, facts }: Exchange, clashes: readonly MergeError[]): void {
+  for (const { message } of clashes.slice(0, MOST_TOLD)) {
+    endpoint.log.warn('name left out of a list', { error: message })
+    rx.trace?.emit({ type: 'mcpCall', method: facts.method, error: message }, 'warn')
+  }
+}
+
+const MOST_TOLD = 10
 export const GATEWAY = { name: 'portico', version: VERSION }

@@ -6,7 +6,7 @@ import type { TargetFailure } from '../transports/transport.ts'
 import { targetNamed } from './endpoint.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
-import { findTarget } from './find-target.ts'
+import { findTarget, isListed } from './find-target.ts'
 import { TargetCall } from './target-call.ts'
 
 /** One stream of what several targets have to tell, of revisions without sessions. */
@@ -19,7 +19,10 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
     const owned =
       namer.needsOwners && kind === 'resource' ? session.owners.find(kind, exposed) : namer.owner(kind, exposed)
     if (owned === null || !('name' in owned)) return null
-    return targetNamed(endpoint, owned.target).judge.allows(rx, { kind, ...owned }) ? owned : null
+    const { judge } = targetNamed(endpoint, owned.target)
+    const item = { kind, ...owned }
+    const isClear = !judge.isAmbiguous(rx, item) || isListed(exchange, item)
+    return isClear && judge.allows(rx, item) ? owned : null
   })
   const waiting = new Set(split.keys())
   const acknowledged: RpcMessage[] = []
@@ -44,6 +47,13 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
   }
   for (const [name, message] of split) {
     const target = targetNamed(endpoint, name)
+    const outage = endpoint.outages?.current(name) ?? null
+    if (outage !== null) {
+      failures.push([name, outage])
+      exchange.leftOut(name, outage.message)
+      leave(name)
+      continue
+    }
     const call = new TargetCall(session, target, message, exchange.callerFor(target), {
       message(said) {
         if (said.kind === 'response') {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isObject, objectAt, textAt, type Json, type JsonObject } from '../../wire/json.ts'
 import { SUBSCRIPTION_ID } from '../conversation.ts'
 import { withParams, withResult } from '../edit.ts'
+import { editExactly } from '../merge/edit-exactly.ts'
 import { SERVER_INFO } from '../merge/meta.ts'
 import {
   INTERNAL_ERROR,
@@ -12,7 +13,7 @@ import {
   type RpcId,
   type RpcMessage,
 } from '../message.ts'
-import { REVISIONS } from '../revisions.ts'
+import { META, REVISIONS, UNSUPPORTED_VERSION } from '../revisions.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
 
 /** A target that knows only revisions with sessions, asked by a client of one without. */
@@ -22,8 +23,23 @@ export function wantsSession({ code, status, error }: TargetFailure, method: str
   if (code !== 'refused' || status === undefined) return false
   if (method === 'server/discover' && error !== undefined && isUnknownMethod(error)) return true
   const rpc = error?.value.error
-  // Newer servers say with a code of their own what is wrong; older ones have but this one.
-  return isObject(rpc) ? rpc.code === SERVER_ERROR : [400, 404, 405, 406].includes(status)
+  // Newer servers have codes of their own for what is wrong with a request; older ones have only this one.
+  if (isObject(rpc)) return rpc.code === SERVER_ERROR || rpc.code === UNSUPPORTED_VERSION
+  return [400, 404, 405, 406].includes(status)
+}
+
+/** Whether a response says that the server does not speak the revision of the request. */
+export function isUnsupportedVersion({ value: { error } }: RpcMessage): boolean {
+  return isObject(error) && error.code === UNSUPPORTED_VERSION
+}
+
+/** The request without the members of `_meta` that older servers do not know: some refuse a request that has them. */
+export function asOlderRequest(request: RpcMessage): RpcMessage {
+  return editExactly(request, 'params', ({ _meta }) => {
+    if (!isObject(_meta) || !OWN_META.some((name) => name in _meta)) return null
+    const kept = Object.entries(_meta).filter(([name]) => !OWN_META.includes(name))
+    return { _meta: kept.length === 0 ? undefined : Object.fromEntries(kept) }
+  })
 }
 
 /** Whether a response to discovery says that nobody there has heard of it; some read its name as a bad parameter. */
@@ -141,6 +157,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   'notifications/resources/list_changed': 'resourcesListChanged',
 }
 
-const STRANGE = new Set([METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS])
+const STRANGE = new Set([METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, UNSUPPORTED_VERSION])
+const OWN_META: readonly string[] = Object.values(META)
 const UNCACHED = { ttlMs: 0, cacheScope: 'private' }
 const SERVER_ERROR = -32000

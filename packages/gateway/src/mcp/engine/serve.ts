@@ -1,6 +1,7 @@
+import { follow } from '../../pipeline/follow.ts'
 import { objectAt } from '../../wire/json.ts'
 import { subscribedNotices } from './announce.ts'
-import { denial, traceDecision } from './hide-forbidden.ts'
+import { traceDecision } from './hide-forbidden.ts'
 import { askedItem, forTarget, isAboutItem } from '../merge/for-target.ts'
 import { isListMethod } from '../merge/list-page.ts'
 import { MergeError } from '../merge/gather.ts'
@@ -16,21 +17,23 @@ import { filterPage, serveList } from './list.ts'
 import { serveListen } from './listen.ts'
 import { askInTurn, serveEverywhere } from './ask.ts'
 import { findTarget, isShown } from './find-target.ts'
+import { refuseUnknown } from './unknown-item.ts'
 
 /** Answers one request of a client. */
 export function serveRequest(exchange: Exchange, request: RpcMessage): void {
   const { method } = request
   const { namer, targets } = exchange.endpoint
-  if (method === 'initialize' || method === 'server/discover') return void serveInitialize(exchange, request)
+  if (method === 'initialize' || method === 'server/discover')
+    return follow(exchange.rx, serveInitialize(exchange, request))
   if (isListMethod(method)) return serveList(exchange, request, method)
   if (isAboutItem(method)) return serveItem(exchange, request)
   if (method === 'subscriptions/listen') announceChanges(exchange, request)
   const isPlain = !namer.isMerged && !namer.isPrefixed && !targets[0]!.judge.hasRules
-  if (method === 'subscriptions/listen' && !isPlain) return void serveListen(exchange, request)
+  if (method === 'subscriptions/listen' && !isPlain) return follow(exchange.rx, serveListen(exchange, request))
   // One target may know methods that nobody here has heard of.
   if (!namer.isMerged) return askTarget(exchange, targets[0]!, { request, message: request })
   if (method === 'ping') return exchange.respond(request, {})
-  if (method === 'logging/setLevel') return void serveEverywhere(exchange, request)
+  if (method === 'logging/setLevel') return follow(exchange.rx, serveEverywhere(exchange, request))
   // With a session, 404 would say that it is gone.
   const status = exchange.requestMeta === null ? 200 : 404
   exchange.refuse(request, status, METHOD_NOT_FOUND, `Method not found: ${method}`)
@@ -62,12 +65,13 @@ function serveItem(exchange: Exchange, request: RpcMessage): void {
   const go = (owned: Owned | MergeError | null): void => {
     if (exchange.isCancelled) return
     if (owned instanceof MergeError) return exchange.mergeFailed(request, owned)
-    if (owned === null && canBeTried(exchange, request, asked)) return void askInTurn(exchange, request, asked)
-    if (owned === null) return unknown(exchange, request, asked)
+    if (owned === null && canBeTried(exchange, request, asked))
+      return follow(exchange.rx, askInTurn(exchange, request, asked))
+    if (owned === null) return refuseUnknown(exchange, request, asked)
     toOwner(exchange, request, asked, owned)
   }
   const owner = findTarget(exchange, asked)
-  if (owner instanceof Promise) void owner.then(go)
+  if (owner instanceof Promise) follow(exchange.rx, owner.then(go))
   else go(owner)
 }
 
@@ -85,33 +89,34 @@ function toOwner(exchange: Exchange, request: RpcMessage, asked: Asked, owned: O
   const item = { kind: asked.kind, ...owned }
   facts.item = item
   facts.target = target.name
-  const isAllowed = target.judge.allows(rx, item)
-  traceDecision(rx, target.judge, item, isAllowed)
-  if (!isAllowed) rx.reason = 'Authorization'
+  const { judge } = target
+  const verdict = { isAllowed: judge.allows(rx, item), isAmbiguous: judge.isAmbiguous(rx, item) }
   const go = (isThere: boolean): void => {
     if (exchange.isCancelled) return
-    if (!isAllowed) unknown(exchange, request, asked, 'denied')
-    else if (!isThere) unknown(exchange, request, asked)
-    else askOwner(exchange, target, request, owned)
+    const isDenied = !verdict.isAllowed || (verdict.isAmbiguous && !isThere)
+    traceDecision(rx, judge, item, { isAllowed: !isDenied, isAmbiguous: verdict.isAllowed && isDenied })
+    if (isDenied) rx.reason = 'Authorization'
+    if (isDenied || !isThere) refuseUnknown(exchange, request, asked, isDenied ? 'denied' : 'error')
+    else askOwner(exchange, target, request, asked, owned)
   }
-  const shown = isShown(exchange, item, isAllowed)
-  if (shown instanceof Promise) void shown.then(go)
+  const shown = isShown(exchange, request, item, verdict)
+  if (shown instanceof Promise) follow(rx, shown.then(go))
   else go(shown)
 }
 
-function askOwner(exchange: Exchange, target: Target, request: RpcMessage, owned: Owned): void {
+function askOwner(exchange: Exchange, target: Target, request: RpcMessage, asked: Asked, owned: Owned): void {
   const { endpoint } = exchange
   const message = forTarget(request, owned, endpoint.namer)
+  const options = { request, message, ...(target.judge.hasRules && isByDemand(asked) && { hiddenAs: asked }) }
   if (request.method === 'resources/directory/read' && target.judge.hasRules) {
-    return askTarget(exchange, target, { request, message, edit: filterPage(exchange, target, 'resources/list') })
+    return askTarget(exchange, target, { ...options, edit: filterPage(exchange, target, 'resources/list') })
   }
-  if (!goOn({ exchange, target, request }, { request, message })) askTarget(exchange, target, { request, message })
+  if (!goOn({ exchange, target, request }, options)) askTarget(exchange, target, options)
+}
+
+/** Tools and prompts are looked up in lists before the target is asked. */
+function isByDemand({ kind }: Asked): boolean {
+  return kind === 'resource' || kind === 'task'
 }
 
 type Asked = NonNullable<ReturnType<typeof askedItem>>
-
-/** The same for what does not exist and for what the caller may not use: nobody learns which of the two it is. */
-function unknown(exchange: Exchange, request: RpcMessage, asked: Asked, outcome: 'error' | 'denied' = 'error'): void {
-  const { code, message } = denial(asked.kind, asked.exposed)
-  exchange.refuse(request, 200, code, message, outcome)
-}

@@ -1,7 +1,8 @@
 import type { Source } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import { keepCopy, ObservedBody } from '../../net/observed-body.ts'
-import { BadMessage, readMessage, type RpcMessage } from '../message.ts'
+import type { AskedItem } from '../merge/for-target.ts'
+import { BadMessage, INTERNAL_ERROR, readMessage, type RpcMessage } from '../message.ts'
 import type { AnswerSink, TargetFailure } from '../transports/transport.ts'
 import { answerFailure } from './answer-failure.ts'
 import { AskableAnswer, isAskable } from './askable-answer.ts'
@@ -9,6 +10,7 @@ import type { Exchange } from './exchange.ts'
 import { callPosition, outward } from './outward.ts'
 import type { Target } from './target.ts'
 import { TargetCall } from './target-call.ts'
+import { refuseUnknown, saysUnknown } from './unknown-item.ts'
 
 export interface SingleTargetOptions {
   /** As the client sent it. */
@@ -17,6 +19,8 @@ export interface SingleTargetOptions {
   message: RpcMessage
   /** What becomes of the response; without it the response goes on as it is. */
   edit?: (response: RpcMessage) => RpcMessage
+  /** The requested item, if rules hide items: a denial replaces the target's error for an unknown item. */
+  hiddenAs?: AskedItem
 }
 
 /** Lets one target answer: what it says goes to the client at once. */
@@ -37,6 +41,8 @@ export class DirectAnswer implements AnswerSink {
   readonly #options: SingleTargetOptions
   /** The client has an id by which it gets the rest, should this stream break. */
   #canGoOn = false
+  /** An SSE id that would begin the event stream, held until the response is known to be no denial. */
+  #heldMark: (() => void) | null = null
 
   constructor(exchange: Exchange, target: Target, options: SingleTargetOptions) {
     this.#exchange = exchange
@@ -48,7 +54,8 @@ export class DirectAnswer implements AnswerSink {
   get raw(): ((headers: HeaderBlock, body: Source) => void) | undefined {
     const { answer, endpoint } = this.#exchange
     const { isMerged, isPrefixed } = endpoint.namer
-    if (this.#options.edit !== undefined || isMerged || isPrefixed) return undefined
+    if (this.#options.edit !== undefined || this.#options.hiddenAs !== undefined || isMerged || isPrefixed)
+      return undefined
     return answer.raw === undefined || answer.hasBegun ? undefined : (_headers, body) => this.#pass(body)
   }
 
@@ -56,17 +63,25 @@ export class DirectAnswer implements AnswerSink {
     const { request, edit } = this.#options
     const { answer } = this.#exchange
     const id = this.#position(eventId)
-    if (message.kind !== 'response') return answer.say(this.#outward(message), id)
+    if (message.kind !== 'response') {
+      this.#releaseMark()
+      return answer.say(this.#outward(message), id)
+    }
     // An answer to something else would confuse the client.
     if (message.id !== request.id) return true
     this.#exchange.note(message)
+    if (this.#hides(message)) return this.#sayUnknown()
+    this.#releaseMark()
     answer.respond(edit === undefined ? this.#outward(message) : edit(message), id)
     this.#exchange.finish()
     return true
   }
 
   mark(eventId: string, retryMs: number | null): void {
-    this.#exchange.answer.mark(this.#position(eventId), retryMs)
+    const { answer } = this.#exchange
+    const id = this.#position(eventId)
+    if (this.#options.hiddenAs === undefined || answer.hasBegun) return answer.mark(id, retryMs)
+    this.#heldMark = () => answer.mark(id, retryMs)
   }
 
   closed(): void {
@@ -79,24 +94,58 @@ export class DirectAnswer implements AnswerSink {
 
   failed(failure: TargetFailure): void {
     if (failure.code === 'broken' && this.#canGoOn) this.#letGo()
-    else answerFailure(this.#exchange, this.#options.request, this.#target, failure)
+    else if (failure.code === 'refused' && failure.error !== undefined && this.#hides(failure.error)) {
+      this.#exchange.note(failure.error)
+      this.#sayUnknown()
+    } else answerFailure(this.#exchange, this.#options.request, this.#target, failure)
+  }
+
+  #hides(response: RpcMessage): boolean {
+    const { hiddenAs, request } = this.#options
+    return hiddenAs !== undefined && saysUnknown(response, request.method)
+  }
+
+  #sayUnknown(): true {
+    const { request, hiddenAs } = this.#options
+    this.#heldMark = null
+    refuseUnknown(this.#exchange, request, hiddenAs!)
+    return true
+  }
+
+  #releaseMark(): void {
+    this.#heldMark?.()
+    this.#heldMark = null
   }
 
   #letGo(): void {
+    this.#releaseMark()
     this.#exchange.answer.end()
     this.#exchange.finish()
   }
 
   #pass(body: Source): void {
     const { answer, facts, endpoint } = this.#exchange
-    const observer = keepCopy(MOST_READ, (copy) => {
+    const { request } = this.#options
+    const observer = keepCopy(MOST_READ, (copy, cause) => {
       const message = copy === null ? null : readMessage(copy)
       facts.answeredAt = endpoint.now()
-      if (message === null || message instanceof BadMessage) facts.outcome ??= 'ok'
-      else this.#exchange.note(message)
+      // The client has the bytes and sees the fault; log, record and trace learn of it here.
+      if (cause !== null) this.#note(`the answer broke off: ${cause.message}`)
+      else if (message instanceof BadMessage) this.#note(`it sent no message: ${message.message}`)
+      else if (message !== null && (message.kind !== 'response' || message.id !== request.id)) {
+        this.#note('it answered another request')
+      } else if (message !== null) this.#exchange.note(message)
+      else facts.outcome ??= 'ok'
       this.#exchange.finish()
     })
     answer.raw!(new ObservedBody(body, observer))
+  }
+
+  #note(fault: string): void {
+    const { facts, rx } = this.#exchange
+    const text = `target ${this.#target.name}: ${fault}`
+    facts.fail('unavailable', INTERNAL_ERROR, text)
+    rx.error ??= text
   }
 
   #outward(message: RpcMessage): RpcMessage {

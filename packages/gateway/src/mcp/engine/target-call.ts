@@ -1,3 +1,4 @@
+import { follow } from '../../pipeline/follow.ts'
 import type { Source } from '../../net/body.ts'
 import { Deadline } from '../../net/deadlines.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
@@ -6,7 +7,7 @@ import type { MessageSpan } from '../../pipeline/spans/message-span.ts'
 import { withSpan } from '../../pipeline/spans/with-span.ts'
 import { isListMethod } from '../merge/list-page.ts'
 import type { RpcMessage } from '../message.ts'
-import { isSessionless } from '../revisions.ts'
+import { isKnownRevision, isSessionless } from '../revisions.ts'
 import type { LiveSession } from '../session/live-session.ts'
 import type { AnswerSink, Caller, LinkCall, TargetFailure, TargetLink } from '../transports/transport.ts'
 import {
@@ -15,8 +16,10 @@ import {
   hasSharedStream,
   asDiscovery,
   asNewerResult,
+  asOlderRequest,
   cancellation,
   isUnknownMethod,
+  isUnsupportedVersion,
   wantsSession,
   listenToOlder,
 } from './older-target.ts'
@@ -145,13 +148,23 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   #response(message: RpcMessage, eventId: string): boolean {
     const { method } = this.#message
-    if (method === DISCOVER && !this.#hasBegunAnew && isUnknownMethod(message)) {
+    const isStrange = method === DISCOVER ? isUnknownMethod(message) : this.#canBridge(message)
+    if (isStrange && !this.#hasBegunAnew && !this.#hasAnswered && !this.#isOlder) {
       this.#isIgnored = true
       this.#begin()
       return true
     }
     this.#hasAnswered = true
     return this.#sink.message(this.#isOlder ? asNewerResult(message, method) : message, eventId)
+  }
+
+  /** A target that lacks a revision of ours is bridged; a revision that nobody knows is the client's mistake. */
+  #canBridge(message: RpcMessage): boolean {
+    return isUnsupportedVersion(message) && this.#isKnownRevision
+  }
+
+  get #isKnownRevision(): boolean {
+    return isKnownRevision(this.#session.state.version)
   }
 
   mark(eventId: string, retryMs: number | null): void {
@@ -171,7 +184,9 @@ export class TargetCall implements LinkCall, AnswerSink {
 
   failed(failure: TargetFailure): void {
     const isSafe = !this.#hasBegunAnew && !this.#hasAnswered
-    const isStranger = this.#mayBeStranger && wantsSession(failure, this.#message.method)
+    const isRefusedForGood =
+      failure.error !== undefined && isUnsupportedVersion(failure.error) && !this.#isKnownRevision
+    const isStranger = this.#mayBeStranger && !isRefusedForGood && wantsSession(failure, this.#message.method)
     if (isSafe && (failure.code === 'session_lost' || isStranger)) return this.#begin()
     this.#fail(failure)
   }
@@ -218,14 +233,19 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#link = this.#session.link(this.#target)
     const isSubscription = this.#message.method === LISTEN && this.#isOlder
     if (isSubscription) this.#call = listenToOlder(this.#link, this.#message, caller, this)
-    else if (!this.#isShared) this.#call = this.#link.request(this.#message, caller, this)
+    else if (!this.#isShared) this.#call = this.#link.request(this.#sent, caller, this)
     else if (this.#isOlder && this.#sink.asked !== undefined && hasSharedStream(this.#link)) this.#overhear(this.#link)
     else this.#sendOwn(this.#link)
   }
 
+  /** The request in the revision of the target. */
+  get #sent(): RpcMessage {
+    return this.#isOlder ? asOlderRequest(this.#message) : this.#message
+  }
+
   /** Under an id that nobody else uses. */
   #sendOwn(link: TargetLink): void {
-    const { sent, sink, own } = withOwnId(this.#message, this)
+    const { sent, sink, own } = withOwnId(this.#sent, this)
     this.#ownId = own
     this.#call = link.request(sent, this.#callerAt, sink)
   }
@@ -278,12 +298,13 @@ export class TargetCall implements LinkCall, AnswerSink {
     this.#hearNoMore()
     const { rx } = this.#caller
     rx.trace?.emit({ type: 'mcpSession', target: this.#target.name, action: 'initialize' })
-    void this.#session.begin(this.#target, this.#caller, this.#link).then((failure) => {
+    const begun = this.#session.begin(this.#target, this.#caller, this.#link).then((failure) => {
       if (this.#isOver) return this.#abandon()
       if (failure !== null) this.#fail(failure)
       else if (this.#message.method === DISCOVER && this.#isOlder) this.#introduce()
       else this.#send()
     })
+    follow(rx, begun)
   }
 }
 

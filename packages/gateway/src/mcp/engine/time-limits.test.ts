@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { FakeTime } from '../../testing/fake-time.ts'
 import type { TestGatewayOptions } from '../../testing/gateway.ts'
-import { McpCaller } from '../../testing/mcp-caller.ts'
+import { eventReader, McpCaller } from '../../testing/mcp-caller.ts'
+import { eventually } from '../../testing/process.ts'
 import { type Script, type TargetRequest, useTarget } from '../../testing/mcp-target.ts'
 import { httpConfig, until, useGateway } from '../../testing/scene.ts'
 
@@ -26,6 +27,7 @@ interface SceneOptions {
   timeouts?: object
   sessionRouting?: string
   gateway?: TestGatewayOptions
+  wellScript?: Script
 }
 
 /** A target that is well, and one more with narrow limits. */
@@ -34,9 +36,10 @@ async function useBeside(t: TestContext, other: object, options: SceneOptions = 
     failureMode = 'FailOpen',
     timeouts = { start: '150ms', initialize: '150ms', list: '150ms' },
     gateway: gatewayOptions,
+    wellScript = listing,
     ...more
   } = options
-  const well = await useTarget(t, listing)
+  const well = await useTarget(t, wellScript)
   const targets = [
     { name: 'well', static: { host: '127.0.0.1', port: well.port } },
     { name: 'other', timeouts, ...other },
@@ -45,6 +48,12 @@ async function useBeside(t: TestContext, other: object, options: SceneOptions = 
   const gateway = await useGateway(t, config, gatewayOptions)
   return { gateway, caller: new McpCaller(gateway.port()), well }
 }
+
+/**
+ * Reads all it gets, says nothing, and ends with its input. Its output stays open: a program that closes it has failed
+ * after a second, and does not hang.
+ */
+const MUTE = 'while read -r line; do :; done'
 
 const remote = ({ port }: { port: number }) => ({ static: { host: '127.0.0.1', port } })
 const script = (text: string) => ({ stdio: { cmd: 'sh', args: ['-c', text] } })
@@ -64,7 +73,7 @@ describe('with FailOpen a target that hangs', () => {
   }
 
   for (const [what, text] of [
-    ['says nothing', 'exec cat > /dev/null'],
+    ['says nothing', MUTE],
     ['says what is no message', '(while :; do echo garbage; sleep 0.05; done) & exec cat > /dev/null'],
     ['says one line without an end', '(while :; do printf garbage; sleep 0.05; done) & exec cat > /dev/null'],
   ] as const) {
@@ -168,7 +177,7 @@ describe('a client that leaves while its session begins', () => {
       const folder = mkdtempSync(join(tmpdir(), 'mcp-limits-'))
       t.after(() => rmSync(folder, { recursive: true }))
       const file = join(folder, 'pid')
-      const { caller, gateway, well } = await useBeside(t, script(`echo $$ > ${file}; exec cat > /dev/null`), {
+      const { caller, gateway, well } = await useBeside(t, script(`echo $$ > ${file}; ${MUTE}`), {
         ...patient,
         sessionRouting,
       })
@@ -192,7 +201,7 @@ describe('a client that leaves while its session begins', () => {
     const file = join(folder, 'pid')
     const answer =
       '{"jsonrpc":"2.0","id":"portico-initialize","result":{"protocolVersion":"2025-11-25","capabilities":{}}}'
-    const late = `echo $$ > ${file}; read line; sleep 0.3; echo '${answer}'; exec cat > /dev/null`
+    const late = `echo $$ > ${file}; read line; sleep 0.3; echo '${answer}'; ${MUTE}`
     const { caller } = await useBeside(t, script(late), { ...patient, sessionRouting: 'Stateless' })
     const leaving = new AbortController()
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'other_a' } }
@@ -214,3 +223,45 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
+
+describe('with FailOpen a target that hung once', () => {
+  it('keeps no later request waiting, and is back once it answers again', async (t) => {
+    let isHung = true
+    const other = await useTarget(t, (request) => (isHung && request.id !== undefined) || listing(request))
+    const timeouts = { start: '1100ms', initialize: '1100ms', list: '1100ms' }
+    const { caller } = await useBeside(t, remote(other), { timeouts })
+    const first = await caller.begin()
+    const asked = other.requests.length
+    // The failure is known: nothing below takes the limit again.
+    const startedAt = performance.now()
+    const second = await caller.begin()
+    assert.deepEqual(await namesOf(first), ['well_a'])
+    assert.deepEqual(await namesOf(second), ['well_a'])
+    assert.ok(performance.now() - startedAt < 1_000, `${performance.now() - startedAt}`)
+    await until(() => other.requests.length > asked)
+    isHung = false
+    await eventually('the target is back', async () => (await namesOf(second)).includes('other_a'))
+    assert.deepEqual(await namesOf(first), ['well_a', 'other_a'])
+  })
+
+  it('does not hold back a subscription', async (t) => {
+    const other = await useTarget(t, (request) => request.id !== undefined)
+    const timeouts = { start: '1100ms', initialize: '1100ms', list: '1100ms' }
+    const wellScript: Script = (request) => {
+      if (request.method !== 'subscriptions/listen') return listing(request)
+      const _meta = { 'io.modelcontextprotocol/subscriptionId': request.id }
+      const acknowledged = { method: 'notifications/subscriptions/acknowledged', params: { notifications: {}, _meta } }
+      request.events().send({ jsonrpc: '2.0', ...acknowledged })
+      return true
+    }
+    const { caller } = await useBeside(t, remote(other), { timeouts, wellScript })
+    await caller.askModern('tools/list')
+    const leaving = new AbortController()
+    t.after(() => leaving.abort())
+    const startedAt = performance.now()
+    const params = { notifications: { toolsListChanged: true } }
+    const heard = eventReader(await caller.openModern('subscriptions/listen', params, leaving.signal))
+    assert.match((await heard())!.data, /acknowledged/)
+    assert.ok(performance.now() - startedAt < 1_000, `${performance.now() - startedAt}`)
+  })
+})

@@ -1,13 +1,20 @@
 import type { Hub, ProcessLink, ProcessSpec } from './hub.ts'
 import type { HubFromWorker, HubToWorker } from './hub-messages.ts'
 import { ExpiringMap } from './expiring-map.ts'
-import { ProcessCalls } from './process-calls.ts'
+import type { ProcessCalls } from './process-calls.ts'
+import { later } from '../../pipeline/later.ts'
 
 export interface HubClientOptions {
   post: (message: HubFromWorker) => void
   /** Milliseconds since 1970. */
   clock: () => number
 }
+
+// Workers have the client before they know whether a config has MCP servers.
+export const createProcessCalls = later(async () => {
+  const made = await import('./process-calls.ts')
+  return (...args: ConstructorParameters<typeof ProcessCalls>) => new made.ProcessCalls(...args)
+})
 
 /** What workers share for MCP, as one worker sees it. */
 export class HubClient implements Hub {
@@ -19,14 +26,14 @@ export class HubClient implements Hub {
   readonly #listeners = new Map<number, (text: string) => void>()
   readonly #watchers = new Map<string, Set<() => void>>()
   readonly #sending = new Map<number, (isTaken: boolean) => void>()
-  readonly #calls: ProcessCalls
+  /** Null before the first. */
+  #calls: ProcessCalls | null = null
   #lastId = 0
 
   constructor({ post, clock }: HubClientOptions) {
     this.#post = post
     this.#revoked = new ExpiringMap({ max: Infinity, clock })
     this.#renamed = new ExpiringMap({ max: Infinity, clock })
-    this.#calls = new ProcessCalls((message) => post({ kind: 'process', message }))
   }
 
   isRevoked(session: string): boolean {
@@ -78,6 +85,7 @@ export class HubClient implements Hub {
   }
 
   process(spec: ProcessSpec, session: string): ProcessLink {
+    this.#calls ??= createProcessCalls((message) => this.#post({ kind: 'process', message }))
     return this.#calls.link(spec, session)
   }
 
@@ -108,7 +116,7 @@ export class HubClient implements Hub {
       case 'closed':
       case 'failed':
       case 'told':
-        return this.#calls.take(message)
+        return this.#calls?.take(message)
     }
   }
 }

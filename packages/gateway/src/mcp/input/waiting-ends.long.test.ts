@@ -23,7 +23,7 @@ describe('a call that waits for answers', () => {
     await fleet.apply(mcpConfig({ one: server }))
     const caller = new McpCaller(fleet.port(), { connection: 'close' })
     const { requestState } = (await ask(caller)).result!
-    fleet.tell({ name: null, how: 'throw' })
+    fleet.tell({ name: null, how: 'die' })
     await eventually('another worker is there', () => fleet.restarts() === 1)
     const inputResponses = { 'input-1': { action: 'accept' } }
     let answer = null

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../wire/json.ts'
 import type { McpItem } from '../../records/mcp-record.ts'
 import { makeMessage, type RpcMessage } from '../message.ts'
 import { Namer } from '../names.ts'
-import { Owners } from '../owners.ts'
+import { Clash, Owners } from '../owners.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import { type FetchPage, MergeError } from './gather.ts'
 import { exposeResult, type ListMethod, lists } from './list-page.ts'
@@ -170,11 +170,18 @@ test('what rules forbid is left out, and so are the links to it', async () => {
   assert.deepEqual(merged.hidden, [{ kind: 'tool', name: 'secret', target: 'b' }])
 })
 
-test('Never: a name of two targets is an error that names both', async () => {
+test('Never: a name of two targets is left out, and the rest of the list is there', async () => {
   const namer = new Namer(TARGETS, 'Never')
   const owners = new Owners()
-  const clash = await errorOf({ a: [tools('x')], b: [tools('y'), tools('x')] }, { namer, owners })
-  assert.equal(clash.message, 'a and b both have a tool "x": with prefixMode Never names must differ')
+  const pages = { a: [tools('x', 'z')], b: [tools('y'), tools('x')] }
+  const merged = await gather(pages, { namer, owners })
+  assert.ok(!(merged instanceof MergeError))
+  assert.deepEqual(await namesOf(pages, { namer, owners }), ['z', 'y'])
+  assert.deepEqual(
+    merged.clashes.map(({ message }) => message),
+    ['a and b both have a tool "x": with prefixMode Never names must differ'],
+  )
+  assert.deepEqual(owners.find('tool', 'x'), new Clash('a', 'b'))
   assert.deepEqual(await namesOf({ a: [tools('x')], b: [tools('y')] }, { namer, owners }), ['x', 'y'])
   assert.deepEqual(owners.find('tool', 'y'), { target: 'b', name: 'y' })
 })

@@ -22,6 +22,8 @@ export interface MergedList {
   failures: MergeError[]
   kept: McpItem[]
   hidden: McpItem[]
+  /** Names that two targets have, where names do not tell whose they are: the list has neither of the two. */
+  clashes: MergeError[]
 }
 
 /** One list of the lists of several targets: all pages of all of them, in the order of the targets. */
@@ -71,27 +73,36 @@ export function mergeLists(
       }
     }
   }
-  if (namer.needsOwners && isOwnedList(method)) {
-    const shown = kept.map((item) => ({ ...item, shown: namer.exposed(item.kind, item.target, item.name) }))
-    const clash = findClash(method, shown)
-    if (clash !== null) return clash
-    owners?.learn(method, shown)
+  const rest = { result: commonOf(results, gateway), failures: real, hidden }
+  const member = lists[method].items
+  if (!namer.needsOwners || !isOwnedList(method)) {
+    return { ...rest, result: { [member]: items, ...rest.result }, kept, clashes: [] }
   }
-  return { result: { [lists[method].items]: items, ...commonOf(results, gateway) }, failures: real, kept, hidden }
+  const shown = kept.map((item) => ({ ...item, shown: namer.exposed(item.kind, item.target, item.name) }))
+  owners?.learn(method, shown)
+  const clashes = findClashes(method, shown)
+  const isClear = (_: unknown, at: number): boolean => !clashes.has(shown[at]!.shown)
+  return {
+    ...rest,
+    result: { [member]: items.filter(isClear), ...rest.result },
+    kept: kept.filter(isClear),
+    clashes: [...clashes.values()],
+  }
 }
 
 function isOwnedList(method: ListMethod): method is OwnedList {
   return method !== 'tasks/list' && method !== 'skills/list'
 }
 
-function findClash(method: ListMethod, all: readonly Shown[]): MergeError | null {
+function findClashes(method: ListMethod, all: readonly Shown[]): Map<string, MergeError> {
   const targets = new Map<string, string>()
+  const clashes = new Map<string, MergeError>()
   for (const { shown, target } of all) {
     const before = targets.get(shown)
-    if (before !== undefined && before !== target) return clashError(method, shown, before, target)
-    targets.set(shown, target)
+    if (before === undefined) targets.set(shown, target)
+    else if (before !== target && !clashes.has(shown)) clashes.set(shown, clashError(method, shown, before, target))
   }
-  return null
+  return clashes
 }
 
 export function clashError(method: ListMethod, name: string, first: string, second: string): MergeError {

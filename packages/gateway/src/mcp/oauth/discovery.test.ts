@@ -49,9 +49,17 @@ test('Auth0 gets the audience that clients do not send, and clients take the gat
   assert.deepEqual(resource.authorization_servers, [url])
   const metadata = await sdk.discoverAuthorizationServerMetadata(url)
   assert.equal(metadata?.issuer, url)
-  assert.equal(
-    metadata?.authorization_endpoint,
-    `${idp.issuer}authorize?audience=${encodeURIComponent('https://mcp.example.com')}`,
+  // Some clients append their query with a `?` whatever stands there: the endpoint has none of its own.
+  const endpoint = metadata?.authorization_endpoint
+  assert.equal(endpoint, `http://127.0.0.1:${port}${SERVER}/mcp/client-authorization`)
+  const asked = `${endpoint}?response_type=code&client_id=a%26b&state=1%2B1`
+  const { status, headers } = await fetch(asked, { redirect: 'manual' })
+  assert.deepEqual(
+    [status, headers.get('location')],
+    [
+      302,
+      `${idp.issuer}authorize?response_type=code&client_id=a%26b&state=1%2B1&audience=https%3A%2F%2Fmcp.example.com`,
+    ],
   )
   assert.equal(metadata?.registration_endpoint, `${idp.issuer}oidc/register`)
   const path = `${SERVER}/mcp/client-registration`

@@ -1,6 +1,7 @@
-import { readDiscoveryPath, registrationPath } from '../../formats/well-known.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { authorizationPath, readDiscoveryPath, registrationPath } from '../../formats/well-known.ts'
 import type { TokenFault } from '../../pipeline/jwt/authenticate.ts'
-import type { Reply } from '../../pipeline/reply.ts'
+import { Reply } from '../../pipeline/reply.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { Env } from '../../pipeline/step.ts'
 import { type Methods, jsonAnswer, methodAnswer, problemAnswer } from './answers.ts'
@@ -8,7 +9,7 @@ import { createChallenges } from './challenge.ts'
 import type { OauthConfig } from './config.ts'
 import { createRegistration } from './registration.ts'
 import { createResource } from './resource.ts'
-import { adaptMetadata, sharedServerMetadata } from './server-metadata.ts'
+import { adaptMetadata, authorizationUrl, sharedServerMetadata } from './server-metadata.ts'
 
 /** What an authentication policy does for clients of the Model Context Protocol, beside checking their tokens. */
 export interface Oauth {
@@ -24,6 +25,7 @@ export interface Oauth {
 export function createOauth(config: OauthConfig, env: Env): Oauth {
   const { provider = null } = config
   const { issuer, audiences } = config.issuers[0]!
+  const audience = audiences?.[0] ?? null
   const resource = createResource(config)
   const metadata = sharedServerMetadata(issuer, provider, env)
   const register = provider === 'Keycloak' ? createRegistration(issuer, env) : null
@@ -31,9 +33,22 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
   async function serverMetadata(rx: RequestContext, identifier: string, origin: string): Promise<Reply> {
     const document = await metadata.current(rx.spans === null ? null : rx.spans.placeOf('oauth'))
     if (document === null) return problemAnswer(rx, 502, 'the authorization server cannot be asked')
-    const audience = audiences?.[0] ?? null
     const registration = origin + registrationPath(rx.path)
-    return jsonAnswer(200, adaptMetadata(document, provider, { issuer: identifier, audience, registration }), READING)
+    const authorization = origin + authorizationPath(rx.path)
+    const adapted = { issuer: identifier, audience, registration, authorization }
+    return jsonAnswer(200, adaptMetadata(document, provider, adapted), READING)
+  }
+
+  async function authorize(rx: RequestContext): Promise<Reply> {
+    if (provider !== 'Auth0' || audience === null) return problemAnswer(rx, 404, 'nobody signs in here')
+    const document = await metadata.current(rx.spans === null ? null : rx.spans.placeOf('oauth'))
+    const location = document === null ? null : authorizationUrl(document, rx.query, audience)
+    if (location === null) return problemAnswer(rx, 502, 'the authorization server cannot be asked')
+    const headers = HeaderBlock.of([
+      ['location', location],
+      ['cache-control', 'no-store'],
+    ])
+    return new Reply(302, { headers, reason: 'DirectResponse' })
   }
 
   const { unauthorized, insufficientScope } = createChallenges(config, resource)
@@ -52,6 +67,7 @@ export function createOauth(config: OauthConfig, env: Env): Oauth {
       }
       const other = methodAnswer(rx, READING)
       if (other !== null) return other
+      if (discovery.document === 'authorization') return authorize(rx)
       const origin = resource.originOf(rx)
       if (origin === null) return problemAnswer(rx, 400, 'the host of the request is not known')
       const identifier = origin + discovery.resource

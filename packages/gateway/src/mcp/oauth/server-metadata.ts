@@ -80,15 +80,17 @@ export interface AdaptedTo {
   /** The URL that the client asked about, which it takes for the issuer. */
   issuer: string
   audience: string | null
-  /** Where clients register with the gateway. */
+  /** URL where clients register with the gateway. */
   registration: string
+  /** URL of the gateway where it adds the audience to a browser's authorization request. */
+  authorization: string
 }
 
 /** Authorization server metadata in the form that clients can use. */
 export function adaptMetadata(
   document: JsonObject,
   provider: IdentityProvider | null,
-  { issuer, audience, registration }: AdaptedTo,
+  { issuer, audience, registration, authorization }: AdaptedTo,
 ): JsonObject {
   if (provider === null) return document
   // Answers of the provider would name its own issuer, which is not the one that clients then know.
@@ -96,18 +98,28 @@ export function adaptMetadata(
   switch (provider) {
     case 'Auth0':
       // Without an audience its tokens are opaque, and clients of MCP ask for none.
-      return { ...rest, issuer, ...(audience !== null && withAudience(rest, audience)) }
+      return { ...rest, issuer, ...(audience !== null && { authorization_endpoint: authorization }) }
     case 'Keycloak':
       // Its registration answers no browser.
       return { ...rest, issuer, ...('registration_endpoint' in rest && { registration_endpoint: registration }) }
   }
 }
 
-function withAudience({ authorization_endpoint: endpoint }: JsonObject, audience: string): JsonObject {
-  if (typeof endpoint !== 'string') return {}
+/**
+ * The URL where a browser signs in: the authorization endpoint with the client's query and the audience. The
+ * metadata cannot name the audience itself, because some clients append their query to the endpoint with a second `?`.
+ * Null when the document has no endpoint.
+ */
+export function authorizationUrl(
+  { authorization_endpoint: endpoint }: JsonObject,
+  query: string,
+  audience: string,
+): string | null {
+  if (typeof endpoint !== 'string') return null
   const url = new URL(endpoint)
-  url.searchParams.set('audience', audience)
-  return { authorization_endpoint: url.href }
+  for (const [name, value] of new URLSearchParams(query)) url.searchParams.append(name, value)
+  if (!url.searchParams.has('audience')) url.searchParams.set('audience', audience)
+  return url.href
 }
 
 const LIFETIME_MS = 300_000

@@ -26,6 +26,8 @@ export interface IntroduceParts {
   caller: Caller
   /** Takes each call, so that it can be cancelled. */
   keep: (call: LinkCall) => void
+  /** The client speaks a revision without sessions: a target that knows it too needs no `initialize`. */
+  discoversFirst?: boolean
 }
 
 /**
@@ -35,6 +37,13 @@ export interface IntroduceParts {
 export async function introduce(parts: IntroduceParts): Promise<Introduction | TargetFailure> {
   const { link, limits, request, caller } = parts
   const until = performance.now() + limits.beginMs
+  if (parts.discoversFirst === true) {
+    // Some older servers do not answer what they do not know.
+    const discovered = await askOnce(parts, discoveryFor(request), SESSIONLESS, until - limits.beginMs / 2)
+    const response = asInitialize(request, discovered)
+    if (response !== null) return { response, version: SESSIONLESS }
+    if (!('kind' in discovered) && discovered !== TOO_SLOW) return discovered
+  }
   const answer = await askOnce(parts, request, '', until)
   if (answer === TOO_SLOW || answer === GIVEN_UP) link.end(caller)
   if (knowsNoSessions(answer)) {

@@ -128,7 +128,16 @@ export class LiveSession {
       method: 'initialize',
       params: this.#initialize,
     })
-    const introduced = await introduce({ link, target: target.name, limits: target.limits, request, caller, keep() {} })
+    const isModern = isSessionless(this.state.version)
+    const introduced = await introduce({
+      link,
+      target: target.name,
+      limits: target.limits,
+      request,
+      caller,
+      keep() {},
+      discoversFirst: isModern && target.transport.isOneCaller === true,
+    })
     if ('code' in introduced) return introduced
     const { response, version } = introduced
     const { result, error } = response.value
@@ -141,6 +150,7 @@ export class LiveSession {
       const name = JSON.stringify({ session: link.session, version })
       this.#hub.setTargetSession(key, target.name, name, expiresAt * 1000)
     }
+    if (isModern && isSessionless(version)) return null
     const initialized = makeMessage({ jsonrpc: '2.0', method: 'notifications/initialized' })
     return tellInTime(words, initialized, { ...caller, version }, target.limits)
   }

@@ -242,17 +242,53 @@ test('a client that takes nothing of its response is given up, one that takes a 
   clearInterval(ticking)
 })
 
-test('draining ends an idle connection and the busy one after its response', async () => {
+test('a drain lets the busy connection end after its response, and an idle one once it has been quiet', async () => {
+  const clock = new FakeTime()
   const waiting: Exchange[] = []
-  await using server = await startHttp1Server((exchange) => waiting.push(exchange))
+  await using server = await startHttp1Server((exchange) => waiting.push(exchange), { deadlines: clock.deadlines })
   using idle = new RawClient(server.port)
   using busy = new RawClient(server.port)
   busy.send(`GET / HTTP/1.1\r\n${H}\r\n`)
   await eventually(() => waiting.length === 1 && server.connections.size === 2, 'both connections')
-  for (const connection of server.connections) connection.drain()
+  for (const connection of server.connections) connection.drain(5_000)
+  await clock.advance(4_000)
+  assert.equal(idle.ended, false)
+  await clock.advance(2_000)
   assert.equal(await idle.all(), '')
   answer(waiting[0]!, 200, 'last')
   assert.match(await busy.all(), /connection: close\r\n\r\nlast$/)
+})
+
+test('a request on a connection that was idle when the drain began is answered as the last', async () => {
+  await using server = await startHttp1Server((exchange) => answer(exchange, 200, exchange.target))
+  using client = new RawClient(server.port)
+  client.send(`GET /first HTTP/1.1\r\n${H}\r\n`)
+  await client.until('/first')
+  for (const connection of server.connections) connection.drain()
+  client.send(`GET /last HTTP/1.1\r\n${H}\r\n`)
+  const text = await client.all()
+  assert.match(text, /connection: close\r\n\r\n\/last$/)
+  assert.equal(text.match(/connection: close/g)?.length, 1)
+})
+
+test('a connection whose response began before the drain is kept for one more request', async () => {
+  const sinks: Sink[] = []
+  await using server = await startHttp1Server((exchange) => {
+    if (exchange.target === '/last') return answer(exchange, 200, 'last')
+    const sink = exchange.respond(200, new HeaderBlock(), 5)
+    sinks.push(sink)
+    sink.write(Buffer.from('fir'))
+    sink.flush()
+  })
+  using client = new RawClient(server.port)
+  client.send(`GET / HTTP/1.1\r\n${H}\r\n`)
+  await client.until('fir')
+  for (const connection of server.connections) connection.drain()
+  sinks[0]!.write(Buffer.from('st'))
+  sinks[0]!.end(null)
+  await client.until('first')
+  client.send(`GET /last HTTP/1.1\r\n${H}\r\n`)
+  assert.match(await client.all(), /first[^]*connection: close\r\n\r\nlast$/)
 })
 
 /** Waits until a number has stopped moving for a while. */

@@ -1,5 +1,6 @@
 import { HeaderBlock } from '../header-block.ts'
 import { claimsForwarding, mayBeTrailer } from '../field-rules.ts'
+import { HOPS_HEADER } from '../hops.ts'
 import { CR, COLON, LF, SP, TAB, TARGET_KIND, TOKEN, VALUE } from './chars.ts'
 
 /** One parsed head, of a request or of a response. Hop-by-hop lines and Host are read here and not kept in `headers`. */
@@ -15,6 +16,8 @@ export class MessageHead {
   teTrailers = false
   /** A header that names the client's address or scheme was sent, under any alias. */
   claimsForwarding = false
+  /** Values of `x-portico-hops`; empty for most. */
+  hops = ''
   /** Responses. */
   status = 0
   reason = ''
@@ -241,6 +244,9 @@ function takeSpecial(
     case FORWARDING:
       head.claimsForwarding = true
       return KEEP
+    case HOPS:
+      head.hops = head.hops === '' ? value : `${head.hops}, ${value}`
+      return DROP
     case KEEP_ALIVE: {
       const timeout = /(?:^|[,;\s])timeout\s*=\s*(\d{1,6})(?:$|[,;\s])/i.exec(value)
       if (timeout !== null) head.keepAliveSeconds = Number(timeout[1])
@@ -290,6 +296,7 @@ const TE = 7
 const EXPECT = 8
 const FORWARDING = 9
 const KEEP_ALIVE = 10
+const HOPS = 11
 
 const SPECIAL: readonly (readonly [string, number])[] = [
   ['host', HOST],
@@ -317,6 +324,7 @@ function specialName(text: string, start: number, length: number): number {
   const first = text.charCodeAt(start) | 32
   // x-forwarded-*, x-real-ip and their spellings with `_` or `.`, which backends fold into the same name.
   if (first === 120 && length >= 9) {
+    if (length === HOPS_HEADER.length && isNamed(text, start, HOPS_HEADER)) return HOPS
     return claimsForwarding.test(text.slice(start, start + length)) ? FORWARDING : ORDINARY
   }
   if (length > 31) return ORDINARY
@@ -324,8 +332,12 @@ function specialName(text: string, start: number, length: number): number {
   const candidate = specialByShape[length * 32 + (first & 31)]!
   if (candidate === 0) return ORDINARY
   const [name, kind] = SPECIAL[candidate - 1]!
-  for (let i = 0; i < length; i++) if (lowerCase(text.charCodeAt(start + i)) !== name.charCodeAt(i)) return ORDINARY
-  return kind
+  return isNamed(text, start, name) ? kind : ORDINARY
+}
+
+function isNamed(text: string, start: number, name: string): boolean {
+  for (let i = 0; i < name.length; i++) if (lowerCase(text.charCodeAt(start + i)) !== name.charCodeAt(i)) return false
+  return true
 }
 
 function lowerCase(code: number): number {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { Deadline, type Deadlines } from '../deadlines.ts'
 import type { ConnectionInfo, ExchangeHandler, ExchangeObserver, RawConnection } from '../exchange.ts'
+import { InternalFault, reportFault } from '../../telemetry/faults.ts'
 import { GatheringWriter } from '../gathering-writer.ts'
 import { lingeringClose } from '../lingering-close.ts'
 import { readerOf, type SocketReader } from '../socket-reader.ts'
@@ -50,6 +51,7 @@ export class Http1ServerConnection implements ExchangeHost {
   #stuckMs = 0
   #inputEnded = false
   #detached = false
+  #quietMs = QUIET_MS
 
   constructor(
     socket: Socket,
@@ -65,7 +67,7 @@ export class Http1ServerConnection implements ExchangeHost {
     this.writer = new GatheringWriter(socket)
     options.deadlines.set(this.#deadline, options.idleTimeoutMs)
     if (options.maxDurationMs > 0) {
-      this.#endOfLife = new Deadline(() => this.drain())
+      this.#endOfLife = new Deadline(() => this.drain(AGED_QUIET_MS))
       options.deadlines.set(this.#endOfLife, options.maxDurationMs)
     }
     reader.start(this.#onData, this.#onGlance)
@@ -81,16 +83,21 @@ export class Http1ServerConnection implements ExchangeHost {
     if (!this.#readPaused) this.#socket.resume()
   }
 
-  /** No more requests after the one in progress; an idle connection ends now. */
-  drain(): void {
+  /**
+   * The next response says `connection: close`. A client that is told so in no response may have a request on its way: an idle
+   * connection is closed only after it has been quiet for `quietMs`.
+   */
+  drain(quietMs: number = QUIET_MS): void {
     this.closing = true
-    if (this.#exchange === null && !this.#headStarted && !this.#detached) this.#leave()
+    this.#quietMs = quietMs
+    if (this.#exchange === null && !this.#headStarted && !this.#detached) {
+      this.#options.deadlines.set(this.#deadline, quietMs)
+    }
   }
 
   /** Came while the gateway drains: its first request is answered, if it comes in that time, and is its last. */
   drainSoon(milliseconds: number): void {
-    this.closing = true
-    if (this.#exchange === null && !this.#headStarted) this.#options.deadlines.set(this.#deadline, milliseconds)
+    this.drain(milliseconds)
   }
 
   destroy(cause: Error): void {
@@ -135,7 +142,11 @@ export class Http1ServerConnection implements ExchangeHost {
     const end = text.indexOf(HEAD_END)
     if (end === -1 || end + HEAD_END.length !== length) return false
     this.#pumping = true
-    this.#begin(text)
+    try {
+      this.#begin(text)
+    } catch (error) {
+      this.#faulted(error)
+    }
     this.#pump()
     return true
   }
@@ -155,7 +166,11 @@ export class Http1ServerConnection implements ExchangeHost {
 
   readonly #onEnd = (): void => {
     this.#inputEnded = true
-    this.#endOfInput()
+    try {
+      this.#endOfInput()
+    } catch (error) {
+      this.#faulted(error)
+    }
   }
 
   /** The end comes even while reading is paused: what was read before it counts first. */
@@ -177,24 +192,46 @@ export class Http1ServerConnection implements ExchangeHost {
 
   readonly #onDrain = (): void => {
     // The client took something: only one that takes nothing for that long is given up.
-    if (!this.#headStarted && !this.#detached) this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
-    if (this.#exchange !== null) this.#exchange.source?.resume()
-    else if (!this.#pumping) this.#pump()
+    if (!this.#headStarted && !this.#detached) this.#options.deadlines.set(this.#deadline, this.#patienceMs)
+    if (this.#exchange === null) {
+      if (!this.#pumping) this.#pump()
+      return
+    }
+    try {
+      this.#exchange.source?.resume()
+    } catch (error) {
+      this.#faulted(error)
+    }
   }
 
   readonly #onClose = (): void => {
     this.#options.deadlines.clear(this.#deadline)
     if (this.#endOfLife !== null) this.#options.deadlines.clear(this.#endOfLife)
-    if (!this.#detached) this.#exchange?.fail(new Error('client closed the connection'))
+    const exchange = this.#exchange
     this.#exchange = null
     this.#options.onClosed(this)
+    if (!this.#detached) exchange?.fail(new Error('client closed the connection'))
+  }
+
+  /**
+   * A callback for the request under way has thrown. Its observer answers or resets; the connection carries no further
+   * request, because nobody knows how much of the input was taken.
+   */
+  #faulted(error: unknown): void {
+    const exchange = this.#exchange
+    this.closing = true
+    this.#input = null
+    if (exchange !== null) return exchange.faulted(error)
+    reportFault(error, 'connection')
+    this.destroy(new InternalFault())
   }
 
   #expired(): void {
     const exchange = this.#exchange
     if (exchange === null) {
       if (this.#headStarted) this.#refuse(408, 'request_head_timeout')
-      else this.#leave()
+      // After the reads of this turn: a request may lie unread in the socket.
+      else setImmediate(leaveIfIdle, this)
     } else if (!exchange.requestDone && exchange.readable) {
       this.destroy(new Error('client stopped sending inside a request'))
     } else if (this.#inputEnded && exchange.requestDone) {
@@ -202,6 +239,16 @@ export class Http1ServerConnection implements ExchangeHost {
     } else if (this.#socket.writableNeedDrain) {
       this.destroy(new Error('client takes no data'))
     } else this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
+  }
+
+  /** How long nothing may happen. */
+  get #patienceMs(): number {
+    return this.closing && this.#exchange === null ? this.#quietMs : this.#options.idleTimeoutMs
+  }
+
+  /** Closes the connection unless a request has come. */
+  leaveIfIdle(): void {
+    if (this.#exchange === null && !this.#headStarted && !this.#detached && !this.#deadline.isSet) this.#leave()
   }
 
   /** One that reads slowly may go on reading; one that is given nothing, or takes nothing for long, is gone. */
@@ -219,6 +266,19 @@ export class Http1ServerConnection implements ExchangeHost {
   /** Consumes what can be consumed; a loop, so that pipelined requests do not nest. */
   #pump(): void {
     this.#pumping = true
+    try {
+      this.#consume()
+    } catch (error) {
+      this.#faulted(error)
+    }
+    this.#pumping = false
+    // The answer to a fault may be whole by now.
+    if (this.#exchange !== null && this.#exchange.responseDone && this.closing) this.#consume()
+    if (this.#inputEnded && !this.#detached) this.#endOfInput()
+    else this.#adjustReading()
+  }
+
+  #consume(): void {
     while (!this.#detached && !this.#socket.destroyed) {
       const exchange = this.#exchange
       const input = this.#input
@@ -231,9 +291,6 @@ export class Http1ServerConnection implements ExchangeHost {
         if (!this.#finish(exchange)) break
       } else break
     }
-    this.#pumping = false
-    if (this.#inputEnded && !this.#detached) this.#endOfInput()
-    else this.#adjustReading()
   }
 
   /** True when an exchange began. */
@@ -308,11 +365,12 @@ export class Http1ServerConnection implements ExchangeHost {
     const early = !exchange.requestDone
     if (early) exchange.fail(new Error('answered before the request ended'))
     // A reply that came before the body ended leaves no way to find the next request cheaply.
-    if (exchange.close || this.closing || early || (this.#inputEnded && this.#input === null)) {
+    if (exchange.close || early || (this.#inputEnded && this.#input === null)) {
       this.#leave()
       return false
     }
-    this.#options.deadlines.set(this.#deadline, this.#options.idleTimeoutMs)
+    // The head of this response was sent before the drain began.
+    this.#options.deadlines.set(this.#deadline, this.#patienceMs)
     return this.#input !== null
   }
 
@@ -370,6 +428,10 @@ function framingProblem(head: MessageHead): HeadProblem | null {
 
 function ignore(): void {}
 
+function leaveIfIdle(connection: Http1ServerConnection): void {
+  connection.leaveIfIdle()
+}
+
 const REFUSALS: Record<string, string> = {
   length_and_encoding: 'both Content-Length and Transfer-Encoding',
   missing_host: 'missing Host',
@@ -385,3 +447,7 @@ export const HEAD_MS = 60_000
 /** A request body that stops arriving. */
 const STALL_MS = 60_000
 const HALF_CLOSED_MS = 1_000
+/** A connection that is to end has so long for one more request. */
+const QUIET_MS = 10_000
+/** The same for a connection that has reached its age. */
+const AGED_QUIET_MS = 1_000

@@ -1,5 +1,6 @@
 import type { Sink, Source } from '../body.ts'
 import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../exchange.ts'
+import { contained, InternalFault, reportFault } from '../../telemetry/faults.ts'
 import type { GatheringWriter } from '../gathering-writer.ts'
 import type { HeaderBlock } from '../header-block.ts'
 import { ChunkedDecoder, lastChunk } from './chunked.ts'
@@ -31,6 +32,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
   readonly upgrade: string
   readonly teTrailers: boolean
   readonly claimsForwarding: boolean
+  readonly hops: string
   observer: ExchangeObserver | null = null
   bytesIn = 0
   bytesOut = 0
@@ -59,6 +61,8 @@ export class Http1Exchange implements Exchange, Sink, Source {
   /** Only the end of the connection ends the body. */
   #untilClose = false
   #bodyless = false
+  /** Bytes that had left the connection before the head of this response. */
+  #sentBefore = 0
 
   constructor(host: ExchangeHost, head: MessageHead, authority: string, target: string) {
     this.#host = host
@@ -70,6 +74,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.headers = head.headers
     this.teTrailers = head.teTrailers
     this.claimsForwarding = head.claimsForwarding
+    this.hops = head.hops
     this.length = head.chunked ? -1 : Math.max(head.contentLength, 0)
     this.requestDone = this.length === 0
     this.close = head.close || (head.minor === 0 && !head.keepAlive)
@@ -182,12 +187,22 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.#sink = null
     this.requestDone = true
     this.responseDone = true
-    sink?.abort(cause)
-    if (unanswered) {
-      this.source?.cancel(cause)
-      this.source = null
-      this.observer?.gone(cause)
+    if (sink !== null) contained('connection', () => sink.abort(cause))
+    if (!unanswered) return
+    const { source } = this
+    this.source = null
+    if (source !== null) contained('connection', () => source.cancel(cause))
+    this.observer?.gone(cause)
+  }
+
+  /** A callback of the exchange has thrown: the observer answers or resets, and nothing more of the request is read. */
+  faulted(error: unknown): void {
+    if (this.observer?.faulted !== undefined) this.observer.faulted(error)
+    else {
+      reportFault(error, 'connection')
+      this.reset(new InternalFault())
     }
+    if (!this.requestDone) this.cancel()
   }
 
   // The response, and its sink.
@@ -202,6 +217,7 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.#started = true
     // Too late: the client is gone, or has been told off.
     if (this.responseDone) return this
+    this.#sentBefore = this.#host.writer.sent
     if (!this.requestDone) {
       if (this.#sink === null) this.#dropBody()
       // Whether the rest of the request comes in time is not known yet.
@@ -258,14 +274,33 @@ export class Http1Exchange implements Exchange, Sink, Source {
     this.#host.writer.flush()
     this.responseDone = true
     this.source = null
-    this.observer?.sent()
-    this.#host.responseDone()
+    try {
+      this.observer?.sent()
+      this.#host.responseDone()
+    } catch (error) {
+      reportFault(error, 'connection')
+      this.#host.destroy(new InternalFault())
+    }
   }
 
   abort(cause: Error): void {
-    // A response that breaks off must not look whole: only the end of the connection says so.
     this.source = null
+    if (this.#takeBack() && this.observer?.unsent?.(cause) === true) return
+    // A response that breaks off must not look whole: only the end of the connection says so.
     this.#host.destroy(cause)
+  }
+
+  /** Forgets a response of which nothing has left yet; false when something has. */
+  #takeBack(): boolean {
+    const { writer } = this.#host
+    if (!this.#started || this.responseDone || writer.sent !== this.#sentBefore) return false
+    writer.discard()
+    this.bytesOut = 0
+    this.#started = false
+    this.#chunked = false
+    this.#untilClose = false
+    this.#bodyless = false
+    return true
   }
 
   takeOver(status: number, headers: HeaderBlock): RawConnection | null {
@@ -282,7 +317,11 @@ export class Http1Exchange implements Exchange, Sink, Source {
 }
 
 function flushDue(exchange: Http1Exchange): void {
-  exchange.flushRequest()
+  try {
+    exchange.flushRequest()
+  } catch (error) {
+    exchange.faulted(error)
+  }
 }
 
 const MAX_DROPPED = 65536

@@ -28,11 +28,18 @@ export class FrameReader {
   #dataLeft = 0
   #dataFlags = 0
   #dataStream = 0
+  /** Whole frames handed on so far. */
+  delivered = 0
   #stopped = false
 
   constructor(receiver: FrameReceiver, limits: FrameLimits) {
     this.#receiver = receiver
     this.#limits = limits
+  }
+
+  /** The bytes at hand end inside a frame that has to be whole. */
+  get isInsideFrame(): boolean {
+    return this.#partial !== null
   }
 
   /** Nothing more is read, not even of the bytes at hand. */
@@ -63,6 +70,7 @@ export class FrameReader {
   #deliver(bytes: Buffer, at: number, end: number): void {
     const type = bytes[at + 3] ?? 0
     const flags = bytes[at + 4] ?? 0
+    this.delivered++
     this.#receiver.frame(type, flags, streamAt(bytes, at), bytes, at + FRAME_HEAD, end)
   }
 

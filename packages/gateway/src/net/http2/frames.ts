@@ -25,6 +25,7 @@ export const STREAM_CLOSED = 5
 export const FRAME_SIZE_ERROR = 6
 export const REFUSED_STREAM = 7
 export const COMPRESSION_ERROR = 9
+export const CONNECT_ERROR = 10
 export const ENHANCE_YOUR_CALM = 11
 
 export const FRAME_HEAD = 9

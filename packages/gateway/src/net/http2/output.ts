@@ -1,3 +1,4 @@
+import { reportFault } from '../../telemetry/faults.ts'
 import type { Socket } from 'node:net'
 import { GatheringWriter } from '../gathering-writer.ts'
 import { DATA, END_STREAM, FIRST_WINDOW, frameHead, headersFrames, SMALLEST_MAX_FRAME } from './frames.ts'
@@ -154,7 +155,14 @@ export class FrameOutput {
 
   flush(): void {
     this.#isDue = false
-    if (!this.#isClosed && this.#writer.pending > 0) this.#writer.flush()
+    if (this.#isClosed || this.#writer.pending === 0) return
+    try {
+      this.#writer.flush()
+    } catch (error) {
+      // Frames may be lost: what follows would make no sense to the client.
+      reportFault(error, 'connection')
+      this.#socket.destroy()
+    }
   }
 
   /** These were the last frames. */

@@ -56,6 +56,8 @@ export function settingsFrame(limits: {
     [INITIAL_WINDOW_SIZE, limits.windowSize],
     [MAX_FRAME_SIZE, limits.frameSize],
     [MAX_HEADER_LIST_SIZE, limits.maxHeaderSize],
+    // WebSocket over HTTP/2 (RFC 8441).
+    [ENABLE_CONNECT_PROTOCOL, 1],
   ]
     .map(([name = 0, value = 0]) => String.fromCharCode(0, name) + uint32(value))
     .join('')
@@ -68,6 +70,7 @@ const MAX_CONCURRENT_STREAMS = 3
 const INITIAL_WINDOW_SIZE = 4
 const MAX_FRAME_SIZE = 5
 const MAX_HEADER_LIST_SIZE = 6
+const ENABLE_CONNECT_PROTOCOL = 8
 
 const SETTING_SIZE = 6
 const MAX_SETTINGS = 32

@@ -35,6 +35,7 @@ export interface ReceivedFramesHost extends ExchangeHost {
 
 export interface ReceiveLimits {
   windowSize: number
+  largestWindowSize: number
   connectionWindowSize: number
   maxHeaderSize: number
   maxStreams: number
@@ -72,6 +73,11 @@ export class ReceivedFrames implements FrameReceiver {
   /** A head has begun, and the client may send nothing but its rest. */
   get isInsideHead(): boolean {
     return !this.#heads.isWhole
+  }
+
+  /** The client's first SETTINGS have come. */
+  get hasSettings(): boolean {
+    return this.#hasSettings
   }
 
   frameTooLong(): void {
@@ -150,7 +156,7 @@ export class ReceivedFrames implements FrameReceiver {
   }
 
   #open(stream: number, ends: boolean): void {
-    const { maxStreams, maxHeaderSize, windowSize } = this.#limits
+    const { maxStreams, maxHeaderSize } = this.#limits
     const streams = this.#streams
     streams.last = stream
     const fields = new Fields()
@@ -169,7 +175,7 @@ export class ReceivedFrames implements FrameReceiver {
       return this.#host.countReset()
     }
     if (!(head instanceof RequestHead)) return this.#answerRefused(stream, ends, fields.method, head)
-    const exchange = new Http2Exchange(this.#host, stream, head, windowSize)
+    const exchange = new Http2Exchange(this.#host, stream, head, this.#limits)
     streams.open.set(stream, exchange)
     this.#host.opened(exchange)
   }

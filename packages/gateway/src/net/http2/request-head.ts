@@ -1,8 +1,10 @@
 import { HeaderBlock } from '../header-block.ts'
 import { COLON, SP, TAB, TARGET, TOKEN, VALUE } from '../http1/chars.ts'
 import { isForwardingHeader } from '../field-rules.ts'
+import { HOPS_HEADER } from '../hops.ts'
 import { type HeadProblem, MAX_METHOD } from '../http1/head.ts'
 import { readTarget } from '../http1/target.ts'
+import { KEY_HEADER, newKey } from '../websocket-handshake.ts'
 import { isTrailer } from './fields.ts'
 import type { FieldSink } from './hpack/decode.ts'
 import type { Field } from './hpack/tables.ts'
@@ -21,6 +23,12 @@ export class RequestHead {
   expectContinue = false
   /** A header that names the client's address or scheme was sent, under any alias. */
   claimsForwarding = false
+  /** Values of `x-portico-hops`; empty for most. */
+  hops = ''
+  /** The protocol that the stream is to carry (RFC 8441), lower case; empty for most. */
+  upgrade = ''
+  /** The stream becomes a tunnel: what follows the head is no body. */
+  isTunnel = false
   readonly headers: HeaderBlock
 
   constructor(headers: HeaderBlock) {
@@ -38,10 +46,12 @@ export class Fields implements FieldSink {
   host: string | null = null
   path: string | null = null
   scheme: string | null = null
+  protocol: string | null = null
   contentLength = -1
   teTrailers = false
   expectContinue = false
   claimsForwarding = false
+  hops = ''
   #cookie: string | null = null
   #problem: HeadProblem | typeof MALFORMED | null = null
   /** A field that is no pseudo-header has come. */
@@ -65,10 +75,18 @@ export class Fields implements FieldSink {
     if ('status' in where) return where
     if ('problem' in where) return { status: 400, code: where.problem }
     if (endsWithHead && this.contentLength > 0) return MALFORMED
+    const isTunnel = method === 'CONNECT'
+    // A length of a CONNECT has no meaning, and parsers disagree on it.
+    if (isTunnel && this.contentLength > 0) return CONNECT_WITH_BODY
 
     if (this.#cookie !== null) this.#addLine('cookie', this.#cookie)
+    // As a client of HTTP/1.1 would: a backend of HTTP/1.1 has to prove that it understands.
+    if (this.protocol?.toLowerCase() === 'websocket') this.#addLine(KEY_HEADER, newKey())
     const head = new RequestHead(new HeaderBlock(this.#text, this.#lines))
-    head.method = method
+    // As HTTP/1 has it, so that routes and policies need not know how a client asks for a protocol.
+    head.method = this.protocol === null ? method : 'GET'
+    head.upgrade = this.protocol === null ? '' : this.protocol.toLowerCase()
+    head.isTunnel = isTunnel && !endsWithHead
     head.authority = where.authority
     head.target = where.target
     head.endsWithHead = endsWithHead
@@ -76,12 +94,16 @@ export class Fields implements FieldSink {
     head.teTrailers = this.teTrailers
     head.expectContinue = this.expectContinue && !endsWithHead
     head.claimsForwarding = this.claimsForwarding
+    head.hops = this.hops
     return head
   }
 
   /** Whether the pseudo-headers are those of a request (RFC 9113 sections 8.3.1 and 8.5). */
   #isComplete(): boolean {
     const { method, authority, host, path, scheme } = this
+    if (this.protocol !== null) {
+      return method === 'CONNECT' && scheme !== null && path !== null && path !== '' && (authority ?? host) !== null
+    }
     if (method === 'CONNECT') return authority !== null && path === null && scheme === null
     return method !== '' && scheme !== null && path !== null && path !== '' && (authority ?? host) !== null
   }
@@ -90,7 +112,7 @@ export class Fields implements FieldSink {
     if (!isPath(path)) return BAD_TARGET
     if (path.length > MAX_TARGET) return TARGET_TOO_LONG
     if (this.scheme !== 'http' && this.scheme !== 'https' && !/^https?$/i.test(this.scheme ?? '')) return BAD_SCHEME
-    return readTarget(this.method, path, this.authority ?? this.host)
+    return readTarget(this.protocol === null ? this.method : 'GET', path, this.authority ?? this.host)
   }
 
   #take(field: Field): HeadProblem | typeof MALFORMED | null {
@@ -115,6 +137,10 @@ export class Fields implements FieldSink {
         if (this.scheme !== null) return MALFORMED
         this.scheme = value
         return null
+      case PROTOCOL:
+        if (this.protocol !== null || !isToken(value)) return MALFORMED
+        this.protocol = value
+        return null
       case HOST:
         if (this.host !== null) return SECOND_HOST
         this.host = value
@@ -137,6 +163,9 @@ export class Fields implements FieldSink {
         if (!/^[0-9]{1,15}$/.test(value)) return BAD_CONTENT_LENGTH
         this.contentLength = Number(value)
         this.#addLine(name, String(this.contentLength))
+        return null
+      case HOPS:
+        this.hops = this.hops === '' ? value : `${this.hops}, ${value}`
         return null
       case FORBIDDEN:
         return MALFORMED
@@ -212,24 +241,27 @@ const METHOD = 1
 const PATH = 2
 const AUTHORITY = 3
 const SCHEME = 4
-const ORDINARY = 5
-const HOST = 6
-const COOKIE = 7
-const TE = 8
-const EXPECT = 9
-const CONTENT_LENGTH = 10
-const DROPPED = 11
+const PROTOCOL = 5
+const ORDINARY = 6
+const HOST = 7
+const COOKIE = 8
+const TE = 9
+const EXPECT = 10
+const CONTENT_LENGTH = 11
+const DROPPED = 12
 /** Names the client's address or scheme. */
-const CLAIM = 12
-const FORBIDDEN = 13
-const BAD_NAME = 14
-const BAD_VALUE = 15
+const CLAIM = 13
+const HOPS = 14
+const FORBIDDEN = 15
+const BAD_NAME = 16
+const BAD_VALUE = 17
 
 const fieldKinds = new Map<string, number>([
   [':method', METHOD],
   [':path', PATH],
   [':authority', AUTHORITY],
   [':scheme', SCHEME],
+  [':protocol', PROTOCOL],
   ['host', HOST],
   ['cookie', COOKIE],
   ['te', TE],
@@ -238,6 +270,9 @@ const fieldKinds = new Map<string, number>([
   ['http2-settings', DROPPED],
   ['proxy-authenticate', DROPPED],
   ['trailer', DROPPED],
+  // Means nothing over HTTP/2 (RFC 8441 section 5).
+  [KEY_HEADER, DROPPED],
+  [HOPS_HEADER, HOPS],
   ['connection', FORBIDDEN],
   ['keep-alive', FORBIDDEN],
   ['proxy-connection', FORBIDDEN],
@@ -253,6 +288,7 @@ const problem = (status: HeadProblem['status'], code: string): HeadProblem => Ob
 export const HEAD_TOO_LARGE = problem(431, 'head_too_large')
 const BAD_HEADER_NAME = problem(400, 'bad_header_name')
 const BAD_HEADER_VALUE = problem(400, 'bad_header_value')
+const CONNECT_WITH_BODY = problem(400, 'connect_with_body')
 const BAD_METHOD = problem(400, 'bad_method')
 const BAD_TARGET = problem(400, 'bad_target')
 const TARGET_TOO_LONG = problem(414, 'target_too_long')

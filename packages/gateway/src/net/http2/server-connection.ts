@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Deadline, type Deadlines } from '../deadlines.ts'
 import type { ConnectionInfo, ExchangeHandler, ExchangeObserver } from '../exchange.ts'
+import { contained, InternalFault, reportFault } from '../../telemetry/faults.ts'
 import { lingeringClose } from '../lingering-close.ts'
 import { readerOf, type SocketReader } from '../socket-reader.ts'
 import { FrameReader } from './frame-reader.ts'
@@ -17,6 +18,8 @@ export interface Http2Limits {
   /** For a client that does not send the body of its request; one that does not read has the idle timeout. */
   stallTimeoutMs: number
   windowSize: number
+  /** Largest window of a stream, in bytes: windows grow up to it while the body is read as it arrives. */
+  largestWindowSize: number
   connectionWindowSize: number
   frameSize: number
   /** Names and values of one head, decoded, with 32 bytes for each field; a larger head gets 431. */
@@ -45,6 +48,7 @@ export const http2Defaults: Readonly<Http2Limits> = {
   stallTimeoutMs: 60_000,
   // 25 MB/s at a distance of 10 ms; a stream whose backend does not read holds no more than that.
   windowSize: 262_144,
+  largestWindowSize: 1_048_576,
   // Given back at once, whatever becomes of the data: it only has to be above what is on its way.
   connectionWindowSize: 4_194_304,
   frameSize: 16_384,
@@ -76,6 +80,9 @@ export class Http2ServerConnection implements ReceivedFramesHost {
   readonly #watchMs: number
   readonly #keepalive = new Deadline(() => this.#keepaliveDue())
   readonly #lifetime = new Deadline(() => this.drain())
+  readonly #headLimit = new Deadline(() => this.#end(frames.PROTOCOL_ERROR, 'request_head_timeout'))
+  /** The number of the frame that `#headLimit` runs for, or `HEAD`; -1 when it does not run. */
+  #timedFrame = 0
   readonly #lastCall = new Deadline(() => this.#sayLast())
   /** Bytes of the preface that have come. */
   #prefaceSeen = 0
@@ -111,6 +118,8 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     this.#lookedAt = this.#idleSince
     this.#watchMs = Math.min(options.idleTimeoutMs, options.stallTimeoutMs)
     options.deadlines.set(this.#watch, this.#watchMs)
+    // For the preface and the first SETTINGS.
+    options.deadlines.set(this.#headLimit, options.stallTimeoutMs)
     if (options.maxDurationMs > 0) options.deadlines.set(this.#lifetime, options.maxDurationMs)
     if (options.keepaliveIntervalMs > 0) options.deadlines.set(this.#keepalive, options.keepaliveIntervalMs)
   }
@@ -177,6 +186,10 @@ export class Http2ServerConnection implements ReceivedFramesHost {
 
   // What exchanges ask for.
 
+  now(): number {
+    return this.#options.deadlines.now()
+  }
+
   flush(): void {
     if (this.#isFeeding || this.#isOver) return
     // A stream that is alone waits for no other.
@@ -185,7 +198,11 @@ export class Http2ServerConnection implements ReceivedFramesHost {
   }
 
   opened(exchange: Http2Exchange): void {
-    this.#options.handler(exchange)
+    try {
+      this.#options.handler(exchange)
+    } catch (error) {
+      exchange.faulted(error)
+    }
   }
 
   refused(status: number, code: string): void {
@@ -201,8 +218,9 @@ export class Http2ServerConnection implements ReceivedFramesHost {
   }
 
   ended(exchange: Http2Exchange): void {
+    const isRapid = this.#isRapid(exchange)
     if (this.#close(exchange, this.#cause)) this.#resets.completed()
-    else this.countReset()
+    else if (isRapid) this.countReset()
     this.#leaveIfDone()
   }
 
@@ -216,6 +234,12 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     else this.countReset()
     this.#leaveIfDone()
     this.flush()
+  }
+
+  /** Whether a client that cancels the stream now had next to nothing of it: one that ran or was answered is no attack. */
+  #isRapid(exchange: Http2Exchange): boolean {
+    if (exchange.bytesOut - exchange.output.queued >= ANSWERED_BYTES) return false
+    return this.#options.deadlines.now() - exchange.openedAt < RAPID_MS
   }
 
   /** True when its response was whole. */
@@ -232,14 +256,50 @@ export class Http2ServerConnection implements ReceivedFramesHost {
   readonly #onData = (chunk: Buffer): void => {
     if (this.#isOver) return
     this.#isFeeding = true
-    const start = this.#prefaceSeen < frames.PREFACE.length ? this.#readPreface(chunk) : 0
-    this.#frames.feed(chunk, start, chunk.length)
+    try {
+      const start = this.#prefaceSeen < frames.PREFACE.length ? this.#readPreface(chunk) : 0
+      this.#frames.feed(chunk, start, chunk.length)
+    } catch (error) {
+      this.faulted(error)
+    }
     this.#isFeeding = false
+    this.#sendGathered()
+  }
+
+  /** Sends output once per read: a frame for each window update would be small. */
+  #sendGathered(): void {
     if (this.#isOver) return
-    // Once for all that came: a frame for each step of a window would be a small one.
-    this.output.pump()
-    this.output.flush()
-    this.#adjustReading()
+    try {
+      this.output.pump()
+      this.output.flush()
+      this.#adjustReading()
+      this.#limitHead()
+    } catch (error) {
+      this.faulted(error)
+    }
+  }
+
+  /** The state of the frames is not known after an exception here: all streams end with the connection. */
+  faulted(error: unknown): void {
+    reportFault(error, 'connection')
+    contained('connection', () => this.destroy(new InternalFault()))
+    this.#socket.destroy()
+  }
+
+  /** A client may not take long from the first byte of a frame or a head to its end, however it trickles. */
+  #limitHead(): void {
+    if (!this.#received.hasSettings) return
+    const { isInsideHead } = this.#received
+    if (!isInsideHead && !this.#frames.isInsideFrame) {
+      if (this.#timedFrame === -1) return
+      this.#timedFrame = -1
+      return this.#options.deadlines.clear(this.#headLimit)
+    }
+    // A head of several frames is timed from its first one on.
+    const frame = isInsideHead ? HEAD : this.#frames.delivered
+    const isTimed = frame === this.#timedFrame || (isInsideHead && this.#timedFrame === this.#frames.delivered - 1)
+    this.#timedFrame = frame
+    if (!isTimed) this.#options.deadlines.set(this.#headLimit, this.#options.stallTimeoutMs)
   }
 
   #readPreface(bytes: Buffer): number {
@@ -259,12 +319,7 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     else this.#socket.resume()
   }
 
-  readonly #onDrain = (): void => {
-    if (this.#isOver) return
-    this.output.pump()
-    this.output.flush()
-    this.#adjustReading()
-  }
+  readonly #onDrain = (): void => this.#sendGathered()
 
   /** A client that sends no more can open no stream, nor widen a window. */
   readonly #onEnd = (): void => {
@@ -279,13 +334,14 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     deadlines.clear(this.#keepalive)
     deadlines.clear(this.#lifetime)
     deadlines.clear(this.#lastCall)
+    deadlines.clear(this.#headLimit)
     this.#options.onClosed(this)
   }
 
   // What the frames of the client bring about.
 
   countReset(): void {
-    if (this.#resets.reset(performance.now())) this.#end(frames.ENHANCE_YOUR_CALM, 'too_many_resets')
+    if (this.#resets.reset(this.#options.deadlines.now())) this.#end(frames.ENHANCE_YOUR_CALM, 'too_many_resets')
   }
 
   tooManyFrames(): void {
@@ -332,8 +388,10 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     this.#frames.stop()
     this.output.close()
     for (const exchange of this.#streams.open.values()) {
-      this.output.forget(exchange.output)
-      exchange.closed(this.#cause)
+      contained('connection', () => {
+        this.output.forget(exchange.output)
+        exchange.closed(this.#cause)
+      })
     }
     this.#streams.open.clear()
     this.#reader.release()
@@ -342,7 +400,7 @@ export class Http2ServerConnection implements ReceivedFramesHost {
 
   /** Now and then instead of a timer per stream. */
   #look(): void {
-    const { deadlines, idleTimeoutMs, stallTimeoutMs } = this.#options
+    const { deadlines, idleTimeoutMs } = this.#options
     const now = performance.now()
     const elapsed = now - this.#lookedAt
     this.#lookedAt = now
@@ -353,19 +411,23 @@ export class Http2ServerConnection implements ReceivedFramesHost {
     }
     const isStuck = this.output.unsent > 0 && this.output.taken === this.#takenBefore
     this.#takenBefore = this.output.taken
-    const { isInsideHead } = this.#received
-    this.#stuckMs = isStuck || isInsideHead ? this.#stuckMs + elapsed : 0
-    if (this.#stuckMs >= (isInsideHead ? stallTimeoutMs : idleTimeoutMs)) return this.destroy(STALLED)
+    this.#stuckMs = isStuck ? this.#stuckMs + elapsed : 0
+    if (this.#stuckMs >= idleTimeoutMs) return this.destroy(STALLED)
     deadlines.set(this.#watch, this.#watchMs)
   }
 
   #keepaliveDue(): void {
     if (this.#isOver) return
-    if (this.#pingOutstanding) return this.destroy(new Error('client does not answer pings'))
+    // After the reads of this turn: a thread that is late itself must not blame a client whose answer is there.
+    if (this.#pingOutstanding) return void setImmediate(() => this.#giveUpSilent())
     this.#pingOutstanding = true
     this.#options.deadlines.set(this.#keepalive, this.#options.keepaliveTimeoutMs)
     this.output.frames(frames.pingFrame(KEEPALIVE_PING, 0))
     this.flush()
+  }
+
+  #giveUpSilent(): void {
+    if (this.#pingOutstanding) this.destroy(new Error('client does not answer pings'))
   }
 }
 
@@ -377,5 +439,10 @@ const KEEPALIVE_PING = 'keep-up?'
 const DRAIN_PING = 'draining'
 /** Beyond it nothing is read from a client until it takes some of its answers. */
 const MAX_UNSENT = 1_048_576
+/** A stream that is cancelled after so long, or after so much of its response, is no rapid reset. */
+const RAPID_MS = 1_000
+const ANSWERED_BYTES = 16_384
+/** Stands for a head that spans several frames. */
+const HEAD = -2
 /** For the answer to the ping of a drain. */
 const ROUND_TRIP_MS = 1_000

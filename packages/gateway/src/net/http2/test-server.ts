@@ -16,6 +16,8 @@ export interface TestServer {
   refused: string[]
   reset: string[]
   closed: number
+  /** Bytes of all connections that are open. */
+  bytesRead(): number
   close(): Promise<void>
 }
 
@@ -54,6 +56,7 @@ export async function startServer(
     refused: [],
     reset: [],
     closed: 0,
+    bytesRead: () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, 0),
     async close() {
       for (const socket of sockets) socket.destroy()
       server.close()
@@ -110,6 +113,7 @@ export const INFO: ConnectionInfo = {
   rawPort: 1,
   scheme: 'http',
   sni: '',
+  handshake: '',
   source: '127.0.0.1:1',
   destination: () => ({ address: '127.0.0.1', port: 2 }),
   principal: () => '',

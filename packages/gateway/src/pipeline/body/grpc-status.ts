@@ -1,5 +1,7 @@
 import type { Sink, Source } from '../../net/body.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
+import { grpcStatusOfReset, isGrpcContentType } from '../../net/grpc.ts'
+import { HeaderBlock } from '../../net/header-block.ts'
+import { UpstreamError } from '../../upstream/upstream-types.ts'
 import type { RequestContext } from '../request-context.ts'
 
 /** Where a gRPC call ends without a message, its status stands in the head. */
@@ -39,7 +41,25 @@ export class GrpcStatusSink implements Sink {
     this.#sink.end(trailers)
   }
 
+  /**
+   * A gRPC client reads a reset of its stream as INTERNAL. Trailers give it the status that it would have had from the backend
+   * itself: UNAVAILABLE for a lost connection, which clients may retry.
+   */
   abort(cause: Error): void {
-    this.#sink.abort(cause)
+    const rx = this.#rx
+    if (!(cause instanceof UpstreamError) || !isGrpcOverHttp2(rx)) return this.#sink.abort(cause)
+    rx.responseBroken(cause)
+    rx.grpcStatus = cause.code === 'bad_response' ? INTERNAL : grpcStatusOfReset(cause.resetCode)
+    const trailers = new HeaderBlock()
+    trailers.add('grpc-status', String(rx.grpcStatus))
+    trailers.add('grpc-message', encodeURIComponent(`upstream call failed: ${cause.message}`))
+    this.#sink.end(trailers)
   }
 }
+
+function isGrpcOverHttp2({ exchange, responseHeaders }: RequestContext): boolean {
+  const type = exchange.version === 'HTTP/2' && responseHeaders !== null ? responseHeaders.get('content-type') : null
+  return type !== null && isGrpcContentType(type)
+}
+
+const INTERNAL = 13

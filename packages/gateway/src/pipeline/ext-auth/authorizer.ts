@@ -3,6 +3,7 @@ import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 import { CalloutFault, Callouts } from '../callouts.ts'
 import type { Failure } from '../failure.ts'
 import { failureReply } from '../failure-reply.ts'
+import { InvalidHeader } from '../header-edit.ts'
 import { Reply } from '../reply.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { Env } from '../step.ts'
@@ -45,7 +46,8 @@ export class Authorizer {
     }
     return this.#decide(rx).then((decision) => {
       // That nobody could be asked is no decision.
-      if (key !== null && !(decision instanceof CalloutFault)) cache?.set(key, decision)
+      const isDecided = !(decision instanceof CalloutFault || decision instanceof InvalidHeader)
+      if (key !== null && isDecided) cache?.set(key, decision)
       return this.#judge(decision, rx)
     })
   }
@@ -58,10 +60,19 @@ export class Authorizer {
 
   #judge(decision: Decision, rx: RequestContext): Verdict {
     if (decision instanceof CalloutFault) return this.#undecided(decision, rx)
+    if (decision instanceof InvalidHeader) return this.#unusable(decision, rx)
     if (decision.kind === 'allowed') return decision
     rx.error = 'denied by the authorizer'
     rx.note({ code: 'denied', status: decision.status })
     return refusal(decision, rx)
+  }
+
+  /** No failure mode overlooks it: the authorizer has spoken, and what it said of the client would be missing. */
+  #unusable({ header, message }: InvalidHeader, rx: RequestContext): Reply {
+    this.#env.log.warn('the authorizer sent an invalid header', { header, route: rx.routeName })
+    rx.note({ code: 'invalid_header', header })
+    rx.error = `${UNUSABLE.message}: ${message}`
+    return failureReply(UNUSABLE, rx.headers.get('content-type'))
   }
 
   #undecided({ outcome, cause }: CalloutFault, rx: RequestContext): Reply | null {
@@ -95,11 +106,13 @@ function refusal(denied: Denied, rx: RequestContext): Reply {
 }
 
 /** What the trace says of a request that goes on, changed. */
-export function noteAllowed({ headers, removed, metadata }: Allowed, rx: RequestContext): void {
+export function noteAllowed({ cleared, headers, removed: after, metadata }: Allowed, rx: RequestContext): void {
   if (rx.trace === null) return
   const names = headers.map(({ name }) => name)
+  const removed = [...cleared, ...after]
   rx.trace.note({ code: 'allowed', headers: names, removed, metadata: Object.keys(metadata) })
 }
 
 const REFUSED: Failure = { status: 403, message: 'external authorization failed', reason: 'ExtAuth' }
+const UNUSABLE: Failure = { status: 500, message: REFUSED.message, reason: 'ExtAuth' }
 const DEFAULT_TIMEOUT_MS = 2_000

@@ -1,14 +1,18 @@
 import { HeaderBlock } from '../../net/header-block.ts'
+import { applyEdit, type InvalidHeader } from '../header-edit.ts'
 import type { CalloutFault } from '../callouts.ts'
 import type { HeaderEdit, JsonObject } from '../request-context.ts'
 
 /** What an authorizer said of one request, however it was asked. Without an answer, the failure mode decides. */
-export type Decision = Allowed | Denied | CalloutFault
+export type Decision = Allowed | Denied | InvalidHeader | CalloutFault
 
 export interface Allowed {
   kind: 'allowed'
-  removed: readonly string[]
+  /** Taken off before `headers` are set: names that only the authorizer may use. */
+  cleared: readonly string[]
   headers: readonly HeaderEdit[]
+  /** Taken off after `headers` are set, so that a name in both lists is gone. */
+  removed: readonly string[]
   /** Parameters that it wants otherwise. */
   query: QueryEdit
   responseHeaders: readonly HeaderEdit[]
@@ -25,6 +29,13 @@ export interface Denied {
   status: number
   headers: HeaderBlock
   body: Buffer
+}
+
+/** Changes the headers of a request that is allowed. */
+export function editHeaders({ cleared, headers: edits, removed }: Allowed, headers: HeaderBlock): void {
+  for (const name of cleared) headers.removeAlike(name)
+  for (const edit of edits) applyEdit(edit, headers)
+  for (const name of removed) headers.removeAlike(name)
 }
 
 /** A body that says nothing of itself is not for browsers to guess at. */

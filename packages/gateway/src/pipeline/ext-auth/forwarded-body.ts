@@ -22,6 +22,9 @@ export function readForwarded(rx: RequestContext, maxSize: number): ForwardedBod
   })
 }
 
+/** Tells the authorizer whether it has the whole body; a client that sends the header itself says nothing of that. */
+export const PARTIAL_HEADER = 'x-envoy-auth-partial-body'
+
 /** What the authorizer is told of it, in the header `x-envoy-auth-partial-body`; nothing where there is no body. */
 export function partialMark(body: ForwardedBody | null): string | null {
   return body === null || (body.bytes.length === 0 && !body.isPartial) ? null : String(body.isPartial)

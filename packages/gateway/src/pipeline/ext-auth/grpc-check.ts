@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { isCelError, toJson } from '@portico/cel'
 import type { JsonObject, RequestContext } from '../request-context.ts'
 import { CalloutFault } from '../callouts.ts'
@@ -6,12 +7,13 @@ import type {
   CheckResponse,
   OkHttpResponse,
 } from '../../wire/protos/envoy/service/auth/v3/external_auth.ts'
-import { editOf, isEditable } from '../header-edit.ts'
+import { editsOf, InvalidHeader, isEditable } from '../header-edit.ts'
 import type { Ask, Asking } from './asking.ts'
 import { type Allowed, DENIED, type Decision, sayPlain } from './decision.ts'
-import { type ForwardedBody, partialMark } from './forwarded-body.ts'
+import { type ForwardedBody, PARTIAL_HEADER, partialMark } from './forwarded-body.ts'
 import type { checkMethod as CheckMethod } from './check-method.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
+import { withoutOddBytes } from './utf8-text.ts'
 import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 
 /** Asks by gRPC. */
@@ -59,8 +61,8 @@ function checkRequest(rx: RequestContext, body: ForwardedBody | null, extras: Ex
   const { connection } = rx
   const headers = headerMap(rx)
   const mark = partialMark(body)
-  if (mark !== null) headers.set('x-envoy-auth-partial-body', mark)
-  const text = body === null ? '' : utf8(body.bytes)
+  for (const name of headers.keys()) if (name.replaceAll(/[._]/g, '-') === PARTIAL_HEADER) headers.delete(name)
+  if (mark !== null) headers.set(PARTIAL_HEADER, mark)
   return {
     attributes: {
       source: peer({ address: connection.address, port: connection.port }, connection.principal()),
@@ -79,9 +81,7 @@ function checkRequest(rx: RequestContext, body: ForwardedBody | null, extras: Ex
           fragment: '',
           size: rx.body.length,
           protocol: rx.version,
-          body: text ?? '',
-          // Bytes that are no text cannot stand in a text.
-          rawBody: text === null && body !== null ? body.bytes : EMPTY,
+          ...bodyFields(body),
         },
       },
       contextExtensions: extras.extensions,
@@ -127,9 +127,15 @@ function headerMap(rx: RequestContext): Map<string, string> {
   return headers
 }
 
-function utf8(bytes: Buffer): string | null {
-  const text = bytes.toString('utf8')
-  return Buffer.byteLength(text) === bytes.length && Buffer.from(text).equals(bytes) ? text : null
+/**
+ * A body that is no UTF-8 stands in `raw_body` as it is, and in `body` with `!` for each byte that belongs to no
+ * character, as Envoy has it.
+ */
+function bodyFields(body: ForwardedBody | null): { body: string; rawBody: Uint8Array } {
+  if (body === null) return { body: '', rawBody: EMPTY }
+  return isUtf8(body.bytes)
+    ? { body: body.bytes.toString('utf8'), rawBody: EMPTY }
+    : { body: withoutOddBytes(body.bytes), rawBody: body.bytes }
 }
 
 function readResponse(response: CheckResponse): Decision {
@@ -142,22 +148,31 @@ function readResponse(response: CheckResponse): Decision {
   const { status: httpStatus, headers, body } = httpResponse.value
   const code = httpStatus?.code ?? 0
   const block = new HeaderBlock()
-  for (const { name, value } of headers.flatMap(editOf)) block.add(name, value)
+  const edits = editsOf(headers)
+  if (edits instanceof InvalidHeader) return edits
+  for (const { name, value } of edits) block.add(name, value)
   const bytes = Buffer.from(body)
   sayPlain(block, bytes)
   return { kind: 'denied', status: code >= 200 && code <= 599 ? code : 403, headers: block, body: bytes }
 }
 
-function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined): Allowed {
+function allowed(ok: OkHttpResponse | null, metadata: JsonObject | undefined): Allowed | InvalidHeader {
+  const headers = editsOf(ok?.headers ?? [])
+  if (headers instanceof InvalidHeader) return headers
+  // Added unless the option says otherwise: two cookies are two lines.
+  const responseHeaders = editsOf(ok?.responseHeadersToAdd ?? [], 'append')
+  if (responseHeaders instanceof InvalidHeader) return responseHeaders
   return {
     kind: 'allowed',
+    cleared: NONE,
+    headers,
     removed: (ok?.headersToRemove ?? []).map((name) => name.toLowerCase()).filter(isEditable),
-    headers: (ok?.headers ?? []).flatMap(editOf),
     query: { set: ok?.queryParametersToSet ?? [], removed: ok?.queryParametersToRemove ?? [] },
-    responseHeaders: (ok?.responseHeadersToAdd ?? []).flatMap(editOf),
+    responseHeaders,
     metadata: metadata ?? {},
   }
 }
 
+const NONE: readonly string[] = []
 const EMPTY = new Uint8Array(0)
 const BEYOND_ASCII = /[^\x00-\x7f]/

@@ -1,4 +1,5 @@
 import { emptySource, sourceOf } from '../../net/body.ts'
+import { fieldText } from '../../net/field-text.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { ConfigFault } from '../config-fault.ts'
 import { CalloutFault, type CalloutOptions, type Callouts } from '../callouts.ts'
@@ -7,10 +8,10 @@ import type { AnsweredRequest, JsonObject, RequestContext } from '../request-con
 import type { Expression } from '../expression.ts'
 import { headerLines } from '../views/header-lines.ts'
 import { isCelError, toJson } from '@portico/cel'
-import { headerEdit, isEditable } from '../header-edit.ts'
+import { allEdits, headerEdit, InvalidHeader, isEditable } from '../header-edit.ts'
 import type { Ask, Asking } from './asking.ts'
 import { DENIED, type Decision, sayPlain } from './decision.ts'
-import { type ForwardedBody, partialMark } from './forwarded-body.ts'
+import { type ForwardedBody, PARTIAL_HEADER, partialMark } from './forwarded-body.ts'
 import type { ExtAuthConfig } from '../../schema/fields/ext-auth.ts'
 
 type HttpConfig = NonNullable<ExtAuthConfig['http']>
@@ -54,7 +55,8 @@ class HttpAsker {
     if (typeof target !== 'string' || !/^\/[\x21\x22\x24-\x7e]*$/.test(target)) return DENIED
     const headers = this.#headersOf(rx)
     const mark = partialMark(body)
-    if (mark !== null) headers.set('x-envoy-auth-partial-body', mark)
+    headers.removeAlike(PARTIAL_HEADER)
+    if (mark !== null) headers.add(PARTIAL_HEADER, mark)
     const content = body === null || body.bytes.length === 0 ? emptySource : sourceOf(body.bytes)
     const { authority } = this.#callouts
     const request = { method: rx.method, target, authority, headers, body: content, upgrade: '', teTrailers: false }
@@ -78,21 +80,25 @@ class HttpAsker {
   #decide(answer: WholeAnswer, rx: RequestContext): Decision {
     const { status, headers } = answer
     if (status < 200 || status > 299) return this.#denied(answer, rx)
-    const edits = this.#takenHeaders.flatMap((name) => {
-      const value = headers.joined(name)
-      return (value === null ? null : headerEdit(name, value, 'set')) ?? []
-    })
+    const edits = allEdits(
+      this.#takenHeaders.flatMap((name) => {
+        // Cookies cannot be joined into one line, so each line stays separate.
+        return linesOf(headers, name).map((value, index) => headerEdit(name, value, index === 0 ? 'set' : 'append'))
+      }),
+    )
+    if (edits instanceof InvalidHeader) return edits
     const answered = answeredWith(rx, answer)
     const values = this.#metadata.flatMap(([name, value]) => {
       const result = value.evaluate(answered)
       return isCelError(result) ? [] : [[name, toJson(result)] as const]
     })
     const metadata: JsonObject = Object.fromEntries(values)
-    // What the authorizer alone may say never comes from the client, whether it says it or not.
     return {
       kind: 'allowed',
-      removed: this.#takenHeaders,
+      // Headers that only the authorizer may set are removed from the client's request, even if it does not set them.
+      cleared: this.#takenHeaders,
       headers: edits,
+      removed: namesToRemove(headers),
       query: NO_EDIT,
       responseHeaders: [],
       metadata,
@@ -106,14 +112,30 @@ class HttpAsker {
       return { kind: 'denied', status, headers, body }
     }
     const place = this.#redirect.evaluate(rx)
-    const edit = typeof place === 'string' && place !== '' ? headerEdit('location', place, 'set') : null
-    if (edit === null) return DENIED
+    const edit = typeof place === 'string' && place !== '' ? headerEdit('location', fieldText(place), 'set') : null
+    if (edit === null || edit instanceof InvalidHeader) return DENIED
     return { kind: 'denied', status: 302, headers: HeaderBlock.of([['location', edit.value]]), body: Buffer.alloc(0) }
   }
 }
 
 function problemOf({ status }: WholeAnswer): string | null {
   return status >= 500 ? `the authorizer answered with status ${status}` : null
+}
+
+/** Headers that the backend must not get, as HTTP authorizers written for Envoy name them. */
+function namesToRemove(headers: HeaderBlock): string[] {
+  const list = headers.joined('x-envoy-auth-headers-to-remove')
+  if (list === null) return []
+  return list.split(',').flatMap((each) => {
+    const name = each.trim().toLowerCase()
+    return isEditable(name) ? [name] : []
+  })
+}
+
+function linesOf(headers: HeaderBlock, name: string): string[] {
+  const lines: string[] = []
+  for (let line = headers.get(name); line !== null; line = headers.nth(name, lines.length)) lines.push(line)
+  return lines
 }
 
 /** The request as expressions see it when this is its response. */

@@ -21,8 +21,8 @@ test('where no route fits, the nearest come first, each with what the request la
   assert.deepEqual(rejected, [
     { route: 'r1', match: 0, lacks: ['method POST'] },
     { route: 'r1', match: 1, lacks: ['path like /[0-9]+'] },
-    { route: 'r0', match: 0, lacks: ['hostname a.example or *.b.example', 'path below /api/'] },
     { route: 'r2', match: 0, lacks: ['header x-team', 'query parameter w'] },
+    { route: 'r0', match: 0, lacks: ['hostname a.example or *.b.example', 'path below /api/'] },
   ])
   assert.deepEqual(evaluated, ['r1', 'r2'])
 })

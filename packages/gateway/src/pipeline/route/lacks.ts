@@ -21,29 +21,48 @@ export function nearestRejections<T>(
   return candidates
     .map(({ hostnames, candidate }) => {
       const lacks = lacksOf(candidate, hostnames, request)
-      return { route: candidate.routeKey, match: candidate.matchIndex, lacks }
+      const distance = lacks.reduce((sum, { weight }) => sum + weight, 0)
+      const shared = sharedLength(candidate.match.path.value, request.path)
+      return { route: candidate.routeKey, match: candidate.matchIndex, lacks, distance, shared }
     })
-    .toSorted((one, other) => one.lacks.length - other.lacks.length)
+    .toSorted((one, other) => one.distance - other.distance || other.shared - one.shared)
     .slice(0, MOST)
+    .map(({ route, match, lacks }) => ({ route, match, lacks: lacks.map(({ text }) => text) }))
 }
 
 /** More than anybody reads; a listener may have ten thousand. */
 const MOST = 20
 
+/** A condition of a route that the request does not meet. */
+interface Lack {
+  text: string
+  weight: number
+}
+
+/** Distance of an unmet condition: another method is the same resource, another path or host is a different one. */
+const WEIGHTS = { hostname: 8, path: 4, header: 2, query: 2, method: 1 } as const
+
+function sharedLength(one: string, other: string): number {
+  let length = 0
+  while (length < one.length && one[length] === other[length]) length++
+  return length
+}
+
 function lacksOf<T>(
   { match, pathPrefix }: RouteCandidate<T>,
   hostnames: readonly string[],
   request: RoutableRequest,
-): string[] {
-  const lacks: string[] = []
+): Lack[] {
+  const lacks: Lack[] = []
+  const lack = (kind: keyof typeof WEIGHTS, text: string): void => void lacks.push({ text, weight: WEIGHTS[kind] })
   if (hostnames.length > 0 && createHostnameTable(hostnames.map((name) => [name, true])).best(request.host) === null) {
-    lacks.push(`hostname ${hostnames.slice(0, 4).join(' or ')}${hostnames.length > 4 ? ' or others' : ''}`)
+    lack('hostname', `hostname ${hostnames.slice(0, 4).join(' or ')}${hostnames.length > 4 ? ' or others' : ''}`)
   }
   const { path, method } = match
-  if (!pathCondition(path, pathPrefix)(request)) lacks.push(`path ${PATH_WORDS[path.kind]} ${path.value}`)
-  if (method !== null && method !== request.method) lacks.push(`method ${method}`)
-  for (const header of match.headers) if (!headerCondition(header)(request)) lacks.push(`header ${header.name}`)
-  for (const query of match.query) if (!queryCondition(query)(request)) lacks.push(`query parameter ${query.name}`)
+  if (!pathCondition(path, pathPrefix)(request)) lack('path', `path ${PATH_WORDS[path.kind]} ${path.value}`)
+  if (method !== null && method !== request.method) lack('method', `method ${method}`)
+  for (const header of match.headers) if (!headerCondition(header)(request)) lack('header', `header ${header.name}`)
+  for (const query of match.query) if (!queryCondition(query)(request)) lack('query', `query parameter ${query.name}`)
   return lacks
 }
 

@@ -2,6 +2,7 @@ import type { LogValue } from '../../telemetry/log/edited-line.ts'
 import { attributeName } from '../../telemetry/otlp/attributes.ts'
 import type { Id } from '../../telemetry/otlp/id.ts'
 import { CLIENT } from '../../telemetry/otlp/span.ts'
+import { callAttributes, isRemoved, withoutQuery } from './http-attributes.ts'
 import { ModelCall } from './model-call.ts'
 import type { CallPurpose, SpanFamily, SpannedRequest } from './spanned-request.ts'
 
@@ -124,7 +125,6 @@ export class CallSpan {
       endMs: this.#family.wall(this.#endedAt),
     })
     this.#writeAttributes()
-    if (this.model !== null) this.#write(SERVER_ADDRESS, this.#start.authority.replace(/:\d+$/, ''))
     this.model?.write(request?.llm ?? null, request?.startedAt ?? 0, tools)
     if (fault !== null) tools.encoder.attribute(ERROR_TYPE, fault.type)
     tools.encoder.end(fault === null ? null : fault.message)
@@ -152,17 +152,19 @@ export class CallSpan {
     this.#write(GRPC_STATUS, this.#grpcStatus)
     this.#write(ENDPOINT, this.endpoint)
     this.#write(RESEND_COUNT, this.#retry === 0 ? null : this.#retry)
+    const call = { method, authority, target, status: this.#status, endpoint: this.endpoint }
+    const { encoder, removed } = this.#family.tools
+    for (const attribute of callAttributes) {
+      if (isRemoved(attribute, removed)) continue
+      const value = attribute.read(call)
+      if (value !== null) encoder.attribute(attribute.key, value)
+    }
   }
 
   #write({ name, key }: { name: string; key: Buffer }, value: LogValue): void {
     const { encoder, removed } = this.#family.tools
     if (value !== null && (removed.size === 0 || !removed.has(name))) encoder.attribute(key, value)
   }
-}
-
-function withoutQuery(target: string): string {
-  const end = target.search(/[?#]/)
-  return end === -1 ? target : target.slice(0, end)
 }
 
 const KINDS = new Map([
@@ -182,5 +184,4 @@ const STATUS = field('http.status')
 const GRPC_STATUS = field('grpc.status')
 const ENDPOINT = field('endpoint')
 const RESEND_COUNT = field('http.request.resend_count')
-const SERVER_ADDRESS = field('server.address')
 const ERROR_TYPE = attributeName('error.type')

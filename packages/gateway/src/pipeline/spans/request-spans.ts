@@ -7,6 +7,7 @@ import { SAMPLED, type TraceContext } from '../../telemetry/otlp/traceparent.ts'
 import type { Cloud, CredentialWatch } from '../cloud-credentials.ts'
 import { CallSpan, type CallStart } from './call-span.ts'
 import { beginCredentialSpan } from './credential-span.ts'
+import { isRemoved, requestAttributes } from './http-attributes.ts'
 import { MessageSpan, type MessageStart } from './message-span.ts'
 import { LONGEST_NAME, spanName } from './span-name.ts'
 import type { CallPurpose, SpanFamily, SpannedRequest, SpanTools } from './spanned-request.ts'
@@ -106,6 +107,11 @@ export class RequestSpans implements SpanFamily, CredentialWatch {
       if ((isModel && this.#hasModelCall) || (removed.size > 0 && removed.has(name))) continue
       const value = read(request)
       if (value !== null) encoder.attribute(key, value)
+    }
+    for (const attribute of requestAttributes) {
+      if (isRemoved(attribute, removed)) continue
+      const value = attribute.read(request)
+      if (value !== null) encoder.attribute(attribute.key, value)
     }
     if (fault !== null) encoder.attribute(ERROR_TYPE, fault)
     if (changes !== null) {

@@ -1,3 +1,4 @@
+import { METHODS } from './http-attributes.ts'
 import type { SpannedRequest } from './spanned-request.ts'
 
 /** A name that many requests share: the path as the route has it, never as the client wrote it. */
@@ -30,6 +31,4 @@ export function messageName(method: string, item: { kind: string; name: string }
   return (hasName ? `${method} ${item.name}` : method).slice(0, LONGEST_NAME)
 }
 
-/** Clients may invent others. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH', 'QUERY'])
 export const LONGEST_NAME = 256

@@ -19,6 +19,10 @@ export class TracedContext implements CallContext {
     return this.#context.rx
   }
 
+  get hops(): string {
+    return this.#context.hops
+  }
+
   get clientVersion(): string {
     return this.#context.clientVersion
   }

@@ -16,6 +16,7 @@ import type { EditedText } from './edited-text.ts'
 import { type PlacedRefusal, restoreHidden } from './hidden-values.ts'
 import { refusedEdits } from './kept-from-edits.ts'
 import { compileApart } from './limit-names.ts'
+import { isBelow, unknownKeys } from './unknown-keys.ts'
 import { parseText } from './yaml-leaves.ts'
 
 /** What a text is checked with. */
@@ -55,7 +56,7 @@ export async function checkEdit({ text, base, source, version }: Edit, place: Ch
   const broken = syntaxProblems(text, place.name)
   if (broken.length > 0) return answer({ problems: broken })
   const restored = restoreHidden(text, source)
-  if (!restored.ok) return answer({ problems: restored.refused.map((refusal) => problemOf(refusal, place.name)) })
+  if (!restored.ok) return answer({ problems: withUnknownKeys(text, restored.refused, place.name) })
   const { edited } = restored
   // What is not allowed here is not looked at either: messages could tell what is in files and variables.
   const refused = refusedEdits(base, edited.text).map((edit) => ({ ...edit, ...edited.sourcePlace(edit) }))
@@ -103,6 +104,14 @@ function syntaxProblems(text: string, file: string): ConfigProblem[] {
   return parseWithPlaces(text, file, {})
     .problems.filter(({ code }) => code === 'syntax' || code === 'duplicate_key')
     .map((problem) => placed(printProblem(problem)))
+}
+
+/** A mask below a misspelt key stands in no place that is known: the key is what is wrong. */
+function withUnknownKeys(text: string, refused: readonly PlacedRefusal[], file: string): ConfigProblem[] {
+  const unknown = unknownKeys(text, file)
+  const others = refused.filter(({ path }) => !unknown.some((key) => isBelow(path, key)))
+  const problems = [...unknown.map((key) => placed(key.text)), ...others.map((refusal) => problemOf(refusal, file))]
+  return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
 }
 
 function problemOf({ path, line, column, text }: PlacedRefusal, file: string): ConfigProblem {

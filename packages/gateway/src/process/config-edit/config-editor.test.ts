@@ -33,7 +33,18 @@ describe('edits of the config through the admin server', () => {
       program,
       text.replace('port: 0', 'prot: 0').replace('key: "<redacted>"', 'kye: "<redacted>"'),
     )
-    assert.deepEqual([wrong.problems.map(({ line, column }) => [line, column]), wrong.effect], [[[19, 34]], null])
+    assert.deepEqual(
+      wrong.problems.map(({ text: told }) => /^[^ ]+ [^ ]+ (unknown key `\w+`)/.exec(told)?.[1]),
+      ['unknown key `prot`', 'unknown key `kye`'],
+    )
+    assert.equal(wrong.effect, null)
+    // All that is hidden stands below it: the key is the one problem.
+    const root = await check(program, text.replace('binds:', 'bindz:'))
+    assert.equal(root.problems.length, 1)
+    assert.match(
+      root.problems[0]?.text ?? '',
+      /gateway\.yaml:2:1: bindz: unknown key `bindz`, .*\n.*did you mean `binds`/,
+    )
     const misspelt = await check(program, text.replace('- name: web', '- nam: web'))
     assert.match(misspelt.problems[0]?.text ?? '', /gateway\.yaml:6:5: binds\[0\]\.listeners\[0\]\.nam: unknown key/)
     const broken = await check(program, 'binds: [')

@@ -22,7 +22,7 @@ test('an edit that comes while a worker dies is live in all that live on, and in
     const isBusy = once(fleet.channel, 'message')
     const name = `worker-${round - 1}`
     fleet.tell({ name, how: 'be busy', milliseconds: 300 })
-    fleet.tell({ name, how: 'throw' })
+    fleet.tell({ name, how: 'die' })
     await isBusy
     assert.equal((await apply(saying(`round${round}`))).kind, 'applied')
     assert.equal(memory.read(), saying(`round${round}`))
@@ -36,7 +36,7 @@ test('an edit that cannot go live while a worker dies leaves the one before, in 
   const port = await takenPort(t)
   const isBusy = once(fleet.channel, 'message')
   fleet.tell({ name: null, how: 'be busy', milliseconds: 300 })
-  fleet.tell({ name: null, how: 'throw' })
+  fleet.tell({ name: null, how: 'die' })
   await isBusy
   const more = `- port: ${port}\n  address: 127.0.0.1\n  listeners: [{ routes: [] }]\n`
   const outcome = await apply(saying('never', more))

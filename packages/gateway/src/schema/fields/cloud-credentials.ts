@@ -1,5 +1,5 @@
 import { secretValue } from './credential.ts'
-import { fieldOf, fileOnly, localForm, object, Refusal } from '../kit.ts'
+import { fieldOf, localForm, object, Refusal } from '../kit.ts'
 import type { Output, Schema } from '../kit.ts'
 import { entryOf, objectReference, orSecretEntry, secret, withinSecret } from './references.ts'
 import { atMostOneOf } from '../rules.ts'
@@ -18,11 +18,12 @@ export function awsCredentials() {
       .describe(
         'The keys; in a cluster a Secret with `accessKey`, `secretKey` and perhaps `sessionToken`. Without it they are looked for as the SDK does: variables, profiles, web identity, containers, instances.',
       ),
-    region: fileOnly(string({ min: 1, max: 64 }, { pattern: /^[a-z0-9-]+$/, expected: 'a region such as `eu-west-1`' }))
+    region: string({ min: 1, max: 64 }, { pattern: /^[a-z0-9-]+$/, expected: 'a region such as `eu-west-1`' })
       .optional()
       .describe('The region to sign for; when unset that of the backend, of its host, or of `AWS_REGION`.'),
-    service: fileOnly(
-      string({ min: 1, max: 64 }, { pattern: /^[a-z0-9-]+$/, expected: 'the name of a service such as `execute-api`' }),
+    service: string(
+      { min: 1, max: 64 },
+      { pattern: /^[a-z0-9-]+$/, expected: 'the name of a service such as `execute-api`' },
     )
       .optional()
       .describe('The service to sign for; when unset that of the backend or of its host, else `bedrock`.'),

@@ -15,3 +15,8 @@ export function keyExchangeGroups() {
 export function tlsVersion() {
   return enumeration(['1.2', '1.3'])
 }
+
+/** Whether clients must show a certificate. */
+export function clientCertificates() {
+  return enumeration(['Require', 'Request'])
+}

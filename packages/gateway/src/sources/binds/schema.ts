@@ -3,7 +3,9 @@ import type { Output } from '../../schema/kit.ts'
 import { hostname, ipAddress } from '../../schema/fields/hosts.ts'
 import { objectName } from '../../schema/fields/names.ts'
 import { pemFile } from '../../schema/fields/references.ts'
+import { clientCertificates } from '../../schema/fields/tls-options.ts'
 import { enumeration, integer } from '../../schema/fields/values.ts'
+import { onlyWith } from '../../schema/rules.ts'
 import { listenerBlock } from '../policies/schema.ts'
 import { route } from '../routes/schema.ts'
 
@@ -17,13 +19,21 @@ export const listener = object({
   hostname: hostname({ wildcard: true })
     .optional()
     .describe('Host that this listener serves; `*.example.com` covers its subdomains; every host when unset.'),
-  tls: object({
-    cert: pemFile('certificate').describe('PEM file with the certificate chain.'),
-    key: pemFile('privateKey').describe('PEM file with the private key.'),
-    root: pemFile('authorities')
-      .optional()
-      .describe('PEM file with authorities: clients must show a certificate issued by one of them.'),
-  })
+  tls: object(
+    {
+      cert: pemFile('certificate').describe('PEM file with the certificate chain.'),
+      key: pemFile('privateKey').describe('PEM file with the private key.'),
+      root: pemFile('authorities')
+        .optional()
+        .describe('PEM file with authorities: clients must show a certificate issued by one of them.'),
+      clientCertificates: clientCertificates()
+        .optional()
+        .describe(
+          'With `root`: `Require` refuses clients without a certificate, `Request` lets them in; what `frontend.tls` says when unset.',
+        ),
+    },
+    [onlyWith('clientCertificates', 'root')],
+  )
     .optional()
     .describe('Certificate of an HTTPS listener.'),
   policies: listenerBlock()

@@ -1,3 +1,4 @@
+import { countFault, describeFault } from '../faults.ts'
 import { severities } from './log-filter.ts'
 import type { LogFilter, LogLevel } from './log-filter.ts'
 import { escapeControls, quoted, textValue } from './quote.ts'
@@ -75,9 +76,12 @@ export function createLogger({ filter, format, write, now = Date.now }: LoggerOp
   }
 }
 
-/** For what cannot happen: the request is answered, and the error must be seen. */
+/** For what cannot happen: the request is answered, and the exception is logged with its place. */
 export function bugReport(log: Logger): (error: unknown) => void {
-  return (error) => log.error('bug', { error: error instanceof Error ? error.stack : String(error) })
+  return (error) => {
+    log.error('internal error', { scope: 'request', error: describeFault(error) })
+    countFault('request')
+  }
 }
 
 interface Entry {

@@ -4,6 +4,29 @@ export interface Family {
   labels: readonly string[]
   /** Upper bounds of a histogram, rising; the last bucket (+Inf) is implied. */
   buckets?: readonly number[]
+  /** In UCUM, where the name does not end with it (`_seconds`, `_bytes`); what is counted stands in braces. */
+  unit?: string
+}
+
+/** The unit in UCUM: of the family, of the name, or in braces what is counted. */
+export function unitOf(name: string, { unit }: Family): string {
+  if (unit !== undefined) return unit
+  if (/_seconds(_total)?$/.test(name)) return 's'
+  if (/_bytes(_total)?$/.test(name)) return 'By'
+  // Translators to Prometheus call a gauge with the unit 1 a ratio; what stands in braces changes no name.
+  return `{${countedBy(name)}}`
+}
+
+/** `requests_total` counts requests. */
+function countedBy(name: string): string {
+  return (
+    name
+      .replace(/_total$/, '')
+      .split('_')
+      .at(-1) ?? 'event'
+  )
+    .replace(/ies$/, 'y')
+    .replace(/s$/, '')
 }
 
 const REQUEST = ['backend', 'protocol', 'method', 'status', 'reason', 'bind', 'gateway', 'listener', 'route'] as const
@@ -73,24 +96,28 @@ export const families = {
   },
   gen_ai_client_token_usage: {
     type: 'histogram',
+    unit: '{token}',
     help: 'Tokens of a model call, by type; those of the cache are among the input too',
     labels: ['gen_ai_token_type', ...MODEL_CALL],
     buckets: TOKENS,
   },
   gen_ai_server_request_duration: {
     type: 'histogram',
+    unit: 's',
     help: 'Seconds from the first byte of a request that was a model call to the end of its response',
     labels: MODEL_CALL,
     buckets: MODEL_SECONDS,
   },
   gen_ai_server_time_to_first_token: {
     type: 'histogram',
+    unit: 's',
     help: 'Seconds from the first byte of a request to the first token of a streamed answer',
     labels: MODEL_CALL,
     buckets: FIRST_TOKEN_SECONDS,
   },
   gen_ai_server_time_per_output_token: {
     type: 'histogram',
+    unit: 's',
     help: 'Seconds from the first token of a streamed answer to its end, divided by its tokens',
     labels: MODEL_CALL,
     buckets: PER_TOKEN_SECONDS,
@@ -123,11 +150,13 @@ export const families = {
   },
   downstream_connections_refused_total: {
     type: 'counter',
+    unit: '{connection}',
     help: 'Connections from clients that were closed instead of served, by reason',
     labels: [...CONNECTION, 'reason'],
   },
   downstream_connections_active: {
     type: 'gauge',
+    unit: '{connection}',
     help: 'Connections from clients that are open now',
     labels: CONNECTION,
   },
@@ -165,11 +194,13 @@ export const families = {
   },
   upstream_connections_silent_total: {
     type: 'counter',
+    unit: '{connection}',
     help: 'HTTP/2 connections to backends that were closed because a ping was not answered',
     labels: ['transport'],
   },
   upstream_connections_active: {
     type: 'gauge',
+    unit: '{connection}',
     help: 'Connections to backends that are open now, idle ones too',
     labels: ['transport'],
   },
@@ -187,6 +218,7 @@ export const families = {
   },
   rate_limit_keys_without_room_total: {
     type: 'counter',
+    unit: '{request}',
     help: 'Requests whose key found no room among the budgets of a local limit, by what became of them',
     labels: ['policy', 'limit', 'outcome'],
   },
@@ -208,6 +240,11 @@ export const families = {
   config_synchronized: {
     type: 'gauge',
     help: 'Whether the running config is the one last read: 1, or 0 after a refused reload',
+    labels: [],
+  },
+  config_quarantined_units: {
+    type: 'gauge',
+    help: 'Routes, listeners, ports and backends of the live config that are closed because they cannot be compiled',
     labels: [],
   },
   config_generation: {
@@ -235,9 +272,14 @@ export const families = {
     help: 'Configs that came from the controller, by what became of them',
     labels: ['result'],
   },
+  internal_errors_total: {
+    type: 'counter',
+    help: 'Unexpected exceptions, by what was ended because of them',
+    labels: ['scope'],
+  },
   worker_restarts_total: {
     type: 'counter',
-    help: 'Workers that died and were replaced',
+    help: 'Workers that died, or were replaced after an internal error',
     labels: [],
   },
   event_loop_lag_seconds: {
@@ -247,6 +289,7 @@ export const families = {
   },
   metrics_overflow_total: {
     type: 'counter',
+    unit: '{series}',
     help: 'Label sets that found no room and are counted under the label value "overflow"',
     labels: [],
   },

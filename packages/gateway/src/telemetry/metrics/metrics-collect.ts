@@ -77,6 +77,9 @@ export class Collector {
       // There a family of counters goes by its name without the suffix.
       const titled = isOpen && type === 'counter' ? name.replace(/_total$/, '') : name
       text += `# HELP ${titled} ${escapeHelp(help)}\n# TYPE ${titled} ${type}\n`
+      // OpenMetrics allows a unit only where the name ends with it.
+      const unit = isOpen ? /_(seconds|bytes)$/.exec(titled)?.[1] : undefined
+      if (unit !== undefined) text += `# UNIT ${titled} ${unit}\n`
       for (const [values, value] of others) text += sample(name, labelText(labels, values), value)
       for (const each of series) {
         text +=

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../../testing/scene.ts'
-import { Exporter, exportLimits, type ExportLimits } from './exporter.ts'
+import { Exporter } from './exporter.ts'
+import { exportLimits, type ExportLimits } from './export-limits.ts'
 import type { Deliver, Delivery } from './retrying-sender.ts'
 
 const TAKEN: Delivery = { kind: 'taken', rejected: 0, message: '' }
@@ -187,4 +188,15 @@ test('what is on its way stays as it was, whatever comes meanwhile, and is sent 
   }
   await until(() => answers.length === 5)
   assert.deepEqual(seen.at(-1), expected)
+})
+
+test('at the end, a collector that was away before gets one more try and no more time', async () => {
+  const away = stand(() => ({ kind: 'later', cause: 'refused', afterMs: null }), {
+    firstPauseMs: 60_000,
+    maxPauseMs: 60_000,
+  })
+  add(away)
+  await until(() => away.requests.length === 1)
+  await away.exporter.flush(3_600_000)
+  assert.deepEqual([away.requests, away.dropped], [[1, 1], { shutdown: 1 }])
 })

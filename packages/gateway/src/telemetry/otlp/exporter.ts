@@ -1,30 +1,8 @@
 import { ITEM } from './envelope.ts'
+import type { ExportLimits } from './export-limits.ts'
 import type { ItemQueue } from './item-queue.ts'
-import { type Deliver, RetryingSender, type RetryLimits, type SenderOptions } from './retrying-sender.ts'
+import { type Deliver, RetryingSender, type SenderOptions } from './retrying-sender.ts'
 import { WireBuffer } from './wire-buffer.ts'
-
-export interface ExportLimits extends RetryLimits {
-  /** What a request has at most; that much is sent at once. */
-  batchItems: number
-  batchBytes: number
-  /** How long the first of fewer waits for others. */
-  delayMs: number
-  /** What waits at most; more is dropped. */
-  queueItems: number
-  queueBytes: number
-}
-
-/** Per worker. */
-export const exportLimits: ExportLimits = {
-  batchItems: 2048,
-  batchBytes: 1024 * 1024,
-  delayMs: 1000,
-  queueItems: 16_384,
-  queueBytes: 8 * 1024 * 1024,
-  firstPauseMs: 500,
-  maxPauseMs: 30_000,
-  retryMs: 60_000,
-}
 
 export interface ExporterOptions extends SenderOptions {
   wrap: (items: Uint8Array) => Buffer

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { readMetrics } from '../../testing/otlp-metrics.ts'
 import { WrittenItems } from '../../testing/written-items.ts'
+import { unitOf } from '../metrics/families.ts'
 import type { MetricReading } from '../metrics/metrics-collect.ts'
 import { createEnvelope } from './envelope.ts'
 import { type EncodedMetric, encodeMetric } from './metric.ts'
@@ -28,10 +29,11 @@ function sdkRequest(readings: readonly MetricReading[]): object {
 }
 
 /** The same metric as the SDK of OpenTelemetry has it. */
-function sdkMetric({ name, family: { type, help, buckets = [] }, points }: MetricReading): object {
+function sdkMetric({ name, family, points }: MetricReading): object {
+  const { type, help, buckets = [] } = family
   const hrTime = (millis: number): [number, number] => [Math.floor(millis / 1000), (millis % 1000) * 1_000_000]
   return {
-    descriptor: { name, description: help, unit: name.endsWith('_seconds') ? 's' : '', valueType: DOUBLE },
+    descriptor: { name, description: help, unit: unitOf(name, family), valueType: DOUBLE },
     aggregationTemporality: CUMULATIVE,
     dataPointType: { histogram: HISTOGRAM, gauge: GAUGE, counter: SUM }[type],
     isMonotonic: true,

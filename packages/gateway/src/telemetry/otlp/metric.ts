@@ -1,4 +1,5 @@
 import type { MetricPoint, MetricReading } from '../metrics/metrics-collect.ts'
+import { unitOf } from '../metrics/families.ts'
 import { attributeName, writeAttribute } from './attributes.ts'
 import { textSize, WireBuffer } from './wire-buffer.ts'
 
@@ -18,7 +19,7 @@ export interface MetricTimes {
 export function* encodeMetric({ name, family, points }: MetricReading, times: MetricTimes): Iterable<EncodedMetric> {
   const { type, help, buckets = [] } = family
   const encodePoint = type === 'histogram' ? histogramPoint(buckets, times) : numberPoint(type === 'counter', times)
-  const head = headOf(name, help)
+  const head = headOf(name, help, unitOf(name, family))
   const [tag, rest] = KINDS[type]
   for (let from = 0; from < points.length; from += MOST_POINTS) {
     const some = points.slice(from, from + MOST_POINTS)
@@ -32,19 +33,12 @@ export function* encodeMetric({ name, family, points }: MetricReading, times: Me
   }
 }
 
-function headOf(name: string, help: string): Buffer {
+function headOf(name: string, help: string, unit: string): Buffer {
   const wire = new WireBuffer()
   writeText(wire, NAME, name)
   writeText(wire, DESCRIPTION, help)
-  const unit = unitOf(name)
-  if (unit !== '') writeText(wire, UNIT, unit)
+  writeText(wire, UNIT, unit)
   return wire.take()
-}
-
-/** Only where the name has it too: those who translate to Prometheus add the unit to names that lack it. */
-function unitOf(name: string): string {
-  if (/_seconds(_total)?$/.test(name)) return 's'
-  return /_bytes(_total)?$/.test(name) ? 'By' : ''
 }
 
 function numberPoint(isCounter: boolean, { start, now }: MetricTimes): (point: MetricPoint) => Buffer {

@@ -82,8 +82,10 @@ export class RetryingSender {
       }
       this.#failures++
       this.#tell(delivery.cause)
-      await this.#pause(delivery.afterMs)
-      if (performance.now() < (this.#endsAt ?? endsAt)) continue
+      if (!this.isEnding || this.#failures < 2) await this.#pause(delivery.afterMs)
+      // A collector that was away before the end is not waited for: its last try was this one.
+      const isGivenUp = this.isEnding && this.#failures > 1
+      if (!isGivenUp && performance.now() < (this.#endsAt ?? endsAt)) continue
       return this.drop(count, this.isEnding ? 'shutdown' : 'unreachable', delivery.cause)
     }
   }

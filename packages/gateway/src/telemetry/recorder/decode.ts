@@ -76,6 +76,7 @@ export function decodeRecord(entry: Buffer, { names, worker }: RecordSource): Re
       target: text('endpoint'),
       answered: answered === UNANSWERED ? null : answered,
       status: entry.readUInt16LE(AT.status),
+      attempts: entry.readUInt8(AT.attempts),
     }),
     requestHeaders: details.requestHeaders ?? null,
     afterPolicies: changedRequest(details.requestHeaders ?? {}, details.afterPolicies),
@@ -177,12 +178,31 @@ interface LastCall {
   target: string | null
   answered: number | null
   status: number
+  attempts: number
 }
 
-function callsOf({ isWhole, calls = [], kind }: StoredDetails, last: LastCall): RecordedAttempt[] | null {
+function callsOf({ isWhole, calls = [], kind, error }: StoredDetails, last: LastCall): RecordedAttempt[] | null {
   if (isWhole !== true) return null
-  // A call that failed for good is among those that failed.
-  if (last.target === null || last.answered === null) return [...calls]
+  if (last.target === null) return [...calls]
+  if (last.answered === null) {
+    // A call that failed for good is among those that failed; one that was cut off when the request ended is not.
+    if (last.attempts <= calls.length) return [...calls]
+    const from = calls.at(-1)?.to ?? null
+    return [
+      ...calls,
+      { target: last.target, status: null, error: 'no answer before the request ended', from, to: null },
+    ]
+  }
   const status = kind === undefined ? last.status : null
-  return [...calls, { target: last.target, status, error: null, from: calls.at(-1)?.to ?? null, to: last.answered }]
+  return [
+    ...calls,
+    {
+      target: last.target,
+      status,
+      // The response broke off after its head.
+      error: kind === 'UpstreamFailure' ? (error ?? null) : null,
+      from: calls.at(-1)?.to ?? null,
+      to: last.answered,
+    },
+  ]
 }

@@ -4,10 +4,11 @@ interface Ending {
   readonly reason: string
   readonly status: number
   readonly mcp: { readonly outcome: string | null } | null
+  readonly notes?: { readonly [key: string]: unknown } | null
 }
 
 /** How something ended, by the reason that logs have; what was evicted or slow is for the recorder to know. */
-export function outcomeOf({ reason, status, mcp }: Ending): Exclude<RecordOutcome, 'evicted' | 'slow'> {
+export function outcomeOf({ reason, status, mcp, notes }: Ending): Exclude<RecordOutcome, 'evicted' | 'slow'> {
   switch (reason) {
     case 'Upstream':
       if (mcp !== null) return outcomeOfMessage(mcp.outcome)
@@ -20,6 +21,9 @@ export function outcomeOf({ reason, status, mcp }: Ending): Exclude<RecordOutcom
     case 'InvalidRequest':
       // A version that the client should not have used is no failure of the gateway.
       return status >= 500 && status !== 505 ? 'failed' : 'denied'
+    case 'PromptGuard':
+      // The status of a stream was sent before the guard failed.
+      return status >= 500 || notes?.['code'] === 'guard_failed' ? 'failed' : 'denied'
     case 'ClientGone':
       return 'aborted'
     case 'NoHealthyBackend':

@@ -32,8 +32,6 @@ export function rebuildEvents(record: RequestRecord, env: Identity): TraceEvent[
   }
   addPolicies(events, ofPhase('backend'))
   for (const call of calls ?? lastCall(record)) addCall(events, call)
-  const unanswered = openCall(record)
-  if (unanswered !== null) events.add({ type: 'backendCallStart', target: unanswered })
   if (record.answeredAfter !== null) events.at(record.answeredAfter)
   addPolicies(events, ofPhase('response'))
   if (record.status !== 0) {
@@ -89,16 +87,12 @@ function addRules(events: EventList, { rules }: RecordedStep['values']): void {
 function addCall(events: EventList, { target, status, error, from, to }: RecordedAttempt): void {
   if (from !== null) events.at(from)
   events.add({ type: 'backendCallStart', target })
-  if (to !== null) events.at(to)
+  // Nobody waited for it any longer: the time was over, or the client had left. A live trace has no result then either.
+  if (to === null) return
+  events.at(to)
   const failed = error !== null || status === null || status >= 500
   const severity = failed ? 'error' : status >= 400 ? 'warn' : 'info'
   events.add({ type: 'backendCallResult', status, error }, severity, from ?? 0)
-}
-
-/** Whom nobody waited for any longer: the time was over, or the client had left. */
-function openCall({ calls, endpoint, answeredAfter, attempts }: RequestRecord): string | null {
-  const isOpen = calls !== null && answeredAfter === null && attempts > calls.length
-  return isOpen ? endpoint : null
 }
 
 /** Of a request that simply passed, whose one call is in its summary. */

@@ -57,6 +57,23 @@ describe('watchers', () => {
     assert.ok(workers.every(({ watch }) => !watch.armed))
   })
 
+  test('are counted as armed no more once their request has begun', () => {
+    const hub = new TraceHub()
+    const armed = (): number => Atomics.load(new Int32Array(hub.shared), 0)
+    const heard: TraceToWorker[] = []
+    hub.born(0, (message) => heard.push(message))
+    hub.watch(null, { ready() {}, event() {}, end() {} })
+    const [asked] = heard
+    assert.ok(asked?.type === 'watch')
+    hub.received(0, { type: 'watching', id: asked.id })
+    assert.equal(armed(), 1)
+    const message = { type: 'requestStarted' } as unknown as TraceEvent['message']
+    const event: TraceEvent = { eventStart: null, eventEnd: 1, severity: 'info', message }
+    hub.received(0, { type: 'traced', id: asked.id, event })
+    assert.equal(armed(), 0)
+    assert.deepEqual(heard.at(-1), { type: 'unwatch', id: asked.id })
+  })
+
   test('with an expression wait for the first request for which it is true', () => {
     const scene = new Scene()
     const worker = scene.worker()

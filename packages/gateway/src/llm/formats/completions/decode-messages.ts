@@ -4,6 +4,7 @@ import { isObject } from '../../../wire/json.ts'
 import type { ChatRequest, FilePart, ImagePart, Message, Part, TextPart, ToolResultPart } from '../../middle.ts'
 import { decodeReasoningFields } from './reasoning-fields.ts'
 import { decodeToolCalls } from './tool-calls.ts'
+import { mediaTypeOfName } from '../../file-types.ts'
 import { mediaSourceOf } from '../../media-url.ts'
 
 export function decodeMessages(fields: Fields): Pick<ChatRequest, 'system' | 'messages'> {
@@ -123,7 +124,7 @@ function decodeFile(part: Fields): FilePart {
 /** Some clients send the base64 alone. */
 function fileSource(data: string, name: string): FilePart['source'] {
   if (/^data:/i.test(data)) return mediaSourceOf(data)
-  return { kind: 'data', mediaType: /\.pdf$/i.test(name) ? 'application/pdf' : 'application/octet-stream', data }
+  return { kind: 'data', mediaType: mediaTypeOfName(name), data }
 }
 
 function requiredText(part: Fields, name: string): string {

@@ -1,6 +1,7 @@
 import { clientField, lose, mediaField } from '../../client-fields.ts'
 import { fitCallId } from '../../tool-calls/fit-call-id.ts'
 import { textAt } from '../../../wire/json.ts'
+import { isTextType } from '../../file-types.ts'
 import { mediaUrlOf } from '../../media-url.ts'
 import type { FilePart, FormatName, ImagePart, Json, JsonObject, Loss, Part, TextPart } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
@@ -65,7 +66,7 @@ function encodeFile(part: FilePart, rules: EncodeRules): JsonObject | Unsupporte
       if (!rules.isOwn) return new Unsupported(path, 'this provider cannot read files stored at another: send the file')
       return { type: 'file', file: { file_id: source.id, ...(name !== undefined && { filename: name }) } }
     case 'data':
-      if (!rules.isOwn && source.mediaType.startsWith('text/')) {
+      if (!rules.isOwn && isTextType(source.mediaType)) {
         lose(rules.losses, { what: 'renamed', path, note: 'a text file became text' })
         const text = Buffer.from(source.data, 'base64').toString('utf8')
         return { type: 'text', text: name === undefined ? text : `${name}:\n${text}` }

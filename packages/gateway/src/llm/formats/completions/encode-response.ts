@@ -1,10 +1,13 @@
+import { annotationsOf } from '../../annotations.ts'
 import { clientCallId } from '../../tool-calls/client-call-id.ts'
 import { collectResponse } from '../../collect-response.ts'
 import type { ResponseContext } from '../../format.ts'
+import { choiceLogprobs } from '../../logprobs.ts'
 import { put } from '../../../wire/json.ts'
 import type { ChatEvent, JsonObject, ToolCallPart } from '../../middle.ts'
 import { customNames } from '../../tool-calls/tool-names.ts'
-import { FINISH_WORDS } from './finish.ts'
+import { wantsFunctionCall } from '../../translate-tools.ts'
+import { finishWord } from './finish.ts'
 import { reasoningForClient } from './reasoning-fields.ts'
 import { encodeToolCall } from './tool-calls.ts'
 import { encodeUsage } from './usage.ts'
@@ -15,7 +18,10 @@ export function encodeResponse(events: readonly ChatEvent[], context: ResponseCo
   const texts = parts.filter((part) => part.type === 'text')
   const refusals = parts.filter((part) => part.type === 'refusal')
   const calls = parts.filter((part) => part.type === 'toolCall')
-  const annotations = texts.flatMap(({ rest }) => (Array.isArray(rest?.annotations) ? rest.annotations : []))
+  let length = 0
+  const annotations = texts.flatMap(({ rest, text }) =>
+    annotationsOf(rest, { start: length, end: (length += text.length) }),
+  )
   const encodeCall = (call: ToolCallPart): JsonObject =>
     encodeToolCall(customs.has(call.name) ? { ...call, custom: true } : call, call.name, clientCallId(call), true)
   const message: JsonObject = {
@@ -26,15 +32,30 @@ export function encodeResponse(events: readonly ChatEvent[], context: ResponseCo
   // Mostly there is nothing but text.
   if (texts.length < parts.length) Object.assign(message, reasoningForClient(parts))
   if (annotations.length > 0) message.annotations = annotations
-  if (calls.length > 0) message.tool_calls = calls.map(encodeCall)
+  const isLegacy = wantsFunctionCall(context.request)
+  if (calls.length > 0 && isLegacy) message.function_call = functionCall(calls)
+  else if (calls.length > 0) message.tool_calls = calls.map(encodeCall)
   const encoded: JsonObject = {
     id: id || context.newId('chatcmpl-'),
     object: 'chat.completion',
     created: created ?? context.now,
     model: model || context.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: FINISH_WORDS[finish?.reason ?? 'stop'] }],
+    choices: [
+      {
+        index: 0,
+        message,
+        logprobs: choiceLogprobs(texts.map(({ rest }) => rest)),
+        finish_reason: finishWord(finish?.reason ?? 'stop', isLegacy),
+      },
+    ],
   }
   if (usage !== null) encoded.usage = encodeUsage(usage)
   put(encoded, 'service_tier', usage?.serviceTier)
   return encoded
+}
+
+/** Clients that declare functions of old are answered with one call. */
+function functionCall([call]: readonly ToolCallPart[]): JsonObject {
+  const text = call?.arguments ?? ''
+  return { name: call?.name ?? '', arguments: text === '' ? '{}' : text }
 }

@@ -18,7 +18,7 @@ const REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['content_filter', 'filtered'],
 ])
 
-export const FINISH_WORDS: Readonly<Record<FinishReason, string>> = {
+const FINISH_WORDS: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
   stopSequence: 'stop',
   pause: 'stop',
@@ -26,4 +26,9 @@ export const FINISH_WORDS: Readonly<Record<FinishReason, string>> = {
   contextWindow: 'length',
   toolCalls: 'tool_calls',
   filtered: 'content_filter',
+}
+
+/** `isLegacy`: for a client that declares functions of old. */
+export function finishWord(reason: FinishReason, isLegacy: boolean): string {
+  return isLegacy && reason === 'toolCalls' ? 'function_call' : FINISH_WORDS[reason]
 }

@@ -132,12 +132,10 @@ describe('a conversation', () => {
         },
       ],
       tools: [{ type: 'web_search_20250305', name: 'web_search' }],
-      container: { id: 'c' },
     })
     assert.deepEqual(body.messages, [{ role: 'assistant', content: 'found' }])
     assert.equal(body.tools, undefined)
     assert.deepEqual(losses, [
-      'dropped container',
       'dropped tools',
       'dropped messages[].content[]',
       'dropped messages[].content[].citations',

@@ -7,6 +7,7 @@ import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { ChunkWriter } from './stream-encoder.ts'
 import { completionsTexts } from './native-texts.ts'
+import { completionsRequest } from './request-texts.ts'
 import { isPlain, plainFacts } from './plain.ts'
 
 /** `/v1/chat/completions`, as OpenAI defined it and many others speak it. */
@@ -18,6 +19,7 @@ export const completions: ClientFormat & UpstreamFormat = {
   encodeError,
   isPlain,
   plainFacts,
+  requestTexts: completionsRequest,
   texts: completionsTexts,
   // The line is looked at from its end: a pattern that may begin at every line is four times slower.
   endMarks: /\[DONE\]$(?<=^data: ?\[DONE\])|"finish_reason"\s*:\s*"/m,

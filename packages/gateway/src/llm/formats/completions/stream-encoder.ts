@@ -1,15 +1,18 @@
 import { brokenStream } from '../../chat-error.ts'
+import { annotationsOf } from '../../annotations.ts'
 import { clientCallId } from '../../tool-calls/client-call-id.ts'
 import type { CollectedResponse } from '../../collect-response.ts'
 import { nothingCollected, collectInto } from '../../collect-response.ts'
 import type { ResponseContext, StreamEncoder } from '../../format.ts'
-import { objectAt, objectsAt } from '../../../wire/json.ts'
+import { choiceLogprobs } from '../../logprobs.ts'
+import { objectAt } from '../../../wire/json.ts'
 import type { ChatError, ChatEvent, Json, JsonObject } from '../../middle.ts'
 import { sseRecord } from '../../../wire/sse.ts'
 import { unwrapInput } from '../responses/custom-tools.ts'
 import { customNames } from '../../tool-calls/tool-names.ts'
 import { errorBody } from './errors.ts'
-import { FINISH_WORDS } from './finish.ts'
+import { wantsFunctionCall } from '../../translate-tools.ts'
+import { finishWord } from './finish.ts'
 import { detailsOfPart, needsDetails } from './reasoning-fields.ts'
 import { encodeUsage } from './usage.ts'
 
@@ -17,18 +20,23 @@ export class ChunkWriter implements StreamEncoder {
   readonly #context: ResponseContext
   readonly #customs: ReadonlySet<string>
   readonly #wantsUsage: boolean
+  /** The client reads one `function_call` in place of `tool_calls`. */
+  readonly #isLegacy: boolean
   readonly #folded: CollectedResponse = nothingCollected()
   /** Places among `tool_calls`, by part. */
   readonly #callIndexes = new Map<number, number>()
   /** How many entries each list has: helpers of clients put them together by their numbers. */
   readonly #listLengths = { reasoning_details: 0, annotations: 0 }
   #reasoningCount = 0
+  /** Total length of the finished texts, in characters. */
+  #textLength = 0
   #head = ''
   #isOver = false
 
   constructor(context: ResponseContext) {
     this.#context = context
     this.#customs = customNames(context.request)
+    this.#isLegacy = wantsFunctionCall(context.request)
     this.#wantsUsage = objectAt(context.request.rest, 'stream_options').include_usage === true
   }
 
@@ -47,7 +55,7 @@ export class ChunkWriter implements StreamEncoder {
       case 'partEnd':
         return opening + this.#endPart(event.index)
       case 'finish':
-        return opening + this.#delta({}, FINISH_WORDS[event.reason])
+        return opening + this.#delta({}, finishWord(event.reason, this.#isLegacy))
       case 'error':
         return this.#fail(event.error)
     }
@@ -67,12 +75,14 @@ export class ChunkWriter implements StreamEncoder {
     return sseRecord(`${this.#head}${JSON.stringify(choices)}${counted}}`)
   }
 
-  #delta(delta: JsonObject, finish: string | null = null): string {
-    return this.#chunk([{ index: 0, delta, logprobs: null, finish_reason: finish }])
+  #delta(delta: JsonObject, finish: string | null = null, logprobs: Json = null): string {
+    return this.#chunk([{ index: 0, delta, logprobs, finish_reason: finish }])
   }
 
   #call(index: number, members: JsonObject): string {
-    return this.#delta({ tool_calls: [{ index: this.#callIndexes.get(index) ?? 0, ...members }] })
+    const at = this.#callIndexes.get(index) ?? 0
+    if (!this.#isLegacy) return this.#delta({ tool_calls: [{ index: at, ...members }] })
+    return at === 0 && members.function !== undefined ? this.#delta({ function_call: members.function }) : ''
   }
 
   #listed(name: 'reasoning_details' | 'annotations', entries: readonly JsonObject[]): JsonObject {
@@ -127,8 +137,12 @@ export class ChunkWriter implements StreamEncoder {
       return part.arguments === '' ? this.#call(index, { function: { arguments: '{}' } }) : ''
     }
     if (part?.type === 'text') {
-      const annotations = objectsAt(part.rest ?? {}, 'annotations')
-      return annotations.length === 0 ? '' : this.#delta(this.#listed('annotations', annotations))
+      const start = this.#textLength
+      this.#textLength += part.text.length
+      const annotations = annotationsOf(part.rest, { start, end: this.#textLength })
+      const logprobs = choiceLogprobs([part.rest])
+      const probable = logprobs === null ? '' : this.#delta({}, null, logprobs)
+      return annotations.length === 0 ? probable : probable + this.#delta(this.#listed('annotations', annotations))
     }
     if (part?.type !== 'reasoning' || !needsDetails(part)) return ''
     const { signature } = part

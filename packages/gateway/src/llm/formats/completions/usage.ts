@@ -23,7 +23,7 @@ function decodeUsage(usage: JsonObject, serviceTier: string | undefined): Usage 
   const told: Usage = {}
   put(told, 'input', prompt)
   put(told, 'output', outputTokens(prompt, countAt(usage, 'completion_tokens'), total))
-  put(told, 'cacheRead', countAt(input, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'))
+  put(told, 'cacheRead', cachedTokens(usage, input))
   put(told, 'cacheWrite', countAt(input, 'cache_write_tokens') ?? countAt(input, 'cache_creation_tokens'))
   put(told, 'reasoning', countAt(output, 'reasoning_tokens'))
   put(told, 'inputAudio', countAt(input, 'audio_tokens'))
@@ -33,6 +33,13 @@ function decodeUsage(usage: JsonObject, serviceTier: string | undefined): Usage 
   put(told, 'providerInput', prompt)
   put(told, 'providerTotal', total)
   return told
+}
+
+/** DeepSeek and Moonshot have names of their own for what OpenAI reports as a detail. */
+function cachedTokens(usage: JsonObject, details: JsonObject): number | undefined {
+  return (
+    countAt(details, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens') ?? countAt(usage, 'cached_tokens')
+  )
 }
 
 /** Some servers count reasoning only in the total. */

@@ -1,4 +1,5 @@
 import { clientField, lose, mediaField } from '../../client-fields.ts'
+import { isTextType } from '../../file-types.ts'
 import type { FilePart, ImagePart, JsonObject, MediaSource } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 import type { ConverseEncoder } from './encoder.ts'
@@ -24,11 +25,19 @@ export function encodeDocument(part: FilePart, encoder: ConverseEncoder): JsonOb
   const field = mediaField(encoder.format, part)
   const source = encodeSource(part.source, field, encoder)
   if (source === null) return null
-  const format = documentFormats.get(extensionOf(part.source)) ?? documentFormats.get(afterLastDot(part.name ?? ''))
+  const format =
+    documentFormats.get(extensionOf(part.source)) ??
+    documentFormats.get(afterLastDot(part.name ?? '')) ??
+    textFormat(part.source)
   if (format !== undefined) return { document: { format, name: documentName(part, encoder), source } }
   const formats = [...new Set(documentFormats.values())].join(', ')
   encoder.faults.push(new Unsupported(field, `this provider takes documents as ${formats}${notAs(part.source)}`))
   return null
+}
+
+/** JSON, YAML and the like are read as text. */
+function textFormat(source: MediaSource): string | undefined {
+  return source.kind === 'data' && isTextType(source.mediaType) ? 'txt' : undefined
 }
 
 function encodeSource(source: MediaSource, field: string, { faults }: ConverseEncoder): JsonObject | null {

@@ -29,6 +29,8 @@ export type Vector = number[] | string
 
 /** A form that providers speak. */
 export interface EmbeddingUpstream {
+  /** A request takes one text; several are asked for one after the other. */
+  readonly isSingle?: true
   /** `losses` gets what could not be said. */
   encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | Unsupported
   /** Null when it is none of this form. `header` gives a header of the response. */

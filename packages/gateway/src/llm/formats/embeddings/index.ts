@@ -5,6 +5,7 @@ import { openaiEmbeddings } from './openai.ts'
 import { titanEmbeddings } from './titan.ts'
 import { vertexEmbeddings } from './vertex.ts'
 
+export { joinEmbeddings, requestsOf } from './translation.ts'
 export { decodeEmbeddingRequest, encodeEmbeddings } from './client.ts'
 
 /** The forms of embeddings that providers speak. */

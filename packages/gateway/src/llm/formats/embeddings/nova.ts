@@ -6,7 +6,7 @@ import { carryKnown, countedByHeader, inputUsage, onlyTextOf } from './translati
 import { isVector } from './vectors.ts'
 
 /** Amazon Nova on Bedrock. */
-export const novaEmbeddings: EmbeddingUpstream = { encodeRequest, decodeResponse }
+export const novaEmbeddings: EmbeddingUpstream = { isSingle: true, encodeRequest, decodeResponse }
 
 function encodeRequest(request: EmbeddingRequest, _model: string, losses: Loss[]): JsonObject | Unsupported {
   const value = onlyTextOf(request)

@@ -6,7 +6,7 @@ import { carryKnown, countedByHeader, inputUsage, onlyTextOf } from './translati
 import { isVector } from './vectors.ts'
 
 /** Amazon Titan on Bedrock. */
-export const titanEmbeddings: EmbeddingUpstream = { encodeRequest, decodeResponse }
+export const titanEmbeddings: EmbeddingUpstream = { isSingle: true, encodeRequest, decodeResponse }
 
 function encodeRequest(request: EmbeddingRequest, model: string, losses: Loss[]): JsonObject | Unsupported {
   const inputText = onlyTextOf(request)

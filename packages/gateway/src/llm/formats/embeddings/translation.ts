@@ -1,7 +1,7 @@
 import { lose } from '../../client-fields.ts'
 import type { Json, JsonObject, Loss, Usage } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
-import type { EmbeddingRequest } from './embedding.ts'
+import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from './embedding.ts'
 
 /** What the forms of providers other than OpenAI's have in common. */
 
@@ -11,6 +11,30 @@ export function textsOf({ inputs }: EmbeddingRequest): string[] | Unsupported {
   return texts.length === inputs.length
     ? texts
     : new Unsupported('input', 'this provider takes texts, not tokens: send input as text')
+}
+
+/** The request for each text by itself, where a request takes one text; a single one otherwise. */
+export function requestsOf(
+  request: EmbeddingRequest,
+  { isSingle }: EmbeddingUpstream,
+): EmbeddingRequest[] | Unsupported {
+  if (isSingle !== true || request.inputs.length <= 1) return [request]
+  if (request.inputs.length > MAX_REQUESTS) {
+    return new Unsupported('input', `this model takes one text at a time: send at most ${MAX_REQUESTS} texts`)
+  }
+  return request.inputs.map((input) => ({ ...request, inputs: [input] }))
+}
+
+/** They are sent one after the other while the client waits. */
+const MAX_REQUESTS = 256
+
+/** The vectors of several answers as one, with the tokens of all. */
+export function joinEmbeddings(all: readonly Embeddings[]): Embeddings {
+  const usages = all.map(({ usage }) => usage)
+  const tokens = usages.every((usage) => usage?.input !== undefined)
+    ? usages.reduce((sum, usage) => sum + (usage?.input ?? 0), 0)
+    : undefined
+  return { model: all[0]?.model ?? '', vectors: all.flatMap(({ vectors }) => vectors), usage: inputUsage(tokens) }
 }
 
 export function onlyTextOf(request: EmbeddingRequest): string | Unsupported {

@@ -1,3 +1,5 @@
+import { fromGrounding } from '../../annotations.ts'
+import { fromGeminiLogprobs } from '../../logprobs.ts'
 import type { ResponseContext } from '../../format.ts'
 import { isObject, objectAt, objectsAt, textAt } from '../../../wire/json.ts'
 import type { ChatEvent, FinishReason, JsonObject } from '../../middle.ts'
@@ -28,6 +30,8 @@ export class AnswerReader implements RecordReader {
     const events: ChatEvent[] = []
     if (!this.#isStarted) events.push(this.#start(body))
     for (const part of objectsAt(objectAt(candidate, 'content'), 'parts')) events.push(...this.#parts.read(part))
+    if (isObject(candidate.logprobsResult)) this.#parts.logprobs.push(...fromGeminiLogprobs(candidate.logprobsResult))
+    if (isObject(candidate.groundingMetadata)) this.#parts.grounding = candidate.groundingMetadata
     return this.#addUsage(body, events)
   }
 
@@ -76,9 +80,15 @@ const FILTERED: ReadonlySet<string> = new Set([
 /** Turns the parts of an answer into events. A text goes on until something else comes, in however many pieces. */
 class PartsReader {
   hasCalls = false
+  /** The sources of the answer; they come with its last piece. */
+  grounding: JsonObject | null = null
+  /** Log probabilities of the tokens since the last text ended. */
+  logprobs: JsonObject[] = []
   readonly #context: ResponseContext
   #partCount = 0
   #open: { index: number; type: 'text' | 'reasoning'; signature?: string } | null = null
+  /** Text of the response so far. */
+  #text = ''
   /** Came with a text, when its thought was over. */
   #lateSignature: string | undefined
 
@@ -122,6 +132,7 @@ class PartsReader {
     }
     if (this.#open === null) return events
     if (text !== '') events.push({ type: 'partDelta', index: this.#open.index, text })
+    if (type === 'text') this.#text += text
     if (type === 'reasoning' && signature !== undefined) this.#open.signature = signature
     return events
   }
@@ -142,6 +153,16 @@ class PartsReader {
     ]
   }
 
+  /** Takes the annotations and log probabilities that came with the text; null if there are none. */
+  #restOfText(): JsonObject | null {
+    if (this.grounding === null && this.logprobs.length === 0) return null
+    const annotations = this.grounding === null ? [] : fromGrounding(this.grounding, this.#text)
+    const logprobs = this.logprobs
+    this.grounding = null
+    this.logprobs = []
+    return { ...(annotations.length > 0 && { annotations }), ...(logprobs.length > 0 && { logprobs }) }
+  }
+
   #close(signature?: string): ChatEvent[] {
     const open = this.#open
     if (open === null) return []
@@ -149,6 +170,8 @@ class PartsReader {
     const signed = open.type === 'reasoning' ? (signature ?? open.signature) : undefined
     const end: ChatEvent = { type: 'partEnd', index: open.index }
     if (signed !== undefined) end.signature = withMaker('google', signed)
+    const rest = open.type === 'text' ? this.#restOfText() : null
+    if (rest !== null) end.rest = rest
     return [end]
   }
 }

@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { type ChatRequest, type Json, type JsonObject, type Loss, Unsupported } from '../../middle.ts'
+import { type ChatRequest, type FormatName, type Json, type JsonObject, type Loss, Unsupported } from '../../middle.ts'
 import { carryRest } from '../../rest.ts'
 import { hoistSystem } from '../../system.ts'
 import { nameTools } from '../../tool-calls/tool-names.ts'
@@ -20,7 +20,8 @@ import { budgetOf } from '../../effort.ts'
  * | `callIds` | calls and results carry their ids: the Gemini API takes them, Vertex refuses them |
  */
 export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses: Loss[]): JsonObject | Unsupported {
-  const { options, rest } = takeOptions(request.rest)
+  const { options, rest: unsaid } = takeOptions(request.rest)
+  const { logprobs, rest } = takeLogprobs(request.format, unsaid)
   const refused = carryRest({ ...request, rest }, 'gemini', losses)
   if (refused instanceof Unsupported) return refused
   const encoder: GeminiEncoder = {
@@ -41,6 +42,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const { thinkingConfig, ...others } = options
   const config = encodeConfig(request, encoder)
   if (thinkingConfig !== undefined) config.thinkingConfig = thinkingConfig
+  Object.assign(config, logprobs)
   const instructions = system.map(({ text }) => ({ text })).filter(({ text }) => text.trim() !== '')
   const body: JsonObject = {
     ...(instructions.length > 0 && { systemInstruction: { parts: instructions } }),
@@ -96,6 +98,15 @@ function takeOptions(body: JsonObject): { options: Options; rest: JsonObject } {
 function restOf(extraBody: Json | undefined): JsonObject {
   if (extraBody === undefined || (isObject(extraBody) && isObject(extraBody.google))) return {}
   return { extra_body: extraBody }
+}
+
+/** Only clients of Chat Completions read them. */
+function takeLogprobs(format: FormatName, body: JsonObject): { logprobs: JsonObject; rest: JsonObject } {
+  const { logprobs, top_logprobs, ...rest } = body
+  if (format !== 'completions' || logprobs !== true) return { logprobs: {}, rest: body }
+  const wanted: JsonObject = { responseLogprobs: true }
+  if (typeof top_logprobs === 'number' && top_logprobs > 0) wanted.logprobs = top_logprobs
+  return { logprobs: wanted, rest }
 }
 
 function inCamelCase(object: JsonObject): JsonObject {

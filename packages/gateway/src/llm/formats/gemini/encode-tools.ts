@@ -15,7 +15,8 @@ export const TOOL_NAMES: NameRule = {
 export function encodeTools(request: ChatRequest, encoder: GeminiEncoder): JsonObject {
   const { format, tools } = request
   const { names, budget, losses } = encoder
-  if (tools.length === 0) return {}
+  const search = encodeSearch(request, encoder)
+  if (tools.length === 0) return search.length === 0 ? {} : { tools: search }
   if (request.parallelTools === false) {
     lose(losses, {
       what: 'dropped',
@@ -36,9 +37,23 @@ export function encodeTools(request: ChatRequest, encoder: GeminiEncoder): JsonO
   })
   const functionCallingConfig = encodeChoice(request, encoder)
   return {
-    tools: [{ functionDeclarations }],
+    tools: [{ functionDeclarations }, ...search],
     ...(functionCallingConfig !== null && { toolConfig: { functionCallingConfig } }),
   }
+}
+
+/** Older models search or call functions, not both. */
+function encodeSearch({ format, webSearch, tools }: ChatRequest, { isGemini3, losses }: GeminiEncoder): JsonObject[] {
+  if (webSearch === undefined) return []
+  const path = clientField(format, 'tools')
+  if (tools.length > 0 && !isGemini3) {
+    lose(losses, { what: 'dropped', path, note: 'no web search beside functions' })
+    return []
+  }
+  if (webSearch.allowedDomains !== undefined || webSearch.location !== undefined) {
+    lose(losses, { what: 'dropped', path, note: 'domains and location of the web search' })
+  }
+  return [{ googleSearch: {} }]
 }
 
 function encodeChoice({ toolChoice }: ChatRequest, { names }: GeminiEncoder): JsonObject | null {

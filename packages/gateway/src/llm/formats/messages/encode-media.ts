@@ -1,4 +1,5 @@
 import { clientField, lose, mediaField } from '../../client-fields.ts'
+import { isTextType } from '../../file-types.ts'
 import type { FilePart, FormatName, ImagePart, JsonObject, Loss } from '../../middle.ts'
 import { Unsupported } from '../../middle.ts'
 
@@ -50,7 +51,7 @@ export function encodeFile(part: FilePart, rules: ContentRules): JsonObject | Un
     case 'id':
       return document({ type: 'file', file_id: source.id })
     case 'data':
-      if (isText(source.mediaType)) {
+      if (isTextType(source.mediaType)) {
         if (source.mediaType !== 'text/plain')
           lose(losses, { what: 'renamed', path, note: `${source.mediaType} as plain text` })
         const data = Buffer.from(source.data, 'base64').toString('utf8')
@@ -68,10 +69,6 @@ function refusal(part: ImagePart | FilePart, { format, isOwn, quirks }: ContentR
   const { kind } = part.source
   const isRefused = kind === 'id' ? !isOwn || quirks.has('bytesOnly') : kind === 'url' && quirks.has('bytesOnly')
   return isRefused ? new Unsupported(mediaField(format, part), kind === 'id' ? STORED_ELSEWHERE : NO_URLS) : null
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || mediaType === 'application/json'
 }
 
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])

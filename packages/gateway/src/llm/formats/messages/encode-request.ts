@@ -1,6 +1,6 @@
 import { clientField, lose } from '../../client-fields.ts'
 import type { EncodeTarget } from '../../format.ts'
-import { objectAt, put } from '../../../wire/json.ts'
+import { objectAt, put, withoutAbsent } from '../../../wire/json.ts'
 import {
   type ChatRequest,
   type Json,
@@ -58,7 +58,7 @@ export function encodeRequest(request: ChatRequest, target: EncodeTarget, losses
   const told = forcesOutput(request, quirks) ? system : [...system, ...instructOutput(request, losses)]
   put(encoded, 'system', encodeSystem(told, rules))
   encoded.messages = content
-  addTools(encoded, request, rules, Array.isArray(rest.tools) ? rest.tools : [])
+  addTools(encoded, request, rules, [...(Array.isArray(rest.tools) ? rest.tools : []), ...searchTools(request)])
   const thinks = plan.thinking !== undefined && plan.thinking.type !== 'disabled'
   addSampling(encoded, request, { quirks, thinks, losses })
   put(encoded, 'thinking', plan.thinking)
@@ -147,6 +147,14 @@ const WITH_THINKING = 'not while thinking'
 const TOOL_NAME = { valid: /^[A-Za-z0-9_-]{1,128}$/, invalid: /[^A-Za-z0-9_-]/g, maxLength: 128 }
 /** A client of this format knows what its provider takes. */
 const ANY_NAME = { valid: /^/, invalid: /(?!)/g, maxLength: Infinity }
+
+/** The tool of the vendor for what other clients call their own. */
+function searchTools({ webSearch }: ChatRequest): JsonObject[] {
+  if (webSearch === undefined) return []
+  const { allowedDomains, location } = webSearch
+  const settings = withoutAbsent({ allowed_domains: allowedDomains, user_location: location })
+  return [{ type: 'web_search_20250305', name: 'web_search', ...settings }]
+}
 
 function addTools(encoded: JsonObject, request: ChatRequest, rules: ContentRules, native: Json[]): void {
   if (request.tools.length === 0 && native.length === 0) return

@@ -22,9 +22,9 @@ export function encodeError(error: ChatError): { status: number; body: JsonObjec
   return { status: error.status, body: errorBody(error) }
 }
 
-export function errorBody({ kind, message, code }: ChatError): JsonObject {
+export function errorBody({ kind, message, code, details }: ChatError): JsonObject {
   const type = code !== undefined && KINDS.has(code) ? code : TYPES[kind]
-  return { type: 'error', error: { type, message } }
+  return { type: 'error', error: { type, message, ...(details !== undefined && { details }) } }
 }
 
 const KINDS: ReadonlyMap<string, [status: number, kind: ChatError['kind']]> = new Map([

@@ -5,7 +5,7 @@ import type { RecordReader } from '../../sse-json.ts'
 import { type BlockReader, createBlockReader } from './block-reader.ts'
 import { errorOfBody } from './errors.ts'
 import { decodeFinish } from './finish.ts'
-import { mergeUsage, type OwnUsage, usageOf } from './usage.ts'
+import { addReport, type OwnUsage, usageOf } from './usage.ts'
 
 /** Events of one streamed answer. A buffered answer is read as the events it would have been, so that both agree. */
 export class EventReader implements RecordReader {
@@ -92,7 +92,7 @@ export class EventReader implements RecordReader {
 
   #readUsage(body: JsonObject): ChatEvent[] {
     if (!isObject(body.usage)) return []
-    this.#usage = mergeUsage(this.#usage, body.usage)
+    this.#usage = addReport(this.#usage, body.usage)
     const known = usageOf(this.#usage)
     return known === null ? [] : [{ type: 'usage', usage: known }]
   }

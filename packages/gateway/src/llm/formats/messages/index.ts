@@ -8,6 +8,7 @@ import { encodeResponse } from './encode-response.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { EventWriter } from './stream-encoder.ts'
 import { messagesTexts } from './native-texts.ts'
+import { messagesRequest } from './request-texts.ts'
 import { isPlain, plainFacts } from './plain.ts'
 
 /** `/v1/messages`, as Anthropic defined it. */
@@ -19,6 +20,7 @@ export const messages: ClientFormat & UpstreamFormat = {
   encodeError,
   isPlain,
   plainFacts,
+  requestTexts: messagesRequest,
   texts: messagesTexts,
   endMarks: /"type"\s*:\s*"(?:message_stop|error)"/,
   encodeRequest,

@@ -2,7 +2,7 @@ import { isObject, textAt } from '../../../wire/json.ts'
 import type { AnswerFacts } from '../../format.ts'
 import type { Json, JsonObject } from '../../middle.ts'
 import { decodeFinish } from './finish.ts'
-import { mergeUsage, usageOf } from './usage.ts'
+import { addReport, usageOf } from './usage.ts'
 
 /** Whether a request has nothing but texts and asks for nothing but text: then it passes, whatever the provider. */
 export function isPlain(body: JsonObject): boolean {
@@ -21,7 +21,7 @@ export function isPlain(body: JsonObject): boolean {
 export function plainFacts(body: JsonObject): AnswerFacts | null {
   const [id, model] = [textAt(body, 'id'), textAt(body, 'model')]
   if (!id || !model || !isTexts(body.content)) return null
-  const usage = isObject(body.usage) ? usageOf(mergeUsage({}, body.usage)) : null
+  const usage = isObject(body.usage) ? usageOf(addReport({}, body.usage)) : null
   return { id, model, usage, finish: decodeFinish(textAt(body, 'stop_reason') ?? 'end_turn') }
 }
 

@@ -1,28 +1,37 @@
 import { countAt, objectAt, put, textAt } from '../../../wire/json.ts'
 import type { JsonObject, Usage } from '../../middle.ts'
 
-/** Numbers as this format says them: its input leaves out what was read from, and written to, the cache. */
-export interface OwnUsage {
-  input?: number
-  output?: number
-  cacheRead?: number
-  cacheWrite?: number
-  reasoning?: number
-  serviceTier?: string
+/** Counts of this format: its `input` leaves out what was read from, and written to, the cache. */
+export type OwnUsage = Pick<Usage, 'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'reasoning' | 'serviceTier'>
+
+/** Counts of one stream up to now: `before`, and a record's `usage`. */
+export function addReport(before: OwnUsage, usage: JsonObject): OwnUsage {
+  const report: OwnUsage = {}
+  put(report, 'input', countAt(usage, 'input_tokens'))
+  put(report, 'output', countAt(usage, 'output_tokens'))
+  put(report, 'cacheRead', countAt(usage, 'cache_read_input_tokens'))
+  put(report, 'cacheWrite', countAt(usage, 'cache_creation_input_tokens'))
+  put(report, 'reasoning', countAt(objectAt(usage, 'output_tokens_details'), 'thinking_tokens'))
+  put(report, 'serviceTier', textAt(usage, 'service_tier'))
+  return mergeReports(before, report)
 }
 
-/** A stream says usage at its start and at its end. Counts only grow, and some servers end with zeros. */
-export function mergeUsage(before: OwnUsage, usage: JsonObject): OwnUsage {
-  const merged: OwnUsage = {}
-  put(merged, 'input', larger(before.input, countAt(usage, 'input_tokens')))
-  put(merged, 'output', larger(before.output, countAt(usage, 'output_tokens')))
-  put(merged, 'cacheRead', larger(before.cacheRead, countAt(usage, 'cache_read_input_tokens')))
-  put(merged, 'cacheWrite', larger(before.cacheWrite, countAt(usage, 'cache_creation_input_tokens')))
-  const thought = countAt(objectAt(usage, 'output_tokens_details'), 'thinking_tokens')
-  put(merged, 'reasoning', larger(before.reasoning, thought))
-  put(merged, 'serviceTier', textAt(usage, 'service_tier') ?? before.serviceTier)
+/**
+ * Counts after a later report of the same stream. Reports are totals, so the last report of each class counts, and a class
+ * that it leaves out keeps its count: vLLM begins with all tokens as `input`, and ends with most of them as `cacheRead`.
+ * Some servers end with zeros: a report without a single input token says nothing of the input, and one without output
+ * tokens says nothing of the output.
+ */
+export function mergeReports(before: OwnUsage, report: OwnUsage): OwnUsage {
+  const merged: OwnUsage = { ...before, ...report }
+  const inputTokens = (report.input ?? 0) + (report.cacheRead ?? 0) + (report.cacheWrite ?? 0)
+  if (inputTokens === 0) for (const name of INPUT_CLASSES) put(merged, name, before[name])
+  if ((report.output ?? 0) === 0) for (const name of OUTPUT_CLASSES) put(merged, name, before[name])
   return merged
 }
+
+const INPUT_CLASSES = ['input', 'cacheRead', 'cacheWrite'] as const
+const OUTPUT_CLASSES = ['output', 'reasoning'] as const
 
 /** Null when nothing was reported. */
 export function usageOf(own: OwnUsage): Usage | null {
@@ -47,8 +56,4 @@ export function encodeUsage(usage: Usage): JsonObject {
   if (usage.reasoning !== undefined) encoded.output_tokens_details = { thinking_tokens: usage.reasoning }
   put(encoded, 'service_tier', usage.serviceTier)
   return encoded
-}
-
-function larger(known: number | undefined, count: number | undefined): number | undefined {
-  return known === undefined || count === undefined ? (count ?? known) : Math.max(known, count)
 }

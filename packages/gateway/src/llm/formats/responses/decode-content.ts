@@ -1,5 +1,6 @@
 import type { Fields } from '../../fields.ts'
 import { withRest } from '../../fields.ts'
+import { mediaTypeOfName } from '../../file-types.ts'
 import { mediaSourceOf } from '../../media-url.ts'
 import type { FilePart, ImagePart, JsonObject, MediaSource, NativePart, Part, TextPart } from '../../middle.ts'
 
@@ -66,8 +67,7 @@ function idSource(id = ''): MediaSource {
 
 /** Some clients send the base64 alone. */
 function dataOfUnknownType(data: string, name = ''): MediaSource {
-  const mediaType = name.toLowerCase().endsWith('.pdf') ? 'application/pdf' : 'application/octet-stream'
-  return { kind: 'data', mediaType, data }
+  return { kind: 'data', mediaType: mediaTypeOfName(name), data }
 }
 
 export function requiredText(fields: Fields, name: string): string {

@@ -1,13 +1,21 @@
-import { objectsAt } from '../../../wire/json.ts'
+import { objectsAt, withoutAbsent } from '../../../wire/json.ts'
 import type { ChatRequest, Json, JsonObject, Tool } from '../../middle.ts'
 
 /** Tools and the choice among them; `nameOf` gives the name that the reader knows a tool by. */
 export function encodeTools(request: ChatRequest, nameOf: (name: string) => string): JsonObject {
   const isOwn = request.format === 'responses'
   const native = isOwn ? objectsAt(request.rest, 'tools') : []
-  const tools = [...request.tools.map((tool) => encodeTool(tool, nameOf(tool.name), isOwn)), ...native]
+  const search = searchTools(request)
+  const tools = [...request.tools.map((tool) => encodeTool(tool, nameOf(tool.name), isOwn)), ...native, ...search]
   const choice = encodeToolChoice(request, native, nameOf)
   return { ...(tools.length > 0 && { tools }), ...(choice !== undefined && { tool_choice: choice }) }
+}
+
+function searchTools({ webSearch }: ChatRequest): JsonObject[] {
+  if (webSearch === undefined) return []
+  const { allowedDomains, location } = webSearch
+  const filters = allowedDomains === undefined ? undefined : { allowed_domains: allowedDomains }
+  return [{ type: 'web_search', ...withoutAbsent({ filters, user_location: location }) }]
 }
 
 function encodeTool(tool: Tool, name: string, isOwn: boolean): JsonObject {

@@ -7,6 +7,7 @@ import { encodeRequest } from './encode-request.ts'
 import { encodeResponse, EventWriter } from './stream-encoder.ts'
 import { StreamReader } from './stream-reader.ts'
 import { responsesTexts } from './native-texts.ts'
+import { responsesRequest } from './request-texts.ts'
 
 /** `/v1/responses`, as OpenAI defined it. */
 export const responses: ClientFormat & UpstreamFormat = {
@@ -14,7 +15,9 @@ export const responses: ClientFormat & UpstreamFormat = {
   decodeRequest,
   encodeResponse,
   createStreamEncoder: (context) => new EventWriter(context),
+  resumeStreamEncoder: (context, passed) => new EventWriter(context, passed),
   encodeError,
+  requestTexts: responsesRequest,
   texts: responsesTexts,
   endMarks: /"type"\s*:\s*"(?:response\.(?:completed|incomplete|failed)|error)"/,
   encodeRequest,

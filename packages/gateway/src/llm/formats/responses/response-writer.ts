@@ -28,6 +28,12 @@ export class ResponseWriter {
     this.#customs = customNames(context.request)
   }
 
+  /** Goes on with a response that the client knows by the id of `start`. */
+  resume(start: Extract<ChatEvent, { type: 'start' }>): void {
+    collectInto(this.folded, start)
+    this.#empty = { ...emptyResponse(this.#context, this.folded), id: start.id }
+  }
+
   event(event: ChatEvent): void {
     collectInto(this.folded, event)
     this.#begin()

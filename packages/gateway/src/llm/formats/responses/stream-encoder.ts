@@ -1,4 +1,4 @@
-import type { ResponseContext, StreamEncoder } from '../../format.ts'
+import type { PassedStream, ResponseContext, StreamEncoder } from '../../format.ts'
 import type { ChatEvent, JsonObject } from '../../middle.ts'
 import { sseRecord } from '../../../wire/sse.ts'
 import { errorBody } from '../completions/errors.ts'
@@ -11,7 +11,8 @@ export class EventWriter implements StreamEncoder {
   #sequence = 0
   #isOver = false
 
-  constructor(context: ResponseContext) {
+  /** Numbers and the id go on where `passed` has left off. */
+  constructor(context: ResponseContext, passed: PassedStream | null = null) {
     this.#writer = new ResponseWriter(context, {
       say: (type, members) => this.#say(type, members),
       delta: ({ type, json }, text) => {
@@ -19,6 +20,9 @@ export class EventWriter implements StreamEncoder {
         this.#written += sseRecord(whole, type)
       },
     })
+    if (passed === null) return
+    this.#writer.resume(passed.start)
+    this.#sequence = nextSequence(passed)
   }
 
   event(event: ChatEvent): string {
@@ -56,6 +60,15 @@ export class EventWriter implements StreamEncoder {
     return taken
   }
 }
+
+/** Servers that number no records are counted. */
+function nextSequence({ lastRecord, records }: PassedStream): number {
+  const last = [...lastRecord.matchAll(SEQUENCE)].at(-1)?.[1]
+  return last === undefined ? records : Number(last) + 1
+}
+
+/** Inside of texts quotes are escaped. */
+const SEQUENCE = /"sequence_number"\s*:\s*(\d{1,15})/g
 
 export function encodeResponse(events: readonly ChatEvent[], context: ResponseContext): JsonObject {
   const writer = new ResponseWriter(context, { say: () => {}, delta: () => {} })

@@ -1,4 +1,5 @@
-import { isObject, objectAt, objectsAt } from '../../../wire/json.ts'
+import { annotationsOf, flatAnnotation } from '../../annotations.ts'
+import { objectAt } from '../../../wire/json.ts'
 import type { JsonObject, RefusalPart, StartedPart, TextPart } from '../../middle.ts'
 import type { ItemOutput, PartWriter } from './item-output.ts'
 import { deltaHead } from './item-output.ts'
@@ -30,7 +31,11 @@ export function writeMessage(type: 'text' | 'refusal', output: ItemOutput): Mess
     if (isOver || !isClosing || openSections > 0) return
     isOver = true
     const text = parts.map((part) => part.text).join('')
-    const annotations = parts.flatMap((part) => (part.type === 'text' ? annotationsOf(part) : []))
+    let length = 0
+    const annotations = parts.flatMap((part) => {
+      const place = { start: length, end: (length += part.text.length) }
+      return part.type === 'text' ? annotationsOf(part.rest, place).map(flatAnnotation) : []
+    })
     const content = contentOf(type, text, annotations)
     for (const [index, annotation] of annotations.entries()) {
       sink.say('response.output_text.annotation.added', { ...place, annotation_index: index, annotation })
@@ -64,12 +69,4 @@ export function writeMessage(type: 'text' | 'refusal', output: ItemOutput): Mess
 
 function contentOf(type: 'text' | 'refusal', text: string, annotations: JsonObject[]): JsonObject {
   return type === 'text' ? { type: 'output_text', text, annotations, logprobs: [] } : { type, refusal: text }
-}
-
-/** Completions nests what stands flat here. */
-function annotationsOf(part: TextPart): JsonObject[] {
-  return objectsAt(part.rest ?? {}, 'annotations').map((annotation) => {
-    const { url_citation: citation, ...others } = annotation
-    return isObject(citation) ? { ...others, ...citation } : annotation
-  })
 }

@@ -18,6 +18,7 @@ export function createRegexGuard(config: RegexGuardConfig, response: CustomRespo
   ]
   return {
     name: 'regex',
+    masksOnly: config.action === 'Mask',
     check(texts, phase, { about }) {
       const result = maskAll(rules, texts, about)
       if (result.kind !== 'mask' || phase === 'response' || config.action === 'Mask') return result

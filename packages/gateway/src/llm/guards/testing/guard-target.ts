@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import { Deadlines } from '../../../net/deadlines.ts'
+import { Hops } from '../../../net/hops.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { SeenRequest } from '../../../testing/origin.ts'
 import { useOrigin } from '../../../testing/scene.ts'
@@ -35,8 +36,11 @@ export function useTarget(t: TestContext, port: number, authority = 'guard.test'
       idleTimeoutMs: 5_000,
       maxIdle: 10,
     },
-    deadlines,
-    { opened() {}, closed() {}, connectFailed() {}, fellSilent() {} },
+    {
+      deadlines,
+      hops: new Hops('test'),
+      observer: { opened() {}, closed() {}, connectFailed() {}, fellSilent() {} },
+    },
   )
   t.after(() => {
     pool.close()

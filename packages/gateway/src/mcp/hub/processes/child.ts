@@ -1,16 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../../telemetry/log/logger.ts'
 import { BadMessage, readMessage, type RpcId, type RpcMessage } from '../../message.ts'
 import type { TargetFailure } from '../../transports/transport.ts'
 import type { ProcessSpec } from '../hub.ts'
 import { createConcealer, environmentFor } from './environment.ts'
+import { MARK, markedProcesses } from './descendants.ts'
 import { Lines, LongLine } from './lines.ts'
 import { Stderr } from './stderr.ts'
+import { idAtEdge, responsesIn } from './unusable-line.ts'
 
 export interface ChildEvents {
   said(message: RpcMessage): void
-  /** It sent a message that is too large; null where the id of its request cannot be told. */
-  saidTooMuch(id: RpcId | null, failure: TargetFailure): void
+  /** The program sent an oversized response or no JSON-RPC message; `id` is null if the request is not known. */
+  sentUnusable(id: RpcId | null, failure: TargetFailure): void
   /** It is gone, or was never there, and why; nothing follows. */
   ended(reason: string, wasStarted: boolean): void
 }
@@ -32,6 +35,12 @@ export class Child {
   #isOver = false
   #badLines = 0
   #silence: NodeJS.Timeout | null = null
+  /** Runs while a pipe is closed and the process has not ended. */
+  #orphaned: NodeJS.Timeout | null = null
+  /** Marks the environment of the program, and so of every descendant, to find them later. */
+  readonly #mark = randomUUID()
+  /** Process ids of descendants that left the process group of the program. */
+  #strays: number[] = []
 
   /** `speaksFirst`: it is started for something that every program answers at once, and has a limit to do so. */
   constructor(spec: ProcessSpec, log: Logger, events: ChildEvents, speaksFirst: boolean) {
@@ -90,6 +99,7 @@ export class Child {
 
   /** Without a word; for the last moment of the gateway itself. */
   kill(): void {
+    this.#strays = markedProcesses(this.#mark)
     this.#signal('SIGKILL')
   }
 
@@ -97,7 +107,7 @@ export class Child {
     const { cmd, args, cwd } = this.#spec
     try {
       const child = spawn(cmd, args, {
-        env: environmentFor(this.#spec, process.env),
+        env: { ...environmentFor(this.#spec, process.env), [MARK]: this.#mark },
         stdio: ['pipe', 'pipe', 'pipe'],
         shell: false,
         detached: true,
@@ -126,12 +136,14 @@ export class Child {
     child.on('exit', (code, signal) => {
       if (child.pid === undefined) return
       this.#cause ??= signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`
+      this.#strays = markedProcesses(this.#mark)
       this.#sweep(child, 0)
     })
     child.on('close', () => this.#end())
     // A program that ends while it is written to is told of by its end.
-    child.stdin?.on('error', () => {})
+    child.stdin?.on('error', () => this.#pipeClosed('input'))
     child.stdout?.on('error', () => {})
+    child.stdout?.on('end', () => this.#pipeClosed('output'))
     child.stderr?.on('error', () => {})
     child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
     child.stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
@@ -153,7 +165,7 @@ export class Child {
     this.#hasSpoken()
     const message = `it sent a message of more than ${this.#spec.maxMessageBytes} bytes`
     this.#log.warn('a message is too large', { target: this.#spec.name, maxBytes: this.#spec.maxMessageBytes })
-    this.#events.saidTooMuch(idAtEdge(line), { code: 'bad_answer', message })
+    this.#events.sentUnusable(idAtEdge(line.head, line.tail), { code: 'bad_answer', message })
   }
 
   /** Whoever waits is told at once, also where it takes its time to end. */
@@ -175,6 +187,21 @@ export class Child {
     if (this.#badLines <= MAX_REPORTED) {
       this.#log.warn('a line on standard output is no message', { target: this.#spec.name, error: message.message })
     }
+    const ids = responsesIn(line)
+    if (ids === null) return
+    // An unreadable response still ends its request, which would wait forever otherwise.
+    const failure: TargetFailure = { code: 'bad_answer', message: `it sent no message: ${message.message}` }
+    for (const id of ids.length === 0 ? [null] : ids) this.#events.sentUnusable(id, failure)
+  }
+
+  /** A program cannot be reached without its pipes; one that exits closes them a moment before. */
+  #pipeClosed(pipe: string): void {
+    if (this.#isOver || this.#isStopping || this.#orphaned !== null) return
+    this.#orphaned = setTimeout(() => {
+      this.#cause ??= `it closed its standard ${pipe}`
+      this.stop()
+      this.#end()
+    }, PIPE_MS).unref()
   }
 
   /** What it started must not outlive it, nor keep its pipes open. */
@@ -194,11 +221,8 @@ export class Child {
   #signal(signal: NodeJS.Signals | 0): boolean {
     const pid = this.#process?.pid
     if (pid === undefined) return false
-    try {
-      return process.kill(-pid, signal)
-    } catch {
-      return false
-    }
+    this.#strays = this.#strays.filter((stray) => send(stray, signal))
+    return send(-pid, signal) || this.#strays.length > 0
   }
 
   #hasSpoken(): void {
@@ -210,6 +234,7 @@ export class Child {
     if (this.#isOver) return
     this.#isOver = true
     this.#hasSpoken()
+    if (this.#orphaned !== null) clearTimeout(this.#orphaned)
     this.#stderr.end()
     const { lastLine } = this.#stderr
     const cause = this.#cause ?? 'it ended'
@@ -219,12 +244,12 @@ export class Child {
   }
 }
 
-/** The id of a response where it stands first or last, as libraries write it. */
-function idAtEdge({ head, tail }: LongLine): RpcId | null {
-  const found =
-    /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15}|"[\w:.-]{1,128}")\s*,/.exec(head) ??
-    /,\s*"id"\s*:\s*(\d{1,15}|"[\w:.-]{1,128}")\s*\}$/.exec(tail)
-  return found === null ? null : (JSON.parse(found[1] ?? 'null') as RpcId)
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
+  }
 }
 
 function messageOf(error: unknown): string {
@@ -240,3 +265,5 @@ const MAX_SHOWN = 256
 const EOF_MS = 3_000
 const TERM_MS = 2_000
 const SWEEP_MS = 50
+/** How long a program may take to end once a pipe is closed. */
+const PIPE_MS = 1_000

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { eventually } from '../../../testing/process.ts'
+import type { ProcessLink } from '../hub.ts'
 import { contentOf, processContents } from '../process-spec.ts'
 import {
   ask,
@@ -51,6 +52,47 @@ describe('the life of a process', () => {
     assert.match((await failure(link, request('exit', { code: 3 }))).message, /ended with code 3/)
     await eventually('gone', () => !isAlive(child))
   })
+
+  for (const [end, how] of [
+    ['by itself', (link: ProcessLink) => failure(link, request('exit', { code: 3 }))],
+    ['with its session', (link: ProcessLink) => Promise.resolve(link.end())],
+  ] as const) {
+    test(`takes with it what it started in a session of its own, when it ends ${end}`, async (t) => {
+      const hub = useHub(t)
+      const link = hub.workers[0]!.process(fakeServer({}, '--stray'), 'one')
+      await begin(link)
+      await eventually('said', () => /child \d+/.test(hub.logged()))
+      const stray = Number(/child (\d+)/.exec(hub.logged())![1])
+      assert.ok(isAlive(stray))
+      await how(link)
+      await eventually('gone', () => !isAlive(stray))
+    })
+  }
+
+  for (const processes of ['PerSession', 'Shared'] as const) {
+    for (const [method, message] of [
+      ['batch', 'it sent no message: Invalid Request: batches are not supported'],
+      ['latin1', 'it sent no message: Parse error: the message is not UTF-8'],
+    ] as const) {
+      test(`fails one call when its response is unusable: ${method}, ${processes}`, async (t) => {
+        const link = useHub(t).workers[0]!.process(fakeServer({ processes }), 'one')
+        await begin(link)
+        const held = ask(link, request('hold'))
+        const { code, message: said } = await failure(link, request(method))
+        assert.deepEqual([code, said], ['bad_answer', message])
+        assert.deepEqual(await result(link, request('release')), {})
+        assert.deepEqual((await held).messages.at(-1)?.value.result, { released: true })
+      })
+    }
+
+    test(`that lives without its pipes is ended, and fails what is under way: ${processes}`, async (t) => {
+      const link = useHub(t).workers[0]!.process(fakeServer({ processes }), 'one')
+      await begin(link)
+      const pid = await pidOf(link)
+      assert.match((await failure(link, request('close', { descriptor: 1 }))).message, /closed its standard output/)
+      await eventually('gone', () => !isAlive(pid))
+    })
+  }
 
   test('that ends fails what is under way, with its last words, and the session goes on once begun again', async (t) => {
     const { workers } = useHub(t, 2)

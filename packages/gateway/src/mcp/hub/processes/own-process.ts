@@ -93,7 +93,7 @@ export class OwnProcess implements Seat {
     if (!standsAlone(message)) return LOST
     const events: ChildEvents = {
       said: (said) => this.#said(said),
-      saidTooMuch: (id, failure) => this.#conversation.reject(id, failure),
+      sentUnusable: (id, failure) => this.#conversation.reject(id, failure),
       ended: (reason, wasStarted) => {
         if (child === this.#child) this.#ended(this.#child, reason, wasStarted)
       },

@@ -120,7 +120,7 @@ export class SharedTarget implements ProcessTarget {
     if (refusal !== null) return { code: 'unavailable', message: refusal }
     const events: ChildEvents = {
       said: (message) => this.#said(message),
-      saidTooMuch: (id, failure) => this.#saidTooMuch(id, failure),
+      sentUnusable: (id, failure) => this.#sentUnusable(id, failure),
       ended: (reason, wasStarted) => {
         if (child === this.#child) this.#ended(child, reason, wasStarted)
       },
@@ -167,7 +167,8 @@ export class SharedTarget implements ProcessTarget {
     }
   }
 
-  #saidTooMuch(id: RpcId | null, failure: TargetFailure): void {
+  #sentUnusable(id: RpcId | null, failure: TargetFailure): void {
+    if (id === INITIALIZE_ID) return this.#haveBegun(failure)
     const call = this.#calls.take(id)
     if (call !== null) return call.seat.reject(call.id, failure)
     for (const seat of this.#seats.values()) seat.fail(failure)

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { staticBackend } from '../../../backends/static/call.ts'
 import { connectionSettings } from '../../../compile/connection.ts'
 import { Deadlines } from '../../../net/deadlines.ts'
+import { Hops } from '../../../net/hops.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { BackendIdentity } from '../../../pipeline/compiled.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
@@ -37,7 +38,12 @@ export async function useServer(
 export function useTransport(t: TestContext, hub: Hub, port: number, idleTimeoutMs = 60_000): TargetTransport {
   const deadlines = new Deadlines()
   const resolver = createResolver({ family: 'Auto' })
-  const pools = new Pools(deadlines, () => ({ opened() {}, closed() {}, connectFailed() {}, fellSilent() {} }))
+  const pools = new Pools(deadlines, new Hops('test'), () => ({
+    opened() {},
+    closed() {},
+    connectFailed() {},
+    fellSilent() {},
+  }))
   t.after(() => {
     pools.close()
     resolver.close()
@@ -87,7 +93,7 @@ export function caller(header = 'nobody'): Caller {
   return {
     // Nothing of it is looked at but whether somebody watches.
     rx: { trace: null } as unknown as RequestContext,
-    context: { clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo() {} },
+    context: { hops: '', clientVersion: 'HTTP/1.1', clientScheme: 'http', connectingTo() {} },
     headers: HeaderBlock.of([['x-from', header]]),
     version: '',
   }

@@ -52,7 +52,7 @@ describe('programs behind a gateway with two workers', () => {
     await fleet.apply(config())
     const session = await begin(fleet)
     const pid = await pidOf(fleet, session)
-    fleet.tell({ name: null, how: 'throw' })
+    fleet.tell({ name: null, how: 'die' })
     await eventually('died', () => fleet.restarts() === 2)
     await eventually('served again', async () => (await pidOf(fleet, session).catch(() => 0)) === pid)
   })

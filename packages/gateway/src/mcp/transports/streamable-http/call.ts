@@ -125,6 +125,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     if (type === 'text/event-stream') this.#stream(body)
     else if (this.#request.method === 'GET') this.#noStream(response, type)
     else if (this.awaits === undefined) this.#drop(body)
+    else if (type === '') this.#readJson(body, status)
     else if (type !== 'application/json') this.#notJson(response, type)
     else if (this.#answer.raw !== undefined) this.#handOver(response)
     else this.#readJson(body)
@@ -153,18 +154,21 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     this.#answer.failed({ code: 'unsupported', message: `it answered with \`${type}\` in place of a stream` })
   }
 
-  #notJson({ status, body }: UpstreamResponse, type: string): void {
+  #notJson({ body }: UpstreamResponse, type: string): void {
     body.cancel(NOT_NEEDED)
-    const what = type === '' ? `HTTP ${status} without a body` : `\`${type}\``
-    this.#fail('bad_answer', `it answered a request with ${what}`)
+    this.#fail('bad_answer', `it answered a request with \`${type}\``)
   }
 
-  #readJson(body: Source): void {
+  /** A body without a type is what its bytes say it is. */
+  #readJson(body: Source, status = 0): void {
     const { maxMessageBytes } = this.#services
     collect(body, maxMessageBytes, (bytes) => {
       if (this.#isOver) return
       if (bytes === null)
         return this.#fail('broken', `the answer broke off, or is larger than ${maxMessageBytes} bytes`)
+      if (bytes.length === 0 && status !== 0) {
+        return this.#fail('bad_answer', `it answered a request with HTTP ${status} without a body`)
+      }
       this.#say(bytes, '')
       this.#close()
     })

@@ -162,6 +162,7 @@ const INFO: ConnectionInfo = {
   rawPort: 1,
   scheme: 'http',
   sni: '',
+  handshake: '',
   source: '127.0.0.1:1',
   destination: () => ({ address: '127.0.0.1', port: 2 }),
   principal: () => '',

@@ -1,5 +1,6 @@
 import { ConfigFault, CyclicBackend } from '../../../pipeline/config-fault.ts'
 import { Authorizer, noteAllowed, type Verdict } from '../../../pipeline/ext-auth/authorizer.ts'
+import { editHeaders } from '../../../pipeline/ext-auth/decision.ts'
 import { editQuery } from '../../../pipeline/ext-auth/edit-query.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import { applyEdit } from '../../../pipeline/header-edit.ts'
@@ -55,8 +56,7 @@ function apply(verdict: Verdict, outgoing: OutgoingRequest, rx: RequestContext):
     return { status, reason, message: messageOf(verdict), reply: verdict }
   }
   if (verdict === null) return
-  for (const name of verdict.removed) outgoing.headers.removeAlike(name)
-  for (const edit of verdict.headers) applyEdit(edit, outgoing.headers)
+  editHeaders(verdict, outgoing.headers)
   outgoing.target = editQuery(outgoing.target, verdict.query) ?? outgoing.target
   rx.extAuth = {
     metadata: { ...rx.extAuth?.metadata, ...verdict.metadata },

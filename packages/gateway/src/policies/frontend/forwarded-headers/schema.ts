@@ -10,7 +10,6 @@ export const forwardedHeaders = definePolicy({
   attach: ['gateway'],
   merge: 'replace',
   always: true,
-  fileOnly: true,
   schema: object({
     mode: enumeration(['Replace', 'Append', 'Preserve'])
       .prefault('Replace')

@@ -10,6 +10,8 @@ export function http2Options(config: FrontendHttpConfig | undefined): Http2Limit
     ...http2Defaults,
     ...defined({
       windowSize: config?.http2WindowSize,
+      // A configured window size is also the upper bound: such windows do not grow.
+      largestWindowSize: config?.http2WindowSize,
       connectionWindowSize: config?.http2ConnectionWindowSize,
       frameSize: config?.http2FrameSize,
       maxHeaderSize: config?.http2MaxHeaderSize,

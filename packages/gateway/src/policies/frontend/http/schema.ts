@@ -13,8 +13,10 @@ export const http = definePolicy({
   always: true,
   schema: object({
     maxBufferSize: byteSize()
-      .prefault('2mb')
-      .describe('Largest body that is buffered; bodies are buffered only for policies that need it.'),
+      .optional()
+      .describe(
+        'Largest body that is buffered. Bodies are buffered for policies that read them, 2 MiB when unset, and for model calls, 32 MiB when unset.',
+      ),
     http1MaxHeaders: integer({ min: 1, max: 4_096 }).prefault(100).describe('Most header lines of an HTTP/1 request.'),
     http1IdleTimeout: duration({ min: '1s' })
       .prefault('10m')
@@ -22,11 +24,13 @@ export const http = definePolicy({
     http2WindowSize: byteSize({ max: largestWindow })
       .optional()
       .describe(
-        'Initial flow-control window of an HTTP/2 stream; 256 KiB when unset. One stream holds at most this much of a request that its backend does not take.',
+        'Initial flow-control window of an HTTP/2 stream; 256 KiB when unset, and 1 MiB once the backend has taken the first half MiB. One stream holds at most this much of a request that its backend does not take.',
       ),
     http2ConnectionWindowSize: byteSize({ min: 65_535, max: largestWindow })
       .optional()
-      .describe('Initial flow-control window of an HTTP/2 connection; 4 MiB when unset.'),
+      .describe(
+        'Initial flow-control window of an HTTP/2 connection; 4 MiB when unset. Bounds what a client has on its way for all streams together; it is given back as data comes, so `http2WindowSize` bounds memory.',
+      ),
     http2FrameSize: byteSize({ min: 16_384, max: 2 ** 24 - 1 })
       .prefault('16kb')
       .describe('Largest HTTP/2 frame accepted.'),

@@ -14,6 +14,7 @@ export function networkAuthorization(configs: readonly NetworkAuthorizationConfi
   )
   return {
     allows: (info) => judge.allows({ source: info }),
+    denies: (info) => judge.denies({ source: info }),
     explain: (info) => judge.explain({ source: info }),
   }
 }

@@ -205,5 +205,15 @@ async function received(port: number, { from, bytes }: { from?: string; bytes?: 
 
 function client(address: string): ConnectionInfo {
   const ends = { destination: () => ({ address: '127.0.0.1', port: 2 }), principal: () => '' }
-  return { address, port: 1, rawAddress: address, rawPort: 1, scheme: 'http', sni: '', source: `${address}:1`, ...ends }
+  return {
+    address,
+    port: 1,
+    rawAddress: address,
+    rawPort: 1,
+    scheme: 'http',
+    sni: '',
+    handshake: '',
+    source: `${address}:1`,
+    ...ends,
+  }
 }

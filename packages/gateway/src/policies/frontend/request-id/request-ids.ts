@@ -41,7 +41,7 @@ export function requestIdentifiers(
     answering(rx) {
       if (rx.requestId === null) return
       // What a backend calls its answer is for the backend to say; the gateway's own have no other name.
-      if (rx.reason === 'Upstream' && (!config.inResponses || rx.responseHeaders.has(header))) return
+      if (rx.isFromBackend && (!config.inResponses || rx.responseHeaders.has(header))) return
       rx.responseHeaders.set(header, rx.requestId)
     },
   }

@@ -1,7 +1,8 @@
 import { definePolicy } from '../../../schema/define-policy.ts'
 import { list, object } from '../../../schema/kit.ts'
 import type { Output } from '../../../schema/kit.ts'
-import { alpnProtocols, keyExchangeGroups, tlsVersion } from '../../../schema/fields/tls-options.ts'
+import { otherRule } from '../../../schema/rules.ts'
+import { alpnProtocols, clientCertificates, keyExchangeGroups, tlsVersion } from '../../../schema/fields/tls-options.ts'
 import { duration, enumeration } from '../../../schema/fields/values.ts'
 
 const cipherSuite = enumeration([
@@ -22,18 +23,32 @@ export const tls = definePolicy({
   attach: ['gateway'],
   merge: 'replace',
   always: true,
-  schema: object({
-    handshakeTimeout: duration({ min: '100ms' }).prefault('15s').describe('Longest time of a TLS handshake.'),
-    alpnProtocols: alpnProtocols()
-      .prefault(['h2', 'http/1.1'])
-      .describe('Protocols offered to clients, in order of preference.'),
-    minProtocolVersion: tlsVersion().optional().describe('Oldest TLS version accepted; 1.2 when unset.'),
-    maxProtocolVersion: tlsVersion().optional().describe('Newest TLS version accepted; 1.3 when unset.'),
-    cipherSuites: list(cipherSuite.describe('A cipher suite.'), { min: 1, max: 9 })
-      .optional()
-      .describe('Cipher suites in order of preference; the safe defaults of the runtime when unset.'),
-    keyExchangeGroups: keyExchangeGroups().optional().describe('Key exchange groups in order of preference.'),
-  }).describe('Versions, suites, groups and protocols of TLS with clients, on HTTPS listeners.'),
+  schema: object(
+    {
+      handshakeTimeout: duration({ min: '100ms' }).prefault('15s').describe('Longest time of a TLS handshake.'),
+      alpnProtocols: alpnProtocols()
+        .prefault(['h2', 'http/1.1'])
+        .describe('Protocols offered to clients, in order of preference.'),
+      minProtocolVersion: tlsVersion().optional().describe('Oldest TLS version accepted; 1.2 when unset.'),
+      maxProtocolVersion: tlsVersion().optional().describe('Newest TLS version accepted; 1.3 when unset.'),
+      cipherSuites: list(cipherSuite.describe('A cipher suite.'), { min: 1, max: 9 })
+        .optional()
+        .describe('Cipher suites in order of preference; the safe defaults of the runtime when unset.'),
+      clientCertificates: clientCertificates()
+        .optional()
+        .describe(
+          'On listeners with authorities for client certificates: `Require` (when unset) refuses clients without one, `Request` lets them in.',
+        ),
+      keyExchangeGroups: keyExchangeGroups().optional().describe('Key exchange groups in order of preference.'),
+    },
+    [
+      otherRule(
+        'minProtocolVersion must not be above maxProtocolVersion',
+        `!(has(self.minProtocolVersion) && has(self.maxProtocolVersion) && self.minProtocolVersion == '1.3' && self.maxProtocolVersion == '1.2')`,
+        ({ minProtocolVersion, maxProtocolVersion }) => !(minProtocolVersion === '1.3' && maxProtocolVersion === '1.2'),
+      ),
+    ],
+  ).describe('Versions, suites, groups and protocols of TLS with clients, on HTTPS listeners.'),
 })
 
 export type FrontendTlsConfig = Output<typeof tls.schema>

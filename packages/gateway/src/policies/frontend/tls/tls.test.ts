@@ -72,6 +72,64 @@ test('a listener with client authorities admits only their certificates, whateve
   }
 })
 
+/** Answers with who the client is, by its certificate. */
+const NAMED = {
+  directResponse: { status: 200, body: 'named' },
+  transformation: {
+    response: { set: [{ name: 'x-principal', value: 'default(source.certificate.principal, "nobody")' }] },
+  },
+}
+
+function asking(name: string, mode?: string): object {
+  const made = listener(name, { tls: { root: 'ca.crt', ...(mode !== undefined && { clientCertificates: mode }) } })
+  return { ...made, routes: [{ policies: NAMED }] }
+}
+
+for (const [place, listeners, frontend] of [
+  ['listener', [asking('a.test', 'Request')], {}],
+  ['policy', [asking('a.test')], { tls: { clientCertificates: 'Request' } }],
+] as const) {
+  test(`client certificates are optional where the ${place} requests them`, async (t) => {
+    const { port, ca, client } = await setUp(t, [...listeners], ['a.test', 'client'], frontend)
+    const stranger = useTlsFiles(t, ['stranger'])
+    const foreign = {
+      cert: readFileSync(join(stranger.dir, 'stranger.crt'), 'utf8'),
+      key: readFileSync(join(stranger.dir, 'stranger.key'), 'utf8'),
+    }
+    for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const options = { ca, servername: 'a.test', maxVersion }
+      assert.equal((await requestTls(port, options)).headers['x-principal'], 'nobody')
+      assert.equal((await requestTls(port, { ...options, ...client('client') })).headers['x-principal'], 'client')
+      await assert.rejects(async () => {
+        const { status } = await requestTls(port, { ...options, ...foreign })
+        assert.ok(Number.isNaN(status), 'an answer came')
+        throw new Error('no answer')
+      })
+    }
+  })
+}
+
+test('a listener that requires certificates does so whatever the policy says', async (t) => {
+  const frontend = { tls: { clientCertificates: 'Request' } }
+  const { port, ca } = await setUp(t, [asking('a.test', 'Require')], ['a.test'], frontend)
+  await assert.rejects(async () => {
+    const { status } = await requestTls(port, { ca, servername: 'a.test' })
+    assert.ok(Number.isNaN(status), 'an answer came')
+    throw new Error('no answer')
+  })
+})
+
+test('expressions read the client certificate, and see that there is none', async (t) => {
+  const rules = ['has(source.certificate) && source.certificate.subjectAltNames.exists(name, name == "DNS:client")']
+  const made = { ...listener('a.test', { tls: { root: 'ca.crt', clientCertificates: 'Request' } }) }
+  const policies = { authorization: { rules }, directResponse: { status: 200, body: 'in' } }
+  const { port, ca, client } = await setUp(t, [{ ...made, routes: [{ policies }] }], ['a.test', 'client', 'other'])
+  const ask = async (more: object) => (await requestTls(port, { ca, servername: 'a.test', ...more })).status
+  assert.equal(await ask({}), 403)
+  assert.equal(await ask(client('other')), 403)
+  assert.equal(await ask(client('client')), 200)
+})
+
 test('versions outside the configured range are refused', async (t) => {
   const frontend = { tls: { minProtocolVersion: 1.3 } }
   const { port, ca } = await setUp(t, [listener('a.test')], ['a.test'], frontend)

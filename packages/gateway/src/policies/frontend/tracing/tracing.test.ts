@@ -53,6 +53,25 @@ test('a request begins a trace, and its backend is told of the span of the call'
     ['/shop/1?q=1', 200, 'http'],
   )
   assert.deepEqual([call.attributes['http.path'], call.attributes['portico.call']], ['/shop/1', 'backend'])
+  const stable = [
+    'http.request.method',
+    'http.response.status_code',
+    'http.route',
+    'url.path',
+    'server.address',
+    'server.port',
+    'client.address',
+    'network.protocol.version',
+  ]
+  assert.deepEqual(
+    stable.map((name) => attributes[name]),
+    ['GET', 200, '/shop/*', '/shop/1', 'test.example', 80, '127.0.0.1', '1.1'],
+  )
+  const ofCall = [...stable.slice(0, 2), 'url.path', 'server.address', 'network.peer.address', 'network.peer.port']
+  assert.deepEqual(
+    ofCall.map((name) => call.attributes[name]),
+    ['GET', 200, '/shop/1', 'test.example', '127.0.0.1', origin.port],
+  )
   assert.deepEqual([own.resource['service.name'], own.scope.name], ['portico', 'portico'])
   const line = lineOf(gateway.lines[0])
   assert.deepEqual([line['trace_id'], line['span_id']], [own.traceId, own.spanId])
@@ -172,7 +191,7 @@ test('attributes and resources are what the config makes of them', async (t) => 
   const { name, attributes, resource } = server(collector)
   assert.deepEqual([name, attributes['team'], attributes['codes']], ['orders GET', 'a', [200]])
   for (const span of collector.spans) {
-    for (const gone of ['http.path', 'http.host', 'gateway', 'span.name'])
+    for (const gone of ['http.path', 'url.path', 'http.route', 'http.host', 'server.address', 'gateway', 'span.name'])
       assert.equal(span.attributes[gone], undefined)
   }
   assert.deepEqual(

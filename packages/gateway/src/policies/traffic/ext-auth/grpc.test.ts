@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { type Check, denied, NO, ok, option, useAuthorizer } from '../../../testing/authorizer.ts'
+import { bytesOption, type Check, denied, NO, ok, option, useAuthorizer } from '../../../testing/authorizer.ts'
 import { request, sendRaw } from '../../../testing/client.ts'
 import { requestTls } from '../../../testing/tls-client.ts'
 import { useTlsFiles } from '../../../testing/tls-files.ts'
@@ -57,8 +57,6 @@ test('headers are set, appended and removed as it says, and what frames a messag
         option('x-none', 'never', { appendAction: 3 }),
         option('transfer-encoding', 'chunked'),
         option('content-length', '99'),
-        option('x-bad', 'a\r\nx-smuggled: 1'),
-        option('bad name', 'x'),
         option(':path', '/admin'),
       ],
       headersToRemove: ['Authorization', 'host', ':method'],
@@ -78,8 +76,7 @@ test('headers are set, appended and removed as it says, and what frames a messag
   assert.deepEqual([seen?.headers['x-user'], seen?.headers['x_user']], ['ann', undefined])
   assert.equal(seen?.headers['x-list'], 'a, b')
   assert.equal(seen?.headers['x-new'], 'n')
-  for (const name of ['x-none', 'x-bad', 'x-smuggled', 'transfer-encoding'])
-    assert.equal(seen?.headers[name], undefined)
+  for (const name of ['x-none', 'transfer-encoding']) assert.equal(seen?.headers[name], undefined)
   assert.equal(seen?.headers['host'], 'test.example')
 })
 
@@ -87,15 +84,12 @@ test('a refusal has the status, headers and body that it says', async (t) => {
   const check: Check = ({ attributes }) =>
     denied({
       status: { code: attributes?.request?.http?.path === '/odd' ? 99 : 429 },
-      headers: [option('x-why', 'too many'), option('x-bad', 'a\nb')],
+      headers: [option('x-why', 'too many')],
       body: 'slow down',
     })
   const { origin, ask } = await setUp(t, check)
   const answer = await ask()
-  assert.deepEqual(
-    [answer.status, answer.body, answer.headers['x-why'], answer.headers['x-bad']],
-    [429, 'slow down', 'too many', undefined],
-  )
+  assert.deepEqual([answer.status, answer.body, answer.headers['x-why']], [429, 'slow down', 'too many'])
   assert.equal(answer.headers['content-type'], 'text/plain')
   assert.equal((await ask({ path: '/odd' })).status, 403)
   const grpc = await ask({ method: 'POST', headers: { 'content-type': 'application/grpc' } })
@@ -224,7 +218,8 @@ test('bytes that are no text go as bytes', async (t) => {
   const head = `POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`
   assert.equal((await sendRaw(gateway.port(), Buffer.concat([Buffer.from(head), body]))).status, 200)
   const http = authorizer.seen[0]?.attributes?.request?.http
-  assert.equal(http?.body, '')
+  // For authorizers that read the text alone, as Envoy has it.
+  assert.equal(http?.body, '!!\x00')
   assert.deepEqual(Buffer.from(http?.rawBody ?? []), body)
 })
 
@@ -375,6 +370,11 @@ test('of a request without a body nobody says whether it is whole', async (t) =>
     return authorizer.seen.at(-1)?.attributes?.request?.http?.headers.get('x-envoy-auth-partial-body')
   }
   assert.equal(await said({}), undefined)
+  for (const name of ['x-envoy-auth-partial-body', 'X-Envoy-Auth-Partial-Body']) {
+    assert.equal(await said({ headers: { [name]: 'false' } }), undefined, `${name} of a client`)
+  }
+  await said({ headers: { x_envoy_auth_partial_body: 'false' } })
+  assert.equal(authorizer.seen.at(-1)?.attributes?.request?.http?.headers.get('x_envoy_auth_partial_body'), undefined)
   assert.equal(await said({ method: 'POST', body: 'abcd' }), 'false')
   assert.equal(await said({ method: 'POST', body: 'abcde' }), 'true')
 })
@@ -383,3 +383,38 @@ function addressOf(peer: NonNullable<CheckRequest['attributes']>['source']): str
   const address = peer?.address?.address
   return address?.$case === 'socketAddress' ? `${address.value.address}:${address.value.portSpecifier?.value}` : 'none'
 }
+
+test('headers for the client are added: two cookies stay two', async (t) => {
+  const { ask } = await setUp(t, () =>
+    ok({
+      responseHeadersToAdd: [
+        option('set-cookie', 'a=1'),
+        option('set-cookie', 'b=2'),
+        option('x-one', 'first', { append: false }),
+        option('x-one', 'second', { append: false }),
+      ],
+    }),
+  )
+  const answer = await ask()
+  assert.deepEqual(answer.text.match(/^set-cookie: .*$/gim), ['set-cookie: a=1', 'set-cookie: b=2'])
+  assert.equal(answer.headers['x-one'], 'second')
+})
+
+test('a header that is both set and removed is removed, and a look-alike with it', async (t) => {
+  const { origin, ask } = await setUp(t, () => ok({ headers: [option('x-user', 'ann')], headersToRemove: ['X-User'] }))
+  await ask({ headers: { 'x-user': 'mallory', x_user: 'mallory' } })
+  assert.deepEqual([origin.seen[0]?.headers['x-user'], origin.seen[0]?.headers['x_user']], [undefined, undefined])
+})
+
+test('bytes of a header value stay as they are, UTF-8 or not', async (t) => {
+  const { origin, ask } = await setUp(t, () =>
+    ok({
+      headers: [bytesOption('x-latin', [0x5a, 0xe9]), bytesOption('x-utf8', [0xc3, 0xab]), option('x-text', 'ë')],
+      responseHeadersToAdd: [bytesOption('x-latin', [0x5a, 0xe9])],
+    }),
+  )
+  const answer = await ask()
+  assert.equal(answer.headers['x-latin'], 'Z\xe9')
+  const { headers = {} } = origin.seen[0] ?? {}
+  assert.deepEqual([headers['x-latin'], headers['x-utf8'], headers['x-text']], ['Z\xe9', '\xc3\xab', '\xc3\xab'])
+})

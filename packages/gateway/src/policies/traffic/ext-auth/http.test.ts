@@ -146,6 +146,16 @@ test('every expression may read the body of the request', async (t) => {
   }
 })
 
+test('a client cannot say what the authorizer has of the body', async (t) => {
+  const allowedRequestHeaders = ['x-envoy-auth-partial-body']
+  const { judge, ask } = await setUp(t, answerWith(200), {
+    http: { allowedRequestHeaders },
+    forwardBody: { maxSize: 4 },
+  })
+  assert.equal((await ask({ headers: { 'x-envoy-auth-partial-body': 'false' } })).status, 200)
+  assert.equal(judge.seen[0]?.headers['x-envoy-auth-partial-body'], undefined)
+})
+
 test('the body goes along where it is asked for', async (t) => {
   const { origin, judge, ask } = await setUp(t, answerWith(200), { http: {}, forwardBody: { maxSize: 4 } })
   assert.equal((await ask({ method: 'POST', body: 'abcdef' })).status, 200)
@@ -217,4 +227,30 @@ test('nobody there', async (t) => {
   const gateway = await useGateway(t, httpConfig([routeTo(origin, { extAuth })]))
   assert.equal((await request(gateway.port())).status, 403)
   assert.equal(origin.seen.length, 0)
+})
+
+test('headers that the authorizer names for removal do not reach the backend', async (t) => {
+  const list = 'x-secret, X-Other,x-user,, host, content-length, bad name'
+  const { origin, ask } = await setUp(t, answerWith(200, { 'x-envoy-auth-headers-to-remove': list, 'x-user': 'ann' }), {
+    http: { allowedResponseHeaders: ['x-user'] },
+  })
+  const headers = { 'x-secret': 's', x_secret: 's', 'x-other': 'o', 'x-user': 'mallory', 'x-kept': 'k' }
+  assert.equal((await ask({ method: 'POST', headers, body: 'data' })).status, 200)
+  const { headers: seen = {}, body } = origin.seen[0] ?? {}
+  const names = ['x-secret', 'x_secret', 'x-other', 'x-user', 'x-kept', 'host']
+  assert.deepEqual(
+    names.map((name) => seen[name]),
+    [undefined, undefined, undefined, undefined, 'k', 'test.example'],
+  )
+  assert.equal(body, 'data')
+})
+
+test('lines of one header stay lines, and bytes stay bytes', async (t) => {
+  const http = { allowedResponseHeaders: ['x-name', 'x-group'] }
+  const answer: OriginHandler = (_, response) =>
+    void response.writeHead(200, ['x-name', 'Zo\xc3\xab', 'x-group', 'a', 'x-group', 'b']).end()
+  const { origin, ask } = await setUp(t, answer, { http })
+  await ask({ headers: { 'x-group': 'admin' } })
+  const { headers = {} } = origin.seen[0] ?? {}
+  assert.deepEqual([headers['x-name'], headers['x-group']], ['Zo\xc3\xab', 'a, b'])
 })

@@ -1,4 +1,5 @@
 import { Authorizer, noteAllowed, type Verdict } from '../../../pipeline/ext-auth/authorizer.ts'
+import { editHeaders } from '../../../pipeline/ext-auth/decision.ts'
 import { editQuery } from '../../../pipeline/ext-auth/edit-query.ts'
 import { applyEdit } from '../../../pipeline/header-edit.ts'
 import { Reply } from '../../../pipeline/reply.ts'
@@ -25,8 +26,7 @@ export const extAuth = conditional(
 function apply(verdict: Verdict, rx: RequestContext): Reply | void {
   if (verdict instanceof Reply) return verdict
   if (verdict === null) return
-  for (const name of verdict.removed) rx.headers.removeAlike(name)
-  for (const edit of verdict.headers) applyEdit(edit, rx.headers)
+  editHeaders(verdict, rx.headers)
   const target = editQuery(rx.upstreamTarget, verdict.query)
   if (target !== null) rx.setTarget(target)
   // One for the listener and one for the route may both have spoken.

@@ -25,8 +25,10 @@ export class BodyOutlet {
     return this.#queuedBytes
   }
 
+  /** A head that waits in the sink leaves now: the body may take its time. */
   open(sink: Sink): void {
     this.#sink = sink
+    this.#isStalled = !sink.flush()
   }
 
   write(chunk: Buffer): void {
@@ -42,9 +44,14 @@ export class BodyOutlet {
 
   /** The sink takes more. */
   resume(): void {
+    this.#isStalled = false
+    this.proceed()
+  }
+
+  /** Writes what waits, as far as the sink takes it. */
+  proceed(): void {
     const sink = this.#sink
     if (sink === null) return
-    this.#isStalled = false
     while (this.#queue.length > 0 && !this.#isStalled) {
       const chunk = this.#queue.shift()
       if (chunk === undefined) break

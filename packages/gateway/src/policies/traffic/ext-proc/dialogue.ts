@@ -1,4 +1,5 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
+import { InvalidHeader } from '../../../pipeline/header-edit.ts'
 import { type Said, trailersMessage } from './messages.ts'
 import { applyMutation, changedTrailers } from './mutation.ts'
 import type { Side } from './side.ts'
@@ -40,13 +41,22 @@ export class Dialogue {
   async askTrailers(trailers: HeaderBlock): Promise<HeaderBlock> {
     if (this.#talk.isOver) return trailers
     const answer = await this.ask('trailers', trailersMessage(this.#side.name, trailers))
-    return answer === null ? trailers : changedTrailers(trailers, answer.mutation)
+    const changed = answer === null ? trailers : changedTrailers(trailers, answer.mutation)
+    if (!(changed instanceof InvalidHeader)) return changed
+    this.#talk.refuse(changed)
+    return trailers
   }
 
-  /** Does to the head what an answer says. */
-  use(about: Part, answer: Answer): void {
+  /** Does to the head what an answer says; false where that is not possible, and the request is refused. */
+  use(about: Part, answer: Answer): boolean {
     const { message, part } = this.#side
-    this.#talk.noted(about, answer, applyMutation(answer.common?.headerMutation, message, part))
+    const changed = applyMutation(answer.common?.headerMutation, message, part)
+    if (changed instanceof InvalidHeader) {
+      this.#talk.refuse(changed)
+      return false
+    }
+    this.#talk.noted(about, answer, changed)
+    return true
   }
 
   /** False when this was not asked. */

@@ -1,11 +1,13 @@
 import type { CommonResponse } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import { AnsweredPieces } from './answered-pieces.ts'
 import { Dialogue } from './dialogue.ts'
+import { DuplexPieces } from './duplex-pieces.ts'
 import { headersMessage, newBody } from './messages.ts'
 import type { DirectionModes } from './modes.ts'
 import { PassingBody } from './passing-body.ts'
 import { processRead, type ReadUse } from './read-body.ts'
 import type { Side } from './side.ts'
-import { StreamedBody } from './streamed-body.ts'
+import type { StreamedBody } from './streamed-body.ts'
 import type { Answer, Part, Talk } from './talk.ts'
 
 /** One direction of an exchange: its parts go to the processor one after the other, and change as it says. */
@@ -31,8 +33,8 @@ export class Direction {
 
   /** It is the processor's turn to speak. */
   get isOwed(): boolean {
-    const body = this.#streamed?.body ?? null
-    if (body !== null && !body.isDone) return body.isOwed && !body.isFull
+    const streamed = this.#streamed
+    if (streamed !== null && !streamed.body.isDone) return streamed.isOwed && !streamed.body.isFull
     return this.#dialogue.isWaiting
   }
 
@@ -63,7 +65,7 @@ export class Direction {
   /** There is no processor any more: everything goes on as it is. */
   over(): void {
     this.#dialogue.over()
-    this.#streamed?.body.pass()
+    this.#streamed?.over()
   }
 
   drained(): void {
@@ -80,12 +82,12 @@ export class Direction {
     if (this.#talk.isOver) return
     if (sendsHeaders) {
       this.#talk.say(headersMessage(side, !hasBody))
-      if (streams) this.#stream()
+      if (streams) this.#stream(new DuplexPieces(side, this.#talk))
       const answer = await this.#dialogue.answer('headers')
       if (answer === null) return
-      this.#dialogue.use('headers', answer)
+      if (!this.#dialogue.use('headers', answer)) return
       if (this.#replaced(answer.common)) return
-    } else if (streams) this.#stream()
+    } else if (streams) this.#stream(new DuplexPieces(side, this.#talk))
     if (this.#streamed !== null) return this.#commit(this.#streamed)
     if (hasBody) await this.#processBody()
   }
@@ -108,8 +110,10 @@ export class Direction {
         return this.#read('whole')
       case 'BufferedPartial':
         return this.#read('prefix')
+      case 'Streamed':
+        return this.#commit(this.#stream(new AnsweredPieces(this.#side, this.#talk)))
       case 'FullDuplexStreamed':
-        return this.#commit(this.#stream())
+        return this.#commit(this.#stream(new DuplexPieces(this.#side, this.#talk)))
     }
   }
 
@@ -119,18 +123,22 @@ export class Direction {
   }
 
   /** The processor need not have answered before: what comes is given away at once. */
-  #stream(): StreamedBody {
-    const streamed = new StreamedBody(this.#side, this.#talk)
+  #stream(streamed: StreamedBody): StreamedBody {
     this.#streamed = streamed
     streamed.body.start()
     return streamed
   }
 
-  #commit({ body }: StreamedBody): void {
+  /**
+   * The head goes on without a length. The head of a response waits for the first answer about its body, where some of the
+   * body is with the processor: once the head is on the wire, a refusal can only cut the connection.
+   */
+  #commit(streamed: StreamedBody): Promise<void> | undefined {
     // The processor may have left meanwhile, without having got anything.
-    if (this.#talk.isOver) return
-    body.commit()
+    if (this.#talk.isOver) return undefined
+    streamed.body.commit()
     this.#side.message.headers.remove('content-length')
+    return this.#side.name === 'response' ? streamed.firstAnswer() : undefined
   }
 
   /** The body goes on as it is; what follows it is for the processor. */
@@ -148,12 +156,17 @@ export class Direction {
     })
   }
 
-  /** The answer to the head may have the whole body already. */
+  /** The answer to the head may be the last word on the body too: a new body, or none, which leaves it as it is. */
   #replaced(common: CommonResponse | undefined): boolean {
-    const bytes = common?.status === REPLACE && this.#streamed === null ? newBody(common.bodyMutation) : null
-    if (bytes === null || bytes === 'piece') return false
-    this.#side.message.replaceBody(() => bytes)
-    return true
+    if (common?.status !== REPLACE) return false
+    const bytes = newBody(common.bodyMutation)
+    if (this.#streamed === null) {
+      if (bytes !== null && bytes !== 'piece') this.#side.message.replaceBody(() => bytes)
+      return true
+    }
+    // Without a new body, the one that is with the processor already has to come back.
+    if (bytes !== null && bytes !== 'piece') this.#streamed.replace(bytes)
+    return false
   }
 }
 

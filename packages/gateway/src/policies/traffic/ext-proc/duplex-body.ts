@@ -6,6 +6,8 @@ import { BodyOutlet } from './body-outlet.ts'
 export interface BodyPeer {
   /** It takes nothing at the moment. */
   readonly isBlocked: boolean
+  /** It keeps what it was given until the answer, so that the old body can still go on. */
+  readonly keepsPieces: boolean
   give(chunk: Buffer): void
   giveEnd(trailers: HeaderBlock | null): void
   /** The body broke off. */
@@ -109,7 +111,7 @@ export class DuplexBody implements Source, Sink {
   write(chunk: Buffer): void {
     if (this.isDone) return
     if (this.#isPassing) return this.#outlet.write(Buffer.from(chunk))
-    this.#isGivenAway = true
+    this.#isGivenAway = !this.#peer.keepsPieces
     this.#peer.give(chunk)
   }
 
@@ -141,12 +143,17 @@ export class DuplexBody implements Source, Sink {
     sink.source = this
     if (this.#failure !== null) return sink.abort(this.#failure)
     this.#outlet.open(sink)
-    this.resume()
+    this.#proceed()
   }
 
   resume(): void {
-    if (!this.#outlet.isOpen || this.#isOver) return
     this.#outlet.resume()
+    this.#proceed()
+  }
+
+  #proceed(): void {
+    if (!this.#outlet.isOpen || this.#isOver) return
+    this.#outlet.proceed()
     if (this.#outlet.isEmpty && this.#outputEnd !== null) this.#close(this.#outputEnd.trailers)
     else this.drained()
     this.#peer.changed()

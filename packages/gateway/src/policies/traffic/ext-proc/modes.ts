@@ -2,7 +2,7 @@ import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filte
 import type { ProcessingRequest } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
 import type { ExtProcConfig } from './schema.ts'
 
-export type BodyMode = 'None' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'
+export type BodyMode = 'None' | 'Streamed' | 'Buffered' | 'BufferedPartial' | 'FullDuplexStreamed'
 
 /** What the processor gets of one direction. */
 export interface DirectionModes {
@@ -50,8 +50,8 @@ export function overridden({ request, response }: Modes, wanted: ProcessingMode)
   }
 }
 
-/** By the number that stands for it in messages; 1 is a way of streaming that the gateway does not speak. */
-const BODY_MODES: readonly (BodyMode | null)[] = ['None', null, 'Buffered', 'BufferedPartial', 'FullDuplexStreamed']
+/** Body modes by their number in messages. */
+const BODY_MODES: readonly BodyMode[] = ['None', 'Streamed', 'Buffered', 'BufferedPartial', 'FullDuplexStreamed']
 
 /** What the first message says of the modes. */
 export function protocolConfig({ request, response }: Modes): ProcessingRequest['protocolConfig'] {
@@ -62,8 +62,17 @@ export function protocolConfig({ request, response }: Modes): ProcessingRequest[
   }
 }
 
-function bodyModeNumber(mode: BodyMode): 0 | 2 | 3 | 4 {
-  return mode === 'None' ? 0 : mode === 'Buffered' ? 2 : mode === 'BufferedPartial' ? 3 : 4
+function bodyModeNumber(mode: BodyMode): 0 | 1 | 2 | 3 | 4 {
+  return BODY_MODES.indexOf(mode) as 0 | 1 | 2 | 3 | 4
+}
+
+/** The modes of copies that wait for no answer: bodies go piece by piece, and nothing comes back. */
+export function observed({ request, response }: Modes): Modes {
+  const copied = (modes: DirectionModes): DirectionModes => ({
+    ...modes,
+    body: modes.body === 'None' ? 'None' : 'Streamed',
+  })
+  return { request: copied(request), response: copied(response) }
 }
 
 function bodyAfter(now: BodyMode, wanted: number): BodyMode {

@@ -3,7 +3,7 @@ import { mayBeTrailer } from '../../../net/field-rules.ts'
 import { HeaderBlock } from '../../../net/header-block.ts'
 import type { EditableMessage } from '../../../pipeline/editable-message.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
-import { applyEdit, editOf, isEditable, valueOf } from '../../../pipeline/header-edit.ts'
+import { applyEdit, editsOf, InvalidHeader, isEditable, valueOf } from '../../../pipeline/header-edit.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { RequestContext } from '../../../pipeline/request-context.ts'
 import type { HeaderMap } from '../../../wire/protos/envoy/config/core/v3/base.ts'
@@ -29,42 +29,50 @@ export interface Changed {
   removed: string[]
 }
 
-/** Removes first, then sets. `part` is what the processor may change of the first line. */
+/** Removes first, then sets; nothing where a header cannot stand. `part` is what the processor may change of the first line. */
 export function applyMutation(
   mutation: HeaderMutation | undefined,
   { headers, setPart }: Pick<EditableMessage, 'headers' | 'setPart'>,
   part: ':path' | ':status',
-): Changed {
+): Changed | InvalidHeader {
+  const edits = editsOf(mutation?.setHeaders ?? [])
+  if (edits instanceof InvalidHeader) return edits
   const changed: Changed = { set: [], removed: [] }
   for (const name of (mutation?.removeHeaders ?? []).map((each) => each.toLowerCase()).filter(isEditable)) {
-    headers.remove(name)
+    headers.removeAlike(name)
     changed.removed.push(name)
   }
-  for (const option of mutation?.setHeaders ?? []) {
-    const { header } = option
+  for (const { header } of mutation?.setHeaders ?? []) {
     if (header?.key === part && setPart(part, valueOf(header))) changed.set.push(part)
-    for (const edit of editOf(option)) {
-      applyEdit(edit, headers)
-      changed.set.push(edit.name)
-    }
+  }
+  for (const edit of edits) {
+    applyEdit(edit, headers)
+    changed.set.push(edit.name)
   }
   return changed
 }
 
 /** Trailers as the processor wants them: nothing may come late that policies have judged already. */
-export function changedTrailers(trailers: HeaderBlock, mutation: HeaderMutation | undefined): HeaderBlock {
+export function changedTrailers(
+  trailers: HeaderBlock,
+  mutation: HeaderMutation | undefined,
+): HeaderBlock | InvalidHeader {
+  const edits = editsOf(mutation?.setHeaders ?? [])
+  if (edits instanceof InvalidHeader) return edits
   const changed = trailers.clone()
   for (const name of mutation?.removeHeaders ?? []) changed.remove(name.toLowerCase())
-  for (const edit of (mutation?.setHeaders ?? []).flatMap(editOf)) if (mayBeTrailer(edit.name)) applyEdit(edit, changed)
+  for (const edit of edits) if (mayBeTrailer(edit.name)) applyEdit(edit, changed)
   return changed
 }
 
 /** An answer of the processor's own, or as clients of gRPC read it. */
-export function immediateReply(response: ImmediateResponse, rx: RequestContext): Reply {
+export function immediateReply(response: ImmediateResponse, rx: RequestContext): Reply | InvalidHeader {
   const { status, headers: mutation, body, grpcStatus, details } = response
   const code = status?.code ?? 0
+  const edits = editsOf(mutation?.setHeaders ?? [])
+  if (edits instanceof InvalidHeader) return edits
   const headers = new HeaderBlock()
-  for (const edit of (mutation?.setHeaders ?? []).flatMap(editOf)) applyEdit(edit, headers)
+  for (const edit of edits) applyEdit(edit, headers)
   const type = rx.headers.get('content-type')
   if (type === null || !isGrpcContentType(type)) {
     // A body that says nothing of itself is not for browsers to guess at.

@@ -12,6 +12,8 @@ export class Patience {
   /** Since when an answer is waited for. */
   #askedAt: number | null = null
   #isRunning = false
+  /** The processor has asked for more time since its last answer. */
+  #isExtended = false
 
   constructor(times: Times, timedOut: () => void) {
     this.#times = times
@@ -31,9 +33,18 @@ export class Patience {
 
   /** Whose turn it is may have changed; with progress the time begins anew. */
   watch(isOwed: boolean, isProgress: boolean): void {
+    if (isProgress) this.#isExtended = false
     if (!isOwed) this.#times.deadlines.clear(this.#deadline)
     else if (isProgress || !this.#isRunning) this.start()
     this.#isRunning = isOwed
+  }
+
+  /** Gives the processor this long from now, once for each of its turns; false when it is not its turn, or had that. */
+  extend(timeoutMs: number): boolean {
+    if (!this.#isRunning || this.#isExtended) return false
+    this.#isExtended = true
+    this.#times.deadlines.set(this.#deadline, timeoutMs)
+    return true
   }
 
   start(): void {

@@ -21,6 +21,8 @@ export interface ProcessingSettings {
   readonly allowModeOverride: boolean
   readonly failureMode: 'FailClosed' | 'FailOpen'
   readonly timeoutMs: number
+  /** The longest timeout that a processor may ask for; 0 when it may not. */
+  readonly maxTimeoutMs: number
   readonly maxBufferBytes: number
   readonly deadlines: Deadlines
   readonly log: Logger

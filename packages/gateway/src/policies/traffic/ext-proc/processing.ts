@@ -1,5 +1,6 @@
 import type { Failure } from '../../../pipeline/failure.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
+import { InvalidHeader } from '../../../pipeline/header-edit.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { OpenCall, RequestContext } from '../../../pipeline/request-context.ts'
 import { DEADLINE_EXCEEDED, GrpcError, INTERNAL } from '../../../upstream/grpc/status.ts'
@@ -9,6 +10,7 @@ import type {
   ProcessingRequest,
   ProcessingResponse,
 } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import type { Duration } from '../../../wire/protos/google/protobuf/duration.ts'
 import { Directions } from './directions.ts'
 import { type DirectionModes, type Modes, overridden, protocolConfig } from './modes.ts'
 import { type Changed, immediateReply } from './mutation.ts'
@@ -118,11 +120,18 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
 
   /** The processor, or the way to it, is of no use any more. `detail` is for operators. */
   fail(why: string, detail: string | null = null): void {
+    this.#end(why, detail, this.#settings.failureMode === 'FailOpen' && !this.#directions.isGivenAway)
+  }
+
+  refuse({ message }: InvalidHeader): void {
+    this.#end(message, null, false)
+  }
+
+  #end(why: string, detail: string | null, goesOn: boolean): void {
     if (this.#isOver) return
     this.#patience.record(why === TOO_LATE ? 'timeout' : 'failed', this.#rx)
     this.#drop(new GrpcError(why === TOO_LATE ? DEADLINE_EXCEEDED : INTERNAL, why))
     const rx = this.#rx
-    const goesOn = this.#settings.failureMode === 'FailOpen' && !this.#directions.isGivenAway
     const cause = detail === null ? why : `${why}: ${detail}`
     tellFault(this.#outcome, cause, goesOn, this.#settings)
     if (goesOn) return this.#directions.over()
@@ -153,6 +162,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
 
   message({ response, ...beside }: ProcessingResponse): void {
     if (this.isOver) return
+    if (beside.overrideMessageTimeout !== undefined) return this.#extend(beside.overrideMessageTimeout)
     this.#patience.record('answered', this.#rx)
     this.#watch(true)
     if (response === undefined) return this.fail('an answer says nothing')
@@ -177,6 +187,14 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     this.#directions.over()
   }
 
+  /** Such a message says nothing else. */
+  #extend({ seconds, nanos }: Duration): void {
+    const timeoutMs = seconds * 1000 + nanos / 1e6
+    const isInBounds = timeoutMs >= 1 && timeoutMs <= this.#settings.maxTimeoutMs
+    const code = isInBounds && this.#patience.extend(timeoutMs) ? 'timeout_extended' : 'timeout_kept'
+    this.#rx.trace?.note({ code, timeoutMs })
+  }
+
   get #outcome(): Outcome {
     return { rx: this.#rx, isInStep: this.#step !== null }
   }
@@ -185,6 +203,7 @@ export class Processing implements Talk, OpenCall, StreamHandler<ProcessingRespo
     const rx = this.#rx
     if (metadata !== undefined) rx.extProc = { ...rx.extProc, ...metadata }
     const reply = immediateReply(response, rx)
+    if (reply instanceof InvalidHeader) return this.refuse(reply)
     tellAnswer(this.#outcome, reply, response.details)
     this.#drop()
     this.#endWith(reply)

@@ -21,7 +21,7 @@ export async function processRead(use: ReadUse, side: Side, talk: Talk, dialogue
   const asksTrailers = whole !== null && trailers !== null && talk.modes(side.name).sendsTrailers
   const answer = await dialogue.ask('body', bodyMessage(side.name, whole ?? prefix, whole !== null && !asksTrailers))
   if (answer === null) return false
-  dialogue.use('body', answer)
+  if (!dialogue.use('body', answer)) return false
   const bytes = newBody(answer.common?.bodyMutation)
   if (bytes === 'piece') {
     talk.fail('a body that was sent whole was answered with a piece of a stream')

@@ -2,11 +2,12 @@ import { isCelError, toJson } from '@portico/cel'
 import { Callouts } from '../../../pipeline/callouts.ts'
 import type { ExpressionPhase } from '../../../pipeline/expression.ts'
 import type { JsonObject, RequestContext } from '../../../pipeline/request-context.ts'
-import { type Env, implementBoth } from '../../../pipeline/step.ts'
+import { type Env, implementBoth, type Step } from '../../../pipeline/step.ts'
 import type { GrpcOptions } from '../../../upstream/grpc/call.ts'
 import { GrpcStream } from '../../../upstream/grpc/stream.ts'
 import { conditional } from '../../conditional.ts'
-import { modesOf } from './modes.ts'
+import { modesOf, observed } from './modes.ts'
+import { Observation } from './observation.ts'
 import type { ProcessingSettings } from './processing-settings.ts'
 import { Processing } from './processing.ts'
 import type { ExtProcConfig } from './schema.ts'
@@ -17,6 +18,7 @@ export const extProc = conditional(
     const settings = settingsOf(config, env)
     /** Names this policy among those that have something under way for a request. */
     const own = {}
+    if (config.observabilityMode === true) return observing({ ...settings, modes: observed(settings.modes) }, own)
     return {
       replacesBodies: true,
       request(rx) {
@@ -28,7 +30,7 @@ export const extProc = conditional(
         const processing = rx.open?.get(own)
         if (!(processing instanceof Processing)) return rx.trace?.skipped('the request was not processed')
         // Answers of the gateway itself are none of the processor's business.
-        if (rx.reason !== 'Upstream') {
+        if (!rx.isFromBackend) {
           processing.close(null)
           return rx.trace?.skipped('the answer comes from the gateway')
         }
@@ -38,6 +40,23 @@ export const extProc = conditional(
     }
   }),
 )
+
+/** Copies go to the processor, and nobody waits for it. */
+function observing(settings: ProcessingSettings, own: object): Step {
+  return {
+    request(rx) {
+      const observation = new Observation(rx, settings)
+      ;(rx.open ??= new Map()).set(own, observation)
+      observation.copy(requestSide(rx))
+    },
+    response(rx) {
+      const observation = rx.open?.get(own)
+      if (!(observation instanceof Observation)) return rx.trace?.skipped('the request was not processed')
+      if (rx.reason !== 'Upstream') return rx.trace?.skipped('the answer comes from the gateway')
+      observation.copy(responseSide(rx))
+    },
+  }
+}
 
 function settingsOf(config: ExtProcConfig, env: Env): ProcessingSettings {
   const { backendRef, processingOptions, failureMode = 'FailClosed', messageTimeout = DEFAULT_TIMEOUT_MS } = config
@@ -55,6 +74,7 @@ function settingsOf(config: ExtProcConfig, env: Env): ProcessingSettings {
     allowModeOverride: processingOptions?.allowModeOverride === true,
     failureMode,
     timeoutMs: messageTimeout,
+    maxTimeoutMs: config.maxMessageTimeout ?? 0,
     maxBufferBytes: env.maxBufferBytes,
     deadlines: env.deadlines,
     log: env.log,

@@ -1,77 +1,100 @@
 import type { HeaderBlock } from '../../../net/header-block.ts'
+import { InvalidHeader } from '../../../pipeline/header-edit.ts'
 import { type BodyPeer, DuplexBody } from './duplex-body.ts'
-import { bodyMessage, trailersMessage } from './messages.ts'
-import { bufferOf, changedTrailers } from './mutation.ts'
+import { changedTrailers } from './mutation.ts'
 import type { Side } from './side.ts'
 import type { Answer, Talk } from './talk.ts'
 
 /** The body of one direction, which goes to the processor piece by piece, and its trailers after it. */
-export class StreamedBody implements BodyPeer {
+export abstract class StreamedBody implements BodyPeer {
+  abstract readonly keepsPieces: boolean
   readonly body: DuplexBody
-  readonly #side: Side
-  readonly #talk: Talk
-  /** Given away, until the answer to them comes. */
-  #trailers: HeaderBlock | null = null
+  protected readonly side: Side
+  protected readonly talk: Talk
+  /** Trailers sent to the processor and not answered yet. */
+  protected trailers: HeaderBlock | null = null
+  /** The processor has got something of the body, or its end. */
+  protected hasGiven = false
+  #hasHeard = false
+  #firstHeard: (() => void) | null = null
 
   /** Takes the place of the body that is there. */
   constructor(side: Side, talk: Talk) {
-    this.#side = side
-    this.#talk = talk
+    this.side = side
+    this.talk = talk
     this.body = new DuplexBody(side.body, this)
     side.body = this.body
     side.buffered = null
   }
 
   get isBlocked(): boolean {
-    return this.#talk.isBlocked
+    return this.talk.isBlocked
   }
 
-  give(chunk: Buffer): void {
-    // Servers take 4 MB at most unless they are told otherwise.
-    for (let at = 0; at < chunk.length; at += MAX_PIECE) {
-      this.#talk.say(bodyMessage(this.#side.name, chunk.subarray(at, at + MAX_PIECE), false))
-    }
+  /** The processor owes a response. */
+  get isOwed(): boolean {
+    return this.body.isOwed
   }
 
-  giveEnd(trailers: HeaderBlock | null): void {
-    if (trailers === null || trailers.size === 0) this.#talk.say(bodyMessage(this.#side.name, EMPTY, true))
-    else {
-      this.#trailers = trailers
-      this.#talk.say(trailersMessage(this.#side.name, trailers))
-    }
-    this.#talk.changed()
+  abstract give(chunk: Buffer): void
+  abstract giveEnd(trailers: HeaderBlock | null): void
+  /** A piece of the new body comes back; false when none is due. */
+  protected abstract takePiece(answer: Answer): boolean
+
+  /**
+   * Settles with the first answer about the body, so that a refusal still can be an answer of its own. Undefined when the
+   * processor has got nothing of the body so far: a head without a body yet must not wait.
+   */
+  firstAnswer(): Promise<void> | undefined {
+    if (!this.hasGiven || this.#hasHeard) return undefined
+    return new Promise((resolve) => (this.#firstHeard = resolve))
+  }
+
+  take(answer: Answer): boolean {
+    const isDue = this.takePiece(answer)
+    this.#heard()
+    return isDue
+  }
+
+  /** False when no trailers were sent. */
+  takeTrailers({ mutation }: Answer): boolean {
+    if (this.trailers === null) return false
+    const changed = changedTrailers(this.trailers, mutation)
+    if (changed instanceof InvalidHeader) this.talk.refuse(changed)
+    else this.body.takeEnd(changed)
+    this.#heard()
+    return true
+  }
+
+  /** These bytes are the whole new body; answers about pieces of the old one no longer count. */
+  replace(bytes: Buffer): void {
+    this.body.take(bytes)
+    this.body.takeEnd(null)
+    this.#heard()
+  }
+
+  /** Passes the rest of the body unchanged once the processor is gone. */
+  over(): void {
+    this.body.pass()
+    this.#heard()
   }
 
   lost(cause: Error): void {
-    const reply = this.#side.brokenOff(cause)
-    if (reply !== null) this.#talk.stop(reply)
+    const reply = this.side.brokenOff(cause)
+    if (reply !== null) this.talk.stop(reply)
   }
 
   changed(): void {
-    this.#talk.changed()
+    this.talk.changed()
   }
 
-  /** A piece of the new body comes back. */
-  take({ common }: Answer): true {
-    const mutation = common?.bodyMutation?.mutation
-    if (mutation?.$case !== 'streamedResponse') {
-      this.#talk.fail('a streamed body was answered without streamed_response')
-      return true
-    }
-    const { body, endOfStream } = mutation.value
-    this.body.take(bufferOf(body))
-    // With trailers behind it, the body ends where they are answered.
-    if (endOfStream && this.#trailers === null) this.body.takeEnd(null)
-    return true
-  }
-
-  /** False when there were none to answer to. */
-  takeTrailers({ mutation }: Answer): boolean {
-    if (this.#trailers === null) return false
-    this.body.takeEnd(changedTrailers(this.#trailers, mutation))
-    return true
+  #heard(): void {
+    this.#hasHeard = true
+    const firstHeard = this.#firstHeard
+    this.#firstHeard = null
+    firstHeard?.()
   }
 }
 
-const EMPTY = Buffer.alloc(0)
-const MAX_PIECE = 1_048_576
+/** gRPC servers accept messages of at most 4 MB by default. */
+export const MAX_PIECE = 1_048_576

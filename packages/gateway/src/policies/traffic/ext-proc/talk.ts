@@ -1,3 +1,4 @@
+import type { InvalidHeader } from '../../../pipeline/header-edit.ts'
 import type { Reply } from '../../../pipeline/reply.ts'
 import type { JsonObject } from '../../../pipeline/request-context.ts'
 import type { ProcessingMode } from '../../../wire/protos/envoy/extensions/filters/http/ext_proc/v3/processing_mode.ts'
@@ -36,6 +37,8 @@ export interface Talk {
   /** The request is answered with this, and there is nothing more to process. */
   stop(reply: Reply): void
   fail(why: string): void
+  /** The processor has set a header that cannot stand: the request does not go on, whatever the failure mode. */
+  refuse(invalid: InvalidHeader): void
   /** Whether the direction is full, waits or is done may have changed. */
   changed(): void
 }

@@ -1,7 +1,8 @@
+import { follow } from '../../../pipeline/follow.ts'
 import type { Expression } from '../../../pipeline/expression.ts'
 import type { Failure } from '../../../pipeline/failure.ts'
 import { failureReply } from '../../../pipeline/failure-reply.ts'
-import { applyEdit, headerEdit } from '../../../pipeline/header-edit.ts'
+import { allEdits, applyEdit, headerEdit, InvalidHeader, valueOf } from '../../../pipeline/header-edit.ts'
 import { Reply } from '../../../pipeline/reply.ts'
 import type { HeaderEdit, RateLimitState, RequestContext, TokenAccount } from '../../../pipeline/request-context.ts'
 import { CalloutFault, Callouts } from '../../../pipeline/callouts.ts'
@@ -82,10 +83,11 @@ export class GlobalLimits {
       return hits === null || hits === 0 ? [] : [{ entries, hits }]
     })
     if (counted.length === 0) return
-    void this.#ask(counted, rx, true).then((answer) => {
+    const told = this.#ask(counted, rx, true).then((answer) => {
       if (answer instanceof CalloutFault)
         this.#env.log.warn('tokens could not be counted', { cause: answer.cause, route: rx.routeName })
     })
+    follow(rx, told)
   }
 
   async #ask(
@@ -102,13 +104,19 @@ export class GlobalLimits {
   #judge(response: RateLimitResponse, rx: RequestContext): Reply | undefined {
     const state = tightest(response)
     if (state !== null) rx.rateLimit = tighter(rx.rateLimit, state)
-    rx.limitHeaders = edits(response.responseHeadersToAdd)
     const isOver = response.overallCode !== OK
+    const forClient = edits(response.responseHeadersToAdd)
+    const forBackend = edits(response.requestHeadersToAdd)
+    if (forClient instanceof InvalidHeader) {
+      // A request that is over its limit is refused with or without the header.
+      if (!isOver) return this.#unusable(forClient, rx)
+    } else rx.limitHeaders = forClient
     const { domain } = this.#config
     if (isOver) rx.note({ code: 'rate_limited', domain, ...state })
     else rx.trace?.note({ code: 'within_limit', domain, ...state })
     if (!isOver) {
-      for (const edit of edits(response.requestHeadersToAdd)) applyEdit(edit, rx.headers)
+      if (forBackend instanceof InvalidHeader) return this.#unusable(forBackend, rx)
+      for (const edit of forBackend) applyEdit(edit, rx.headers)
       return undefined
     }
     rx.rateLimit = state ?? rx.rateLimit
@@ -124,6 +132,14 @@ export class GlobalLimits {
           })
     if (state !== null) reply.headers.add('retry-after', String(state.resetSeconds))
     return reply
+  }
+
+  /** No failure mode overlooks it: the backend would take the client's own header of that name for the service's. */
+  #unusable({ header, message }: InvalidHeader, rx: RequestContext): Reply {
+    this.#env.log.warn('the rate limit service sent an invalid header', { header, route: rx.routeName })
+    rx.note({ code: 'invalid_header', header })
+    rx.error = `${failed.message}: ${message}`
+    return failureReply(failed, rx.headers.get('content-type'))
   }
 
   #unasked({ outcome, cause }: CalloutFault, rx: RequestContext): Reply | undefined {
@@ -146,11 +162,8 @@ function problemOf({ overallCode }: RateLimitResponse): string | null {
   return overallCode === UNKNOWN ? 'the answer says nothing' : null
 }
 
-function edits(headers: readonly HeaderValue[]): HeaderEdit[] {
-  return headers.flatMap(({ key, value, rawValue }) => {
-    const text = value === '' ? Buffer.from(rawValue).toString('utf8') : value
-    return headerEdit(key, text, 'set') ?? []
-  })
+function edits(headers: readonly HeaderValue[]): HeaderEdit[] | InvalidHeader {
+  return allEdits(headers.map((header) => headerEdit(header.key, valueOf(header), 'set')))
 }
 
 /** The limit that is nearest to its end, of those that the server tells. */

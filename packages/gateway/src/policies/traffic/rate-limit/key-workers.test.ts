@@ -37,7 +37,7 @@ describe('two workers', () => {
     const before = await drive(fleet.port(), 20)
     for (const name of ['worker-0', 'worker-1']) {
       const restarts = fleet.restarts()
-      fleet.tell({ name, how: 'throw' })
+      fleet.tell({ name, how: 'die' })
       await eventually('died', () => fleet.restarts() !== restarts)
       await eventually('two again', () => fleet.supervisor.size === 2)
       await fleet.apply(config)

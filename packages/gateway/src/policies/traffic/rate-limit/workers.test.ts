@@ -129,7 +129,7 @@ async function useLimitedFleet(t: TestContext, config: ReturnType<typeof limited
     /** Resolves when another one serves in its place. */
     async lose(name: string): Promise<void> {
       const before = fleet.restarts()
-      fleet.tell({ name, how: 'throw' })
+      fleet.tell({ name, how: 'die' })
       await eventually('died', () => fleet.restarts() !== before)
       await eventually('two again', () => fleet.supervisor.size === 2)
       await fleet.apply(config)

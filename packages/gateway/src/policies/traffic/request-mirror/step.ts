@@ -39,6 +39,7 @@ function createMirror({ backend, percentage }: { backend: string; percentage: nu
         teTrailers: false,
       },
       {
+        hops: rx.exchange.hops,
         clientVersion: rx.exchange.version,
         clientScheme: rx.scheme,
         connectingTo: () => {},

@@ -50,10 +50,10 @@ export const sessionPersistence = implementBoth<SessionPersistenceConfig>((confi
       else rx.trace.note({ backend: token.backend, endpoint: token.endpoint })
     },
     response(rx) {
-      const { endpoint, reason } = rx
+      const { endpoint } = rx
       const backend = rx.route?.backends[rx.backendIndex]?.key
       // What the gateway answers itself says nothing of where the client belongs.
-      if (endpoint === null || backend === undefined || reason !== 'Upstream') return
+      if (endpoint === null || backend === undefined || !rx.isFromBackend) return
       const place = { backend, endpoint }
       const before = rx.sticky as Token | null
       const stays = before !== null && before.backend === place.backend && before.endpoint === place.endpoint

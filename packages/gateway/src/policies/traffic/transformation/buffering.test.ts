@@ -30,6 +30,15 @@ async function useRaw(t: TestContext, port: number): Promise<RawClient> {
   return client
 }
 
+test('a policy buffers 2 MiB where the config names no limit', async (t) => {
+  const origin = await useOrigin(t)
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, readsRequest)]))
+  const limit = 2 * 1024 * 1024
+  const send = (size: number) => request(gateway.port(), { method: 'POST', body: 'x'.repeat(size) })
+  assert.deepEqual([(await send(limit)).status, (await send(limit + 1)).status], [200, 413])
+  assert.equal(origin.seen[0]?.headers['x-size'], String(limit))
+})
+
 // Who waits for a body.
 
 test('a route that reads a body waits for all of it; its neighbours let theirs flow', async (t) => {

@@ -1,6 +1,7 @@
-import type { LocalLimitConfig, RateLimitConfig } from '../policies/traffic/rate-limit/schema.ts'
-import { isoTime } from './credentials.ts'
-import type { Spending } from './explanation.ts'
+import type { LocalLimitConfig, RateLimitConfig } from './schema.ts'
+import { isoTime } from '../../../explain/words.ts'
+import type { ReadValue, Spending } from '../../../explain/explanation.ts'
+import { explainExpression } from '../../../explain/expression-values.ts'
 import { spendingOf } from './spending.ts'
 import {
   chosenForm,
@@ -12,13 +13,25 @@ import {
   textIn,
   value,
   way,
-} from './subject.ts'
+} from '../../../explain/subject.ts'
 
 export const rateLimit: Explainer = (subject) => {
   const { reason } = subject
   if (reason.code === 'no_decision') return undecided(subject)
   if (reason.code === 'no_room') return noRoom(subject)
+  if (reason.code === 'invalid_header') return invalidHeader(subject)
   return textIn(reason, 'domain') === null ? local(subject) : global(subject)
+}
+
+function invalidHeader(subject: Subject): Findings {
+  const header = textIn(subject.reason, 'header') ?? ''
+  return {
+    code: 'limit_service_invalid_header',
+    headline: `the rate limit service set the header ${header} to a value that no header can have`,
+    place: placeIn(subject, 'global', 'backendRef'),
+    values: [value('header', header)],
+    wouldPass: [way('backend', `the service sets ${header} to a value without line breaks or control characters`)],
+  }
 }
 
 function local(subject: Subject): Findings {
@@ -43,7 +56,8 @@ function local(subject: Subject): Findings {
       value('limit', name),
       value('remaining', numberIn(reason, 'remaining')),
       value('resetSeconds', reset),
-      ...(budget === null ? [] : [value('budget', budget), value('key', record.key)]),
+      ...(budget === null ? [] : [value('budget', budget)]),
+      ...(budget === null && limit?.key === undefined ? [] : keyOf(record, limit)),
       ...(limit?.key === undefined ? [] : [value('limit.key', limit.key)]),
     ],
     wouldPass: [
@@ -65,6 +79,14 @@ function local(subject: Subject): Findings {
           ]),
     ],
   }
+}
+
+/** The caller, or what the key of the limit gave; nothing where the record cannot tell. */
+function keyOf(record: Subject['record'], limit: LocalLimitConfig | null): ReadValue[] {
+  if (record.key !== null) return [value('key', record.key)]
+  if (limit?.key === undefined) return []
+  const found = explainExpression(limit.key, 'request', record)
+  return found === null || found.state !== 'found' ? [] : [{ name: 'key', value: found.value, state: 'found' }]
 }
 
 /** `, since request 01jd… took 912 tokens at 12:02:52`. */

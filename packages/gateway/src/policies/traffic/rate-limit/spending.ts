@@ -1,9 +1,9 @@
-import type { OrConditional } from '../policies/conditional.ts'
-import type { LocalLimitConfig } from '../policies/traffic/rate-limit/schema.ts'
-import type { RequestRecord } from '../telemetry/recorder/record.ts'
-import type { Spending, Spent } from './explanation.ts'
-import { explainExpression } from './expression-values.ts'
-import { chosenForm, numberIn, type Subject } from './subject.ts'
+import type { OrConditional } from '../../conditional.ts'
+import type { LocalLimitConfig } from './schema.ts'
+import type { RequestRecord } from '../../../telemetry/recorder/record.ts'
+import type { Spending, Spent } from '../../../explain/explanation.ts'
+import { explainExpression } from '../../../explain/expression-values.ts'
+import { chosenForm, numberIn, type Subject } from '../../../explain/subject.ts'
 
 /** Who used a limit up, as far as records tell; null where they cannot tell whose budget others spent from. */
 export function spendingOf(subject: Subject, limit: LocalLimitConfig): Spending | null {

@@ -1,0 +1,16 @@
+import { STREAM_BROKEN } from '../../llm/chat-error.ts'
+import type { ChatError } from '../../llm/middle.ts'
+
+/** How a stream of a provider ended early, as records name it. */
+export type StreamFaultCode = 'connection_lost' | 'stream_incomplete' | 'stream_unreadable' | 'stream_error'
+
+/** A fault of a provider after its stream had begun. */
+export interface StreamFault {
+  code: StreamFaultCode
+  error: ChatError
+}
+
+/** `code` says how the gateway came to know; an error that the provider itself has sent is a `stream_error`. */
+export function streamFault(error: ChatError, code: Exclude<StreamFaultCode, 'stream_error'>): StreamFault {
+  return { code: error.code === STREAM_BROKEN ? code : 'stream_error', error }
+}

@@ -1,0 +1,143 @@
+import { unitFaults, canRun } from './check.ts'
+import * as features from './load-features.ts'
+import { applyChange, changeBetween } from '../ir/change.ts'
+import { backendsNamedIn } from '../ir/named-backends.ts'
+import type { AttachedPolicy, Backend, Ir, Route } from '../ir/resources.ts'
+import type { ConfigFault } from '../pipeline/config-fault.ts'
+import type { UnitFault } from '../pipeline/containment.ts'
+import { loadablesIn } from '../pipeline/later.ts'
+import { type Quarantined, quarantinedBy } from '../pipeline/quarantine.ts'
+import { backendSteps, trafficSteps } from '../policies/order.ts'
+import { exposeOauth } from '../sources/expose-oauth.ts'
+import type { SharedCells, SharedCounters } from '../state/counters.ts'
+import { createKeyedTable } from '../state/keyed-budgets.ts'
+import type { KeyedTables } from '../state/keyed-tables.ts'
+
+export type { Quarantined } from '../pipeline/quarantine.ts'
+export { readUnit } from '../pipeline/quarantine.ts'
+
+/** A path inside what was checked, and what is wrong there. */
+export interface CheckFault {
+  path: readonly (string | number)[]
+  message: string
+}
+
+/** Compiles resources as data planes do, one at a time, so that translation finds every fault that they would find. */
+export interface ResourceChecks {
+  /** Faults of one policy, wherever it is attached; those that depend on the place are found by `quarantineFinder`. */
+  policy(section: 'frontend' | 'traffic' | 'backend', name: string, config: unknown): CheckFault[]
+  /** Faults of a backend with the policies that stand in it. */
+  backend(backend: Backend, policies: readonly AttachedPolicy[]): CheckFault[]
+  quarantineFinder(): QuarantineFinder
+}
+
+/** Finds what data planes quarantine of the configs of one Gateway; a config like the one before costs what differs. */
+export interface QuarantineFinder {
+  next(ir: Ir): Quarantined[]
+}
+
+/** Loads the code of every feature first: which of them a resource needs is not known before it is there. */
+export async function loadResourceChecks(): Promise<ResourceChecks> {
+  for (const [, part] of [features, trafficSteps, backendSteps].flatMap(loadablesIn)) await part.load()
+  return CHECKS
+}
+
+const CHECKS: ResourceChecks = {
+  policy(section, name, config) {
+    const policy: AttachedPolicy = {
+      key: 'policy',
+      target: section === 'backend' ? { kind: 'backend', key: OWN } : { kind: 'gateway' },
+      frontend: null,
+      traffic: null,
+      phase: 'PostRouting',
+      backend: null,
+      [section]: { [name]: config },
+    }
+    return faultsOf({ backend: PLAIN, policies: [policy] }, config)
+  },
+  backend: (backend, policies) => faultsOf({ backend, policies }, backend),
+  quarantineFinder: () => new Finder(),
+}
+
+class Finder implements QuarantineFinder {
+  #ir: Ir | null = null
+  #faults: readonly UnitFault[] = []
+
+  next(ir: Ir): Quarantined[] {
+    const change = this.#ir === null ? null : changeBetween(this.#ir, ir)
+    const changed = this.#ir === null || change === null ? null : applyChange(this.#ir, change)
+    const isFine = changed !== null && this.#faults.length === 0 && canRun(changed, new Room(), 1)
+    this.#faults = isFine ? [] : unitFaults(ir, new Room())
+    this.#ir = ir
+    return quarantinedBy(ir, this.#faults)
+  }
+}
+
+/** Compiles a config of one route to one backend. */
+function faultsOf(
+  { backend, policies }: { backend: Backend; policies: readonly AttachedPolicy[] },
+  checked: unknown,
+): CheckFault[] {
+  const named = new Set([...policies, backend].flatMap(backendsNamedIn))
+  named.delete(backend.key)
+  const others = [...named].map((key): Backend => ({ ...PLAIN, key, name: key }))
+  const route: Route = { ...ROUTE, backends: [{ key: 'entry', backend: backend.key, weight: 1 }] }
+  const ir: Ir = { ...FRAME, routes: [route], backends: [backend, ...others], policies: [...policies] }
+  exposeOauth(ir)
+  const faults = new Map<string, CheckFault>()
+  for (const { fault } of unitFaults(ir, new Room())) {
+    const found = { path: pathIn(checked, fault), message: fault.message }
+    faults.set(JSON.stringify(found), found)
+  }
+  return [...faults.values()]
+}
+
+function pathIn(checked: unknown, { part, path }: ConfigFault): (string | number)[] {
+  const found = part === null ? null : pathTo(part, checked)
+  return found === null ? [] : [...found, ...path]
+}
+
+function pathTo(part: object, value: unknown): (string | number)[] | null {
+  if (value === part) return []
+  if (typeof value !== 'object' || value === null) return null
+  for (const [name, child] of Object.entries(value)) {
+    const rest = pathTo(part, child)
+    if (rest !== null) return [Array.isArray(value) ? Number(name) : name, ...rest]
+  }
+  return null
+}
+
+/** Room for every limit: what all limits of a Gateway have together is shared out by translation. */
+class Room implements SharedCounters, KeyedTables {
+  cells(): SharedCells {
+    return CELLS
+  }
+
+  keyed(): SharedArrayBuffer {
+    return TABLE
+  }
+}
+
+const CELLS: SharedCells = { use: () => new BigInt64Array(new SharedArrayBuffer(48)) }
+const TABLE = createKeyedTable(1)
+
+const OWN = 'backend/own'
+/** A host that tells clouds all that a host can tell. */
+const PLAIN: Backend = {
+  key: OWN,
+  name: OWN,
+  target: { kind: 'static', host: 'bedrock-runtime.us-east-1.amazonaws.com', port: 443 },
+}
+const ROUTE: Omit<Route, 'backends'> = {
+  key: 'route',
+  listener: 'listener',
+  name: 'route',
+  rule: '',
+  labels: {},
+  hostnames: [],
+  matches: [{ path: { kind: 'pathPrefix', value: '/' }, method: null, headers: [], query: [] }],
+}
+const FRAME: Pick<Ir, 'binds' | 'listeners'> = {
+  binds: [{ key: 'bind', port: 80, address: '' }],
+  listeners: [{ key: 'listener', bind: 'bind', name: 'listener', hostname: '', protocol: 'HTTP', tls: null }],
+}

@@ -1,0 +1,13 @@
+import type { Passing } from './explanation.ts'
+import { placeIn, type Subject, textIn, way } from './subject.ts'
+
+/** That a service outside may fail without consequence. */
+export function failOpen(subject: Subject): Passing {
+  return way('config', '`failureMode` is FailOpen', {
+    of: 'failureMode',
+    found: textIn(subject.reason, 'failureMode') ?? 'FailClosed',
+    relation: 'equals',
+    value: 'FailOpen',
+    place: placeIn(subject),
+  })
+}

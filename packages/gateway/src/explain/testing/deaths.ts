@@ -1,0 +1,65 @@
+import type { Peer } from './dying-backends.ts'
+
+/** A way in which a backend fails a request. */
+export interface Death {
+  readonly name: string
+  /** When the request has come. */
+  readonly begin: (peer: Peer) => void
+  /** When the client has what came of the body. */
+  readonly then?: (peer: Peer) => void
+  /** The gateway waits until a limit of time ends it. */
+  readonly isSilent?: true
+  /** Half of the body is sent first. */
+  readonly sendsHalf?: true
+  /** It can happen to a tunnel. */
+  readonly fitsTunnel?: true
+  /** Only HTTP/2 backends can do this. */
+  readonly isHttp2?: true
+}
+
+function half(peer: Peer): void {
+  peer.head()
+  peer.half()
+}
+
+const CODES = { NO_ERROR: 0, INTERNAL_ERROR: 2, REFUSED_STREAM: 7, CANCEL: 8, ENHANCE_YOUR_CALM: 11 }
+
+export const deaths: readonly Death[] = [
+  { name: 'resets the connection', fitsTunnel: true, begin: (peer) => peer.reset() },
+  { name: 'closes the connection', fitsTunnel: true, begin: (peer) => peer.fin() },
+  {
+    name: 'closes inside the head',
+    fitsTunnel: true,
+    begin(peer) {
+      peer.halfHead()
+      peer.fin()
+    },
+  },
+  { name: 'sends garbage for a head', fitsTunnel: true, begin: (peer) => peer.garbage() },
+  { name: 'never answers', begin: () => {}, isSilent: true },
+  { name: 'dies inside the body (FIN)', fitsTunnel: true, begin: half, sendsHalf: true, then: (peer) => peer.fin() },
+  { name: 'dies inside the body (RST)', fitsTunnel: true, begin: half, sendsHalf: true, then: (peer) => peer.reset() },
+  { name: 'sends garbage inside the body', begin: half, sendsHalf: true, then: (peer) => peer.garbage() },
+  { name: 'falls silent inside the body', begin: half, sendsHalf: true, isSilent: true },
+  ...Object.entries(CODES).flatMap(([name, code]): Death[] => [
+    { name: `RST_STREAM(${name}) for a head`, begin: (peer) => peer.resetStream?.(code), isHttp2: true },
+    {
+      name: `RST_STREAM(${name}) inside the body`,
+      begin: half,
+      sendsHalf: true,
+      then: (peer) => peer.resetStream?.(code),
+      isHttp2: true,
+    },
+  ]),
+  {
+    name: 'GOAWAY and FIN inside the body',
+    begin: half,
+    sendsHalf: true,
+    then(peer) {
+      peer.goaway?.()
+      peer.fin()
+    },
+    isHttp2: true,
+  },
+  { name: 'is slow, and answers whole', begin: half, sendsHalf: true, then: (peer) => peer.rest() },
+]

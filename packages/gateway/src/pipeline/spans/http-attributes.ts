@@ -1,0 +1,96 @@
+import { attributeName } from '../../telemetry/otlp/attributes.ts'
+import { splitPort } from './split-port.ts'
+import type { SpannedRequest } from './spanned-request.ts'
+
+/** An attribute of a span that tells the same as a field of the access log. */
+export interface HttpAttribute<Of> {
+  readonly name: string
+  /** The field of the access log: a config that removes it, or has its own, removes the attribute too. */
+  readonly field: string
+  readonly key: Buffer
+  readonly read: (of: Of) => string | number | null
+}
+
+/** The facts of an upstream call that its span reports. */
+export interface HttpCall {
+  readonly method: string
+  readonly authority: string
+  readonly target: string
+  readonly status: number
+  /** `address:port` of the last connection; null before there was one. */
+  readonly endpoint: string | null
+}
+
+/**
+ * The stable HTTP conventions of OpenTelemetry (1.23 and later) for the span of a request. `url.query` is left out: it may
+ * hold a key.
+ */
+export const requestAttributes: readonly HttpAttribute<SpannedRequest>[] = [
+  attribute('http.request.method', 'http.method', ({ method }) => (method === null ? null : knownMethod(method))),
+  attribute('http.request.method_original', 'http.method', ({ method }) =>
+    method === null || knownMethod(method) === method ? null : method,
+  ),
+  attribute('http.response.status_code', 'http.status', ({ status }) => (status === 0 ? null : status)),
+  attribute('http.route', 'http.path', ({ match }) => routeOf(match)),
+  attribute('url.path', 'http.path', ({ target }) => (target === null ? null : withoutQuery(target))),
+  attribute('server.address', 'http.host', ({ host }) => (host === null ? null : splitPort(host).address)),
+  attribute('server.port', 'http.host', ({ host, scheme }) =>
+    host === null ? null : (splitPort(host).port ?? (scheme === 'https' ? 443 : 80)),
+  ),
+  attribute('client.address', 'src.addr', ({ srcAddr }) => (srcAddr === null ? null : splitPort(srcAddr).address)),
+  attribute('client.port', 'src.addr', ({ srcAddr }) => (srcAddr === null ? null : splitPort(srcAddr).port)),
+]
+
+/** The attributes of the span of an upstream call. */
+export const callAttributes: readonly HttpAttribute<HttpCall>[] = [
+  attribute('http.request.method', 'http.method', ({ method }) => knownMethod(method)),
+  attribute('http.response.status_code', 'http.status', ({ status }) => (status === 0 ? null : status)),
+  attribute('url.path', 'http.path', ({ target }) => (target.startsWith('/') ? withoutQuery(target) : null)),
+  attribute('server.address', 'http.host', ({ authority }) => splitPort(authority).address),
+  attribute('server.port', 'http.host', ({ authority, endpoint }) => {
+    const { port } = splitPort(authority)
+    return port ?? (endpoint === null ? null : splitPort(endpoint).port)
+  }),
+  attribute('network.peer.address', 'endpoint', ({ endpoint }) =>
+    endpoint === null ? null : splitPort(endpoint).address,
+  ),
+  attribute('network.peer.port', 'endpoint', ({ endpoint }) => (endpoint === null ? null : splitPort(endpoint).port)),
+]
+
+export function isRemoved({ name, field }: HttpAttribute<never>, removed: ReadonlySet<string>): boolean {
+  return removed.size > 0 && (removed.has(name) || removed.has(field))
+}
+
+/** Clients may invent methods; all of these share one value, so that backends can group by it. */
+export function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : '_OTHER'
+}
+
+export function withoutQuery(target: string): string {
+  const end = target.search(/[?#]/)
+  return end === -1 ? target : target.slice(0, end)
+}
+
+/** Returns the path pattern of the matched route. */
+function routeOf(match: SpannedRequest['match']): string | null {
+  if (match === null) return null
+  const { kind, value } = match.match.path
+  return kind === 'pathPrefix' ? `${value.replace(/\/+$/, '')}/*` : value
+}
+
+function attribute<Of>(name: string, field: string, read: (of: Of) => string | number | null): HttpAttribute<Of> {
+  return { name, field, key: attributeName(name), read }
+}
+
+export const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  'PATCH',
+  'QUERY',
+])

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, test, type TestContext } from 'node:test'
+import { denied, ok, option, useAuthorizer } from '../testing/authorizer.ts'
+import { request } from '../testing/client.ts'
+import { useLimitServer } from '../testing/limit-server.ts'
+import { agree, answerTo, headers, immediate, useAnsweringProcessor } from '../testing/processor.ts'
+import { httpConfig, routeTo, useGateway, useOrigin } from '../testing/scene.ts'
+import '../testing/all-features.ts'
+
+/**
+ * A header that a service sets and that cannot stand in a message: the request is refused, because without the header the
+ * backend would take the client's own of that name for the service's.
+ */
+
+type Policies = (t: TestContext, header: [name: string, value: string], failureMode: string) => Promise<object>
+
+const services: Readonly<Record<string, Policies>> = {
+  'extAuth, for the backend': async (t, header, failureMode) => {
+    const { host } = await useAuthorizer(t, () => ok({ headers: [option(...header)] }))
+    return { extAuth: { backendRef: { host }, grpc: {}, failureMode } }
+  },
+  'extAuth, for the client': async (t, header, failureMode) => {
+    const { host } = await useAuthorizer(t, () => ok({ responseHeadersToAdd: [option(...header)] }))
+    return { extAuth: { backendRef: { host }, grpc: {}, failureMode } }
+  },
+  'extAuth, with a refusal': async (t, header, failureMode) => {
+    const { host } = await useAuthorizer(t, () => denied({ headers: [option(...header)] }))
+    return { extAuth: { backendRef: { host }, grpc: {}, failureMode } }
+  },
+  'extAuth of a backend': async (t, header, failureMode) => {
+    const { host } = await useAuthorizer(t, () => ok({ headers: [option(...header)] }))
+    return { backend: { extAuth: { backendRef: { host }, grpc: {}, failureMode } } }
+  },
+  'rateLimit, for the backend': (t, header, failureMode) =>
+    limitedBy(t, { requestHeadersToAdd: [wireHeader(header)] }, failureMode),
+  'rateLimit, for the client': (t, header, failureMode) =>
+    limitedBy(t, { responseHeadersToAdd: [wireHeader(header)] }, failureMode),
+  'extProc, the head of the request': (t, header, failureMode) =>
+    processedBy(t, 'requestHeaders', header, { failureMode }),
+  'extProc, with the body of the request': (t, header, failureMode) =>
+    processedBy(t, 'requestBody', header, { failureMode }),
+  'extProc, the head of the response': (t, header, failureMode) =>
+    processedBy(t, 'responseHeaders', header, { failureMode }),
+  'extProc, with the body of the response': (t, header, failureMode) =>
+    processedBy(t, 'responseBody', header, { failureMode }),
+  'extProc, with an answer of its own': async (t, [name, value], failureMode) => {
+    const { host } = await useAnsweringProcessor(t, () => immediate(403, '', { [name]: value }))
+    return { extProc: { backendRef: { host }, failureMode } }
+  },
+}
+
+const SECRET = 'token-of-ann'
+const invalid: Readonly<Record<string, [name: string, value: string]>> = {
+  'a line break': ['x-user', `${SECRET}\nb`],
+  'a carriage return at the end': ['x-user', `${SECRET}\r`],
+  NUL: ['x-user', `${SECRET}\0`],
+  'a control character': ['x-user', `${SECRET}\x7f`],
+  'a blank in the name': ['x user', SECRET],
+}
+
+for (const [service, policies] of Object.entries(services)) {
+  describe(service, () => {
+    for (const [what, header] of Object.entries(invalid)) {
+      for (const failureMode of ['FailClosed', 'FailOpen']) {
+        test(`${what} is refused with ${failureMode}, logged, and named in the trace`, async (t) => {
+          const { gateway, origin, ask } = await setUp(t, await policies(t, header, failureMode))
+          const traced = gateway.trace()
+          const answer = await ask()
+          assert.equal(answer.status, 500)
+          await gateway.finished(1)
+          const [record] = gateway.records
+          assert.match(record?.error ?? '', /invalid header x.user/)
+          assert.ok(
+            gateway.warnings.some((line) => /x.user/.test(line)),
+            gateway.warnings.join(),
+          )
+          const trace = JSON.stringify(await traced)
+          assert.match(trace, /x.user/)
+          for (const told of [trace, answer.text, gateway.warnings.join(), gateway.lines.join()]) {
+            assert.ok(!told.includes(SECRET), told)
+          }
+          if (!service.includes('response')) assert.equal(origin.seen.length, 0)
+        })
+      }
+    }
+  })
+}
+
+test('what nobody outside may set is passed over, and blanks at the ends of a value are no mistake', async (t) => {
+  const { host } = await useAuthorizer(t, () =>
+    ok({ headers: [option('content-length', '5\n'), option(':path', '/x\n'), option('x-user', ' ann\t')] }),
+  )
+  const { origin, ask } = await setUp(t, { extAuth: { backendRef: { host }, grpc: {} } })
+  assert.equal((await ask()).status, 200)
+  assert.equal(origin.seen[0]!.headers['x-user'], 'ann')
+})
+
+test('a request over its limit stays one, without the header', async (t) => {
+  const policies = await limitedBy(
+    t,
+    { overallCode: 2, responseHeadersToAdd: [wireHeader(['x-a', 'a\n'])] },
+    'FailOpen',
+  )
+  const { ask } = await setUp(t, policies)
+  const { status, headers: told } = await ask()
+  assert.deepEqual([status, told['x-a']], [429, undefined])
+})
+
+test('a processor removes a header in every spelling that backends fold into its name', async (t) => {
+  const processor = await useAnsweringProcessor(t, (said) =>
+    said.request?.$case === 'requestHeaders' ? answerTo('requestHeaders', headers({}, ['x-user'])) : agree(said),
+  )
+  const { origin, ask } = await setUp(t, { extProc: { backendRef: { host: processor.host } } })
+  assert.equal((await ask({ x_user: 'admin' })).status, 200)
+  assert.deepEqual([origin.seen[0]!.headers['x-user'], origin.seen[0]!.headers['x_user']], [undefined, undefined])
+})
+
+async function setUp(t: TestContext, policies: object) {
+  const origin = await useOrigin(t, (_seen, response) => response.end('from origin'))
+  const gateway = await useGateway(t, httpConfig([routeTo(origin, policies)]))
+  const ask = (more: Record<string, string> = {}) =>
+    request(gateway.port(), { method: 'POST', headers: { 'x-user': 'admin', ...more }, body: 'hello' })
+  return { gateway, origin, ask }
+}
+
+function wireHeader([key, value]: [name: string, value: string]) {
+  return { key, value, rawValue: new Uint8Array() }
+}
+
+async function limitedBy(t: TestContext, answer: object, failureMode: string): Promise<object> {
+  const { host } = await useLimitServer(t, () => answer)
+  const descriptors = [{ entries: [{ name: 'all', expression: '"1"' }] }]
+  return { rateLimit: { global: { backendRef: { host }, domain: 'shop', descriptors, failureMode } } }
+}
+
+type ProcessedPart = 'requestHeaders' | 'requestBody' | 'responseHeaders' | 'responseBody'
+
+async function processedBy(
+  t: TestContext,
+  part: ProcessedPart,
+  [name, value]: [name: string, value: string],
+  more: object,
+): Promise<object> {
+  const processor = await useAnsweringProcessor(t, (said) => {
+    const at = said.request?.$case
+    if (at === part) return answerTo(part, headers({ [name]: value }))
+    return at === 'requestBody' || at === 'responseBody' ? answerTo(at) : agree(said)
+  })
+  const processingOptions = { requestBodyMode: 'Buffered', responseBodyMode: 'Buffered' }
+  return { extProc: { backendRef: { host: processor.host }, processingOptions, ...more } }
+}

@@ -1,0 +1,16 @@
+import { explainRules, placesOf } from '../../../explain/rules.ts'
+import type { Explainer } from '../../../explain/subject.ts'
+
+export const authorization: Explainer = (subject) => {
+  const { record, reason, view } = subject
+  const said = view.said('traffic', 'authorization', record.keys, reason.phase)
+  return explainRules(
+    subject,
+    'request',
+    placesOf(
+      view,
+      said.map(({ config }) => config),
+    ),
+    'authorization',
+  )
+}

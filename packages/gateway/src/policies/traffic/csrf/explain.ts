@@ -1,0 +1,46 @@
+import { configured, type Explainer, placeIn, textIn, value, way } from '../../../explain/subject.ts'
+import type { CsrfConfig } from './schema.ts'
+
+export const csrf: Explainer = (subject) => {
+  const { reason, record, held } = subject
+  const origin = textIn(reason, 'origin')
+  const site = textIn(reason, 'site')
+  const values = [value('request.headers.origin', origin), value('request.headers.sec-fetch-site', site)]
+  if (reason.code === 'contradictory') {
+    return {
+      code: 'csrf_contradictory',
+      headline: 'a browser sends `origin` and `sec-fetch-site` once, and this request has one of them twice',
+      place: placeIn(subject),
+      values,
+      wouldPass: [way('client', 'each of these headers is sent once')],
+    }
+  }
+  const config: CsrfConfig | undefined = held?.config
+  const others = config?.additionalOrigins ?? []
+  const own = `${record.scheme}://${record.host ?? ''}`
+  return {
+    code: 'csrf_cross_origin',
+    headline: `a page of another site made a browser send it: ${origin ?? `sec-fetch-site is ${site ?? ''}`}`,
+    place: placeIn(subject),
+    values: [...values, value('own origin', own), configured(subject, 'additionalOrigins', others)],
+    wouldPass: [
+      way('client', `a page of ${[own, ...others].join(' or ')} sends it`, {
+        of: 'request.headers.origin',
+        found: origin,
+        relation: 'oneOf',
+        value: [own, ...others],
+      }),
+      ...(origin === null
+        ? []
+        : [
+            way('config', `\`additionalOrigins\` has ${origin}`, {
+              of: 'additionalOrigins',
+              found: others,
+              relation: 'contains',
+              value: origin,
+              place: placeIn(subject, ...(others.length > 0 ? ['additionalOrigins'] : [])),
+            }),
+          ]),
+    ],
+  }
+}

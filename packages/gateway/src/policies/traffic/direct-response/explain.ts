@@ -1,0 +1,13 @@
+import { type Explainer, placeIn, way } from '../../../explain/subject.ts'
+
+/** The config itself answered. */
+export const ownAnswer: Explainer = (subject) => {
+  const { record, reason } = subject
+  const what = reason.policy === 'requestRedirect' ? 'is redirected' : 'is answered'
+  return {
+    code: reason.policy === 'requestRedirect' ? 'redirected' : 'answered_by_config',
+    headline: `the request ${what} by ${reason.policy ?? 'the gateway'} with status ${record.status}, as the config says`,
+    place: placeIn(subject),
+    wouldPass: [way('config', 'the route has no such answer', { place: placeIn(subject) })],
+  }
+}

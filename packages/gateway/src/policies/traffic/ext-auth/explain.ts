@@ -1,0 +1,32 @@
+import { failOpen } from '../../../explain/fail-open.ts'
+import { type Explainer, numberIn, placeIn, textIn, value, way } from '../../../explain/subject.ts'
+
+export const extAuth: Explainer = (subject) => {
+  const { reason } = subject
+  if (reason.code === 'no_decision') {
+    return {
+      code: 'authorizer_failed',
+      headline: `the authorizer could not be asked: ${textIn(reason, 'cause') ?? ''}`,
+      place: placeIn(subject, 'backendRef'),
+      values: [value('cause', textIn(reason, 'cause')), value('failureMode', textIn(reason, 'failureMode'))],
+      wouldPass: [way('backend', 'the authorizer answers'), failOpen(subject)],
+    }
+  }
+  if (reason.code === 'invalid_header') {
+    const header = textIn(reason, 'header') ?? ''
+    return {
+      code: 'authorizer_invalid_header',
+      headline: `the authorizer set the header ${header} to a value that no header can have`,
+      place: placeIn(subject, 'backendRef'),
+      values: [value('header', header)],
+      wouldPass: [way('backend', `the authorizer sets ${header} to a value without line breaks or control characters`)],
+    }
+  }
+  return {
+    code: 'authorizer_denied',
+    headline: `the authorizer refused it with status ${numberIn(reason, 'status') ?? subject.record.status}`,
+    place: placeIn(subject, 'backendRef'),
+    values: [value('status', numberIn(reason, 'status'))],
+    wouldPass: [way('backend', 'the authorizer allows it')],
+  }
+}

@@ -1,0 +1,30 @@
+import type { Source } from '../../../net/body.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import { ThroughBody } from '../../../net/through-body.ts'
+
+/** Gets a copy of a body and of its end. */
+export interface CopySink {
+  /** The memory of the chunk is reused after the call. */
+  write(chunk: Buffer): void
+  end(trailers: HeaderBlock | null): void
+}
+
+/** A body that passes as it comes, with a copy for somebody else. */
+export class CopiedBody extends ThroughBody {
+  readonly #copy: CopySink
+
+  constructor(body: Source, copy: CopySink) {
+    super(body)
+    this.#copy = copy
+  }
+
+  override write(chunk: Buffer): void {
+    this.#copy.write(chunk)
+    super.write(chunk)
+  }
+
+  override end(trailers: HeaderBlock | null): void {
+    this.#copy.end(trailers)
+    super.end(trailers)
+  }
+}

@@ -1,0 +1,22 @@
+import { failOpen } from '../../../explain/fail-open.ts'
+import { type Explainer, numberIn, placeIn, textIn, value, way } from '../../../explain/subject.ts'
+
+export const extProc: Explainer = (subject) => {
+  const { reason } = subject
+  if (reason.code === 'answered') {
+    return {
+      code: 'processor_answered',
+      headline: `the processor answered itself with status ${numberIn(reason, 'status') ?? subject.record.status}`,
+      place: placeIn(subject, 'backendRef'),
+      values: [value('status', numberIn(reason, 'status')), value('details', textIn(reason, 'details'))],
+      wouldPass: [way('backend', 'the processor lets it go on')],
+    }
+  }
+  return {
+    code: 'processor_failed',
+    headline: `the processor failed: ${textIn(reason, 'cause') ?? ''}`,
+    place: placeIn(subject, 'backendRef'),
+    values: [value('cause', textIn(reason, 'cause')), value('failureMode', textIn(reason, 'failureMode'))],
+    wouldPass: [way('backend', 'the processor works'), failOpen(subject)],
+  }
+}

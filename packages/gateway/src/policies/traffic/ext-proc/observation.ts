@@ -1,0 +1,140 @@
+import { Deadline } from '../../../net/deadlines.ts'
+import type { HeaderBlock } from '../../../net/header-block.ts'
+import type { OpenCall, RequestContext } from '../../../pipeline/request-context.ts'
+import type { GrpcError } from '../../../upstream/grpc/status.ts'
+import type { StreamHandler } from '../../../upstream/grpc/stream.ts'
+import type { ProcessingResponse } from '../../../wire/protos/envoy/service/ext_proc/v3/external_processor.ts'
+import { CopiedBody } from './copied-body.ts'
+import { bodyMessage, headersMessage, type Said, trailersMessage } from './messages.ts'
+import { protocolConfig } from './modes.ts'
+import type { ProcessingSettings, Stream } from './processing-settings.ts'
+import type { Side } from './side.ts'
+
+/**
+ * Copies of one request and its response for a processor that only looks on. The request never waits: a processor that
+ * fails, or takes so little that more than a buffer waits for it, gets no more copies.
+ */
+export class Observation implements OpenCall, StreamHandler<ProcessingResponse> {
+  readonly #rx: RequestContext
+  readonly #settings: ProcessingSettings
+  readonly #closing = new Deadline(() => this.#drop())
+  #stream: Stream | null = null
+  /** Messages from before the stream was open. */
+  #early: Said[] | null = []
+  /** Bytes of bodies sent since the stream was last free. */
+  #waitingBytes = 0
+  #isConnecting = false
+  #hasSpoken = false
+  #isFinished = false
+  #isOver = false
+
+  constructor(rx: RequestContext, settings: ProcessingSettings) {
+    this.#rx = rx
+    this.#settings = settings
+  }
+
+  /** Sends the head now, and the body and trailers as they pass. */
+  copy(side: Side): void {
+    const { sendsHeaders, body, sendsTrailers } = this.#settings.modes[side.name]
+    const { name, hasBody, buffered } = side
+    if (sendsHeaders) this.#say(headersMessage(side, !hasBody))
+    const copiesBody = hasBody && body !== 'None'
+    const copiesTrailers = hasBody && sendsTrailers
+    if (!copiesBody && !copiesTrailers) return
+    const write = (chunk: Buffer): void => {
+      if (copiesBody) this.#say(bodyMessage(name, Buffer.from(chunk), false), chunk.length)
+    }
+    const end = (trailers: HeaderBlock | null): void => {
+      if (trailers !== null && trailers.size > 0 && copiesTrailers) this.#say(trailersMessage(name, trailers))
+      else if (copiesBody) this.#say(bodyMessage(name, EMPTY, true))
+    }
+    if (buffered !== null && buffered.whole !== null) {
+      write(buffered.whole)
+      end(buffered.trailers)
+    } else side.body = new CopiedBody(side.body, { write, end })
+  }
+
+  close(): void {
+    if (this.#isOver || this.#isFinished) return
+    this.#isFinished = true
+    if (!this.#isConnecting) this.#isOver = true
+    this.#finish()
+  }
+
+  // From the stream: what the processor says does not count.
+
+  message(): void {}
+
+  drained(): void {
+    this.#waitingBytes = 0
+  }
+
+  ended(error: GrpcError | null): void {
+    if (this.#isOver) return
+    if (error !== null && !this.#isFinished) this.#fail(`${error.message} (code ${error.code})`)
+    else this.#drop()
+  }
+
+  #say(said: Said, bytes = 0): void {
+    if (this.#isOver || this.#isFinished) return
+    this.#waitingBytes += bytes
+    if (this.#waitingBytes > this.#settings.maxBufferBytes) return this.#fail('the processor is too slow')
+    if (this.#early !== null) this.#early.push(said)
+    else this.#send(said)
+    if (!this.#isConnecting) this.#connect()
+  }
+
+  #connect(): void {
+    this.#isConnecting = true
+    this.#settings.connect(this.#rx, this).then(
+      (stream) => {
+        if (this.#isOver) return stream.drop()
+        this.#stream = stream
+        const early = this.#early ?? []
+        this.#early = null
+        for (const said of early) this.#send(said)
+        this.#finish()
+      },
+      (error: unknown) => this.#fail(String(error)),
+    )
+  }
+
+  #send(request: Said): void {
+    const settings = this.#settings
+    const name = request?.$case.startsWith('response') === true ? 'response' : 'request'
+    const isFirst = !this.#hasSpoken
+    this.#hasSpoken = true
+    const isFree = this.#stream?.send({
+      request,
+      attributes: new Map(),
+      metadataContext: undefined,
+      observabilityMode: true,
+      protocolConfig: isFirst ? protocolConfig(settings.modes) : undefined,
+      ...(isFirst || request?.$case === 'responseHeaders' ? settings.context(this.#rx, name) : null),
+    })
+    if (isFree === true) this.#waitingBytes = 0
+  }
+
+  #finish(): void {
+    if (!this.#isFinished || this.#stream === null) return
+    this.#stream.finish()
+    // The processor has this long to end the stream from its side.
+    this.#settings.deadlines.set(this.#closing, this.#settings.timeoutMs)
+  }
+
+  #fail(cause: string): void {
+    if (this.#isOver) return
+    this.#settings.record('failed', 0, this.#rx.spans)
+    this.#settings.log.warn('ext_proc gets no more copies of a request', { cause, route: this.#rx.routeName })
+    this.#drop()
+  }
+
+  #drop(): void {
+    this.#isOver = true
+    this.#early = null
+    this.#settings.deadlines.clear(this.#closing)
+    this.#stream?.drop()
+  }
+}
+
+const EMPTY = Buffer.alloc(0)

@@ -1,0 +1,62 @@
+import type { RoutesView } from '@portico/gateway/admin-config'
+import type { Rate, Rates } from './rates.ts'
+
+/** From so many routes on, a table takes the place of the map. */
+export const TABLE_FROM = 30
+
+export interface RouteRow {
+  readonly key: string
+  readonly listener: string
+  /** `name`, or `name/rule`. */
+  readonly title: string
+  /** As requests name it. */
+  readonly route: string
+  readonly path: string
+  readonly backends: string
+  /** Null when no request took it lately. */
+  readonly rate: Rate | null
+}
+
+export type Column = 'listener' | 'title' | 'path' | 'backends' | 'perSecond' | 'badShare' | 'p95'
+
+export interface Order {
+  readonly by: Column
+  readonly isDown: boolean
+}
+
+export function routeRows({ binds }: RoutesView, rates: Rates): RouteRow[] {
+  return binds.flatMap(({ listeners }) =>
+    listeners.flatMap((listener) =>
+      listener.routes.map((route) => ({
+        key: route.key,
+        listener: listener.name,
+        title: route.rule === '' ? route.name : `${route.name}/${route.rule}`,
+        route: route.name,
+        path: route.matches.map(({ path }) => `${path.value}${path.kind === 'pathPrefix' ? '…' : ''}`).join(', '),
+        backends: route.backends.map(({ name, backend }) => (name === '' ? backend : name)).join(', '),
+        rate: rates.of({ listener: listener.name, route: route.name }),
+      })),
+    ),
+  )
+}
+
+/** Rows that have every word of the search, in this order; rows without requests come last in orders of numbers. */
+export function shownRows(rows: readonly RouteRow[], search: string, { by, isDown }: Order): RouteRow[] {
+  const words = search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const found = rows.filter(({ listener, title, path, backends }) => {
+    const text = `${listener} ${title} ${path} ${backends}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+  return found.toSorted((one, other) => {
+    if (by !== 'perSecond' && by !== 'badShare' && by !== 'p95') {
+      const order = one[by].localeCompare(other[by], undefined, { numeric: true })
+      return isDown ? -order : order
+    }
+    if (one.rate === null || other.rate === null) return Number(one.rate === null) - Number(other.rate === null)
+    const order = one.rate[by] - other.rate[by]
+    return isDown ? -order : order
+  })
+}

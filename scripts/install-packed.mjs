@@ -1,0 +1,38 @@
+// Packs the programs of this checkout and installs them into an empty folder, as people without a checkout have them.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * Containers of the bed have a `/tmp` of their own and run as other users; a folder inside of the checkout would find the
+ * checkout's `node_modules`.
+ */
+const SHARED = existsSync('/var/tmp') ? '/var/tmp' : tmpdir()
+
+/** Returns the folder, which the caller removes. */
+export function installPacked() {
+  const folder = mkdtempSync(join(SHARED, 'portico-installed-'))
+  chmodSync(folder, 0o755)
+  execFileSync(process.execPath, [join(root, 'scripts/pack.mjs')], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const packed = readdirSync(join(root, 'out')).filter((name) => name.endsWith('.tgz'))
+  const tarballs = packed.map((name) => join(root, 'out', name))
+  const options = { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, PATH: foreignPath() } }
+  execFileSync('npm', ['install', '--ignore-scripts', ...tarballs], options)
+  return folder
+}
+
+/** The search path without this project's own Node, which npm puts first and which brings no npm. */
+export function foreignPath() {
+  const own = (folder) => folder.startsWith(root) || folder === dirname(process.execPath)
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !own(folder))
+    .join(delimiter)
+}
