@@ -47,7 +47,7 @@ export async function openPage(t: TestContext, browser: Browser, options: Browse
 /** A checkout builds its pages when they are first opened, and says so with a 503, which is no fault of theirs. */
 export async function openReady({ page, complaints }: Watched, address: string): Promise<void> {
   await page.goto(address)
-  await page.locator('.frame').waitFor({ timeout: 120_000 })
+  await page.locator('.frame').waitFor({ timeout: 60_000 })
   complaints.length = 0
 }
 

@@ -9,10 +9,13 @@ import { Pages, pagesBeside } from './pages.ts'
 
 test('a package has its pages beside the program', (t) => {
   const folder = useFolder(t)
-  mkdirSync(join(folder, 'dist/ui'), { recursive: true })
+  mkdirSync(join(folder, 'dist/ui/assets'), { recursive: true })
   writeFileSync(join(folder, 'dist/ui/index.html'), '<p>')
+  writeFileSync(join(folder, 'dist/ui/assets/a-1234.js'), 'run()')
   const program = pathToFileURL(join(folder, 'dist/program/serve.js')).href
-  assert.equal(pagesBeside(program).open().kind, 'ready')
+  const state = pagesBeside(program).open()
+  assert.ok(state.kind === 'ready')
+  assert.equal(String(state.files.asset('assets/a-1234.js', false)?.body), 'run()')
   rmSync(join(folder, 'dist/ui'), { recursive: true })
   assert.equal(pagesBeside(program).open().kind, 'missing')
 })

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { extname, join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { PageType, Reply } from '../http.ts'
 
@@ -14,7 +14,7 @@ export class PageFiles {
     this.#names = new Set(
       readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && extname(entry.name) in TYPES)
-        .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1)),
+        .map((entry) => relative(folder, join(entry.parentPath, entry.name))),
     )
   }
 
