@@ -1,6 +1,6 @@
 // Packs the programs of this checkout and installs them into an empty folder, as people without a checkout have them.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,8 +13,11 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  */
 const SHARED = existsSync('/var/tmp') ? '/var/tmp' : tmpdir()
 
-/** Returns the folder, which the caller removes. */
-export function installPacked() {
+/**
+ * Installs the programs, and beside them the packages of `more`, in the versions of this checkout. Returns the folder,
+ * which the caller removes.
+ */
+export function installPacked(more = []) {
   const folder = mkdtempSync(join(SHARED, 'portico-installed-'))
   chmodSync(folder, 0o755)
   execFileSync(process.execPath, [join(root, 'scripts/pack.mjs')], {
@@ -24,8 +27,13 @@ export function installPacked() {
   const packed = readdirSync(join(root, 'out')).filter((name) => name.endsWith('.tgz'))
   const tarballs = packed.map((name) => join(root, 'out', name))
   const options = { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, PATH: foreignPath() } }
-  execFileSync('npm', ['install', '--ignore-scripts', ...tarballs], options)
+  const others = more.map((name) => `${name}@${installedVersion(name)}`)
+  execFileSync('npm', ['install', '--ignore-scripts', '--prefer-offline', ...tarballs, ...others], options)
   return folder
+}
+
+function installedVersion(name) {
+  return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).version
 }
 
 /** The search path without this project's own Node, which npm puts first and which brings no npm. */

@@ -21,8 +21,12 @@ const ALONE = /^(bench|scripts|e2e|packages\/ctl)\/|\/src\/(net|process|testing)
 const isEndToEnd = args.includes('--e2e')
 /** One test; suites have none of their own, because that would be one for all of their tests together. */
 const TEST_LIMIT_MS = isEndToEnd ? 900_000 : 180_000
-/** One more than the cores, because many tests wait; with counterparts one less, because those work too. */
-const CONCURRENCY = isEndToEnd ? Math.max(1, availableParallelism() - 1) : availableParallelism() + 1
+/** One more than the cores, because many tests wait; with counterparts as many as cores, because those work too. */
+const CONCURRENCY = availableParallelism() + (isEndToEnd ? 0 : 1)
+/** Suites that take the whole machine (a cluster, a flood, builds of packages and images, memory) run after the others, one at a time. */
+const WHOLE_MACHINE = /^e2e\/(cluster\/|extensions\/compose|ui\/live-tail|(memory|oci|package)\.)/
+/** More groups that fail have one cause, which a second run would meet again. */
+const MOST_RETRIED = 6
 /** Files that share a process: a folder of the gateway, of MCP and of policies a smaller one, or a whole package. */
 const GROUP = /^packages\/gateway\/src\/((mcp|policies)\/)?[^/]+|^packages\/[^/]+/
 /** How long each group took, in the last run of all of them. */
@@ -40,10 +44,13 @@ async function main() {
   const startedAt = performance.now()
   const installed = isEndToEnd ? useInstalled() : null
   const results = []
-  await Promise.all(Array.from({ length: CONCURRENCY }, () => work(groups, results)))
+  const { shared, alone } = Object.groupBy(groups, ({ name }) => (WHOLE_MACHINE.test(name) ? 'alone' : 'shared'))
+  await Promise.all(Array.from({ length: CONCURRENCY }, () => work(shared ?? [], results)))
+  await work(alone ?? [], results)
   if (wanted.length === 0)
     keepSeconds(SECONDS, Object.fromEntries(results.map(({ group, seconds }) => [group.name, seconds])))
-  const unsure = process.env.SECOND_LOOK === '1' ? results.filter(({ counts }) => counts.failed > 0) : []
+  const bad = results.filter(({ counts }) => counts.failed > 0)
+  const unsure = process.env.SECOND_LOOK === '1' && bad.length <= MOST_RETRIED ? bad : []
   await work(
     unsure.map(({ group }) => group),
     results,
@@ -62,7 +69,8 @@ async function main() {
 /** Lets the suites run what ships; returns the folder that goes away with the run. */
 function useInstalled() {
   if (process.env.E2E_INSTALL !== '1' || process.env.PORTICO_INSTALLED !== undefined) return null
-  return (process.env.PORTICO_INSTALLED = installPacked())
+  // The quick start asks people to install this package for its tools.
+  return (process.env.PORTICO_INSTALLED = installPacked(['@modelcontextprotocol/server-everything']))
 }
 
 async function work(groups, results) {
