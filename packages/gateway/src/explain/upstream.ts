@@ -93,10 +93,16 @@ const CAUSES: Readonly<Record<string, Cause>> = {
       ],
     }
   },
-  connection_lost: (_, target) => ({
-    headline: `the connection to ${target} ended before its answer did`,
-    wouldPass: works(`${target} answers whole`),
-  }),
+  connection_lost: ({ record }, target) =>
+    record.status === 101
+      ? {
+          headline: `the tunnel to ${target} failed: ${cut(record.error ?? '')}`,
+          wouldPass: works(`${target} ends what it sends before it closes the connection`),
+        }
+      : {
+          headline: `the connection to ${target} ended before its answer did`,
+          wouldPass: works(`${target} answers whole`),
+        },
   stream_error: (subject) => ({
     headline: `${providerOf(subject)} sent an error in its stream: ${cut(subject.record.error ?? '')}`,
     wouldPass: works('the provider answers without an error'),

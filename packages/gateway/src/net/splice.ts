@@ -6,8 +6,12 @@ export interface TunnelEnd {
   bytesToBackend: number
   bytesToClient: number
   /** The side whose connection broke before it had ended; null when both ended cleanly. */
-  brokenBy: 'client' | 'backend' | null
+  brokenBy: TunnelSide | null
+  /** The side that ended its direction first; null when neither has, because the gateway closed both. */
+  endedBy: TunnelSide | null
 }
+
+export type TunnelSide = 'client' | 'backend'
 
 /**
  * Copies bytes both ways until both directions have ended or one side breaks, and calls `done` once. A side that breaks resets
@@ -18,11 +22,12 @@ export function splice(client: RawConnection, backend: RawConnection, done: (end
   const startA = a.bytesWritten
   const startB = b.bytesWritten
   let open = 2
-  let brokenBy: TunnelEnd['brokenBy'] = null
+  let brokenBy: TunnelSide | null = null
+  let endedBy: TunnelSide | null = null
   const closed = (other: RawStream) => (): void => {
     other.destroySoon()
     if (--open === 0) {
-      done({ bytesToBackend: b.bytesWritten - startB, bytesToClient: a.bytesWritten - startA, brokenBy })
+      done({ bytesToBackend: b.bytesWritten - startB, bytesToClient: a.bytesWritten - startA, brokenBy, endedBy })
     }
   }
   a.on('error', () => {
@@ -36,6 +41,8 @@ export function splice(client: RawConnection, backend: RawConnection, done: (end
     brokenBy ??= 'backend'
     reset(a)
   })
+  a.once('end', () => (endedBy ??= 'client'))
+  b.once('end', () => (endedBy ??= 'backend'))
   a.once('close', closed(b))
   b.once('close', closed(a))
   if (client.early !== null) b.write(client.early)

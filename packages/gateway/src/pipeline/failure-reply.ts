@@ -1,6 +1,6 @@
-import { isGrpcContentType } from '../net/grpc.ts'
+import { DEADLINE_EXCEEDED, isGrpcContentType } from '../net/grpc.ts'
 import { HeaderBlock } from '../net/header-block.ts'
-import type { Failure } from './failure.ts'
+import { type Failure, isDeadline } from './failure.ts'
 import { Reply } from './reply.ts'
 import type { RequestContext, TellFailure } from './request-context.ts'
 import type { BackendIdentity } from './compiled.ts'
@@ -38,6 +38,7 @@ export function tellFailureOf(backends: readonly Pick<BackendIdentity, 'tellFail
 
 function grpcStatus(failure: Failure): number {
   if (failure.reason === 'NoHealthyBackend') return 14
+  if (failure.code !== undefined && isDeadline(failure.code)) return DEADLINE_EXCEEDED
   switch (failure.status) {
     case 400:
       return 13

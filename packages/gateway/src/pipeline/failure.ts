@@ -48,6 +48,11 @@ export const failures = {
   internal: { status: 500, message: 'internal error', reason: 'Internal', code: 'internal' },
 } satisfies Record<string, Failure>
 
+/** Whether a failure with this code is a backend that had the request and was too slow; a slow connect is not. */
+export function isDeadline(code: string): boolean {
+  return code === 'request_timeout' || code === 'response_timeout'
+}
+
 export function upstreamFailure(error: UpstreamError): Failure {
   return { ...replyTo(error), code: error.code }
 }

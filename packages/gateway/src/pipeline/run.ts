@@ -3,7 +3,7 @@ import type { Exchange, ExchangeObserver, RawConnection } from '../net/exchange.
 import { contained, InternalFault } from '../telemetry/faults.ts'
 import type { HeaderBlock } from '../net/header-block.ts'
 import { splice } from '../net/splice.ts'
-import { brokenTunnels } from './broken-tunnels.ts'
+import { faultOfBytes, webSocketFault } from './tunnel-faults.ts'
 import { UpstreamError, type UpstreamResponse } from '../upstream/upstream-types.ts'
 import { BackendCall, type BackendOutcome } from './backend-call.ts'
 import { pickBackend, protocolRefusal } from './before-backend.ts'
@@ -34,6 +34,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
   #route: CompiledRoute | null = null
   #call: BackendCall | null = null
   #deadline: Deadline | null = null
+  /** The sink of the response where the client may speak gRPC. */
+  #grpcSink: GrpcStatusSink | null = null
   /** The response head has been handed over. */
   #responding = false
   #hasFaulted = false
@@ -198,7 +200,9 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     this.#call?.cancel(TIMED_OUT)
     this.rx.error = failures.requestTimeout.message
     this.rx.notes ??= { code: failures.requestTimeout.code }
-    this.#exchange.reset(TIMED_OUT)
+    if (this.#grpcSink === null || !this.#grpcSink.expire(failures.requestTimeout.message)) {
+      this.#exchange.reset(TIMED_OUT)
+    }
   }
 
   informed(status: number, headers: HeaderBlock): void {
@@ -245,10 +249,12 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     closeOpen(this.rx, null)
     // The response was the change of protocol; what follows has no end that a limit could be about.
     if (this.#deadline !== null) this.#services.deadlines.clear(this.#deadline)
-    splice(client, backend, ({ bytesToBackend, bytesToClient, brokenBy }) => {
-      this.rx.tunnelBytesIn = bytesToBackend
-      this.rx.tunnelBytesOut = bytesToClient
-      if (brokenBy !== null) this.rx.responseBroken(brokenTunnels[brokenBy])
+    const faultOf = this.#exchange.upgrade === 'websocket' ? webSocketFault(client, backend) : faultOfBytes
+    splice(client, backend, (end) => {
+      this.rx.tunnelBytesIn = end.bytesToBackend
+      this.rx.tunnelBytesOut = end.bytesToClient
+      const fault = faultOf(end)
+      if (fault !== null) this.rx.responseBroken(fault)
       this.#finish()
     })
   }
@@ -325,7 +331,8 @@ class RequestRun implements ExchangeObserver, BackendOutcome, RequestRunner, Sta
     // Clients of gRPC always accept trailers; nobody else pays for the look.
     if (!this.#exchange.teTrailers) return body.pipe(sink)
     readGrpcStatus(rx, rx.responseHeaders)
-    body.pipe(new GrpcStatusSink(sink, rx))
+    this.#grpcSink = new GrpcStatusSink(sink, rx)
+    body.pipe(this.#grpcSink)
   }
 
   get openRoute(): string | null {

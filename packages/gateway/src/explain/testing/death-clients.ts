@@ -1,4 +1,5 @@
-import { connect as connectHttp2, constants } from 'node:http2'
+import { once } from 'node:events'
+import { type ClientHttp2Stream, connect as connectHttp2, constants } from 'node:http2'
 import { connect } from 'node:net'
 
 /** The request that a test client sends. */
@@ -66,8 +67,30 @@ function errorIn(text: string): string {
 export function askHttp2(port: number, { path, method, headers, body }: Ask): Sight {
   const session = connectHttp2(`http://127.0.0.1:${port}`)
   session.on('error', () => {})
-  const stream = session.request({ ':path': path, ':method': method, ...headers }, { endStream: body === '' })
-  if (body !== '') stream.end(body)
+  const { upgrade, connection: _, ...plain } = headers
+  let text = ''
+  const over = (async () => {
+    if (upgrade === undefined) {
+      const stream = session.request({ ':path': path, ':method': method, ...plain }, { endStream: body === '' })
+      if (body !== '') stream.end(body)
+      return told2(stream, false, (chunk) => (text += chunk))
+    }
+    // Extended CONNECT (RFC 8441) needs the server's leave.
+    await once(session, 'remoteSettings')
+    const tunnel = { ':method': 'CONNECT', ':protocol': upgrade, ':scheme': 'http', ':authority': '127.0.0.1' }
+    const stream = session.request({ ...tunnel, ':path': path, ...plain }, { endStream: false })
+    stream.on('end', () => stream.end())
+    return told2(stream, true, (chunk) => (text += chunk))
+  })().finally(() => session.destroy())
+  return {
+    get hasHalf() {
+      return text.includes('half')
+    },
+    over,
+  }
+}
+
+function told2(stream: ClientHttp2Stream, isTunnel: boolean, take: (chunk: string) => void): Promise<string> {
   let text = ''
   let status = 0
   let grpc: string | undefined
@@ -77,22 +100,20 @@ export function askHttp2(port: number, { path, method, headers, body }: Ask): Si
     grpc = fields['grpc-status']?.toString()
   })
   stream.on('trailers', (fields) => (grpc = fields['grpc-status']?.toString()))
-  stream.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
-  const over = new Promise<string>((resolve) => {
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1')
+    take(chunk.toString('latin1'))
+  })
+  return new Promise<string>((resolve) => {
     stream.on('close', () => {
       const code = stream.rstCode ?? 0
       const name = Object.entries(constants).find(([key, value]) => value === code && CODE.test(key))?.[0]
+      if (isTunnel && status === 200 && code === 0) return resolve('200, then END_STREAM')
       if (code !== 0)
         return resolve(`${status === 0 ? '' : `${status}, `}${(name ?? '').replace('NGHTTP2_', 'RST_STREAM ')}`)
       resolve(grpc === undefined ? `${status}${errorIn(status === 200 ? `200${text}` : '')}` : `grpc-status ${grpc}`)
     })
-  }).finally(() => session.destroy())
-  return {
-    get hasHalf() {
-      return text.includes('half')
-    },
-    over,
-  }
+  })
 }
 
-const CODE = /^NGHTTP2_(NO_ERROR|PROTOCOL_ERROR|INTERNAL_ERROR|CANCEL|REFUSED_STREAM|STREAM_CLOSED)$/
+const CODE = /^NGHTTP2_(NO_ERROR|PROTOCOL_ERROR|INTERNAL_ERROR|CANCEL|REFUSED_STREAM|STREAM_CLOSED|CONNECT_ERROR)$/

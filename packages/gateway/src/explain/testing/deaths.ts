@@ -13,6 +13,8 @@ export interface Death {
   readonly sendsHalf?: true
   /** It can happen to a tunnel. */
   readonly fitsTunnel?: true
+  /** It can happen to nothing but a tunnel. */
+  readonly isTunnel?: true
   /** Only HTTP/2 backends can do this. */
   readonly isHttp2?: true
 }
@@ -60,6 +62,17 @@ export const deaths: readonly Death[] = [
       peer.fin()
     },
     isHttp2: true,
+  },
+  {
+    name: 'sends a close frame, and closes: whole',
+    fitsTunnel: true,
+    isTunnel: true,
+    begin: half,
+    sendsHalf: true,
+    then(peer) {
+      peer.rest()
+      peer.fin()
+    },
   },
   { name: 'is slow, and answers whole', begin: half, sendsHalf: true, then: (peer) => peer.rest() },
 ]

@@ -34,7 +34,8 @@ export interface DyingBackend {
 
 /** The response of an HTTP/1 backend, in three pieces. */
 export interface Http1Answer {
-  head: string
+  /** The head; some depend on the request. */
+  head: string | ((request: string) => string)
   half: string
   rest: string
 }
@@ -52,9 +53,11 @@ export async function useDyingHttp1(t: TestContext, answer: Http1Answer, isTls: 
     let isAsked = false
     socket.on('data', (chunk: Buffer) => {
       // A body that follows its head is no second request.
-      if (isAsked && !chunk.toString('latin1').includes(' HTTP/1.1\r\n')) return
+      const request = chunk.toString('latin1')
+      if (isAsked && !request.includes(' HTTP/1.1\r\n')) return
       isAsked = true
-      backend.peer = http1Peer(socket, raw, answer)
+      const head = typeof answer.head === 'string' ? answer.head : answer.head(request)
+      backend.peer = http1Peer(socket, raw, { ...answer, head })
       backend.begin(backend.peer)
     })
   })
@@ -78,12 +81,12 @@ export async function useDyingHttp1(t: TestContext, answer: Http1Answer, isTls: 
   return backend
 }
 
-function http1Peer(socket: Socket, raw: Socket, { head, half, rest }: Http1Answer): Peer {
+function http1Peer(socket: Socket, raw: Socket, { head, half, rest }: Http1Answer & { head: string }): Peer {
   return {
-    halfHead: () => socket.write(head.slice(0, head.length / 2)),
+    halfHead: () => socket.write(head.slice(0, head.length / 2), 'latin1'),
     head: () => socket.write(head),
-    half: () => socket.write(half),
-    rest: () => socket.write(rest),
+    half: () => socket.write(half, 'latin1'),
+    rest: () => socket.write(rest, 'latin1'),
     garbage: () => socket.write('\0\0garbage\r\n\r\n'),
     fin: () => socket.end(),
     reset: () => raw.resetAndDestroy(),

@@ -1,5 +1,6 @@
 import type { BytesEdit } from '../../net/exchange.ts'
-import { FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength, TEXT } from './messages.ts'
+import { FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength } from '../../net/websocket-frames.ts'
+import { TEXT } from './messages.ts'
 
 /**
  * What a WebSocket server sends, on its way to the client: `hide` takes out of events about errors what they repeat of a

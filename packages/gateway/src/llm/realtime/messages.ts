@@ -1,3 +1,5 @@
+import { CLOSE, FIN, lengthBytes, LONGEST_HEAD, MASK, payloadLength } from '../../net/websocket-frames.ts'
+
 /** What becomes of the messages of a WebSocket. */
 export interface MessageReader {
   /** A whole text message; the bytes hold only during the call. */
@@ -126,25 +128,10 @@ export class WebSocketMessages {
   }
 }
 
-export function lengthBytes(head: Buffer): number {
-  const short = head.readUInt8(1) & 0x7f
-  return short === 127 ? 8 : short === 126 ? 2 : 0
-}
-
-export function payloadLength(head: Buffer): number {
-  const short = head.readUInt8(1) & 0x7f
-  if (short < 126) return short
-  return short === 126 ? head.readUInt16BE(2) : head.readUInt32BE(2) * 2 ** 32 + head.readUInt32BE(6)
-}
-
 const EMPTY = Buffer.alloc(0)
-export const LONGEST_HEAD = 10
 const LONGEST_CONTROL = 125
-export const FIN = 0x80
 const RESERVED = 0x70
-export const MASK = 0x80
 const CONTINUATION = 0
 export const TEXT = 1
 const BINARY = 2
-const CLOSE = 8
 const PONG = 10

@@ -1,7 +1,8 @@
 import type { Sink, Source } from '../../net/body.ts'
-import { grpcStatusOfReset, isGrpcContentType } from '../../net/grpc.ts'
+import { DEADLINE_EXCEEDED, grpcStatusOfReset, isGrpcContentType } from '../../net/grpc.ts'
 import { HeaderBlock } from '../../net/header-block.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
+import { isDeadline } from '../failure.ts'
 import type { RequestContext } from '../request-context.ts'
 
 /** Where a gRPC call ends without a message, its status stands in the head. */
@@ -49,12 +50,31 @@ export class GrpcStatusSink implements Sink {
     const rx = this.#rx
     if (!(cause instanceof UpstreamError) || !isGrpcOverHttp2(rx)) return this.#sink.abort(cause)
     rx.responseBroken(cause)
-    rx.grpcStatus = cause.code === 'bad_response' ? INTERNAL : grpcStatusOfReset(cause.resetCode)
+    this.#endWith(statusOf(cause), `upstream call failed: ${cause.message}`)
+  }
+
+  /**
+   * Ends a gRPC response with DEADLINE_EXCEEDED. False when the response is not gRPC over HTTP/2, or when the client does not
+   * read what it has already been sent: trailers would wait behind it.
+   */
+  expire(message: string): boolean {
+    if (!isGrpcOverHttp2(this.#rx) || !this.#sink.flush()) return false
+    this.#endWith(DEADLINE_EXCEEDED, message)
+    return true
+  }
+
+  #endWith(status: number, message: string): void {
+    this.#rx.grpcStatus = status
     const trailers = new HeaderBlock()
-    trailers.add('grpc-status', String(rx.grpcStatus))
-    trailers.add('grpc-message', encodeURIComponent(`upstream call failed: ${cause.message}`))
+    trailers.add('grpc-status', String(status))
+    trailers.add('grpc-message', encodeURIComponent(message))
     this.#sink.end(trailers)
   }
+}
+
+function statusOf({ code, resetCode }: UpstreamError): number {
+  if (isDeadline(code)) return DEADLINE_EXCEEDED
+  return code === 'bad_response' ? INTERNAL : grpcStatusOfReset(resetCode)
 }
 
 function isGrpcOverHttp2({ exchange, responseHeaders }: RequestContext): boolean {

@@ -124,7 +124,8 @@ test('a WebSocket lasts until it is closed', async (t) => {
   const origin = await useTcpServer(t, (socket) => {
     socket.once('data', () => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
-      socket.once('data', () => socket.end())
+      // A close frame.
+      socket.once('data', () => socket.end(Buffer.from([0x88, 0])))
     })
   })
   const { collector, gateway } = await scene(t, [routeTo(origin)])

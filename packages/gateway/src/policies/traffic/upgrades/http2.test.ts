@@ -53,6 +53,9 @@ function frame(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x81, 0x80 | bytes.length]), mask, bytes.map((byte, i) => byte ^ mask[i % 4]!)])
 }
 
+/** A masked frame without a status code. */
+const CLOSE_FRAME = Buffer.from([0x88, 0x80, 1, 2, 3, 4])
+
 async function read(stream: ClientHttp2Stream, length: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let received = 0
@@ -121,12 +124,12 @@ describe('a WebSocket over HTTP/2', () => {
     stream.write(frame('hello'))
     assert.equal((await read(stream, 7)).subarray(2).toString(), 'hello')
     assert.match(origin.keys[0] ?? '', /^[A-Za-z0-9+/]{22}==$/)
-    stream.resume().end()
+    stream.resume().end(CLOSE_FRAME)
     await once(stream, 'close')
     await gateway.finished(1)
     const record = gateway.records[0]!
     assert.deepEqual([record.status, record.method, record.target, record.reason], [101, 'GET', '/chat', 'Upstream'])
-    assert.equal(record.requestBytes, 11)
+    assert.equal(record.requestBytes, 11 + CLOSE_FRAME.length)
     assert.equal(session.closed, false, 'the connection stays')
   })
 
@@ -162,7 +165,8 @@ describe('a WebSocket over HTTP/2', () => {
     stream.resume().end()
     await once(stream, 'close')
     await gateway.finished(1)
-    assert.equal(gateway.records[0]!.reason, 'Upstream')
+    const { reason, error } = gateway.records[0]!
+    assert.deepEqual([reason, error], ['ClientGone', 'client ended the WebSocket without a close frame'])
   })
 
   it('of an HTTP/1.1 client reaches a backend of HTTP/2, with the proof that the client awaits', async (t) => {
