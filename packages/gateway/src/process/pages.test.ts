@@ -15,7 +15,7 @@ test('a package has its pages beside the program', (t) => {
   const program = pathToFileURL(join(folder, 'dist/program/serve.js')).href
   const state = pagesBeside(program).open()
   assert.ok(state.kind === 'ready')
-  assert.equal(String(state.files.asset('assets/a-1234.js', false)?.body), 'run()')
+  assert.deepEqual(state.files.asset('assets/a-1234.js', false)?.body, Buffer.from('run()'))
   rmSync(join(folder, 'dist/ui'), { recursive: true })
   assert.equal(pagesBeside(program).open().kind, 'missing')
 })
