@@ -122,7 +122,8 @@ test('of an answer that is too large to be kept, the end is read', () => {
 
 test('a stream of any length is read to its end', () => {
   const delta = events({ choices: [{ delta: { content: 'x'.repeat(1000) } }] })
-  const { usage } = answered(delta.repeat(100) + events({ choices: [], usage: chat }), SSE, 999, 10_000)
+  const end = `${events({ choices: [], usage: chat })}data: [DONE]\n\n`
+  const { usage } = answered(delta.repeat(100) + end, SSE, 999, 10_000)
   assert.deepEqual([usage.input, usage.output], [20, 8])
 })
 

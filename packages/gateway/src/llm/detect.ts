@@ -8,10 +8,13 @@ import { decodeUsage as geminiUsage } from './formats/gemini/usage.ts'
 import { addReport, mergeReports, type OwnUsage, usageOf as messagesUsage } from './formats/messages/usage.ts'
 import { usageOf as responsesUsage } from './formats/responses/usage.ts'
 import type { JsonObject, Usage } from './middle.ts'
+import { incomplete, StreamEnd } from './stream-end.ts'
+import type { StreamFault } from './stream-fault.ts'
+import { AWS_TYPE, eventsFault, messagesFault, SSE_TYPE } from './watched-stream.ts'
 
 /**
  * Finds model and usage in an answer of whatever vendor, as it passes: a JSON body, server-sent events, or an event
- * stream of AWS. Of a stream the last word counts.
+ * stream of AWS. Of a stream the last word counts, and whether it was the last.
  */
 export class DetectedAnswer {
   readonly #facts: LlmRecord
@@ -25,6 +28,7 @@ export class DetectedAnswer {
   #keptSize = 0
   #isCut = false
   #records = 0
+  readonly #end = new StreamEnd()
   /** Counts of a stream whose input leaves out the cache: Messages, or any model that AWS counts. */
   #own: OwnUsage = {}
   #hasUsage = false
@@ -44,14 +48,27 @@ export class DetectedAnswer {
     else this.#keep(chunk)
   }
 
-  over(whole: boolean): void {
+  /** `whole` says that the body came to its end; the fault, that the stream in it did not. */
+  over(whole: boolean): StreamFault | null {
     if (this.#sse !== null) this.#readSse(this.#sse.end())
-    if (this.#kind === 'json') this.#readJson(Buffer.concat(this.#kept).toString('utf8'))
+    const isBrokenList = this.#kind === 'json' && this.#readJson(Buffer.concat(this.#kept).toString('utf8'))
     if (!this.#hasUsage) this.#readHeaders()
+    const fault = whole ? (isBrokenList ? incomplete() : this.#fault()) : null
+    this.#estimate(whole && fault === null)
+    return fault
+  }
+
+  #estimate(whole: boolean): void {
     if (this.#records === 0 || (whole && (!this.#isStream || this.#facts.usage.output !== undefined))) return
     // As everywhere, a stream that broke off or reports nothing is charged what came, about one token a record.
     this.#facts.isEstimated = true
     this.#facts.usage = { ...this.#facts.usage, output: Math.max(this.#facts.outputTokens, this.#records) }
+  }
+
+  #fault(): StreamFault | null {
+    if (this.#sse !== null) return eventsFault(this.#sse, this.#end)
+    if (this.#aws !== null) return this.#isStream ? messagesFault(this.#aws, this.#end) : null
+    return this.#end.fault()
   }
 
   /** By its own word: what only looks like one may be anything. */
@@ -81,31 +98,41 @@ export class DetectedAnswer {
     this.#keptSize = end.length
   }
 
-  #readJson(text: string): void {
+  /** Whether it is a stream in the form of a list whose end is missing. */
+  #readJson(text: string): boolean {
     if (this.#isCut) {
       const usage = [...text.matchAll(USAGE_MEMBER)].at(-1)?.[1]
       const found = usage === undefined ? null : parseJsonObject(usage)
       if (found !== null) this.#probe({ usage: found })
-      return
+      return false
     }
     const value = parseJson(text)?.value
     // Gemini streams a list, unless it is asked for events.
-    for (const each of Array.isArray(value) ? value : [value]) if (isObject(each)) this.#probe(each)
+    const isList = Array.isArray(value)
+    for (const each of isList ? value : [value]) {
+      if (!isObject(each)) continue
+      if (isList) this.#end.value(each)
+      this.#probe(each)
+    }
+    return value === undefined && BROKEN_LIST.test(text)
   }
 
   #readSse(events: readonly { data: string }[]): void {
     for (const { data } of events) {
       this.#facts.streaming = true
       this.#records++
+      this.#end.record(data)
       const record = MARKS.test(data) ? parseJsonObject(data) : null
       if (record !== null) this.#probe(record)
     }
   }
 
   #readAws(reader: EventStreamReader, chunk: Buffer): void {
-    for (const { payload } of reader.push(chunk)) {
+    for (const message of reader.push(chunk)) {
+      const { payload } = message
       this.#facts.streaming = true
       this.#records++
+      this.#end.message(message)
       const event = parseJsonObject(payload.toString('utf8'))
       if (event === null) continue
       const { bytes } = event
@@ -238,8 +265,7 @@ const MODEL_FIELD = /name="model"(?:\r\n[^\r\n]+)*\r\n\r\n([^\r\n]{1,256})\r\n/
 const FIRST_MODEL = /^\s*\{(?:[^{}[\]]*,)?\s*"model"\s*:\s*"([^"\\]{1,256})"/
 const USAGE_MEMBER = /"usage"\s*:\s*(\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/g
 const MARKS = /"(?:usage|model)/
-const SSE_TYPE = 'text/event-stream'
-const AWS_TYPE = 'application/vnd.amazon.eventstream'
+const BROKEN_LIST = /^\s*\[\s*\{[^{}[\]]*"candidates"\s*:/
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 const OPEN_BRACE = 0x7b
 const OPEN_BRACKET = 0x5b

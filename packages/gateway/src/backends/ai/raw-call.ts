@@ -5,6 +5,8 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import { ObservedBody } from '../../net/observed-body.ts'
 import { ReplayableBody } from '../../net/replayable-body.ts'
 import { DetectedAnswer, DetectedRequest } from '../../llm/detect.ts'
+import type { StreamFault } from '../../llm/stream-fault.ts'
+import { watchStream } from '../../llm/watched-stream.ts'
 import { LlmRecord, type ProviderAttempt } from '../../records/llm-record.ts'
 import { Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
@@ -24,6 +26,7 @@ import {
 } from '../../upstream/upstream-types.ts'
 import { TrackedBody } from '../../upstream/tracked-body.ts'
 import { decodedResponse } from './decode-body.ts'
+import { noteAnswerFault } from './note-answer-fault.ts'
 import { noteUnguarded } from './note-unguarded.ts'
 import type { ReadyProvider } from './provider.ts'
 import { answerWith, refuse } from './refuse.ts'
@@ -54,6 +57,8 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
   #outgoing: UpstreamRequest | null = null
   #attempt: ProviderAttempt | null = null
   #isOver = false
+  /** The end of the response is judged before the visit ends. */
+  #isWatched = false
 
   constructor({ rx, request, context, handler, detects }: RawCallParts, first: ChosenProvider, services: CallServices) {
     this.#rx = rx
@@ -162,10 +167,30 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
       return this.#goOn(next, `status ${status}`)
     }
     this.#kept?.settle()
+    const ended = (): void => {
+      if (!this.#isWatched) visit.ended()
+    }
     if (response.body.length === 0) visit.ended()
-    else response.body = new TrackedBody(response.body, { ended: () => visit.ended(), failed: () => this.#brokeOff() })
+    else response.body = new TrackedBody(response.body, { ended, failed: () => this.#brokeOff() })
     if (status >= 400) this.#answerError(response)
     else this.#answer(response)
+  }
+
+  /** The client has the status and has read the stream: logs, records and the health of the provider say the rest. */
+  #faulted({ code, error }: StreamFault, headers: HeaderBlock): void {
+    const { provider, visit } = this.#chosen
+    const { status } = error
+    const isUnhealthy = speaksAgainst(provider.connection.unhealthyCondition, this.#rx, { status, headers })
+    if (code === 'stream_error') visit.answered(isUnhealthy, status)
+    else visit.failed()
+    this.#ended(
+      code === 'stream_error' ? 'error_in_body' : 'unreadable',
+      isUnhealthy || status === 429 || status >= 500,
+    )
+    const outgoing = this.#outgoing
+    const told = outgoing === null ? error.message : hideShown(error.message, outgoing, provider)
+    const named = { providerName: provider.name, provider: provider.vendor.telemetryName }
+    noteAnswerFault(this.#rx, named, { code, error: told })
   }
 
   #brokeOff(): void {
@@ -187,22 +212,54 @@ export class RawCall implements UpstreamCall, UpstreamHandler {
     this.start()
   }
 
-  /** The bytes go on; what they say of model and usage is read beside that. */
   #answer(response: UpstreamResponse): void {
-    const { maxBytes, now } = this.#services
     const facts = this.#rx.llm
     // What was asked for plain, but comes packed: the client may not be able to undo it either.
     const plain = this.#detects ? decodedResponse(response) : null
-    if (plain === null || facts === null) return this.#handler.responded(response)
+    if (plain !== null && facts !== null) this.#detect(plain, facts)
+    else this.#watch(response)
+  }
+
+  /** The bytes go on; what they say of model and usage is read beside that. */
+  #detect(response: UpstreamResponse, facts: LlmRecord): void {
+    const { maxBytes, now } = this.#services
     const answer = new DetectedAnswer(facts, (name) => response.headers.get(name), maxBytes)
-    const body = new ObservedBody(plain.body, {
-      chunk: (chunk) => answer.chunk(chunk),
-      over(whole) {
-        facts.endedAt = now()
-        answer.over(whole)
+    const over = (whole: boolean): StreamFault | null => {
+      facts.endedAt = now()
+      return answer.over(whole)
+    }
+    this.#observe(response, (chunk) => answer.chunk(chunk), over)
+  }
+
+  /** The bytes go on; nothing is read but whether a stream comes to its end. */
+  #watch(response: UpstreamResponse): void {
+    const { headers } = response
+    const stream = headers.get('content-encoding') === null ? watchStream(headers.get('content-type')) : null
+    if (stream === null) return this.#handler.responded(response)
+    this.#observe(
+      response,
+      (chunk) => stream.chunk(chunk),
+      (whole) => (whole ? stream.end() : null),
+    )
+  }
+
+  #observe(
+    response: UpstreamResponse,
+    chunk: (chunk: Buffer) => void,
+    over: (whole: boolean) => StreamFault | null,
+  ): void {
+    const { status, headers } = response
+    this.#isWatched = true
+    const body = new ObservedBody(response.body, {
+      chunk,
+      over: (whole) => {
+        const fault = over(whole)
+        // A status that is an error has said it all.
+        if (fault !== null && status < 300) this.#faulted(fault, headers)
+        this.#chosen.visit.ended()
       },
     })
-    this.#handler.responded({ ...plain, body })
+    this.#handler.responded({ ...response, body })
   }
 
   /** Errors may repeat the key that the provider was shown. */

@@ -19,12 +19,13 @@ import {
 } from '../../upstream/upstream-types.ts'
 import type { EndpointCall } from '../../upstream/endpoint-call.ts'
 import { decodedResponse } from './decode-body.ts'
+import { type AnswerFaultCode, noteAnswerFault } from './note-answer-fault.ts'
 import type { GuardNote, Rejection } from '../../llm/guards/guard.ts'
 import type { ReadyProvider } from './provider.ts'
 import { sendTo } from './send.ts'
 import type { ChosenProvider, ProviderGroups } from './select-provider.ts'
 import { hideInHeaders, hideShown } from './shown-credentials.ts'
-import type { StreamFaultCode } from './stream-fault.ts'
+import type { StreamFaultCode } from '../../llm/stream-fault.ts'
 
 /** What all calls of one backend have in common. */
 export interface CallServices {
@@ -284,11 +285,7 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
 
   /** Logs, metrics and records count the request as failed by its backend. */
   protected noteFault(code: AnswerFaultCode | StreamFaultCode, message: string): void {
-    const { rx } = this
-    rx.reason = 'UpstreamFailure'
-    rx.error = this.hidden(message)
-    rx.notes = { code, provider: this.facts.providerName || this.facts.provider }
-    rx.trace?.emit({ type: 'llmAnswerFailed', provider: this.facts.providerName, code, reason: rx.error }, 'error')
+    noteAnswerFault(this.rx, this.facts, { code, error: this.hidden(message) })
   }
 
   protected refuse(error: ChatError, headers: HeaderBlock | null = null): void {
@@ -349,9 +346,6 @@ export abstract class TriedCall implements UpstreamCall, UpstreamHandler {
     this.handler.responded({ status, headers, body })
   }
 }
-
-/** Why an answer is not given to the client, as records name it. */
-export type AnswerFaultCode = 'answer_unreadable' | 'answer_too_large' | 'connection_lost' | 'provider_redirected'
 
 /** What is wrong with an answer whose status says nothing of it. */
 export type AnswerFault = 'error_in_body' | 'unreadable'

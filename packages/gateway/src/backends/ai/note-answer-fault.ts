@@ -1,0 +1,18 @@
+import type { StreamFaultCode } from '../../llm/stream-fault.ts'
+import type { RequestContext } from '../../pipeline/request-context.ts'
+import type { LlmRecord } from '../../records/llm-record.ts'
+
+/** Why an answer is not given to the client, as records name it. */
+export type AnswerFaultCode = 'answer_unreadable' | 'answer_too_large' | 'connection_lost' | 'provider_redirected'
+
+/** Logs, metrics and records count the request as failed by its backend. `error` has no credentials in it. */
+export function noteAnswerFault(
+  rx: RequestContext,
+  { providerName, provider }: Pick<LlmRecord, 'providerName' | 'provider'>,
+  { code, error }: { code: AnswerFaultCode | StreamFaultCode; error: string },
+): void {
+  rx.reason = 'UpstreamFailure'
+  rx.error = error
+  rx.notes = { code, provider: providerName || provider }
+  rx.trace?.emit({ type: 'llmAnswerFailed', provider: providerName, code, reason: error }, 'error')
+}
