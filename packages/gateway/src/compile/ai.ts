@@ -36,6 +36,8 @@ export interface AiParts {
 export function compileAi({ identity, groups, policies, policiesOf, env, parts }: AiParts): CompiledBackend {
   const { services } = parts
   const { endpoints, upstream } = services
+  const keyTaker = groups.flat().find(({ config }) => config.mock === undefined)
+  const keyHost = keyTaker === undefined ? null : createProvider(keyTaker.config).destination
   const ready = groups.map((group) =>
     group.map((provider): ReadyProvider => {
       const vendor = createProvider(provider.config)
@@ -47,7 +49,7 @@ export function compileAi({ identity, groups, policies, policiesOf, env, parts }
         owner,
         endpoint: endpoints.get(owner, provider.name),
         connection: connectionOf(provider, vendor, own, { env, parts }),
-        credential: credentialPlace(own),
+        credential: credentialPlace(own, isSameHost(vendor.destination, keyHost)),
         edits: providerEdits(own.ai, vendor, env),
         guards: compileGuards(own.ai?.promptGuard, { ...env, attachment: provider.key }, parts),
       }
@@ -107,8 +109,13 @@ function mockServices(config: MockConfig, env: Env): MockServices {
   }
 }
 
-function credentialPlace({ auth }: BackendPolicies): CredentialPlace {
-  if (auth === undefined) return { by: 'client' }
+/** A client has one key, and it is for the provider that stands first: no other server sees it unless the config says so. */
+function isSameHost({ host, port }: Provider['destination'], other: Provider['destination'] | null): boolean {
+  return other !== null && host === other.host && port === other.port
+}
+
+function credentialPlace({ auth }: BackendPolicies, takesClientKey: boolean): CredentialPlace {
+  if (auth === undefined) return { by: takesClientKey ? 'client' : 'nobody' }
   if (auth.aws !== undefined) return { by: 'signature' }
   const { location, passthrough } = auth
   if (passthrough !== undefined && location === undefined) return { by: 'client' }

@@ -124,7 +124,8 @@ function compileBackend(
     case 'agentCore': {
       const address = { host: target.host, port: 443 }
       const destination = new Destination({ ...common, address, guard: null })
-      return agentCoreBackend({ ...identity, request: invoking(identity.request, target) }, { destination, settings })
+      const request = invoking(identity.request, target, { keepsKey: policies.auth?.passthrough !== undefined })
+      return agentCoreBackend({ ...identity, request }, { destination, settings })
     }
     case 'dynamicForwardProxy':
       return dynamicForwardProxyBackend(identity, { ...common, guard: guardOf(target) })

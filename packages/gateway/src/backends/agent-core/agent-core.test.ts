@@ -155,6 +155,33 @@ test('a runtime is invoked by its path, with a signature that the vendor accepts
   assert.deepEqual(proxy.targets, [`${HOST}:443`])
 })
 
+test('what a client tells the gateway alone stays here, and a policy passes on what it names', async (t) => {
+  const headers = {
+    cookie: 'session=of-the-client',
+    'proxy-authorization': 'Basic of-the-client',
+    'x-api-key': 'of-the-client',
+    'x-auth-token': 'of-the-client',
+    authorization: 'Bearer of-the-client',
+    'x-real-ip': '203.0.113.9',
+  }
+  const plain = await setUp(t)
+  await request(plain.port, { path: '/agent?key=of-the-client', headers })
+  assert.doesNotMatch(
+    plain.seen[0]!.url + JSON.stringify(plain.seen[0]!.headers),
+    /of-the-client|203\.0\.113|forwarded/,
+  )
+  const passed = await setUp(t, { policies: { auth: { passthrough: {} } } })
+  await request(passed.port, { path: '/agent', headers })
+  assert.deepEqual(
+    [passed.seen[0]!.headers.authorization, passed.seen[0]!.headers.cookie],
+    ['Bearer of-the-client', undefined],
+  )
+  const set = [{ name: 'cookie', value: 'request.headers["cookie"]' }]
+  const named = await setUp(t, { policies: { transformation: { request: { set } } } })
+  await request(named.port, { path: '/agent', headers })
+  assert.equal(named.seen[0]!.headers.cookie, 'session=of-the-client')
+})
+
 test('policies change neither where a call goes nor what of it is signed', async (t) => {
   const transformation = {
     request: {

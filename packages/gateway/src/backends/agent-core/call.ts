@@ -1,5 +1,6 @@
 import type { AttemptStepList, BackendIdentity, CompiledBackend } from '../../pipeline/compiled.ts'
 import type { AttemptStep } from '../../pipeline/outgoing.ts'
+import { withholdClientHeaders } from '../../pipeline/withhold-client-headers.ts'
 import { tracedSend } from '../../pipeline/spans/traced-send.ts'
 import { UpstreamError } from '../../upstream/upstream-types.ts'
 import type { Destination } from '../../upstream/destination.ts'
@@ -29,15 +30,26 @@ export function agentCoreBackend(identity: BackendIdentity, options: AgentCoreOp
   }
 }
 
-/** Behind what policies change: where the call goes is not theirs to say. */
-export function invoking(steps: AttemptStepList | null, { arn, host, qualifier }: Runtime): AttemptStepList {
+/**
+ * The call of a runtime around the policies of its backend. Before them, what the client tells the gateway alone is
+ * withheld; behind them stands where the call goes, because that is not theirs to say.
+ */
+export function invoking(
+  steps: AttemptStepList | null,
+  { arn, host, qualifier }: Runtime,
+  { keepsKey }: { keepsKey: boolean },
+): AttemptStepList {
   const query = qualifier === null ? '' : `?qualifier=${encode(qualifier)}`
   const target = `/runtimes/${encode(arn)}/invocations${query}`
   const invoke: AttemptStep = (outgoing) => {
     outgoing.target = target
     outgoing.authority = host
   }
-  return { run: [...(steps?.run ?? []), invoke], names: [...(steps?.names ?? []), 'agentCore'] }
+  const withhold: AttemptStep = ({ headers }) => withholdClientHeaders(headers, { keepsKey })
+  return {
+    run: [withhold, ...(steps?.run ?? []), invoke],
+    names: ['withheldHeaders', ...(steps?.names ?? []), 'agentCore'],
+  }
 }
 
 interface Runtime {

@@ -1,7 +1,8 @@
 import type { ProviderCall } from '../../llm/providers/provider.ts'
-import { withholdClientHeaders } from '../../llm/providers/withhold.ts'
 import { Unsupported } from '../../llm/middle.ts'
+import { VENDOR_CREDENTIAL_HEADERS } from '../../formats/credential-names.ts'
 import { sendAttempt } from '../../pipeline/send-attempt.ts'
+import { withholdClientHeaders } from '../../pipeline/withhold-client-headers.ts'
 import type { Failure } from '../../pipeline/failure.ts'
 import type { OutgoingRequest } from '../../pipeline/outgoing.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
@@ -28,9 +29,17 @@ export function sendTo(provider: ReadyProvider, call: ProviderCall, parts: SendP
   const { vendor, connection, credential } = provider
   const path = vendor.target(call)
   if (path instanceof Unsupported) return refused(path)
-  withholdClientHeaders(outgoing.headers, credential)
+  if (credential.by === 'nobody') noteWithheldKey(rx, provider, outgoing)
+  withholdClientHeaders(outgoing.headers, { keepsKey: credential.by === 'client' })
   outgoing.target = path
   outgoing.authority = vendor.destination.authority
   const finish = (): void => vendor.finishHeaders(outgoing.headers, call, credential)
   sendAttempt(connection, { outgoing, rx, context, handler, isWanted, bug, refused, sent, finish })
+}
+
+/** The provider may refuse the call for the lack of a key: the trace says where the key has gone. */
+function noteWithheldKey({ trace }: RequestContext, { name }: ReadyProvider, { headers }: OutgoingRequest): void {
+  if (trace === null || !VENDOR_CREDENTIAL_HEADERS.some((header) => headers.has(header))) return
+  const reason = "the client's key is for the first provider of the backend, and this one has no `auth` policy"
+  trace.emit({ type: 'llmKeyWithheld', provider: name, reason }, 'warn')
 }

@@ -129,6 +129,67 @@ describe('cookies, credentials and addresses of clients stay here', () => {
     for (const { url, headers } of origin.seen) assert.ok(!(url + JSON.stringify(headers)).includes(SECRET))
   })
 
+  // Tokens of a chat for these providers are counted here.
+  const { count: _counted, ...sent } = calls
+  for (const [name, call] of Object.entries(sent)) {
+    test(`without auth policies a client's key reaches the first provider only: ${name}`, async (t) => {
+      const first = await useOrigin(t, (_seen, response) => response.writeHead(503).end('{}'))
+      const second = await useOrigin(t, (_seen, response) => response.writeHead(503).end('{}'))
+      const third = await useOrigin(t, (_seen, response) => response.writeHead(503).end('{}'))
+      const at = ({ port }: typeof first, more: object = {}) => ({ host: '127.0.0.1', port, ...more })
+      const groups = [
+        { providers: [{ name: 'a', openai: {}, ...at(first) }] },
+        { providers: [{ name: 'a-again', openai: {}, ...at(first) }] },
+        { providers: [{ name: 'b', openai: {}, ...at(second) }] },
+        { providers: [{ name: 'c', openai: {}, ...at(third, { policies: { auth: { passthrough: {} } } }) }] },
+      ]
+      const route = { policies: { backend: { ai: { routes } } }, backends: [{ ai: { groups } }] }
+      const gateway = await useGateway(t, httpConfig([route]))
+      const traced = gateway.trace()
+      const headers = {
+        ...call.headers,
+        authorization: `Bearer ${SECRET}`,
+        'sec-websocket-protocol': `realtime, openai-insecure-api-key.${SECRET}`,
+      }
+      const { path, body } = call
+      const method = body === undefined ? 'GET' : 'POST'
+      await request(gateway.port(), { method, path, headers, body: body === undefined ? '' : JSON.stringify(body) })
+      const keys = [first, second, third].map(({ seen }) => seen.map((each) => each.headers.authorization))
+      const bearer = `Bearer ${SECRET}`
+      assert.deepEqual(keys, [[bearer, bearer], [undefined], [bearer]])
+      assert.ok(!JSON.stringify(second.seen).includes(SECRET))
+      const notes = (await traced).filter(({ message }) => message.type === 'llmKeyWithheld')
+      assert.deepEqual(
+        notes.map(({ message }) => message['provider']),
+        ['b'],
+      )
+    })
+  }
+
+  test('a transformation gives a later provider the key that it names', async (t) => {
+    const first = await useOrigin(t, (_seen, response) => response.writeHead(503).end('{}'))
+    const second = await useOrigin(t, (_seen, response) => response.writeHead(400).end('{}'))
+    const set = [{ name: 'authorization', value: '"Bearer " + request.headers["x-second-key"]' }]
+    const policies = { transformation: { request: { set } } }
+    const groups = [
+      { providers: [{ name: 'a', openai: {}, host: '127.0.0.1', port: first.port }] },
+      { providers: [{ name: 'b', anthropic: {}, host: '127.0.0.1', port: second.port, policies }] },
+    ]
+    const gateway = await useGateway(t, httpConfig([{ backends: [{ ai: { groups } }] }]))
+    const headers = { authorization: `Bearer ${SECRET}`, 'x-second-key': 'sk-second' }
+    await request(gateway.port(), {
+      method: 'POST',
+      path: calls.completions!.path,
+      headers,
+      body: JSON.stringify(chat),
+    })
+    assert.equal(first.seen[0]!.headers.authorization, `Bearer ${SECRET}`)
+    assert.deepEqual(
+      [second.seen[0]!.headers['x-api-key'], second.seen[0]!.headers.authorization],
+      ['sk-second', undefined],
+    )
+  })
+
   test('a policy of the backend passes on what the config names', async (t) => {
     const set = [
       { name: 'cookie', value: 'request.headers["cookie"]' },

@@ -22,7 +22,7 @@ export function placeCredential(
     isUsual(text) && headers.nth('authorization', 1) === null && headerFor(key) === 'authorization'
   // A scheme of its own is not ours to move, and most credentials stand where they belong.
   if (line !== null && (bearer === null || isInPlace(line, bearer))) return removeAll(headers, isAnother)
-  const credential = bearer ?? (place.by === 'client' ? clientKey(headers) : null)
+  const credential = bearer ?? (place.by === 'gateway' ? null : clientKey(headers))
   removeAll(headers, () => true)
   if (credential === null) return
   const name = headerFor(credential)

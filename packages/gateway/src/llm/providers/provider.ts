@@ -72,6 +72,8 @@ export type ModelListKind = 'openai' | 'anthropic' | 'vertex'
 export type CredentialPlace =
   /** No policy: what the client sent may be there. */
   | { by: 'client' }
+  /** No policy, and the client's key is for another provider; what stands there a `transformation` has set. */
+  | { by: 'nobody' }
   /** A policy, in `Authorization`. */
   | { by: 'gateway' }
   /** A policy that says itself where; `header` is null for a cookie or a query parameter. */

@@ -1,15 +1,14 @@
-import { isCredentialHeader, isVendorCredentialHeader } from '../../formats/credential-names.ts'
-import type { HeaderBlock } from '../../net/header-block.ts'
-import { isForwardingHeader } from '../../net/field-rules.ts'
-import type { CredentialPlace } from './provider.ts'
+import { isCredentialHeader, isVendorCredentialHeader } from '../formats/credential-names.ts'
+import type { HeaderBlock } from '../net/header-block.ts'
+import { isForwardingHeader } from '../net/field-rules.ts'
 
 /**
  * `withholdClientHeaders` removes what a client tells the gateway alone: cookies, credentials, the address of the client.
- * It runs before the policies of the backend, so a header that a policy sets goes on. A client's own key for the vendor
- * stays when no policy shows another one.
+ * It runs before the policies of the backend, so a header that a policy sets goes on. `keepsKey` leaves the client's own
+ * key for the vendor: no policy shows another one, and the vendor is the one that the key is for.
  */
-export function withholdClientHeaders(headers: HeaderBlock, { by }: CredentialPlace): void {
-  headers.removeWhere(by === 'client' ? isForGatewayAlone : isForGateway)
+export function withholdClientHeaders(headers: HeaderBlock, { keepsKey }: { keepsKey: boolean }): void {
+  headers.removeWhere(keepsKey ? isForGatewayAlone : isForGateway)
 }
 
 function isForGateway(name: string): boolean {
