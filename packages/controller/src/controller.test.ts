@@ -97,6 +97,25 @@ describe('the controller', () => {
     assert.match(textAt(event?.body, 'message') ?? '', /not like that/)
   })
 
+  it('takes back that a Gateway is programmed when no worker serves it, and says it again when one does', async (t) => {
+    const scene = await useController(t)
+    scene.state = { connected: 1, acknowledged: true, problems: [] }
+    scene.controller.lead()
+    scene.start()
+    const reason = (): string | undefined => reasonOf(scene.api, GATEWAY, 'Programmed')
+    await eventually('it is deployed', () => scene.api.get('/api/v1/namespaces/shop/services/web') !== undefined)
+    scene.api.put(withAddress(scene.api))
+    await eventually('it is programmed', () => reason() === 'Programmed')
+    scene.state = { connected: 1, notServing: 1, acknowledged: false, problems: [] }
+    scene.controller.stateChanged('shop/web')
+    await eventually('it is taken back', () => reason() === 'NotServing')
+    assert.equal(conditionOf(scene.api, GATEWAY, 'Programmed'), 'False')
+    assert.equal(conditionOf(scene.api, GATEWAY, 'Accepted'), 'True')
+    scene.state = { connected: 1, acknowledged: true, problems: [] }
+    scene.controller.stateChanged('shop/web')
+    await eventually('it is programmed again', () => reason() === 'Programmed')
+  })
+
   it('says of a route that a data plane has quarantined it, and no more when it is mended', async (t) => {
     const scene = await useController(t)
     scene.controller.lead()

@@ -13,7 +13,9 @@ export const PEER_LINE_LIMIT = 64 * 1024 * 1024
 /** What data planes of one Gateway have told the controller that they are connected to. */
 export interface PeerState {
   connected: number
-  /** Configs that they run. */
+  /** Connected data planes of which no worker listens; left out where there are none. */
+  notServing?: number
+  /** Configs that data planes run that serve. */
   acknowledged: readonly Generation[]
   /** Of the newest refusal. */
   problems: readonly string[]
@@ -46,11 +48,12 @@ export function readPeerLine(line: string): PeerMessage {
 
 function readEntry(entry: unknown): [string, PeerState] {
   const [gateway, state] = (Array.isArray(entry) ? entry : []) as [unknown, Partial<PeerState> | null | undefined]
-  const { connected, acknowledged, problems, quarantined } = state ?? {}
+  const { connected, notServing, acknowledged, problems, quarantined } = state ?? {}
   if (typeof gateway !== 'string' || !Number.isSafeInteger(connected)) return fault()
   if (!isTexts(acknowledged) || !isTexts(problems)) return fault()
   if (quarantined !== undefined && !isQuarantined(quarantined)) return fault()
-  const more = quarantined === undefined ? {} : { quarantined }
+  if (notServing !== undefined && !Number.isSafeInteger(notServing)) return fault()
+  const more = { ...(notServing !== undefined && { notServing }), ...(quarantined !== undefined && { quarantined }) }
   return [gateway, { connected: connected ?? 0, acknowledged, problems, ...more }]
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, createSecureServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { generationOf } from '@portico/gateway/stream'
 import type { Resource } from '@portico/translate'
 import type { Identity } from '../publish/certificate.ts'
@@ -30,6 +31,12 @@ describe('the controller that leads', () => {
     assert.equal(peers.complete('shop/web', NOBODY, GENERATION).acknowledged, false)
     dataPlane.ack()
     await eventually('it is acknowledged', () => peers.complete('shop/web', NOBODY, GENERATION).acknowledged)
+    dataPlane.send({ type: 'health', serving: false })
+    const unserved = { connected: 1, notServing: 1, acknowledged: false, problems: [] }
+    const completed = (): GatewayState => peers.complete('shop/web', NOBODY, GENERATION)
+    await eventually('it does not serve', () => isDeepStrictEqual(completed(), unserved))
+    dataPlane.send({ type: 'health', serving: true })
+    await eventually('it serves again', () => completed().acknowledged && completed().notServing === undefined)
     assert.equal(peers.complete('shop/web', NOBODY, generationOf(irOf(4))).acknowledged, false)
     assert.equal(peers.complete('shop/web', NOBODY, null).acknowledged, false)
     assert.deepEqual(peers.complete('bank/web', NOBODY, GENERATION), NOBODY)

@@ -61,8 +61,10 @@ export class Peers {
     const runs = ({ acknowledged }: PeerState): boolean => generation !== null && acknowledged.includes(generation)
     const closed = own.quarantined === undefined ? states.find(({ quarantined }) => quarantined !== undefined) : own
     const refused = own.problems.length > 0 ? own : states.find(({ problems }) => problems.length > 0)
+    const notServing = states.reduce((sum, state) => sum + (state.notServing ?? 0), own.notServing ?? 0)
     return {
       connected: states.reduce((sum, { connected }) => sum + connected, own.connected),
+      ...(notServing > 0 && { notServing }),
       acknowledged: own.acknowledged || states.some(runs),
       problems: refused?.problems ?? [],
       ...(closed?.quarantined !== undefined && { quarantined: closed.quarantined }),

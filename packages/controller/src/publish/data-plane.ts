@@ -6,6 +6,7 @@ import {
   type EndpointsMessage,
   type Generation,
   type Have,
+  type Health,
   lineOf,
   type Nack,
   PING_EVERY_MS,
@@ -39,6 +40,7 @@ export class DataPlane {
   #awaited: { generation: Generation; ticks: number } | null = null
   #acknowledged: Generation | null = null
   #problems: readonly string[] = []
+  #isServing = true
   #quarantined: readonly Quarantined[] = []
   /** Of the addresses that it had when it came. */
   #endpointHashes: readonly string[] | null
@@ -69,6 +71,11 @@ export class DataPlane {
   /** Why it runs another config than it was sent. */
   get problems(): readonly string[] {
     return this.#problems
+  }
+
+  /** Whether one of its workers listens, as far as it has said on this stream. */
+  get isServing(): boolean {
+    return this.#isServing
   }
 
   /** Resources of the config that it runs, which it closed. */
@@ -106,6 +113,10 @@ export class DataPlane {
       this.#counts.nacks++
       this.#problems = answer.problems.slice(0, MOST_PROBLEMS).map((problem) => problem.slice(0, LONGEST_PROBLEM))
     }
+  }
+
+  takeHealth({ serving }: Health): void {
+    this.#isServing = serving
   }
 
   /** Something shows that it is there. */

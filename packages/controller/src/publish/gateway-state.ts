@@ -17,15 +17,17 @@ export const NOBODY: GatewayState = { connected: 0, acknowledged: false, problem
 export function stateOf({ feed, dataPlanes, refusing }: Served): GatewayState {
   const all = [...dataPlanes]
   const generation = feed.problem === null ? feed.config?.generation : undefined
-  const acknowledged = generation !== undefined && all.some((one) => one.acknowledged === generation)
-  if (feed.problem !== null) return { connected: all.length, acknowledged, problems: [feed.problem] }
+  const acknowledged = generation !== undefined && all.some((one) => one.isServing && one.acknowledged === generation)
+  const notServing = all.filter((one) => !one.isServing).length
+  const counts = { connected: all.length, ...(notServing > 0 && { notServing }) }
+  if (feed.problem !== null) return { ...counts, acknowledged, problems: [feed.problem] }
   const refuser =
     all.find((one) => one === refusing && one.problems.length > 0) ?? all.find((one) => one.problems.length > 0)
   // Prefer the report of a data plane that runs the newest config.
   const newest = all.filter((one) => one.acknowledged === generation)
   const quarantined = (newest.length > 0 ? newest : all).find((one) => one.quarantined.length > 0)?.quarantined
   return {
-    connected: all.length,
+    ...counts,
     acknowledged,
     problems: refuser?.problems ?? [],
     ...(quarantined !== undefined && { quarantined }),
@@ -34,16 +36,23 @@ export function stateOf({ feed, dataPlanes, refusing }: Served): GatewayState {
 
 /** As other controllers are told: which config is the newest is for each of them to know. */
 export function peerStateOf(served: Served): PeerState | null {
-  const { connected, problems, quarantined } = stateOf(served)
-  const acknowledged = [...served.dataPlanes].flatMap((one) => one.acknowledged ?? [])
+  const { connected, notServing, problems, quarantined } = stateOf(served)
+  const acknowledged = [...served.dataPlanes].flatMap((one) => (one.isServing && one.acknowledged) || [])
   if (connected === 0) return null
   const running = [...new Set(acknowledged)].toSorted()
-  return { connected, acknowledged: running, problems, ...(quarantined !== undefined && { quarantined }) }
+  return {
+    connected,
+    ...(notServing !== undefined && { notServing }),
+    acknowledged: running,
+    problems,
+    ...(quarantined !== undefined && { quarantined }),
+  }
 }
 
 export function isSameState(one: GatewayState, other: GatewayState): boolean {
   return (
     one.connected === other.connected &&
+    one.notServing === other.notServing &&
     one.acknowledged === other.acknowledged &&
     JSON.stringify(one.quarantined) === JSON.stringify(other.quarantined) &&
     one.problems.length === other.problems.length &&

@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { Ir } from '@portico/gateway/ir'
 import { generationOf } from '@portico/gateway/stream'
 import * as fc from 'fast-check'
@@ -63,7 +64,7 @@ function useFiles(t: TestContext, { ca }: PublisherScene, pod = 'pod'): { caFile
 async function useConnected(t: TestContext, scene: PublisherScene, instance = 'one') {
   const line = await useLine(t, scene.port)
   const files = useFiles(t, scene, instance)
-  const plane = useDataPlane(t, { ...files, address: line.address, gateway: 'shop/web', instance })
+  const plane = useDataPlane(t, { ...files, address: line.address, gateway: 'shop/web', instance, patienceMs: 20 })
   await plane.start()
   return { line, plane, files }
 }
@@ -188,6 +189,24 @@ describe('a publisher and its data planes', () => {
     publisher.publish('shop/web', irOf(3))
     await eventually('both have the newest', () => isAt(one.plane, irOf(3)) && isAt(two.plane, irOf(3)))
     await eventually('nothing is refused', () => publisher.stateOf('shop/web').problems.length === 0)
+  })
+
+  it('a data plane whose workers are gone is known not to serve, on its next stream too, until it serves again', async (t) => {
+    const scene = await usePublisher(t)
+    const { publisher } = scene
+    publisher.publish('shop/web', irOf(1))
+    const { plane, line } = await useConnected(t, scene)
+    const state = () => publisher.stateOf('shop/web')
+    await eventually('it serves', () => state().acknowledged)
+    plane.serve(false)
+    const unserved = { connected: 1, notServing: 1, acknowledged: false, problems: [] }
+    await eventually('it does not serve', () => isDeepStrictEqual(state(), unserved))
+    line.cut()
+    await eventually('it is gone', () => state().connected === 0)
+    await eventually('it says so again', () => isDeepStrictEqual(state(), unserved))
+    plane.serve(true)
+    await eventually('it serves again', () => state().acknowledged)
+    assert.deepEqual(state(), { connected: 1, acknowledged: true, problems: [] })
   })
 
   it('another publisher, with another authority, goes on where the first one ended', async (t) => {

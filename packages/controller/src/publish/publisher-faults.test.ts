@@ -216,6 +216,7 @@ function usePlane(t: TestContext, { port, ca }: { port: number; ca: string }) {
     mostPauseMs: 20,
     target: {
       quarantined: () => [],
+      isServing: () => true,
       services: {
         takeAll: (all) => void (addresses = new Map(all)),
         take({ put, drop }) {

@@ -72,7 +72,7 @@ describe('a data plane', () => {
     await client.received('config')
     assert.equal(client.of('config')[0]?.base, null)
     assert.deepEqual(client.ir, irOf(2))
-    client.stream.write('{"type":"health","workers":2}\n')
+    client.stream.write('{"type":"load","requests":2}\n')
     client.ack()
     await settled(() => publisher.stateOf('shop/web').acknowledged)
     assert.equal(publisher.counts.refused.malformed, 0)

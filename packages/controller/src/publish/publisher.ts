@@ -163,6 +163,13 @@ export class Publisher {
     dataPlane.heard()
     if (message.type === 'pong' || message.type === 'unknown') return
     if (message.type === 'hello') throw new StreamFault('hello is said once')
+    if (message.type === 'health') {
+      dataPlane.takeHealth(message)
+      const fields = { gateway, instance: dataPlane.instance }
+      if (message.serving) this.#options.log.info('a data plane serves again', fields)
+      else this.#options.log.warn('a data plane has no worker that listens', fields)
+      return this.#gateways.touch(gateway)
+    }
     dataPlane.take(message)
     if (message.type === 'nack') served.refusing = dataPlane
     this.#gateways.touch(gateway)

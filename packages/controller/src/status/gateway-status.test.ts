@@ -24,6 +24,8 @@ const fine: GatewayFacts = {
   deployFailures: [],
   refusals: [],
   isProgrammed: true,
+  isLost: false,
+  notServing: 0,
 }
 
 /** Reasons of Accepted, of Programmed, and of Programmed of each listener; those of what is false with a mark. */
@@ -47,6 +49,13 @@ describe('the status of a Gateway', () => {
     assert.deepEqual(reasons({ refusals: ['no'], isProgrammed: false }), refused)
   })
 
+  it('tells when no data plane serves it any more, unless what is deployed says why', () => {
+    const lost = { isProgrammed: false, isLost: true }
+    assert.deepEqual(reasons(lost), ['Accepted', 'not NotServing', 'not Pending', 'not Invalid'])
+    const failed = { ...lost, deployFailures: ['Deployment shop/web: quota'] }
+    assert.deepEqual(reasons(failed).slice(0, 2), ['Accepted', 'not Pending'])
+  })
+
   it('tells of addresses that the platform does not give', () => {
     const unusable = ['Accepted', 'not AddressNotUsable', 'not Pending', 'not Invalid']
     assert.deepEqual(reasons({ askedAddresses: ['10.97.0.9'], addresses: [] }), unusable)
@@ -67,6 +76,8 @@ describe('the status of a Gateway', () => {
       return conditions[1]?.message ?? ''
     }
     assert.match(message({ refusals: ['route cart: odd'] }), /route cart: odd/)
+    const stalled = message({ isProgrammed: false, isLost: true, notServing: 2 })
+    assert.equal(stalled, 'No data plane serves the Gateway any more: 2 connected without a worker that listens')
     assert.match(message({ isProgrammed: false, deployFailures: ['Service shop/web: taken'] }), /shop\/web: taken/)
     assert.equal(message({ refusals: ['x'.repeat(10_000)] }).length, 4096)
   })
@@ -76,12 +87,15 @@ describe('the status of a ListenerSet', () => {
   it('is programmed with its Gateway', () => {
     const { conditions, listeners } = translated
     const set = { conditions, listeners }
-    assert.equal(completeListenerSetStatus(set, true), set)
-    const pending = completeListenerSetStatus(set, false)
-    const all = [...pending.conditions, ...pending.listeners.flatMap((one) => one.conditions)]
-    assert.deepEqual(
-      all.map(({ reason, status }) => `${status} ${reason}`),
-      ['True Accepted', 'False Pending', 'False Pending', 'False Invalid'],
-    )
+    assert.equal(completeListenerSetStatus(set, 'programmed'), set)
+    assert.equal(completeListenerSetStatus(set, 'unanswered'), set)
+    for (const standing of ['pending', 'lost'] as const) {
+      const pending = completeListenerSetStatus(set, standing)
+      const all = [...pending.conditions, ...pending.listeners.flatMap((one) => one.conditions)]
+      assert.deepEqual(
+        all.map(({ reason, status }) => `${status} ${reason}`),
+        ['True Accepted', 'False Pending', 'False Pending', 'False Invalid'],
+      )
+    }
   })
 })

@@ -1,6 +1,7 @@
-import type { Condition, GatewayStatus, ListenerSetStatus, ListenerStatus } from '@portico/translate'
+import type { Condition, GatewayStatus, ListenerSetStatus, ListenerStatus, Reason } from '@portico/translate'
 import type { GatewayAddress } from '../deploy/addresses.ts'
 import type { WantedStatus } from './merge.ts'
+import type { Verdict as Standing } from './programmed.ts'
 
 /** What translation cannot know of a Gateway. */
 export interface GatewayFacts {
@@ -14,10 +15,14 @@ export interface GatewayFacts {
   /** What data planes found wrong with the newest config. */
   refusals: readonly string[]
   isProgrammed: boolean
+  /** It was served, and no data plane is left that serves it. */
+  isLost: boolean
+  /** Connected data planes of which no worker listens. */
+  notServing: number
 }
 
 interface Verdict {
-  reason: string
+  reason: Reason
   message: string
 }
 
@@ -31,15 +36,15 @@ export function completeGatewayStatus(status: GatewayStatus, facts: GatewayFacts
     const isInvalid = condition.type === 'Accepted' && facts.parameterProblems.length > 0
     return isInvalid ? unless(condition, { ...verdict, reason: 'InvalidParameters' }) : condition
   })
-  const forListeners = verdict.reason === 'Invalid' ? verdict : { ...verdict, reason: 'Pending' }
+  const forListeners: Verdict = verdict.reason === 'Invalid' ? verdict : { ...verdict, reason: 'Pending' }
   const listeners = status.listeners.map((listener) => ({ ...listener, ...programmedUnless(listener, forListeners) }))
   return { ...status, addresses, conditions, listeners }
 }
 
 /** The status of a ListenerSet, which is programmed with its Gateway. */
-export function completeListenerSetStatus(status: ListenerSetStatus, isProgrammed: boolean): ListenerSetStatus {
-  if (isProgrammed) return status
-  const verdict = { reason: 'Pending', message: NOT_TAKEN }
+export function completeListenerSetStatus(status: ListenerSetStatus, standing: Standing): ListenerSetStatus {
+  if (standing === 'programmed' || standing === 'unanswered') return status
+  const verdict: Verdict = { reason: 'Pending', message: standing === 'lost' ? NOT_SERVED : NOT_TAKEN }
   const listeners = status.listeners.map((listener) => ({ ...listener, ...programmedUnless(listener, verdict) }))
   return { ...programmedUnless(status, verdict), listeners }
 }
@@ -59,6 +64,8 @@ function verdictOf({
   deployFailures,
   refusals,
   isProgrammed,
+  isLost,
+  notServing,
 }: GatewayFacts): Verdict | null {
   if (parameterProblems.length > 0) return { reason: 'Invalid', message: parameterProblems.join('; ') }
   if (refusals.length > 0)
@@ -66,6 +73,10 @@ function verdictOf({
   const missing = askedAddresses.filter((asked) => addresses.every(({ value }) => value !== asked))
   if (missing.length > 0)
     return { reason: 'AddressNotUsable', message: `Not given by the platform: ${missing.join(', ')}` }
+  if (isLost && deployFailures.length === 0) {
+    const why = notServing === 0 ? NOT_SERVED : `${NOT_SERVED}: ${notServing} connected without a worker that listens`
+    return { reason: 'NotServing', message: why }
+  }
   if (!isProgrammed) {
     const why = deployFailures.length === 0 ? [NOT_TAKEN] : deployFailures
     return { reason: 'Pending', message: why.join('; ') }
@@ -89,4 +100,5 @@ function shortened(message: string): string {
 
 /** The server takes more, people do not. */
 const MOST_TEXT = 4096
+const NOT_SERVED = 'No data plane serves the Gateway any more'
 const NOT_TAKEN = 'No data plane has taken the config yet'

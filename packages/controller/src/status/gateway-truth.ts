@@ -11,7 +11,9 @@ import { Programmed, type Verdict } from './programmed.ts'
 /** What is known of the data planes of a Gateway, wherever they are connected. */
 export interface GatewayState {
   connected: number
-  /** One of them runs the newest config. */
+  /** Connected data planes of which no worker listens; left out where there are none. */
+  notServing?: number
+  /** A data plane that serves runs the newest config. */
   acknowledged: boolean
   /** Of the newest refusal. */
   problems: readonly string[]
@@ -53,7 +55,7 @@ export class GatewayTruth {
     const { find, stateOf, factsOf } = this.#options
     const gateway = find(key)
     const generation = gateway?.metadata.generation ?? 0
-    const { problems } = stateOf(key)
+    const { problems, notServing = 0 } = stateOf(key)
     const verdict = this.#judge(key, gateway)
     const { deployedGeneration, ...deployed } = factsOf(key)
     const facts: GatewayFacts = {
@@ -63,6 +65,8 @@ export class GatewayTruth {
       askedAddresses: listAt(gateway, 'spec', 'addresses').flatMap((address) => textAt(address, 'value') || []),
       refusals: problems,
       isProgrammed: verdict === 'programmed',
+      isLost: verdict === 'lost',
+      notServing,
     }
     const isThere = isDeployed(facts, generation, deployedGeneration)
     const isOpen = verdict === 'unanswered' || (speaksOfEarlier(gateway) && !isThere)
@@ -73,14 +77,15 @@ export class GatewayTruth {
   /** A ListenerSet is served with its Gateway. */
   completeSet(gateway: string, status: ListenerSetStatus): ListenerSetStatus {
     const verdict = this.#judge(gateway, this.#options.find(gateway))
-    return completeListenerSetStatus(status, verdict !== 'pending')
+    return completeListenerSetStatus(status, verdict)
   }
 
   #judge(key: string, gateway: Resource | undefined): Verdict {
     const { stateOf, readyOf, isBlind } = this.#options
-    const { connected, acknowledged } = stateOf(key)
+    const { connected, notServing = 0, acknowledged } = stateOf(key)
     return this.#programmed.judge(key, {
       connected,
+      notServing,
       acknowledged,
       generation: gateway?.metadata.generation ?? 0,
       ready: readyOf(key),

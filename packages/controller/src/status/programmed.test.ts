@@ -5,6 +5,7 @@ import { Programmed, type Standing } from './programmed.ts'
 const nobody: Standing = {
   generation: 1,
   connected: 0,
+  notServing: 0,
   acknowledged: false,
   ready: 0,
   isBlind: false,
@@ -25,7 +26,23 @@ describe('whether a Gateway is programmed', () => {
     programmed.judge('shop/web', taken)
     assert.equal(programmed.judge('shop/web', { ...taken, acknowledged: false }), 'programmed')
     assert.equal(programmed.judge('shop/web', { ...taken, acknowledged: false, connected: 0 }), 'programmed')
-    assert.equal(programmed.judge('shop/web', nobody), 'pending')
+    assert.equal(programmed.judge('shop/web', nobody), 'lost')
+    assert.equal(programmed.judge('shop/web', taken), 'programmed')
+  })
+
+  it('is taken back when no data plane serves that has taken it', () => {
+    const programmed = new Programmed()
+    programmed.judge('shop/web', taken)
+    const judge = (standing: Partial<Standing>) =>
+      programmed.judge('shop/web', { ...taken, acknowledged: false, ...standing })
+    // The probe of the Pod has not failed yet.
+    assert.equal(judge({ notServing: 1 }), 'lost')
+    assert.equal(judge({ notServing: 1, ready: 0 }), 'lost')
+    assert.equal(judge({ notServing: 1, connected: 2 }), 'programmed')
+    assert.equal(judge({ notServing: 1, ready: 2 }), 'programmed')
+    assert.equal(judge({ notServing: 2, connected: 2, ready: 2 }), 'lost')
+    assert.equal(judge({ notServing: 1, ready: 1, isBlind: true, saidBefore: true }), 'lost')
+    assert.equal(judge({}), 'programmed')
   })
 
   it('is open when the Gateway itself has changed and nobody has answered', () => {
@@ -46,6 +63,6 @@ describe('whether a Gateway is programmed', () => {
     assert.equal(judge({ saidBefore: true }), 'programmed')
     assert.equal(judge({ saidBefore: true, connected: 1 }), 'pending')
     assert.equal(judge({ saidBefore: true, connected: 1, isBlind: true }), 'programmed')
-    assert.equal(judge({ saidBefore: true, isBlind: true, ready: 0 }), 'pending')
+    assert.equal(judge({ saidBefore: true, isBlind: true, ready: 0 }), 'lost')
   })
 })

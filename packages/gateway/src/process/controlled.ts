@@ -8,10 +8,12 @@ import type { ControllerSettings } from './controller-settings.ts'
 import type { Gateway } from './gateway.ts'
 import { JointConfig } from './joint-config.ts'
 import type { ReloadTarget } from './reloader.ts'
+import type { Supervisor } from './supervisor.ts'
 
 export interface ControlledOptions {
   settings: ControllerSettings
   gateway: Gateway
+  supervisor: Pick<Supervisor, 'isListening' | 'watchListening'>
   /** What the file says, which is live already. */
   file: { ir: Ir; name: string }
   /** That seal what is kept, newest first. */
@@ -26,7 +28,7 @@ export class Controlled {
   /** Where the reloader brings changes of the file. */
   readonly file: ReloadTarget
 
-  constructor({ settings, gateway, file, sessionKeys, collector, log }: ControlledOptions) {
+  constructor({ settings, gateway, supervisor, file, sessionKeys, collector, log }: ControlledOptions) {
     const { stateFolder, ...connection } = settings
     const names = { file: file.name, controller: `Gateway ${settings.gateway} of the controller` }
     const joint = new JointConfig(gateway, names, file.ir)
@@ -46,10 +48,12 @@ export class Controlled {
         services: gateway.services,
         apply: (ir, explain) => joint.apply('controller', ir, explain),
         quarantined: () => joint.quarantined,
+        isServing: () => supervisor.isListening,
       },
       kept: stateFolder === null ? null : new KeptConfig({ folder: stateFolder, ...keptFor }),
       log,
     })
+    supervisor.watchListening(() => this.#source.checkServing())
     provideMetrics(this.#source, collector)
   }
 

@@ -180,6 +180,7 @@ export class Program {
     this.#controlled = new Controlled({
       settings,
       gateway: this.#gateway,
+      supervisor: this.#supervisor,
       file: { ir, name },
       sessionKeys: found.keys,
       collector: this.#collector,

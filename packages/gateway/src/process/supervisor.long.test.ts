@@ -135,6 +135,16 @@ describe('the supervisor', () => {
     assert.match(problems?.join() ?? '', /workers do not start: .*nothing-here/)
   })
 
+  test('tells when no worker listens any more, and when one does again', async (t) => {
+    const fleet = await useFleet(t, { workers: 1 })
+    const { supervisor } = fleet
+    const seen: boolean[] = []
+    supervisor.watchListening(() => seen.push(supervisor.isListening))
+    fleet.tell({ name: null, how: 'die' })
+    await eventually('it listens again', () => seen.includes(true))
+    assert.deepEqual(seen, [false, true])
+  })
+
   test('ends a worker that does not listen', async (t) => {
     const fleet = await useFleet(t, { workers: 2 })
     fleet.tell({ name: 'worker-1', how: 'never answer' })

@@ -68,6 +68,7 @@ export class Supervisor {
   #isReplacing = false
   /** Why the last worker died. */
   #lastCause = 'no worker has taken it in time'
+  #listeningChanged: () => void = () => undefined
   readonly #seats = new Set<number>()
   /** Workers that are born later hear of all of them. */
   readonly #addresses = new ServiceAddresses()
@@ -128,6 +129,11 @@ export class Supervisor {
   get isListening(): boolean {
     if (this.#config === null) return false
     return this.#config.ir.binds.length === 0 || [...this.#handles].some(({ isListening }) => isListening)
+  }
+
+  /** The watcher is called whenever a worker began to listen, or died. */
+  watchListening(watcher: () => void): void {
+    this.#listeningChanged = watcher
   }
 
   /** Workers that do not take messages within this time, by name. */
@@ -253,6 +259,7 @@ export class Supervisor {
         exemplar: (exemplar) => collector.exemplify(name, exemplar),
         trace: (message) => this.traces.received(number, message),
         mcp: (message) => this.#mcp.received(number, message),
+        listening: () => this.#listeningChanged(),
         faulted: () => this.#replaceFaulted(handle),
         exited: (cause) => {
           const wasRetired = this.#retiring.delete(handle)
@@ -265,6 +272,7 @@ export class Supervisor {
           collector.retire(name)
           if (wasRetired) this.#replaceNext()
           else this.#died(name, cause)
+          this.#listeningChanged()
         },
       },
     )

@@ -36,6 +36,8 @@ export interface WorkerEvents {
   mcp(message: HubFromWorker): void
   /** Reports an internal error that may have damaged state that the worker's requests share. */
   faulted(): void
+  /** The worker listens on the ports of a config that it has just applied. */
+  listening(): void
   exited(cause: Error | null): void
 }
 
@@ -149,6 +151,7 @@ export class WorkerHandle {
         if (error === null && !this.#dead) {
           this.#generation = generation
           this.#hasApplied = true
+          this.#events.listening()
         }
         resolve(error)
       })

@@ -7,6 +7,7 @@ import { endpointHashesOf, endpointPart } from '../stream/endpoint-parts.ts'
 import { generationOf } from '../stream/hashes.ts'
 import type { KeptConfig } from '../stream/kept-config.ts'
 import type { ControllerMessage, DataPlaneMessage } from '../stream/messages.ts'
+import { ServingReport } from '../stream/serving-report.ts'
 import { StreamFault } from '../stream/stream-fault.ts'
 import type { Logger } from '../telemetry/log/logger.ts'
 import type { EndpointsChange } from '../upstream/service-addresses.ts'
@@ -17,6 +18,8 @@ export interface ControlledGateway {
   apply(ir: Ir, explain: (fault: ConfigFault) => string | null): Promise<string[]>
   /** Resources of the config that went live last, which are closed because they cannot be compiled. */
   quarantined(): Quarantined[]
+  /** Whether a worker listens on the ports of the live config. */
+  isServing(): boolean
   services: {
     take(change: EndpointsChange): void
     takeAll(addresses: EndpointsChange['put'], isMeant?: (key: string) => boolean): void
@@ -24,7 +27,7 @@ export interface ControlledGateway {
   }
 }
 
-export interface ControllerSourceOptions extends Omit<ClientOptions, 'hello' | 'received'> {
+export interface ControllerSourceOptions extends Omit<ClientOptions, 'hello' | 'opened' | 'received'> {
   target: ControlledGateway
   /** `namespace/name` */
   gateway: string
@@ -34,6 +37,8 @@ export interface ControllerSourceOptions extends Omit<ClientOptions, 'hello' | '
   kept: KeptConfig | null
   log: Logger
   clock?: () => number
+  /** How long workers may be away before the controller is told. */
+  patienceMs?: number
 }
 
 /** The config of one Gateway, as its controller tells it, or as it was told last. */
@@ -41,6 +46,7 @@ export class ControllerSource {
   readonly #options: ControllerSourceOptions
   readonly #receiver: ConfigReceiver
   readonly #clock: () => number
+  readonly #report: ServingReport
   #client: ControllerClient | null = null
   /** When the controller last said anything, and so stood by what is live; null when never. */
   #heardAt: number | null = null
@@ -57,6 +63,11 @@ export class ControllerSource {
       wentLive: (live) => this.#wentLive(live),
       quarantined: () => this.#quarantined(),
     })
+    this.#report = new ServingReport({
+      isServing: () => options.target.isServing(),
+      send: (serving) => this.#client?.send({ type: 'health', serving }),
+      ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
+    })
   }
 
   /** First what was kept, so that it serves with the controller away; then the controller. */
@@ -71,8 +82,14 @@ export class ControllerSource {
         const have = this.#receiver.hello()
         return { type: 'hello', gateway, instance, version, have, endpoints: endpointHashesOf(target.services.all()) }
       },
+      opened: () => this.#report.opened(),
       received: (message, answer) => this.#received(message, answer),
     })
+  }
+
+  /** A worker began to listen, or died. */
+  checkServing(): void {
+    this.#report.check()
   }
 
   get isConnected(): boolean {
@@ -101,6 +118,7 @@ export class ControllerSource {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#receiver.hold()
+    this.#report.close()
     this.#client?.close()
     await this.#options.kept?.flush()
   }

@@ -9,6 +9,8 @@ export interface ClientOptions extends Pick<StreamOptions, 'address' | 'silenceL
   tokenFile: string
   /** What to say first; asked for each connection. */
   hello: () => Hello
+  /** A stream has begun with `hello`. */
+  opened: () => void
   received: (message: ControllerMessage, answer: (message: DataPlaneMessage) => void) => void
   log: Logger
   firstPauseMs?: number
@@ -37,6 +39,11 @@ export class ControllerClient {
     return this.#heardAt !== null
   }
 
+  /** Lost where no stream is open. */
+  send(message: DataPlaneMessage): void {
+    this.#stream?.send(message)
+  }
+
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -56,6 +63,7 @@ export class ControllerClient {
         ended: (cause) => this.#ended(cause),
       })
       this.#stream = stream
+      this.#options.opened()
     } catch (error) {
       this.#ended(error instanceof Error ? error.message : String(error))
     }

@@ -18,6 +18,7 @@ export type {
   EndpointsMessage,
   Goodbye,
   Have,
+  Health,
   Hello,
   Nack,
 } from './messages.ts'

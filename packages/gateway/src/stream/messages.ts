@@ -18,7 +18,7 @@ export const DATA_PLANE_LINE_LIMIT = 32 * 1024 * 1024
 /** Bytes of a line from a controller: a whole config may be in one. */
 export const CONTROLLER_LINE_LIMIT = 256 * 1024 * 1024
 
-export type DataPlaneMessage = Hello | Ack | Nack | { type: 'pong' } | Unknown
+export type DataPlaneMessage = Hello | Ack | Nack | Health | { type: 'pong' } | Unknown
 
 /** Of a kind that only a newer data plane has. */
 export interface Unknown {
@@ -56,6 +56,12 @@ export interface Nack {
   type: 'nack'
   generation: Generation
   problems: string[]
+}
+
+/** Whether a worker of the data plane listens. A data plane that has not said so on its stream counts as serving. */
+export interface Health {
+  type: 'health'
+  serving: boolean
 }
 
 export type ControllerMessage = ConfigMessage | EndpointsMessage | { type: 'ping' } | Goodbye

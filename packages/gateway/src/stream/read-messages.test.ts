@@ -86,6 +86,7 @@ describe('messages of a stream', () => {
     const others: DataPlaneMessage[] = [
       { type: 'ack', generation: GENERATION },
       { type: 'nack', generation: GENERATION, problems: ['port 80 is taken'] },
+      { type: 'health', serving: false },
       { type: 'pong' },
     ]
     for (const message of others) assert.deepEqual(readDataPlaneLine(lineOf(message)), message)
@@ -142,6 +143,7 @@ describe('messages of a stream', () => {
     'hashes of endpoints that are none': { ...hello, endpoints: ['b'] },
     'a long instance': { ...hello, instance: 'a'.repeat(254) },
     'a nack without problems': { type: 'nack', generation: GENERATION },
+    'health without a word on serving': { type: 'health', serving: 'yes' },
     'an ack of a number': { type: 'ack', generation: 1 },
   }
   for (const [name, message] of Object.entries(refusedOfDataPlanes)) {
@@ -164,7 +166,7 @@ describe('messages of a stream', () => {
     const nack = { type: 'nack', generation: GENERATION, problems: [] }
     assert.deepEqual(read({ ...nack, part: 'routes' }), nack)
     assert.deepEqual(read({ type: 'pong', at: 1 }), { type: 'pong' })
-    assert.deepEqual(read({ type: 'health', workers: 2 }), { type: 'unknown' })
+    assert.deepEqual(read({ type: 'load', workers: 2 }), { type: 'unknown' })
   })
 
   it('a newer controller may say more, but not of what is to go live', () => {

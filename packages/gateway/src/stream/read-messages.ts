@@ -51,6 +51,11 @@ export function readDataPlaneLine(line: string): DataPlaneMessage {
         generation: hash(message['generation'], 'generation'),
         problems: texts(message['problems'], 'problems', 1_000, 10_000),
       }
+    case 'health': {
+      const { serving } = message
+      if (typeof serving !== 'boolean') throw new StreamFault('serving: expected true or false')
+      return { type: 'health', serving }
+    }
     case 'pong':
       return { type: 'pong' }
     default:

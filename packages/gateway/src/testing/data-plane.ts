@@ -17,6 +17,8 @@ export interface TestDataPlane {
   refuse: (problems: string[]) => void
   /** The next ones wait until they are let go. */
   pause: () => () => void
+  /** Its workers are there from now on, or are not. */
+  serve: (isServing: boolean) => void
   addresses: () => Record<string, readonly string[]>
   log: () => string
   start: () => Promise<void>
@@ -45,6 +47,7 @@ export function useDataPlane(
   const applied: Ir[] = []
   let problems: string[] = []
   let gate = Promise.resolve()
+  let isServing = true
   const source = new ControllerSource({
     gateway,
     instance: 'pod-1',
@@ -54,6 +57,7 @@ export function useDataPlane(
     target: {
       services,
       quarantined: () => [],
+      isServing: () => isServing,
       async apply(ir) {
         await gate
         if (problems.length > 0) return problems
@@ -75,6 +79,10 @@ export function useDataPlane(
       const { promise, resolve } = Promise.withResolvers<void>()
       gate = promise
       return resolve
+    },
+    serve(wanted) {
+      isServing = wanted
+      source.checkServing()
     },
     addresses: () => Object.fromEntries(workers.whole().put),
     log: () => lines,

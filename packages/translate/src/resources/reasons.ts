@@ -15,6 +15,11 @@ export const reasons = {
     means: 'The Service of the data plane has no address yet.',
     fix: 'Wait for the load balancer; where the platform has none, set `service.spec.type` in GwParameters to `ClusterIP` or `NodePort`.',
   },
+  AddressNotUsable: {
+    on: 'Gateway',
+    means: 'The platform has not given an address that `spec.addresses` asks for.',
+    fix: 'Ask for an address that the load balancer may give, or leave `spec.addresses` out.',
+  },
   Attached: { on: 'GwPolicy', means: 'The policy holds for its targets.', fix: null },
   BackendError: {
     on: 'routes',
@@ -119,6 +124,11 @@ export const reasons = {
     on: 'routes',
     means: 'The listener does not take routes of this kind, or of this namespace.',
     fix: 'Set `allowedRoutes.namespaces.from` of the listener to `All` or to a `Selector`; without it, only routes of its own namespace are taken. Check `allowedRoutes.kinds` too.',
+  },
+  NotServing: {
+    on: 'Gateway',
+    means: 'The Gateway was served, and no data plane serves it any more: none is left, or their workers are dead.',
+    fix: 'Look at the Pods of the Gateway and at their logs: a worker that dies says why.',
   },
   PartiallyValid: {
     on: 'GwPolicy',
