@@ -29,7 +29,7 @@ describe('the web UI', { skip: noBrowser }, () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         const { page, complaints } = await openPage(t, browser, { viewport, colorScheme })
         await openReady({ page, complaints }, `${program.admin}/ui/requests`)
-        await page.getByText('authorization:').first().waitFor()
+        await page.getByText('Authorization refused it').first().waitFor()
         for (const [name, path, sign] of PAGES) {
           await page.goto(`${program.admin}/ui${path}`)
           await page.getByText(sign).first().waitFor()
@@ -158,8 +158,8 @@ describe('the web UI', { skip: noBrowser }, () => {
 
 const PAGES = [
   ['overview', '/', '127.0.0.1:9'],
-  ['requests', '/requests', 'authorization:'],
-  ['refusals', '/requests?q=outcome:limited,denied', 'authorization:'],
+  ['requests', '/requests', 'Authorization refused it'],
+  ['refusals', '/requests?q=outcome:limited,denied', 'Authorization refused it'],
   ['routes', '/routes', 'Policies, in running order'],
   ['expressions', '/expressions?expression=request.method', 'A value of type string'],
   ['metrics', '/metrics', 'Requests by route'],

@@ -113,8 +113,11 @@ function stream({ request, response }: Call, open: OpenStream, streams: Set<Even
   const opened = new EventStream(response)
   streams.add(opened)
   const over = open(opened)
-  response.once('close', () => {
+  const close = (): void => {
     streams.delete(opened)
     over()
-  })
+  }
+  // The client may have left while the reply was being made: then nothing closes any more.
+  if (response.destroyed || request.socket.destroyed) close()
+  else response.once('close', close)
 }

@@ -57,9 +57,10 @@ test('what cannot be asked is refused in words', async (t) => {
   }
   assert.deepEqual(await asked('/api/requests?colour=red'), [
     400,
-    'unknown parameter "colour", expected ?since=, ?until=, ?id=, ?status=, ?route=, ?policy=, ?outcome=, ?key=, ?model=, ?tool=, ?expression=, ?limit=, ?before=\n',
+    'unknown parameter "colour", expected ?since=, ?until=, ?id=, ?status=, ?route=, ?policy=, ?outcome=, ?key=, ?model=, ?tool=, ?expression=, ?headline=, ?limit=, ?before=\n',
   ])
   assert.deepEqual(await asked('/api/requests?limit=0'), [400, 'limit: expected a number from 1 to 1000\n'])
+  assert.deepEqual(await asked('/api/requests?headline=yes'), [400, 'headline: expected true or false\n'])
   assert.deepEqual(await asked('/api/requests?before=x'), [400, 'before: expected the `next` of a list\n'])
   assert.match((await asked('/api/requests?status=many'))[1], /^status: expected a code/)
   assert.match((await asked('/api/requests?since=yesterday'))[1], /^since: expected a time ago/)
@@ -71,6 +72,30 @@ test('what cannot be asked is refused in words', async (t) => {
   const headers = { 'x-portico-same-origin': '1' }
   assert.deepEqual(await asked('/api/requests', { method: 'POST', headers }), [405, 'method not allowed\n'])
   assert.equal((await asked('/api/requests', { headers: { host: 'evil.example' } }))[0], 200)
+})
+
+test('lists and streams have a sentence for each request where it is asked for', async (t) => {
+  const { admin, api, gateway } = await scene(t)
+  const told = batchesOf(await fetch(`${admin}/api/requests/stream?headline=true&status=404`))
+  await request(gateway.port(), { path: '/page' })
+  await request(gateway.port(), { path: '/limited' })
+  await request(gateway.port(), { path: '/limited' })
+  await request(gateway.port(), { path: `/nowhere/${'x'.repeat(2000)}` })
+  await gateway.finished(4)
+  const { requests } = await api<RequestList>('/api/requests?headline=true')
+  const [nowhere = '', limited = '', , passed = ''] = requests.map(({ headline }) => headline)
+  assert.match(passed, /^route page → backend \S+( \(127\.0\.0\.1:\d+\))? answered 200$/)
+  assert.match(limited, /^the limit 1\/Hours is used up: it passes again in \d+ s$/)
+  assert.match(nowhere, /^no route of listener \S+ fits: none matched GET \/nowhere\/x+…$/)
+  assert.ok(nowhere.length <= 300)
+  const { value } = await told.next()
+  assert.deepEqual(
+    value?.requests.map(({ headline }) => headline),
+    [nowhere],
+  )
+  await told.return(undefined)
+  const plain = await api<RequestList>('/api/requests')
+  assert.ok(plain.requests.every((each) => !('headline' in each)))
 })
 
 test('one record is there whole, and as the events of a trace', async (t) => {

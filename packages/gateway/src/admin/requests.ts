@@ -12,21 +12,29 @@ import type { EventStream } from './event-stream.ts'
 import { pathOf, queryOf, type Reply, text } from './http.ts'
 import { later } from './json-reply.ts'
 
+/** One sentence about a record, bounded in length and time. */
+export type HeadlineOf = (record: RequestRecord) => string
+
 /** Where records come from, given by the main thread. */
 export interface RequestsSource {
   state(): GatewayState
   /** A text says what is wrong with the query. */
   filter(query: URLSearchParams): RecordFilter | string
   /** `before` is the `next` of a list; null when it is none. */
-  list(filter: RecordFilter, page: { limit: number; before: string | null }): RequestList | null
+  list(
+    filter: RecordFilter,
+    page: { limit: number; before: string | null; headlineOf?: HeadlineOf | null },
+  ): RequestList | null
   /** Newest first. */
   download(filter: RecordFilter): Iterable<RequestRecord>
   get(id: string): RequestRecord | null
   events(record: RequestRecord): TraceEvent[]
   /** Why it was decided as it was. */
   explain(record: RequestRecord): Promise<Explanation>
+  /** What lists write their headlines with; loaded when it is first asked for. */
+  headlines(): Promise<HeadlineOf>
   /** Tells of what comes, at most ten times a second; null when as many listen as can. */
-  follow(filter: RecordFilter, told: (batch: RequestBatch) => void): (() => void) | null
+  follow(filter: RecordFilter, headlineOf: HeadlineOf | null, told: (batch: RequestBatch) => void): (() => void) | null
 }
 
 export interface ApiRoute {
@@ -46,16 +54,22 @@ export const API_ROUTES: readonly ApiRoute[] = [
 ]
 
 /** Null for a path that is none of them. */
-export function answerApi(request: IncomingMessage, source: RequestsSource): Reply | null {
+export function answerApi(request: IncomingMessage, source: RequestsSource): Reply | Promise<Reply> | null {
   const path = pathOf(request) ?? ''
   const query = queryOf(request)
   switch (path) {
     case '/api/state':
       return known(query, []) ?? json(source.state())
     case '/api/requests':
-      return known(query, [...FILTER_PARAMETERS, 'limit', 'before']) ?? list(query, source)
+      return (
+        known(query, [...FILTER_PARAMETERS, 'headline', 'limit', 'before']) ??
+        withHeadlines(query, source, (headlineOf) => list(query, source, headlineOf))
+      )
     case '/api/requests/stream':
-      return known(query, FILTER_PARAMETERS) ?? stream(request, query, source)
+      return (
+        known(query, [...FILTER_PARAMETERS, 'headline']) ??
+        withHeadlines(query, source, (headlineOf) => stream(request, { query, source, headlineOf }))
+      )
     case '/api/requests/download':
       return known(query, FILTER_PARAMETERS) ?? download(query, source)
   }
@@ -69,14 +83,24 @@ export function answerApi(request: IncomingMessage, source: RequestsSource): Rep
   return json(part === undefined ? record : source.events(record))
 }
 
-function list(query: URLSearchParams, source: RequestsSource): Reply {
+function withHeadlines(
+  query: URLSearchParams,
+  source: RequestsSource,
+  answer: (headlineOf: HeadlineOf | null) => Reply,
+): Reply | Promise<Reply> {
+  const wanted = query.get('headline') ?? 'false'
+  if (wanted !== 'true' && wanted !== 'false') return text(400, 'headline: expected true or false\n')
+  return wanted === 'true' ? source.headlines().then(answer) : answer(null)
+}
+
+function list(query: URLSearchParams, source: RequestsSource, headlineOf: HeadlineOf | null): Reply {
   const filter = source.filter(query)
   if (typeof filter === 'string') return text(400, `${filter}\n`)
   const limit = query.get('limit') ?? String(DEFAULT_LIMIT)
   if (!/^[0-9]{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
     return text(400, `limit: expected a number from 1 to ${MAX_LIMIT}\n`)
   }
-  const found = source.list(filter, { limit: Number(limit), before: query.get('before') })
+  const found = source.list(filter, { limit: Number(limit), before: query.get('before'), headlineOf })
   return found === null ? text(400, 'before: expected the `next` of a list\n') : json(found)
 }
 
@@ -91,14 +115,20 @@ function* lines(records: Iterable<RequestRecord>): Iterable<string> {
   for (const record of records) yield `${JSON.stringify(record)}\n`
 }
 
-function stream(request: IncomingMessage, query: URLSearchParams, source: RequestsSource): Reply {
+interface StreamQuestion {
+  readonly query: URLSearchParams
+  readonly source: RequestsSource
+  readonly headlineOf: HeadlineOf | null
+}
+
+function stream(request: IncomingMessage, { query, source, headlineOf }: StreamQuestion): Reply {
   // A page of another site could not read it, but it could take the places of those who may.
   const site = request.headers['sec-fetch-site'] ?? 'none'
   if (site !== 'none' && site !== 'same-origin') return text(403, 'origin not allowed\n')
   const filter = source.filter(query)
   if (typeof filter === 'string') return text(400, `${filter}\n`)
   const told = { current: (_batch: RequestBatch): void => {} }
-  const leave = source.follow(filter, (batch) => told.current(batch))
+  const leave = source.follow(filter, headlineOf, (batch) => told.current(batch))
   if (leave === null) return text(503, 'too many streams of requests are open\n')
   if (request.method === 'HEAD') {
     leave()

@@ -39,7 +39,7 @@ export function explain(
 ): Explanation {
   const { reason } = record
   const view = new ConfigView(config)
-  const { found: all, held } = findingsOf(record, { view, others })
+  const { found: all, held } = findingsOf(record, { view, others, isBrief: false })
   const found = config.isKnown ? all : withoutConfig(all)
   return {
     id: record.id,
@@ -66,9 +66,22 @@ export function explain(
   }
 }
 
+/** The sentence alone, of what the record itself says: no config is read again for it, and no other record. */
+export function headlineOf(record: RequestRecord): string {
+  const { found } = findingsOf(record, { view: NO_CONFIG, others: null, isBrief: true })
+  return cut(found.headline, LONGEST_HEADLINE)
+}
+
+const LONGEST_HEADLINE = 300
+const NO_CONFIG = new ConfigView({
+  isKnown: false,
+  ir: { binds: [], listeners: [], routes: [], backends: [], policies: [] },
+  locate: () => null,
+})
+
 function findingsOf(
   record: RequestRecord,
-  at: Pick<Subject, 'view' | 'others'>,
+  at: Pick<Subject, 'view' | 'others' | 'isBrief'>,
 ): { found: Findings; held: Said | null } {
   const { reason } = record
   if (reason === null) {
@@ -152,13 +165,15 @@ function decidedBy(reason: RecordReason | null, held: Said | null, { place }: Fi
   }
 }
 
-function passed({ backend, endpoint, status, isSlow, took, mcp }: RequestRecord): Findings {
+function passed(record: RequestRecord): Findings {
+  const { route, backend, endpoint, status, isSlow, took, mcp } = record
   if (mcp !== null && mcp.outcome !== null && mcp.outcome !== 'ok') return failedMessage(mcp, status)
-  const slow = isSlow ? `, after ${Math.round(took / 1000)} ms` : ''
-  return {
-    code: isSlow ? 'slow' : 'passed',
-    headline: `backend ${backend ?? ''} (${endpoint ?? ''}) answered ${status}${slow}`,
-  }
+  const slow = isSlow ? ` after ${Math.round(took / 1000)} ms` : ''
+  const by = route === null ? 'the gateway' : `route ${route}`
+  const address = endpoint === null || endpoint === backend ? '' : ` (${endpoint})`
+  const answer = status === 0 ? '' : `answered ${status}${slow}`
+  const way = backend === null ? by : `${by} → backend ${backend}${address}`
+  return { code: isSlow ? 'slow' : 'passed', headline: answer === '' ? way : `${way} ${answer}` }
 }
 
 /** The HTTP status of an MCP message says nothing of how the message ended. */

@@ -27,7 +27,7 @@ export function placesOf(view: ConfigView, configs: readonly object[]): (Written
 
 /** Which rules were against the request, and what would change that. */
 export function explainRules(
-  { record, reason }: Subject,
+  { record, reason, isBrief }: Subject,
   phase: ExpressionPhase,
   places: readonly (WrittenPlace | null)[],
   who: string,
@@ -41,7 +41,7 @@ export function explainRules(
     matched: rule.matched,
     place: places[index] ?? null,
     isAgainst: rule.mode === 'allow' ? !isAllowed : isAgainst(rule),
-    value: explainExpression(rule.name, phase, record),
+    value: isBrief ? null : explainExpression(rule.name, phase, record),
   }))
   // Deny rules count first, then those that must hold, then those of which one must.
   const against = ORDER.flatMap((mode) => rules.filter((rule) => rule.mode === mode && rule.isAgainst))
@@ -53,7 +53,7 @@ export function explainRules(
     place: first?.place ?? null,
     rules,
     values: [...new Map(read.map((each) => [each.name, each])).values()],
-    wouldPass: waysPast(against, { phase, record }),
+    wouldPass: isBrief ? [] : waysPast(against, { phase, record }),
     remarks: disagreements(rules),
   }
 }

@@ -22,6 +22,8 @@ export interface Subject {
   readonly held: Said | null
   /** Null where nobody has them. */
   readonly others: OtherRecords | null
+  /** Whether only the headline is read: parts that take long to compute are left out. */
+  readonly isBrief: boolean
 }
 
 /** What one kind of decision has to say. */

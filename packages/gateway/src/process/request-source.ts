@@ -1,5 +1,5 @@
 import { bool, check } from '@portico/cel/check'
-import type { RequestsSource } from '../admin/requests.ts'
+import type { HeadlineOf, RequestsSource } from '../admin/requests.ts'
 import type { Ir } from '../ir/resources.ts'
 import type { ExplainedConfig } from '../explain/explain.ts'
 import type { OtherRecords } from '../explain/other-records.ts'
@@ -11,7 +11,13 @@ import { summaryOf } from '../telemetry/recorder/decode.ts'
 import { isMeant, readFilter, takesAll, type RecordFilter } from '../telemetry/recorder/record-filter.ts'
 import type { RecordDisk } from '../telemetry/recorder/record-disk.ts'
 import { RecordFollowers } from '../telemetry/recorder/record-followers.ts'
-import type { Explanation, GatewayState, RequestRecord, RequestSummary } from '../telemetry/recorder/record.ts'
+import type {
+  Explanation,
+  GatewayState,
+  ListedRequest,
+  RequestRecord,
+  RequestSummary,
+} from '../telemetry/recorder/record.ts'
 import { newestFirst, type RecordStore, type StoredRecord } from '../telemetry/recorder/record-store.ts'
 import { rebuildEvents } from '../telemetry/recorder/rebuild-events.ts'
 import { problemText } from './problem-text.ts'
@@ -59,14 +65,15 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
   return {
     state: () => ({ ...parts.state(), ...recorded(store, disk(), oldest(), clock()) }),
     filter: (query) => readFilter(query, clock(), compile),
-    list(filter, { limit, before }) {
+    list(filter, { limit, before, headlineOf = null }) {
+      const summarize = summarizer(headlineOf)
       const place = before === null ? null : placeOf(before)
       if (before !== null && place === null) return null
-      const requests: RequestSummary[] = []
+      const requests: ListedRequest[] = []
       for (const record of chosen(filter)) {
         if (place !== null && !isBehind(record, place)) continue
         if (requests.length === limit) return { requests, next: cursorOf(requests.at(-1)) }
-        requests.push(summaryOf(record))
+        requests.push(summarize(record))
       }
       return { requests, next: null }
     },
@@ -83,8 +90,19 @@ export function createRequestsSource(parts: RequestSourceParts): RequestsSource 
       }
       return explained(record, parts.explained(record), { others, gateway: gatewayName(identity) })
     },
-    follow: (filter, told) => followers.follow(takesAll(filter) ? null : (record) => isMeant(filter, record), told),
+    // What explains is loaded by those who ask.
+    headlines: async () => (await import('../explain/explain.ts')).headlineOf,
+    follow: (filter, headlineOf, told) =>
+      followers.follow({
+        matches: takesAll(filter) ? null : (record) => isMeant(filter, record),
+        summarize: summarizer(headlineOf),
+        told,
+      }),
   }
+}
+
+function summarizer(headlineOf: HeadlineOf | null): (record: RequestRecord) => ListedRequest {
+  return headlineOf === null ? summaryOf : (record) => ({ ...summaryOf(record), headline: headlineOf(record) })
 }
 
 /** What explains is loaded by those who ask. */

@@ -84,7 +84,10 @@ export const callsQuery = queryOptions({
 export const refusalsQuery = queryOptions({
   queryKey: ['refusals'],
   queryFn: ({ signal }) =>
-    listRequests(new URLSearchParams({ outcome: 'denied,limited,failed,evicted', limit: '200' }), signal),
+    listRequests(
+      new URLSearchParams({ outcome: 'denied,limited,failed,evicted', limit: '200', headline: 'true' }),
+      signal,
+    ),
   refetchInterval: 2000,
 })
 

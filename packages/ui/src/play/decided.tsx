@@ -3,7 +3,8 @@ import { useState } from 'react'
 import { formatTook } from '../format/numbers.ts'
 import { Outcome } from '../parts/outcome.tsx'
 import { Value } from '../parts/value.tsx'
-import { whatDecided } from '../requests/what-decided.ts'
+import { Headline } from '../requests/headline.tsx'
+import { callDetails } from '../requests/what-decided.ts'
 import { Why } from '../requests/why.tsx'
 import type { Sent } from './send.ts'
 import { TraceList } from './trace-list.tsx'
@@ -63,6 +64,7 @@ export function Story({ sent: { end, trace } }: { sent: Sent }) {
   const record = end?.record ?? null
   return (
     <div className="decided-story">
+      {record !== null && <Headline id={record.id} />}
       {record !== null && (
         <p>
           {record.route !== null && (
@@ -70,7 +72,7 @@ export function Story({ sent: { end, trace } }: { sent: Sent }) {
               route <span className="mono">{record.route}</span>
             </>
           )}{' '}
-          {whatDecided(record) !== '' && <Value text={whatDecided(record)} most={160} />}{' '}
+          {callDetails(record) !== '' && <Value text={callDetails(record)} most={160} />}{' '}
           <Link to="/requests" search={{ id: record.id }}>
             open the request
           </Link>

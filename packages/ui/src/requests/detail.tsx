@@ -3,7 +3,7 @@ import type { RequestRecord } from '@portico/gateway/admin-api'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { explanationQuery, recordQuery } from '../api/queries.ts'
+import { recordQuery } from '../api/queries.ts'
 import { CloseIcon } from '../frame/icons.tsx'
 import { formatBytes, formatTook } from '../format/numbers.ts'
 import { formatMoment } from '../format/times.ts'
@@ -14,6 +14,7 @@ import { Value } from '../parts/value.tsx'
 import { Attempts } from './attempts.tsx'
 import { curlOf } from './curl-of.ts'
 import { Decisions } from './decisions.tsx'
+import { Headline } from './headline.tsx'
 import { Heads } from './heads.tsx'
 import { ModelFacts } from './model-facts.tsx'
 import { DETAIL_TABS, type DetailTab } from './search.ts'
@@ -89,7 +90,7 @@ function Title({ record }: { record: RequestRecord }) {
         <Value text={`${host ?? ''}${path ?? ''}`} most={90} /> <span className="dim">→</span>{' '}
         <Outcome status={status} outcome={outcome} />
       </h2>
-      <Headline record={record} />
+      <Headline id={id} />
       <p className="dim">
         <span className="mono">{id}</span> <Copy text={id} label="Copy the id" /> · {formatMoment(at)} ·{' '}
         {formatTook(took)} · {formatBytes(bytesIn)} in, {formatBytes(bytesOut)} out · config {generation}
@@ -112,12 +113,6 @@ function Title({ record }: { record: RequestRecord }) {
       </p>
     </div>
   )
-}
-
-/** The sentence of the explanation: why the request ended so. */
-function Headline({ record: { id } }: { record: RequestRecord }) {
-  const { data } = useQuery(explanationQuery(id))
-  return data === undefined ? null : <p className="headline">{data.headline}</p>
 }
 
 function Raw({ record }: { record: RequestRecord }) {

@@ -1,9 +1,9 @@
-import type { RequestSummary } from '@portico/gateway/admin-api'
+import type { ListedRequest } from '@portico/gateway/admin-api'
 
 /** What the table shows. A new object each time that something changes. */
 export interface Shown {
   /** Newest first. */
-  readonly rows: readonly RequestSummary[]
+  readonly rows: readonly ListedRequest[]
   /** How many came in above since the list was begun: who has scrolled down stays where they were. */
   readonly added: number
   /** Matched while it was live, and were too many to be shown. */
@@ -29,7 +29,7 @@ export class RequestStore {
   }
 
   /** Newest first, and older than all that is there. */
-  append(page: readonly RequestSummary[], next: string | null): void {
+  append(page: readonly ListedRequest[], next: string | null): void {
     const { rows, added, omitted } = this.#shown
     const known = new Set(rows.map(({ id }) => id))
     const all = [...rows, ...page.filter(({ id }) => !known.has(id))]
@@ -37,7 +37,7 @@ export class RequestStore {
   }
 
   /** Oldest first, as they happened; requests end in another order than they began. */
-  take(batch: readonly RequestSummary[], omitted: number): void {
+  take(batch: readonly ListedRequest[], omitted: number): void {
     const { rows, added, next, omitted: before } = this.#shown
     // What a page of history has brought already is among the newest of it.
     const known = new Set(rows.slice(0, 4 * MOST_OF_A_BATCH).map(({ id }) => id))

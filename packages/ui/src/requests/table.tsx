@@ -1,4 +1,4 @@
-import type { RequestSummary } from '@portico/gateway/admin-api'
+import type { ListedRequest } from '@portico/gateway/admin-api'
 import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks'
 import { type UIEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { formatTook } from '../format/numbers.ts'
@@ -93,7 +93,7 @@ export function RequestTable({ shown, cursor, openId, onOpen, onEnd }: TableProp
 }
 
 interface RowProps {
-  row: RequestSummary
+  row: ListedRequest
   index: number
   top: number
   height: number
@@ -137,7 +137,7 @@ function Row({ row, index, top, height, isCurrent, isOpen, onOpen }: RowProps) {
       <span role="cell" className="cell-took number">
         {formatTook(took)}
       </span>
-      <span role="cell" className="cell-decided">
+      <span role="cell" className="cell-decided" title={whatDecided(row)}>
         {whatDecided(row)}
       </span>
     </div>

@@ -45,7 +45,7 @@ export function useRequests(filter: string, isHeld: boolean): Requests {
   useEffect(() => {
     if (isHeld || isLoading || error !== null) return
     return followRequests({
-      parameters: new URLSearchParams(query),
+      parameters: new URLSearchParams([...new URLSearchParams(query), ['headline', 'true']]),
       onBatch: ({ requests, omitted }) => store.take(requests, omitted),
       onState: (state, problem) => {
         setTail(state)
@@ -78,6 +78,7 @@ async function readPage(
   signal?: AbortSignal,
 ): Promise<void> {
   const parameters = new URLSearchParams(query)
+  parameters.set('headline', 'true')
   parameters.set('limit', String(PAGE))
   if (before !== null) parameters.set('before', before)
   const { requests, next } = await listRequests(parameters, signal)

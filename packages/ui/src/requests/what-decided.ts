@@ -1,24 +1,29 @@
-import type { RequestSummary } from '@portico/gateway/admin-api'
+import type { ListedRequest, RequestSummary } from '@portico/gateway/admin-api'
 import { formatCount } from '../format/numbers.ts'
 
-/** In a line what decided about a request that did not simply pass, or what a model or a tool did. */
-export function whatDecided({ reason, error, llm, mcp, attempts }: RequestSummary): string {
-  if (reason !== null) {
-    if (reason.policy === null && error !== null) return `${reason.kind}: ${error}`
-    const by = reason.policy ?? reason.kind
-    return [`${by}:`, reason.code.replaceAll('_', ' '), printValues(reason.values)]
-      .filter((part) => part !== '')
-      .join(' ')
-  }
-  if (error !== null) return error
+/** In a line why a request ended as it did; of one that passed first what a model or a tool did. */
+export function whatDecided(request: ListedRequest): string {
+  const { headline = request.error ?? '' } = request
+  return [callDetails(request), asSentence(headline)].filter((part) => part !== '').join(' · ')
+}
+
+/** What a model or a tool did, and how often it was tried; empty for a request that did not pass. */
+export function callDetails({ reason, error, llm, mcp, attempts }: RequestSummary): string {
+  if (reason !== null || error !== null) return ''
   const parts = [mcp === null ? null : mcpLine(mcp), llm === null ? null : llmLine(llm)].filter((part) => part !== null)
   if (attempts > 1) parts.push(`${attempts} attempts`)
   return parts.join(' · ')
 }
 
-function mcpLine({ method, name, outcome }: NonNullable<RequestSummary['mcp']>): string {
-  const what = name === null ? method : `${method} ${name}`
-  return outcome === null || outcome === 'ok' ? what : `${what}: ${outcome}`
+/** With a capital, as sentences of pages have it. */
+export function asSentence(headline: string): string {
+  return headline.slice(0, 1).toUpperCase() + headline.slice(1)
+}
+
+/** Nothing for a message that failed: the headline is about that. */
+function mcpLine({ method, name, outcome }: NonNullable<RequestSummary['mcp']>): string | null {
+  if (outcome !== null && outcome !== 'ok') return null
+  return name === null ? method : `${method} ${name}`
 }
 
 function llmLine({
@@ -31,12 +36,4 @@ function llmLine({
     responseModel === '' || responseModel === requestModel ? requestModel : `${requestModel} → ${responseModel}`
   if (inputTokens === null && outputTokens === null) return model
   return `${model} · ${formatCount(inputTokens ?? 0)} + ${formatCount(outputTokens ?? 0)} tokens`
-}
-
-/** Plain values only: the whole is in the detail. */
-function printValues(values: Readonly<Record<string, unknown>>): string {
-  return Object.entries(values)
-    .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-    .map(([name, value]) => `${name} ${String(value)}`)
-    .join(', ')
 }

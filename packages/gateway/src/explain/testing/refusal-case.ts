@@ -6,7 +6,7 @@ import type { RequestRecord } from '../../telemetry/recorder/record.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions } from '../../testing/gateway.ts'
 import type { Origin } from '../../testing/origin.ts'
 import { until, useOrigin } from '../../testing/scene.ts'
-import { explain } from '../explain.ts'
+import { explain, headlineOf } from '../explain.ts'
 import type { Explanation, Spending } from '../explanation.ts'
 
 /** What a case has at hand. */
@@ -56,6 +56,8 @@ export async function explainCase(t: TestContext, refusal: RefusalCase): Promise
   assert.ok(found)
   const loaded = loadConfig(text, { file: 'gateway.yaml', dir: options.dir ?? '.', env: {} })
   assert.ok(loaded.ok)
+  const brief = headlineOf(found)
+  assert.ok(brief !== '' && brief.length <= 300 && !brief.includes('undefined'), brief)
   const { ir, locate = () => null } = loaded
   const others = {
     between: (from: number, to: number) => gateway.recorded().filter(({ at }) => at >= from && at <= to),

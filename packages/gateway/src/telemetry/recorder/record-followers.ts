@@ -1,5 +1,5 @@
 import { summaryOf } from './decode.ts'
-import type { RequestBatch, RequestRecord, RequestSummary } from './record.ts'
+import type { ListedRequest, RequestBatch, RequestRecord } from './record.ts'
 import type { RecordStore, StoredRecord } from './record-store.ts'
 
 type Told = (batch: RequestBatch) => void
@@ -7,6 +7,8 @@ type Told = (batch: RequestBatch) => void
 interface Follower {
   /** Null for every record. */
   readonly matches: ((record: RequestRecord) => boolean) | null
+  /** What it hears of a record. */
+  readonly summarize?: (record: RequestRecord) => ListedRequest
   readonly told: Told
 }
 
@@ -22,9 +24,8 @@ export class RecordFollowers {
   }
 
   /** The returned function ends it; null when as many listen as can. */
-  follow(matches: Follower['matches'], told: Told): (() => void) | null {
+  follow(follower: Follower): (() => void) | null {
     if (this.#followers.size >= MAX_FOLLOWERS) return null
-    const follower = { matches, told }
     if (this.#timer === null) {
       this.#positions = this.#store.positions()
       this.#timer = setInterval(() => this.#look(), BETWEEN_MS)
@@ -46,12 +47,12 @@ export class RecordFollowers {
     const oldestFirst = records.toSorted((a, b) => a.at - b.at)
     // Beyond what can be looked at in time, only the newest are.
     let looked: RequestRecord[] | null = null
-    for (const { matches, told } of this.#followers) {
+    for (const { matches, summarize = summaryOf, told } of this.#followers) {
       // Who takes all gets the newest, so nobody has to read the others.
       const found = matches === null ? null : (looked ??= read(oldestFirst, MAX_READ)).filter(matches)
       const newest = found === null ? read(oldestFirst, MAX_TOLD) : found.slice(-MAX_TOLD)
       const unread = found === null ? records.length : found.length + Math.max(0, records.length - MAX_READ)
-      const requests: RequestSummary[] = newest.map(summaryOf)
+      const requests = newest.map(summarize)
       const omitted = unread - requests.length
       if (requests.length > 0 || omitted > 0) told({ requests, omitted })
     }

@@ -64,10 +64,7 @@ test('who follows hears everything once, over the death of a worker', (t) => {
   const first = start('worker-0')
   first.record('before')
   const batches: RequestBatch[] = []
-  const leave = new RecordFollowers(store).follow(
-    () => true,
-    (batch) => batches.push(batch),
-  )
+  const leave = new RecordFollowers(store).follow({ matches: () => true, told: (batch) => batches.push(batch) })
   first.record('one')
   t.mock.timers.tick(100)
   first.record('two')
@@ -89,11 +86,8 @@ test('who follows everything hears the newest, and how many there were besides, 
   const worker = start('worker-0')
   const followers = new RecordFollowers(store)
   const [everything, something]: RequestBatch[][] = [[], []]
-  followers.follow(null, (batch) => everything?.push(batch))
-  const leave = followers.follow(
-    () => true,
-    (batch) => something?.push(batch),
-  )
+  followers.follow({ matches: null, told: (batch) => everything?.push(batch) })
+  const leave = followers.follow({ matches: () => true, told: (batch) => something?.push(batch) })
   for (let count = 0; count < 120; count++) worker.record(String(count))
   t.mock.timers.tick(100)
   leave?.()

@@ -197,16 +197,22 @@ export interface RequestRecord extends RequestSummary {
   readonly variables: RecordValues | null
 }
 
+/** A request as lists and streams have it. */
+export interface ListedRequest extends RequestSummary {
+  /** The sentence of its explanation, as far as the record alone tells; only with `?headline=true`. */
+  readonly headline?: string
+}
+
 /** Answer of `GET /api/requests`: newest first. */
 export interface RequestList {
-  readonly requests: readonly RequestSummary[]
+  readonly requests: readonly ListedRequest[]
   /** For `?before=`; null where nothing older is kept. */
   readonly next: string | null
 }
 
 /** Data of one message of `GET /api/requests/stream`: oldest first. */
 export interface RequestBatch {
-  readonly requests: readonly RequestSummary[]
+  readonly requests: readonly ListedRequest[]
   /** Matched too, and were left out so that the stream keeps up. */
   readonly omitted: number
 }
