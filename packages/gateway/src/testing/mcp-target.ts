@@ -90,12 +90,7 @@ function behave(request: TargetRequest, session: string): void {
 }
 
 function readRequest(incoming: IncomingMessage, body: string, response: ServerResponse): TargetRequest {
-  const message = (body === '' ? {} : JSON.parse(body)) as {
-    method?: string
-    id?: unknown
-    params?: Record<string, unknown>
-  }
-  const { method = '', id, params = {} } = message
+  const { method = '', id, params } = messageOf(body)
   const json = (value: object | string, status = 200): void => {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(typeof value === 'string' ? value : JSON.stringify(value))
@@ -106,7 +101,7 @@ function readRequest(incoming: IncomingMessage, body: string, response: ServerRe
     body,
     method,
     id,
-    params,
+    params: params ?? {},
     response,
     json,
     result: (result) => json({ jsonrpc: '2.0', id, result }),
@@ -125,5 +120,13 @@ function readRequest(incoming: IncomingMessage, body: string, response: ServerRe
         end: () => void response.end(),
       }
     },
+  }
+}
+
+function messageOf(body: string): { method?: string; id?: unknown; params?: Record<string, unknown> | null } {
+  try {
+    return (JSON.parse(body) as object | null) ?? {}
+  } catch {
+    return {}
   }
 }
