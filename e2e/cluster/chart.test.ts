@@ -97,6 +97,65 @@ describe('the charts', { skip: withoutHelm }, () => {
     assert.equal(find('Service').metadata.annotations?.['note'], 's')
   })
 
+  it('let variables of users replace those that no value decides', async () => {
+    const objects = await objectsOf('portico', 'env=[{"name":"MALLOC_ARENA_MAX","value":"4"}]')
+    const deployment = objects.find(({ kind }) => kind === 'Deployment')
+    const [container] = listAt(deployment, 'spec', 'template', 'spec', 'containers')
+    const env = listAt(container, 'env').map((one) => [textAt(one, 'name'), textAt(one, 'value')])
+    assert.deepEqual(
+      env.filter(([name]) => name?.startsWith('MALLOC')),
+      [
+        ['MALLOC_MMAP_THRESHOLD_', '16384'],
+        ['MALLOC_TRIM_THRESHOLD_', '65536'],
+        ['MALLOC_ARENA_MAX', '4'],
+      ],
+    )
+  })
+
+  it('give rights in a list of namespaces, and almost none elsewhere', async () => {
+    const values = ['namespaces=["shop","bank"]', 'podMonitor.enabled=true', 'networkPolicy.enabled=true']
+    const objects = await objectsOf('portico', ...values)
+    const rolesOf = (kind: string): Resource[] => objects.filter((object) => object.kind === kind)
+    const rightsOf = (role: Resource): string[] =>
+      listAt(role, 'rules').flatMap((rule) =>
+        listAt(rule, 'resources').flatMap((resource) =>
+          listAt(rule, 'verbs').map((verb) => `${String(verb)} ${String(resource)}`),
+        ),
+      )
+    const [cluster] = rolesOf('ClusterRole')
+    assert.deepEqual(rightsOf(cluster ?? assert.fail('no ClusterRole')).toSorted(), [
+      'create tokenreviews',
+      ...['get gatewayclasses', 'get gateways', 'list gatewayclasses', 'list gateways', 'list namespaces'],
+      ...['patch gatewayclasses/status', 'patch gateways/status'],
+      ...['watch gatewayclasses', 'watch gateways', 'watch namespaces'],
+    ])
+    const roles = rolesOf('Role').map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
+    const gateways = ['shop/portico-controller-gateways', 'bank/portico-controller-gateways']
+    assert.deepEqual(roles, ['portico-system/portico-controller', ...gateways])
+    const bindings = rolesOf('RoleBinding').map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
+    assert.deepEqual(bindings, roles)
+    for (const binding of rolesOf('RoleBinding')) {
+      assert.deepEqual(listAt(binding, 'subjects'), [
+        { kind: 'ServiceAccount', name: 'portico-controller', namespace: 'portico-system' },
+      ])
+    }
+    const [own, shop] = rolesOf('Role').map(rightsOf)
+    assert.ok(shop?.includes('create deployments') && shop.includes('delete secrets'))
+    assert.deepEqual(own?.filter((right) => /secrets|deployments/.test(right)).toSorted(), [
+      ...['create secrets', 'get secrets', 'update secrets'],
+    ])
+    // Without the list both are in the ClusterRole.
+    const [whole] = (await objectsOf('portico')).filter(({ kind }) => kind === 'ClusterRole')
+    const all = rightsOf(whole ?? assert.fail('no ClusterRole'))
+    assert.deepEqual(all.toSorted(), [...rightsOf(cluster ?? assert.fail()), ...(shop ?? [])].toSorted())
+    const [container] = listAt(rolesOf('Deployment')[0], 'spec', 'template', 'spec', 'containers')
+    const variable = listAt(container, 'env').find((one) => textAt(one, 'name') === 'NAMESPACES')
+    assert.equal(textAt(variable, 'value'), 'shop,bank')
+    const [, monitor] = rolesOf('PodMonitor')
+    assert.deepEqual(valueAt(monitor, 'spec', 'namespaceSelector'), { matchNames: ['shop', 'bank'] })
+    assert.match(JSON.stringify(rolesOf('NetworkPolicy')), /"operator":"In","values":\["shop","bank"\]/)
+  })
+
   it('take the values of the page about installing', async (t) => {
     const page = readFileSync(join(DEPLOY, '../docs/install.md'), 'utf8')
     const [, values = ''] = /^```yaml\n(.*?)^```/ms.exec(page) ?? []
@@ -122,6 +181,11 @@ describe('the charts', { skip: withoutHelm }, () => {
       ['gatewayClass.parametersRef={"namespace":"a"}', /'name' required, if 'namespace' exists/],
       ['podMonitor.interval="often"', /at '\/podMonitor\/interval'/],
       ['env=[{"value":"1"}]', /at '\/env\/0': missing property 'name'/],
+      ['namespaces=["Shop"]', /at '\/namespaces\/0': 'Shop' does not match pattern/],
+      ['namespaces=["shop","shop"]', /at '\/namespaces': items at 0 and 1 are equal/],
+      ['env=[{"name":"A","value":"1"},{"name":"A","value":"2"}]', /env: A is there twice/],
+      ['env=[{"name":"LOG_LEVEL","value":"debug"}]', /env: LOG_LEVEL is set by `logging\.level`/],
+      ['env=[{"name":"POD_NAME","value":"one"}]', /env: POD_NAME is set by the chart/],
       ['serviceAccount.create=false', /serviceAccount\.name is needed where serviceAccount\.create is false/],
     ]
     for (const [value, told] of wrong) {

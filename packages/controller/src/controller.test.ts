@@ -116,6 +116,33 @@ describe('the controller', () => {
     await eventually('it is programmed again', () => reason() === 'Programmed')
   })
 
+  it('tells a Gateway outside of its namespaces why it is not served, deploys nothing there, and serves the others', async (t) => {
+    const scene = await useController(t, { namespaces: ['shop'] })
+    const outside = gateway()
+    const elsewhere = GATEWAY.replace('shop', 'bank')
+    scene.api.put({ ...outside, metadata: { ...outside.metadata, namespace: 'bank' } })
+    scene.state = { connected: 1, acknowledged: true, problems: [] }
+    scene.controller.lead()
+    scene.start()
+    await eventually('it is told', () => reasonOf(scene.api, elsewhere, 'Accepted') === 'NamespaceNotServed')
+    assert.equal(conditionOf(scene.api, elsewhere, 'Programmed'), 'False')
+    assert.match(
+      textAt(findCondition(scene.api, elsewhere, 'Accepted'), 'message') ?? '',
+      /no rights in namespace bank/,
+    )
+    await eventually('the other is deployed', () => scene.api.get('/api/v1/namespaces/shop/services/web') !== undefined)
+    scene.api.put(withAddress(scene.api))
+    await eventually('and programmed', () => reasonOf(scene.api, GATEWAY, 'Programmed') === 'Programmed')
+    assert.deepEqual(
+      scene.api.asked.filter(({ path }) => path.includes('/namespaces/bank/')).map(({ path }) => path),
+      [`${elsewhere}/status`],
+    )
+    assert.equal(
+      scene.order.some((one) => one.endsWith('bank/web')),
+      false,
+    )
+  })
+
   it('says of a route that a data plane has quarantined it, and no more when it is mended', async (t) => {
     const scene = await useController(t)
     scene.controller.lead()

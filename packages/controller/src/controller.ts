@@ -30,6 +30,10 @@ export interface ControllerOptions {
   controllerName: string
   clusterDomain: string
   checks: ResourceChecks
+  /** Where the controller itself is. */
+  namespace: string
+  /** The controller has rights in these alone; null where it has them everywhere. */
+  namespaces: readonly string[] | null
   namespaceSelector: string | null
   deploy: DeploySettings
   peers: Pick<Peers, 'take' | 'lead' | 'follow' | 'isBlind'>
@@ -53,7 +57,7 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     this.#options = options
-    const { client, namespaceSelector, peers, streams, log, metrics, reflector } = options
+    const { client, namespace, namespaces, namespaceSelector, peers, streams, log, metrics, reflector } = options
     this.#translation = new Translation({
       ...options,
       log: log('translate'),
@@ -67,14 +71,18 @@ export class Controller {
     }
     this.#watches = new Watches({
       client,
+      ownNamespace: namespace,
+      ...(namespaces !== null && { namespaces }),
       ...(namespaceSelector !== null && { namespaceSelector }),
       changed: (kind, key, resource) => this.#changed(kind, key, resource),
+      unservedChanged: (gateway) => this.#statuses.checkGateway(gateway),
       ready: () => this.#ready(),
       troubled,
       ...(reflector && { reflector }),
     })
     this.#deployed = new DeployedWatch({
       client,
+      ...(namespaces !== null && { namespaces }),
       changed: (gateway) => this.#deployments.touch(gateway),
       readinessChanged: (gateway) => this.#statuses.checkGateway(gateway),
       troubled,

@@ -67,6 +67,12 @@ export const options = {
     usual: '',
     help: 'of data planes: Always, IfNotPresent or Never',
   },
+  namespaces: {
+    variable: 'NAMESPACES',
+    value: 'NAME,NAME',
+    usual: '',
+    help: 'namespaces in which the controller has rights; only Gateways there are served. All namespaces, if it is not given',
+  },
   'namespace-selector': {
     variable: 'NAMESPACE_SELECTOR',
     value: 'LABELS',

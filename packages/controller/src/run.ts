@@ -73,6 +73,8 @@ class Program {
       controllerName: settings.controllerName,
       clusterDomain: settings.clusterDomain,
       checks,
+      namespace: settings.namespace,
+      namespaces: settings.namespaces,
       namespaceSelector: settings.namespaceSelector,
       deploy: this.#deploySettings(),
       log: (module) => logger.child(module),

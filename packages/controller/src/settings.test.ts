@@ -18,6 +18,12 @@ describe('settings of the controller', () => {
     assert.equal(controllerAddress, 'other.mine.svc:9978')
   })
 
+  it('have namespaces as a list, and none for all', () => {
+    assert.equal(settingsOf([]).namespaces, null)
+    assert.equal(settingsOf(['--namespaces', '']).namespaces, null)
+    assert.deepEqual(settingsOf([], { NAMESPACES: 'shop, bank,shop' }).namespaces, ['shop', 'bank'])
+  })
+
   it('are refused when they cannot be', () => {
     const refused = [
       ['--colour', 'blue'],
@@ -25,6 +31,8 @@ describe('settings of the controller', () => {
       ['--leader-election', 'perhaps'],
       ['stray'],
       ['--image', '@'],
+      ['--namespaces', 'shop,,bank'],
+      ['--namespaces', 'Shop'],
     ]
     for (const args of refused) assert.equal(parseCommand(args, {}).kind, 'mistake', args.join(' '))
   })

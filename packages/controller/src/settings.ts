@@ -19,6 +19,8 @@ export interface Settings {
   image: ImageParts
   logLevel: string
   logFormat: 'text' | 'json'
+  /** The controller has rights in these alone; null where it has them everywhere. */
+  namespaces: readonly string[] | null
   namespaceSelector: string | null
   kubeconfig: string | null
   leaderElection: boolean
@@ -79,11 +81,24 @@ function settingsOf(get: (name: OptionName) => string, env: Readonly<Record<stri
       },
       logLevel: get('log-level'),
       logFormat: oneOf('log-format', 'text', 'json') === 'json' ? 'json' : 'text',
+      namespaces: namespacesOf(get('namespaces')),
       namespaceSelector: get('namespace-selector') || null,
       kubeconfig: get('kubeconfig') || null,
       leaderElection: oneOf('leader-election', 'true', 'false') === 'true',
     },
   }
+}
+
+/** Null for an empty list, which stands for all namespaces. */
+function namespacesOf(text: string): string[] | null {
+  const names = text.split(',').map((name) => name.trim())
+  const wrong = names.find((name) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
+  if (text.trim() === '') return null
+  if (wrong !== undefined)
+    throw new Error(
+      `--namespaces: found ${JSON.stringify(wrong)}, expected names of namespaces with commas between them`,
+    )
+  return [...new Set(names)]
 }
 
 /** `registry.example:5000/team/portico:1.2@sha256:…` in its parts. */

@@ -17,12 +17,13 @@ import type { Translation } from '../translation.ts'
 import type { Watches } from '../watch/watches.ts'
 import { GatewayTruth, type GatewayTruthOptions } from './gateway-truth.ts'
 import type { WantedStatus } from './merge.ts'
+import { unservedGatewayStatus } from './unserved-status.ts'
 import { StatusWriter } from './status-writer.ts'
 
 export interface StatusesOptions extends Pick<GatewayTruthOptions, 'stateOf' | 'factsOf' | 'readyOf' | 'isBlind'> {
   client: KubeClient
   controllerName: string
-  watches: Pick<Watches, 'get' | 'list' | 'apiOf' | 'kinds'>
+  watches: Pick<Watches, 'get' | 'list' | 'apiOf' | 'kinds' | 'unserved' | 'unservedGateways'>
   translation: Pick<Translation, 'translated' | 'waits'>
   log: (module: string) => Logger
   metrics: Metrics
@@ -48,7 +49,7 @@ export class Statuses {
       client,
       controllerName,
       apiOf: (kind) => watches.apiOf(kind),
-      find: (kind, key) => watches.get(kind, key),
+      find: (kind, key) => watches.get(kind, key) ?? this.#unserved(kind, key)?.gateway,
       wanted: (kind, key) => this.#wanted(kind, key),
       troubled: (kind, key, error) => log('status').warn('cannot write a status, and try again', { kind, key, error }),
       wrote: (kind, result) => metrics.count('status_writes_total', { kind, result }),
@@ -74,6 +75,7 @@ export class Statuses {
     for (const kind of watches.kinds.filter(hasStatus)) {
       for (const [key] of watches.list(kind)) this.#writer.check(kind, key)
     }
+    for (const key of watches.unservedGateways()) this.#writer.check('Gateway', key)
   }
 
   /** Resolves when nothing is under way any more. */
@@ -129,6 +131,8 @@ export class Statuses {
 
   #wanted(kind: Kind, key: string): WantedStatus | null | undefined {
     const { translation, watches } = this.#options
+    const unserved = this.#unserved(kind, key)
+    if (unserved !== undefined) return unservedGatewayStatus(unserved.gateway, unserved.reason)
     if (translation.waits(`${kind}/${key}`)) return undefined
     const id = `${kind}/${key}`
     const found = translation.translated.statuses.get(id) ?? null
@@ -138,6 +142,14 @@ export class Statuses {
     if (kind === 'Gateway') return this.#truth.complete(key, status as GatewayStatus)
     if (kind !== 'ListenerSet') return status
     return this.#truth.completeSet(gatewayOfSet(watches.get(kind, key)), status as ListenerSetStatus)
+  }
+
+  /** A Gateway of our class in a namespace that is not served, and why. */
+  #unserved(kind: Kind, key: string): { gateway: Resource; reason: string } | undefined {
+    const { watches, controllerName } = this.#options
+    const found = kind === 'Gateway' ? watches.unserved(key) : undefined
+    const gatewayClass = watches.get('GatewayClass', textAt(found?.gateway.spec, 'gatewayClassName') ?? '')
+    return textAt(gatewayClass?.spec, 'controllerName') === controllerName ? found : undefined
   }
 
   #tellRefusal(gateway: string, message: string): void {

@@ -28,7 +28,10 @@ export interface ControllerScene {
   start(): void
 }
 
-export async function useController(t: TestContext): Promise<ControllerScene> {
+export async function useController(
+  t: TestContext,
+  { namespaces = null }: { namespaces?: readonly string[] | null } = {},
+): Promise<ControllerScene> {
   const plurals = [...watchedKinds, ...Object.values(apiByKind)].map(({ kind, plural }) => [kind, plural] as const)
   const api = await useObjectApi(t, Object.fromEntries(plurals))
   for (const resource of [gatewayClass, gateway(), route('/'), service, slice('10.0.0.7')]) api.put(resource)
@@ -55,6 +58,8 @@ export async function useController(t: TestContext): Promise<ControllerScene> {
     controllerName: 'portico.dev/gateway',
     clusterDomain: 'cluster.local',
     checks: await loadResourceChecks(),
+    namespace: 'portico-system',
+    namespaces,
     namespaceSelector: null,
     deploy: { image: {}, version: '1.2.3' },
     peers: { take: () => undefined, lead: () => undefined, follow: () => undefined, isBlind: false },

@@ -32,9 +32,12 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
     const inside = namespace === undefined ? '' : `/namespaces/${namespace}`
     return `${list.slice(0, slash)}${inside}${list.slice(slash)}/${name}`
   }
+  const isIn = (object: Resource, path: string): boolean => pathOf(object) === `${path}/${object.metadata.name}`
   const tell = (type: string, object: Resource): void => {
     history.push({ type, object, version })
-    for (const [response, { selector, form }] of watchers.get(listPathOf(object)) ?? [])
+    const own = pathOf(object)
+    const paths = new Set([listPathOf(object), own.slice(0, own.lastIndexOf('/'))])
+    for (const [response, { selector, form }] of [...paths].flatMap((path) => [...(watchers.get(path) ?? [])]))
       if (isSelected(object, selector)) response.write(`${JSON.stringify({ type, object: form(object) })}\n`)
   }
   const put = (resource: Resource): Resource => {
@@ -88,7 +91,7 @@ export async function useObjectApi(t: TestContext, plurals: Readonly<Record<stri
     watchers.set(path, open.set(response, { selector: labels, form }))
     response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders()
     for (const { type, object, version: at } of history) {
-      if (at <= Number(query.get('resourceVersion')) || listPathOf(object) !== path) continue
+      if (at <= Number(query.get('resourceVersion')) || !(listPathOf(object) === path || isIn(object, path))) continue
       if (isSelected(object, labels)) response.write(`${JSON.stringify({ type, object: form(object) })}\n`)
     }
     response.on('close', () => open.delete(response))

@@ -5,9 +5,12 @@ import { apiByKind, type DeployedKind, deployedKinds } from '../deploy/objects.t
 import type { KubeClient } from '../kube/kube-client.ts'
 import type { KubeError } from '../kube/kube-error.ts'
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
+import { NamespacedReflector } from './namespaced-reflector.ts'
 
 export interface DeployedWatchOptions {
   client: KubeClient
+  /** Only in these; everywhere when left out. */
+  namespaces?: readonly string[]
   /** Something of this Gateway, `namespace/name`, is not as it was. */
   changed: (gateway: string) => void
   /** Its data planes have become ready, or are no more. */
@@ -18,11 +21,11 @@ export interface DeployedWatchOptions {
 
 /** Looks after what is deployed for Gateways, so that what somebody changes is mended. */
 export class DeployedWatch {
-  readonly #reflectors: Reflector[]
+  readonly #reflectors: (Reflector | NamespacedReflector)[]
   readonly #seen = new Map<string, { gateway: string; shape: string }>()
   readonly #readyByGateway = new Map<string, number>()
 
-  constructor({ client, changed, readinessChanged, troubled, reflector = {} }: DeployedWatchOptions) {
+  constructor({ client, namespaces, changed, readinessChanged, troubled, reflector = {} }: DeployedWatchOptions) {
     const options = { ...reflector, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` }
     this.#reflectors = deployedKinds.map((kind) => {
       const watcher = {
@@ -36,7 +39,10 @@ export class DeployedWatch {
         synced: () => undefined,
         troubled: (error: KubeError) => troubled(kind, error),
       }
-      return new Reflector(client, apiByKind[kind], watcher, { ...options, metadataOnly: metadataSays.has(kind) })
+      const all = { ...options, metadataOnly: metadataSays.has(kind) }
+      return namespaces === undefined
+        ? new Reflector(client, apiByKind[kind], watcher, all)
+        : new NamespacedReflector(client, apiByKind[kind], watcher, { ...all, namespaces })
     })
   }
 

@@ -4,8 +4,9 @@ import { Backoff } from '../kube/backoff.ts'
 import type { ApiKind } from '../kube/kinds.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import { KubeError } from '../kube/kube-error.ts'
-import { Reflector, type ReflectorOptions, type Watcher } from '../kube/reflector.ts'
+import { Reflector, type ReflectorOptions } from '../kube/reflector.ts'
 import { partOf } from './material-forms.ts'
+import { NamespacedReflector, type NamespacedWatcher } from './namespaced-reflector.ts'
 import { servedKind } from './served-version.ts'
 import type { WatchedKind } from './watched-kinds.ts'
 
@@ -15,7 +16,9 @@ const SOON_MS = 250
 /** What was applied may stand in annotations, up to 256 kB of each. */
 const MATERIAL_PAGE = 200
 
-export interface KindWatchOptions extends ReflectorOptions {
+export interface KindWatchOptions extends Omit<ReflectorOptions, 'namespace'> {
+  /** Only in these; everywhere when left out. */
+  namespaces?: readonly string[]
   /** How long objects are kept of a kind that the server has in no version; one may be about to come. */
   graceMs?: number
 }
@@ -24,14 +27,14 @@ export interface KindWatchOptions extends ReflectorOptions {
 export class KindWatch {
   readonly #client: KubeClient
   readonly #watched: WatchedKind
-  readonly #watcher: Watcher
+  readonly #watcher: NamespacedWatcher
   readonly #options: KindWatchOptions
   #items: ReadonlyMap<string, Resource> = NONE
   #api: ApiKind | null = null
   /** Since when the kind that was read is in no version there; null while it is. */
   #missingSince: number | null = null
 
-  constructor(client: KubeClient, watched: WatchedKind, watcher: Watcher, options: KindWatchOptions = {}) {
+  constructor(client: KubeClient, watched: WatchedKind, watcher: NamespacedWatcher, options: KindWatchOptions = {}) {
     this.#client = client
     this.#watched = watched
     this.#watcher = watcher
@@ -69,9 +72,10 @@ export class KindWatch {
 
   /** Until the server has this version no more. */
   async #watch(api: ApiKind, signal: AbortSignal): Promise<void> {
-    const watcher: Watcher = {
+    const watcher: NamespacedWatcher = {
       changed: (key, resource) => this.#watcher.changed(key, resource),
       troubled: (error) => this.#watcher.troubled(error),
+      denied: (namespace, error) => this.#watcher.denied?.(namespace, error),
       synced: (isMissing) => {
         this.#api = api
         this.#missingSince = null
@@ -79,8 +83,12 @@ export class KindWatch {
       },
     }
     // What was read in another version holds until it is read in this one.
-    const options = { ...this.#options, known: this.#items, untilMissing: true }
-    const reflector = new Reflector(this.#client, api, watcher, options)
+    const { namespaces, ...rest } = this.#options
+    const options = { ...rest, known: this.#items, untilMissing: true }
+    const reflector =
+      namespaces === undefined
+        ? new Reflector(this.#client, api, watcher, options)
+        : new NamespacedReflector(this.#client, api, watcher, { ...options, namespaces })
     this.#items = reflector.items
     await reflector.run(signal)
   }

@@ -3,12 +3,13 @@ import { describe, it, type TestContext } from 'node:test'
 import type { Kind, Resource } from '@portico/translate'
 import { eventually } from '../testing/eventually.ts'
 import { type ObjectApi, useObjectApi } from '../testing/object-api.ts'
+import { refuse } from '../testing/scripted-api.ts'
 import { watchedKinds } from './watched-kinds.ts'
 import { Watches } from './watches.ts'
 
 describe('the watches', () => {
   it('tell of what is in namespaces with the labels, and of what comes and goes with them', async (t) => {
-    const { api, told } = await useScene(t, 'team=shop')
+    const { api, told } = await useScene(t, { namespaceSelector: 'team=shop' })
     for (const name of ['shop', 'other']) {
       api.put(namespace(name, name))
       api.put(service(name))
@@ -25,6 +26,95 @@ describe('the watches', () => {
       [...told.watches.list('Service')].map(([key]) => key),
       ['late/cart'],
     )
+  })
+
+  it('see the Service of the controller and parameters beside it, whatever the labels are', async (t) => {
+    const { api, told } = await useScene(t, { namespaceSelector: 'team=shop' })
+    api.put({ apiVersion: 'portico.dev/v1alpha1', kind: 'GwParameters', metadata: own('defaults') })
+    api.put({ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: own('portico-controller-1') })
+    api.put(service('portico-system'))
+    await told.start()
+    assert.deepEqual(told.keys('GwParameters'), ['portico-system/defaults'])
+    assert.deepEqual(told.keys('EndpointSlice'), ['portico-system/portico-controller-1'])
+    assert.deepEqual(told.keys('Service'), [])
+  })
+
+  it('with a list of namespaces ask for nothing of others but Gateways, which are not served there', async (t) => {
+    const { api, told } = await useScene(t, { namespaces: ['shop', 'bank'] })
+    for (const name of ['shop', 'bank', 'other']) {
+      api.put(namespace(name, name))
+      api.put(service(name))
+      api.put(gateway(name))
+    }
+    await told.start()
+    assert.deepEqual(told.keys('Service'), ['bank/cart', 'shop/cart'])
+    assert.deepEqual(told.keys('Gateway'), ['bank/web', 'shop/web'])
+    assert.deepEqual(told.watches.unservedGateways(), ['other/web'])
+    assert.match(told.watches.unserved('other/web')?.reason ?? '', /no rights in namespace other/)
+    assert.equal(told.watches.get('Gateway', 'other/web'), undefined)
+    api.put(service('shop', 'late'))
+    api.drop('/api/v1/namespaces/bank/services/cart')
+    await eventually('changes are told', () => told.keys('Service').join() === 'shop/cart,shop/late')
+    api.put(gateway('other', 2))
+    await eventually('a change of the other is told', () => told.unserved.join() === 'other/web')
+    const paths = new Set(api.asked.map(({ path }) => path))
+    const wide = [...paths].filter((path) => !path.includes('/namespaces/') && !/\/apis\/[^/]+\/[^/]+$/.test(path))
+    assert.deepEqual(wide.toSorted(), [
+      '/api/v1/namespaces',
+      '/apis/gateway.networking.k8s.io/v1/gatewayclasses',
+      '/apis/gateway.networking.k8s.io/v1/gateways',
+    ])
+    assert.ok(paths.has('/apis/discovery.k8s.io/v1/namespaces/portico-system/endpointslices'))
+    assert.equal(paths.has('/api/v1/namespaces/portico-system/secrets'), false)
+  })
+
+  it('are ready without a namespace that they may not read, and serve it once they may', async (t) => {
+    const { api, told } = await useScene(t, { namespaces: ['shop', 'bank'] })
+    let isDenied = true
+    api.intercept = ({ path }, response) => {
+      if (!isDenied || path !== '/api/v1/namespaces/bank/secrets') return false
+      refuse(response, 403, 'secrets is forbidden')
+      return true
+    }
+    for (const name of ['shop', 'bank']) {
+      api.put(service(name))
+      api.put(gateway(name))
+    }
+    await told.start()
+    assert.deepEqual([told.keys('Gateway'), told.keys('Service')], [['shop/web'], ['shop/cart']])
+    assert.match(
+      told.watches.unserved('bank/web')?.reason ?? '',
+      /lacks rights in namespace bank: .*secrets is forbidden/,
+    )
+    isDenied = false
+    await eventually('it is served', () => told.keys('Gateway').join() === 'bank/web,shop/web')
+    assert.deepEqual(told.keys('Service'), ['bank/cart', 'shop/cart'])
+    assert.deepEqual(told.watches.unservedGateways(), [])
+    // What was read holds while the server refuses.
+    isDenied = true
+    api.cut('/api/v1/namespaces/bank/secrets')
+    const asked = api.asked.length
+    await eventually('it was refused', () => api.asked.slice(asked).some(({ path }) => path.endsWith('bank/secrets')))
+    assert.deepEqual(told.watches.unservedGateways(), [])
+  })
+
+  it('leave Gateways alone that labels leave to others, in the list or not', async (t) => {
+    const { api, told } = await useScene(t, { namespaceSelector: 'team=shop', namespaces: ['shop', 'bank'] })
+    for (const [name, team] of [
+      ['shop', 'shop'],
+      ['bank', 'bank'],
+      ['late', 'shop'],
+    ] as const) {
+      api.put(namespace(name, team))
+      api.put(gateway(name))
+    }
+    await told.start()
+    assert.deepEqual(told.keys('Gateway'), ['shop/web'])
+    assert.deepEqual(told.watches.unservedGateways(), ['late/web'])
+    api.put(namespace('bank', 'shop'))
+    await eventually('it is served', () => told.keys('Gateway').join() === 'bank/web,shop/web')
+    api.drop('/api/v1/namespaces/late')
+    await eventually('it is left alone', () => told.watches.unservedGateways().length === 0)
   })
 
   it('read a kind in the version that the server has, and go over to another', async (t) => {
@@ -63,21 +153,31 @@ describe('the watches', () => {
 
 interface Told {
   watches: Watches
+  /** Gateways that were told to be in a namespace that is not served, in order. */
+  unserved: string[]
   /** Resolves when all kinds are read. */
   start(): Promise<void>
   keys(kind: Kind): string[]
 }
 
-async function useScene(t: TestContext, namespaceSelector?: string): Promise<{ api: ObjectApi; told: Told }> {
+interface Narrowing {
+  namespaceSelector?: string
+  namespaces?: readonly string[]
+}
+
+async function useScene(t: TestContext, narrowing: Narrowing = {}): Promise<{ api: ObjectApi; told: Told }> {
   const api = await useObjectApi(t, Object.fromEntries(watchedKinds.map(({ kind, plural }) => [kind, plural])))
   const known = new Set<string>()
+  const unserved: string[] = []
   const stop = new AbortController()
   let running = Promise.resolve()
   const watches = new Watches({
     client: api.client,
-    ...(namespaceSelector !== undefined && { namespaceSelector }),
+    ownNamespace: 'portico-system',
+    ...narrowing,
     changed: (kind, key, resource) =>
       void (resource === undefined ? known.delete(`${kind} ${key}`) : known.add(`${kind} ${key}`)),
+    unservedChanged: (key) => void unserved.push(key),
     ready: () => undefined,
     troubled: () => undefined,
     reflector: { missingMs: 10, backoff: { firstMs: 5, mostMs: 20 } },
@@ -88,6 +188,7 @@ async function useScene(t: TestContext, namespaceSelector?: string): Promise<{ a
   })
   const told: Told = {
     watches,
+    unserved,
     start() {
       running = watches.run(stop.signal)
       return eventually('all kinds are read', () => watches.isReady)
@@ -105,6 +206,15 @@ function namespace(name: string, team: string): Resource {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { team } } }
 }
 
-function service(of: string): Resource {
-  return { apiVersion: 'v1', kind: 'Service', metadata: { namespace: of, name: 'cart' } }
+function service(of: string, name = 'cart'): Resource {
+  return { apiVersion: 'v1', kind: 'Service', metadata: { namespace: of, name } }
+}
+
+function gateway(of: string, generation = 1): Resource {
+  const metadata = { namespace: of, name: 'web', generation }
+  return { apiVersion: 'gateway.networking.k8s.io/v1', kind: 'Gateway', metadata }
+}
+
+function own(name: string): Resource['metadata'] {
+  return { namespace: 'portico-system', name }
 }

@@ -4,14 +4,15 @@ import type { KubeClient } from '../kube/kube-client.ts'
 import type { KubeError } from '../kube/kube-error.ts'
 import type { ReflectorOptions } from '../kube/reflector.ts'
 import { KindWatch } from './kind-watch.ts'
+import { NamespaceScope, type NamespaceScopeOptions } from './namespace-scope.ts'
 import { watchedKinds } from './watched-kinds.ts'
 
-export interface WatchesOptions {
+export interface WatchesOptions extends Omit<NamespaceScopeOptions, 'isSelected'> {
   client: KubeClient
-  /** Only what is in namespaces with these labels is looked at. */
-  namespaceSelector?: string
   /** An object is there or is another than before; undefined when it is gone. Not before all were read once. */
   changed: (kind: Kind, key: string, resource: Resource | undefined) => void
+  /** A Gateway is in a namespace that the controller may not serve, or is no more. */
+  unservedChanged: (gateway: string) => void
   /** All that there is has been told, for the first time. */
   ready: () => void
   troubled: (kind: Kind, error: KubeError) => void
@@ -21,12 +22,15 @@ export interface WatchesOptions {
 /** All kinds that translation reads. */
 export class Watches {
   readonly #options: WatchesOptions
+  readonly #scope: NamespaceScope
   readonly #watchByKind: ReadonlyMap<Kind, KindWatch>
   /** Kinds of which nothing is known yet. */
   readonly #unread: Set<Kind>
 
   constructor(options: WatchesOptions) {
     this.#options = options
+    const isSelected = (namespace: string): boolean => this.#watchByKind.get('Namespace')?.items.has(namespace) ?? false
+    this.#scope = new NamespaceScope({ ...options, isSelected })
     this.#unread = new Set(watchedKinds.map(({ kind }) => kind))
     this.#watchByKind = new Map(
       watchedKinds.map((watched) => {
@@ -35,11 +39,10 @@ export class Watches {
           changed: (key: string, resource: Resource | undefined) => this.#changed(kind, key, resource),
           synced: () => this.#synced(kind),
           troubled: (error: KubeError) => options.troubled(kind, error),
+          denied: (namespace: string, error: KubeError | null) => this.#denied(kind, namespace, error),
         }
-        const { namespaceSelector, reflector } = options
-        const isNarrowed = kind === 'Namespace' && namespaceSelector !== undefined
-        const narrowed = isNarrowed ? { labelSelector: namespaceSelector } : {}
-        return [kind, new KindWatch(options.client, watched, watcher, { ...reflector, ...narrowed })]
+        const narrowed = this.#scope.narrow(watched)
+        return [kind, new KindWatch(options.client, watched, watcher, { ...options.reflector, ...narrowed })]
       }),
     )
   }
@@ -60,6 +63,18 @@ export class Watches {
   get(kind: Kind, key: string): Resource | undefined {
     const resource = this.#watchByKind.get(kind)?.items.get(key)
     return resource === undefined || !this.#isSeen(resource) ? undefined : resource
+  }
+
+  /** A Gateway that is not served because of its namespace, and why. */
+  unserved(key: string): { gateway: Resource; reason: string } | undefined {
+    const gateway = this.#watchByKind.get('Gateway')?.items.get(key)
+    const reason = gateway === undefined ? null : this.#scope.whyUnserved(gateway)
+    return gateway === undefined || reason === null ? undefined : { gateway, reason }
+  }
+
+  unservedGateways(): string[] {
+    const gateways = this.#watchByKind.get('Gateway')?.items.keys() ?? []
+    return [...gateways].filter((key) => this.unserved(key) !== undefined)
   }
 
   *list(kind: Kind): Generator<[string, Resource]> {
@@ -84,6 +99,9 @@ export class Watches {
   #changed(kind: Kind, key: string, resource: Resource | undefined): void {
     if (!this.isReady) return
     if (resource === undefined || this.#isSeen(resource)) this.#options.changed(kind, key, resource)
+    else if (kind === 'Gateway') this.#options.unservedChanged(key)
+    // A class decides whose Gateways of other namespaces are.
+    if (kind === 'GatewayClass') for (const gateway of this.unservedGateways()) this.#options.unservedChanged(gateway)
     // With its namespace all that is in it comes, or goes.
     if (kind === 'Namespace' && this.#options.namespaceSelector !== undefined) this.#tellOf(key)
   }
@@ -92,9 +110,15 @@ export class Watches {
     for (const [kind, { items }] of this.#watchByKind) {
       for (const [key, resource] of items) {
         if (resource.metadata.namespace !== namespace) continue
-        this.#options.changed(kind, key, this.#isSeen(resource) ? resource : undefined)
+        const isSeen = this.#isSeen(resource)
+        this.#options.changed(kind, key, isSeen ? resource : undefined)
+        if (kind === 'Gateway' && !isSeen) this.#options.unservedChanged(key)
       }
     }
+  }
+
+  #denied(kind: Kind, namespace: string, error: KubeError | null): void {
+    if (this.#scope.deny(kind, namespace, error) && this.isReady) this.#tellOf(namespace)
   }
 
   #synced(kind: Kind): void {
@@ -107,8 +131,7 @@ export class Watches {
     this.#options.ready()
   }
 
-  #isSeen({ metadata: { namespace } }: Resource): boolean {
-    if (namespace === undefined || this.#options.namespaceSelector === undefined) return true
-    return this.#watchByKind.get('Namespace')?.items.has(namespace) ?? false
+  #isSeen(resource: Resource): boolean {
+    return this.#scope.includes(resource)
   }
 }

@@ -99,6 +99,11 @@ export const reasons = {
     means: 'Some of the listeners are not served, or none is.',
     fix: 'Look at the conditions of the listeners that the message names.',
   },
+  NamespaceNotServed: {
+    on: 'Gateway',
+    means: 'The controller has no rights in the namespace of the Gateway, and deploys nothing there.',
+    fix: 'Add the namespace to `namespaces` of the chart, or create the Gateway in a namespace of that list.',
+  },
   NoConflicts: { on: 'listeners', means: 'No other listener is in the way.', fix: null },
   NoMatchingListenerHostname: {
     on: 'routes',

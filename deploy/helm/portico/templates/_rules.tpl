@@ -1,0 +1,71 @@
+{{/* Rights that the controller needs in the whole cluster, wherever its Gateways are. */}}
+{{- define "portico.clusterRules" -}}
+# Classes, and Gateways in all namespaces: those that are not served are told why.
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [gatewayclasses, gateways]
+  verbs: [get, list, watch]
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [gatewayclasses/status, gateways/status]
+  verbs: [patch]
+# Labels of namespaces, by which listeners select routes.
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [list, watch]
+# Whose token a data plane shows.
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+{{- end }}
+
+{{/* Rights in namespaces whose Gateways, routes and backends are served. */}}
+{{- define "portico.gatewayRules" -}}
+# What users write.
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [listenersets, httproutes, grpcroutes, tlsroutes, tcproutes, backendtlspolicies]
+  verbs: [get, list, watch]
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [referencegrants]
+  verbs: [list, watch]
+- apiGroups: [portico.dev]
+  resources: [gwbackends, gwpolicies]
+  verbs: [get, list, watch]
+- apiGroups: [portico.dev]
+  resources: [gwparameters]
+  verbs: [list, watch]
+- apiGroups: [discovery.k8s.io]
+  resources: [endpointslices]
+  verbs: [list, watch]
+# What it tells them.
+- apiGroups: [gateway.networking.k8s.io]
+  resources:
+    - listenersets/status
+    - httproutes/status
+    - grpcroutes/status
+    - tlsroutes/status
+    - tcproutes/status
+    - backendtlspolicies/status
+  verbs: [patch]
+- apiGroups: [portico.dev]
+  resources: [gwbackends/status, gwpolicies/status]
+  verbs: [patch]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create, patch]
+# Data planes: what is deployed for Gateways into their namespaces, and what routes and policies refer to there.
+- apiGroups: [""]
+  resources: [configmaps, secrets, serviceaccounts, services]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [apps]
+  resources: [deployments]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [get, list, watch, create, patch, delete]
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [get, list, watch, create, patch, delete]
+# To be named as their owner, where the API server asks for it.
+- apiGroups: [gateway.networking.k8s.io]
+  resources: [gateways/finalizers]
+  verbs: [update]
+{{- end }}
