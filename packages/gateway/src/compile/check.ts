@@ -149,6 +149,7 @@ const NOBODY: Hub = {
   targetSession: () => undefined,
   setTargetSession() {},
   listen: () => () => {},
+  announce() {},
   whenChanged: () => () => {},
   send: () => Promise.resolve(false),
   process() {

@@ -8,6 +8,7 @@ import type { Backend, McpBackend, McpTarget } from '../ir/resources.ts'
 import { createMcpJudge } from '../mcp/authorize.ts'
 import { createGuard } from '../mcp/client/guard.ts'
 import type { Endpoint } from '../mcp/engine/endpoint.ts'
+import { LostTargets } from '../mcp/engine/lost-targets.ts'
 import { Outages } from '../mcp/engine/outages.ts'
 import type { Target, TargetLimits } from '../mcp/engine/target.ts'
 import type { Hub } from '../mcp/hub/hub.ts'
@@ -64,7 +65,7 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
     ),
     isStateful: sessionRouting === 'Stateful',
     failsOpen: failureMode === 'FailOpen',
-    outages: failureMode === 'FailOpen' && backend.targets.length > 1 ? new Outages(services.now) : null,
+    outages: failureMode === 'FailOpen' && backend.targets.length > 1 ? outagesOf(mcp) : null,
     lifetimeMs: sessionLifetime,
     guard: createGuard({
       allowedHosts,
@@ -85,6 +86,15 @@ export function compileMcp(mcp: McpParts): CompiledBackend {
     log: env.log,
   }
   return mcpBackend(identity, endpoint)
+}
+
+/** Targets that are back are announced to every client that listens. */
+function outagesOf({ identity, env, parts: { services } }: McpParts): Outages {
+  const recovered = (target: string): void => {
+    env.log.info('target is back', { target })
+    services.hub.announce(placeOf(identity.key))
+  }
+  return new Outages(services.now, new LostTargets({ deadlines: services.deadlines, recovered }))
 }
 
 /** What was opened once stays opened over reloads. */

@@ -12,20 +12,6 @@ export interface BodyObserver {
   over(whole: boolean, cause: Error | null): void
 }
 
-/** Keeps a copy for `over`; null when the body broke off, for `cause` where it has one, or is larger than `limit`. */
-export function keepCopy(limit: number, over: (copy: Buffer | null, cause: Error | null) => void): BodyObserver {
-  let kept: Buffer[] | null = []
-  let size = 0
-  return {
-    chunk(chunk) {
-      size += chunk.length
-      if (size > limit) kept = null
-      kept?.push(Buffer.from(chunk))
-    },
-    over: (whole, cause) => over(whole && kept !== null ? Buffer.concat(kept) : null, cause),
-  }
-}
-
 /** A body that passes as it is, while somebody looks on. */
 export class ObservedBody extends ThroughBody {
   readonly #observer: BodyObserver

@@ -35,21 +35,33 @@ export function ask(
  * Returns the response of `send`, or at once the failure of a target that hung recently; `probe` then runs unawaited.
  */
 export async function unlessOut<Answer extends object>(
-  { endpoint: { outages, now } }: Exchange,
-  { name }: Target,
+  exchange: Exchange,
+  target: Target,
   send: () => Promise<Answer | TargetFailure>,
   probe: () => Promise<object>,
 ): Promise<Answer | TargetFailure> {
+  const { outages, now } = exchange.endpoint
   if (outages === null) return send()
+  const { name } = target
   const askedAt = now()
   const settle = <Settled extends object>(answer: Settled): Settled => {
-    outages.settle(name, askedAt, isLost(answer) ? answer : null)
+    outages.settle(name, askedAt, isLost(answer) ? answer : null, () => isThere(exchange, target))
     return answer
   }
   const failure = outages.current(name)
   if (failure === null) return settle(await send())
   if (outages.startProbe(name)) void probe().then(settle)
   return failure
+}
+
+/** Asks a target who it is, as for a session of its own, which ends at once. */
+export async function isThere(exchange: Exchange, target: Target): Promise<boolean> {
+  const { session, endpoint } = exchange
+  const caller = exchange.callerFor(target)
+  const link = target.transport.link({ key: endpoint.newKey(), target: '', isPassing: true })
+  const answer = await session.introduceBy(link, target, caller)
+  link.end(caller)
+  return !isLost(answer)
 }
 
 /** Whether the target is out of reach: one that refuses has answered. */

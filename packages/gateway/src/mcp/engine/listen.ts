@@ -4,6 +4,7 @@ import { mergeAcknowledged, splitListen } from '../merge/subscriptions.ts'
 import type { RpcMessage } from '../message.ts'
 import type { TargetFailure } from '../transports/transport.ts'
 import { targetNamed } from './endpoint.ts'
+import { isThere } from './ask.ts'
 import { answerFailure } from './answer-failure.ts'
 import type { Exchange } from './exchange.ts'
 import { findTarget, isListed } from './find-target.ts'
@@ -70,6 +71,7 @@ export async function serveListen(exchange: Exchange, request: RpcMessage): Prom
       failed(failure) {
         failures.push([name, failure])
         exchange.leftOut(name, failure.message)
+        endpoint.outages?.missed(name, () => isThere(exchange, target))
         leave(name)
       },
     })

@@ -1,4 +1,5 @@
 import type { TargetFailure } from '../transports/transport.ts'
+import type { LostTargets, Probe } from './lost-targets.ts'
 
 interface Outage {
   failure: TargetFailure
@@ -13,11 +14,13 @@ interface Outage {
  */
 export class Outages {
   readonly #now: () => number
+  readonly #lost: LostTargets
   readonly #byTarget = new Map<string, Outage>()
 
   /** `now` is the worker's clock, in milliseconds. */
-  constructor(now: () => number) {
+  constructor(now: () => number, lost: LostTargets) {
     this.#now = now
+    this.#lost = lost
   }
 
   /** Why the target is left out without a request; null when it has to be asked. */
@@ -37,8 +40,15 @@ export class Outages {
     return true
   }
 
-  /** Takes what came of asking the target since `askedAt`; `failure` is null when it answered. */
-  settle(target: string, askedAt: number, failure: TargetFailure | null): void {
+  /** A client goes on without the target, and hears when it is back. */
+  missed(target: string, probe: Probe): void {
+    this.#lost.missed(target, probe)
+  }
+
+  /** Takes what came of asking the target since `askedAt`; `failure` is null when it answered. `probe` asks it later. */
+  settle(target: string, askedAt: number, failure: TargetFailure | null, probe: Probe): void {
+    if (failure === null) this.#lost.answered(target)
+    else this.missed(target, probe)
     const failedAt = this.#now()
     const isProbe = this.#byTarget.get(target)?.isProbed === true
     if (failure !== null && (isProbe || failedAt - askedAt >= SLOW_MS)) {

@@ -1,8 +1,8 @@
 import type { Source } from '../../net/body.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
-import { keepCopy, ObservedBody } from '../../net/observed-body.ts'
+import { ObservedBody } from '../../net/observed-body.ts'
 import type { AskedItem } from '../merge/for-target.ts'
-import { BadMessage, INTERNAL_ERROR, readMessage, type RpcMessage } from '../message.ts'
+import { INTERNAL_ERROR, type RpcMessage } from '../message.ts'
 import type { AnswerSink, TargetFailure } from '../transports/transport.ts'
 import { answerFailure } from './answer-failure.ts'
 import { AskableAnswer, isAskable } from './askable-answer.ts'
@@ -125,20 +125,14 @@ export class DirectAnswer implements AnswerSink {
 
   #pass(body: Source): void {
     const { answer, facts, endpoint } = this.#exchange
-    const { request } = this.#options
-    const observer = keepCopy(MOST_READ, (copy, cause) => {
-      const message = copy === null ? null : readMessage(copy)
+    const over = (_whole: boolean, cause: Error | null): void => {
       facts.answeredAt = endpoint.now()
-      // The client has the bytes and sees the fault; log, record and trace learn of it here.
-      if (cause !== null) this.#note(`the answer broke off: ${cause.message}`)
-      else if (message instanceof BadMessage) this.#note(`it sent no message: ${message.message}`)
-      else if (message !== null && (message.kind !== 'response' || message.id !== request.id)) {
-        this.#note('it answered another request')
-      } else if (message !== null) this.#exchange.note(message)
-      else facts.outcome ??= 'ok'
+      // The client has bytes of it and sees the fault; log, record and trace learn of it here.
+      if (cause === null) facts.outcome ??= 'ok'
+      else this.#note(`the answer broke off: ${cause.message}`)
       this.#exchange.finish()
-    })
-    answer.raw!(new ObservedBody(body, observer))
+    }
+    answer.raw!(new ObservedBody(body, { chunk() {}, over }))
   }
 
   #note(fault: string): void {
@@ -157,6 +151,3 @@ export class DirectAnswer implements AnswerSink {
     return callPosition(this.#exchange, this.#target, eventId)
   }
 }
-
-/** Larger answers are passed on without a look at how they ended. */
-const MOST_READ = 64 * 1024

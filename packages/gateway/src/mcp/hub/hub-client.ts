@@ -76,6 +76,10 @@ export class HubClient implements Hub {
     })
   }
 
+  announce(backend: string): void {
+    this.#post({ kind: 'announce', backend })
+  }
+
   whenChanged(backend: string, told: () => void): () => void {
     const watchers = this.#watchers.get(backend) ?? new Set()
     this.#watchers.set(backend, watchers.add(told))

@@ -20,7 +20,7 @@ export type HubToWorker =
   /** Answered by `delivered`. */
   | { kind: 'mail'; mail: number; listener: number; text: string }
   | { kind: 'sent'; id: number; isTaken: boolean }
-  /** Every worker has a config by now in which these backends offer something else. */
+  /** These backends offer something else by now: by a config that every worker has, or because a target is back. */
   | { kind: 'changed'; backends: string[] }
   | ProcessToWorker
 
@@ -32,6 +32,8 @@ export type HubFromWorker =
   | { kind: 'unlisten'; address: string; listener: number }
   | { kind: 'send'; id: number; address: string; text: string }
   | { kind: 'delivered'; mail: number; isTaken: boolean }
+  /** Answered by `changed`, to every worker. */
+  | { kind: 'announce'; backend: string }
   | { kind: 'process'; message: ProcessFromWorker }
 
 /** What comes of calls to processes. */

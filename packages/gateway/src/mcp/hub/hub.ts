@@ -19,7 +19,9 @@ export interface Hub {
   /** Resolves with whether somebody took it, whichever worker they are in. */
   send(address: string, text: string): Promise<boolean>
 
-  /** `told` hears when a reload has changed what the backend offers, until the returned function is called. */
+  /** Tells every worker that the backend offers something else: a target is back that lists were without. */
+  announce(backend: string): void
+  /** `told` hears of it, and of reloads that change what the backend offers, until the returned function is called. */
   whenChanged(backend: string, told: () => void): () => void
 
   /** A process of the config, for one session; started when it is not running yet. */

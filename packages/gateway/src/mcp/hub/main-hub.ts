@@ -65,6 +65,8 @@ export class MainHub {
         return this.#mailboxes.send(worker, message.id, message.address, message.text)
       case 'delivered':
         return this.#mailboxes.delivered(message.mail, message.isTaken)
+      case 'announce':
+        return this.#tellChanged([message.backend])
       case 'process':
         return this.#processed(worker, message.message)
     }
@@ -77,7 +79,11 @@ export class MainHub {
     const backends = [...contents].flatMap(([backend, content]) =>
       before.has(backend) && before.get(backend) !== content ? backend : [],
     )
-    if (backends.length > 0) for (const post of this.#workers.values()) post({ kind: 'changed', backends })
+    if (backends.length > 0) this.#tellChanged(backends)
+  }
+
+  #tellChanged(backends: string[]): void {
+    for (const post of this.#workers.values()) post({ kind: 'changed', backends })
   }
 
   /** Contents of all specs that the config has: processes of others end. */

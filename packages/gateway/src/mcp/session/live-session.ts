@@ -113,6 +113,25 @@ export class LiveSession {
     return begun
   }
 
+  /** Tells the target of the session by this link, in the name of the client. */
+  introduceBy(link: TargetLink, target: Target, caller: Caller): ReturnType<typeof introduce> {
+    const request = makeMessage({
+      jsonrpc: '2.0',
+      id: 'portico-initialize',
+      method: 'initialize',
+      params: this.#initialize,
+    })
+    return introduce({
+      link,
+      target: target.name,
+      limits: target.limits,
+      request,
+      caller,
+      keep() {},
+      discoversFirst: isSessionless(this.state.version) && target.transport.isOneCaller === true,
+    })
+  }
+
   /** Whether anything was said to the target here. */
   hasLink({ name }: Target): boolean {
     return this.#links.has(name)
@@ -122,22 +141,8 @@ export class LiveSession {
   async #begin(target: Target, caller: Caller): Promise<TargetFailure | null> {
     const { key, expiresAt } = this.state
     const link = target.transport.link({ key, target: '', isPassing: this.isPassing })
-    const request = makeMessage({
-      jsonrpc: '2.0',
-      id: 'portico-initialize',
-      method: 'initialize',
-      params: this.#initialize,
-    })
     const isModern = isSessionless(this.state.version)
-    const introduced = await introduce({
-      link,
-      target: target.name,
-      limits: target.limits,
-      request,
-      caller,
-      keep() {},
-      discoversFirst: isModern && target.transport.isOneCaller === true,
-    })
+    const introduced = await this.introduceBy(link, target, caller)
     if ('code' in introduced) return introduced
     const { response, version } = introduced
     const { result, error } = response.value

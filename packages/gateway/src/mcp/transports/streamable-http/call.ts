@@ -3,6 +3,7 @@ import { collect } from '../../../net/collect.ts'
 import type { HeaderBlock } from '../../../net/header-block.ts'
 import { SseParser, type SseEvent } from '../../../wire/sse.ts'
 import type { CompiledBackend } from '../../../pipeline/compiled.ts'
+import { observeStart } from '../../../pipeline/body/buffered-body.ts'
 import { sendAttempt } from '../../../pipeline/send-attempt.ts'
 import {
   type UpstreamCall,
@@ -127,7 +128,7 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     else if (this.awaits === undefined) this.#drop(body)
     else if (type === '') this.#readJson(body, status)
     else if (type !== 'application/json') this.#notJson(response, type)
-    else if (this.#answer.raw !== undefined) this.#handOver(response)
+    else if (this.#answer.raw !== undefined) this.#readStart(response)
     else this.#readJson(body)
   }
 
@@ -136,10 +137,23 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
     body.pipe(this)
   }
 
+  /** An answer is read before the client gets any of it, unless it is a long one. */
+  #readStart({ headers, body }: UpstreamResponse): void {
+    observeStart(body, MOST_READ, {
+      started: ({ whole }, rest, cause) => {
+        if (this.#isOver) return rest.cancel(NOT_NEEDED)
+        if (cause !== null) this.#fail('broken', `the answer broke off: ${cause.message}`)
+        else if (whole !== null) this.#readWhole(whole, 200)
+        else this.#handOver(headers, rest)
+      },
+    })
+  }
+
   /** The body goes on as it is: nobody needs to see into it. */
-  #handOver({ headers, body }: UpstreamResponse): void {
+  #handOver(headers: HeaderBlock, body: Source): void {
+    if (this.#answer.raw === undefined) return this.#readJson(body)
     this.#isOver = true
-    this.#answer.raw!(headers, body)
+    this.#answer.raw(headers, body)
   }
 
   #drop(body: Source): void {
@@ -166,12 +180,16 @@ export class StreamableCall implements LinkCall, UpstreamHandler, Sink {
       if (this.#isOver) return
       if (bytes === null)
         return this.#fail('broken', `the answer broke off, or is larger than ${maxMessageBytes} bytes`)
-      if (bytes.length === 0 && status !== 0) {
-        return this.#fail('bad_answer', `it answered a request with HTTP ${status} without a body`)
-      }
-      this.#say(bytes, '')
-      this.#close()
+      this.#readWhole(bytes, status)
     })
+  }
+
+  #readWhole(bytes: Buffer, status: number): void {
+    if (bytes.length === 0 && status !== 0) {
+      return this.#fail('bad_answer', `it answered a request with HTTP ${status} without a body`)
+    }
+    this.#say(bytes, '')
+    this.#close()
   }
 
   #refused({ status, headers, body }: UpstreamResponse): void {
@@ -254,4 +272,6 @@ function mediaType(value: string | null): string {
 }
 
 const MAX_ERROR_BYTES = 64 * 1024
+/** Larger answers to a client of one target are passed on unread. */
+const MOST_READ = 64 * 1024
 const NOT_NEEDED = new Error('the rest is not needed')

@@ -1,0 +1,75 @@
+import { Deadline, type Deadlines } from '../../net/deadlines.ts'
+
+export interface LostTargetsOptions {
+  deadlines: Deadlines
+  /** Clients are told that lists have changed. */
+  recovered: (target: string) => void
+}
+
+/** Asks a target whether it is there; true when it answers. */
+export type Probe = () => Promise<boolean>
+
+interface Loss {
+  /** That of the last request that was answered without the target. */
+  probe: Probe
+  lastMissedAt: number
+  pauseMs: number
+  readonly next: Deadline
+}
+
+/**
+ * Targets that requests were answered without. Each is asked again until it answers, so that clients which wait for
+ * nothing but notifications learn that its tools are back. After ten minutes in which nobody missed a target, the probes
+ * stop.
+ */
+export class LostTargets {
+  readonly #options: LostTargetsOptions
+  readonly #byTarget = new Map<string, Loss>()
+
+  constructor(options: LostTargetsOptions) {
+    this.#options = options
+  }
+
+  /** A request was answered without the target. */
+  missed(target: string, probe: Probe): void {
+    const { deadlines } = this.#options
+    const now = deadlines.now()
+    const known = this.#byTarget.get(target)
+    if (known !== undefined) {
+      known.probe = probe
+      known.lastMissedAt = now
+      return
+    }
+    const next = new Deadline(() => void this.#probe(target, loss))
+    const loss: Loss = { probe, lastMissedAt: now, pauseMs: FIRST_PAUSE_MS, next }
+    this.#byTarget.set(target, loss)
+    deadlines.set(next, loss.pauseMs)
+  }
+
+  /** The target has answered. */
+  answered(target: string): void {
+    const loss = this.#byTarget.get(target)
+    if (loss === undefined) return
+    this.#forget(target, loss)
+    this.#options.recovered(target)
+  }
+
+  async #probe(target: string, loss: Loss): Promise<void> {
+    const hasAnswered = await loss.probe()
+    if (this.#byTarget.get(target) !== loss) return
+    if (hasAnswered) return this.answered(target)
+    const { deadlines } = this.#options
+    if (deadlines.now() - loss.lastMissedAt > MISSED_MS) return this.#forget(target, loss)
+    loss.pauseMs = Math.min(2 * loss.pauseMs, LONGEST_PAUSE_MS)
+    deadlines.set(loss.next, loss.pauseMs)
+  }
+
+  #forget(target: string, { next }: Loss): void {
+    this.#byTarget.delete(target)
+    this.#options.deadlines.clear(next)
+  }
+}
+
+const FIRST_PAUSE_MS = 2_000
+const LONGEST_PAUSE_MS = 30_000
+const MISSED_MS = 600_000
