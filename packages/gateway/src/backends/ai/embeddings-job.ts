@@ -13,7 +13,7 @@ import type { EmbeddingRequest, Embeddings, EmbeddingUpstream } from '../../llm/
 import type { LlmRecord } from '../../records/llm-record.ts'
 import type { EditedRequest } from '../../llm/edits/request-edits.ts'
 import { applyEdits, joinEdits, type MemberEdits } from '../../wire/member-edits.ts'
-import { type Json, Unsupported } from '../../llm/middle.ts'
+import { type Json, type Loss, Unsupported } from '../../llm/middle.ts'
 import type { HeaderBlock } from '../../net/header-block.ts'
 import type { RequestContext } from '../../pipeline/request-context.ts'
 import type { ReadyProvider } from './provider.ts'
@@ -55,9 +55,11 @@ export function embeddingsJob(
           if (embeddings !== null) observe(embeddings, facts)
           return embeddings === null ? null : answer
         }
-        return { call, bytes: spliceJson(body, edited.edits), read, readError }
+        const translation = { from: CLIENT_FORM, to: CLIENT_FORM, losses: [] }
+        return { call, bytes: spliceJson(body, edited.edits), read, readError, translation }
       }
-      const bodies = encodeAll(request, edited.model, upstream)
+      const losses: Loss[] = []
+      const bodies = encodeAll(request, edited.model, upstream, losses)
       if (bodies instanceof Unsupported) return bodies
       const [first, ...others] = bodies
       const answers: Embeddings[] = []
@@ -71,18 +73,26 @@ export function embeddingsJob(
         observe(all, facts)
         return encodeEmbeddings(all, request)
       }
-      return { call, bytes: first ?? null, read, readError }
+      const translation = { from: CLIENT_FORM, to: `embeddings.${kind}`, losses }
+      return { call, bytes: first ?? null, read, readError, translation }
     },
   }
 }
 
+const CLIENT_FORM = 'embeddings.openai'
+
 /** The bodies of all requests that it takes. */
-function encodeAll(request: EmbeddingRequest, model: string, upstream: EmbeddingUpstream): Buffer[] | Unsupported {
+function encodeAll(
+  request: EmbeddingRequest,
+  model: string,
+  upstream: EmbeddingUpstream,
+  losses: Loss[],
+): Buffer[] | Unsupported {
   const requests = requestsOf(request, upstream)
   if (requests instanceof Unsupported) return requests
   const bodies: Buffer[] = []
   for (const each of requests) {
-    const encoded = upstream.encodeRequest(each, model, [])
+    const encoded = upstream.encodeRequest(each, model, losses)
     if (encoded instanceof Unsupported) return encoded
     bodies.push(Buffer.from(JSON.stringify(encoded)))
   }

@@ -45,6 +45,21 @@ test('each text is asked for by itself, and the client gets one list in its orde
   assert.equal(gateway.records[0]?.llm?.attempts.length, 1)
 })
 
+test('the trace names what the model is not told, once', async (t) => {
+  const { gateway, post } = await setUp(t, titan)
+  const traced = gateway.trace()
+  const { status } = await post({ model: 'any', input: ['a', 'bb'], user: 'ann', priority: 3 })
+  assert.equal(status, 200)
+  const [asked, ...others] = (await traced).filter(({ message }) => message.type === 'llmRequest')
+  assert.deepEqual(others, [])
+  const { clientFormat, upstreamFormat, passedThrough, losses } = asked!.message
+  assert.deepEqual([clientFormat, upstreamFormat, passedThrough], ['embeddings.openai', 'embeddings.titan', false])
+  assert.deepEqual(losses, [
+    { what: 'dropped', path: 'priority' },
+    { what: 'dropped', path: 'user' },
+  ])
+})
+
 test('an error at one of them is the answer', async (t) => {
   const { origin, post } = await setUp(t, (seen, response, ...rest) => {
     if (!seen.body.includes('bb')) return titan(seen, response, ...rest)

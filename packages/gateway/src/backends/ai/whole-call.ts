@@ -3,7 +3,7 @@ import type { HeaderBlock } from '../../net/header-block.ts'
 import type { LlmRecord, ModelOperation } from '../../records/llm-record.ts'
 import type { ClientFormat } from '../../llm/format.ts'
 import { parseJsonObject } from '../../wire/json.ts'
-import { type ChatError, type JsonObject, Unsupported } from '../../llm/middle.ts'
+import { type ChatError, type JsonObject, type Loss, Unsupported } from '../../llm/middle.ts'
 import type { ProviderCall } from '../../llm/providers/provider.ts'
 import type { UpstreamResponse } from '../../upstream/upstream-types.ts'
 import { collect } from '../../net/collect.ts'
@@ -33,6 +33,8 @@ export interface PreparedJob {
   /** The answer for the client, or the next request of the same job; null when the answer cannot be read. */
   read: (body: JsonObject, headers: HeaderBlock, facts: LlmRecord) => JsonObject | NextRequest | null
   readError: (status: number, body: Buffer) => ChatError
+  /** What became of the client's request, for the trace; left out where nothing is translated. */
+  translation?: { from: string; to: string; losses: readonly Loss[] }
 }
 
 /** The body of another request to the same provider, on the way to one answer. */
@@ -84,7 +86,24 @@ export class WholeCall extends TriedCall {
     if ('answer' in prepared) return this.#answerItself(prepared.answer)
     this.#prepared = prepared
     this.#provider = provider
+    this.#note(provider, prepared)
     this.send(provider, prepared.call, prepared.bytes)
+  }
+
+  #note(provider: ReadyProvider, { call, translation }: PreparedJob): void {
+    if (translation === undefined) return
+    const { from, to, losses } = translation
+    this.rx.trace?.emit({
+      type: 'llmRequest',
+      provider: provider.name,
+      vendor: provider.vendor.telemetryName,
+      clientFormat: from,
+      upstreamFormat: to,
+      passedThrough: from === to,
+      model: call.model,
+      streaming: false,
+      losses,
+    })
   }
 
   #answerItself(answer: Promise<JsonObject>): void {
